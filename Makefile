@@ -1,0 +1,79 @@
+# What one does in this repository. `make` alone lists it.
+
+SHELL         := bash
+.SHELLFLAGS   := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GOVERSION := $(shell go env GOVERSION)
+ifeq ($(GOVERSION),)
+$(error there is no `go` on PATH; install the Go version that go.mod names)
+endif
+
+# The linters are built once for each Go version and each tools/go.sum.
+BIN   := $(CURDIR)/.cache/bin
+TOOLS := .cache/bin/built-with-$(GOVERSION)
+
+# Packages where goroutines meet: their tests run with the race detector only,
+# all the others without it, so that nothing is compiled and run twice.
+RACING := /(client|internal/(app|httpapi|hub|localbus|mcpapi|sqlstore))(/|$$)
+
+# On a build machine a remembered result proves nothing about that machine.
+TESTFLAGS ?= $(if $(CI),-count=1)
+FUZZTIME  ?= 20s
+
+NODE_TESTS := $(patsubst %/package-lock.json,%/node_modules/.installed,$(wildcard test/*/package-lock.json))
+
+# Go and git trust the authorities that the machine trusts; Node is told to.
+NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certificates.crt))
+
+.PHONY: help run build setup test race lint format fuzz generate verify
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Build and start the server; ARGS="--addr …" goes to `shoal serve`
+	bin/shoal serve $(ARGS)
+
+build: ## Build bin/shoal
+	CGO_ENABLED=0 go build -trimpath -o bin/shoal ./cmd/shoal
+
+setup: $(NODE_TESTS) ## Install what the tests need and this machine lacks
+	@scripts/setup.sh
+
+test: setup ## Run all tests, with the race detector where goroutines meet
+	@packages="$$(go list ./...)"; failed=0; \
+	go test $(TESTFLAGS) $$(grep -vE '$(RACING)' <<<"$$packages") || failed=1; \
+	CGO_ENABLED=1 go test -race $(TESTFLAGS) $$(grep -E '$(RACING)' <<<"$$packages") || failed=1; \
+	exit $$failed
+
+race: setup ## Run only the tests with the race detector
+	@CGO_ENABLED=1 go test -race $(TESTFLAGS) $$(go list ./... | grep -E '$(RACING)')
+
+lint: $(TOOLS) ## Check the format and what the linters see
+	@wrong="$$($(BIN)/gofumpt -l .)"; \
+	if [[ -n $$wrong ]]; then printf 'not formatted, run `make format`:\n%s\n' "$$wrong" >&2; exit 1; fi
+	go vet ./...
+	$(BIN)/golangci-lint run ./...
+
+format: $(TOOLS) ## Format all Go files
+	$(BIN)/gofumpt -w .
+
+fuzz: ## Run every fuzz target for FUZZTIME (20s)
+	@scripts/fuzz.sh $(FUZZTIME)
+
+generate: ## Write the generated files anew
+	go generate ./...
+	SHOAL_GENERATE=1 go test -count=1 -run '^TestLinterHoldsTheImportTable$$' .
+
+verify: ## Fail if a generated file, go.mod or the libc under SQLite is not what it should be
+	@scripts/verify.sh
+
+$(TOOLS): tools/go.mod tools/go.sum
+	@rm -rf $(BIN) && mkdir -p $(BIN)
+	CGO_ENABLED=0 GOBIN=$(BIN) go -C tools install tool
+	@touch $@
+
+test/%/node_modules/.installed: test/%/package-lock.json scripts/setup.sh
+	@scripts/setup.sh
+	$(if $(NODE_CA),NODE_EXTRA_CA_CERTS=$(NODE_CA)) npm --prefix test/$* ci --ignore-scripts --no-audit --no-fund
+	@touch $@

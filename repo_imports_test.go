@@ -1,0 +1,232 @@
+package shoal_test
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// importRule says what the files of one package may import; its tests are free.
+type importRule struct {
+	dir    string   // the package, as a directory below the root
+	inside []string // what it may import of this module; "." is the root package
+	others bool     // whether it may import modules of others
+	never  []string // what it may not import for all that
+}
+
+var (
+	sqlPackages = []string{"database/sql", "github.com/jackc/pgx", "modernc.org/sqlite"}
+	webPackages = []string{"net/http"}
+	sqlAndWeb   = slices.Concat(sqlPackages, webPackages)
+)
+
+// importTable is the direction of the house: cmd, app, faces and adapters,
+// hub, root. Only tests import internal/shoaltest: it stands in no row.
+var importTable = []importRule{
+	{dir: ".", never: sqlAndWeb},
+	{dir: "client", inside: []string{"."}, never: sqlPackages},
+	{dir: "cmd/shoal", inside: []string{".", "client", "internal/app"}, others: true, never: sqlPackages},
+	{
+		dir: "internal/app",
+		inside: []string{
+			".", "internal/auth", "internal/guard", "internal/httpapi", "internal/hub",
+			"internal/localbus", "internal/mcpapi", "internal/sqlstore",
+		},
+		others: true, never: sqlPackages,
+	},
+	{dir: "internal/auth", inside: []string{".", "internal/hub"}, others: true, never: sqlPackages},
+	{dir: "internal/guard", inside: []string{"."}, others: true, never: sqlPackages},
+	{dir: "internal/httpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub"}, others: true, never: sqlPackages},
+	{dir: "internal/hub", inside: []string{"."}, never: sqlAndWeb},
+	{dir: "internal/localbus", inside: []string{".", "internal/hub"}, others: true, never: sqlAndWeb},
+	{dir: "internal/mcpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub"}, others: true, never: sqlPackages},
+	{
+		dir: "internal/shoaltest",
+		inside: []string{
+			".", "client", "internal/app", "internal/auth", "internal/hub", "internal/localbus", "internal/sqlstore",
+		},
+		others: true,
+	},
+	{dir: "internal/sqlstore", inside: []string{".", "internal/hub"}, others: true, never: webPackages},
+}
+
+const howToAddAPackage = "a new package needs a row in importTable (repo_imports_test.go) that says what it may import; " +
+	"then `make generate`"
+
+// Imports point one way, or the house becomes one room.
+func TestImportTable(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if f.isTest() {
+			continue
+		}
+		at := slices.IndexFunc(importTable, func(r importRule) bool { return r.dir == f.dir() })
+		if at < 0 {
+			t.Errorf("%s: package %s is not in the import table: %s", f.path, f.dir(), howToAddAPackage)
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			if reason := importTable[at].refuses(unquote(spec.Path)); reason != "" {
+				t.Errorf("%s: %s may not import %s: %s", f.position(spec), f.dir(), spec.Path.Value, reason)
+			}
+		}
+	}
+}
+
+// refuses answers why the rule does not allow the import; empty if it does.
+func (r importRule) refuses(imported string) string {
+	first, _, _ := strings.Cut(imported, "/")
+	switch dir, inside := moduleDir(imported); {
+	case imported == "C":
+		return "the binary is built without cgo"
+	case inside && !slices.Contains(r.inside, dir):
+		return fmt.Sprintf("of this module it may import %q (importTable in repo_imports_test.go)", r.inside)
+	case slices.ContainsFunc(r.never, func(p string) bool { return within(imported, p) }):
+		return fmt.Sprintf("it knows nothing of %q (importTable in repo_imports_test.go)", r.never)
+	case !inside && !r.others && strings.Contains(first, "."):
+		return "it uses the standard library only"
+	}
+	return ""
+}
+
+// moduleDir tells the directory of a package of this module.
+func moduleDir(imported string) (dir string, inside bool) {
+	if imported == modulePath {
+		return ".", true
+	}
+	return strings.CutPrefix(imported, modulePath+"/")
+}
+
+func within(imported, tree string) bool {
+	return imported == tree || strings.HasPrefix(imported, tree+"/")
+}
+
+func TestImportRule(t *testing.T) {
+	hub := importRule{dir: "internal/hub", inside: []string{"."}, never: sqlAndWeb}
+	face := importRule{dir: "internal/httpapi", inside: []string{".", "internal/hub"}, others: true, never: sqlPackages}
+	for _, c := range []struct {
+		rule     importRule
+		imported string
+		refused  bool
+	}{
+		{hub, "context", false},
+		{hub, modulePath, false},
+		{hub, modulePath + "/internal/sqlstore", true},
+		{hub, "net/http", true},
+		{hub, "net/http/httptest", true},
+		{hub, "github.com/google/uuid", true},
+		{hub, "C", true},
+		{face, "net/http", false},
+		{face, "github.com/danielgtaylor/huma/v2", false},
+		{face, modulePath + "/internal/hub", false},
+		{face, modulePath + "/internal/hub/deeper", true},
+		{face, modulePath + "/internal/mcpapi", true},
+		{face, "github.com/jackc/pgx/v5/stdlib", true},
+	} {
+		if got := c.rule.refuses(c.imported); (got != "") != c.refused {
+			t.Errorf("%s importing %s: refused = %q, want refused %v", c.rule.dir, c.imported, got, c.refused)
+		}
+	}
+}
+
+// The linter holds the same table, so that an editor shows a wrong import at
+// once. `make generate` sets SHOAL_GENERATE, which writes it there.
+func TestLinterHoldsTheImportTable(t *testing.T) {
+	const (
+		name  = ".golangci.yml"
+		begin = "      # import table: begin\n"
+		end   = "      # import table: end\n"
+	)
+	before, rest, begun := strings.Cut(string(readFile(t, name)), begin)
+	got, after, ended := strings.Cut(rest, end)
+	if !begun || !ended {
+		t.Fatalf("%s lacks one of the lines %q and %q", name, begin, end)
+	}
+	want := depguardRules()
+	switch {
+	case got == want:
+	case os.Getenv("SHOAL_GENERATE") != "":
+		if err := os.WriteFile(name, []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s holds another import table than importTable here; run `make generate`", name)
+	}
+}
+
+// depguardRules writes importTable as rules of the linter depguard.
+func depguardRules() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "      rules:\n")
+	for _, r := range importTable {
+		mode, allow := "strict", []string{"$gostd"}
+		if r.others {
+			mode, allow = "lax", nil
+		}
+		for _, dir := range r.inside {
+			allow = append(allow, path.Join(modulePath, dir)+"$")
+		}
+		name := r.dir
+		if name == "." {
+			name = "root"
+		}
+		fmt.Fprintf(&b, "        %s:\n", name)
+		fmt.Fprintf(&b, "          list-mode: %s\n", mode)
+		fmt.Fprintf(&b, "          files: [%q, \"!$test\"]\n", path.Join("${base-path}", r.dir, "*.go"))
+		fmt.Fprintf(&b, "          allow: [%s]\n", strings.Join(allow, ", "))
+		fmt.Fprintf(&b, "          deny:\n")
+		for _, denied := range append([]string{modulePath}, r.never...) {
+			fmt.Fprintf(&b, "            - {pkg: %s, desc: see importTable in repo_imports_test.go}\n", denied)
+		}
+	}
+	return b.String()
+}
+
+// The seams that tests need stay out of what users run.
+func TestBinaryLinksNoTestCode(t *testing.T) {
+	for _, pkg := range goList(t, "CGO_ENABLED=0", "-deps", modulePath+"/cmd/...") {
+		if pkg == modulePath+"/"+shoaltest || pkg == "testing" {
+			t.Errorf("the binary links %s; `go list -deps -f '{{.ImportPath}}: {{.Imports}}' ./cmd/...` shows through whom", pkg)
+		}
+	}
+}
+
+// One file runs on every Linux machine: nothing in it wants a C compiler. With
+// cgo switched off the go command only hides such files, so it is left on here.
+func TestBinaryNeedsNoCgo(t *testing.T) {
+	const format = "{{if and .CgoFiles (not .Standard)}}{{.ImportPath}}{{end}}"
+	for _, pkg := range goList(t, "CGO_ENABLED=1", "-deps", "-f", format, modulePath+"/cmd/...") {
+		t.Errorf("the binary links %s, which is written with cgo", pkg)
+	}
+	goList(t, "CGO_ENABLED=0", "-deps", modulePath+"/cmd/...") // fails where a package has no file left
+}
+
+// SQLite's translation from C works only with exactly the libc that it was made with.
+func TestSQLiteGetsTheLibcThatItWants(t *testing.T) {
+	const libc = "modernc.org/libc"
+	if !strings.Contains(string(readFile(t, "go.mod")), libc+" ") {
+		t.Fatalf("go.mod does not name %s; run `go mod tidy`", libc)
+	}
+	chosen := goList(t, "GOWORK=off", "-m", "-f", "{{.Version}}", libc)[0]
+	sqliteMod := goList(t, "GOWORK=off", "-m", "-f", "{{.GoMod}}", "modernc.org/sqlite")[0]
+	wanted := ""
+	for line := range strings.Lines(string(readFile(t, sqliteMod))) {
+		if words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require ")); len(words) > 1 && words[0] == libc {
+			wanted = words[1]
+		}
+	}
+	if chosen != wanted {
+		t.Errorf("%s is %s, but modernc.org/sqlite was made with %q; run `go get %s@%s && go mod tidy`", libc, chosen, wanted, libc, wanted)
+	}
+}
+
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

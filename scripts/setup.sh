@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Installs what the tests need beside Go and the machine lacks: PostgreSQL's
+# server programs, a C compiler for the race detector, Node for the tests with
+# foreign clients. Does nothing, quickly, where all of it is there.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+has_postgres() {
+	command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null
+}
+
+# A compiler without the C library's headers is there but of no use.
+has_compiler() {
+	local cc
+	read -ra cc <<<"$(go env CC)"
+	command -v "${cc[0]}" >/dev/null && "${cc[@]}" -E -x c - <<<'#include <stdlib.h>' >/dev/null 2>&1
+}
+
+has_node() {
+	! compgen -G 'test/*/package-lock.json' >/dev/null || { command -v node && command -v npm; } >/dev/null
+}
+
+# lacking lists the Debian packages that would fill the gaps.
+lacking() {
+	has_postgres || echo postgresql
+	has_compiler || printf '%s\n' gcc libc6-dev
+	has_node || printf '%s\n' nodejs npm
+}
+
+mapfile -t packages < <(lacking)
+((${#packages[@]} > 0)) || exit 0
+
+install=(apt-get install --yes --no-install-recommends "${packages[@]}")
+if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
+	{
+		echo "The tests need what these Debian packages hold: ${packages[*]}. Install them with"
+		echo "  sudo sh -c 'apt-get update && ${install[*]}'"
+		echo "or, on another system, the programs by its own means, on PATH: initdb, a C compiler, node and npm."
+	} >&2
+	exit 1
+fi
+
+echo "installing ${packages[*]}"
+export DEBIAN_FRONTEND=noninteractive
+# A fresh machine has no package lists, another one perhaps one broken source.
+apt-get update || echo "apt-get update failed; going on with the package lists that are there" >&2
+"${install[@]}" </dev/null
+
+mapfile -t packages < <(lacking)
+if ((${#packages[@]} > 0)); then
+	echo "installed, but still not usable: ${packages[*]}" >&2
+	exit 1
+fi
