@@ -1,0 +1,61 @@
+package shoal
+
+// Reason says why a message is in somebody's inbox.
+type Reason string
+
+// The reasons, the strongest first: the reader is mentioned; the system
+// speaks; somebody else wrote into a space of the reader.
+const (
+	ReasonMention Reason = "mention"
+	ReasonSystem  Reason = "system"
+	ReasonMessage Reason = "message"
+)
+
+// WaitKind says for what an entity waits.
+type WaitKind string
+
+// The kinds of waits: for mentions and system messages only, or for every
+// message of the caller's spaces that it did not send.
+const (
+	WaitMentions WaitKind = "mentions"
+	WaitMessages WaitKind = "messages"
+)
+
+// InboxMessage is a message as a wait returns it. Delivery counts in how many
+// returned batches it was, this one included; 1 is the first time.
+type InboxMessage struct {
+	Message
+	Delivery int    `json:"delivery"`
+	Reason   Reason `json:"reason"`
+}
+
+// SpaceRef names a space where the whole of it would be too much.
+type SpaceRef struct {
+	ID     SpaceID     `json:"id"`
+	Name   string      `json:"name"`
+	Status SpaceStatus `json:"status"`
+}
+
+// WaitItem holds the messages of one space, in the order of the reader's inbox.
+type WaitItem struct {
+	Space    SpaceRef       `json:"space"`
+	Messages []InboxMessage `json:"messages"`
+}
+
+// WaitResult is what a wait answers. Cursor, handed back as ack, acknowledges
+// exactly these messages. A time-out has no items, no cursor, and TimedOut set.
+type WaitResult struct {
+	Items     []WaitItem `json:"items"`
+	Cursor    *string    `json:"cursor"`
+	TimedOut  bool       `json:"timedOut"`
+	TimeoutMs int64      `json:"timeoutMs"`
+}
+
+// Hit is one result of a search. Highlight is a piece of the message's text;
+// Matches are the byte ranges in it that match, in order.
+type Hit struct {
+	Space     SpaceRef `json:"space"`
+	Message   Message  `json:"message"`
+	Highlight string   `json:"highlight"`
+	Matches   [][2]int `json:"matches"`
+}

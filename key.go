@@ -1,0 +1,92 @@
+package shoal
+
+import "fmt"
+
+// Role is what a key allows in general.
+type Role string
+
+// The roles: everything; one session's programs; acting as one entity.
+const (
+	RoleAdmin   Role = "admin"
+	RoleService Role = "service"
+	RoleEntity  Role = "entity"
+)
+
+// Key describes a credential. Secret is set in the one answer that creates the
+// key and nil ever after.
+type Key struct {
+	ID         KeyID      `json:"id"`
+	Secret     *string    `json:"key"`
+	Role       Role       `json:"role"`
+	SessionID  *SessionID `json:"sessionId"`
+	EntityID   *EntityID  `json:"entityId"`
+	Name       string     `json:"name"`
+	CreatedAt  Time       `json:"createdAt"`
+	ExpiresAt  *Time      `json:"expiresAt"`
+	LastUsedAt *Time      `json:"lastUsedAt"`
+}
+
+// NewKey is what a caller hands in to mint a key. A key of role service or
+// entity without a session belongs to [DefaultSession]. An entity key creates
+// its entity if it is new, of Kind or else an agent.
+type NewKey struct {
+	Role      Role       `json:"role"`
+	SessionID SessionID  `json:"sessionId,omitempty"`
+	EntityID  EntityID   `json:"entityId,omitempty"`
+	Kind      EntityKind `json:"kind,omitempty"`
+	Name      string     `json:"name,omitempty"`
+	ExpiresAt *Time      `json:"expiresAt,omitempty"`
+}
+
+// Validate names every wrong field in one [InvalidArgument] error.
+func (n NewKey) Validate() error {
+	var p problems
+	switch n.Role {
+	case RoleAdmin:
+		if n.SessionID != "" {
+			p.add(Invalid("sessionId", "must be left out: an admin key belongs to no session"))
+		}
+	case RoleService, RoleEntity:
+		if n.SessionID != "" {
+			p.add(CheckID("sessionId", string(n.SessionID)))
+		}
+	default:
+		p.add(Invalid("role", `must be "admin", "service" or "entity"`))
+	}
+	if n.Role == RoleEntity {
+		p.add(CheckID("entityId", string(n.EntityID)))
+	} else if n.EntityID != "" {
+		p.add(Invalid("entityId", fmt.Sprintf("must be left out: a key of role %q acts as no entity", n.Role)))
+	}
+	if n.Kind != "" && n.Kind != Human && n.Kind != Agent {
+		p.add(Invalid("kind", `must be "human" or "agent"`))
+	}
+	p.add(checkLine("name", n.Name, MaxName, false))
+	return p.err()
+}
+
+// Principal is who makes a call, as its key proves. SessionID is empty for an
+// admin. EntityID is the acting entity: the key's own, or the one that an admin
+// names; empty when there is none.
+type Principal struct {
+	KeyID     KeyID
+	Role      Role
+	SessionID SessionID
+	EntityID  EntityID
+}
+
+// Admin reports whether p may do everything.
+func (p Principal) Admin() bool { return p.Role == RoleAdmin }
+
+// Scope names the principal for idempotency keys: keys of one principal never
+// meet those of another.
+func (p Principal) Scope() string {
+	switch {
+	case p.EntityID != "":
+		return "entity:" + string(p.EntityID)
+	case p.Role == RoleService:
+		return "service:" + string(p.KeyID)
+	default:
+		return "admin:" + string(p.KeyID)
+	}
+}

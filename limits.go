@@ -1,0 +1,133 @@
+package shoal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of what a caller may hand in. Sizes are bytes of UTF-8.
+const (
+	MaxID          = 64
+	MaxName        = 200
+	MaxDescription = 4 << 10
+	MaxContent     = 256 << 10
+	MaxParts       = 200
+	MaxMentions    = 100
+	MaxMembers     = 1000
+	MaxSummary     = 16 << 10
+	MaxMetadata    = 16 << 10
+	MaxDepth       = 16
+	MaxPage        = 200
+	DefaultPage    = 50
+	MaxBatch       = 100
+	MaxIdempotency = 255
+)
+
+// Limits of a wait. A longer or negative time-out is clamped, not refused.
+const (
+	DefaultWait = 30 * time.Second
+	MaxWait     = 600 * time.Second
+	// OpenWaits is how many waits one entity may have open; the next one ends
+	// the oldest as timed out.
+	OpenWaits = 4
+)
+
+// Retention of what is kept for a while only.
+const (
+	// IdempotencyWindow is how long the first answer to a key is kept. The key
+	// of a message is kept as long as the message.
+	IdempotencyWindow = 24 * time.Hour
+	// ConnectedFor is how long a call keeps its caller connected.
+	ConnectedFor = 60 * time.Second
+)
+
+// PageLimit returns n clamped to 1…MaxPage, or fallback when n is zero.
+func PageLimit(n, fallback int) int {
+	if n == 0 {
+		n = fallback
+	}
+	return min(max(n, 1), MaxPage)
+}
+
+// ClampWait returns d clamped to 0…MaxWait.
+func ClampWait(d time.Duration) time.Duration { return min(max(d, 0), MaxWait) }
+
+// checkLine checks a name of one line: required or not, bounded, valid UTF-8
+// and without control characters, which could rewrite a reader's terminal.
+func checkLine(field, s string, limit int, required bool) error {
+	switch {
+	case s == "" && required:
+		return Invalid(field, "is missing")
+	case len(s) > limit:
+		return Invalid(field, fmt.Sprintf("has %d bytes; at most %d are allowed", len(s), limit))
+	case !utf8.ValidString(s):
+		return Invalid(field, "is not valid UTF-8")
+	}
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			return Invalid(field, "must not contain control characters or line breaks")
+		}
+	}
+	return nil
+}
+
+// checkText checks a text of any number of lines.
+func checkText(field, s string, limit int) error {
+	switch {
+	case len(s) > limit:
+		return &Error{
+			Kind: TooLarge, Msg: fmt.Sprintf("%s has %d bytes; at most %d are allowed", field, len(s), limit),
+			Fields: []FieldError{{Location: field, Message: fmt.Sprintf("has %d bytes; at most %d are allowed", len(s), limit)}},
+		}
+	case !utf8.ValidString(s):
+		return Invalid(field, "is not valid UTF-8")
+	case strings.IndexByte(s, 0) >= 0:
+		return Invalid(field, "must not contain the character U+0000")
+	}
+	return nil
+}
+
+// checkObject checks that raw is empty or a JSON object within size and depth.
+func checkObject(field string, raw json.RawMessage, limit int) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if len(raw) > limit {
+		return Invalid(field, fmt.Sprintf("has %d bytes of JSON; at most %d are allowed", len(raw), limit))
+	}
+	if !json.Valid(raw) || bytes.TrimSpace(raw)[0] != '{' {
+		return Invalid(field, "must be a JSON object")
+	}
+	if jsonDepth(raw) > MaxDepth {
+		return Invalid(field, fmt.Sprintf("is nested deeper than %d levels", MaxDepth))
+	}
+	if bytes.Contains(raw, []byte(`\u0000`)) {
+		return Invalid(field, "must not contain the character U+0000")
+	}
+	return nil
+}
+
+// jsonDepth returns the nesting depth of valid JSON.
+func jsonDepth(raw []byte) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,96 @@
+package shoal
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// SpaceStatus is open or closed. A closed space keeps its history and refuses
+// posts.
+type SpaceStatus string
+
+// The states of a space.
+const (
+	SpaceOpen SpaceStatus = "open"
+	SpaceShut SpaceStatus = "closed"
+)
+
+// Space is a conversation: members and one timeline, ordered by seq 1, 2, 3 …
+// without gaps. The MCP tools call it a thread. UnreadCount and MentionCount are
+// those of the reader, 0 for a reader that is no entity.
+type Space struct {
+	ID                 SpaceID         `json:"id"`
+	SessionID          SessionID       `json:"sessionId"`
+	Name               string          `json:"name"`
+	Status             SpaceStatus     `json:"status"`
+	Summary            *string         `json:"summary"`
+	AdminAgentID       *EntityID       `json:"adminAgentId"`
+	ShowAgentReasoning bool            `json:"showAgentReasoning"`
+	Metadata           json.RawMessage `json:"metadata"`
+	Members            []Member        `json:"members"`
+	LastSeq            int64           `json:"lastSeq"`
+	UnreadCount        int64           `json:"unreadCount"`
+	MentionCount       int64           `json:"mentionCount"`
+	CreatedAt          Time            `json:"createdAt"`
+	ClosedAt           *Time           `json:"closedAt"`
+}
+
+// Member is an entity in a space. Members are listed in the order of joining.
+type Member struct {
+	EntityID EntityID   `json:"entityId"`
+	Kind     EntityKind `json:"kind"`
+	Name     string     `json:"name"`
+	JoinedAt Time       `json:"joinedAt"`
+}
+
+// NewSpace is what a caller hands in to create a space. An acting entity is a
+// member by itself. An empty ID gets a generated one.
+type NewSpace struct {
+	ID                 SpaceID         `json:"id,omitempty"`
+	Name               string          `json:"name"`
+	Members            []EntityID      `json:"members,omitempty"`
+	AdminAgentID       *EntityID       `json:"adminAgentId,omitempty"`
+	ShowAgentReasoning bool            `json:"showAgentReasoning,omitempty"`
+	Metadata           json.RawMessage `json:"metadata,omitempty"`
+}
+
+// Validate names every wrong field in one [InvalidArgument] error.
+func (n NewSpace) Validate() error {
+	var p problems
+	if n.ID != "" {
+		p.add(CheckID("id", string(n.ID)))
+	}
+	p.add(checkLine("name", n.Name, MaxName, true))
+	if len(n.Members) > MaxMembers {
+		p.add(Invalid("members", fmt.Sprintf("has %d entries; a space has at most %d members", len(n.Members), MaxMembers)))
+	}
+	p.add(checkObject("metadata", n.Metadata, MaxMetadata))
+	return p.err()
+}
+
+// SpaceChange is a partial change of a space: nil leaves a field as it is, an
+// empty AdminAgentID unsets it.
+type SpaceChange struct {
+	Name               *string         `json:"name,omitempty"`
+	AdminAgentID       *EntityID       `json:"adminAgentId,omitempty"`
+	ShowAgentReasoning *bool           `json:"showAgentReasoning,omitempty"`
+	Metadata           json.RawMessage `json:"metadata,omitempty"`
+}
+
+// Validate names every wrong field in one [InvalidArgument] error.
+func (c SpaceChange) Validate() error {
+	var p problems
+	if c.Name != nil {
+		p.add(checkLine("name", *c.Name, MaxName, true))
+	}
+	p.add(checkObject("metadata", c.Metadata, MaxMetadata))
+	return p.err()
+}
+
+// CheckSummary checks what a caller says when closing a space.
+func CheckSummary(summary string) error {
+	if summary == "" {
+		return Invalid("summary", "is missing: say in a sentence what came out of the conversation")
+	}
+	return checkText("summary", summary, MaxSummary)
+}
