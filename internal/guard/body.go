@@ -1,0 +1,201 @@
+package guard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+const (
+	// MaxBody is how many bytes the body of a request may have.
+	MaxBody = 1 << 20
+	// MaxMCPBody is how many bytes the body of a request to MCP may have.
+	MaxMCPBody = 4 << 20
+	// MaxDepth is how many arrays and objects a JSON body may nest.
+	MaxDepth = 64
+	// BodyTime is how long a body may take to arrive.
+	BodyTime = 10 * time.Second
+
+	// maxHeard is how much of a refused body is read and thrown away. Many
+	// clients send a body to its end before they read an answer; one that is
+	// cut off sees a broken connection in its place.
+	maxHeard = 8 << 20
+)
+
+// wholeBody is a body that has been read. It can be read like any other.
+type wholeBody struct {
+	bytes.Reader
+	data []byte
+}
+
+// Close does nothing: a body that has been read holds nothing.
+func (b *wholeBody) Close() error { return nil }
+
+// Body returns the whole body of a request that came through a [Guard], without
+// reading it: it gives the same bytes each time, before and after r.Body is
+// read. The bytes are shared and must not be changed. Body returns nil for a
+// request without a body, and if something between the guard and the caller has
+// replaced r.Body.
+func Body(r *http.Request) []byte {
+	if b, ok := r.Body.(*wholeBody); ok {
+		return b.data
+	}
+	return nil
+}
+
+// hasBody reports whether the client sends a body, even if an empty one.
+func hasBody(r *http.Request) bool { return r.ContentLength != 0 }
+
+// limitTime gives the body of a request BodyTime to arrive. The deadline ends
+// with the body, or for a body that is not read with the request.
+func limitTime(w http.ResponseWriter) { setReadDeadline(w, time.Now().Add(BodyTime)) }
+
+func setReadDeadline(w http.ResponseWriter, deadline time.Time) {
+	err := http.NewResponseController(w).SetReadDeadline(deadline)
+	if errors.Is(err, http.ErrNotSupported) {
+		panic("guard: the ResponseWriter has no read deadline; what wraps it must have an Unwrap method")
+	}
+	// Any other error is that of a broken connection, and reading tells it too.
+}
+
+// readBody checks the type of a body, reads it under the limits and scans it.
+// It returns a copy of the request with the body that was read; a request
+// without a body comes back as it is.
+func (g *Guard) readBody(w http.ResponseWriter, r *http.Request, mcp bool) (*http.Request, *shoal.Error) {
+	if err := checkCoding(w, r); err != nil {
+		return r, err
+	}
+	// A POST to MCP is a message or it is nothing.
+	if needed := mcp && r.Method == http.MethodPost; !hasBody(r) && !needed {
+		return r, nil
+	}
+	json, err := g.checkType(r)
+	if err != nil {
+		return r, err
+	}
+	limit := int64(MaxBody)
+	if mcp {
+		limit = MaxMCPBody
+	}
+	data, err := readAll(r, limit)
+	if err != nil {
+		return r, err
+	}
+	if hasBody(r) {
+		setReadDeadline(w, time.Time{})
+	}
+	if json && (mcp || len(data) > 0) {
+		var wrong *shoal.Error
+		if errors.As(Scan(data, MaxDepth), &wrong) {
+			return r, wrong
+		}
+	}
+	body := &wholeBody{data: data}
+	body.Reset(data)
+	read := *r
+	read.Body, read.ContentLength, read.TransferEncoding = body, int64(len(data)), nil
+	return &read, nil
+}
+
+// checkCoding refuses compressed bodies: a small one can unfold to any size.
+func checkCoding(w http.ResponseWriter, r *http.Request) *shoal.Error {
+	for _, line := range r.Header["Content-Encoding"] {
+		for coding := range strings.SplitSeq(line, ",") {
+			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+				w.Header().Set("Accept-Encoding", "identity")
+				return shoal.E("guard.checkCoding", shoal.UnsupportedMediaType,
+					"The body has the content coding "+quoted(coding)+". Send it as it is, without Content-Encoding.")
+			}
+		}
+	}
+	return nil
+}
+
+// checkType refuses types that the path does not take, above all the three that
+// any web page may send without asking (text/plain and the two of forms). It
+// reports whether the type is JSON.
+func (g *Guard) checkType(r *http.Request) (json bool, refusal *shoal.Error) {
+	sent := r.Header.Get("Content-Type")
+	if sent == "application/json" {
+		return true, nil
+	}
+	mediaType, _, err := mime.ParseMediaType(sent)
+	if err == nil && (mediaType == "application/json" ||
+		strings.HasPrefix(mediaType, "application/") && strings.HasSuffix(mediaType, "+json")) {
+		return true, nil
+	}
+	types := []string{"application/json"}
+	if g.accept != nil {
+		types = append(types, g.accept(r)...)
+	}
+	if err == nil && slices.Contains(types, mediaType) {
+		return false, nil
+	}
+	said := "has no Content-Type"
+	if sent != "" {
+		said = "has the Content-Type " + quoted(sent)
+	}
+	return false, shoal.E("guard.checkType", shoal.UnsupportedMediaType,
+		"The body "+said+". Send "+strings.Join(types, " or ")+".")
+}
+
+// readAll reads the body of a request, which may have at most limit bytes. Its
+// memory grows with what has arrived, not with what was announced.
+func readAll(r *http.Request, limit int64) ([]byte, *shoal.Error) {
+	const op = "guard.readAll"
+	tooLarge := shoal.Error{
+		Op: op, Kind: shoal.TooLarge,
+		Msg: fmt.Sprintf("The body has more than the %d bytes that are allowed here. Send less at once.", limit),
+	}
+	if r.ContentLength > limit {
+		return nil, &tooLarge
+	}
+	const most = 64 << 10
+	first := int64(512) // of a body that is not announced
+	if r.ContentLength >= 0 {
+		first = min(r.ContentLength+1, most) // one more, where the end is told by a read of its own
+	}
+	data := make([]byte, 0, first)
+	for {
+		n, err := r.Body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case int64(len(data)) > limit:
+			return nil, &tooLarge
+		case err == io.EOF:
+			return data, nil
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, &shoal.Error{
+				Op: op, Kind: shoal.InvalidJSON, Err: err,
+				Msg: fmt.Sprintf("The body did not arrive whole within %v. Send it faster, or less at once.", BodyTime),
+			}
+		case err != nil:
+			return nil, &shoal.Error{
+				Op: op, Kind: shoal.InvalidJSON, Err: err,
+				Msg: "The body ended before it was whole. Send it again.",
+			}
+		}
+		if len(data) == cap(data) {
+			data = slices.Grow(data, len(data))
+		}
+	}
+}
+
+// hearOut reads what a client still sends of a refused body, up to maxHeard
+// bytes and within the time for bodies. A client that waits to be asked for its
+// body is not asked.
+func hearOut(r *http.Request) {
+	if hasBody(r) && r.Header.Get("Expect") == "" {
+		// An error ends the connection with the answer; there is nobody to tell.
+		_, _ = io.CopyN(io.Discard, r.Body, maxHeard)
+	}
+}

@@ -1,0 +1,146 @@
+// Package guard stands before every face of Shoal. It refuses, before any
+// other code of the server sees them, requests that a foreign web page makes
+// through somebody's browser, and bodies that are too large, too slow, of the
+// wrong type, or JSON that two decoders could read differently. It also holds
+// the one table of error kinds and HTTP statuses, and writes errors as both
+// protocols tell them.
+//
+//	g, err := guard.New(guard.Options{MCPPaths: []string{"/mcp", "/sse"}})
+//	if err != nil {
+//		return err // a host or an origin of the options cannot be right
+//	}
+//	server := &http.Server{Handler: g.Wrap(faces), ReadHeaderTimeout: 10 * time.Second}
+//
+// A handler behind the guard can rely on this:
+//   - a request with a body has an allowed type and no content coding, and the
+//     body has arrived whole within 10 s and within the limit of its face;
+//   - a JSON body is one JSON text that [Scan] accepts, at most 64 levels deep;
+//   - Body(r) gives those bytes without reading, r.Body reads them once more;
+//   - the call came from no web page of another origin that is not allowed;
+//   - r.Context() ends when the client goes away, since nothing of the request
+//     is left unread, and no read deadline is left behind.
+//
+// A refused request never reaches the handler. Its answer is written whole: a
+// problem document of RFC 9457, or on an MCP path a JSON-RPC error object.
+//
+// The guard knows no keys: who is calling is settled behind it.
+package guard
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Options says whom a [Guard] lets through. The zero value is the strictest:
+// loopback hosts, no foreign origin, JSON only, and REST everywhere.
+type Options struct {
+	// Public says that the listener is bound to an address that other machines
+	// can reach. Without it the Host of a request must be a loopback name or
+	// address, or one of AllowHosts: a foreign name then means that a web page
+	// has pointed its own name here. With it any Host is right while AllowHosts
+	// is empty.
+	Public bool
+	// AllowHosts are further hosts that clients may call the server by. One
+	// without a port holds for every port.
+	AllowHosts []string
+	// AllowOrigins are further origins whose web pages may call the server, as
+	// scheme://host or scheme://host:port. Where a proxy ends TLS in front of
+	// the server, its public origin belongs here.
+	AllowOrigins []string
+	// MCPPaths are the paths of MCP, each with everything below it. There the
+	// larger limit holds and refusals are JSON-RPC errors.
+	MCPPaths []string
+	// Accept names media types that a request may carry instead of JSON, such
+	// as application/yaml for an agent config. Such a body is held to the limit
+	// and the time, but not scanned. A nil Accept, or an empty answer, means
+	// JSON only. It must be safe for concurrent use.
+	Accept func(r *http.Request) []string
+}
+
+// Guard is the gate that [New] makes. It is safe for concurrent use and holds
+// nothing that must be closed.
+type Guard struct {
+	public   bool
+	hosts    map[string]bool // as "name" for every port or "name:port"
+	origins  map[string]bool // as normalOrigin writes them
+	mcpPaths []string
+	accept   func(r *http.Request) []string
+}
+
+// New returns a Guard with these options, or an error of kind InvalidArgument
+// that names the first host, origin or path among them that cannot be right.
+func New(opts Options) (*Guard, error) {
+	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, accept: opts.Accept}
+	for _, entry := range opts.AllowHosts {
+		name, port, ok := splitHost(entry)
+		if !ok || name == "" || strings.ContainsAny(entry, "/*@ ") {
+			return nil, shoal.Invalid("allowHosts", quoted(entry)+" is no host; write it as shoal.example or shoal.example:8443")
+		}
+		g.hosts[joinHost(name, port)] = true
+	}
+	for _, entry := range opts.AllowOrigins {
+		origin, ok := normalOrigin(entry)
+		if !ok {
+			return nil, shoal.Invalid("allowOrigins", quoted(entry)+" is no origin; write it as https://shoal.example or https://shoal.example:8443")
+		}
+		g.origins[origin] = true
+	}
+	for _, path := range opts.MCPPaths {
+		if !strings.HasPrefix(path, "/") {
+			return nil, shoal.Invalid("mcpPaths", quoted(path)+" is no path; start it with a slash")
+		}
+		g.mcpPaths = append(g.mcpPaths, strings.TrimSuffix(path, "/"))
+	}
+	return g, nil
+}
+
+// Wrap returns a handler that passes on to next what the guard lets through and
+// answers the rest itself. It panics if the server's ResponseWriter was wrapped
+// in one that hides its read deadline: a slow sender could then hold a
+// connection for ever.
+func (g *Guard) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mcp := g.isMCP(r.URL.Path)
+		if hasBody(r) {
+			limitTime(w)
+		}
+		if err := g.checkHost(r); err != nil {
+			status := http.StatusMisdirectedRequest
+			if mcp {
+				status = http.StatusForbidden
+			}
+			refuse(w, r, mcp, status, err)
+			return
+		}
+		err := g.checkOrigin(r, mcp)
+		if err == nil {
+			r, err = g.readBody(w, r, mcp)
+		}
+		if err != nil {
+			refuse(w, r, mcp, Status(err.Kind), err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isMCP reports whether path belongs to MCP.
+func (g *Guard) isMCP(path string) bool {
+	return slices.ContainsFunc(g.mcpPaths, func(root string) bool {
+		rest, found := strings.CutPrefix(path, root)
+		return found && (rest == "" || rest[0] == '/')
+	})
+}
+
+// refuse answers a request in the words of its protocol.
+func refuse(w http.ResponseWriter, r *http.Request, mcp bool, status int, err *shoal.Error) {
+	hearOut(r)
+	if mcp {
+		writeRPCError(w, status, err)
+	} else {
+		writeProblem(w, status, err)
+	}
+}

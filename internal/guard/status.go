@@ -1,0 +1,135 @@
+package guard
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// statuses is the one table of error kinds and HTTP statuses.
+var statuses = map[shoal.Kind]int{
+	shoal.InvalidJSON:          http.StatusBadRequest,
+	shoal.InvalidArgument:      http.StatusUnprocessableEntity,
+	shoal.EntityRequired:       http.StatusBadRequest,
+	shoal.Unauthenticated:      http.StatusUnauthorized,
+	shoal.Forbidden:            http.StatusForbidden,
+	shoal.IdentityMismatch:     http.StatusForbidden,
+	shoal.NotFound:             http.StatusNotFound,
+	shoal.AlreadyExists:        http.StatusConflict,
+	shoal.SpaceClosed:          http.StatusConflict,
+	shoal.SessionClosed:        http.StatusConflict,
+	shoal.AdminRequired:        http.StatusConflict,
+	shoal.Conflict:             http.StatusConflict,
+	shoal.IdempotencyMismatch:  http.StatusConflict,
+	shoal.TooLarge:             http.StatusRequestEntityTooLarge,
+	shoal.UnsupportedMediaType: http.StatusUnsupportedMediaType,
+	shoal.RateLimited:          http.StatusTooManyRequests,
+	shoal.TooManyWaiters:       http.StatusTooManyRequests,
+	shoal.Internal:             http.StatusInternalServerError,
+	shoal.Busy:                 http.StatusServiceUnavailable,
+	shoal.StorageFull:          http.StatusInsufficientStorage,
+}
+
+// Status returns the HTTP status that tells an error of this kind, and 500 for
+// a kind that it does not know.
+func Status(kind shoal.Kind) int {
+	if status, ok := statuses[kind]; ok {
+		return status
+	}
+	return http.StatusInternalServerError
+}
+
+// WriteProblem answers a request with err as a problem document (RFC 9457). The
+// outermost *shoal.Error in err's chain decides the status, the code, the
+// sentence and the wrong fields; its cause is not told. An internal error, and
+// any other error, is told as `internal` and nothing more: the caller logs it.
+//
+// A 401 gets the header WWW-Authenticate: Bearer, a 429 or 503 Retry-After: 1,
+// unless the caller has set them already. The document is written whole, in one
+// Write; WriteProblem must be the first to write to w. That the client has gone
+// meanwhile is no failure.
+func WriteProblem(w http.ResponseWriter, err error) {
+	told := tell(err)
+	writeProblem(w, Status(told.Kind), told)
+}
+
+// WriteRPCError answers a request to MCP that cannot be answered by the
+// protocol itself, with err as a JSON-RPC error object whose id is null. Its
+// code is -32700 for an error of kind InvalidJSON, -32603 for an internal one,
+// else -32600; its message is the kind, a colon and the sentence. For the rest
+// it does what [WriteProblem] does.
+func WriteRPCError(w http.ResponseWriter, err error) {
+	told := tell(err)
+	writeRPCError(w, Status(told.Kind), told)
+}
+
+// tell returns what may be told of err.
+func tell(err error) *shoal.Error {
+	var told *shoal.Error
+	if errors.As(err, &told) && Status(told.Kind) != http.StatusInternalServerError {
+		return told
+	}
+	return &shoal.Error{Kind: shoal.Internal, Msg: "Something went wrong on the server."}
+}
+
+func writeProblem(w http.ResponseWriter, status int, err *shoal.Error) {
+	// The code says more than a URI of ours could, so the type is the one that
+	// means "see the status".
+	writeError(w, status, "application/problem+json", struct {
+		Type   string             `json:"type"`
+		Title  string             `json:"title"`
+		Status int                `json:"status"`
+		Detail string             `json:"detail"`
+		Code   shoal.Kind         `json:"code"`
+		Errors []shoal.FieldError `json:"errors,omitempty"`
+	}{"about:blank", http.StatusText(status), status, err.Msg, err.Kind, err.Fields})
+}
+
+func writeRPCError(w http.ResponseWriter, status int, err *shoal.Error) {
+	code := -32600
+	switch err.Kind {
+	case shoal.InvalidJSON:
+		code = -32700
+	case shoal.Internal:
+		code = -32603
+	}
+	type object struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	writeError(w, status, "application/json", struct {
+		JSONRPC string `json:"jsonrpc"`
+		ID      any    `json:"id"`
+		Error   object `json:"error"`
+	}{"2.0", nil, object{code, string(err.Kind) + ": " + err.Msg}})
+}
+
+func writeError(w http.ResponseWriter, status int, mediaType string, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // strings and numbers can always be marshalled
+	}
+	header := w.Header()
+	header.Set("Content-Type", mediaType)
+	header.Set("Content-Length", strconv.Itoa(len(text)))
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	switch status {
+	case http.StatusUnauthorized:
+		setDefault(header, "WWW-Authenticate", "Bearer")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		setDefault(header, "Retry-After", "1")
+	}
+	w.WriteHeader(status)
+	// A failed write means that the client has gone: nobody is left to tell.
+	_, _ = w.Write(text)
+}
+
+func setDefault(header http.Header, name, value string) {
+	if header.Get(name) == "" {
+		header.Set(name, value)
+	}
+}
