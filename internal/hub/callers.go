@@ -1,0 +1,112 @@
+package hub
+
+import (
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// callers are the calls that stay open: waits and followers. Whoever takes a
+// right away ends those that rest on it, or a revoked key would go on reading
+// through a call that it opened before.
+type callers struct {
+	mu      sync.Mutex
+	open    map[*caller]struct{}
+	revoked map[shoal.KeyID]time.Time // lately
+}
+
+// caller is one open call. Entity is whose right to read it rests on, if it is
+// an entity's.
+type caller struct {
+	key     shoal.KeyID
+	session shoal.SessionID
+	entity  shoal.EntityID
+
+	gone chan struct{} // closed when the right has ended; err is set then
+	err  error
+}
+
+// rememberRevoked is longer than it takes from proving a key to opening a call
+// with it.
+const rememberRevoked = time.Minute
+
+// enter notes an open call until leave. Rights that the store knows must be
+// checked after it, so that none is taken away unseen.
+func (c *callers) enter(key shoal.KeyID, session shoal.SessionID, entity shoal.EntityID) *caller {
+	x := &caller{key: key, session: session, entity: entity, gone: make(chan struct{})}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, late := c.revoked[key]; late {
+		x.end(keyRevoked())
+		return x
+	}
+	if c.open == nil {
+		c.open = map[*caller]struct{}{}
+	}
+	c.open[x] = struct{}{}
+	return x
+}
+
+func (c *callers) leave(x *caller) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, x)
+}
+
+// ended returns why the call must end, nil if it need not.
+func (x *caller) ended() error {
+	select {
+	case <-x.gone:
+		return x.err
+	default:
+		return nil
+	}
+}
+
+func (x *caller) end(err error) {
+	x.err = err
+	close(x.gone)
+}
+
+func (c *callers) endKey(id shoal.KeyID) {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, at := range c.revoked {
+		if now.Sub(at) > rememberRevoked {
+			delete(c.revoked, key)
+		}
+	}
+	if c.revoked == nil {
+		c.revoked = map[shoal.KeyID]time.Time{}
+	}
+	c.revoked[id] = now
+	c.endWhere(keyRevoked(), func(x *caller) bool { return x.key == id })
+}
+
+func (c *callers) endEntity(session shoal.SessionID, id shoal.EntityID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endWhere(noEntity(id), func(x *caller) bool { return x.session == session && x.entity == id })
+}
+
+func (c *callers) endSession(id shoal.SessionID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endWhere(noSession(id), func(x *caller) bool { return x.session == id })
+}
+
+// endWhere must be called with mu held.
+func (c *callers) endWhere(err error, which func(*caller) bool) {
+	for x := range c.open {
+		if which(x) {
+			delete(c.open, x)
+			x.end(err)
+		}
+	}
+}
+
+func keyRevoked() error {
+	return shoal.E("", shoal.Unauthenticated, "This key was revoked. Ask an admin for a new one.")
+}

@@ -1,0 +1,29 @@
+// Package hub is the conversation and every rule of it: who may see, say and
+// change what, how a message reaches inboxes, how a wait is woken, how a
+// follower stays complete. It is the only writer of the store.
+//
+//	h := hub.New(hub.Options{Store: store, Bus: localbus.New()})
+//	if err := h.Start(ctx); err != nil { … }
+//	defer h.Stop()
+//	message, err := h.Messages.Post(ctx, who, "default", "shop", draft, "")
+//	delivery, err := h.Inbox.Wait(ctx, who, hub.WaitRequest{Session: "default", Kind: shoal.WaitMentions, Timeout: time.Minute})
+//
+// Guarantees:
+//   - Every change is one transaction together with all that follows from it:
+//     the message, its place in inboxes, the events. When a method returns nil,
+//     that transaction is durable; when it returns an error of kind Internal or
+//     Busy, the outcome is unknown, and the caller repeats the call with the
+//     same idempotency key.
+//   - seq of a space, places of an inbox and places of events are given inside
+//     that transaction, so they have no gaps and are visible in their order.
+//   - Hints go out after the commit and carry nothing. Whoever is woken reads
+//     the store; whoever waits subscribes before it reads. A lost or doubled
+//     hint changes nothing but time.
+//   - Nothing is erased by reading. An inbox entry stays until it is
+//     acknowledged, its reader leaves the space, or the reader is deleted.
+//   - The hub knows no protocol, no SQL and no model, and calls nobody back.
+//
+// Every method takes the [shoal.Principal] that makes the call and checks its
+// rights. A thing in another session, or in a space that the caller is not in,
+// is NotFound, exactly as if it did not exist.
+package hub

@@ -1,0 +1,172 @@
+package hub
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// readerState is what the mailbox knows of one key: how it acknowledges, and
+// the batches it was handed since it last did.
+type readerState struct {
+	known    bool
+	explicit bool
+	handed   []*handed
+}
+
+// handed is a batch that was returned. written is closed when its answer went
+// out whole.
+type handed struct {
+	filter  InboxFilter
+	upTo    int64
+	once    sync.Once
+	written chan struct{}
+}
+
+func (h *handed) isWritten() bool {
+	select {
+	case <-h.written:
+		return true
+	default:
+		return false
+	}
+}
+
+// writingFor is how long a call that acknowledges implicitly grants the answer
+// before it: its reader can be back before its writer has said that it is
+// written. One that is not written then counts as lost.
+const writingFor = 100 * time.Millisecond
+
+// mark stores that the entries at places were delivered once more, beside the
+// answer and not before it: were it lost, a later delivery would only be
+// numbered too low. mu must be held.
+func (m *mailbox) mark(places []int64) {
+	done := make(chan struct{})
+	m.marking = done
+	m.users++
+	m.inbox.running.Go(func() {
+		err := m.inbox.store.Update(context.WithoutCancel(m.inbox.ctx), func(tx Tx) error {
+			return tx.MarkDelivered(m.key.session, m.key.entity, places)
+		})
+		if err != nil {
+			m.inbox.log.Error("a delivery could not be counted; its next one carries the same number", "error", err)
+		}
+		m.mu.Lock()
+		if m.marking == done {
+			m.marking = nil
+		}
+		m.mu.Unlock()
+		close(done)
+		m.inbox.release(m)
+	})
+}
+
+// marked waits until earlier deliveries are stored.
+func (m *mailbox) marked(ctx context.Context) error {
+	m.mu.Lock()
+	pending := m.marking
+	m.mu.Unlock()
+	if pending == nil {
+		return nil
+	}
+	select {
+	case <-pending:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// reader returns the state of a key; mu must be held.
+func (m *mailbox) reader(key shoal.KeyID) *readerState {
+	r := m.readers[key]
+	if r == nil {
+		r = &readerState{}
+		m.readers[key] = r
+	}
+	return r
+}
+
+// explicit reports whether the key acknowledges explicitly.
+func (m *mailbox) explicit(ctx context.Context, key shoal.KeyID) (is bool, err error) {
+	m.mu.Lock()
+	r := *m.reader(key)
+	m.mu.Unlock()
+	if r.known {
+		return r.explicit, nil
+	}
+	err = m.inbox.store.View(ctx, func(tx Tx) error {
+		is, err = tx.Explicit(m.key.session, m.key.entity, key)
+		return err
+	})
+	if err == nil {
+		m.mu.Lock()
+		s := m.reader(key)
+		s.known, s.explicit = true, s.explicit || is
+		m.mu.Unlock()
+	}
+	return is, err
+}
+
+func (m *mailbox) setExplicit(key shoal.KeyID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.reader(key)
+	r.known, r.explicit, r.handed = true, true, nil
+}
+
+// hand remembers that a batch goes to a key that acknowledges implicitly.
+func (m *mailbox) hand(key shoal.KeyID, filter InboxFilter, upTo int64) *handed {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.reader(key)
+	if r.explicit {
+		return nil
+	}
+	h := &handed{filter: filter, upTo: upTo, written: make(chan struct{})}
+	r.handed = append(r.handed, h)
+	return h
+}
+
+// writing waits until the answers with the batches handed to a key are written,
+// or have had time to be.
+func (m *mailbox) writing(ctx context.Context, key shoal.KeyID) error {
+	m.mu.Lock()
+	pending := slices.DeleteFunc(slices.Clone(m.reader(key).handed), (*handed).isWritten)
+	m.mu.Unlock()
+	if len(pending) == 0 {
+		return nil
+	}
+	timer := time.NewTimer(writingFor)
+	defer timer.Stop()
+	for _, h := range pending {
+		select {
+		case <-h.written:
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// settle forgets the batches handed to a key and returns those that count as
+// acknowledged: written whole, unless they are asked for again.
+func (m *mailbox) settle(key shoal.KeyID, again bool) (done []*handed) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.reader(key)
+	if !again {
+		for _, h := range r.handed {
+			if h.isWritten() {
+				done = append(done, h)
+			}
+		}
+	}
+	r.handed = nil
+	return done
+}

@@ -1,0 +1,138 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Keys keeps credentials. It never sees a secret, only its hash.
+type Keys struct{ *core }
+
+// Create stores a key under the hash of its secret. Admins only. An entity key
+// makes its entity if it is new. replayed says that the same call was answered
+// before: then the secret that the caller made belongs to no key.
+func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, hash, idempotencyKey string) (made shoal.Key, replayed bool, err error) {
+	const op = "hub.Keys.Create"
+	if err := errors.Join(adminOnly(who), n.Validate(), checkOnce(idempotencyKey)); err != nil {
+		return made, false, wrap(op, first(err))
+	}
+	if n.ExpiresAt != nil && !n.ExpiresAt.After(shoal.Now().Time) {
+		return made, false, wrap(op, shoal.Invalid("expiresAt", "lies in the past"))
+	}
+	err = k.change(ctx, op, func(ch *change) (err error) {
+		made, replayed, err = once(ch, who, "", op, idempotencyKey, n, func() (shoal.Key, error) {
+			return insertKey(ch, n, hash)
+		})
+		return err
+	})
+	return made, replayed, err
+}
+
+func insertKey(ch *change, n shoal.NewKey, hash string) (shoal.Key, error) {
+	out := shoal.Key{
+		ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: n.Role, Name: n.Name, CreatedAt: ch.at, ExpiresAt: n.ExpiresAt,
+	}
+	if n.Role != shoal.RoleAdmin {
+		session := n.SessionID
+		if session == "" {
+			session = shoal.DefaultSession
+		}
+		out.SessionID = &session
+		if err := openSession(ch, session); err != nil {
+			return out, err
+		}
+	}
+	if n.Role == shoal.RoleEntity {
+		entity := n.EntityID
+		out.EntityID = &entity
+		if err := entityForKey(ch, *out.SessionID, n); err != nil {
+			return out, err
+		}
+	}
+	if out.Name == "" {
+		out.Name = string(n.Role)
+		if out.EntityID != nil {
+			out.Name = string(*out.EntityID)
+		}
+	}
+	return out, ch.InsertKey(out, hash)
+}
+
+func entityForKey(ch *change, session shoal.SessionID, n shoal.NewKey) error {
+	e, err := ch.Entity(session, n.EntityID)
+	if errors.Is(err, shoal.NotFound) {
+		_, err = insertEntity(ch, session, shoal.NewEntity{ID: n.EntityID, Kind: n.Kind})
+		return err
+	}
+	if err == nil && n.Kind != "" && n.Kind != e.Kind {
+		err = shoal.E("", shoal.Conflict, fmt.Sprintf("The entity %q is of kind %q; leave kind out or name another entity.", e.ID, e.Kind))
+	}
+	return err
+}
+
+// ByHash returns the key whose secret has this hash; NotFound when it never was
+// or is revoked. It is how callers are recognised, so it asks no rights.
+func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, err error) {
+	err = k.view(ctx, "hub.Keys.ByHash", func(tx Tx) error {
+		out, err = tx.KeyByHash(hash)
+		return err
+	})
+	return out, err
+}
+
+// Adopt stores an admin key unless a key with this hash exists. It is for the
+// process that owns the data directory, and asks no rights.
+func (k *Keys) Adopt(ctx context.Context, name, hash string) error {
+	return k.change(ctx, "hub.Keys.Adopt", func(ch *change) error {
+		_, err := ch.KeyByHash(hash)
+		if errors.Is(err, shoal.NotFound) {
+			_, err = insertKey(ch, shoal.NewKey{Role: shoal.RoleAdmin, Name: name}, hash)
+		}
+		return err
+	})
+}
+
+// List returns the keys behind after, in the order of ids. Admins only.
+func (k *Keys) List(ctx context.Context, who shoal.Principal, after shoal.KeyID, limit int) (out []shoal.Key, err error) {
+	const op = "hub.Keys.List"
+	if err := adminOnly(who); err != nil {
+		return nil, wrap(op, err)
+	}
+	err = k.view(ctx, op, func(tx Tx) error {
+		out, err = tx.Keys(after, limit)
+		return err
+	})
+	return out, err
+}
+
+// Revoke makes a key stop working at once: calls, and the waits and followers
+// that it has open, which end with Unauthenticated. Admins only.
+func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) error {
+	const op = "hub.Keys.Revoke"
+	if err := adminOnly(who); err != nil {
+		return wrap(op, err)
+	}
+	err := k.change(ctx, op, func(ch *change) error {
+		err := ch.DeleteKey(id)
+		if errors.Is(err, shoal.NotFound) {
+			return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no key %q.", id))
+		}
+		return err
+	})
+	k.revocations.Add(1)
+	if err == nil {
+		k.callers.endKey(id)
+	}
+	return err
+}
+
+// Revocations counts how often keys stopped working on this node. A key that
+// was valid is still valid while the count is the same, but for its expiry and
+// for what other nodes did meanwhile.
+func (k *Keys) Revocations() int64 { return k.revocations.Load() }
+
+// Used notes that a key was used now. It is stored with delay.
+func (k *Keys) Used(id shoal.KeyID) { k.presence.used(id) }

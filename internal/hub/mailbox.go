@@ -1,0 +1,262 @@
+package hub
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+type mailboxKey struct {
+	session shoal.SessionID
+	entity  shoal.EntityID
+}
+
+// mailbox is where the open waits of one entity meet. Whoever of them takes a
+// hint reads for all, so all wake with the same messages, even if one of them
+// acknowledges at once.
+type mailbox struct {
+	inbox *Inbox
+	key   mailboxKey
+
+	mu      sync.Mutex
+	users   int // calls that hold the mailbox
+	waits   []*openWait
+	sub     Subscription // nil while nobody waits
+	readers map[shoal.KeyID]*readerState
+	marking chan struct{} // closed when the last marking is stored; nil for none
+	idle    time.Time
+
+	collecting chan struct{} // holds a value while one reads for all
+}
+
+// openWait is one blocked call. result has room for the one answer.
+type openWait struct {
+	filter InboxFilter
+	result chan answer
+}
+
+// answer is what ends a wait; without entries and error it is a time-out.
+type answer struct {
+	entries []InboxEntry
+	err     error
+}
+
+// forgetAfter is how long a mailbox without waits remembers what it handed out.
+// A caller that comes back later gets its last batch again.
+const forgetAfter = time.Hour
+
+// mailbox returns the mailbox for key and holds it until release.
+func (b *Inbox) mailbox(key mailboxKey) *mailbox {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	box := b.mailboxes[key]
+	if box == nil {
+		box = &mailbox{inbox: b, key: key, readers: map[shoal.KeyID]*readerState{}, collecting: make(chan struct{}, 1)}
+		b.mailboxes[key] = box
+	}
+	box.mu.Lock()
+	box.users++
+	box.mu.Unlock()
+	return box
+}
+
+// release lets go of a mailbox and drops it when it holds nothing worth
+// remembering.
+func (b *Inbox) release(box *mailbox) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	box.users--
+	box.idle = time.Now()
+	if box.users > 0 || box.marking != nil {
+		return
+	}
+	for _, r := range box.readers {
+		if len(r.handed) > 0 {
+			return
+		}
+	}
+	delete(b.mailboxes, box.key)
+}
+
+// forget drops mailboxes that nobody has used for long.
+func (b *Inbox) forget(context.Context) error {
+	now := time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, box := range b.mailboxes {
+		box.mu.Lock()
+		stale := box.users == 0 && now.Sub(box.idle) > forgetAfter
+		box.mu.Unlock()
+		if stale {
+			delete(b.mailboxes, key)
+		}
+	}
+	return nil
+}
+
+// wait opens a wait, looks at what is there, and blocks until there is
+// something, the time is up, or ctx ends. It returns no entries for a time-out.
+func (m *mailbox) wait(ctx context.Context, call *caller, filter InboxFilter, timeout time.Duration) ([]InboxEntry, error) {
+	w := &openWait{filter: filter, result: make(chan answer, 1)}
+	sub := m.enter(w)
+	defer m.leave(w)
+	// The subscription stands: whatever is committed from here on hints.
+	m.collect()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	for last := false; ; {
+		if err := call.ended(); err != nil {
+			return nil, err
+		}
+		if a, ok := w.answered(); ok || last {
+			return a.entries, a.err
+		}
+		select {
+		case a := <-w.result:
+			w.result <- a // taken above, unless the call has ended
+		case <-call.gone:
+		case <-sub.Ready():
+			// The hint is for all waits: it is acted upon even if this call is
+			// just ending.
+			sub.Take()
+			m.collect()
+		case <-timer.C:
+			m.lastLook(sub)
+			last = true
+		case <-m.inbox.ctx.Done():
+			m.lastLook(sub)
+			last = true
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// answered returns the answer of the wait if it has one.
+func (w *openWait) answered() (answer, bool) {
+	select {
+	case a := <-w.result:
+		return a, true
+	default:
+		return answer{}, false
+	}
+}
+
+// lastLook makes sure that what a hint told before the time was up is read: a
+// hint that nobody took yet, or one that another wait took and reads for all.
+func (m *mailbox) lastLook(sub Subscription) {
+	select {
+	case <-sub.Ready():
+		sub.Take()
+		m.collect()
+	default:
+		m.collecting <- struct{}{}
+		<-m.collecting
+	}
+}
+
+// enter registers w, ends the oldest wait if there are too many, and returns
+// the subscription that all waits share.
+func (m *mailbox) enter(w *openWait) Subscription {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sub == nil {
+		m.sub = m.inbox.bus.Subscribe()
+		m.sub.Add(inboxTopic(m.key.session, m.key.entity))
+	}
+	if len(m.waits) >= shoal.OpenWaits {
+		m.answer(m.waits[0], answer{})
+	}
+	m.waits = append(m.waits, w)
+	return m.sub
+}
+
+func (m *mailbox) leave(w *openWait) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.remove(w)
+	if len(m.waits) == 0 && m.sub != nil {
+		m.sub.Close()
+		m.sub = nil
+	}
+}
+
+// remove must be called with mu held.
+func (m *mailbox) remove(w *openWait) {
+	m.waits = slices.DeleteFunc(m.waits, func(o *openWait) bool { return o == w })
+}
+
+// answer gives w its one answer and takes it off the list; mu must be held.
+func (m *mailbox) answer(w *openWait, a answer) {
+	m.remove(w)
+	w.result <- a
+}
+
+// collect reads what is unread and answers every open wait that it matches.
+// Waits with the same filter get the same entries. If it cannot read, every wait
+// gets the error: none is left to sleep over a hint that is spent.
+func (m *mailbox) collect() {
+	m.collecting <- struct{}{}
+	defer func() { <-m.collecting }()
+	ctx := context.WithoutCancel(m.inbox.ctx)
+	_ = m.marked(ctx) // a context without end: nothing to fail
+	m.mu.Lock()
+	waits := slices.Clone(m.waits)
+	m.mu.Unlock()
+	found, err := m.read(ctx, waits)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var places []int64
+	for i, w := range waits {
+		if !slices.Contains(m.waits, w) {
+			continue
+		}
+		if err != nil {
+			m.answer(w, answer{err: err})
+			continue
+		}
+		if len(found[i]) == 0 {
+			continue
+		}
+		m.answer(w, answer{entries: found[i]})
+		for _, e := range found[i] {
+			places = append(places, e.Place)
+		}
+	}
+	if len(places) > 0 {
+		slices.Sort(places)
+		m.mark(slices.Compact(places))
+	}
+}
+
+// read finds for each wait what matches it, on one snapshot.
+func (m *mailbox) read(ctx context.Context, waits []*openWait) (found [][]InboxEntry, err error) {
+	err = m.inbox.store.View(ctx, func(tx Tx) error {
+		found = make([][]InboxEntry, len(waits))
+		for i, w := range waits {
+			if j := slices.IndexFunc(waits[:i], func(o *openWait) bool { return sameFilter(o.filter, w.filter) }); j >= 0 {
+				found[i] = found[j]
+				continue
+			}
+			entries, err := tx.Unread(m.key.session, m.key.entity, w.filter, shoal.MaxBatch)
+			if err != nil {
+				return err
+			}
+			for k := range entries {
+				entries[k].Delivery++
+			}
+			found[i] = entries
+		}
+		return nil
+	})
+	return found, err
+}
+
+func sameFilter(a, b InboxFilter) bool {
+	return a.Kind == b.Kind && a.Space == b.Space && slices.Equal(a.From, b.From)
+}

@@ -1,0 +1,102 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+func full() error {
+	return shoal.E("", shoal.Conflict, fmt.Sprintf("A space has at most %d members.", shoal.MaxMembers))
+}
+
+// join makes a member and tells so. NotFound when there is no such entity.
+func join(ch *change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) (shoal.Member, error) {
+	e, err := entityOf(ch, session, id)
+	if err != nil {
+		return shoal.Member{}, err
+	}
+	m := shoal.Member{EntityID: id, Kind: e.Kind, Name: e.Name, JoinedAt: ch.at}
+	if err := ch.InsertMember(session, space, id, ch.at); err != nil {
+		return m, err
+	}
+	ch.hint(entityTopic(session, id))
+	return m, tell(ch, session, space, id, shoal.EventMemberJoined, func(h shoal.EventHead) any {
+		return shoal.MemberData{EventHead: h, Member: m}
+	})
+}
+
+// leave ends a membership and tells so. NotFound when there is none.
+func leave(ch *change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) error {
+	members, err := ch.Members(session, space)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(members, func(m shoal.Member) bool { return m.EntityID == id })
+	if i < 0 {
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("%q is no member of the space %q.", id, space))
+	}
+	if err := ch.DeleteMember(session, space, id); err != nil {
+		return err
+	}
+	ch.hint(entityTopic(session, id))
+	return tell(ch, session, space, id, shoal.EventMemberLeft, func(h shoal.EventHead) any {
+		return shoal.MemberData{EventHead: h, Member: members[i]}
+	})
+}
+
+// dropAdminAgent unsets the admin agent of a space that it has left, and tells
+// so.
+func dropAdminAgent(ch *change, s *shoal.Space) error {
+	if checkAdminAgent(*s) == nil {
+		return nil
+	}
+	s.AdminAgentID = nil
+	return saveSpace(ch, *s, shoal.EventSpaceUpdated)
+}
+
+// Join makes an entity a member. Members and admins may; joining twice changes
+// nothing. The new member sees the whole history; its unread starts here.
+func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
+	return s.membership(ctx, "hub.Spaces.Join", who, session, id, func(ch *change) error {
+		n, err := ch.CountMembers(session, id)
+		if err != nil {
+			return err
+		}
+		if in, err := ch.IsMember(session, id, entity); in || err != nil {
+			return err
+		}
+		if n >= shoal.MaxMembers {
+			return full()
+		}
+		_, err = join(ch, session, id, entity)
+		return err
+	})
+}
+
+// Leave ends a membership: the entity's access and its pending inbox entries of
+// the space go with it. Members and admins may; NotFound when there is none.
+func (s *Spaces) Leave(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
+	return s.membership(ctx, "hub.Spaces.Leave", who, session, id, func(ch *change) error {
+		return leave(ch, session, id, entity)
+	})
+}
+
+// membership runs do on a locked, open space and returns it as it is then.
+func (s *Spaces) membership(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, do func(*change) error) (out shoal.Space, err error) {
+	err = s.change(ctx, op, func(ch *change) (err error) {
+		if out, err = changes(ch, who, session, id); err != nil {
+			return err
+		}
+		if err := do(ch); err != nil {
+			return err
+		}
+		if out, err = whole(ch, who, out); err != nil {
+			return err
+		}
+		return dropAdminAgent(ch, &out)
+	})
+	return out, err
+}

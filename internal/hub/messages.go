@@ -1,0 +1,177 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Messages posts to timelines and reads them.
+type Messages struct{ *core }
+
+// Post adds a message of the acting entity to a space it is in. Mentions that
+// are no members are dropped and named in the message. A message posted under
+// an idempotency key is stored once for as long as it exists: the same call
+// returns the same message, another one is IdempotencyMismatch. Whoever waits is
+// woken after the commit.
+func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (out shoal.Message, err error) {
+	const op = "hub.Messages.Post"
+	if err := errors.Join(enter(who, session), d.Validate(), checkOnce(idempotencyKey)); err != nil {
+		return out, wrap(op, first(err))
+	}
+	sender, err := actor(who)
+	if err != nil {
+		return out, wrap(op, err)
+	}
+	key := PostKey{Scope: who.Scope(), Key: idempotencyKey}
+	if idempotencyKey == "" {
+		key = PostKey{}
+	} else if key.Hash, err = fingerprint(space, d); err != nil {
+		return out, wrap(op, err)
+	}
+	err = m.change(ctx, op, func(ch *change) (err error) {
+		if key.Key != "" {
+			var replayed bool
+			if out, replayed, err = replay(ch, session, key); replayed || err != nil {
+				return err
+			}
+		}
+		s, err := changes(ch, who, session, space)
+		if err != nil {
+			return err
+		}
+		if who.Admin() {
+			if err := mayAct(ch, s, sender); err != nil {
+				return err
+			}
+		}
+		out, err = post(ch, s, sender, d, key)
+		if err == nil && out.Seq%trimEvery == 0 {
+			err = ch.TrimEvents(session, space, m.keepEvents)
+		}
+		return err
+	})
+	return out, err
+}
+
+// trimEvery is how many messages pass in a space between two trimmings of its
+// events.
+const trimEvery = 256
+
+// replay returns the message that was posted under the key before.
+func replay(tx Tx, session shoal.SessionID, key PostKey) (shoal.Message, bool, error) {
+	first, hash, err := tx.MessageByKey(session, key.Scope, key.Key)
+	switch {
+	case errors.Is(err, shoal.NotFound):
+		return first, false, nil
+	case err == nil && hash != key.Hash:
+		err = mismatch(key.Key)
+	}
+	return first, true, err
+}
+
+// mayAct checks an entity that an admin named: it must be in the space.
+func mayAct(tx Tx, s shoal.Space, sender shoal.EntityID) error {
+	in, err := tx.IsMember(s.SessionID, s.ID, sender)
+	if err != nil || in {
+		return err
+	}
+	if _, err := entityOf(tx, s.SessionID, sender); err != nil {
+		return err
+	}
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q is no member of the space %q; add it first.", sender, s.ID))
+}
+
+// post stores one message of a sender, who may, in an open, locked space, with
+// all that follows from it.
+func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key PostKey) (shoal.Message, error) {
+	out := shoal.Message{
+		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1,
+		EntityID: sender, Status: shoal.MessageCompleted, CreatedAt: ch.at, UpdatedAt: ch.at,
+		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, Parts: numbered(d.Parts),
+	}
+	if err := sortMentions(ch, &out, d.Mentions); err != nil {
+		return out, err
+	}
+	if err := ch.InsertMessage(out, key); err != nil {
+		return out, err
+	}
+	receivers, err := ch.Deliver(out)
+	if err != nil {
+		return out, err
+	}
+	for _, id := range receivers {
+		ch.hint(inboxTopic(s.SessionID, id))
+	}
+	return out, tell(ch, s.SessionID, s.ID, "", shoal.EventMessageCreated, func(h shoal.EventHead) any {
+		return shoal.MessageData{EventHead: h, Message: out}
+	})
+}
+
+// numbered gives the parts of a posted message their ids and makes them whole.
+func numbered(parts []shoal.Part) []shoal.Part {
+	out := slices.Clone(parts)
+	for i := range out {
+		out[i].ID = shoal.PartID(fmt.Sprintf("%s%d", shoal.PrefixPart, i+1))
+		if out[i].Type == shoal.TextPart {
+			out[i].Status = shoal.PartDone
+		}
+	}
+	return out
+}
+
+// sortMentions keeps the mentioned members, once each, and names the others.
+func sortMentions(tx Tx, m *shoal.Message, asked []shoal.EntityID) error {
+	if len(asked) == 0 {
+		return nil
+	}
+	members, err := tx.MembersAmong(m.SessionID, m.SpaceID, asked)
+	if err != nil {
+		return err
+	}
+	for _, id := range asked {
+		list := &m.DroppedMentions
+		if slices.Contains(members, id) {
+			list = &m.Mentions
+		}
+		if !slices.Contains(*list, id) {
+			*list = append(*list, id)
+		}
+	}
+	return nil
+}
+
+// Read returns a page of a timeline in ascending order. Reading moves nothing.
+func (m *Messages) Read(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, page Page) (out []shoal.Message, err error) {
+	const op = "hub.Messages.Read"
+	if page.Before != 0 && page.After != 0 {
+		return nil, wrap(op, shoal.Invalid("before", "and after exclude each other: give one of them"))
+	}
+	if page.Before < 0 || page.After < 0 {
+		return nil, wrap(op, shoal.Invalid("before", "and after are places of a timeline and never negative"))
+	}
+	err = m.view(ctx, op, func(tx Tx) error {
+		if _, err := sees(tx, who, session, space); err != nil {
+			return err
+		}
+		out, err = tx.Messages(session, space, page)
+		return err
+	})
+	return out, err
+}
+
+// Names returns the display names of entities, deleted ones included; whoever
+// never existed is left out.
+func (m *Messages) Names(ctx context.Context, session shoal.SessionID, ids []shoal.EntityID) (out map[shoal.EntityID]string, err error) {
+	err = m.view(ctx, "hub.Messages.Names", func(tx Tx) error {
+		out, err = tx.EntityNames(session, ids)
+		return err
+	})
+	if out != nil {
+		out[shoal.System] = "System"
+	}
+	return out, err
+}

@@ -1,0 +1,127 @@
+package hub
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// enter checks that who may know of session at all.
+func enter(who shoal.Principal, session shoal.SessionID) error {
+	if who.SessionID != "" && who.SessionID != session || who.SessionID == "" && !who.Admin() {
+		return noSession(session)
+	}
+	return nil
+}
+
+func noSession(session shoal.SessionID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no session %q here.", session))
+}
+
+// sessionOf returns a session or says that there is none.
+func sessionOf(tx Tx, id shoal.SessionID) (shoal.Session, error) {
+	s, err := tx.Session(id)
+	if errors.Is(err, shoal.NotFound) {
+		err = noSession(id)
+	}
+	return s, err
+}
+
+func noSpace(space shoal.SpaceID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no space %q among those you are in. List yours to see their ids, or ask a member to add you.", space))
+}
+
+func noEntity(entity shoal.EntityID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no entity %q in this session. List the entities to see their ids.", entity))
+}
+
+// adminOnly refuses everybody but admins.
+func adminOnly(who shoal.Principal) error {
+	if who.Admin() {
+		return nil
+	}
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key of role %q may not do this; it needs an admin key.", who.Role))
+}
+
+// actor returns the entity that acts.
+func actor(who shoal.Principal) (shoal.EntityID, error) {
+	switch {
+	case who.EntityID == shoal.System:
+		return "", shoal.E("", shoal.Forbidden, "Nobody can act as \"system\"; name another entity.")
+	case who.EntityID != "":
+		return who.EntityID, nil
+	case who.Admin():
+		return "", shoal.E("", shoal.EntityRequired, "This call needs an acting entity: name it with the header X-Shoal-Entity.")
+	default:
+		return "", shoal.E("", shoal.Forbidden, fmt.Sprintf("A key of role %q acts as no entity; use an entity key.", who.Role))
+	}
+}
+
+// reader is whose spaces who may see: an entity its own; everybody's, as "",
+// for admins and services.
+func reader(who shoal.Principal) shoal.EntityID {
+	if who.Role == shoal.RoleEntity {
+		return who.EntityID
+	}
+	return ""
+}
+
+// sees returns the space if who may read it.
+func sees(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	if err := enter(who, session); err != nil {
+		return shoal.Space{}, err
+	}
+	s, err := tx.Space(session, space)
+	return s, admit(tx, who, session, space, err)
+}
+
+// changes returns the space, locked, if who may change it: a member or an
+// admin.
+func changes(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	if err := enter(who, session); err != nil {
+		return shoal.Space{}, err
+	}
+	s, err := tx.LockSpace(session, space)
+	if err := admit(tx, who, session, space, err); err != nil {
+		return s, err
+	}
+	if who.Role == shoal.RoleService {
+		return s, shoal.E("", shoal.Forbidden, "A service key may read spaces, not change them; use the key of a member.")
+	}
+	if err := openSession(tx, session); err != nil {
+		return s, err
+	}
+	if s.Status == shoal.SpaceShut {
+		return s, closedSpace(s)
+	}
+	return s, nil
+}
+
+func closedSpace(s shoal.Space) error {
+	return shoal.E("", shoal.SpaceClosed, fmt.Sprintf("The space %q is closed: its history stays readable, but nothing can be added. Create a new space to go on.", s.ID))
+}
+
+// admit turns what looking up a space gave into what who may know of it.
+func admit(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, err error) error {
+	if errors.Is(err, shoal.NotFound) {
+		return noSpace(space)
+	}
+	if err != nil || reader(who) == "" {
+		return err
+	}
+	in, err := tx.IsMember(session, space, who.EntityID)
+	if err == nil && !in {
+		err = noSpace(space)
+	}
+	return err
+}
+
+// openSession refuses changes in a closed or unknown session.
+func openSession(tx Tx, session shoal.SessionID) error {
+	s, err := sessionOf(tx, session)
+	if err == nil && s.Status == shoal.SessionShut {
+		err = shoal.E("", shoal.SessionClosed, fmt.Sprintf("The session %q is closed: it can be read, but nothing in it changes any more.", session))
+	}
+	return err
+}

@@ -1,0 +1,132 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Sessions creates, lists and ends sessions.
+type Sessions struct{ *core }
+
+// Create makes a session. Admins only. AlreadyExists when the id is or was
+// taken.
+func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewSession, idempotencyKey string) (shoal.Session, error) {
+	const op = "hub.Sessions.Create"
+	if err := errors.Join(adminOnly(who), n.Validate(), checkOnce(idempotencyKey)); err != nil {
+		return shoal.Session{}, wrap(op, first(err))
+	}
+	var made shoal.Session
+	err := s.change(ctx, op, func(ch *change) (err error) {
+		made, _, err = once(ch, who, "", op, idempotencyKey, n, func() (shoal.Session, error) {
+			out := shoal.Session{ID: n.ID, Name: n.Name, Status: shoal.SessionOpen, CreatedAt: ch.at}
+			if out.ID == "" {
+				out.ID = shoal.NewID[shoal.SessionID](shoal.PrefixSession)
+			}
+			if out.Name == "" {
+				out.Name = string(out.ID)
+			}
+			return out, taken(ch.InsertSession(out), "a session", string(out.ID))
+		})
+		return err
+	})
+	return made, err
+}
+
+// Get returns a session that the caller may know of.
+func (s *Sessions) Get(ctx context.Context, who shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
+	err = s.view(ctx, "hub.Sessions.Get", func(tx Tx) error {
+		if err := enter(who, id); err != nil {
+			return err
+		}
+		out, err = sessionOf(tx, id)
+		return err
+	})
+	return out, err
+}
+
+// List returns the sessions behind after, in the order of ids: all for an
+// admin, the own one for everybody else.
+func (s *Sessions) List(ctx context.Context, who shoal.Principal, after shoal.SessionID, limit int) (out []shoal.Session, err error) {
+	if !who.Admin() {
+		own, err := s.Get(ctx, who, who.SessionID)
+		if err != nil || after >= own.ID {
+			return []shoal.Session{}, err
+		}
+		return []shoal.Session{own}, nil
+	}
+	err = s.view(ctx, "hub.Sessions.List", func(tx Tx) error {
+		out, err = tx.Sessions(after, limit)
+		return err
+	})
+	return out, err
+}
+
+// Close makes a session read-only. Admins only; Conflict for the default
+// session and for one that is closed.
+func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
+	const op = "hub.Sessions.Close"
+	if err := adminOnly(who); err != nil {
+		return out, wrap(op, err)
+	}
+	err = s.change(ctx, op, func(ch *change) (err error) {
+		if out, err = endable(ch, id, "closed"); err != nil {
+			return err
+		}
+		if out.Status == shoal.SessionShut {
+			return shoal.E("", shoal.Conflict, fmt.Sprintf("The session %q is closed already.", id))
+		}
+		at := ch.at
+		out.Status, out.ClosedAt = shoal.SessionShut, &at
+		return ch.CloseSession(id, at)
+	})
+	return out, err
+}
+
+// Delete erases a session with everything in it; its keys stop working at once,
+// and its waits and followers end with NotFound. Admins only; Conflict for the
+// default session.
+func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.SessionID) error {
+	const op = "hub.Sessions.Delete"
+	if err := adminOnly(who); err != nil {
+		return wrap(op, err)
+	}
+	err := s.change(ctx, op, func(ch *change) error {
+		if _, err := endable(ch, id, "deleted"); err != nil {
+			return err
+		}
+		return ch.DeleteSession(id)
+	})
+	s.revocations.Add(1)
+	if err == nil {
+		s.callers.endSession(id)
+	}
+	return err
+}
+
+func endable(tx Tx, id shoal.SessionID, what string) (shoal.Session, error) {
+	if id == shoal.DefaultSession {
+		return shoal.Session{}, shoal.E("", shoal.Conflict, "The session \"default\" always exists; it cannot be "+what+".")
+	}
+	return sessionOf(tx, id)
+}
+
+// taken words AlreadyExists for a thing that a caller named. noun has its
+// article.
+func taken(err error, noun, id string) error {
+	if errors.Is(err, shoal.AlreadyExists) {
+		return shoal.E("", shoal.AlreadyExists, fmt.Sprintf("There is or was %s with the id %q; ids are never used again. Choose another one.", noun, id))
+	}
+	return err
+}
+
+// first returns the first error of a joined one, so that one answer has one
+// kind.
+func first(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()[0]
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// snapshots puts the present state of everything followed before the events.
+func (f *Follower) snapshots(tx Tx) (err error) {
+	f.pending, f.ahead = nil, map[shoal.SpaceID]int64{}
+	if f.after, err = tx.EventEnd(f.req.Session); err != nil {
+		return err
+	}
+	cursor := f.events.cursorAt(f.after, nil)
+	if f.req.Space != "" {
+		return f.snapshot(tx, f.req.Space, cursor)
+	}
+	if f.in, err = spacesOf(tx, f.key()); err != nil {
+		return err
+	}
+	spaces, err := tx.Spaces(f.req.Session, SpaceFilter{Member: f.ownSpaces()})
+	if err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		if err := f.snapshot(tx, s.ID, cursor); err != nil {
+			return err
+		}
+	}
+	return f.encode(shoal.EventSnapshotEnd, cursor, shoal.SnapshotEndData{
+		EventHead: shoal.EventHead{Type: shoal.EventSnapshotEnd, At: shoal.Now()}, Cursor: cursor,
+	})
+}
+
+// snapshot appends the snapshot of one space. cursor is what to resume behind
+// for whoever has it.
+func (f *Follower) snapshot(tx Tx, id shoal.SpaceID, cursor shoal.Cursor) error {
+	s, err := tx.Space(f.req.Session, id)
+	if err != nil {
+		return err
+	}
+	if s, err = whole(tx, f.who, s); err != nil {
+		return err
+	}
+	messages, err := tx.Messages(f.req.Session, id, Page{Limit: shoal.DefaultPage})
+	if err != nil {
+		return err
+	}
+	return f.encode(shoal.EventSnapshot, cursor, shoal.SnapshotData{
+		EventHead: shoal.EventHead{Type: shoal.EventSnapshot, SpaceID: &id, At: shoal.Now()},
+		Space:     s, Members: s.Members, Messages: messages, Cursor: cursor,
+	})
+}
+
+func (f *Follower) encode(what shoal.EventType, cursor shoal.Cursor, data any) error {
+	body, err := json.Marshal(data)
+	f.pending = append(f.pending, shoal.Event{Type: what, Cursor: cursor, Data: body})
+	return err
+}
+
+// joined puts the snapshot of a space before its first event. A space that the
+// entity has left again meanwhile has none.
+func (f *Follower) joined(ctx context.Context, id shoal.SpaceID) error {
+	maps.DeleteFunc(f.ahead, func(_ shoal.SpaceID, upTo int64) bool { return upTo <= f.after })
+	err := f.events.store.View(ctx, func(tx Tx) error {
+		if _, err := sees(tx, f.who, f.req.Session, id); err != nil {
+			return err
+		}
+		// Who is cut off here and resumes has the joining come again.
+		if err := f.snapshot(tx, id, f.events.cursorAt(f.after-1, f.ahead)); err != nil {
+			return err
+		}
+		place, err := tx.EventEnd(f.req.Session)
+		f.ahead[id] = place
+		return err
+	})
+	if errors.Is(err, shoal.NotFound) {
+		return nil
+	}
+	return err
+}

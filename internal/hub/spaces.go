@@ -1,0 +1,237 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Spaces creates, changes and closes spaces and keeps who is in them.
+type Spaces struct{ *core }
+
+// Create makes a space with its members; an acting entity is one of them. An
+// unknown member is InvalidArgument, and nothing is created.
+func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace, idempotencyKey string) (made shoal.Space, err error) {
+	const op = "hub.Spaces.Create"
+	if who.Role == shoal.RoleService {
+		return made, shoal.E(op, shoal.Forbidden, "A service key may read spaces, not create them; use an entity key.")
+	}
+	if err := errors.Join(enter(who, session), n.Validate(), checkOnce(idempotencyKey)); err != nil {
+		return made, wrap(op, first(err))
+	}
+	err = s.change(ctx, op, func(ch *change) (err error) {
+		made, _, err = once(ch, who, session, op, idempotencyKey, n, func() (shoal.Space, error) {
+			return insertSpace(ch, who, session, n)
+		})
+		return err
+	})
+	return made, err
+}
+
+func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace) (shoal.Space, error) {
+	if err := openSession(ch, session); err != nil {
+		return shoal.Space{}, err
+	}
+	out := shoal.Space{
+		ID: n.ID, SessionID: session, Name: n.Name, Status: shoal.SpaceOpen, AdminAgentID: n.AdminAgentID,
+		ShowAgentReasoning: n.ShowAgentReasoning, Metadata: objectOr(n.Metadata), Members: []shoal.Member{}, CreatedAt: ch.at,
+	}
+	if out.ID == "" {
+		out.ID = shoal.NewID[shoal.SpaceID](shoal.PrefixSpace)
+	}
+	var members []shoal.EntityID
+	if who.EntityID != "" {
+		members = append(members, who.EntityID)
+	}
+	for _, id := range n.Members {
+		if !slices.Contains(members, id) {
+			members = append(members, id)
+		}
+	}
+	if len(members) > shoal.MaxMembers {
+		return out, full()
+	}
+	if out.AdminAgentID != nil && *out.AdminAgentID == "" {
+		out.AdminAgentID = nil
+	}
+	if out.AdminAgentID != nil && !slices.Contains(members, *out.AdminAgentID) {
+		return out, shoal.Invalid("adminAgentId", "must be one of the members")
+	}
+	if err := taken(ch.InsertSpace(out), "a space", string(out.ID)); err != nil {
+		return out, err
+	}
+	for _, id := range members {
+		m, err := join(ch, session, out.ID, id)
+		if errors.Is(err, shoal.NotFound) {
+			return out, shoal.Invalid("members", fmt.Sprintf("names %q, which is no entity of this session; nothing was created", id))
+		}
+		if err != nil {
+			return out, err
+		}
+		out.Members = append(out.Members, m)
+	}
+	return out, checkAdminAgent(out)
+}
+
+func checkAdminAgent(s shoal.Space) error {
+	if s.AdminAgentID == nil {
+		return nil
+	}
+	for _, m := range s.Members {
+		if m.EntityID == *s.AdminAgentID && m.Kind == shoal.Agent {
+			return nil
+		}
+	}
+	return shoal.Invalid("adminAgentId", "must be an agent that is a member of the space")
+}
+
+// Get returns a space with its members and the caller's counts.
+func (s *Spaces) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID) (out shoal.Space, err error) {
+	err = s.view(ctx, "hub.Spaces.Get", func(tx Tx) error {
+		if out, err = sees(tx, who, session, id); err != nil {
+			return err
+		}
+		out, err = whole(tx, who, out)
+		return err
+	})
+	return out, err
+}
+
+// whole fills in the members and the counts of one space.
+func whole(tx Tx, who shoal.Principal, s shoal.Space) (shoal.Space, error) {
+	all, err := wholes(tx, who, s.SessionID, []shoal.Space{s})
+	if err != nil {
+		return s, err
+	}
+	return all[0], nil
+}
+
+// wholes fills in the members and the caller's counts of spaces.
+func wholes(tx Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.Space) ([]shoal.Space, error) {
+	ids := make([]shoal.SpaceID, len(spaces))
+	for i, s := range spaces {
+		ids[i] = s.ID
+	}
+	members, err := tx.MembersOf(session, ids)
+	if err != nil {
+		return nil, err
+	}
+	var counts map[shoal.SpaceID]Unread
+	if who.EntityID != "" {
+		if counts, err = tx.Counts(session, who.EntityID, ids); err != nil {
+			return nil, err
+		}
+	}
+	for i, id := range ids {
+		spaces[i].Members = append([]shoal.Member{}, members[id]...)
+		spaces[i].UnreadCount, spaces[i].MentionCount = counts[id].Messages, counts[id].Mentions
+	}
+	return spaces, nil
+}
+
+// List returns the spaces behind after that the caller sees, in the order of
+// ids, with members and counts: an entity's own, all for everybody else.
+func (s *Spaces) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter SpaceFilter) (out []shoal.Space, err error) {
+	err = s.view(ctx, "hub.Spaces.List", func(tx Tx) error {
+		if err := enter(who, session); err != nil {
+			return err
+		}
+		if _, err := sessionOf(tx, session); err != nil {
+			return err
+		}
+		if own := reader(who); own != "" {
+			filter.Member = own
+		}
+		if out, err = tx.Spaces(session, filter); err != nil {
+			return err
+		}
+		out, err = wholes(tx, who, session, out)
+		return err
+	})
+	return out, err
+}
+
+// Update changes how a space presents itself. Members and admins only.
+func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, c shoal.SpaceChange) (out shoal.Space, err error) {
+	const op = "hub.Spaces.Update"
+	if err := c.Validate(); err != nil {
+		return out, wrap(op, err)
+	}
+	err = s.change(ctx, op, func(ch *change) (err error) {
+		if out, err = changes(ch, who, session, id); err != nil {
+			return err
+		}
+		if out, err = whole(ch, who, out); err != nil {
+			return err
+		}
+		applySpace(&out, c)
+		if err := checkAdminAgent(out); err != nil {
+			return err
+		}
+		return saveSpace(ch, out, shoal.EventSpaceUpdated)
+	})
+	return out, err
+}
+
+func applySpace(s *shoal.Space, c shoal.SpaceChange) {
+	if c.Name != nil {
+		s.Name = *c.Name
+	}
+	if c.AdminAgentID != nil {
+		if s.AdminAgentID = c.AdminAgentID; *c.AdminAgentID == "" {
+			s.AdminAgentID = nil
+		}
+	}
+	if c.ShowAgentReasoning != nil {
+		s.ShowAgentReasoning = *c.ShowAgentReasoning
+	}
+	if len(c.Metadata) > 0 {
+		s.Metadata = objectOr(c.Metadata)
+	}
+}
+
+// saveSpace stores the space and tells its followers.
+func saveSpace(ch *change, s shoal.Space, what shoal.EventType) error {
+	if err := ch.UpdateSpace(s); err != nil {
+		return err
+	}
+	return tellSpace(ch, s, what)
+}
+
+// tellSpace tells what a space is like now. The counts of whoever changed it
+// mean nothing to its followers.
+func tellSpace(ch *change, s shoal.Space, what shoal.EventType) error {
+	s.UnreadCount, s.MentionCount = 0, 0
+	return tell(ch, s.SessionID, s.ID, "", what, func(h shoal.EventHead) any {
+		return shoal.SpaceData{EventHead: h, Space: s}
+	})
+}
+
+// Close ends a space: a system message with the summary reaches every member's
+// inbox, the history stays, and nothing is posted any more. SpaceClosed when it
+// is closed already. Members and admins only.
+func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, summary string) (out shoal.Space, err error) {
+	const op = "hub.Spaces.Close"
+	if err := shoal.CheckSummary(summary); err != nil {
+		return out, wrap(op, err)
+	}
+	err = s.change(ctx, op, func(ch *change) (err error) {
+		if out, err = changes(ch, who, session, id); err != nil {
+			return err
+		}
+		m, err := post(ch, out, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text("Thread closed: " + summary)}}, PostKey{})
+		if err != nil {
+			return err
+		}
+		at := ch.at
+		out.Status, out.Summary, out.ClosedAt, out.LastSeq = shoal.SpaceShut, &summary, &at, m.Seq
+		if out, err = whole(ch, who, out); err != nil {
+			return err
+		}
+		return saveSpace(ch, out, shoal.EventSpaceClosed)
+	})
+	return out, err
+}

@@ -1,0 +1,311 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Store keeps everything that must survive. It has one implementation over two
+// databases; both pass the conformance suite in internal/shoaltest.
+type Store interface {
+	// View runs fn on a consistent snapshot that holds at least every change
+	// whose Update had returned before. fn must not change anything. Views run
+	// beside each other and beside Updates.
+	View(ctx context.Context, fn func(Tx) error) error
+
+	// Update runs fn in a transaction and returns nil when that is durable.
+	// When fn returns an error, nothing of it is kept and Update returns that
+	// very error. Updates run one after the other in the order in which they
+	// were accepted, so fn must not wait for anything but tx; several may share
+	// one commit. fn may run more than once: it must set, not add to, what it
+	// hands out. An Update that has begun ends whatever becomes of ctx.
+	//
+	// Errors of the store itself: Busy when its queue is full or the database
+	// is away (nothing is done unless the commit's answer was lost), StorageFull
+	// when the disk is (nothing is done), Internal otherwise: then the outcome
+	// is unknown.
+	Update(ctx context.Context, fn func(Tx) error) error
+
+	// Epoch names this database. It changes when a new one is created, so that
+	// a cursor of one is never mistaken for a place in another.
+	Epoch() string
+}
+
+// Tx is what can be read and changed inside a transaction, noun by noun. A
+// missing thing is an error of kind NotFound, a taken id one of AlreadyExists;
+// neither spoils the transaction.
+type Tx interface {
+	SessionTx
+	EntityTx
+	SpaceTx
+	MemberTx
+	MessageTx
+	InboxTx
+	EventTx
+	KeyTx
+	AnswerTx
+}
+
+// SessionTx keeps sessions.
+type SessionTx interface {
+	Session(id shoal.SessionID) (shoal.Session, error)
+	// Sessions lists in the order of ids, those after the given one.
+	Sessions(after shoal.SessionID, limit int) ([]shoal.Session, error)
+	// InsertSession is AlreadyExists also for the id of a deleted session.
+	InsertSession(s shoal.Session) error
+	CloseSession(id shoal.SessionID, at shoal.Time) error
+	// DeleteSession erases the session with all that belongs to it, its keys
+	// included. The id stays taken.
+	DeleteSession(id shoal.SessionID) error
+}
+
+// EntityTx keeps entities. State, WaitEndsAt and Hosted of what it returns are
+// zero; LastSeenAt is what was stored last.
+type EntityTx interface {
+	// Entity is NotFound for a deleted entity.
+	Entity(session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error)
+	// Entities lists in the order of ids, those after the given one.
+	Entities(session shoal.SessionID, after shoal.EntityID, limit int) ([]shoal.Entity, error)
+	// InsertEntity is AlreadyExists also for the id of a deleted entity and for
+	// an external id that another entity of the session has.
+	InsertEntity(e shoal.Entity) error
+	// UpdateEntity stores name, description, external id and metadata;
+	// AlreadyExists when the external id is another's.
+	UpdateEntity(e shoal.Entity) error
+	// DeleteEntity hides the entity, erases its inbox and its memberships. Its
+	// messages stay and its id stays taken.
+	DeleteEntity(session shoal.SessionID, id shoal.EntityID, at shoal.Time) error
+	// EntityNames returns the display names of those ids that exist or existed.
+	EntityNames(session shoal.SessionID, ids []shoal.EntityID) (map[shoal.EntityID]string, error)
+	// SawEntities stores when entities were last seen. Unknown ones are passed
+	// over.
+	SawEntities(seen []Sighting) error
+}
+
+// Sighting says when an entity made itself felt.
+type Sighting struct {
+	Session shoal.SessionID
+	Entity  shoal.EntityID
+	At      shoal.Time
+}
+
+// SpaceTx keeps spaces. Members and counts of what it returns are empty.
+type SpaceTx interface {
+	Space(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error)
+	// LockSpace is Space for a transaction that goes on to change the space, its
+	// members or its timeline: nobody else changes them until it ends.
+	LockSpace(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error)
+	Spaces(session shoal.SessionID, filter SpaceFilter) ([]shoal.Space, error)
+	InsertSpace(s shoal.Space) error
+	// UpdateSpace stores name, status, summary, admin agent, reasoning flag,
+	// metadata and closing time.
+	UpdateSpace(s shoal.Space) error
+}
+
+// SpaceFilter chooses spaces. They come in the order of ids.
+type SpaceFilter struct {
+	// Member keeps only spaces of that entity, if set.
+	Member shoal.EntityID
+	// OpenOnly leaves out closed spaces.
+	OpenOnly bool
+	// After is the id behind which the list starts; Limit is its length, 0 for
+	// all.
+	After shoal.SpaceID
+	Limit int
+}
+
+// MemberTx keeps who is in which space.
+type MemberTx interface {
+	// Members lists in the order of joining.
+	Members(session shoal.SessionID, space shoal.SpaceID) ([]shoal.Member, error)
+	// MembersOf is Members of several spaces at once.
+	MembersOf(session shoal.SessionID, spaces []shoal.SpaceID) (map[shoal.SpaceID][]shoal.Member, error)
+	IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (bool, error)
+	// MembersAmong returns those of ids that are members, in any order.
+	MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]shoal.EntityID, error)
+	CountMembers(session shoal.SessionID, space shoal.SpaceID) (int, error)
+	// InsertMember is AlreadyExists for a member. The entity must exist.
+	InsertMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, at shoal.Time) error
+	// DeleteMember ends a membership and withdraws the entity's inbox entries
+	// of that space; NotFound when there is none.
+	DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) error
+}
+
+// MessageTx keeps timelines.
+type MessageTx interface {
+	// InsertMessage stores m at the place m.Seq, which must be one behind the
+	// space's last, and moves that last place on. post may be the zero value.
+	InsertMessage(m shoal.Message, post PostKey) error
+	// MessageByKey returns the message that was posted under a key and the hash
+	// it was posted with; NotFound when there is none.
+	MessageByKey(session shoal.SessionID, scope, key string) (shoal.Message, string, error)
+	// Messages returns a page of the timeline in ascending order.
+	Messages(session shoal.SessionID, space shoal.SpaceID, page Page) ([]shoal.Message, error)
+	// Search finds messages whose text holds every word of the query, the
+	// newest first.
+	Search(session shoal.SessionID, query SearchQuery) ([]Found, error)
+}
+
+// PostKey is the idempotency key of a message: Scope names the principal, Hash
+// the content.
+type PostKey struct{ Scope, Key, Hash string }
+
+// Page chooses messages by seq: with Before the last Limit below it, with After
+// the first Limit above it, with neither the newest Limit. Never both.
+type Page struct {
+	Before, After int64
+	Limit         int
+}
+
+// SearchQuery chooses messages by words.
+type SearchQuery struct {
+	// Words are plain words without syntax; a message must hold all of them,
+	// the last one also as the beginning of a word.
+	Words []string
+	// Reader keeps only spaces that this entity is in, if set.
+	Reader shoal.EntityID
+	// Space and SenderKind narrow the search, if set.
+	Space      shoal.SpaceID
+	SenderKind shoal.EntityKind
+	// Before starts behind an earlier page's last result; the zero value is the
+	// beginning.
+	Before SearchPlace
+	Limit  int
+}
+
+// SearchPlace is a place in the results of a search.
+type SearchPlace struct {
+	At    shoal.Time
+	Space shoal.SpaceID
+	Seq   int64
+}
+
+// Found is one message that a search found, with its space.
+type Found struct {
+	Space   shoal.SpaceRef
+	Message shoal.Message
+}
+
+// InboxTx keeps inboxes: for each entity the messages it has not acknowledged,
+// in a gap-free order of their own.
+type InboxTx interface {
+	// Deliver puts the message into the inbox of every member of its space, but
+	// for its sender, as mention, system message or message. A message of
+	// [shoal.System] reaches every member. It returns the receivers.
+	Deliver(m shoal.Message) ([]shoal.EntityID, error)
+	// Unread returns the first limit entries that match, in order.
+	Unread(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, limit int) ([]InboxEntry, error)
+	// MarkDelivered counts one more delivery of the entries at these places;
+	// places that are gone are passed over.
+	MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error
+	// Acknowledge removes the entries that match, were delivered, and stand at
+	// or before upTo.
+	Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, upTo int64) error
+	// AcknowledgeSpace removes the entries of a space up to and with seq,
+	// delivered or not.
+	AcknowledgeSpace(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64) error
+	// InboxEnd is the last place that was ever given in the inbox, 0 when none.
+	InboxEnd(session shoal.SessionID, entity shoal.EntityID) (int64, error)
+	// Counts returns how much of each of these spaces is unread.
+	Counts(session shoal.SessionID, entity shoal.EntityID, spaces []shoal.SpaceID) (map[shoal.SpaceID]Unread, error)
+	// Explicit reports whether this key acknowledges explicitly; SetExplicit
+	// makes it so for good.
+	Explicit(session shoal.SessionID, entity shoal.EntityID, key shoal.KeyID) (bool, error)
+	SetExplicit(session shoal.SessionID, entity shoal.EntityID, key shoal.KeyID) error
+}
+
+// InboxFilter chooses inbox entries. With WaitMentions only mentions and system
+// messages match. Space and From narrow further, if set; From never keeps out
+// the system.
+type InboxFilter struct {
+	Kind  shoal.WaitKind
+	Space shoal.SpaceID
+	From  []shoal.EntityID
+}
+
+// InboxEntry is one unread message with its place in the inbox. Delivery is how
+// often it was delivered so far.
+type InboxEntry struct {
+	Place    int64
+	Reason   shoal.Reason
+	Delivery int
+	Space    shoal.SpaceRef
+	Message  shoal.Message
+}
+
+// Unread counts what is unread in a space: all of it, and mentions alone.
+type Unread struct{ Messages, Mentions int64 }
+
+// EventTx keeps the events of a session in one gap-free order.
+type EventTx interface {
+	// AppendEvent gives the event its place and stores it.
+	AppendEvent(e StoredEvent) (place int64, err error)
+	// Events returns the first limit events behind a place that match.
+	Events(session shoal.SessionID, filter EventFilter, after int64, limit int) ([]StoredEvent, error)
+	// EventEnd is the last place that was given, 0 when none.
+	EventEnd(session shoal.SessionID) (int64, error)
+	// EventFloor is the place up to which matching events may be missing,
+	// because they were trimmed.
+	EventFloor(session shoal.SessionID, filter EventFilter) (int64, error)
+	// TrimEvents keeps only the newest events of a space.
+	TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) error
+}
+
+// StoredEvent is an event with its place. Entity is whom it is about, if it is
+// about a membership: that entity follows it even when it is no member (any
+// more).
+type StoredEvent struct {
+	Session shoal.SessionID
+	Place   int64
+	Space   shoal.SpaceID
+	Entity  shoal.EntityID
+	Type    shoal.EventType
+	Data    []byte
+}
+
+// EventFilter chooses events: of one space, or of all spaces that an entity is
+// in (with those about the entity itself), or, with both empty, of the session.
+type EventFilter struct {
+	Space  shoal.SpaceID
+	Entity shoal.EntityID
+}
+
+// KeyTx keeps keys. Hash is the SHA-256 of the secret, in hexadecimal.
+type KeyTx interface {
+	InsertKey(k shoal.Key, hash string) error
+	// KeyByHash is NotFound for a revoked key; an expired one is returned.
+	KeyByHash(hash string) (shoal.Key, error)
+	// Keys lists in the order of ids, those after the given one.
+	Keys(after shoal.KeyID, limit int) ([]shoal.Key, error)
+	DeleteKey(id shoal.KeyID) error
+	// DeleteEntityKeys revokes every key of an entity.
+	DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error
+	// UsedKeys stores when keys were last used. Unknown ones are passed over.
+	UsedKeys(used map[shoal.KeyID]shoal.Time) error
+}
+
+// AnswerTx keeps the first answers to idempotency keys.
+type AnswerTx interface {
+	// Answer is NotFound when there is none.
+	Answer(key AnswerKey) (Answer, error)
+	// InsertAnswer replaces an older answer under the same key.
+	InsertAnswer(key AnswerKey, a Answer) error
+	// DropAnswers erases those given before a time.
+	DropAnswers(before time.Time) error
+}
+
+// AnswerKey names an answer: an idempotency key, the principal that used it and
+// the operation.
+type AnswerKey struct {
+	Session           shoal.SessionID
+	Scope, Route, Key string
+}
+
+// Answer is what the first call answered, and the hash of what it asked.
+type Answer struct {
+	Hash string
+	Body []byte
+	At   shoal.Time
+}

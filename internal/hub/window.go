@@ -1,0 +1,83 @@
+package hub
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// The window of a feed: what the pump puts in and the followers read.
+
+// push appends one event, drops the oldest beyond the bounds, and wakes the
+// followers.
+func (f *feed) push(en entry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.window = append(f.window, en)
+	f.bytes += len(en.event.Data)
+	f.last = max(f.last, en.place)
+	for len(f.window) > 1 && (len(f.window) > feedEvents || f.bytes > feedBytes) {
+		f.bytes -= len(f.window[0].event.Data)
+		f.window = f.window[1:]
+		f.base++
+	}
+	f.wake()
+}
+
+// passOver notes that the event at place concerns nobody who follows.
+func (f *feed) passOver(place int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last = max(f.last, place)
+}
+
+func (f *feed) fail(err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		err = ErrStopping
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err = err
+	f.wake()
+}
+
+// failure returns why the feed has ended, nil while it works.
+func (f *feed) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// wake must be called with mu held.
+func (f *feed) wake() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// position returns the index behind the newest entry and the place up to which
+// stored events have been through the window.
+func (f *feed) position() (index, last int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.base + int64(len(f.window)), f.last
+}
+
+// from returns the entries from index on, or, when there are none yet, a channel
+// that is closed as soon as there are. The entries must not be changed.
+func (f *feed) from(index int64) ([]entry, <-chan struct{}, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if index < f.base {
+		return nil, nil, errTooSlow
+	}
+	if fresh := f.window[index-f.base:]; len(fresh) > 0 {
+		return fresh, nil, nil
+	}
+	return nil, f.changed, f.err
+}
+
+// errTooSlow ends a follower that is further behind than the window reaches.
+var errTooSlow = &shoal.Error{
+	Kind: shoal.Busy, Msg: "This reader was too slow and fell behind. Connect again with the last event's id: nothing is lost.",
+}
