@@ -1,0 +1,260 @@
+// Package auth proves who makes a call: it makes keys, recognises them, and
+// turns a request into a [shoal.Principal].
+//
+//	a := auth.New(h, auth.Options{})
+//	who, err := a.Principal(r) // Unauthenticated, EntityRequired, …
+//
+// Guarantees:
+//   - A secret holds 256 random bits and is stored as its SHA-256 only. It is
+//     read from the Authorization header alone, never from a URL, and appears in
+//     no log and no error.
+//   - Every request is checked. A revoked key is refused as soon as Revoke has
+//     returned on this node, and within two seconds elsewhere.
+//   - Whom a request acts as is decided here and nowhere else.
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// Headers and parameters that name an actor.
+const (
+	entityHeader  = "X-Shoal-Entity"
+	sessionHeader = "X-Shoal-Session"
+	agentParam    = "agent"
+	sessionParam  = "session"
+)
+
+// Options say how callers are recognised.
+type Options struct {
+	// Off lets everybody in as an admin who names the actor. It is for loopback
+	// listeners only; the composition root sees to that.
+	Off bool
+}
+
+// Authenticator recognises callers. It is safe for concurrent use.
+type Authenticator struct {
+	hub *hub.Hub
+	off bool
+
+	mu    sync.RWMutex
+	known map[string]knownKey
+	made  map[madeEntity]int64 // entities that existed at a revocation count, with Off
+}
+
+// knownKey is a key that was looked up a moment ago, and how many revocations
+// there had been then.
+type knownKey struct {
+	key         shoal.Key
+	at          time.Time
+	revocations int64
+}
+
+type madeEntity struct {
+	session shoal.SessionID
+	entity  shoal.EntityID
+}
+
+// Bounds of what is remembered.
+const (
+	knownFor = 2 * time.Second
+	knownMax = 20_000
+)
+
+// New returns an Authenticator over the keys of h.
+func New(h *hub.Hub, o Options) *Authenticator {
+	return &Authenticator{hub: h, off: o.Off, known: map[string]knownKey{}, made: map[madeEntity]int64{}}
+}
+
+// NewSecret returns a secret that no other key has.
+func NewSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // documented to never fail
+	return "shoal_" + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// Hash returns under what a secret is stored.
+func Hash(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// Mint makes a key. Its Secret is set in this one answer; repeated under the
+// same idempotency key, the call returns the same key with Secret nil.
+func (a *Authenticator) Mint(ctx context.Context, who shoal.Principal, n shoal.NewKey, idempotencyKey string) (shoal.Key, error) {
+	secret := NewSecret()
+	key, replayed, err := a.hub.Keys.Create(ctx, who, n, Hash(secret), idempotencyKey)
+	if err == nil && !replayed {
+		key.Secret = &secret
+	}
+	return key, err
+}
+
+// Principal recognises the caller of a REST request. An admin may name the
+// acting entity with the header X-Shoal-Entity; anybody else may only name
+// itself there.
+func (a *Authenticator) Principal(r *http.Request) (shoal.Principal, error) {
+	who, err := a.bearer(r)
+	if err != nil {
+		return shoal.Principal{}, err
+	}
+	return actAs(who, shoal.EntityID(r.Header.Get(entityHeader)))
+}
+
+// MCP recognises the caller of an MCP request and the session it is in. An admin
+// names the acting entity with X-Shoal-Entity and the session with
+// X-Shoal-Session, or, with Off, by the URL's agent and session; then an unknown
+// agent is registered.
+func (a *Authenticator) MCP(r *http.Request) (shoal.Principal, shoal.SessionID, error) {
+	who, err := a.bearer(r)
+	if err != nil {
+		return shoal.Principal{}, "", err
+	}
+	entity, session := r.Header.Get(entityHeader), r.Header.Get(sessionHeader)
+	if a.off {
+		query := r.URL.Query()
+		entity, session = orElse(entity, query.Get(agentParam)), orElse(session, query.Get(sessionParam))
+	}
+	if who.SessionID != "" {
+		if session != "" && shoal.SessionID(session) != who.SessionID {
+			return shoal.Principal{}, "", shoal.E("auth.MCP", shoal.NotFound, "Your key belongs to another session; leave X-Shoal-Session out.")
+		}
+		session = string(who.SessionID)
+	}
+	if who, err = actAs(who, shoal.EntityID(entity)); err != nil {
+		return shoal.Principal{}, "", err
+	}
+	at := shoal.SessionID(orElse(session, string(shoal.DefaultSession)))
+	if a.off && who.EntityID != "" {
+		if err := a.ensure(r.Context(), at, who.EntityID); err != nil {
+			return shoal.Principal{}, "", err
+		}
+	}
+	a.hub.Entities.Called(who, at)
+	return who, at, nil
+}
+
+// Called notes that a recognised caller made a call in a session. REST faces
+// call it once they know the session.
+func (a *Authenticator) Called(who shoal.Principal, session shoal.SessionID) {
+	a.hub.Entities.Called(who, session)
+}
+
+func orElse(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}
+
+// actAs lets a principal name the acting entity, if it may.
+func actAs(who shoal.Principal, entity shoal.EntityID) (shoal.Principal, error) {
+	switch {
+	case entity == "" || entity == who.EntityID:
+		return who, nil
+	case who.Admin():
+		if err := shoal.CheckID(entityHeader, string(entity)); err != nil {
+			return who, err
+		}
+		who.EntityID = entity
+		return who, nil
+	case who.EntityID != "":
+		return who, shoal.E("auth.actAs", shoal.IdentityMismatch, "Your key acts as \""+string(who.EntityID)+"\"; only an admin names another entity in X-Shoal-Entity.")
+	}
+	return who, shoal.E("auth.actAs", shoal.Forbidden, "A service key acts as no entity; leave X-Shoal-Entity out or use an entity key.")
+}
+
+// bearer recognises the key of a request.
+func (a *Authenticator) bearer(r *http.Request) (shoal.Principal, error) {
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		if a.off {
+			return shoal.Principal{Role: shoal.RoleAdmin, KeyID: "open"}, nil
+		}
+		return shoal.Principal{}, denied("No key was sent. Send yours in the header \"Authorization: Bearer KEY\"; an admin mints one with \"shoal keys create\".")
+	}
+	scheme, secret, _ := strings.Cut(header, " ")
+	secret = strings.TrimSpace(secret)
+	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
+		return shoal.Principal{}, denied("The header Authorization must read \"Bearer KEY\".")
+	}
+	key, err := a.lookUp(r.Context(), Hash(secret))
+	if err != nil {
+		return shoal.Principal{}, err
+	}
+	if key.ExpiresAt != nil && !key.ExpiresAt.After(time.Now()) {
+		return shoal.Principal{}, denied("This key has expired. Ask an admin for a new one.")
+	}
+	a.hub.Keys.Used(key.ID)
+	who := shoal.Principal{KeyID: key.ID, Role: key.Role}
+	if key.SessionID != nil {
+		who.SessionID = *key.SessionID
+	}
+	if key.EntityID != nil {
+		who.EntityID = *key.EntityID
+	}
+	return who, nil
+}
+
+func denied(msg string) error { return shoal.E("auth.Principal", shoal.Unauthenticated, msg) }
+
+// lookUp finds a key by its hash. The hash of a 256-bit secret is compared, so
+// the time of the look-up tells nothing about any secret.
+func (a *Authenticator) lookUp(ctx context.Context, hash string) (shoal.Key, error) {
+	// Counted before the look-up: a key that is revoked meanwhile is not
+	// believed a second time.
+	revocations := a.hub.Keys.Revocations()
+	a.mu.RLock()
+	k, ok := a.known[hash]
+	a.mu.RUnlock()
+	if ok && k.revocations == revocations && time.Since(k.at) < knownFor {
+		return k.key, nil
+	}
+	key, err := a.hub.Keys.ByHash(ctx, hash)
+	if errors.Is(err, shoal.NotFound) {
+		return key, denied("This key is unknown or was revoked. Ask an admin for a new one.")
+	}
+	if err != nil {
+		return key, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.known) >= knownMax {
+		clear(a.known)
+	}
+	a.known[hash] = knownKey{key, time.Now(), revocations}
+	return key, nil
+}
+
+// ensure registers an agent that names itself, which only Off allows.
+func (a *Authenticator) ensure(ctx context.Context, session shoal.SessionID, id shoal.EntityID) error {
+	e, revocations := madeEntity{session, id}, a.hub.Keys.Revocations()
+	a.mu.RLock()
+	at, made := a.made[e]
+	a.mu.RUnlock()
+	if made && at == revocations {
+		return nil
+	}
+	if _, err := a.hub.Entities.Ensure(ctx, session, shoal.NewEntity{ID: id}); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.made) >= knownMax {
+		clear(a.made)
+	}
+	a.made[e] = revocations
+	return nil
+}

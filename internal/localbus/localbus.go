@@ -1,0 +1,157 @@
+// Package localbus is the [hub.Bus] of a single process.
+//
+//	bus := localbus.New()
+//	sub := bus.Subscribe()
+//	defer sub.Close()
+//	sub.Add("space/default/shop")
+//	<-sub.Ready()
+//	for _, note := range sub.Take() { … }
+//
+// Guarantees:
+//   - Publish never blocks and never starts a goroutine: it appends to the
+//     queues of the subscribers and wakes them.
+//   - Notes of one topic arrive in the order of their publishing.
+//   - A subscription's queue is bounded: not yet taken hints to the same topic
+//     are one; of passing events at most QueueSize wait, later ones are dropped.
+//     That is safe, because passing events are only news: whoever missed one
+//     finds the truth in the store.
+package localbus
+
+import (
+	"sync"
+
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// QueueSize is how many passing events a subscription holds until they are
+// taken.
+const QueueSize = 1024
+
+// Bus carries notes inside one process. The zero value is not usable; call New.
+type Bus struct {
+	mu     sync.RWMutex
+	topics map[string]map[*subscription]struct{}
+}
+
+// New returns a bus without subscribers.
+func New() *Bus { return &Bus{topics: map[string]map[*subscription]struct{}{}} }
+
+// Publish hands note to everybody who subscribes to its topic now.
+func (b *Bus) Publish(note hub.Note) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for s := range b.topics[note.Topic] {
+		s.put(note)
+	}
+}
+
+// Watched reports whether anybody subscribes to topic.
+func (b *Bus) Watched(topic string) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.topics[topic]) > 0
+}
+
+// Subscribe opens a subscription without topics.
+func (b *Bus) Subscribe() hub.Subscription {
+	return &subscription{bus: b, ready: make(chan struct{}, 1)}
+}
+
+type subscription struct {
+	bus    *Bus
+	topics []string // guarded by bus.mu
+	ready  chan struct{}
+
+	mu     sync.Mutex
+	queue  []hub.Note
+	events int
+}
+
+// Add starts the receiving of topics.
+func (s *subscription) Add(topics ...string) {
+	s.bus.mu.Lock()
+	defer s.bus.mu.Unlock()
+	for _, t := range topics {
+		subs := s.bus.topics[t]
+		if subs == nil {
+			subs = map[*subscription]struct{}{}
+			s.bus.topics[t] = subs
+		}
+		if _, have := subs[s]; !have {
+			subs[s] = struct{}{}
+			s.topics = append(s.topics, t)
+		}
+	}
+}
+
+// Remove ends the receiving of topics.
+func (s *subscription) Remove(topics ...string) {
+	s.bus.mu.Lock()
+	defer s.bus.mu.Unlock()
+	gone := make(map[string]bool, len(topics))
+	for _, t := range topics {
+		gone[t] = true
+		s.drop(t)
+	}
+	kept := s.topics[:0]
+	for _, t := range s.topics {
+		if !gone[t] {
+			kept = append(kept, t)
+		}
+	}
+	s.topics = kept
+}
+
+// drop must be called with bus.mu held.
+func (s *subscription) drop(topic string) {
+	subs := s.bus.topics[topic]
+	delete(subs, s)
+	if len(subs) == 0 {
+		delete(s.bus.topics, topic)
+	}
+}
+
+// Close ends the subscription.
+func (s *subscription) Close() {
+	s.bus.mu.Lock()
+	defer s.bus.mu.Unlock()
+	for _, t := range s.topics {
+		s.drop(t)
+	}
+	s.topics = nil
+}
+
+// Ready receives a value when there may be something to Take.
+func (s *subscription) Ready() <-chan struct{} { return s.ready }
+
+// Take returns what has arrived and empties the queue.
+func (s *subscription) Take() []hub.Note {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.queue
+	s.queue, s.events = nil, 0
+	return out
+}
+
+// put queues a note within the bounds and wakes the subscriber.
+func (s *subscription) put(note hub.Note) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if note.Event == nil {
+		for _, have := range s.queue {
+			if have.Event == nil && have.Topic == note.Topic {
+				return
+			}
+		}
+	} else {
+		if s.events >= QueueSize {
+			return
+		}
+		s.events++
+	}
+	s.queue = append(s.queue, note)
+	select {
+	case s.ready <- struct{}{}:
+	default:
+	}
+}
