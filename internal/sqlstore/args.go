@@ -1,0 +1,144 @@
+package sqlstore
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// bind turns arguments into those of a driver, numbered from 1.
+func (c *conn) bind(args []any) []driver.NamedValue {
+	c.args = c.args[:0]
+	for i, arg := range args {
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: plain(arg)})
+	}
+	return c.args
+}
+
+// plain turns a word of the product into what both drivers know: times are
+// microseconds, an absent value is NULL.
+func plain(arg any) driver.Value {
+	switch v := arg.(type) {
+	case nil, string, int64, bool, []byte:
+		return v
+	case int:
+		return int64(v)
+	case shoal.SessionID:
+		return string(v)
+	case shoal.EntityID:
+		return string(v)
+	case shoal.SpaceID:
+		return string(v)
+	case shoal.MessageID:
+		return string(v)
+	case shoal.PartID:
+		return string(v)
+	case shoal.KeyID:
+		return string(v)
+	case *shoal.SessionID:
+		return deref(v)
+	case *shoal.EntityID:
+		return deref(v)
+	case *shoal.RunID:
+		return deref(v)
+	case *string:
+		return deref(v)
+	case shoal.Time:
+		return v.UnixMicro()
+	case *shoal.Time:
+		if v == nil {
+			return nil
+		}
+		return v.UnixMicro()
+	case shoal.SessionStatus:
+		return string(v)
+	case shoal.SpaceStatus:
+		return string(v)
+	case shoal.MessageStatus:
+		return string(v)
+	case shoal.EntityKind:
+		return string(v)
+	case shoal.EventType:
+		return string(v)
+	case shoal.Reason:
+		return string(v)
+	case shoal.Role:
+		return string(v)
+	case json.RawMessage:
+		if len(v) == 0 {
+			return "{}"
+		}
+		return string(v)
+	}
+	panic(fmt.Sprintf("sqlstore: no column takes a %T", arg))
+}
+
+func deref[T ~string](p *T) driver.Value {
+	if p == nil {
+		return nil
+	}
+	return string(*p)
+}
+
+// clauses builds a statement from pieces. In a piece every ? takes the next
+// argument.
+type clauses struct {
+	text strings.Builder
+	args []any
+}
+
+// add appends a piece with its arguments.
+func (b *clauses) add(piece string, args ...any) {
+	for _, arg := range args {
+		before, after, _ := strings.Cut(piece, "?")
+		b.args = append(b.args, arg)
+		b.text.WriteString(before + "$" + strconv.Itoa(len(b.args)))
+		piece = after
+	}
+	b.text.WriteString(piece)
+}
+
+// addIn appends a piece in which the one ? takes a list, for IN (?).
+func addIn[T ~string](b *clauses, piece string, ids []T) {
+	before, after, _ := strings.Cut(piece, "?")
+	b.text.WriteString(before + places(len(b.args)+1, len(ids)))
+	b.args = appendPadded(b.args, ids)
+	b.text.WriteString(after)
+}
+
+// mostIn is how many ids one statement lists; more take several statements.
+const mostIn = 128
+
+// padded is how many arguments a list of n takes. Lists grow in steps, so that
+// a few statements serve all lengths.
+func padded(n int) int {
+	size := 1
+	for size < n {
+		size *= 2
+	}
+	return size
+}
+
+// places writes the arguments of a list of n ids, numbered from first on.
+func places(first, n int) string {
+	var b strings.Builder
+	for i := range padded(n) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("$" + strconv.Itoa(first+i))
+	}
+	return b.String()
+}
+
+// appendPadded appends a list of ids; the last one fills it up.
+func appendPadded[T ~string](args []any, ids []T) []any {
+	for i := range padded(len(ids)) {
+		args = append(args, string(ids[min(i, len(ids)-1)]))
+	}
+	return args
+}

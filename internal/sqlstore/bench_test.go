@@ -1,0 +1,186 @@
+package sqlstore_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// eventData is the data of the event that tells of a message.
+func eventData(m shoal.Message) ([]byte, error) {
+	return json.Marshal(shoal.MessageData{
+		EventHead: shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: &m.SpaceID, At: m.CreatedAt}, Message: m,
+	})
+}
+
+// samples are texts of 45 words each, some of them frequent and most rare.
+var samples = func() (texts [1024]string) {
+	source := rand.New(rand.NewPCG(1, 2))
+	words := rand.NewZipf(source, 1.1, 3, 30_000)
+	for i := range texts {
+		var b strings.Builder
+		for range 45 {
+			fmt.Fprintf(&b, "w%dx ", words.Uint64())
+		}
+		texts[i] = b.String()
+	}
+	return texts
+}()
+
+func samplePost(i int64) func(hub.Tx) error {
+	return func(tx hub.Tx) error {
+		return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), samples[i%int64(len(samples))])
+	}
+}
+
+// BenchmarkPost measures what the hub does for one message into a space of two,
+// by one sender and by 64 at once.
+func BenchmarkPost(b *testing.B) {
+	for name, newURL := range map[string]func(testing.TB) string{"sqlite": newSQLite, "postgres": shoaltest.Postgres} {
+		b.Run(name+"/serial", func(b *testing.B) {
+			s := open(b, newURL(b))
+			settle(b, s)
+			b.ReportAllocs()
+			used := cpuTime(b)
+			b.ResetTimer()
+			for i := range b.N {
+				update(b, s, samplePost(int64(i)))
+			}
+			report(b, used)
+		})
+		b.Run(name+"/senders=64", func(b *testing.B) {
+			s := open(b, newURL(b))
+			settle(b, s)
+			b.ReportAllocs()
+			b.SetParallelism(32)
+			var next atomic.Int64
+			used := cpuTime(b)
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if err := s.Update(context.Background(), samplePost(next.Add(1))); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+			report(b, used)
+		})
+	}
+}
+
+// BenchmarkIndex measures what feeding the search index costs for one message.
+func BenchmarkIndex(b *testing.B) {
+	s := open(b, newSQLite(b))
+	fill(b, s, b.N)
+	b.ResetTimer()
+	if err := s.CatchUp(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkPage measures a page of 50 of a long timeline.
+func BenchmarkPage(b *testing.B) {
+	const length = 1_000_000
+	s := open(b, newSQLite(b))
+	fill(b, s, length)
+	if err := s.CatchUp(); err != nil {
+		b.Fatal(err)
+	}
+	for name, page := range map[string]func() hub.Page{
+		"newest": func() hub.Page { return hub.Page{Limit: 50} },
+		"oldest": func() hub.Page { return hub.Page{After: 1, Limit: 50} },
+		"random": func() hub.Page { return hub.Page{Before: 51 + rand.Int64N(length-51), Limit: 50} },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				err := s.View(context.Background(), func(tx hub.Tx) error {
+					found, err := tx.Messages("default", "shop", page())
+					if err == nil && len(found) != 50 {
+						err = fmt.Errorf("%d messages", len(found))
+					}
+					return err
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	for name, words := range map[string][]string{"frequent": {"w0x"}, "rare": {"w1000x"}, "two": {"w3x", "w100x"}, "beginning": {"w12"}} {
+		b.Run("search/"+name, func(b *testing.B) {
+			for b.Loop() {
+				err := s.View(context.Background(), func(tx hub.Tx) error {
+					_, err := tx.Search("default", hub.SearchQuery{Words: words, Limit: 20})
+					return err
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("open", func(b *testing.B) {
+		url := "sqlite://" + s.File()
+		for b.Loop() {
+			again, err := sqlstore.Open(context.Background(), sqlstore.Options{URL: url})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := again.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// fill stores n messages in the space shop.
+func fill(b *testing.B, s hub.Store, n int) {
+	b.Helper()
+	settle(b, s)
+	for seq := int64(1); seq <= int64(n); {
+		update(b, s, func(tx hub.Tx) error {
+			at := shoal.Now()
+			for first := seq; seq < first+1000 && seq <= int64(n); seq++ {
+				m := shoal.Message{
+					ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: "default", SpaceID: "shop", Seq: seq, EntityID: "ann",
+					Status: shoal.MessageCompleted, Mentions: []shoal.EntityID{"bob"}, CreatedAt: at, UpdatedAt: at,
+					Parts: []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Text: samples[seq%int64(len(samples))], Status: shoal.PartDone}},
+				}
+				if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// cpuTime is what the process has used so far. It is steadier than the clock
+// where others work on the machine, too.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}
+
+func report(b *testing.B, before time.Duration) {
+	b.Helper()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "posts/s")
+	b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+}

@@ -1,0 +1,123 @@
+package sqlstore
+
+import (
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+const (
+	noEntity      = "There is no entity %q here."
+	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at`
+)
+
+func entityOf(r *rows) shoal.Entity {
+	return shoal.Entity{
+		SessionID: shoal.SessionID(r.text(0)), ID: shoal.EntityID(r.text(1)), Kind: shoal.EntityKind(r.text(2)),
+		Name: r.text(3), Description: r.text(4), ExternalID: textOrNil[string](r, 5), LastSeenAt: r.timeOrNil(6),
+		Metadata: r.json(7), CreatedAt: r.time(8),
+	}
+}
+
+// Entity implements [hub.EntityTx].
+func (t tx) Entity(session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error) {
+	e, ok, err := one(t.c, entityOf,
+		`SELECT `+entityColumns+` FROM entities WHERE session_id = $1 AND id = $2 AND deleted_at IS NULL`, session, id)
+	return present(e, ok, err, "Entity", noEntity, id)
+}
+
+// Entities implements [hub.EntityTx].
+func (t tx) Entities(session shoal.SessionID, after shoal.EntityID, limit int) ([]shoal.Entity, error) {
+	return list(t.c, entityOf,
+		`SELECT `+entityColumns+` FROM entities
+		 WHERE session_id = $1 AND id > $2 AND deleted_at IS NULL ORDER BY id LIMIT $3`, session, after, limit)
+}
+
+// InsertEntity implements [hub.EntityTx].
+func (t tx) InsertEntity(e shoal.Entity) error {
+	n, err := t.c.exec(
+		`INSERT INTO entities (session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
+		e.SessionID, e.ID, e.Kind, e.Name, e.Description, e.ExternalID, e.LastSeenAt, e.Metadata, e.CreatedAt)
+	if err != nil || n > 0 {
+		return err
+	}
+	known, err := exists(t.c, `SELECT 1 FROM entities WHERE session_id = $1 AND id = $2`, e.SessionID, e.ID)
+	switch {
+	case err != nil:
+		return err
+	case known:
+		return taken("InsertEntity", "The entity id %q is taken; choose another.", e.ID)
+	default:
+		return externalTaken("InsertEntity", e)
+	}
+}
+
+// UpdateEntity implements [hub.EntityTx].
+func (t tx) UpdateEntity(e shoal.Entity) error {
+	n, err := t.c.exec(
+		`UPDATE entities SET name = $3, description = $4, external_id = $5, metadata = $6
+		 WHERE session_id = $1 AND id = $2 AND deleted_at IS NULL AND NOT EXISTS
+		   (SELECT 1 FROM entities AS other WHERE other.session_id = $1 AND other.external_id = $5 AND other.id <> $2)`,
+		e.SessionID, e.ID, e.Name, e.Description, e.ExternalID, e.Metadata)
+	if err != nil || n > 0 {
+		return err
+	}
+	if _, err := t.Entity(e.SessionID, e.ID); err != nil {
+		return err
+	}
+	return externalTaken("UpdateEntity", e)
+}
+
+func externalTaken(op string, e shoal.Entity) error {
+	return taken(op, "Another entity has the external id %q; each belongs to one.", *e.ExternalID)
+}
+
+// DeleteEntity implements [hub.EntityTx]. The external id is free again.
+func (t tx) DeleteEntity(session shoal.SessionID, id shoal.EntityID, at shoal.Time) error {
+	n, err := t.c.exec(
+		`UPDATE entities SET deleted_at = $3, external_id = NULL WHERE session_id = $1 AND id = $2 AND deleted_at IS NULL`,
+		session, id, at)
+	if err == nil && n == 0 {
+		err = missing("DeleteEntity", noEntity, id)
+	}
+	if err != nil {
+		return err
+	}
+	return t.c.execAll([]string{
+		`DELETE FROM members WHERE session_id = $1 AND entity_id = $2`,
+		`DELETE FROM inbox WHERE session_id = $1 AND entity_id = $2`,
+		`DELETE FROM inboxes WHERE session_id = $1 AND entity_id = $2`,
+		`DELETE FROM explicit_keys WHERE session_id = $1 AND entity_id = $2`,
+	}, session, id)
+}
+
+// EntityNames implements [hub.EntityTx].
+func (t tx) EntityNames(session shoal.SessionID, ids []shoal.EntityID) (map[shoal.EntityID]string, error) {
+	names := make(map[shoal.EntityID]string, len(ids))
+	for some := range slices.Chunk(ids, mostIn) {
+		var b clauses
+		b.add(`SELECT id, name FROM entities WHERE session_id = ?`, session)
+		addIn(&b, ` AND id IN (?)`, some)
+		_, err := list(t.c, func(r *rows) struct{} {
+			names[shoal.EntityID(r.text(0))] = r.text(1)
+			return struct{}{}
+		}, b.text.String(), b.args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// SawEntities implements [hub.EntityTx].
+func (t tx) SawEntities(seen []hub.Sighting) error {
+	for _, s := range seen {
+		_, err := t.c.exec(`UPDATE entities SET last_seen_at = $3 WHERE session_id = $1 AND id = $2`, s.Session, s.Entity, s.At)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

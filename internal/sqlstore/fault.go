@@ -1,0 +1,58 @@
+package sqlstore
+
+import (
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// fault says what an error of the database means for the transaction in which
+// it happened.
+type fault int
+
+const (
+	faultWrong    fault = iota // this statement alone could not be done
+	faultConflict              // another process was in the way: run it again
+	faultBlocked               // another process held a lock for too long
+	faultFull                  // there is no room on the disk
+	faultLost                  // the connection is gone
+	faultDisk                  // the disk failed: what is on it is unknown
+)
+
+// failure is an error of the database with its meaning.
+type failure struct {
+	fault fault
+	err   *shoal.Error
+}
+
+// Error implements error.
+func (f *failure) Error() string { return f.err.Error() }
+
+// Unwrap lets the kind of the error be found.
+func (f *failure) Unwrap() error { return f.err }
+
+// newFailure words an error of the database; query is the statement at fault.
+func newFailure(f fault, query string, err error) *failure {
+	kind, msg := shoal.Internal, "Something went wrong in the server's database."
+	switch f {
+	case faultWrong:
+	case faultConflict, faultBlocked:
+		kind, msg = shoal.Busy, "The database is busy; nothing was done. Try again in a moment."
+	case faultLost:
+		kind, msg = shoal.Busy, "The database cannot be reached; nothing was done. Try again in a moment."
+	case faultFull:
+		kind, msg = shoal.StorageFull, "The server's disk is full; nothing was done. Make room on it, then try again."
+	case faultDisk:
+		msg = "The server's disk failed."
+	}
+	return &failure{f, &shoal.Error{Op: "sqlstore", Kind: kind, Msg: msg, Err: fmt.Errorf("%w, in: %s", err, query)}}
+}
+
+// unknown is the failure of a transaction of which nobody can say whether it
+// was kept.
+func (f *failure) unknown() *failure {
+	return &failure{f.fault, &shoal.Error{
+		Op: "sqlstore.Update", Kind: shoal.Internal, Err: f.err,
+		Msg: "The database failed while this was being stored, so it may or may not be. Try again with the same idempotency key.",
+	}}
+}

@@ -1,0 +1,121 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// Feeding the index costs more than all the rest of a post, so it happens behind
+// the posts: soon when they pause, in bulk when they do not.
+const (
+	// indexDelay is how long posts go first.
+	indexDelay = 200 * time.Millisecond
+	// indexRetry is how long the indexer waits after an error.
+	indexRetry = 5 * time.Second
+	// indexBatch and indexBytes bound what one transaction indexes, and so how
+	// long a post may wait for it.
+	indexBatch = 256
+	indexBytes = 512 << 10
+	// indexBacklog is how many messages may be left to searches; beyond it the
+	// index is fed even if posts have to wait.
+	indexBacklog = 20_000
+)
+
+// index is the goroutine that feeds the search index.
+func (s *Store) index() {
+	defer s.running.Done()
+	for {
+		select {
+		case <-s.closing:
+			return
+		case <-s.posted:
+		}
+		for pause := indexDelay; pause >= 0; {
+			select {
+			case <-s.closing:
+				return
+			case <-time.After(pause):
+			}
+			pause = s.indexNext()
+		}
+	}
+}
+
+// indexNext indexes the next messages and returns how long to pause before it
+// goes on; less than 0 when nothing is left.
+func (s *Store) indexNext() (pause time.Duration) {
+	var left int64
+	err := s.Update(context.Background(), func(t hub.Tx) (err error) {
+		left, err = t.(tx).indexSome()
+		return err
+	})
+	switch {
+	case errors.Is(err, errClosed):
+		return 0 // the loop sees it, too
+	case err != nil:
+		s.log.Warn("the search index could not be fed; it will be tried again", "error", err)
+		return indexRetry
+	case left == 0:
+		return -1
+	case left > indexBacklog || len(s.queue) == 0:
+		return 0
+	default:
+		return indexDelay
+	}
+}
+
+// indexSome feeds the index with the next messages and returns how many are
+// left.
+func (t tx) indexSome() (left int64, err error) {
+	indexed, err := number(t.c, `SELECT indexed FROM store`)
+	if err != nil {
+		return 0, err
+	}
+	fresh, err := t.unindexed(indexed)
+	if err != nil || len(fresh) == 0 {
+		return 0, err
+	}
+	for _, f := range fresh {
+		if _, err := t.c.exec(t.c.dialect.insertWords, f.doc, f.words); err != nil {
+			return 0, err
+		}
+		indexed = f.doc
+	}
+	if _, err := t.c.exec(`UPDATE store SET indexed = $1`, indexed); err != nil {
+		return 0, err
+	}
+	return number(t.c, `SELECT MAX(doc) - $1 FROM messages`, indexed)
+}
+
+// wordy is a message as the index takes it: its words, with spaces between.
+type wordy struct {
+	doc   int64
+	words string
+}
+
+// unindexed returns the next messages behind the indexed ones.
+func (t tx) unindexed(indexed int64) ([]wordy, error) {
+	r, err := t.c.query(`SELECT m.doc, `+messageColumns+` FROM messages AS m WHERE m.doc > $1 ORDER BY m.doc LIMIT $2`, indexed, indexBatch)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close() //nolint:errcheck // as in list
+	read := messageOf("", 1)
+	var fresh []wordy
+	for size := 0; size < indexBytes && r.next(); {
+		var line []byte
+		words(read(r).Text(), func(word []byte) bool {
+			if len(line) > 0 {
+				line = append(line, ' ')
+			}
+			line = append(line, word...)
+			return true
+		})
+		size += len(line)
+		fresh = append(fresh, wordy{r.int(0), string(line)})
+	}
+	return fresh, r.close()
+}

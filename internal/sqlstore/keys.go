@@ -1,0 +1,66 @@
+package sqlstore
+
+import "github.com/shoal-dev/shoal"
+
+const keyColumns = `id, role, session_id, entity_id, name, created_at, expires_at, last_used_at`
+
+func keyOf(r *rows) shoal.Key {
+	return shoal.Key{
+		ID: shoal.KeyID(r.text(0)), Role: shoal.Role(r.text(1)), SessionID: textOrNil[shoal.SessionID](r, 2),
+		EntityID: textOrNil[shoal.EntityID](r, 3), Name: r.text(4), CreatedAt: r.time(5), ExpiresAt: r.timeOrNil(6), LastUsedAt: r.timeOrNil(7),
+	}
+}
+
+// InsertKey implements [hub.KeyTx].
+func (t tx) InsertKey(k shoal.Key, hash string) error {
+	n, err := t.c.exec(
+		`INSERT INTO keys (id, hash, role, session_id, entity_id, name, created_at, expires_at, last_used_at)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
+		k.ID, hash, k.Role, k.SessionID, k.EntityID, k.Name, k.CreatedAt, k.ExpiresAt, k.LastUsedAt)
+	if err == nil && n == 0 {
+		err = taken("InsertKey", "The key id %q or its secret is taken; mint another key.", k.ID)
+	}
+	return err
+}
+
+// KeyByHash implements [hub.KeyTx].
+func (t tx) KeyByHash(hash string) (shoal.Key, error) {
+	k, ok, err := one(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE hash = $1`, hash)
+	return present(k, ok, err, "KeyByHash", "There is no such key here.")
+}
+
+// Keys implements [hub.KeyTx].
+func (t tx) Keys(after shoal.KeyID, limit int) ([]shoal.Key, error) {
+	return list(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
+}
+
+// DeleteKey implements [hub.KeyTx].
+func (t tx) DeleteKey(id shoal.KeyID) error {
+	n, err := t.c.exec(`DELETE FROM keys WHERE id = $1`, id)
+	if err == nil && n == 0 {
+		err = missing("DeleteKey", "There is no key %q here.", id)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = t.c.exec(`DELETE FROM explicit_keys WHERE key_id = $1`, id)
+	return err
+}
+
+// DeleteEntityKeys implements [hub.KeyTx].
+func (t tx) DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error {
+	return t.c.execAll([]string{
+		`DELETE FROM explicit_keys WHERE key_id IN (SELECT id FROM keys WHERE session_id = $1 AND entity_id = $2)`,
+		`DELETE FROM keys WHERE session_id = $1 AND entity_id = $2`,
+	}, session, entity)
+}
+
+// UsedKeys implements [hub.KeyTx].
+func (t tx) UsedKeys(used map[shoal.KeyID]shoal.Time) error {
+	for id, at := range used {
+		if _, err := t.c.exec(`UPDATE keys SET last_used_at = $2 WHERE id = $1`, id, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package sqlstore
+
+import (
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// placedMember is a member with its space.
+type placedMember struct {
+	space  shoal.SpaceID
+	member shoal.Member
+}
+
+func memberOf(r *rows) placedMember {
+	return placedMember{shoal.SpaceID(r.text(0)), shoal.Member{
+		EntityID: shoal.EntityID(r.text(1)), Kind: shoal.EntityKind(r.text(2)), Name: r.text(3), JoinedAt: r.time(4),
+	}}
+}
+
+// Members implements [hub.MemberTx].
+func (t tx) Members(session shoal.SessionID, space shoal.SpaceID) ([]shoal.Member, error) {
+	all, err := t.MembersOf(session, []shoal.SpaceID{space})
+	if err != nil {
+		return nil, err
+	}
+	return all[space], nil
+}
+
+// MembersOf implements [hub.MemberTx].
+func (t tx) MembersOf(session shoal.SessionID, spaces []shoal.SpaceID) (map[shoal.SpaceID][]shoal.Member, error) {
+	all := make(map[shoal.SpaceID][]shoal.Member, len(spaces))
+	for _, space := range spaces {
+		all[space] = []shoal.Member{}
+	}
+	for some := range slices.Chunk(spaces, mostIn) {
+		var b clauses
+		b.add(`SELECT m.space_id, m.entity_id, e.kind, e.name, m.joined_at
+			FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id
+			WHERE m.session_id = ?`, session)
+		addIn(&b, ` AND m.space_id IN (?) ORDER BY m.space_id, m.place`, some)
+		placed, err := list(t.c, memberOf, b.text.String(), b.args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range placed {
+			all[p.space] = append(all[p.space], p.member)
+		}
+	}
+	return all, nil
+}
+
+// IsMember implements [hub.MemberTx].
+func (t tx) IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (bool, error) {
+	return exists(t.c, `SELECT 1 FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
+}
+
+// MembersAmong implements [hub.MemberTx].
+func (t tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]shoal.EntityID, error) {
+	among := []shoal.EntityID{}
+	for some := range slices.Chunk(ids, mostIn) {
+		var b clauses
+		b.add(`SELECT entity_id FROM members WHERE session_id = ? AND space_id = ?`, session, space)
+		addIn(&b, ` AND entity_id IN (?)`, some)
+		members, err := list(t.c, entityID, b.text.String(), b.args...)
+		if err != nil {
+			return nil, err
+		}
+		among = append(among, members...)
+	}
+	return among, nil
+}
+
+// entityID reads the id of an entity from the first column.
+func entityID(r *rows) shoal.EntityID { return shoal.EntityID(r.text(0)) }
+
+// CountMembers implements [hub.MemberTx].
+func (t tx) CountMembers(session shoal.SessionID, space shoal.SpaceID) (int, error) {
+	n, err := number(t.c, `SELECT COUNT(*) FROM members WHERE session_id = $1 AND space_id = $2`, session, space)
+	return int(n), err
+}
+
+// InsertMember implements [hub.MemberTx].
+func (t tx) InsertMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, at shoal.Time) error {
+	n, err := t.c.exec(
+		`INSERT INTO members (session_id, space_id, entity_id, place, joined_at)
+		 SELECT e.session_id, $2, e.id,
+		   (SELECT COALESCE(MAX(m.place), 0) + 1 FROM members AS m WHERE m.session_id = $1 AND m.space_id = $2), CAST($4 AS BIGINT)
+		 FROM entities AS e WHERE e.session_id = $1 AND e.id = $3 AND e.deleted_at IS NULL
+		 ON CONFLICT DO NOTHING`, session, space, entity, at)
+	if err != nil || n > 0 {
+		return err
+	}
+	if _, err := t.Entity(session, entity); err != nil {
+		return err
+	}
+	return taken("InsertMember", "%q is a member of the space %q already.", entity, space)
+}
+
+// DeleteMember implements [hub.MemberTx].
+func (t tx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) error {
+	n, err := t.c.exec(`DELETE FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
+	if err == nil && n == 0 {
+		err = missing("DeleteMember", "%q is no member of the space %q.", entity, space)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = t.c.exec(`DELETE FROM inbox WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
+	return err
+}

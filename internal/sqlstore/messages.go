@@ -1,0 +1,155 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// messageColumns are what messageOf reads, from any column on.
+const messageColumns = `m.space_id, m.seq, m.id, m.entity_id, m.run_id, m.status, m.mentions, m.dropped_mentions,
+	m.created_at, m.updated_at, m.part_id, m.text, m.parts`
+
+// messageOf returns the reader of a message of a session whose columns start at
+// column i.
+func messageOf(session shoal.SessionID, i int) func(*rows) shoal.Message {
+	return func(r *rows) shoal.Message {
+		return shoal.Message{
+			SessionID: session, SpaceID: shoal.SpaceID(r.text(i)), Seq: r.int(i + 1), ID: shoal.MessageID(r.text(i + 2)),
+			EntityID: shoal.EntityID(r.text(i + 3)), RunID: textOrNil[shoal.RunID](r, i+4), Status: shoal.MessageStatus(r.text(i + 5)),
+			Mentions: r.ids(i + 6), DroppedMentions: r.ids(i + 7), CreatedAt: r.time(i + 8), UpdatedAt: r.time(i + 9),
+			Parts: r.parts(i + 10),
+		}
+	}
+}
+
+// InsertMessage implements [hub.MessageTx]. It is AlreadyExists for a post key
+// that is used and for a place that is taken.
+func (t tx) InsertMessage(m shoal.Message, post hub.PostKey) error {
+	const op = "InsertMessage"
+	mentions, err := encodeIDs(m.Mentions)
+	if err != nil {
+		return err
+	}
+	dropped, err := encodeIDs(m.DroppedMentions)
+	if err != nil {
+		return err
+	}
+	partID, text, parts, err := encodeParts(m.Parts)
+	if err != nil {
+		return err
+	}
+	var scope, key, hash any
+	if post.Key != "" {
+		scope, key, hash = post.Scope, post.Key, post.Hash
+	}
+	n, err := t.c.exec(
+		`INSERT INTO messages (session_id, space_id, seq, id, entity_id, run_id, status, mentions, dropped_mentions,
+		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT DO NOTHING`,
+		m.SessionID, m.SpaceID, m.Seq, m.ID, m.EntityID, m.RunID, m.Status, mentions, dropped,
+		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return taken(op, "The space %q has a message at place %d, or one under the same idempotency key.", m.SpaceID, m.Seq)
+	}
+	const moveOn = `UPDATE spaces SET last_seq = $3 WHERE session_id = $1 AND id = $2 AND last_seq = $4`
+	n, err = t.c.exec(moveOn, m.SessionID, m.SpaceID, m.Seq, m.Seq-1)
+	if err == nil && n == 0 {
+		// The message is in; what follows must not be kept.
+		err = t.c.fail(moveOn, fmt.Errorf("message %d of space %q does not follow the last one", m.Seq, m.SpaceID))
+	}
+	if err != nil {
+		return err
+	}
+	t.c.posted = true
+	return nil
+}
+
+// MessageByKey implements [hub.MessageTx].
+func (t tx) MessageByKey(session shoal.SessionID, scope, key string) (shoal.Message, string, error) {
+	type keyed struct {
+		hash    string
+		message shoal.Message
+	}
+	read := messageOf(session, 1)
+	k, ok, err := one(t.c, func(r *rows) keyed { return keyed{r.text(0), read(r)} },
+		`SELECT m.post_hash, `+messageColumns+` FROM messages AS m
+		 WHERE m.session_id = $1 AND m.post_scope = $2 AND m.post_key = $3`, session, scope, key)
+	k, err = present(k, ok, err, "MessageByKey", "No message was posted under this key.")
+	return k.message, k.hash, err
+}
+
+// Messages implements [hub.MessageTx].
+func (t tx) Messages(session shoal.SessionID, space shoal.SpaceID, page hub.Page) ([]shoal.Message, error) {
+	const from = `SELECT ` + messageColumns + ` FROM messages AS m WHERE m.session_id = $1 AND m.space_id = $2`
+	read := messageOf(session, 0)
+	if page.After > 0 {
+		return list(t.c, read, from+` AND m.seq > $3 ORDER BY m.seq LIMIT $4`, session, space, page.After, page.Limit)
+	}
+	var newest []shoal.Message
+	var err error
+	if page.Before > 0 {
+		newest, err = list(t.c, read, from+` AND m.seq < $3 ORDER BY m.seq DESC LIMIT $4`, session, space, page.Before, page.Limit)
+	} else {
+		newest, err = list(t.c, read, from+` ORDER BY m.seq DESC LIMIT $3`, session, space, page.Limit)
+	}
+	slices.Reverse(newest)
+	return newest, err
+}
+
+// encodeIDs writes ids as JSON.
+func encodeIDs(ids []shoal.EntityID) (string, error) {
+	if len(ids) == 0 {
+		return "[]", nil
+	}
+	text, err := json.Marshal(ids)
+	return string(text), err
+}
+
+// ids reads what encodeIDs wrote.
+func (r *rows) ids(i int) []shoal.EntityID {
+	text := r.text(i)
+	ids := []shoal.EntityID{}
+	if text != "[]" {
+		r.decode(text, &ids)
+	}
+	return ids
+}
+
+// encodeParts returns the columns part_id, text and parts of a message: nearly
+// every message is one finished text, which needs no JSON, neither here nor
+// whenever it is read.
+func encodeParts(all []shoal.Part) (id, text, parts any, err error) {
+	if len(all) == 1 && all[0].Type == shoal.TextPart && all[0].Status == shoal.PartDone {
+		return all[0].ID, all[0].Text, nil, nil
+	}
+	if len(all) == 0 {
+		return nil, nil, "[]", nil
+	}
+	encoded, err := json.Marshal(all)
+	return nil, nil, string(encoded), err
+}
+
+// parts reads what encodeParts wrote, from column i on.
+func (r *rows) parts(i int) []shoal.Part {
+	if r.null(i + 2) {
+		return []shoal.Part{{ID: shoal.PartID(r.text(i)), Type: shoal.TextPart, Text: r.text(i + 1), Status: shoal.PartDone}}
+	}
+	parts := []shoal.Part{}
+	r.decode(r.text(i+2), &parts)
+	return parts
+}
+
+// decode reads JSON that this package wrote.
+func (r *rows) decode(text string, v any) {
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		_ = r.c.fail(r.query, errors.Join(errors.New("a value is not the JSON that was stored"), err))
+	}
+}

@@ -1,0 +1,170 @@
+package sqlstore
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// rows is the result of a query. Its readers take a column by its place, from
+// 0; NULL reads as the zero value.
+type rows struct {
+	c      *conn
+	query  string
+	raw    driver.Rows
+	values []driver.Value
+}
+
+// query runs a query. There is one result at a time; it is read to its end or
+// closed before the next statement.
+func (c *conn) query(query string, args ...any) (*rows, error) {
+	if c.failed != nil {
+		return nil, c.failed
+	}
+	stmt, err := c.prepare(query)
+	if err != nil {
+		return nil, c.fail(query, err)
+	}
+	raw, err := stmt.(driver.StmtQueryContext).QueryContext(c.ctx, c.bind(args))
+	if err != nil {
+		return nil, c.fail(query, err)
+	}
+	width := len(raw.Columns())
+	if cap(c.rows.values) < width {
+		c.rows.values = make([]driver.Value, width)
+	}
+	c.rows = rows{c, query, raw, c.rows.values[:width]}
+	return &c.rows, nil
+}
+
+// next moves to the next row, if there is one and nothing has failed.
+func (r *rows) next() bool {
+	if r.c.failed != nil {
+		return false
+	}
+	err := r.raw.Next(r.values)
+	if err != nil && !errors.Is(err, io.EOF) {
+		_ = r.c.fail(r.query, err)
+	}
+	return err == nil
+}
+
+// close ends the result and tells what failed in it, if anything did.
+// It may be repeated.
+func (r *rows) close() error {
+	if r.raw != nil {
+		err := r.raw.Close()
+		r.raw = nil
+		if err != nil {
+			_ = r.c.fail(r.query, err)
+		}
+	}
+	if r.c.failed != nil {
+		return r.c.failed
+	}
+	return nil
+}
+
+// list returns what read makes of each row; it is never nil.
+func list[T any](c *conn, read func(*rows) T, query string, args ...any) ([]T, error) {
+	r, err := c.query(query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close() //nolint:errcheck // the second close says nothing new; this one is for a read that panics
+	found := []T{}
+	for r.next() {
+		found = append(found, read(r))
+	}
+	return found, r.close()
+}
+
+// one returns what read makes of the first row, and whether there is one.
+func one[T any](c *conn, read func(*rows) T, query string, args ...any) (v T, ok bool, err error) {
+	r, err := c.query(query, args...)
+	if err != nil {
+		return v, false, err
+	}
+	defer r.close() //nolint:errcheck // as in list
+	if ok = r.next(); ok {
+		v = read(r)
+	}
+	return v, ok, r.close()
+}
+
+// number returns the one number that a query answers, 0 for NULL or no row.
+func number(c *conn, query string, args ...any) (int64, error) {
+	n, _, err := one(c, func(r *rows) int64 { return r.int(0) }, query, args...)
+	return n, err
+}
+
+// exists reports whether a query has a row.
+func exists(c *conn, query string, args ...any) (bool, error) {
+	_, ok, err := one(c, func(*rows) struct{} { return struct{}{} }, query, args...)
+	return ok, err
+}
+
+func (r *rows) null(i int) bool { return r.values[i] == nil }
+
+func (r *rows) text(i int) string {
+	s, ok := r.values[i].(string)
+	if !ok && r.values[i] != nil {
+		r.surprise(i)
+	}
+	return s
+}
+
+func (r *rows) int(i int) int64 {
+	n, ok := r.values[i].(int64)
+	if !ok && r.values[i] != nil {
+		r.surprise(i)
+	}
+	return n
+}
+
+// bool reads a truth value, which SQLite keeps as 0 or 1.
+func (r *rows) bool(i int) bool {
+	if b, ok := r.values[i].(bool); ok {
+		return b
+	}
+	return r.int(i) != 0
+}
+
+func (r *rows) bytes(i int) []byte {
+	b, ok := r.values[i].([]byte)
+	if !ok && r.values[i] != nil {
+		r.surprise(i)
+	}
+	return b
+}
+
+func (r *rows) time(i int) shoal.Time { return shoal.Time{Time: time.UnixMicro(r.int(i)).UTC()} }
+
+func (r *rows) timeOrNil(i int) *shoal.Time {
+	if r.null(i) {
+		return nil
+	}
+	t := r.time(i)
+	return &t
+}
+
+func (r *rows) json(i int) json.RawMessage { return json.RawMessage(r.text(i)) }
+
+// textOrNil reads a text that may be NULL.
+func textOrNil[T ~string](r *rows, i int) *T {
+	if r.null(i) {
+		return nil
+	}
+	t := T(r.text(i))
+	return &t
+}
+
+// surprise notes a value that no statement of this package can have put there.
+func (r *rows) surprise(i int) {
+	_ = r.c.fail(r.query, fmt.Errorf("column %d holds a %T", i, r.values[i]))
+}

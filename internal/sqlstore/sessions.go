@@ -1,0 +1,84 @@
+package sqlstore
+
+import "github.com/shoal-dev/shoal"
+
+const noSession = "There is no session %q here."
+
+func sessionOf(r *rows) shoal.Session {
+	return shoal.Session{
+		ID: shoal.SessionID(r.text(0)), Name: r.text(1), Status: shoal.SessionStatus(r.text(2)),
+		CreatedAt: r.time(3), ClosedAt: r.timeOrNil(4),
+	}
+}
+
+// Session implements [hub.SessionTx].
+func (t tx) Session(id shoal.SessionID) (shoal.Session, error) {
+	s, ok, err := one(t.c, sessionOf,
+		`SELECT id, name, status, created_at, closed_at FROM sessions WHERE id = $1 AND NOT deleted`, id)
+	return present(s, ok, err, "Session", noSession, id)
+}
+
+// Sessions implements [hub.SessionTx].
+func (t tx) Sessions(after shoal.SessionID, limit int) ([]shoal.Session, error) {
+	return list(t.c, sessionOf,
+		`SELECT id, name, status, created_at, closed_at FROM sessions
+		 WHERE id > $1 AND NOT deleted ORDER BY id LIMIT $2`, after, limit)
+}
+
+// InsertSession implements [hub.SessionTx].
+func (t tx) InsertSession(s shoal.Session) error {
+	n, err := t.c.exec(
+		`INSERT INTO sessions (id, name, status, created_at, closed_at) VALUES ($1, $2, $3, $4, $5)
+		 ON CONFLICT DO NOTHING`, s.ID, s.Name, s.Status, s.CreatedAt, s.ClosedAt)
+	if err == nil && n == 0 {
+		err = taken("InsertSession", "The session id %q is taken; choose another.", s.ID)
+	}
+	return err
+}
+
+// CloseSession implements [hub.SessionTx].
+func (t tx) CloseSession(id shoal.SessionID, at shoal.Time) error {
+	n, err := t.c.exec(
+		`UPDATE sessions SET status = $2, closed_at = $3 WHERE id = $1 AND NOT deleted`, id, shoal.SessionShut, at)
+	if err == nil && n == 0 {
+		err = missing("CloseSession", noSession, id)
+	}
+	return err
+}
+
+// eraseSession removes all that belongs to session $1. The index goes first: it
+// is found through the messages.
+var eraseSession = []string{
+	`DELETE FROM search WHERE rowid IN (SELECT doc FROM messages WHERE session_id = $1)`,
+	`DELETE FROM messages WHERE session_id = $1`,
+	`DELETE FROM inbox WHERE session_id = $1`,
+	`DELETE FROM inboxes WHERE session_id = $1`,
+	`DELETE FROM explicit_keys WHERE session_id = $1`,
+	`DELETE FROM events WHERE session_id = $1`,
+	`DELETE FROM event_floors WHERE session_id = $1`,
+	`DELETE FROM members WHERE session_id = $1`,
+	`DELETE FROM spaces WHERE session_id = $1`,
+	`DELETE FROM entities WHERE session_id = $1`,
+	`DELETE FROM keys WHERE session_id = $1`,
+	`DELETE FROM answers WHERE session_id = $1`,
+}
+
+// DeleteSession implements [hub.SessionTx].
+func (t tx) DeleteSession(id shoal.SessionID) error {
+	n, err := t.c.exec(
+		`UPDATE sessions SET deleted = TRUE, name = '', closed_at = NULL WHERE id = $1 AND NOT deleted`, id)
+	if err == nil && n == 0 {
+		err = missing("DeleteSession", noSession, id)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.c.execAll(eraseSession, id); err != nil {
+		return err
+	}
+	// SQLite may give the number of a deleted message to a new one, which must
+	// not pass for indexed then.
+	_, err = t.c.exec(`UPDATE store SET indexed = (SELECT COALESCE(MAX(doc), 0) FROM messages)
+		WHERE indexed > (SELECT COALESCE(MAX(doc), 0) FROM messages)`)
+	return err
+}

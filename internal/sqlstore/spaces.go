@@ -1,0 +1,77 @@
+package sqlstore
+
+import (
+	"math"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+const (
+	noSpace      = "There is no space %q here."
+	spaceColumns = `s.session_id, s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, s.last_seq, s.created_at, s.closed_at`
+)
+
+func spaceOf(r *rows) shoal.Space {
+	return shoal.Space{
+		SessionID: shoal.SessionID(r.text(0)), ID: shoal.SpaceID(r.text(1)), Name: r.text(2), Status: shoal.SpaceStatus(r.text(3)),
+		Summary: textOrNil[string](r, 4), AdminAgentID: textOrNil[shoal.EntityID](r, 5), ShowAgentReasoning: r.bool(6),
+		Metadata: r.json(7), Members: []shoal.Member{}, LastSeq: r.int(8), CreatedAt: r.time(9), ClosedAt: r.timeOrNil(10),
+	}
+}
+
+// Space implements [hub.SpaceTx].
+func (t tx) Space(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error) {
+	s, ok, err := one(t.c, spaceOf,
+		`SELECT `+spaceColumns+` FROM spaces AS s WHERE s.session_id = $1 AND s.id = $2`, session, id)
+	return present(s, ok, err, "Space", noSpace, id)
+}
+
+// LockSpace implements [hub.SpaceTx]. It has nothing to lock: an Update excludes
+// every other one, of other processes too, from its beginning.
+func (t tx) LockSpace(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error) {
+	return t.Space(session, id)
+}
+
+// Spaces implements [hub.SpaceTx].
+func (t tx) Spaces(session shoal.SessionID, filter hub.SpaceFilter) ([]shoal.Space, error) {
+	var b clauses
+	b.add(`SELECT ` + spaceColumns + ` FROM spaces AS s`)
+	if filter.Member != "" {
+		b.add(` JOIN members AS m ON m.session_id = s.session_id AND m.space_id = s.id AND m.entity_id = ?`, filter.Member)
+	}
+	b.add(` WHERE s.session_id = ? AND s.id > ?`, session, filter.After)
+	if filter.OpenOnly {
+		b.add(` AND s.status = ?`, shoal.SpaceOpen)
+	}
+	limit := filter.Limit
+	if limit == 0 {
+		limit = math.MaxInt32
+	}
+	b.add(` ORDER BY s.id LIMIT ?`, limit)
+	return list(t.c, spaceOf, b.text.String(), b.args...)
+}
+
+// InsertSpace implements [hub.SpaceTx].
+func (t tx) InsertSpace(s shoal.Space) error {
+	n, err := t.c.exec(
+		`INSERT INTO spaces (session_id, id, name, status, summary, admin_agent_id, show_reasoning, metadata, last_seq, created_at, closed_at)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
+		s.SessionID, s.ID, s.Name, s.Status, s.Summary, s.AdminAgentID, s.ShowAgentReasoning, s.Metadata, s.LastSeq, s.CreatedAt, s.ClosedAt)
+	if err == nil && n == 0 {
+		err = taken("InsertSpace", "The space id %q is taken; choose another.", s.ID)
+	}
+	return err
+}
+
+// UpdateSpace implements [hub.SpaceTx].
+func (t tx) UpdateSpace(s shoal.Space) error {
+	n, err := t.c.exec(
+		`UPDATE spaces SET name = $3, status = $4, summary = $5, admin_agent_id = $6, show_reasoning = $7, metadata = $8, closed_at = $9
+		 WHERE session_id = $1 AND id = $2`,
+		s.SessionID, s.ID, s.Name, s.Status, s.Summary, s.AdminAgentID, s.ShowAgentReasoning, s.Metadata, s.ClosedAt)
+	if err == nil && n == 0 {
+		err = missing("UpdateSpace", noSpace, s.ID)
+	}
+	return err
+}

@@ -1,0 +1,179 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql/driver"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/shoal-dev/shoal"
+)
+
+//go:embed migrations/sqlite/*.sql
+var sqliteMigrations embed.FS
+
+// lockPatience is how long a statement waits for another process's lock.
+const lockPatience = 5 * time.Second
+
+// sqliteDialect is the dialect of the database in a file.
+func sqliteDialect(path string) (*dialect, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeFile(path); err != nil {
+		return nil, &shoal.Error{
+			Op: "sqlstore.Open", Kind: shoal.Internal, Err: err,
+			Msg: fmt.Sprintf("The database file %s cannot be opened or made. Check that its directory exists and that this user may write there.", path),
+		}
+	}
+	migrations, err := fs.Sub(sqliteMigrations, "migrations/sqlite")
+	if err != nil {
+		return nil, err
+	}
+	return &dialect{
+		connect:         func(ctx context.Context, reads bool) (driver.Conn, error) { return connectSQLite(ctx, path, reads) },
+		readers:         4,
+		closeStatements: true,
+		begin:           "BEGIN IMMEDIATE",
+		beginView:       "BEGIN",
+		check:           checkSQLite,
+		faultOf:         sqliteFault,
+		afterCommit:     checkpoint,
+		migrations:      migrations,
+		insertWords:     `INSERT INTO search (rowid, words) VALUES ($1, $2)`,
+		matchWords:      `search MATCH $1`,
+		allWords:        matchExpression,
+	}, nil
+}
+
+// makeFile makes the file of the database, for this user alone.
+func makeFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// connectSQLite opens a connection. Checkpoints are the writer's own business
+// (see checkpoint), and temporary data stays in memory, where no full disk is.
+func connectSQLite(ctx context.Context, path string, reads bool) (driver.Conn, error) {
+	pragmas := []string{
+		"busy_timeout(" + strconv.FormatInt(lockPatience.Milliseconds(), 10) + ")",
+		"synchronous(FULL)", "temp_store(MEMORY)", "wal_autocheckpoint(0)", "journal_size_limit(67108864)",
+	}
+	if reads {
+		pragmas = append(pragmas, "query_only(TRUE)", "cache_size(-4096)")
+	} else {
+		pragmas = append(pragmas, "cache_size(-16384)")
+	}
+	name := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	connector, err := sqlite.NewConnector(name.String())
+	if err != nil {
+		return nil, err
+	}
+	return connector.Connect(ctx)
+}
+
+// checkSQLite refuses a library that can damage the log, and switches the
+// database to that log, which lets readers and the writer pass each other.
+func checkSQLite(c *conn) error {
+	version, _, err := one(c, func(r *rows) string { return r.text(0) }, `SELECT sqlite_version()`)
+	if err != nil {
+		return err
+	}
+	if err := checkSQLiteVersion(version); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(lockPatience); ; {
+		mode, _, err := one(c, func(r *rows) string { return r.text(0) }, `PRAGMA journal_mode=WAL`)
+		switch {
+		case err == nil && mode == "wal":
+			return nil
+		case err == nil:
+			return shoal.E("sqlstore.Open", shoal.Internal, fmt.Sprintf("The database cannot use a write-ahead log here (its journal mode stays %q); put it on a local disk.", mode))
+		case c.failed.fault != faultBlocked || time.Now().After(deadline):
+			return err
+		}
+		// Another process is just switching it too; for this lock alone SQLite
+		// does not wait by itself.
+		c.failed = nil
+		<-time.After(10 * time.Millisecond)
+	}
+}
+
+// oldestSQLite is the first version without the defect by which two connections
+// that wrote and checkpointed at once could damage the database.
+var oldestSQLite = [3]int{3, 51, 3}
+
+// checkSQLiteVersion refuses versions before oldestSQLite.
+func checkSQLiteVersion(version string) error {
+	var v [3]int
+	_, err := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2])
+	for i := range v {
+		if err != nil || v[i] < oldestSQLite[i] {
+			return shoal.E("sqlstore.Open", shoal.Internal, fmt.Sprintf(
+				"SQLite %s can damage databases; Shoal needs at least %d.%d.%d.", version, oldestSQLite[0], oldestSQLite[1], oldestSQLite[2]))
+		}
+		if v[i] > oldestSQLite[i] {
+			break
+		}
+	}
+	return nil
+}
+
+// sqliteFault reads SQLite's result codes.
+func sqliteFault(err error) fault {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return faultWrong
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_IOERR_SHMSIZE: // the log's index could not grow
+		return faultFull
+	case sqlite3.SQLITE_CORRUPT_VTAB: // the search index, which the timeline does not need
+		return faultWrong
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_PROTOCOL:
+		return faultBlocked
+	case sqlite3.SQLITE_FULL:
+		return faultFull
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return faultDisk
+	}
+	return faultWrong
+}
+
+// checkpointAfter is how many pages of the log may wait to be copied into the
+// database.
+const checkpointAfter = 1000
+
+// checkpoint copies the log into the database when it has grown. SQLite would do
+// that by itself, but keep silent about a disk that fails meanwhile.
+func checkpoint(c *conn) error {
+	// The columns are: whether another connection was in the way, pages in the
+	// log, and how many of them are copied.
+	waiting, _, err := one(c, func(r *rows) int64 { return r.int(1) - r.int(2) }, `PRAGMA wal_checkpoint(NOOP)`)
+	if err == nil && waiting >= checkpointAfter {
+		_, err = number(c, `PRAGMA wal_checkpoint(PASSIVE)`)
+	}
+	return err
+}
+
+// matchExpression asks the index of SQLite for all words.
+func matchExpression(words []string) string {
+	return `"` + strings.Join(words, `" AND "`) + `" *`
+}

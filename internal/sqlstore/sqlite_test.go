@@ -1,0 +1,189 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+func TestSQLiteVersion(t *testing.T) {
+	for version, ok := range map[string]bool{
+		"3.51.3": true, "3.51.4": true, "3.52.0": true, "3.53.4": true, "4.0.0": true,
+		"3.51.2": false, "3.51.0": false, "3.9.9": false, "3.7.0": false, "2.99.99": false, "": false, "new": false,
+	} {
+		if err := sqlstore.CheckSQLiteVersion(version); (err == nil) != ok {
+			t.Errorf("version %q: %v, want accepted %v", version, err, ok)
+		}
+	}
+}
+
+func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
+	url := newSQLite(t)
+	s := open(t, url)
+	settle(t, s)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(fileOf(url) + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode(); mode != 0o600 {
+			t.Errorf("shoal.db%s has the mode %v", suffix, mode)
+		}
+	}
+}
+
+func TestOpenSaysWhatToDo(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(text, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]string{
+		"":                                     "sqlite://PATH or postgres://",
+		"mysql://host/db":                      "sqlite://PATH or postgres://",
+		"sqlite://":                            "sqlite://PATH or postgres://",
+		"sqlite:///no/such/directory/shoal.db": "Check that its directory exists",
+		"sqlite://" + text:                     "file is not a database",
+		"postgres://user:secret@host:no/db":    "postgres://USER:PASSWORD@HOST",
+		"postgres://user:secret@/db?host=/no":  "cannot be reached",
+	} {
+		_, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: url})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: got %v, want %q in it", url, err, want)
+		}
+	}
+}
+
+// Room is limited by SQLite itself here, which then says what it says when the
+// disk is full.
+func TestAFullDiskRefusesAndLosesNothing(t *testing.T) {
+	s := open(t, newSQLite(t))
+	settle(t, s)
+	update(t, s, func(tx hub.Tx) error {
+		pages, err := sqlstore.Number(tx, `PRAGMA page_count`)
+		if err != nil {
+			return err
+		}
+		_, err = sqlstore.Number(tx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+100))
+		return err
+	})
+	outcome := map[shoal.MessageID]error{}
+	var mu sync.Mutex
+	var calls sync.WaitGroup
+	for i := range 64 {
+		calls.Go(func() {
+			id := shoal.MessageID(fmt.Sprintf("msg_%d", i))
+			err := s.Update(context.Background(), func(tx hub.Tx) error { return post(tx, id, strings.Repeat("long ", 2000)) })
+			mu.Lock()
+			defer mu.Unlock()
+			outcome[id] = err
+		})
+	}
+	calls.Wait()
+	full := 0
+	ids := stored(t, s) // reading goes on
+	for id, err := range outcome {
+		if errors.Is(err, shoal.StorageFull) {
+			full++
+		} else if err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+		if ids[id] != (err == nil) {
+			t.Errorf("%s: the store said %v, but stored is %v", id, err, ids[id])
+		}
+	}
+	if full == 0 {
+		t.Fatal("the disk was never full")
+	}
+	// The limit is one of the connection, and the store has made a new one.
+	update(t, s, func(tx hub.Tx) error { return post(tx, "after", "there is room again") })
+	if !stored(t, s)["after"] {
+		t.Error("the message after is missing")
+	}
+}
+
+// What the index does not hold yet and what it holds are found alike, also when
+// a page of results lies on both sides.
+func TestSearchAcrossTheEndOfTheIndex(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		settle(t, s)
+		for i := range 30 {
+			if i == 20 {
+				if err := s.CatchUp(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			update(t, s, func(tx hub.Tx) error {
+				return post(tx, shoal.MessageID(fmt.Sprintf("m%02d", i)), fmt.Sprintf("tea number%d %s", i, strings.Repeat("x", i%7)))
+			})
+		}
+		query := hub.SearchQuery{Words: []string{"tea", "num"}, Limit: 4}
+		for next := 29; next >= 0; {
+			var page []hub.Found
+			err := s.View(context.Background(), func(tx hub.Tx) (err error) {
+				page, err = tx.Search("default", query)
+				return err
+			})
+			if err != nil || len(page) == 0 {
+				t.Fatalf("before %d: %v, %v", next, page, err)
+			}
+			for _, f := range page {
+				if want := shoal.MessageID(fmt.Sprintf("m%02d", next)); f.Message.ID != want {
+					t.Fatalf("found %s, want %s", f.Message.ID, want)
+				}
+				query.Before = hub.SearchPlace{Space: f.Space.ID, Seq: f.Message.Seq}
+				next--
+			}
+		}
+	})
+}
+
+// A deleted session takes its words with it, and the numbers of its messages do
+// not pass for indexed when they are used again.
+func TestTheIndexOutlivesADeletedSession(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		settle(t, s)
+		update(t, s, func(tx hub.Tx) error { return post(tx, "m1", "tea for two") })
+		if err := s.CatchUp(); err != nil {
+			t.Fatal(err)
+		}
+		update(t, s, func(tx hub.Tx) error { return tx.DeleteSession("default") })
+		update(t, s, func(tx hub.Tx) error {
+			if err := tx.InsertSpace(shoal.Space{SessionID: "other", ID: "shop", Name: "shop", Status: shoal.SpaceOpen}); err != nil {
+				return err
+			}
+			m := shoal.Message{SessionID: "other", SpaceID: "shop", Seq: 1, ID: "m2", Parts: []shoal.Part{shoal.Text("tea for one")}}
+			return tx.InsertMessage(m, hub.PostKey{})
+		})
+		for _, when := range []string{"before", "after"} {
+			err := s.View(context.Background(), func(tx hub.Tx) error {
+				for word, want := range map[string]int{"tea": 1, "one": 1, "two": 0} {
+					found, err := tx.Search("other", hub.SearchQuery{Words: []string{word}, Limit: 9})
+					if err != nil {
+						return err
+					}
+					if len(found) != want {
+						t.Errorf("%s indexing: %q finds %d, want %d", when, word, len(found), want)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.CatchUp(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

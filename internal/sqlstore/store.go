@@ -1,0 +1,168 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// Options say which database to open and whom to tell.
+type Options struct {
+	// URL is sqlite://PATH, where PATH is taken literally and the file is made
+	// if it is missing, or a postgres:// URL of a database with the encoding
+	// UTF8.
+	URL string
+	// Log takes what happens in the background; nil is [slog.Default].
+	Log *slog.Logger
+	// Fatal is called once, from a goroutine of the store, when the disk failed
+	// while writing: what is on it is unknown from then on, so the process should
+	// end and recover by starting again. It must not call the store. nil is
+	// allowed.
+	Fatal func(error)
+}
+
+// Store is a [hub.Store] over one database. It is safe for concurrent use.
+type Store struct {
+	dialect *dialect
+	log     *slog.Logger
+	fatal   func(error)
+	epoch   string
+
+	writer  *conn      // used by the goroutine of write alone
+	readers chan *conn // those that nobody uses
+	queue   chan *update
+	posted  chan struct{} // holds a value when there is something to index
+	failed  atomic.Bool   // the disk failed
+
+	mu      sync.RWMutex // held shared to send to queue
+	closed  bool
+	closing chan struct{}
+	running sync.WaitGroup
+}
+
+var _ hub.Store = (*Store)(nil)
+
+// Open opens the database, makes or migrates its tables where needed, and starts
+// the store. ctx bounds the opening only. The error says in Msg what an operator
+// can do about it.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	d, err := dialectOf(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		dialect: d, log: o.Log, fatal: o.Fatal,
+		writer: &conn{dialect: d}, readers: make(chan *conn, d.readers),
+		queue: make(chan *update, queueLength), posted: make(chan struct{}, 1), closing: make(chan struct{}),
+	}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	for range d.readers {
+		s.readers <- &conn{dialect: d, reads: true}
+	}
+	if err := s.prepare(ctx); err != nil {
+		s.writer.drop()
+		return nil, fmt.Errorf("sqlstore.Open: %w", err)
+	}
+	s.posted <- struct{}{} // an earlier process may have left something to index
+	s.running.Add(2)
+	go s.write()
+	go s.index()
+	return s, nil
+}
+
+// dialectOf chooses the dialect of a URL.
+func dialectOf(url string) (*dialect, error) {
+	scheme, rest, _ := strings.Cut(url, "://")
+	switch {
+	case scheme == "sqlite" && rest != "":
+		return sqliteDialect(rest)
+	case scheme == "postgres" || scheme == "postgresql":
+		return postgresDialect(url)
+	}
+	return nil, shoal.E("sqlstore.Open", shoal.InvalidArgument,
+		"The database must be sqlite://PATH or postgres://USER:PASSWORD@HOST/NAME.")
+}
+
+// prepare brings the database to where this program can use it.
+func (s *Store) prepare(ctx context.Context) error {
+	c := s.writer
+	c.opening = true
+	defer func() { c.opening = false }()
+	if err := c.open(ctx); err != nil {
+		return err
+	}
+	if err := s.dialect.check(c); err != nil {
+		return err
+	}
+	if err := migrate(c, s.dialect.migrations); err != nil {
+		return err
+	}
+	epoch, _, err := one(c, func(r *rows) string { return r.text(0) }, `SELECT epoch FROM store`)
+	s.epoch = epoch
+	return err
+}
+
+// Close refuses further calls, lets the Updates and Views that have begun end,
+// answers the queued ones with Busy, and returns when nothing of the store runs
+// any more. It may be repeated.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		s.running.Wait()
+		return nil
+	}
+	s.closed = true
+	close(s.closing)
+	close(s.queue)
+	s.mu.Unlock()
+	s.running.Wait()
+	for range cap(s.readers) {
+		c := <-s.readers
+		c.drop()
+	}
+	// The writer last: in SQLite the last connection to close tidies the log up.
+	s.writer.drop()
+	return nil
+}
+
+// Epoch implements [hub.Store].
+func (s *Store) Epoch() string { return s.epoch }
+
+// View implements [hub.Store]. While every connection for reading is in use it
+// waits for one, at most as long as ctx; fn itself is not interrupted.
+func (s *Store) View(ctx context.Context, fn func(hub.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-s.closing:
+		return errClosed
+	default:
+	}
+	select {
+	case c := <-s.readers:
+		defer func() {
+			c.end()
+			s.readers <- c
+		}()
+		if err := c.begin(s.dialect.beginView); err != nil {
+			return err
+		}
+		return c.run(fn)
+	case <-s.closing:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+var errClosed = shoal.E("sqlstore", shoal.Busy, "The server is stopping; nothing was done. Try again when it is back.")

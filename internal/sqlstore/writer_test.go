@@ -1,0 +1,116 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// held keeps the writer of a store busy until release is called.
+func held(t *testing.T, s *sqlstore.Store) (release func()) {
+	begun, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- s.Update(context.Background(), func(hub.Tx) error {
+			close(begun)
+			<-end
+			return nil
+		})
+	}()
+	<-begun
+	return func() {
+		close(end)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// await returns when n Updates wait for their turn.
+func await(s *sqlstore.Store, n int) {
+	for s.Waiting() < n {
+		runtime.Gosched()
+	}
+}
+
+func TestUpdatesRunInTheOrderOfTheirAcceptance(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		const n = 600 // more than one batch
+		release := held(t, s)
+		order := make([]int, 0, n)
+		var calls sync.WaitGroup
+		for i := range n {
+			calls.Go(func() {
+				err := s.Update(context.Background(), func(hub.Tx) error {
+					order = append(order, i) // nothing here fails, so each runs once
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			await(s, i+1)
+		}
+		release()
+		calls.Wait()
+		if !slices.IsSorted(order) || len(order) != n {
+			t.Errorf("%d Updates ran in the order %v", len(order), order)
+		}
+	})
+}
+
+func TestAFullQueueIsBusyAtOnce(t *testing.T) {
+	s := open(t, newSQLite(t))
+	settle(t, s)
+	release := held(t, s)
+	var calls sync.WaitGroup
+	for range sqlstore.QueueLength {
+		calls.Go(func() {
+			if err := s.Update(context.Background(), func(tx hub.Tx) error { return post(tx, "m", "x") }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	await(s, sqlstore.QueueLength)
+	err := s.Update(context.Background(), func(tx hub.Tx) error { return post(tx, "one too many", "x") })
+	if !errors.Is(err, shoal.Busy) {
+		t.Errorf("got %v, want an error of kind %s", err, shoal.Busy)
+	}
+	release()
+	calls.Wait()
+	update(t, s, func(hub.Tx) error { return nil })
+	if ids := stored(t, s); ids["one too many"] {
+		t.Error("what was refused is stored")
+	}
+}
+
+// $1 is a number and no name, on both databases, whatever its place in the text.
+func TestArgumentsAreNumbered(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		for query, want := range map[string]string{
+			`SELECT $2 || '-' || $1`: "b-a",
+			`SELECT $1 || $12 || $3 || $11 || $2 || $10 || $1 || $4 || $5 || $6 || $7 || $8 || $9`: "alckbjadefghi",
+		} {
+			args := []any{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}
+			if want == "b-a" {
+				args = args[:2]
+			}
+			var got string
+			update(t, s, func(tx hub.Tx) (err error) {
+				got, err = sqlstore.Text(tx, query, args...)
+				return err
+			})
+			if got != want {
+				t.Errorf("%s is %q, want %q", query, got, want)
+			}
+		}
+	})
+}
