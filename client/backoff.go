@@ -1,0 +1,45 @@
+package client
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Bounds of repeating a call, and of reaching again a server that was reached
+// before.
+const (
+	attempts   = 5
+	callFirst  = 100 * time.Millisecond
+	watchFirst = 250 * time.Millisecond
+	watchMost  = 8 * time.Second
+	// patience is the longest Retry-After that a call waits for.
+	patience = 30 * time.Second
+)
+
+// backoff says how long to stay away before the next attempt: each time about
+// twice as long, from first to most. Half of it is chance, so that many clients
+// of one server do not come back at the same moment.
+type backoff struct {
+	first, most time.Duration
+	step        time.Duration
+}
+
+func (b *backoff) next() time.Duration {
+	b.step = min(max(2*b.step, b.first), b.most)
+	return b.step/2 + rand.N(b.step/2+1)
+}
+
+func (b *backoff) reset() { b.step = 0 }
+
+// pause waits for d and reports whether ctx still stands.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

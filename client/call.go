@@ -1,0 +1,172 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+const (
+	// answerWithin bounds one attempt of a call that the server does not hold.
+	answerWithin = 30 * time.Second
+	// maxAnswer bounds what is read of one answer.
+	maxAnswer = 256 << 20
+)
+
+var errAnswerTooLarge = errors.New("the answer is larger than any that the server gives")
+
+// call is one call to the server.
+type call struct {
+	op     string
+	method string // GET if empty
+	path   []string
+	query  url.Values
+	body   any    // sent as JSON, unless nil
+	key    string // the idempotency key, if it has one
+	once   bool   // whether doing it twice does harm
+	within time.Duration
+}
+
+// CallOption changes how a call that creates something is made.
+type CallOption func(*call)
+
+// IdempotencyKey makes the call under this key instead of a random one. Calls
+// under one key are done once, also those of different processes: the others
+// get the first answer, or IdempotencyMismatch if they ask something else. A key
+// has at most shoal.MaxIdempotency visible ASCII characters.
+func IdempotencyKey(key string) CallOption {
+	return func(in *call) { in.key = key }
+}
+
+// create makes a call that creates something.
+func (c *Client) create(ctx context.Context, in call, out any, options []CallOption) error {
+	in.method, in.key = http.MethodPost, rand.Text()
+	for _, o := range options {
+		o(&in)
+	}
+	return c.do(ctx, in, out)
+}
+
+// do makes a call, repeats it as long as that may help, and decodes the answer
+// into out, unless that is nil.
+func (c *Client) do(ctx context.Context, in call, out any) error {
+	delays := backoff{first: callFirst, most: watchMost}
+	for tries := 1; ; tries++ {
+		end := c.try(ctx, in, out)
+		if end.err == nil || tries == attempts || !end.mayRepeat(in.once) {
+			return named(in.op, end.err)
+		}
+		if !pause(ctx, max(delays.next(), end.after)) {
+			return named(in.op, context.Cause(ctx))
+		}
+	}
+}
+
+// outcome is how one attempt of a call ended.
+type outcome struct {
+	err     error         // nil when it was answered well
+	sent    bool          // whether the server was reached
+	refused bool          // whether it was not done for now
+	unknown bool          // whether it may have been done all the same
+	after   time.Duration // how long the server asks to stay away
+}
+
+// mayRepeat tells whether another attempt may help and does no harm.
+func (o outcome) mayRepeat(once bool) bool {
+	if o.after > patience {
+		return false
+	}
+	return o.refused || o.unknown && (!once || !o.sent)
+}
+
+// try makes one attempt of a call.
+func (c *Client) try(ctx context.Context, in call, out any) outcome {
+	limit := in.within
+	if limit == 0 {
+		limit = answerWithin
+	}
+	var sent atomic.Bool
+	bounded, cancel := context.WithTimeoutCause(ctx, limit, errSilent)
+	defer cancel()
+	traced := httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	req, err := c.encode(traced, in)
+	if err != nil {
+		return outcome{err: err}
+	}
+	status, header, body, err := c.exchange(req)
+	switch {
+	case ctx.Err() != nil:
+		return outcome{err: context.Cause(ctx), sent: sent.Load()}
+	case err != nil:
+		return outcome{err: c.unreachable(err), sent: sent.Load(), unknown: true}
+	case len(body) > maxAnswer:
+		return outcome{err: c.stranger(status, errAnswerTooLarge), sent: true}
+	case status/100 != 2:
+		e := c.refusal(status, header, body)
+		return outcome{
+			err: e, sent: true, after: retryAfter(header), refused: status == http.StatusTooManyRequests,
+			unknown: status == http.StatusServiceUnavailable || e.Kind == ErrUnreachable,
+		}
+	case out != nil && len(body) > 0:
+		if err := json.Unmarshal(body, out); err != nil {
+			return outcome{err: c.stranger(status, err), sent: true}
+		}
+	}
+	return outcome{sent: true}
+}
+
+// encode builds the request of a call.
+func (c *Client) encode(ctx context.Context, in call) (*http.Request, error) {
+	if err := checkPath(in.path); err != nil {
+		return nil, err
+	}
+	req, err := c.request(ctx, in.method, in.path, in.query)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if in.key != "" {
+		req.Header.Set("Idempotency-Key", in.key)
+	}
+	if in.body == nil {
+		return req, nil
+	}
+	body, err := json.Marshal(in.body)
+	if err != nil {
+		return nil, &shoal.Error{Kind: shoal.InvalidArgument, Msg: "what is sent cannot be written as JSON", Err: err}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.ContentLength = int64(len(body))
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return req, nil
+}
+
+// exchange sends a request and reads the whole answer.
+func (c *Client) exchange(req *http.Request) (int, http.Header, []byte, error) {
+	res, err := c.http.Do(req)
+	if err != nil {
+		return 0, nil, nil, silent(req.Context(), err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	return res.StatusCode, res.Header, body, silent(req.Context(), err)
+}
+
+// silent says of a request that was given up that this is why it failed.
+func silent(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		return errSilent
+	}
+	return err
+}

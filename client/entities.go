@@ -1,0 +1,37 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Entities lists the entities of the session, in the order of ids.
+func (s *Session) Entities(ctx context.Context) iter.Seq2[shoal.Entity, error] {
+	return list[shoal.Entity](ctx, s.client, call{op: "client.Entities", path: s.path("entities")})
+}
+
+// Entity returns one entity with its present state.
+func (s *Session) Entity(ctx context.Context, id shoal.EntityID) (out shoal.Entity, err error) {
+	return out, s.client.do(ctx, call{op: "client.Entity", path: s.path("entities", string(id))}, &out)
+}
+
+// CreateEntity makes an entity. AlreadyExists if its id is or was taken.
+func (s *Session) CreateEntity(ctx context.Context, n shoal.NewEntity, options ...CallOption) (made shoal.Entity, err error) {
+	in := call{op: "client.CreateEntity", path: s.path("entities"), body: n}
+	return made, s.client.create(ctx, in, &made, options)
+}
+
+// ChangeEntity changes how an entity presents itself and returns it.
+func (s *Session) ChangeEntity(ctx context.Context, id shoal.EntityID, change shoal.EntityChange) (out shoal.Entity, err error) {
+	in := call{op: "client.ChangeEntity", method: http.MethodPatch, path: s.path("entities", string(id)), body: change}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// DeleteEntity removes an entity and revokes its keys; its messages stay.
+func (s *Session) DeleteEntity(ctx context.Context, id shoal.EntityID) error {
+	in := call{op: "client.DeleteEntity", method: http.MethodDelete, path: s.path("entities", string(id)), once: true}
+	return s.client.do(ctx, in, nil)
+}

@@ -1,0 +1,104 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// ErrUnreachable is the kind of the error when no answer of a server came: it
+// could not be connected to, broke the connection or kept silent. Whether the
+// call was done is unknown, unless it could not be connected to.
+const ErrUnreachable shoal.Kind = "unreachable"
+
+// errSilent ends a request to which nothing comes back for too long.
+var errSilent = errors.New("the server kept silent for too long")
+
+// unreachable is the error of a call that got no answer.
+func (c *Client) unreachable(cause error) *shoal.Error {
+	why := cause
+	var request *url.Error // which repeats the URL
+	if errors.As(cause, &request) {
+		why = request.Err
+	}
+	return &shoal.Error{Kind: ErrUnreachable, Msg: fmt.Sprintf("no server answers at %s (%v)", c.base, why), Err: cause}
+}
+
+// stranger is the error when something answers that is no Shoal server.
+func (c *Client) stranger(status int, cause error) *shoal.Error {
+	return &shoal.Error{
+		Kind: shoal.Internal, Msg: fmt.Sprintf("what answers at %s (status %d) does not seem to be a Shoal server", c.base, status), Err: cause,
+	}
+}
+
+// problem is the body of a refusal.
+type problem struct {
+	Title  string             `json:"title"`
+	Detail string             `json:"detail"`
+	Code   shoal.Kind         `json:"code"`
+	Errors []shoal.FieldError `json:"errors"`
+}
+
+// refusal returns the error that an answer other than 2xx stands for. A proxy
+// that finds no server behind it counts as the server not answering.
+func (c *Client) refusal(status int, header http.Header, body []byte) *shoal.Error {
+	var p problem
+	media, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	if media == "application/problem+json" || media == "application/json" {
+		if err := json.Unmarshal(body, &p); err == nil && p.Code != "" {
+			if p.Detail == "" {
+				p.Detail = p.Title
+			}
+			return &shoal.Error{Kind: p.Code, Msg: p.Detail, Fields: p.Errors}
+		}
+	}
+	told := fmt.Sprintf("%s answers %d %s", c.base, status, http.StatusText(status))
+	switch status {
+	case http.StatusUnauthorized:
+		return shoal.E("", shoal.Unauthenticated, told)
+	case http.StatusForbidden:
+		return shoal.E("", shoal.Forbidden, told)
+	case http.StatusTooManyRequests:
+		return shoal.E("", shoal.RateLimited, told)
+	case http.StatusServiceUnavailable:
+		return shoal.E("", shoal.Busy, told)
+	case http.StatusRequestEntityTooLarge:
+		return shoal.E("", shoal.TooLarge, told)
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		return c.unreachable(errors.New(told))
+	}
+	return c.stranger(status, errors.New(told))
+}
+
+// retryAfter returns how long the server asks to stay away, 0 if it does not.
+func retryAfter(header http.Header) time.Duration {
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(value); err == nil && seconds > 0 {
+		return time.Duration(min(seconds, 1<<20)) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, time.Until(at))
+	}
+	return 0
+}
+
+// named gives an error of this package the operation it happened in.
+func named(op string, err error) error {
+	var e *shoal.Error
+	if err == nil {
+		return nil
+	}
+	if !errors.As(err, &e) || e.Op != "" {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	told := *e
+	told.Op = op
+	return &told
+}

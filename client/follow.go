@@ -1,0 +1,192 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// silence is how long a stream may say nothing: the server writes a comment
+// every 15 s.
+const silence = 45 * time.Second
+
+// FollowOptions say what to follow.
+type FollowOptions struct {
+	// Space is followed alone; empty, all spaces of the caller are, those it
+	// joins later included.
+	Space shoal.SpaceID
+	// After resumes behind the event with this cursor. Empty, the stream begins
+	// with a snapshot.
+	After shoal.Cursor
+	// Lost, if set, is called each time the connection is lost, before it is
+	// made anew. It must not block.
+	Lost func(cause error)
+}
+
+// Follow yields what happens, in order, nothing lost and nothing twice. It
+// connects when it is ranged over, and connects anew, behind the last event,
+// whenever the connection breaks or keeps silent for 45 s.
+//
+// A snapshot holds the present state and replaces what was yielded before. It
+// comes first, for each space that is joined, and again after a connection that
+// broke before the first cursor or stayed away longer than the server keeps
+// events.
+//
+// The sequence ends without an error when ctx ends, and otherwise with one: the
+// server's refusal, such as NotFound for a space that the caller may not read or
+// has left; ErrUnreachable if the server was not reached even once.
+func (s *Session) Follow(ctx context.Context, o FollowOptions) iter.Seq2[shoal.Event, error] {
+	return func(yield func(shoal.Event, error) bool) {
+		f := follower{client: s.client, lost: o.Lost, cursor: o.After, yield: yield, everything: o.Space == ""}
+		f.path = s.path("events")
+		if !f.everything {
+			f.path = s.path("spaces", string(o.Space), "events")
+		}
+		if err := f.run(ctx); err != nil && !f.left {
+			yield(shoal.Event{}, named("client.Follow", err))
+		}
+	}
+}
+
+// follower is one sequence of events under way.
+type follower struct {
+	client     *Client
+	path       []string
+	everything bool
+	lost       func(error)
+	yield      func(shoal.Event, error) bool
+
+	cursor shoal.Cursor // the last that was seen; the stream resumes behind it
+	heard  bool         // whether this connection has said anything
+	left   bool         // whether the reader has had enough
+}
+
+// run follows over as many connections as it takes. It returns nil when ctx or
+// the reader ended it.
+func (f *follower) run(ctx context.Context) error {
+	if err := checkPath(f.path); err != nil {
+		return err
+	}
+	delays := backoff{first: callFirst, most: watchMost}
+	reached := false
+	for tries := 1; ; tries++ {
+		f.heard = false
+		end := f.connect(ctx)
+		if end.sent {
+			reached, delays.first = true, watchFirst
+		}
+		if f.left || ctx.Err() != nil {
+			return nil
+		}
+		if !end.unknown || !reached && tries >= attempts {
+			return end.err
+		}
+		if f.lost != nil {
+			f.lost(end.err)
+		}
+		if f.heard {
+			delays.reset()
+		}
+		if !pause(ctx, max(delays.next(), min(end.after, patience))) {
+			return nil
+		}
+	}
+}
+
+// connect opens one connection and reads it until it ends. Of its outcome,
+// unknown says that another may get further.
+func (f *follower) connect(ctx context.Context) outcome {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer watch.Stop()
+	req, err := f.client.request(ctx, http.MethodGet, f.path, nil)
+	if err != nil {
+		return outcome{err: err}
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Accept-Encoding", "identity") // compression would hold events back
+	if f.cursor != "" {
+		req.Header.Set("Last-Event-ID", string(f.cursor))
+	}
+	res, err := f.client.http.Do(req)
+	if err != nil {
+		return outcome{err: f.client.unreachable(silent(ctx, err)), unknown: true}
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return f.refused(ctx, res)
+	}
+	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media != "text/event-stream" {
+		return outcome{err: f.client.stranger(res.StatusCode, nil), sent: true}
+	}
+	err = f.read(&watched{res.Body, watch, &f.heard})
+	if errors.Is(err, errEventTooLarge) {
+		return outcome{err: f.client.stranger(res.StatusCode, err), sent: true}
+	}
+	return outcome{err: f.client.unreachable(silent(ctx, err)), sent: true, unknown: true}
+}
+
+// refused is the outcome of an answer that is no stream: final if it is about
+// the request, not if it is about the state of the server.
+func (f *follower) refused(ctx context.Context, res *http.Response) outcome {
+	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err != nil {
+		return outcome{err: f.client.unreachable(silent(ctx, err)), sent: true, unknown: true}
+	}
+	status := res.StatusCode
+	return outcome{
+		err: f.client.refusal(status, res.Header, body), sent: true, after: retryAfter(res.Header),
+		unknown: status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout,
+	}
+}
+
+// read yields the events of one connection until it ends, which is always an
+// error, or the reader has had enough.
+func (f *follower) read(in io.Reader) error {
+	events := newFrames(in, maxEvent)
+	for {
+		got, err := events.next()
+		if err != nil {
+			return fmt.Errorf("the stream ended: %w", err)
+		}
+		out := shoal.Event{Type: shoal.EventType(got.name), Data: got.data}
+		if got.id != nil {
+			out.Cursor = shoal.Cursor(*got.id)
+			// Behind one of several snapshots there is no place to resume: the
+			// others would be missed.
+			if !f.everything || out.Type != shoal.EventSnapshot {
+				f.cursor = out.Cursor
+			}
+		}
+		if got.data == nil {
+			continue
+		}
+		if f.left = !f.yield(out, nil); f.left {
+			return nil
+		}
+	}
+}
+
+// watched is a stream that is given up when a read takes too long. What its
+// reader does between two reads may take any time.
+type watched struct {
+	in    io.Reader
+	watch *time.Timer
+	heard *bool
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.watch.Reset(silence)
+	n, err := w.in.Read(p)
+	w.watch.Stop()
+	*w.heard = *w.heard || n > 0
+	return n, err
+}

@@ -1,0 +1,28 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Keys lists all keys, without their secrets, in the order of ids. Admins only.
+func (c *Client) Keys(ctx context.Context) iter.Seq2[shoal.Key, error] {
+	return list[shoal.Key](ctx, c, call{op: "client.Keys", path: []string{"v1", "keys"}})
+}
+
+// CreateKey mints a key. Its secret is told this once: it is nil in the answer
+// to a repeated call whose first answer was lost, and then the key is best
+// revoked. Admins only.
+func (c *Client) CreateKey(ctx context.Context, n shoal.NewKey, options ...CallOption) (made shoal.Key, err error) {
+	in := call{op: "client.CreateKey", path: []string{"v1", "keys"}, body: n}
+	return made, c.create(ctx, in, &made, options)
+}
+
+// RevokeKey makes a key stop working at once. Admins only.
+func (c *Client) RevokeKey(ctx context.Context, id shoal.KeyID) error {
+	in := call{op: "client.RevokeKey", method: http.MethodDelete, path: []string{"v1", "keys", string(id)}, once: true}
+	return c.do(ctx, in, nil)
+}

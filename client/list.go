@@ -1,0 +1,44 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"net/url"
+	"strconv"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// page is one page of a list.
+type page[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"nextCursor"`
+}
+
+// list walks through all pages of a list, each fetched when the one before is
+// used up. It ends behind the first error.
+func list[T any](ctx context.Context, c *Client, in call) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		query := url.Values{"limit": {strconv.Itoa(shoal.MaxPage)}}
+		maps.Copy(query, in.query)
+		for {
+			var got page[T]
+			in.query = query
+			if err := c.do(ctx, in, &got); err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range got.Items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if got.NextCursor == nil || *got.NextCursor == "" {
+				return
+			}
+			query.Set("cursor", *got.NextCursor)
+		}
+	}
+}

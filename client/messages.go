@@ -1,0 +1,103 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// MessagesOptions choose a page of a timeline by seq: with Before the last Limit
+// messages below it, with After the first Limit above it, with neither the
+// newest; both is an error. Limit is shoal.DefaultPage if zero, and at most
+// shoal.MaxPage.
+type MessagesOptions struct {
+	Before, After int64
+	Limit         int
+}
+
+func (o MessagesOptions) query() url.Values {
+	q := url.Values{"limit": {strconv.Itoa(shoal.PageLimit(o.Limit, shoal.DefaultPage))}}
+	if o.Before != 0 {
+		q.Set("before", strconv.FormatInt(o.Before, 10))
+	}
+	if o.After != 0 {
+		q.Set("after", strconv.FormatInt(o.After, 10))
+	}
+	return q
+}
+
+// Messages returns a page of a space's timeline in ascending order. Reading
+// moves nothing.
+func (s *Session) Messages(ctx context.Context, space shoal.SpaceID, o MessagesOptions) ([]shoal.Message, error) {
+	var got page[shoal.Message]
+	in := call{op: "client.Messages", path: s.path("spaces", string(space), "messages"), query: o.query()}
+	err := s.client.do(ctx, in, &got)
+	return got.Items, err
+}
+
+// Timeline walks through the messages of a space behind seq after, 0 for all, in
+// ascending order, up to the last that is there when it is reached.
+func (s *Session) Timeline(ctx context.Context, space shoal.SpaceID, after int64) iter.Seq2[shoal.Message, error] {
+	return func(yield func(shoal.Message, error) bool) {
+		for {
+			var got page[shoal.Message]
+			in := call{op: "client.Timeline", path: s.path("spaces", string(space), "messages")}
+			in.query = url.Values{"limit": {strconv.Itoa(shoal.MaxPage)}, "after": {strconv.FormatInt(after, 10)}}
+			if err := s.client.do(ctx, in, &got); err != nil {
+				yield(shoal.Message{}, err)
+				return
+			}
+			for _, m := range got.Items {
+				if !yield(m, nil) {
+					return
+				}
+				after = m.Seq
+			}
+			if len(got.Items) < shoal.MaxPage {
+				return
+			}
+		}
+	}
+}
+
+// Post posts a message as the acting entity. It is stored once, however often
+// the call had to be repeated. Mentions that are no members of the space are
+// dropped and named in the message.
+func (s *Session) Post(ctx context.Context, space shoal.SpaceID, draft shoal.Draft, options ...CallOption) (made shoal.Message, err error) {
+	in := call{op: "client.Post", path: s.path("spaces", string(space), "messages"), body: draft}
+	return made, s.client.create(ctx, in, &made, options)
+}
+
+// MarkRead acknowledges everything in the acting entity's inbox that the space
+// holds up to and with seq.
+func (s *Session) MarkRead(ctx context.Context, space shoal.SpaceID, seq int64) error {
+	in := call{op: "client.MarkRead", method: http.MethodPost, path: s.path("spaces", string(space), "read")}
+	in.body = struct {
+		Seq int64 `json:"seq"`
+	}{seq}
+	return s.client.do(ctx, in, nil)
+}
+
+// SearchOptions narrow a search, if set.
+type SearchOptions struct {
+	Space shoal.SpaceID
+	// SenderKind keeps messages of people or of agents only.
+	SenderKind shoal.EntityKind
+}
+
+// Search finds messages that hold every word of query, the newest first, in the
+// spaces that the caller sees.
+func (s *Session) Search(ctx context.Context, query string, o SearchOptions) iter.Seq2[shoal.Hit, error] {
+	q := url.Values{"q": {query}}
+	if o.Space != "" {
+		q.Set("space", string(o.Space))
+	}
+	if o.SenderKind != "" {
+		q.Set("kind", string(o.SenderKind))
+	}
+	return list[shoal.Hit](ctx, s.client, call{op: "client.Search", path: s.path("search"), query: q})
+}

@@ -1,0 +1,57 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Spaces lists the spaces that the caller sees, in the order of ids.
+func (s *Session) Spaces(ctx context.Context) iter.Seq2[shoal.Space, error] {
+	return list[shoal.Space](ctx, s.client, call{op: "client.Spaces", path: s.path("spaces")})
+}
+
+// Space returns one space with its members and the caller's counts.
+func (s *Session) Space(ctx context.Context, id shoal.SpaceID) (out shoal.Space, err error) {
+	return out, s.client.do(ctx, call{op: "client.Space", path: s.path("spaces", string(id))}, &out)
+}
+
+// CreateSpace makes a space. An acting entity is a member by itself; an unknown
+// member is InvalidArgument, and nothing is created.
+func (s *Session) CreateSpace(ctx context.Context, n shoal.NewSpace, options ...CallOption) (made shoal.Space, err error) {
+	in := call{op: "client.CreateSpace", path: s.path("spaces"), body: n}
+	return made, s.client.create(ctx, in, &made, options)
+}
+
+// ChangeSpace changes a space and returns it.
+func (s *Session) ChangeSpace(ctx context.Context, id shoal.SpaceID, change shoal.SpaceChange) (out shoal.Space, err error) {
+	in := call{op: "client.ChangeSpace", method: http.MethodPatch, path: s.path("spaces", string(id)), body: change}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// CloseSpace ends a space: every member gets the summary, the history stays.
+// SpaceClosed if it is closed already, also by an earlier try of this call whose
+// answer was lost.
+func (s *Session) CloseSpace(ctx context.Context, id shoal.SpaceID, summary string) (out shoal.Space, err error) {
+	in := call{op: "client.CloseSpace", method: http.MethodPost, path: s.path("spaces", string(id), "close"), once: true}
+	in.body = struct {
+		Summary string `json:"summary"`
+	}{summary}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// AddMember makes an entity a member of a space and returns the space. Adding
+// it again changes nothing.
+func (s *Session) AddMember(ctx context.Context, id shoal.SpaceID, entity shoal.EntityID) (out shoal.Space, err error) {
+	in := call{op: "client.AddMember", method: http.MethodPut, path: s.path("spaces", string(id), "members", string(entity))}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// RemoveMember ends a membership and returns the space. NotFound if there is
+// none.
+func (s *Session) RemoveMember(ctx context.Context, id shoal.SpaceID, entity shoal.EntityID) (out shoal.Space, err error) {
+	in := call{op: "client.RemoveMember", method: http.MethodDelete, path: s.path("spaces", string(id), "members", string(entity)), once: true}
+	return out, s.client.do(ctx, in, &out)
+}

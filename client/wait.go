@@ -1,0 +1,125 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+const (
+	// waitRound is how long one request of a wait is held at most: what stands
+	// between client and server often cuts a request that is silent for a
+	// minute.
+	waitRound = 50 * time.Second
+	// waitGrace is how much later than asked the answer to a wait may come.
+	waitGrace = 15 * time.Second
+)
+
+// WaitRequest says what an entity waits for.
+type WaitRequest struct {
+	// Kind is for which messages, WaitMentions if empty.
+	Kind shoal.WaitKind
+	// Timeout is how long to wait; 0 looks only once. It may be longer than
+	// shoal.MaxWait.
+	Timeout time.Duration
+	// Space and From narrow the wait, if set.
+	Space shoal.SpaceID
+	From  []shoal.EntityID
+	// Ack acknowledges the messages of an earlier result: it is that result's
+	// cursor. From the first Ack on, a key acknowledges in no other way.
+	Ack string
+	// Redeliver asks for everything that is not acknowledged, also what was in
+	// the last result.
+	Redeliver bool
+}
+
+// waitBody is a wait as the server takes it.
+type waitBody struct {
+	Kind      shoal.WaitKind   `json:"kind"`
+	TimeoutMs int64            `json:"timeoutMs"`
+	SpaceID   shoal.SpaceID    `json:"spaceId,omitempty"`
+	From      []shoal.EntityID `json:"from,omitempty"`
+	Ack       string           `json:"ack,omitempty"`
+	Redeliver bool             `json:"redeliver,omitempty"`
+}
+
+// Wait returns what is unread in the entity's inbox, at once if there is
+// anything, else as soon as something comes, else timed out. It is made of as
+// many requests as it takes. A server that was reached may go away and come
+// back meanwhile; if it is still away at the end, that is the error.
+func (s *Session) Wait(ctx context.Context, entity shoal.EntityID, req WaitRequest) (shoal.WaitResult, error) {
+	w := waiting{session: s, entity: entity, req: req, ends: time.Now().Add(req.Timeout)}
+	result, err := w.run(ctx)
+	return result, named("client.Wait", err)
+}
+
+// waiting is one wait under way.
+type waiting struct {
+	session *Session
+	entity  shoal.EntityID
+	req     WaitRequest
+	ends    time.Time
+	forever bool // never ends
+}
+
+// left returns how long the wait goes on.
+func (w *waiting) left() time.Duration {
+	if w.forever {
+		return waitRound
+	}
+	return max(0, time.Until(w.ends))
+}
+
+func (w *waiting) run(ctx context.Context) (shoal.WaitResult, error) {
+	delays := backoff{first: callFirst, most: watchMost}
+	reached := false
+	for tries := 1; ; {
+		var result shoal.WaitResult
+		began := time.Now()
+		end := w.round(ctx, &result)
+		if end.sent {
+			reached, delays.first = true, watchFirst
+		}
+		switch {
+		case end.err == nil && !result.TimedOut, end.err == nil && w.left() == 0:
+			result.TimeoutMs = w.req.Timeout.Milliseconds()
+			return result, nil
+		case end.err == nil:
+			tries = 1
+			if time.Since(began) > time.Second {
+				delays.reset()
+				continue
+			}
+			// The server ended this round early, to let another wait of the
+			// entity in. Coming back at once would only push that one out.
+		case !end.mayRepeat(false), tries >= attempts && (!reached || w.left() == 0):
+			return result, end.err
+		default:
+			tries++
+		}
+		away := max(delays.next(), end.after)
+		if left := w.left(); left > 0 {
+			away = min(away, left)
+		}
+		if !pause(ctx, away) {
+			return result, context.Cause(ctx)
+		}
+	}
+}
+
+// round makes one request of the wait.
+func (w *waiting) round(ctx context.Context, result *shoal.WaitResult) outcome {
+	held := min(w.left(), waitRound)
+	held = (held + time.Millisecond - 1).Truncate(time.Millisecond) // rounded up, so that the round is not over before the wait
+	body := waitBody{
+		Kind: w.req.Kind, TimeoutMs: held.Milliseconds(), SpaceID: w.req.Space, From: w.req.From, Ack: w.req.Ack, Redeliver: w.req.Redeliver,
+	}
+	if body.Kind == "" {
+		body.Kind = shoal.WaitMentions
+	}
+	return w.session.client.try(ctx, call{
+		method: http.MethodPost, path: w.session.path("entities", string(w.entity), "wait"), body: body, within: held + waitGrace,
+	}, result)
+}
