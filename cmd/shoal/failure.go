@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+)
+
+// Kinds of failures that only the command line knows.
+const (
+	kindUsage    shoal.Kind = "usage"
+	kindTimedOut shoal.Kind = "timed_out"
+	kindDisk     shoal.Kind = "disk_failed"
+)
+
+// interrupted is the exit code of a command that a signal ended.
+const interrupted = 130
+
+// exits says with which code a command ends; any other failure is a 1.
+var exits = map[shoal.Kind]int{
+	kindUsage:                 2,
+	shoal.InvalidArgument:     2,
+	shoal.EntityRequired:      2,
+	shoal.NotFound:            3,
+	shoal.Unauthenticated:     4,
+	shoal.Forbidden:           4,
+	shoal.IdentityMismatch:    4,
+	shoal.AlreadyExists:       5,
+	shoal.Conflict:            5,
+	shoal.SpaceClosed:         5,
+	shoal.SessionClosed:       5,
+	shoal.AdminRequired:       5,
+	shoal.IdempotencyMismatch: 5,
+	client.ErrUnreachable:     6,
+	kindDisk:                  70,
+	kindTimedOut:              124,
+}
+
+// hints say what to do about a failure whose message does not say it itself.
+var hints = map[shoal.Kind]string{
+	shoal.EntityRequired:   "name the acting entity with --as ID",
+	shoal.Unauthenticated:  "give a key with --key or SHOAL_KEY; on the server's machine, --data DIR finds the admin key by itself",
+	shoal.Forbidden:        "use another key with --key, or another entity with --as",
+	shoal.IdentityMismatch: "leave out --as, or use that entity's key",
+	shoal.NotFound:         "`shoal spaces ls` and `shoal agents ls` show what is there",
+	shoal.SpaceClosed:      "`shoal spaces create NAME` makes a new one",
+	shoal.RateLimited:      "wait a little and try again",
+	shoal.Busy:             "wait a little and try again",
+	client.ErrUnreachable:  "start one with `shoal serve`, or name another with --url",
+	kindTimedOut:           "give it longer with --timeout",
+}
+
+// failure is an error as it is told.
+type failure struct {
+	Code    shoal.Kind `json:"code"`
+	Message string     `json:"message"`
+	Hint    string     `json:"hint"`
+}
+
+// usage turns an error of the parser into one of kind usage, and returns the
+// command that was meant.
+func usage(err error) (command string, told error) {
+	var parse *kong.ParseError
+	if errors.As(err, &parse) {
+		command = parse.Context.Command()
+	}
+	return command, shoal.E("", kindUsage, err.Error())
+}
+
+// describe says what to tell about err, which happened in a command.
+func describe(command string, err error) failure {
+	f := failure{Code: shoal.KindOf(err), Message: err.Error()}
+	f.Hint = hints[f.Code]
+	if f.Code == kindUsage {
+		words, _, _ := strings.Cut(command, " <")
+		f.Hint = strings.Join(append(strings.Fields("shoal "+words), "--help"), " ")
+	}
+	var e *shoal.Error
+	if errors.As(err, &e) && e.Msg != "" {
+		f.Message = e.Msg
+		for _, field := range e.Fields {
+			if !strings.Contains(f.Message, field.Message) {
+				f.Message += fmt.Sprintf("; %s %s", field.Location, field.Message)
+			}
+		}
+	}
+	return f
+}
+
+// fail tells about err, if there is one, and returns the exit code.
+func (sh *shell) fail(ctx context.Context, err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return interrupted
+	}
+	f := describe(sh.command, err)
+	sh.output.failure(f)
+	if code, ok := exits[f.Code]; ok {
+		return code
+	}
+	return 1
+}

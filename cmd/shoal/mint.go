@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+)
+
+type keysCreateCmd struct {
+	Role     shoal.Role       `help:"What the key allows: admin everything, service one session, entity acting as one entity." enum:"admin,service,entity" default:"entity"`
+	Entity   shoal.EntityID   `help:"Whom an entity key acts as; made if new." placeholder:"ID"`
+	Kind     shoal.EntityKind `help:"What a new entity is: agent (the default) or human." placeholder:"KIND"`
+	Name     string           `help:"What the key is for." placeholder:"NAME"`
+	Expires  string           `help:"When the key ends: 90m, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
+	Join     []shoal.SpaceID  `help:"Add the entity to these spaces." placeholder:"SPACE"`
+	Database string           `help:"The database of --data, when no server runs on it." placeholder:"URL"`
+}
+
+// Run makes a key, prints it, and then lets its entity in.
+func (c *keysCreateCmd) Run(ctx context.Context, sh *shell) error {
+	n, err := c.asked(sh.Session, time.Now())
+	if err != nil {
+		return err
+	}
+	made, err := c.mint(ctx, sh, n)
+	if err != nil {
+		return err
+	}
+	if made.Secret == nil {
+		return shoal.E("", shoal.Internal, fmt.Sprintf("the key %s was made, but its secret was lost on the way: revoke it and make another", made.ID))
+	}
+	if err := sh.output.minted(made); err != nil {
+		return err
+	}
+	return c.join(ctx, sh)
+}
+
+// asked returns the key to make.
+func (c *keysCreateCmd) asked(session shoal.SessionID, now time.Time) (shoal.NewKey, error) {
+	n := shoal.NewKey{Role: c.Role, EntityID: c.Entity, Kind: c.Kind, Name: c.Name}
+	switch {
+	case c.Role == shoal.RoleEntity && c.Entity == "":
+		return n, shoal.E("", kindUsage, "an entity key needs --entity ID; other keys need --role admin or --role service")
+	case c.Role != shoal.RoleEntity && len(c.Join) > 0:
+		return n, shoal.E("", kindUsage, "--join is for entity keys: a key of role "+string(c.Role)+" is in no space")
+	case c.Role != shoal.RoleAdmin:
+		n.SessionID = session
+	}
+	if c.Expires != "" {
+		at, err := expiry(c.Expires, now)
+		if err != nil {
+			return n, err
+		}
+		n.ExpiresAt = &at
+	}
+	return n, n.Validate()
+}
+
+// expiry reads a time, or a duration from now, in which d are days.
+func expiry(s string, now time.Time) (shoal.Time, error) {
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return shoal.At(at), nil
+	}
+	if days, found := strings.CutSuffix(s, "d"); found {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
+			return shoal.At(now.AddDate(0, 0, n)), nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d > 0 {
+		return shoal.At(now.Add(d)), nil
+	}
+	return shoal.Time{}, shoal.E("", kindUsage, fmt.Sprintf("--expires %s is neither a duration such as 90m or 30d nor a time such as 2027-01-31T00:00:00Z", s))
+}
+
+// mint asks the server for the key. If a data directory is named and no server
+// runs on it, the key is made in its database.
+func (c *keysCreateCmd) mint(ctx context.Context, sh *shell, n shoal.NewKey) (shoal.Key, error) {
+	admin, err := sh.admin()
+	if err != nil {
+		return shoal.Key{}, err
+	}
+	made, err := admin.CreateKey(ctx, n)
+	elsewhere := errors.Is(err, client.ErrUnreachable) || errors.Is(err, shoal.Unauthenticated)
+	if !elsewhere || sh.Data == "" || sh.Key != "" {
+		return made, err
+	}
+	dir, err := sh.dataDir()
+	if err != nil {
+		return made, err
+	}
+	made, err = app.MintKey(ctx, dir, c.Database, n)
+	if err == nil {
+		sh.output.note("no server runs on %s at %s: made in the database itself", dir, sh.URL)
+	}
+	return made, err
+}
+
+// minted prints a new key with its secret.
+func (o *output) minted(k shoal.Key) error {
+	if o.quiet && !o.json {
+		return o.write(line(*k.Secret) + "\n")
+	}
+	if err := o.table(k, append([]string{"KEY"}, keyHead...), append([]string{*k.Secret}, keyRow(k)...)); err != nil {
+		return err
+	}
+	o.note("the key is shown this once")
+	return nil
+}
+
+// join adds the key's entity to spaces.
+func (c *keysCreateCmd) join(ctx context.Context, sh *shell) error {
+	if len(c.Join) == 0 {
+		return nil
+	}
+	admin, err := sh.admin()
+	if err != nil {
+		return err
+	}
+	for _, space := range c.Join {
+		if _, err := admin.Session(sh.Session).AddMember(ctx, space, c.Entity); err != nil {
+			var e *shoal.Error
+			if errors.As(err, &e) {
+				return &shoal.Error{Kind: e.Kind, Msg: fmt.Sprintf("the key was made, but %s did not join %s: %s", c.Entity, space, e.Msg), Err: err}
+			}
+			return err
+		}
+		sh.output.note("%s is in %s", c.Entity, space)
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+)
+
+const evil = "\x1b[2J\u009b31mRed\u202e\a"
+
+// outputs returns an output and what it has written.
+func outputs(set func(o *output)) (o *output, out, notes *strings.Builder) {
+	out, notes = new(strings.Builder), new(strings.Builder)
+	o = &output{out: out, notes: notes}
+	set(o)
+	return o, out, notes
+}
+
+func TestTablesByReader(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  func(o *output)
+		want string
+	}{
+		{"a person", func(o *output) { o.terminal = true }, "ID    STATE    NAME\nscou  waiting  Red\nb     offline  Ünal\n"},
+		{
+			"a person with colours", func(o *output) { o.terminal, o.colour = true, true },
+			"\x1b[1mID\x1b[0m    \x1b[1mSTATE\x1b[0m    \x1b[1mNAME\x1b[0m\nscou  \x1b[32mwaiting\x1b[0m  Red\nb     \x1b[2moffline\x1b[0m  Ünal\n",
+		},
+		{"a program", func(*output) {}, "scou\twaiting\tRed\nb\toffline\tÜnal\n"},
+		{"a program that wants ids", func(o *output) { o.quiet = true }, "scou\nb\n"},
+		{"a program that reads JSON", func(o *output) { o.json, o.quiet = true, true }, `{"a":"\u001b[2J\u009b31mRed\u202e\u0007"}` + "\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o, out, _ := outputs(c.set)
+			err := o.table(map[string]string{"a": evil}, []string{"ID", "STATE", "NAME"}, []string{"scou", "waiting", evil}, []string{"b", "offline", "Ü\nnal\t"})
+			want := strings.ReplaceAll(c.want, "Ünal", "Ü nal")
+			if err != nil || out.String() != want {
+				t.Errorf("got %q, %v\nwant %q", out, err, want)
+			}
+		})
+	}
+}
+
+func TestJSONStaysWhatItWas(t *testing.T) {
+	o, out, _ := outputs(func(o *output) { o.json = true })
+	if err := o.object(map[string]string{"a": evil + "<&>\n\u007f"}); err != nil {
+		t.Fatal(err)
+	}
+	var back map[string]string
+	if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back["a"] != evil+"<&>\n\u007f" {
+		t.Errorf("%q reads as %q, %v", out, back, err)
+	}
+	if strings.Count(out.String(), "\n") != 1 || clean(out.String()) != out.String() || !strings.Contains(out.String(), "<&>") {
+		t.Errorf("got %q", out)
+	}
+}
+
+func TestMessagesAreOneLine(t *testing.T) {
+	at := shoal.At(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC))
+	m := shoal.Message{
+		SpaceID: "shop", Seq: 7, EntityID: "sco\x1b[0mut", CreatedAt: at, Mentions: []shoal.EntityID{"ann", "bob"},
+		Parts: []shoal.Part{
+			shoal.Text("two\nlines " + evil),
+			{Type: shoal.FilePart, Name: "a.png", URL: "https://x/a.png"},
+			{Type: shoal.DataPart, Name: "chart"},
+		},
+	}
+	for _, c := range []struct {
+		set  func(o *output)
+		all  bool
+		want string
+	}{
+		{func(*output) {}, true, "2026-11-20T10:00:00.000Z\tshop\t7\tscout\tann,bob\ttwo lines Red [file a.png https://x/a.png] [data chart]\n"},
+		{func(o *output) { o.terminal = true }, true, "2026-11-20T10:00:00.000Z [shop] scout → @ann @bob: two lines Red [file a.png https://x/a.png] [data chart]\n"},
+		{func(o *output) { o.terminal = true }, false, "2026-11-20T10:00:00.000Z scout → @ann @bob: two lines Red [file a.png https://x/a.png] [data chart]\n"},
+	} {
+		o, out, _ := outputs(c.set)
+		if err := o.message(m, c.all); err != nil || out.String() != c.want {
+			t.Errorf("got  %q, %v\nwant %q", out, err, c.want)
+		}
+	}
+}
+
+func TestEventsCarryTheirCursor(t *testing.T) {
+	o, out, _ := outputs(func(o *output) { o.json = true })
+	for _, e := range []shoal.Event{
+		{Type: shoal.EventMessageCreated, Cursor: "c\"1", Data: []byte(`{"type":"message.created","text":"` + "\u202e" + `"}`)},
+		{Type: shoal.EventEntityUpdated, Data: []byte(`{"type":"entity.updated"}`)},
+		{Type: shoal.EventSnapshot, Cursor: "c2", Data: []byte(`{"cursor":"c2"}`)},
+		{Type: "new", Cursor: "c3", Data: []byte(`{}`)},
+	} {
+		if err := o.event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `{"cursor":"c\"1","type":"message.created","text":"\u202e"}
+{"type":"entity.updated"}
+{"cursor":"c2"}
+{}
+`
+	if out.String() != want {
+		t.Errorf("got %s\nwant %s", out, want)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	err := fmt.Errorf("client.Post: %w", &shoal.Error{
+		Kind: shoal.InvalidArgument, Msg: "The body " + evil + " is wrong.", Fields: []shoal.FieldError{{Location: "body.text", Message: "is\nmissing"}},
+	})
+	o, out, notes := outputs(func(*output) {})
+	o.failure(describe("send <space>", err))
+	if want := "error: The body Red is wrong.; body.text is missing\n"; notes.String() != want || out.Len() > 0 {
+		t.Errorf("got %q, want %q", notes, want)
+	}
+	o, out, notes = outputs(func(o *output) { o.json, o.quiet = true, true })
+	o.failure(describe("send <space> <text>", shoal.E("", kindUsage, "no "+evil)))
+	if want := `{"error":{"code":"usage","message":"no \u001b[2J\u009b31mRed\u202e\u0007","hint":"shoal send --help"}}` + "\n"; notes.String() != want || out.Len() > 0 {
+		t.Errorf("got %s, want %s", notes, want)
+	}
+	o, _, notes = outputs(func(o *output) { o.noteColour = true })
+	o.failure(describe("", errors.New("it broke")))
+	if want := "\x1b[31merror:\x1b[0m it broke\n"; notes.String() != want {
+		t.Errorf("got %q, want %q", notes, want)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	gone := errors.New("gone")
+	ended, cancel := newCause(t)
+	cancel(gone)
+	standing, _ := newCause(t)
+	for err, want := range map[error]int{
+		nil:                                       0,
+		errors.New("whatever"):                    1,
+		shoal.E("", "new_code", ""):               1,
+		shoal.E("", shoal.NotFound, ""):           3,
+		shoal.E("", client.ErrUnreachable, ""):    6,
+		shoal.E("", kindTimedOut, ""):             124,
+		fmt.Errorf("client.Wait: %w", gone):       130,
+		shoal.E("", shoal.IdentityMismatch, "no"): 4,
+	} {
+		o, _, notes := outputs(func(*output) {})
+		sh := &shell{output: o}
+		if got := sh.fail(ended, err); got != want {
+			t.Errorf("%v: exit code %d, want %d", err, got, want)
+		}
+		if quiet := want == 0 || want == interrupted; quiet != (notes.Len() == 0) {
+			t.Errorf("%v: told %q", err, notes)
+		}
+		if got := sh.fail(standing, err); want == interrupted && got != 1 {
+			t.Errorf("%v without a signal: exit code %d, want 1", err, got)
+		}
+	}
+}
+
+func TestTheLogShowsTimesLikeEverythingElse(t *testing.T) {
+	for want, set := range map[string]func(*output){
+		`^time=20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d\dZ level=INFO msg=hello at=x\n$`:                   func(*output) {},
+		`^{"time":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d\dZ","level":"INFO","msg":"hello","at":"x"}\n$`: func(o *output) { o.json = true },
+	} {
+		o, out, notes := outputs(set)
+		o.logger().Info("hello", "at", "x")
+		if got := notes.String(); !regexp.MustCompile(want).MatchString(got) || out.Len() > 0 {
+			t.Errorf("got %q, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+func newCause(t *testing.T) (context.Context, context.CancelCauseFunc) {
+	t.Helper()
+	return context.WithCancelCause(t.Context())
+}
+
+func TestExpiry(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	for in, want := range map[string]string{
+		"90m":                       "2026-11-20T11:30:00.000Z",
+		"30d":                       "2026-12-20T10:00:00.000Z",
+		"2027-01-31T00:00:00+02:00": "2027-01-30T22:00:00.000Z",
+		"0s":                        "",
+		"-1h":                       "",
+		"-3d":                       "",
+		"tomorrow":                  "",
+		"99999999999999999d":        "",
+		"":                          "",
+	} {
+		got, err := expiry(in, now)
+		if (err == nil) != (want != "") || err == nil && got.String() != want {
+			t.Errorf("expiry(%q) = %v, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
+func TestRedacted(t *testing.T) {
+	for in, want := range map[string]string{
+		"sqlite:///var/lib/shoal.db":           "sqlite:///var/lib/shoal.db",
+		"postgres://u:hunter2@h/db":            "postgres://u:xxxxx@h/db",
+		"postgres://h/db?password=hunter2&a=b": "postgres://h/db?a=b&password=xxxxx",
+		"postgres://u:hunter2%zz@h/db":         "set, but no URL",
+	} {
+		if got := redacted(in); got != want {
+			t.Errorf("redacted(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestShellWord(t *testing.T) {
+	for in, want := range map[string]string{"/var/lib/shoal-1": "/var/lib/shoal-1", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'"} {
+		if got := shellWord(in); got != want {
+			t.Errorf("shellWord(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
+		"127.0.0.1": true, "127.9.9.9": true, "::1": true, "localhost": true,
+		"": false, "0.0.0.0": false, "10.0.0.1": false, "localhost.example": false, "127.0.0.1.example": false,
+	} {
+		if got := loopback(host); got != want {
+			t.Errorf("loopback(%q) = %v", host, got)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/shoal-dev/shoal/internal/app"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"shoal": main})
+}
+
+// TestScripts runs the scripts in testdata, each beside a server of its own with
+// an empty data directory. Besides testscript's commands they have:
+//
+//	exits CODE COMMAND…   runs a command that must end with this code
+//	keep NAME             keeps what the last command printed in a variable
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			data := filepath.Join(env.WorkDir, "data")
+			server, err := app.Start(context.Background(), app.Config{Addr: "127.0.0.1:0", Data: data})
+			if err != nil {
+				return err
+			}
+			env.Defer(server.Stop)
+			env.Setenv("SHOAL_URL", server.URL())
+			env.Setenv("SHOAL_DATA", data)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": endsWith, "keep": keep},
+	})
+}
+
+func endsWith(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		code = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if code != want {
+		ts.Fatalf("%s ended with %d, want %d\n%s%s", strings.Join(args[1:], " "), code, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+func keep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: keep NAME")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+)
+
+// globals are the flags that every command has.
+type globals struct {
+	URL     string          `help:"Where the server is." default:"http://127.0.0.1:7462" placeholder:"URL"`
+	Key     string          `help:"The key that proves who calls. Without one, a server on this machine gets the admin key of the data directory." placeholder:"KEY"`
+	Data    string          `help:"The data directory (default: shoal in $XDG_DATA_HOME or ~/.local/share)." placeholder:"DIR"`
+	Session shoal.SessionID `help:"The session." default:"default" placeholder:"ID"`
+	As      *shoal.EntityID `help:"Act as this entity (default: operator, with an admin key in the session default)." placeholder:"ID"`
+	JSON    bool            `help:"Print JSON, one object in a line, and no notes." name:"json"`
+	Quiet   bool            `help:"Print ids only (keys create: the secret only), and no notes." short:"q"`
+}
+
+// shell is what every command stands on.
+type shell struct {
+	*globals
+	command string // which one it is
+	in      io.Reader
+	output  *output
+}
+
+// dataDir returns the data directory.
+func (g *globals) dataDir() (string, error) {
+	if g.Data != "" {
+		return kong.ExpandPath(g.Data), nil
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "shoal"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", &shoal.Error{Kind: kindUsage, Msg: "there is no home directory to keep data in; name another place with --data", Err: err}
+	}
+	return filepath.Join(home, ".local", "share", "shoal"), nil
+}
+
+// secret returns the key to call with, and whether it is the data directory's
+// admin key. That one never goes to another machine.
+func (g *globals) secret() (key string, local bool, err error) {
+	if g.Key != "" {
+		return g.Key, false, nil
+	}
+	at, err := url.Parse(g.URL)
+	if err != nil || !loopback(at.Hostname()) {
+		return "", false, nil
+	}
+	dir, err := g.dataDir()
+	if err != nil {
+		return "", false, err
+	}
+	key, err = app.ReadAdminKey(dir)
+	if errors.Is(err, shoal.NotFound) {
+		return "", true, nil // a server without --auth asks for none
+	}
+	return key, true, err
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// admin returns a client that acts as nobody.
+func (sh *shell) admin() (*client.Client, error) {
+	key, _, err := sh.secret()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(client.Options{URL: sh.URL, Key: key})
+}
+
+// actor returns whom the command acts as, empty for whom the key says: the
+// entity of --as, else the operator for an admin.
+func (sh *shell) actor(ctx context.Context) (shoal.EntityID, error) {
+	if sh.As != nil {
+		return *sh.As, nil
+	}
+	if sh.Session != shoal.DefaultSession {
+		return "", nil // the operator is an entity of the default session only
+	}
+	key, local, err := sh.secret()
+	if err != nil || local {
+		return shoal.Operator, err
+	}
+	if key == "" {
+		return "", nil
+	}
+	c, err := sh.admin()
+	if err != nil {
+		return "", err
+	}
+	for _, err := range c.Keys(ctx) { // which only an admin may list
+		if errors.Is(err, shoal.Forbidden) {
+			return "", nil
+		}
+		return shoal.Operator, err
+	}
+	return shoal.Operator, nil
+}
+
+// connect returns the session, and whom the command acts as in it.
+func (sh *shell) connect(ctx context.Context) (*client.Session, shoal.EntityID, error) {
+	as, err := sh.actor(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	key, _, err := sh.secret()
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := client.New(client.Options{URL: sh.URL, Key: key, As: as})
+	if err != nil {
+		return nil, "", err
+	}
+	return c.Session(sh.Session), as, nil
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+
+	"github.com/shoal-dev/shoal"
+)
+
+type spacesCmd struct {
+	List   spacesListCmd   `cmd:"" name:"ls" help:"List your spaces."`
+	Create spacesCreateCmd `cmd:"" help:"Create a space; you are a member."`
+	Show   spacesShowCmd   `cmd:"" help:"Show a space and its members."`
+	Close  spacesCloseCmd  `cmd:"" help:"Close a space: its history stays readable."`
+	Add    spacesAddCmd    `cmd:"" help:"Add members to a space."`
+	Remove spacesRemoveCmd `cmd:"" help:"Remove members from a space."`
+}
+
+type spacesListCmd struct{}
+
+// Run lists all spaces that the caller sees.
+func (*spacesListCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := collect(session.Spaces(ctx))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, s := range all.Items {
+		rows = append(rows, []string{
+			string(s.ID), s.Name, string(s.Status), itoa(int64(len(s.Members))), itoa(s.LastSeq), itoa(s.UnreadCount), itoa(s.MentionCount),
+		})
+	}
+	return sh.output.table(all, []string{"ID", "NAME", "STATUS", "MEMBERS", "MESSAGES", "UNREAD", "MENTIONS"}, rows...)
+}
+
+// spaceRow prints one space in one row.
+func (o *output) spaceRow(s shoal.Space) error {
+	return o.table(s, []string{"ID", "NAME", "STATUS", "MEMBERS"}, []string{string(s.ID), s.Name, string(s.Status), memberIDs(s)})
+}
+
+func memberIDs(s shoal.Space) string {
+	ids := make([]shoal.EntityID, len(s.Members))
+	for i, m := range s.Members {
+		ids[i] = m.EntityID
+	}
+	return list(ids, "", ",")
+}
+
+type spacesCreateCmd struct {
+	Name   string           `arg:"" help:"The name to show."`
+	ID     shoal.SpaceID    `name:"id" help:"The id; without it, one is made." placeholder:"ID"`
+	Member []shoal.EntityID `help:"Add these entities." short:"m" placeholder:"ID"`
+	Admin  shoal.EntityID   `help:"The agent that answers when nobody is mentioned." placeholder:"ID"`
+}
+
+// Run creates a space and prints it.
+func (c *spacesCreateCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	n := shoal.NewSpace{ID: c.ID, Name: c.Name, Members: c.Member}
+	if c.Admin != "" {
+		n.AdminAgentID = &c.Admin
+	}
+	made, err := session.CreateSpace(ctx, n)
+	if err != nil {
+		return err
+	}
+	return sh.output.spaceRow(made)
+}
+
+type spacesShowCmd struct {
+	Space shoal.SpaceID `arg:"" help:"The space."`
+}
+
+// Run prints a space, each member in a row.
+func (c *spacesShowCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := session.Space(ctx, c.Space)
+	if err != nil {
+		return err
+	}
+	sh.output.note("%s (%s) is %s and holds %d messages, %d unread", s.Name, s.ID, s.Status, s.LastSeq, s.UnreadCount)
+	if s.Summary != nil {
+		sh.output.note("closed with: %s", *s.Summary)
+	}
+	var rows [][]string
+	for _, m := range s.Members {
+		rows = append(rows, []string{string(m.EntityID), m.Name, string(m.Kind), m.JoinedAt.String()})
+	}
+	return sh.output.table(s, []string{"MEMBER", "NAME", "KIND", "JOINED"}, rows...)
+}
+
+type spacesCloseCmd struct {
+	Space   shoal.SpaceID `arg:"" help:"The space."`
+	Summary string        `arg:"" help:"What came out of the conversation; every member gets it."`
+}
+
+// Run closes a space and prints it.
+func (c *spacesCloseCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := session.CloseSpace(ctx, c.Space, c.Summary)
+	if err != nil {
+		return err
+	}
+	return sh.output.spaceRow(s)
+}
+
+type spacesAddCmd struct {
+	Space  shoal.SpaceID    `arg:"" help:"The space."`
+	Entity []shoal.EntityID `arg:"" help:"Whom to add."`
+}
+
+// Run adds members, one after the other, and prints the space.
+func (c *spacesAddCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	var s shoal.Space
+	for _, id := range c.Entity {
+		if s, err = session.AddMember(ctx, c.Space, id); err != nil {
+			return err
+		}
+	}
+	return sh.output.spaceRow(s)
+}
+
+type spacesRemoveCmd struct {
+	Space  shoal.SpaceID    `arg:"" help:"The space."`
+	Entity []shoal.EntityID `arg:"" help:"Whom to remove."`
+}
+
+// Run removes members, one after the other, and prints the space.
+func (c *spacesRemoveCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	var s shoal.Space
+	for _, id := range c.Entity {
+		if s, err = session.RemoveMember(ctx, c.Space, id); err != nil {
+			return err
+		}
+	}
+	return sh.output.spaceRow(s)
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/apptest"
+)
+
+// A watcher prints what was said before it came and what is said while it is
+// there, each once.
+func TestPrintsWhatIsSaid(t *testing.T) {
+	server := apptest.Start(t)
+	say := func(text string) {
+		if _, err := server.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("before")
+	ctx, stop := context.WithCancel(t.Context())
+	key := server.Agent("watcher")
+	pipe, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, out, server.URL, key, app.Welcome) }()
+	printed := bufio.NewReader(pipe)
+	for _, want := range []string{"1 operator: \"before\"\n", "2 operator: \"after\"\n"} {
+		if line, err := printed.ReadString('\n'); err != nil || line != want {
+			t.Errorf("the watcher printed %q (%v), not %q", line, err, want)
+		}
+		if want[0] == '1' {
+			say("after")
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,181 @@
+// Package app puts a server together: configuration → open → start → stop, in
+// this order and in this file.
+//
+//	s, err := app.Start(ctx, app.Config{Data: dir, Addr: "127.0.0.1:0"})
+//	if err != nil { … }
+//	defer s.Stop()
+//	fmt.Println(s.URL())
+//
+// Guarantees:
+//   - When Start returns, the server answers, and DATA/admin.key holds a working
+//     admin key.
+//   - Stop refuses new connections, ends waits as timed out and streams where
+//     they are, and returns within five seconds with everything ended and the
+//     database closed.
+//   - A disk that fails a commit ends Run with ErrDisk: what the database says
+//     after that cannot be trusted until it is opened anew.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/httpapi"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/mcpapi"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// ErrDisk ends a server whose disk failed a commit.
+var ErrDisk = errors.New("the disk failed a commit; start the server again to recover")
+
+// stopWithin is how long Stop waits for handlers before it cuts them off.
+const stopWithin = 4 * time.Second
+
+// Server is a running server.
+type Server struct {
+	Hub *hub.Hub
+
+	config   Config
+	store    *sqlstore.Store
+	auth     *auth.Authenticator
+	mcp      *mcpapi.API
+	listener net.Listener
+	http     *http.Server
+	cut      context.CancelFunc
+	served   chan error
+	failed   chan error
+}
+
+// Run starts a server and stops it when ctx ends, or when it fails.
+func Run(ctx context.Context, c Config) error {
+	s, err := Start(ctx, c)
+	if err != nil {
+		return err
+	}
+	s.greet()
+	select {
+	case <-ctx.Done():
+		s.config.Log.Info("stopping", "cause", context.Cause(ctx))
+	case err = <-s.failed:
+	case err = <-s.served:
+	}
+	s.Stop()
+	return err
+}
+
+// Start opens the database, recovers, and serves. ctx bounds the start only.
+func Start(ctx context.Context, c Config) (_ *Server, err error) {
+	if c, err = c.complete(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return nil, shoal.E("app.Start", shoal.InvalidArgument, "The data directory cannot be created: "+err.Error())
+	}
+	s := &Server{config: c, failed: make(chan error, 1), served: make(chan error, 1)}
+	defer func() {
+		if err != nil {
+			s.Stop()
+		}
+	}()
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.listen(); err != nil {
+		return nil, err
+	}
+	go func() { s.served <- s.http.Serve(s.listener) }() // ends with Stop
+	return s, nil
+}
+
+// open makes everything that stands behind the faces, and the first things in
+// it.
+func (s *Server) open(ctx context.Context) (err error) {
+	s.store, err = sqlstore.Open(ctx, sqlstore.Options{URL: s.config.Database, Log: s.config.Log, Fatal: s.fail})
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	s.Hub = hub.New(hub.Options{Store: s.store, Bus: localbus.New(), Log: s.config.Log})
+	if err := s.Hub.Start(ctx); err != nil {
+		return err
+	}
+	s.auth = auth.New(s.Hub, auth.Options{Off: s.config.AuthOff})
+	return s.first(ctx)
+}
+
+// listen builds the faces, puts the guard before them, and takes the address.
+func (s *Server) listen() (err error) {
+	c := s.config
+	host, _, _ := net.SplitHostPort(c.Addr)
+	g, err := guard.New(guard.Options{
+		Public: !loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
+	})
+	if err != nil {
+		return err
+	}
+	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version})
+	rest := httpapi.New(httpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", s.mcp.Handler())
+	mux.Handle("/sse", s.mcp.Handler())
+	mux.Handle("/", rest.Handler())
+
+	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
+		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Is a server running already? Choose another with --addr.", c.Addr, err))
+	}
+	base, cut := context.WithCancel(context.Background())
+	s.cut = cut
+	s.http = &http.Server{
+		Handler: g.Wrap(mux), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return base },
+	}
+	return nil
+}
+
+// fail ends Run because the store cannot go on.
+func (s *Server) fail(err error) {
+	s.config.Log.Error("the disk failed a commit", "error", err)
+	select {
+	case s.failed <- ErrDisk:
+	default: // it has failed before
+	}
+}
+
+// URL is where the server answers.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+
+// Stop ends the server. It may be called once.
+func (s *Server) Stop() {
+	if s.http != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+		defer cancel()
+		stopped := make(chan struct{})
+		go func() { // waits for handlers, which end because the hub below does
+			defer close(stopped)
+			if s.http.Shutdown(ctx) != nil {
+				s.cut()
+				_ = s.http.Close() // whoever is left is cut off; there is nobody to tell
+			}
+		}()
+		s.Hub.Stop()
+		s.mcp.Stop()
+		<-stopped
+		s.cut()
+	} else if s.Hub != nil {
+		s.Hub.Stop()
+	}
+	if s.store != nil {
+		if err := s.store.Close(); err != nil {
+			s.config.Log.Error("the database did not close cleanly; it recovers at the next start", "error", err)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// DefaultAddr is where a server listens unless told otherwise.
+const DefaultAddr = "127.0.0.1:7462"
+
+// Config says how a server is run. Data is required, everything else has a
+// default.
+type Config struct {
+	// Addr is host:port; port 0 takes a free one.
+	Addr string
+	// Data is the directory of the admin key and, by default, the database. It is
+	// created if missing.
+	Data string
+	// Database is sqlite://PATH, by default shoal.db in Data, or postgres://….
+	Database string
+	// Bus is memory, the default and for now the only one.
+	Bus string
+	// AuthOff lets everybody in who can reach the server; on loopback only.
+	AuthOff bool
+	// AllowOrigins and AllowHosts widen what the guard lets through.
+	AllowOrigins []string
+	AllowHosts   []string
+	// Version is what the server says it is.
+	Version string
+	// Log receives what an operator should know; nil discards it.
+	Log *slog.Logger
+	// Out receives the lines that greet whoever started the server; nil discards
+	// them. Command is how that person runs the command line.
+	Out     io.Writer
+	Command string
+}
+
+// complete fills in the defaults and refuses what cannot work.
+func (c Config) complete() (Config, error) {
+	const op = "app.Config"
+	if c.Data == "" {
+		return c, shoal.E(op, shoal.InvalidArgument, "No data directory was given: set --data.")
+	}
+	if c.Addr == "" {
+		c.Addr = DefaultAddr
+	}
+	if c.Database == "" {
+		c.Database = "sqlite://" + filepath.Join(c.Data, "shoal.db")
+	}
+	if !strings.HasPrefix(c.Database, "sqlite://") && !strings.HasPrefix(c.Database, "postgres://") && !strings.HasPrefix(c.Database, "postgresql://") {
+		return c, shoal.E(op, shoal.InvalidArgument, "--database must start with sqlite:// or postgres://.")
+	}
+	if c.Bus != "" && c.Bus != "memory" {
+		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--bus %s is not supported yet: one server at a time works on a database, with --bus memory.", c.Bus))
+	}
+	host, _, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--addr %s is no host:port, such as %s.", c.Addr, DefaultAddr))
+	}
+	if c.AuthOff && !loopback(host) {
+		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--auth off lets everybody in and is allowed on loopback only, not on %s.", c.Addr))
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Out == nil {
+		c.Out = io.Discard
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	if c.Command == "" {
+		c.Command = "shoal"
+	}
+	return c, nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/shoal-dev/shoal"
+)
+
+const entityPath = sessionPath + "/entities/{entity}"
+
+func entityRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: sessionPath + "/entities", do: listEntities, id: "listEntities", tag: "Entities",
+			summary: "List the entities of a session", about: "In the order of ids, with what each is doing now.",
+			query: listParams, status: http.StatusOK, out: page[shoal.Entity]{},
+		},
+		{
+			method: http.MethodPost, path: sessionPath + "/entities", do: createEntity, id: "createEntity", tag: "Entities",
+			summary: "Create an entity", about: "The id is the entity's @handle and is never used again. `kind` is `agent` unless given. Admins only.",
+			in: shoal.NewEntity{}, example: `{"id": "ann", "kind": "human", "name": "Ann"}`, once: true,
+			status: http.StatusCreated, out: shoal.Entity{},
+			errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists, shoal.SessionClosed},
+		},
+		{
+			method: http.MethodGet, path: entityPath, do: getEntity, id: "getEntity", tag: "Entities",
+			summary: "Read an entity", status: http.StatusOK, out: shoal.Entity{},
+		},
+		{
+			method: http.MethodPatch, path: entityPath, do: updateEntity, id: "updateEntity", tag: "Entities",
+			summary: "Change an entity", about: "What is left out stays as it is. An entity may change itself, but for its `externalId`; an admin may change everybody.",
+			in: shoal.EntityChange{}, example: `{"description": "answers questions about laptops"}`,
+			status: http.StatusOK, out: shoal.Entity{},
+			errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists, shoal.SessionClosed},
+		},
+		{
+			method: http.MethodDelete, path: entityPath, do: deleteEntity, id: "deleteEntity", tag: "Entities",
+			summary: "Delete an entity", about: "It leaves its spaces and its keys stop working. Its messages stay. Admins only.",
+			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
+		},
+	}
+}
+
+func listEntities(c *call) error {
+	after, limit, err := idCursor[shoal.EntityID](c)
+	if err != nil {
+		return err
+	}
+	found, err := c.Hub.Entities.List(c.ctx(), c.who, c.session(), after, limit+1)
+	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(e shoal.Entity) string { return string(e.ID) }))
+}
+
+func createEntity(c *call) error {
+	var in shoal.NewEntity
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	made, err := c.Hub.Entities.Create(c.ctx(), c.who, c.session(), in, c.idempotencyKey())
+	return c.answerOr(err, http.StatusCreated, made)
+}
+
+func getEntity(c *call) error {
+	found, err := c.Hub.Entities.Get(c.ctx(), c.who, c.session(), c.entity())
+	return c.answerOr(err, http.StatusOK, found)
+}
+
+func updateEntity(c *call) error {
+	var in shoal.EntityChange
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	changed, err := c.Hub.Entities.Update(c.ctx(), c.who, c.session(), c.entity(), in)
+	return c.answerOr(err, http.StatusOK, changed)
+}
+
+func deleteEntity(c *call) error {
+	return c.done(c.Hub.Entities.Delete(c.ctx(), c.who, c.session(), c.entity()))
+}

@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+func waitRoutes() []route {
+	return []route{{
+		method: http.MethodPost, path: entityPath + "/wait", do: wait, id: "wait", tag: "Inbox",
+		summary: "Wait for messages",
+		about: "Answers what is unread in the entity's inbox: at once if there is anything, else as soon as something comes, else after `timeoutMs` " +
+			"(30000 unless given, 0 to 600000) with `timedOut: true`. `kind` is `mentions` (also the system's messages) or `messages` (everything that others post). " +
+			"Hand the answer's `cursor` back as `ack` to acknowledge exactly that. A caller that never does acknowledges an answer by waiting again, " +
+			"unless the answer did not reach it whole or it says `redeliver`.",
+		in: waitInput{}, example: `{"kind": "mentions", "timeoutMs": 30000}`, status: http.StatusOK, out: shoal.WaitResult{},
+		errors: []shoal.Kind{shoal.EntityRequired, shoal.IdentityMismatch, shoal.Forbidden, shoal.TooManyWaiters},
+	}}
+}
+
+// waitInput is a wait as clients ask for it. EntityID may repeat whose inbox it
+// is.
+type waitInput struct {
+	Kind      shoal.WaitKind   `json:"kind"`
+	TimeoutMs *millis          `json:"timeoutMs,omitempty"`
+	SpaceID   shoal.SpaceID    `json:"spaceId,omitempty"`
+	From      []shoal.EntityID `json:"from,omitempty"`
+	Ack       string           `json:"ack,omitempty"`
+	Redeliver bool             `json:"redeliver,omitempty"`
+	EntityID  shoal.EntityID   `json:"entityId,omitempty"`
+}
+
+// millis is a time-out as clients write it: any number of milliseconds, clamped
+// to what a wait may last.
+type millis time.Duration
+
+var millisType = reflect.TypeFor[millis]()
+
+// UnmarshalJSON reads a number, also one that no integer can hold.
+func (m *millis) UnmarshalJSON(b []byte) error {
+	n, err := strconv.ParseFloat(string(b), 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return err
+	}
+	n = min(max(n, 0), float64(shoal.MaxWait.Milliseconds()))
+	*m = millis(n * float64(time.Millisecond))
+	return nil
+}
+
+func wait(c *call) error {
+	req, err := waitRequest(c)
+	if err != nil {
+		return err
+	}
+	delivery, err := c.Hub.Inbox.Wait(c.ctx(), c.who, *req)
+	if err != nil {
+		return err
+	}
+	return deliver(c, delivery)
+}
+
+// deliver answers a wait. The answer counts as read only if it was written
+// whole.
+func deliver(c *call, d *hub.Delivery) error {
+	if err := c.answer(http.StatusOK, d.Result); err != nil {
+		return err
+	}
+	d.Written()
+	return nil
+}
+
+// waitRequest reads what is waited for. It is apart from wait, which stands on
+// the stack while the call is blocked: a stack of less than four kilobytes makes
+// a blocked call eight kilobytes smaller.
+func waitRequest(c *call) (*hub.WaitRequest, error) {
+	defer c.release()
+	var in waitInput
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	req := &hub.WaitRequest{
+		Session: c.session(), Entity: c.entity(), Kind: in.Kind, Timeout: shoal.DefaultWait,
+		Space: in.SpaceID, From: in.From, Ack: in.Ack, Redeliver: in.Redeliver,
+	}
+	if in.TimeoutMs != nil {
+		req.Timeout = time.Duration(*in.TimeoutMs)
+	}
+	return req, c.actor("entityId", in.EntityID)
+}

@@ -1,0 +1,53 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/shoal-dev/shoal"
+)
+
+func keyRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/v1/keys", do: listKeys, id: "listKeys", tag: "Keys",
+			summary: "List keys", about: "In the order of ids, without their secrets. Admins only.",
+			query: listParams, status: http.StatusOK, out: page[shoal.Key]{}, errors: []shoal.Kind{shoal.Forbidden},
+		},
+		{
+			method: http.MethodPost, path: "/v1/keys", do: createKey, id: "createKey", tag: "Keys",
+			summary: "Mint a key",
+			about: "The secret stands in the answer's `key`, this once; a repeated Idempotency-Key gives the same answer with `key: null`. " +
+				"A key of role `entity` creates its entity if it is new, of `kind` or else an agent. Without a session it belongs to `default`. Admins only.",
+			in: shoal.NewKey{}, example: `{"role": "entity", "entityId": "report-writer", "name": "laptop"}`, once: true,
+			status: http.StatusCreated, out: shoal.Key{},
+			errors: []shoal.Kind{shoal.Forbidden, shoal.NotFound, shoal.Conflict, shoal.SessionClosed},
+		},
+		{
+			method: http.MethodDelete, path: "/v1/keys/{key}", do: revokeKey, id: "revokeKey", tag: "Keys",
+			summary: "Revoke a key", about: "It stops working at once, for streams that are open, too. Admins only.",
+			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
+		},
+	}
+}
+
+func listKeys(c *call) error {
+	after, limit, err := idCursor[shoal.KeyID](c)
+	if err != nil {
+		return err
+	}
+	found, err := c.Hub.Keys.List(c.ctx(), c.who, after, limit+1)
+	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(k shoal.Key) string { return string(k.ID) }))
+}
+
+func createKey(c *call) error {
+	var in shoal.NewKey
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	made, err := c.Auth.Mint(c.ctx(), c.who, in, c.idempotencyKey())
+	return c.answerOr(err, http.StatusCreated, made)
+}
+
+func revokeKey(c *call) error {
+	return c.done(c.Hub.Keys.Revoke(c.ctx(), c.who, shoal.KeyID(c.r.PathValue("key"))))
+}

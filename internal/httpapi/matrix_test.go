@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// callers are the columns of the matrix. member and mate are in the space room;
+// outsider is in the same session only; stranger and awayService belong to
+// another session.
+var callers = []string{"anonymous", "expired", "revoked", "member", "outsider", "stranger", "service", "awayService", "admin"}
+
+// matrix says for every route what each caller gets.
+var matrix = map[string]struct {
+	query, body string
+	statuses    string // in the order of callers
+}{
+	"GET /v1/sessions":                  {"", "", "401 401 401  200 200 200  200 200 200"},
+	"POST /v1/sessions":                 {"", `{"name": "more"}`, "401 401 401  403 403 403  403 403 201"},
+	"GET /v1/sessions/{session}":        {"", "", "401 401 401  200 200 404  200 404 200"},
+	"DELETE /v1/sessions/{session}":     {"", "", "401 401 401  403 403 404  403 404 204"},
+	"POST /v1/sessions/{session}/close": {"", "", "401 401 401  403 403 404  403 404 200"},
+	"GET " + sessionPath + "/entities":  {"", "", "401 401 401  200 200 404  200 404 200"},
+	"POST " + sessionPath + "/entities": {"", `{"id": "more"}`, "401 401 401  403 403 404  403 404 201"},
+	"GET " + entityPath:                 {"", "", "401 401 401  200 200 404  200 404 200"},
+	"PATCH " + entityPath:               {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200"},
+	"DELETE " + entityPath:              {"", "", "401 401 401  403 403 404  403 404 204"},
+	"POST " + entityPath + "/wait":      {"", `{"kind": "messages", "timeoutMs": 0}`, "401 401 401  403 403 404  403 404 400"},
+	"GET " + sessionPath + "/spaces":    {"", "", "401 401 401  200 200 404  200 404 200"},
+	"POST " + sessionPath + "/spaces":   {"", `{"name": "more"}`, "401 401 401  201 201 404  403 404 201"},
+	"GET " + spacePath:                  {"", "", "401 401 401  200 404 404  200 404 200"},
+	"PATCH " + spacePath:                {"", `{"name": "more"}`, "401 401 401  200 404 404  403 404 200"},
+	"POST " + spacePath + "/close":      {"", `{"summary": "done"}`, "401 401 401  200 404 404  403 404 200"},
+	"PUT " + memberPath:                 {"", "", "401 401 401  200 404 404  403 404 200"},
+	"DELETE " + memberPath:              {"", "", "401 401 401  200 404 404  403 404 200"},
+	"POST " + spacePath + "/read":       {"", `{"seq": 1}`, "401 401 401  200 404 404  403 404 400"},
+	"GET " + messagesPath:               {"", "", "401 401 401  200 404 404  200 404 200"},
+	"POST " + messagesPath:              {"", `{"text": "more"}`, "401 401 401  201 404 404  403 404 400"},
+	"GET " + spacePath + "/events":      {"", "", "401 401 401  200 404 404  200 404 200"},
+	"GET " + sessionPath + "/events":    {"", "", "401 401 401  200 200 404  200 404 200"},
+	"GET " + sessionPath + "/search":    {"?q=confidential", "", "401 401 401  200 200 404  200 404 200"},
+	"GET /v1/keys":                      {"", "", "401 401 401  403 403 403  403 403 200"},
+	"POST /v1/keys":                     {"", `{"role": "service", "sessionId": "away"}`, "401 401 401  403 403 403  403 403 201"},
+	"DELETE /v1/keys/{key}":             {"", "", "401 401 401  403 403 403  403 403 204"},
+	"GET /healthz":                      {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET /readyz":                       {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET /v1/openapi.json":              {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET /docs":                         {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET /docs/style.css":               {"", "", "200 200 200  200 200 200  200 200 200"},
+}
+
+// confidential is in everything that is in the space room, and internal in
+// everything of its session.
+const (
+	confidential = "confidential-words"
+	internal     = "internal-words"
+)
+
+func TestRightsMatrix(t *testing.T) {
+	w := newWorld(t)
+	w.do(w.admin, "POST", "/v1/sessions", `{"id": "away"}`).wants(201)
+	soon := shoal.At(time.Now().Add(20 * time.Millisecond))
+	revoked := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleAdmin}).wants(201))
+	w.do(w.admin, "DELETE", "/v1/keys/"+string(revoked.ID), nil).wants(204)
+	keys := map[string]string{
+		"admin": w.admin, "expired": w.mint(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &soon}), "revoked": *revoked.Secret,
+		"stranger": w.entity("away", "stranger"), "awayService": w.mint(shoal.NewKey{Role: shoal.RoleService, SessionID: "away"}),
+	}
+	w.until("the key has expired", func() bool { return !time.Now().Before(soon.Time) })
+	rows := 0
+	for _, rt := range w.api.Routes() {
+		name := rt.Method + " " + rt.Pattern
+		row, found := matrix[name]
+		statuses := strings.Fields(row.statuses)
+		if !found || len(statuses) != len(callers) {
+			t.Errorf("%s has no row in the matrix that says what each caller gets", name)
+			continue
+		}
+		rows++
+		for i, caller := range callers {
+			t.Run(name+" as "+caller, func(t *testing.T) {
+				w := *w
+				w.TB = t
+				f := w.fixture(fmt.Sprintf("s%d-%d", rows, i), maps.Clone(keys))
+				status, body := f.call(rt, f.keys[caller], row.query, row.body)
+				if fmt.Sprint(status) != statuses[i] {
+					t.Errorf("%d, want %s\n%s", status, statuses[i], body)
+				}
+				if blind := caller == "outsider" || status >= 400; blind && strings.Contains(body, confidential) {
+					t.Errorf("a %s sees into the space: %s", caller, body)
+				}
+				if caller != "admin" && caller != "member" && caller != "outsider" && caller != "service" && strings.Contains(body, internal) {
+					t.Errorf("a %s sees into the session: %s", caller, body)
+				}
+			})
+		}
+	}
+	if rows != len(matrix) {
+		t.Errorf("the matrix has %d rows, %d of them for routes that exist", len(matrix), rows)
+	}
+}
+
+// fixture is a session of its own with everything that a route may name.
+type fixture struct {
+	*world
+	keys map[string]string
+	path *strings.Replacer
+}
+
+func (w *world) fixture(session string, keys map[string]string) *fixture {
+	w.Helper()
+	f := &fixture{world: w, keys: keys}
+	w.do(w.admin, "POST", "/v1/sessions", map[string]string{"id": session, "name": internal}).wants(201)
+	at := "/v1/sessions/" + session
+	for _, id := range []string{"member", "outsider", "mate"} {
+		f.keys[id] = w.entity(session, id)
+	}
+	f.keys["service"] = w.mint(shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)})
+	w.do(f.keys["member"], "POST", at+"/spaces", `{"id": "room", "name": "`+confidential+`", "members": ["mate"]}`).wants(201)
+	w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`"}`).wants(201)
+
+	other := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)}).wants(201))
+	f.path = strings.NewReplacer("{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID))
+	return f
+}
+
+// call makes a call and returns its status and what there is of its body.
+func (f *fixture) call(rt Route, secret, query, body string) (int, string) {
+	f.Helper()
+	ctx, cancel := context.WithCancel(f.Context())
+	defer cancel()
+	var in any
+	if body != "" {
+		in = body
+	}
+	res, err := f.server.Client().Do(f.request(ctx, secret, rt.Method, f.path.Replace(rt.Pattern)+query, in))
+	f.must(err)
+	defer res.Body.Close()
+	if strings.HasSuffix(rt.Pattern, "/events") && res.StatusCode == http.StatusOK {
+		return res.StatusCode, "" // it does not end
+	}
+	text, err := io.ReadAll(res.Body)
+	f.must(err)
+	return res.StatusCode, string(text)
+}

@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// partInput is what a client may post as a part: how shoal.Part reads JSON, as
+// fields that reflection sees.
+type partInput struct {
+	ID        string          `json:"id,omitempty"`
+	Type      shoal.PartType  `json:"type"`
+	Text      string          `json:"text,omitempty"`
+	Status    string          `json:"status,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	MediaType string          `json:"mediaType,omitempty"`
+	Size      int64           `json:"size,omitempty"`
+	URL       string          `json:"url,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
+}
+
+var (
+	partType  = reflect.TypeFor[shoal.Part]()
+	partShape = reflect.TypeFor[partInput]()
+	timeType  = reflect.TypeFor[shoal.Time]()
+	anyType   = reflect.TypeFor[json.RawMessage]()
+)
+
+// misfits appends to found every place below at where tree, decoded JSON with
+// numbers as json.Number, does not fit t. Null fits everything.
+func misfits(found []shoal.FieldError, t reflect.Type, tree any, at string) []shoal.FieldError {
+	wrong := func(message string) []shoal.FieldError {
+		return append(found, shoal.FieldError{Location: at, Message: message})
+	}
+	switch {
+	case tree == nil || t == anyType:
+		return found
+	case t.Kind() == reflect.Pointer:
+		return misfits(found, t.Elem(), tree, at)
+	case t == timeType:
+		text, _ := tree.(string)
+		if new(shoal.Time).UnmarshalText([]byte(text)) != nil {
+			return wrong("must be a time such as \"2026-11-20T10:00:00.000Z\"")
+		}
+		return found
+	case t == millisType:
+		if _, ok := tree.(json.Number); !ok {
+			return wrong("must be a number of milliseconds")
+		}
+		return found
+	case t == partType:
+		return misfits(found, partShape, tree, at)
+	}
+	switch t.Kind() {
+	case reflect.String:
+		if _, ok := tree.(string); !ok {
+			return wrong("must be a string")
+		}
+	case reflect.Bool:
+		if _, ok := tree.(bool); !ok {
+			return wrong("must be true or false")
+		}
+	case reflect.Int64:
+		n, _ := tree.(json.Number)
+		if _, err := strconv.ParseInt(string(n), 10, 64); err != nil {
+			return wrong("must be a whole number")
+		}
+	case reflect.Slice:
+		list, ok := tree.([]any)
+		if !ok {
+			return wrong("must be an array")
+		}
+		for i, item := range list {
+			found = misfits(found, t.Elem(), item, fmt.Sprintf("%s[%d]", at, i))
+		}
+	case reflect.Struct:
+		object, ok := tree.(map[string]any)
+		if !ok {
+			return wrong("must be an object")
+		}
+		return misfitFields(found, t, object, at)
+	}
+	return found
+}
+
+// misfitFields is misfits for the fields of an object.
+func misfitFields(found []shoal.FieldError, t reflect.Type, object map[string]any, at string) []shoal.FieldError {
+	known := map[string]reflect.Type{}
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		known[name] = field.Type
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		place := at + "." + name
+		if of, ok := known[name]; ok {
+			found = misfits(found, of, object[name], place)
+		} else if t != partShape {
+			message := "is no field of this call; it takes " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")
+			found = append(found, shoal.FieldError{Location: place, Message: message})
+		}
+	}
+	return found
+}

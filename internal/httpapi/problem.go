@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// problem is the shape in which guard.WriteProblem tells an error.
+type problem struct {
+	Type   string             `json:"type"`
+	Title  string             `json:"title"`
+	Status int                `json:"status"`
+	Detail string             `json:"detail"`
+	Code   shoal.Kind         `json:"code"`
+	Errors []shoal.FieldError `json:"errors,omitempty"`
+}
+
+// headerFields are inputs that travel as headers.
+var headerFields = map[string]string{"idempotencyKey": "header.Idempotency-Key", "X-Shoal-Entity": "header.X-Shoal-Entity"}
+
+// located says of every wrong field where in the request it stands. The hub
+// knows fields by their names alone: what is not told otherwise came in the
+// query of a GET and in the body of anything else.
+func located(err error, method string) error {
+	var e *shoal.Error
+	if !errors.As(err, &e) || len(e.Fields) == 0 {
+		return err
+	}
+	place := "body."
+	if method == http.MethodGet || method == http.MethodHead {
+		place = "query."
+	}
+	told := *e
+	told.Fields = make([]shoal.FieldError, len(e.Fields))
+	for i, f := range e.Fields {
+		told.Fields[i] = f
+		switch root, _, _ := strings.Cut(f.Location, "."); {
+		case headerFields[f.Location] != "":
+			told.Fields[i].Location = headerFields[f.Location]
+		case root != "body" && root != "query" && root != "header":
+			told.Fields[i].Location = place + f.Location
+		}
+	}
+	return &told
+}
+
+// renamed returns err with another place for a field and everything below it,
+// in the fields and in the sentence: where a client names it otherwise than the
+// hub.
+func renamed(err error, from, to string) error {
+	var e *shoal.Error
+	if !errors.As(err, &e) || len(e.Fields) == 0 {
+		return err
+	}
+	told := *e
+	told.Msg = strings.Replace(e.Msg, from, to[strings.LastIndexByte(to, '.')+1:], 1)
+	told.Fields = make([]shoal.FieldError, len(e.Fields))
+	for i, f := range e.Fields {
+		told.Fields[i] = f
+		if rest, found := strings.CutPrefix(f.Location, from); found {
+			told.Fields[i].Location = to + rest
+		}
+	}
+	return &told
+}
+
+// methodNotAllowed answers 405, which is no kind of error that the hub knows.
+func (c *call) methodNotAllowed(allow string) {
+	text, _ := json.Marshal(problem{ // strings and numbers can always be marshalled
+		Type: "about:blank", Title: http.StatusText(http.StatusMethodNotAllowed), Status: http.StatusMethodNotAllowed,
+		Detail: "This path does not take " + strconv.Quote(c.r.Method) + ", only " + allow + ".", Code: "method_not_allowed",
+	})
+	c.w.Header().Set("Allow", allow)
+	c.lost = c.write(http.StatusMethodNotAllowed, "application/problem+json", text)
+}

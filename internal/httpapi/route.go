@@ -1,0 +1,136 @@
+package httpapi
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// route is one row of the table: what is done, and what the OpenAPI document
+// says about it.
+type route struct {
+	method string
+	path   string // a pattern of http.ServeMux, without the method
+	do     func(c *call) error
+	open   bool // needs no key
+	stream bool // answers with server-sent events
+
+	id      string // the operationId
+	tag     string // its group; empty: it is not in the document
+	summary string
+	about   string
+	query   []param
+	in      any    // a value of the body's type; nil: no body
+	example string // of the body
+	once    bool   // takes an Idempotency-Key
+	status  int    // of success
+	out     any    // a value of the answer's type; nil: no body
+	errors  []shoal.Kind
+}
+
+// param is a query parameter.
+type param struct {
+	name, about string
+	kind        paramKind
+}
+
+type paramKind string
+
+const (
+	stringParam  paramKind = "string"
+	integerParam paramKind = "integer"
+)
+
+// The parameters of every list.
+var listParams = []param{
+	{"cursor", "Where to go on: the `nextCursor` of the page before.", stringParam},
+	limitParam,
+}
+
+var limitParam = param{"limit", "How many at most, 1 to 200; more is cut. The default is 50.", integerParam}
+
+// sessionPath is where everything in a session lies.
+const sessionPath = "/v1/sessions/{session}"
+
+// methods are the routes of one path.
+type methods map[string]*route
+
+// find returns the route for a method. HEAD is GET without its body, but a
+// stream has nothing but a body.
+func (m methods) find(method string) *route {
+	rt := m[method]
+	if rt == nil && method == http.MethodHead {
+		if get := m[http.MethodGet]; get != nil && !get.stream {
+			return get
+		}
+	}
+	return rt
+}
+
+// allow is the value of the header Allow.
+func (m methods) allow() string {
+	names := slices.Collect(maps.Keys(m))
+	if m.find(http.MethodHead) != nil {
+		names = append(names, http.MethodHead)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// handle returns the handler of one path.
+func (a *API) handle(m methods) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := call{API: a, w: w, r: r}
+		c.begin()
+		defer c.end()
+		if err := c.serve(m); err != nil {
+			c.fail(err)
+		}
+	}
+}
+
+// serve does what is asked.
+func (c *call) serve(m methods) error {
+	do, err := c.admit(m)
+	if err != nil || do == nil {
+		return err
+	}
+	return do(c)
+}
+
+// admit finds out what is asked and by whom, and returns the handler, or nil
+// when the call is answered already.
+func (c *call) admit(m methods) (func(*call) error, error) {
+	rt := m.find(c.r.Method)
+	switch {
+	case m == nil:
+		return nil, shoal.E("httpapi", shoal.NotFound, "There is nothing here. What there is stands in /docs and /v1/openapi.json.")
+	case rt == nil:
+		c.methodNotAllowed(m.allow())
+		return nil, nil
+	case rt.open:
+		return rt.do, nil
+	}
+	who, err := c.Auth.Principal(c.r)
+	if err != nil {
+		return nil, err
+	}
+	if c.who = who; who.EntityID != "" {
+		c.called()
+	}
+	return rt.do, nil
+}
+
+// called notes that the acting entity is there.
+func (c *call) called() {
+	session := c.who.SessionID
+	if session == "" {
+		session = c.session()
+	}
+	if session != "" {
+		c.Auth.Called(c.who, session)
+	}
+}

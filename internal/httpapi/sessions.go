@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/shoal-dev/shoal"
+)
+
+func sessionRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/v1/sessions", do: listSessions, id: "listSessions", tag: "Sessions",
+			summary: "List sessions", about: "All sessions for an admin, the own one for everybody else, in the order of ids.",
+			query: listParams, status: http.StatusOK, out: page[shoal.Session]{},
+		},
+		{
+			method: http.MethodPost, path: "/v1/sessions", do: createSession, id: "createSession", tag: "Sessions",
+			summary: "Create a session", about: "Without an id the session gets a generated one. Admins only.",
+			in: shoal.NewSession{}, example: `{"id": "shop", "name": "The shop"}`, once: true,
+			status: http.StatusCreated, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists},
+		},
+		{
+			method: http.MethodGet, path: sessionPath, do: getSession, id: "getSession", tag: "Sessions",
+			summary: "Read a session", status: http.StatusOK, out: shoal.Session{},
+		},
+		{
+			method: http.MethodDelete, path: sessionPath, do: deleteSession, id: "deleteSession", tag: "Sessions",
+			summary: "Delete a session", about: "Erases the session with everything in it; its keys stop working at once. The session `default` cannot be deleted. Admins only.",
+			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
+		},
+		{
+			method: http.MethodPost, path: sessionPath + "/close", do: closeSession, id: "closeSession", tag: "Sessions",
+			summary: "Close a session", about: "It can be read from then on, but nothing in it changes any more. Admins only.",
+			status: http.StatusOK, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
+		},
+	}
+}
+
+func listSessions(c *call) error {
+	after, limit, err := idCursor[shoal.SessionID](c)
+	if err != nil {
+		return err
+	}
+	found, err := c.Hub.Sessions.List(c.ctx(), c.who, after, limit+1)
+	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(s shoal.Session) string { return string(s.ID) }))
+}
+
+func createSession(c *call) error {
+	var in shoal.NewSession
+	if err := c.decodeAny(&in); err != nil {
+		return err
+	}
+	made, err := c.Hub.Sessions.Create(c.ctx(), c.who, in, c.idempotencyKey())
+	return c.answerOr(err, http.StatusCreated, made)
+}
+
+func getSession(c *call) error {
+	found, err := c.Hub.Sessions.Get(c.ctx(), c.who, c.session())
+	return c.answerOr(err, http.StatusOK, found)
+}
+
+func deleteSession(c *call) error {
+	return c.done(c.Hub.Sessions.Delete(c.ctx(), c.who, c.session()))
+}
+
+func closeSession(c *call) error {
+	closed, err := c.Hub.Sessions.Close(c.ctx(), c.who, c.session())
+	return c.answerOr(err, http.StatusOK, closed)
+}

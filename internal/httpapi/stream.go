@@ -1,0 +1,198 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// maxStreams is how many streams one principal may have open.
+const maxStreams = 20
+
+// pieceSize is from where on what is to be written goes out before more is
+// added to it; longer buffers are not kept.
+const pieceSize = 64 << 10
+
+func eventRoutes() []route {
+	after := []param{{"after", "Resume behind the event with this id. The header Last-Event-ID says the same and wins.", stringParam}}
+	const resume = " Every event has `id`, `event` and `data`; `data` is one JSON object. With Last-Event-ID a stream goes on where it ended, with nothing lost and nothing twice; " +
+		"an id that is too old gets a new snapshot. A comment line every 15 s keeps the connection alive. A reader too slow is cut off and resumes."
+	return []route{
+		{
+			method: http.MethodGet, path: spacePath + "/events", do: followSpace, stream: true, id: "followSpace", tag: "Events",
+			summary: "Follow a space", about: "A fresh connection gets `snapshot` first, then what follows it." + resume,
+			query: after, status: http.StatusOK, errors: []shoal.Kind{shoal.RateLimited, shoal.InvalidArgument},
+		},
+		{
+			method: http.MethodGet, path: sessionPath + "/events", do: followSession, stream: true, id: "followSession", tag: "Events",
+			summary: "Follow all spaces of the caller",
+			about:   "Spaces that the caller joins later are included. A fresh connection gets one `snapshot` per space and then `snapshot.end`." + resume,
+			query:   after, status: http.StatusOK, errors: []shoal.Kind{shoal.RateLimited, shoal.InvalidArgument},
+		},
+	}
+}
+
+func followSpace(c *call) error {
+	return c.follow(hub.FollowRequest{Session: c.session(), Space: c.space()})
+}
+
+func followSession(c *call) error { return c.follow(hub.FollowRequest{Session: c.session()}) }
+
+// follow streams events until the caller goes, may not follow any more, or is
+// too slow. Whoever is cut off resumes with the last id.
+func (c *call) follow(req hub.FollowRequest) error {
+	after, place := c.r.Header.Get("Last-Event-ID"), "header.Last-Event-ID"
+	if after == "" {
+		after, _ = c.value("after")
+		place = "query.after"
+	}
+	req.After = shoal.Cursor(after)
+	if err := c.streams.enter(c.who); err != nil {
+		return err
+	}
+	defer c.streams.leave(c.who)
+	follower, err := c.Hub.Events.Follow(c.ctx(), c.who, req)
+	if err != nil {
+		return renamed(err, "after", place)
+	}
+	defer follower.Close()
+	s := stream{call: c, follower: follower, control: http.NewResponseController(c.w)}
+	defer c.endTime(s.control)
+	return s.run()
+}
+
+// stream is one answer of server-sent events. While it is idle it holds no
+// buffer.
+type stream struct {
+	*call
+	follower *hub.Follower
+	control  *http.ResponseController
+	beat     time.Time // when the next comment line is due
+}
+
+func (s *stream) run() error {
+	h := s.start(http.StatusOK)
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	s.w.WriteHeader(http.StatusOK)
+	if err := s.write([]byte("retry: 1000\n\n")); err != nil {
+		return err
+	}
+	s.beat = time.Now().Add(s.Heartbeat)
+	for {
+		events, err := s.follower.Next(s.ctx(), time.Until(s.beat))
+		if err != nil {
+			return err
+		}
+		due := !time.Now().Before(s.beat)
+		if due {
+			if err := s.mayGoOn(); err != nil {
+				return err
+			}
+			s.beat = time.Now().Add(s.Heartbeat)
+		}
+		if err := s.deliver(events, due); err != nil {
+			return err
+		}
+	}
+}
+
+// mayGoOn looks at the key again. The hub ends the streams of a key that is
+// revoked here; this finds one that has expired, or was revoked elsewhere.
+func (s *stream) mayGoOn() error {
+	who, err := s.Auth.Principal(s.r)
+	if err == nil && who != s.who {
+		err = shoal.E("httpapi.stream", shoal.Unauthenticated, "The key has changed.")
+	}
+	return err
+}
+
+// buffers holds the buffers that no stream is writing from.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// deliver writes events, and the comment line if it is due, in one Write.
+func (s *stream) deliver(events []shoal.Event, due bool) error {
+	buffer := buffers.Get().(*[]byte)
+	out := (*buffer)[:0]
+	defer func() {
+		if cap(out) <= pieceSize {
+			*buffer = out
+			buffers.Put(buffer)
+		}
+	}()
+	if due {
+		out = append(out, ": keepalive\n\n"...)
+	}
+	for _, ev := range events {
+		out = appendEvent(out, ev)
+		if len(out) >= pieceSize {
+			if err := s.write(out); err != nil {
+				return err
+			}
+			out = out[:0]
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return s.write(out)
+}
+
+func appendEvent(out []byte, ev shoal.Event) []byte {
+	if ev.Cursor != "" {
+		out = append(append(append(out, "id: "...), ev.Cursor...), '\n')
+	}
+	out = append(append(out, "event: "...), ev.Type...)
+	out = append(append(out, "\ndata: "...), ev.Data...)
+	return append(out, "\n\n"...)
+}
+
+// write hands a piece to the connection and waits no longer than Patience.
+func (s *stream) write(piece []byte) error {
+	if err := s.control.SetWriteDeadline(time.Now().Add(s.Patience)); err != nil {
+		return err
+	}
+	if _, err := s.w.Write(piece); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+// streamCount counts the open streams of each principal.
+type streamCount struct {
+	mu   sync.Mutex
+	open map[streamer]int
+}
+
+// streamer is a principal as far as streams are counted.
+type streamer struct {
+	session shoal.SessionID
+	scope   string
+}
+
+func (n *streamCount) enter(who shoal.Principal) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.open == nil {
+		n.open = map[streamer]int{}
+	}
+	of := streamer{who.SessionID, who.Scope()}
+	if n.open[of] >= maxStreams {
+		return shoal.E("httpapi.stream", shoal.RateLimited, fmt.Sprintf("You have %d streams open, as many as one principal may. Close one first.", maxStreams))
+	}
+	n.open[of]++
+	return nil
+}
+
+func (n *streamCount) leave(who shoal.Principal) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	of := streamer{who.SessionID, who.Scope()}
+	if n.open[of]--; n.open[of] == 0 {
+		delete(n.open, of)
+	}
+}

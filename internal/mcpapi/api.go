@@ -1,0 +1,138 @@
+package mcpapi
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// Options say what an [API] stands on. Hub and Auth are required and stay the
+// caller's.
+type Options struct {
+	Hub  *hub.Hub
+	Auth *auth.Authenticator
+	// Log receives every internal error once, and every attempt to act as
+	// somebody else; nil discards both.
+	Log *slog.Logger
+	// Version is what the server says it is.
+	Version string
+	// ProgressEvery is how often a wait tells a client that asked for it that it
+	// goes on, 12 s if zero.
+	ProgressEvery time.Duration
+	// Heartbeat is how often a stream gets a comment line, 15 s if zero.
+	Heartbeat time.Duration
+	// Patience is how long a client may take nothing of what is written to it
+	// before it is cut off, 10 s if zero.
+	Patience time.Duration
+	// MaxSessions bounds the sessions of the older era that are kept, 10,000 if
+	// zero, and MaxSessionsEach those of one principal, 32 if zero. One more
+	// ends the one that was unused the longest.
+	MaxSessions, MaxSessionsEach int
+	// SessionIdle is how long a session is kept without a request, 30 min if
+	// zero. One with an open stream is kept.
+	SessionIdle time.Duration
+}
+
+// API serves MCP. It is safe for concurrent use.
+type API struct {
+	Options
+	self     *mcp.Implementation
+	versions []string // of the protocol, as the SDK knows them
+	table    []*tool
+	tools    map[string]*tool
+
+	ctx     context.Context // ends with Stop
+	cancel  context.CancelCauseFunc
+	mu      sync.Mutex // guards stopped
+	stopped bool
+	running sync.WaitGroup // what Stop waits for
+
+	waits    openWaits
+	streams  streams
+	peers    peers
+	carriers carriers
+	sessions sessions
+	sse      sseSessions
+}
+
+// New returns an API over these options. The caller must Stop it.
+func New(o Options) *API {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.ProgressEvery = cmp.Or(o.ProgressEvery, 12*time.Second)
+	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
+	o.Patience = cmp.Or(o.Patience, 10*time.Second)
+	o.MaxSessions = cmp.Or(o.MaxSessions, 10_000)
+	o.MaxSessionsEach = cmp.Or(o.MaxSessionsEach, 32)
+	o.SessionIdle = cmp.Or(o.SessionIdle, 30*time.Minute)
+	a := &API{
+		Options:  o,
+		self:     &mcp.Implementation{Name: "shoal", Title: "Shoal", Version: o.Version},
+		versions: mcp.SupportedProtocolVersions(),
+		table:    table(),
+		tools:    map[string]*tool{},
+		waits:    openWaits{open: map[waitKey][]*openWait{}},
+		streams:  streams{open: map[caller]int{}},
+		peers:    peers{open: map[caller]*peer{}},
+		carriers: carriers{open: map[string]*carrier{}},
+		sse:      sseSessions{open: map[string]*sseSession{}},
+	}
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	a.sessions = sessions{api: a, byID: map[string]*session{}, each: map[caller]int{}}
+	for _, t := range a.table {
+		a.tools[t.name] = t
+	}
+	return a
+}
+
+// Handler serves /mcp and /sse.
+func (a *API) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/mcp", a.serveMCP)
+	mux.HandleFunc("/sse", a.serveSSE)
+	return mux
+}
+
+// Tools returns the names of the tools, in the order in which they are listed.
+func (a *API) Tools() []string {
+	names := make([]string, len(a.table))
+	for i, t := range a.table {
+		names[i] = t.name
+	}
+	return names
+}
+
+// Stop ends every session, stream and subscription, and returns when everything
+// that the API started has ended. Waits over streamable HTTP end when the hub
+// stops, which should be before, so that they are still answered; Stop does not
+// wait for them. It may be called once.
+func (a *API) Stop() {
+	a.mu.Lock()
+	a.stopped = true
+	a.mu.Unlock()
+	a.cancel(hub.ErrStopping)
+	a.sessions.stop()
+	a.running.Wait()
+}
+
+// enter makes Stop wait until leave is called. It is false once the API stops:
+// then nothing may be started any more.
+func (a *API) enter() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.stopped {
+		a.running.Add(1)
+	}
+	return !a.stopped
+}
+
+func (a *API) leave() { a.running.Done() }

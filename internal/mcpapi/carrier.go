@@ -1,0 +1,103 @@
+package mcpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// callMark is the header by which a tool that the SDK calls finds the HTTP
+// request or stream that its call came by. It is set here and never taken from
+// a client.
+const callMark = "X-Shoal-Call"
+
+// carrier is what a call through the SDK came by. A nil carrier stands for a
+// transport that is not known here, such as one in memory.
+type carrier struct {
+	ctx     context.Context // ends with the request or stream
+	request *request
+
+	mu       sync.Mutex
+	delivery *hub.Delivery
+}
+
+// carriers finds carriers by their marks.
+type carriers struct {
+	mu   sync.Mutex
+	last int64
+	open map[string]*carrier
+}
+
+// add returns a new carrier and its mark; it is found until dropped.
+func (t *carriers) add(ctx context.Context, q *request) (mark string, c *carrier) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last++
+	mark = strconv.FormatInt(t.last, 10)
+	c = &carrier{ctx: ctx, request: q}
+	t.open[mark] = c
+	return mark, c
+}
+
+func (t *carriers) drop(mark string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, mark)
+}
+
+// of returns the carrier of a call, or nil.
+func (t *carriers) of(extra *mcp.RequestExtra) *carrier {
+	if extra == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.open[extra.Header.Get(callMark)]
+}
+
+// marked is what a request of the SDK carries to be found by.
+func marked(mark string) *mcp.RequestExtra {
+	return &mcp.RequestExtra{Header: http.Header{callMark: {mark}}}
+}
+
+// bind returns a context that ends with ctx or the carrier.
+func (c *carrier) bind(ctx context.Context) (context.Context, func()) {
+	if c == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// recheck makes sure that the caller may still know what its call brought.
+func (c *carrier) recheck() error {
+	if c == nil {
+		return nil
+	}
+	return c.request.recheck()
+}
+
+// carry hands over the delivery that the answer of the call contains.
+func (c *carrier) carry(d *hub.Delivery) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.delivery = d
+}
+
+// written tells that the answer has left whole.
+func (c *carrier) written() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.delivery != nil {
+		c.delivery.Written()
+	}
+}

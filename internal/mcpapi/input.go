@@ -1,0 +1,226 @@
+package mcpapi
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// kind is what an input holds, by its name in JSON Schema.
+type kind string
+
+const (
+	textInput  kind = "string"
+	listInput  kind = "array" // of strings
+	wholeInput kind = "integer"
+	flagInput  kind = "boolean"
+)
+
+// input is one argument that a tool takes.
+type input struct {
+	name     string
+	kind     kind
+	about    string
+	required bool
+	// actor says that the input names who acts: it is the caller or wrong.
+	actor bool
+	// whole numbers: the value when left out, and the bounds. More than most is
+	// cut to it; less than least is refused, or with clamped raised to it.
+	otherwise   int64
+	least, most int64
+	clamped     bool
+	// empty says of a list that left out it is as good as empty.
+	empty bool
+}
+
+// anyNumber is the upper bound of an input that has none.
+const anyNumber = math.MaxInt64
+
+// Inputs that several tools take.
+var (
+	threadInput = input{name: "threadId", kind: textInput, required: true, about: "The id of the thread."}
+	agentInput  = input{name: "agentId", kind: textInput, actor: true, about: "Your own id. Leave it out: your key says who you are."}
+)
+
+// optional returns the input as one that may be left out.
+func (in input) optional(about string) input {
+	in.required, in.about = false, about
+	return in
+}
+
+// arguments are the decoded inputs of a call, in the order of the tool's.
+type arguments struct {
+	inputs []input
+	values []value
+}
+
+type value struct {
+	given bool
+	text  string
+	list  []string
+	whole int64
+	flag  bool
+}
+
+// maxItem bounds the entries of a list, which are all ids.
+const maxItem = shoal.MaxID
+
+// decode reads the arguments of a call. Null is the same as left out. The error
+// names everything that is wrong.
+func (t *tool) decode(raw []byte) (arguments, error) {
+	out := arguments{inputs: t.inputs, values: make([]value, len(t.inputs))}
+	for i, in := range t.inputs {
+		out.values[i].whole = in.otherwise
+	}
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && !isNull(raw) && !isObject(raw) {
+		return out, shoal.Invalid("arguments", "must be an object")
+	}
+	var wrong []shoal.FieldError
+	for key, value := range members(raw) {
+		at := t.find(string(key))
+		switch {
+		case at < 0:
+			wrong = append(wrong, shoal.FieldError{
+				Location: fmt.Sprintf("%.64q", key),
+				Message:  "is no input of " + t.name + ", which takes " + t.inputNames(),
+			})
+		case !isNull(value):
+			if problem := out.values[at].set(t.inputs[at], value); problem != "" {
+				wrong = append(wrong, shoal.FieldError{Location: t.inputs[at].name, Message: problem})
+			}
+		}
+	}
+	for i, in := range t.inputs {
+		if in.required && !out.values[i].given {
+			wrong = append(wrong, shoal.FieldError{Location: in.name, Message: "is missing: " + in.about})
+		}
+	}
+	return out, invalid(wrong)
+}
+
+// invalid returns one error over all fields that are wrong, or nil.
+func invalid(wrong []shoal.FieldError) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	said := make([]string, len(wrong))
+	for i, f := range wrong {
+		said[i] = f.Location + " " + strings.TrimSuffix(f.Message, ".")
+	}
+	return &shoal.Error{Op: "mcpapi", Kind: shoal.InvalidArgument, Msg: strings.Join(said, "; "), Fields: wrong}
+}
+
+// set takes a value from the wire and returns what is wrong with it, if
+// anything is.
+func (v *value) set(in input, raw []byte) string {
+	v.given = true
+	switch in.kind {
+	case textInput:
+		if !isText(raw) {
+			return "must be a string"
+		}
+		v.text = string(plainText(raw))
+		return checkText(v.text)
+	case listInput:
+		return v.setList(raw)
+	case wholeInput:
+		n, ok := wholeNumber(raw)
+		if !ok {
+			return "must be a whole number"
+		}
+		if n < in.least && !in.clamped {
+			return fmt.Sprintf("must be at least %d", in.least)
+		}
+		v.whole = min(max(n, in.least), in.most)
+	case flagInput:
+		if v.flag = string(raw) == "true"; !v.flag && string(raw) != "false" {
+			return "must be true or false"
+		}
+	}
+	return ""
+}
+
+func (v *value) setList(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '[' {
+		return "must be a list of strings"
+	}
+	for item := range elements(raw) {
+		if !isText(item) {
+			return fmt.Sprintf("must be a list of strings; entry %d is none", len(v.list))
+		}
+		text := string(plainText(item))
+		if len(text) > maxItem {
+			return fmt.Sprintf("holds an id of %d characters; an id has at most %d", len(text), maxItem)
+		}
+		if problem := checkText(text); problem != "" {
+			return problem
+		}
+		v.list = append(v.list, text)
+	}
+	return ""
+}
+
+// checkText refuses the one character that not every database can look for.
+func checkText(s string) string {
+	if strings.IndexByte(s, 0) >= 0 {
+		return "must not contain the character U+0000"
+	}
+	return ""
+}
+
+func (t *tool) find(name string) int {
+	for i, in := range t.inputs {
+		if in.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (t *tool) inputNames() string {
+	names := make([]string, len(t.inputs))
+	for i, in := range t.inputs {
+		names[i] = in.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// of returns the value of the named input, which the tool must have.
+func (a arguments) of(name string) value {
+	for i, in := range a.inputs {
+		if in.name == name {
+			return a.values[i]
+		}
+	}
+	panic("mcpapi: no such input: " + name)
+}
+
+func (a arguments) text(name string) string { return a.of(name).text }
+func (a arguments) whole(name string) int64 { return a.of(name).whole }
+func (a arguments) flag(name string) bool   { return a.of(name).flag }
+func (a arguments) given(name string) bool  { return a.of(name).given }
+func (a arguments) thread() shoal.SpaceID   { return shoal.SpaceID(a.text("threadId")) }
+
+// ids returns a list input as identifiers.
+func (a arguments) ids(name string) []shoal.EntityID {
+	values := a.of(name).list
+	out := make([]shoal.EntityID, len(values))
+	for i, id := range values {
+		out[i] = shoal.EntityID(id)
+	}
+	return out
+}
+
+// impostor returns the actor that the caller claims to be and is not, if it
+// claims one.
+func (a arguments) impostor(who shoal.Principal) (claimed string, found bool) {
+	for i, in := range a.inputs {
+		if v := a.values[i]; in.actor && v.given && shoal.EntityID(v.text) != who.EntityID {
+			return v.text, true
+		}
+	}
+	return "", false
+}

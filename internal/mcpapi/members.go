@@ -1,0 +1,143 @@
+package mcpapi
+
+import (
+	"encoding/json"
+	"iter"
+	"math"
+	"strconv"
+)
+
+// members yields the members of a JSON object in their order: the key, decoded,
+// and the value as it stands in raw, without copying either where the key is
+// written plainly. raw must be valid JSON; if it is no object there are none.
+// Unlike decoding into a struct it tells keys apart that differ in case only, as
+// the SDK does.
+func members(raw []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		i := blank(raw, 0)
+		if i == len(raw) || raw[i] != '{' {
+			return
+		}
+		for i = blank(raw, i+1); raw[i] != '}'; {
+			end := textEnd(raw, i)
+			key := plainText(raw[i:end])
+			start := blank(raw, blank(raw, end)+1) // behind the colon
+			end = valueEnd(raw, start)
+			if !yield(key, raw[start:end]) {
+				return
+			}
+			if i = blank(raw, end); raw[i] == ',' {
+				i = blank(raw, i+1)
+			}
+		}
+	}
+}
+
+// elements yields the elements of a JSON array; else it is like members.
+func elements(raw []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		i := blank(raw, 0)
+		if i == len(raw) || raw[i] != '[' {
+			return
+		}
+		for i = blank(raw, i+1); raw[i] != ']'; {
+			end := valueEnd(raw, i)
+			if !yield(raw[i:end]) {
+				return
+			}
+			if i = blank(raw, end); raw[i] == ',' {
+				i = blank(raw, i+1)
+			}
+		}
+	}
+}
+
+// blank returns the place of the first byte from i on that is no white space.
+func blank(raw []byte, i int) int {
+	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\r' || raw[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// textEnd returns the place behind the string that starts at i.
+func textEnd(raw []byte, i int) int {
+	for i++; raw[i] != '"'; i++ {
+		if raw[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}
+
+// valueEnd returns the place behind the value that starts at i.
+func valueEnd(raw []byte, i int) int {
+	for depth := 0; i < len(raw); {
+		switch raw[i] {
+		case '"':
+			i = textEnd(raw, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			depth--
+			i++
+		case ',', ':', ' ', '\n', '\r', '\t':
+			i++
+			continue
+		default:
+			i = scalarEnd(raw, i)
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
+
+// scalarEnd returns the place behind the number or word that starts at i.
+func scalarEnd(raw []byte, i int) int {
+	for i < len(raw) {
+		switch raw[i] {
+		case ',', '}', ']', ' ', '\n', '\r', '\t':
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// plainText decodes a JSON string, quotes included.
+func plainText(raw []byte) []byte {
+	for _, c := range raw {
+		if c == '\\' {
+			var s string
+			_ = json.Unmarshal(raw, &s) // raw is valid: the guard has scanned it
+			return []byte(s)
+		}
+	}
+	return raw[1 : len(raw)-1]
+}
+
+func isText(raw []byte) bool   { return len(raw) > 0 && raw[0] == '"' }
+func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+func isNull(raw []byte) bool   { return string(raw) == "null" }
+
+// wholeNumber decodes a JSON number that is whole, however it is written. What
+// an int64 cannot hold becomes the nearest that it can.
+func wholeNumber(raw []byte) (int64, bool) {
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	switch {
+	case err != nil && !math.IsInf(f, 0), f != math.Trunc(f):
+		return 0, false
+	case f >= math.MaxInt64:
+		return math.MaxInt64, true
+	case f <= math.MinInt64:
+		return math.MinInt64, true
+	}
+	return int64(f), true
+}

@@ -1,0 +1,128 @@
+package mcpapi
+
+import (
+	"bytes"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// message is a JSON-RPC message, its parts as they stand in the body.
+type message struct {
+	id     []byte // nil for a notification
+	method string // empty for an answer of the client
+	params []byte
+}
+
+// messageOf reads the one message of a body. It is zero for a batch and for what
+// is no message: those are the SDK's.
+func messageOf(body []byte) message {
+	var m message
+	var version []byte
+	for key, value := range members(body) {
+		switch string(key) {
+		case "jsonrpc":
+			version = value
+		case "id":
+			m.id = value
+		case "method":
+			if isText(value) {
+				m.method = string(plainText(value))
+			}
+		case "params":
+			m.params = value
+		}
+	}
+	if string(version) != `"2.0"` {
+		return message{}
+	}
+	return m
+}
+
+// toolCall is a well-formed tools/call.
+type toolCall struct {
+	id        []byte
+	tool      *tool
+	arguments []byte
+	progress  []byte // the token for progress notifications; nil if none was sent
+	modern    bool
+}
+
+// toolCall reads a message as a call of a tool. ok is false for everything that
+// is to be refused, or that only the SDK knows about.
+func (q *request) toolCall(m message) (c toolCall, ok bool) {
+	if m.method != "tools/call" || !isID(m.id) || !isObject(m.params) {
+		return c, false
+	}
+	c = toolCall{id: m.id, modern: q.modern()}
+	var name, meta []byte
+	for key, value := range members(m.params) {
+		switch string(key) {
+		case "name":
+			name = value
+		case "arguments":
+			c.arguments = value
+		case "_meta":
+			meta = value
+		case "inputResponses", "requestState": // of a round trip that no tool here asks for
+			return c, false
+		}
+	}
+	if !isText(name) || meta != nil && !isObject(meta) {
+		return c, false
+	}
+	c.tool = q.tools[string(plainText(name))]
+	return c, c.tool != nil && c.readMeta(q, meta)
+}
+
+// readMeta takes the progress token and reports whether what else stands there
+// agrees with the headers of the request.
+func (c *toolCall) readMeta(q *request, meta []byte) bool {
+	var version, capabilities, client []byte
+	for key, value := range members(meta) {
+		switch string(key) {
+		case "progressToken":
+			c.progress = value
+		case mcp.MetaKeyProtocolVersion:
+			version = value
+		case mcp.MetaKeyClientCapabilities:
+			capabilities = value
+		case mcp.MetaKeyClientInfo:
+			client = value
+		}
+	}
+	if isNull(c.progress) {
+		c.progress = nil
+	}
+	if c.progress != nil && !isID(c.progress) {
+		return false
+	}
+	if !c.modern {
+		return version == nil
+	}
+	h := q.r.Header
+	return isText(version) && string(plainText(version)) == h.Get(versionHeader) &&
+		isObject(capabilities) && (client == nil || isObject(client)) &&
+		h.Get(methodHeader) == "tools/call" && h.Get(nameHeader) == c.tool.name
+}
+
+// isID reports whether raw is a string or a whole number as every decoder reads
+// it.
+func isID(raw []byte) bool {
+	if isText(raw) {
+		return true
+	}
+	return len(raw) > 0 && len(raw) <= 20 && (raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9') && !bytes.ContainsAny(raw, ".eE")
+}
+
+// cancelledID returns which call a notifications/cancelled is about.
+func cancelledID(m message) []byte {
+	if m.method != "notifications/cancelled" || m.id != nil {
+		return nil
+	}
+	for key, value := range members(m.params) {
+		if string(key) == "requestId" && isID(value) {
+			return value
+		}
+	}
+	return nil
+}

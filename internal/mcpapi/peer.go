@@ -1,0 +1,161 @@
+package mcpapi
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// peer is the SDK's server for one caller. Each caller has its own, so that what
+// one subscribes to is never told to another.
+type peer struct {
+	api    *API
+	caller caller
+	server *mcp.Server
+	// stateless serves what belongs to no session: the newer era, and the older
+	// one where the session is not known here.
+	stateless http.Handler
+	watches   watches
+
+	users int       // sessions and requests; guarded by peers.mu
+	used  time.Time // when the last of them ended
+}
+
+// peers keeps the peers that are in use, and some that were.
+type peers struct {
+	mu   sync.Mutex
+	open map[caller]*peer
+}
+
+// sparePeers is how many peers are kept although nothing uses them.
+const sparePeers = 256
+
+// peer returns the caller's peer and holds it until release.
+func (a *API) peer(c caller) *peer {
+	a.peers.mu.Lock()
+	defer a.peers.mu.Unlock()
+	p := a.peers.open[c]
+	if p == nil {
+		p = a.newPeer(c)
+		a.peers.open[c] = p
+		a.peers.trim()
+	}
+	p.users++
+	return p
+}
+
+func (a *API) release(p *peer) {
+	a.peers.mu.Lock()
+	defer a.peers.mu.Unlock()
+	p.users--
+	p.used = time.Now()
+}
+
+// trim forgets the peer that was unused the longest, if there are many. It must
+// be called with mu held.
+func (t *peers) trim() {
+	if len(t.open) <= sparePeers {
+		return
+	}
+	var oldest *peer
+	for _, p := range t.open {
+		if p.users == 0 && !p.used.IsZero() && (oldest == nil || p.used.Before(oldest.used)) {
+			oldest = p
+		}
+	}
+	if oldest != nil {
+		delete(t.open, oldest.caller)
+	}
+}
+
+func (a *API) newPeer(c caller) *peer {
+	p := &peer{api: a, caller: c}
+	p.watches = watches{peer: p, open: map[shoal.SpaceID]*watch{}}
+	p.server = mcp.NewServer(a.self, &mcp.ServerOptions{
+		Instructions: instructions,
+		// What can be listed never changes, so nobody needs to be told.
+		Capabilities:       &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}},
+		SubscribeHandler:   p.watches.subscribe,
+		UnsubscribeHandler: p.watches.unsubscribe,
+		// Otherwise a cache between us and the clients might show one's to another.
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
+	})
+	for _, t := range a.table {
+		p.server.AddTool(t.described(), p.handler(t))
+	}
+	p.addResources()
+	p.stateless = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return p.server }, &mcp.StreamableHTTPOptions{
+		Stateless: true, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: true, // the guard knows which hosts are right
+	})
+	return p
+}
+
+// described is the tool as tools/list shows it.
+func (t *tool) described() *mcp.Tool {
+	closedWorld := false
+	return &mcp.Tool{
+		Name: t.name, Description: t.about, InputSchema: t.inputSchema, OutputSchema: t.outputSchema,
+		Annotations: &mcp.ToolAnnotations{
+			ReadOnlyHint: t.reads, IdempotentHint: t.reads || t.repeats, DestructiveHint: &t.removes, OpenWorldHint: &closedWorld,
+		},
+	}
+}
+
+// handler calls a tool for the SDK: over /sse, in a batch, in memory.
+func (p *peer) handler(t *tool) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		from := p.api.carriers.of(req.Extra)
+		ctx, end := from.bind(ctx)
+		defer end()
+		if token := req.Params.GetProgressToken(); t.waits && token != nil {
+			defer p.api.keepAlive(ctx, req.Session, token)()
+		}
+		out, err := p.api.do(ctx, p.caller, t, req.Params.Arguments)
+		if err == nil {
+			err = from.recheck()
+		}
+		if err != nil {
+			return nil, err
+		}
+		from.carry(out.delivery)
+		res := &mcp.CallToolResult{IsError: out.failed, StructuredContent: out.structured}
+		for _, text := range out.texts {
+			res.Content = append(res.Content, &mcp.TextContent{Text: text})
+		}
+		return res, nil
+	}
+}
+
+// keepAlive sends progress notifications until the returned function is called.
+func (a *API) keepAlive(ctx context.Context, to *mcp.ServerSession, token any) (stop func()) {
+	began := time.Now()
+	var mu sync.Mutex
+	var timer *time.Timer
+	stopped := false
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(a.ProgressEvery, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if stopped {
+			return
+		}
+		// A client that cannot be told is noticed where the answer is written.
+		_ = to.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token, Progress: time.Since(began).Seconds(), Message: "Still waiting.",
+		})
+		timer.Reset(a.ProgressEvery)
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		timer.Stop()
+	}
+}

@@ -1,0 +1,121 @@
+package mcpapi
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"github.com/shoal-dev/shoal/internal/guard"
+)
+
+// Headers of the protocol, as net/http writes them.
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	sessionHeader = "Mcp-Session-Id"
+	methodHeader  = "Mcp-Method"
+	nameHeader    = "Mcp-Name"
+)
+
+// stateless is the first revision without sessions.
+const stateless = "2026-07-28"
+
+// request is one HTTP request of a caller that is known.
+type request struct {
+	*API
+	caller
+	w           http.ResponseWriter
+	r           *http.Request
+	revocations atomic.Int64 // of keys, when the caller was last recognised
+}
+
+// admit recognises the caller of a request, or answers it.
+func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
+	// Counted first: a key that is revoked meanwhile is looked at again.
+	req := &request{API: a, w: w, r: r}
+	req.revocations.Store(a.Hub.Keys.Revocations())
+	var err error
+	if req.who, req.session, err = a.Auth.MCP(r); err != nil {
+		guard.WriteRPCError(w, err)
+		return nil, false
+	}
+	return req, true
+}
+
+// recheck looks at the key again if any key stopped working since it was looked
+// at last. The error says that it works no more.
+func (q *request) recheck() error {
+	now := q.Hub.Keys.Revocations()
+	if now == q.revocations.Load() {
+		return nil
+	}
+	if _, _, err := q.Auth.MCP(q.r); err != nil {
+		return err
+	}
+	q.revocations.Store(now)
+	return nil
+}
+
+// modern reports whether the request is of the era without sessions.
+func (q *request) modern() bool { return q.r.Header.Get(versionHeader) >= stateless }
+
+// plain reports whether a POST is what both eras ask for in every header that
+// is not about its message. The SDK says what is wrong with one that is not.
+func (q *request) plain() bool {
+	h := q.r.Header
+	return isJSON(h.Get("Content-Type")) && acceptsBoth(h["Accept"]) && h["Last-Event-Id"] == nil && q.versionKnown()
+}
+
+func (q *request) versionKnown() bool {
+	v := q.r.Header.Get(versionHeader)
+	if v == "" {
+		return true
+	}
+	for _, known := range q.versions {
+		if v == known {
+			return true
+		}
+	}
+	return false
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	mediaType, _, err := mime.ParseMediaType(contentType)
+	return err == nil && mediaType == "application/json"
+}
+
+// acceptsBoth reports whether a client takes an answer as JSON and as a stream.
+func acceptsBoth(accept []string) bool {
+	json, stream := accepts(accept)
+	return json && stream
+}
+
+func accepts(accept []string) (json, stream bool) {
+	for _, line := range accept {
+		for one := range strings.SplitSeq(line, ",") {
+			one, _, _ = strings.Cut(one, ";")
+			switch strings.ToLower(strings.TrimSpace(one)) {
+			case "application/json", "application/*":
+				json = true
+			case "text/event-stream", "text/*":
+				stream = true
+			case "*/*":
+				return true, true
+			}
+		}
+	}
+	return json, stream
+}
+
+// forSDK returns the request as the SDK sees it: without the key.
+func (q *request) forSDK() *http.Request {
+	r := *q.r
+	r.Header = q.r.Header.Clone()
+	r.Header.Del("Authorization")
+	r.Header.Del("Cookie")
+	r.Header.Del(callMark)
+	return &r
+}

@@ -1,0 +1,80 @@
+package mcpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// The resources of a caller. All are JSON in the shapes of the REST face.
+const (
+	threadsURI = "shoal://threads"
+	threadURI  = "shoal://threads/" // and the id
+	meURI      = "shoal://me"
+
+	jsonType = "application/json"
+)
+
+func (p *peer) addResources() {
+	p.server.AddResource(&mcp.Resource{
+		URI: threadsURI, Name: "threads", MIMEType: jsonType,
+		Description: "Your open threads with what is unread in each.",
+	}, p.read(func(ctx context.Context, _ string) (any, error) {
+		return p.api.threads(ctx, p.caller, true, "")
+	}))
+	p.server.AddResource(&mcp.Resource{
+		URI: meURI, Name: "me", MIMEType: jsonType, Description: "You, as the others see you.",
+	}, p.read(p.me))
+	p.server.AddResourceTemplate(&mcp.ResourceTemplate{
+		URITemplate: threadURI + "{id}", Name: "thread", MIMEType: jsonType,
+		Description: "A thread of yours: its participants and its newest messages. Subscribe to hear of new ones.",
+	}, p.read(p.thread))
+}
+
+// read makes a resource of what get returns for a URI.
+func (p *peer) read(get func(ctx context.Context, uri string) (any, error)) mcp.ResourceHandler {
+	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		uri := req.Params.URI
+		value, err := get(ctx, uri)
+		if errors.Is(err, shoal.NotFound) {
+			return nil, mcp.ResourceNotFoundError(uri)
+		}
+		if err != nil {
+			// The texts of a failure are fit for a client; its cause is not.
+			if shoal.KindOf(err) == shoal.Internal {
+				p.api.Log.Error("a resource could not be read", "uri", uri, "error", err)
+			}
+			return nil, errors.New(failure(&tool{}, err).texts[0])
+		}
+		body, err := marshal(new(bytes.Buffer), value)
+		if err != nil {
+			return nil, err
+		}
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: jsonType, Text: string(body)}}}, nil
+	}
+}
+
+func (p *peer) me(ctx context.Context, _ string) (any, error) {
+	c := call{API: p.api, caller: p.caller}
+	id, err := c.actor()
+	if err != nil {
+		return nil, err
+	}
+	return p.api.Hub.Entities.Get(ctx, p.caller.who, p.caller.session, id)
+}
+
+func (p *peer) thread(ctx context.Context, uri string) (any, error) {
+	id := shoal.SpaceID(strings.TrimPrefix(uri, threadURI))
+	space, err := p.api.Hub.Spaces.Get(ctx, p.caller.who, p.caller.session, id)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := p.api.Hub.Messages.Read(ctx, p.caller.who, p.caller.session, id, hub.Page{Limit: shoal.DefaultPage})
+	return reading{Space: space, Items: append([]shoal.Message{}, messages...)}, err
+}

@@ -1,0 +1,180 @@
+package mcpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/mcpapi"
+)
+
+func (a *agent) read(uri string, into any) error {
+	a.t.Helper()
+	res, err := a.ReadResource(a.t.Context(), &mcp.ReadResourceParams{URI: uri})
+	if err != nil {
+		return err
+	}
+	if a.version == modern && res.CacheScope != "private" {
+		a.t.Errorf("%s may be cached as %q", uri, res.CacheScope)
+	}
+	if c := res.Contents[0]; len(res.Contents) != 1 || c.URI != uri || c.MIMEType != "application/json" {
+		a.t.Errorf("%s: %+v", uri, res.Contents)
+	}
+	return json.Unmarshal([]byte(res.Contents[0].Text), into)
+}
+
+func TestResources(t *testing.T) {
+	for _, by := range transports {
+		t.Run(by.name, func(t *testing.T) {
+			w := newWorld(t)
+			shop(w)
+			ann := w.join(by, "ann")
+			list, err := ann.ListResources(t.Context(), nil)
+			if err != nil || len(list.Resources) != 2 {
+				t.Errorf("%v %v", list, err)
+			}
+			templates, err := ann.ListResourceTemplates(t.Context(), nil)
+			if err != nil || len(templates.ResourceTemplates) != 1 || templates.ResourceTemplates[0].URITemplate != "shoal://threads/{id}" {
+				t.Errorf("%v %v", templates, err)
+			}
+			var me shoal.Entity
+			if err := ann.read("shoal://me", &me); err != nil || me.ID != "ann" {
+				t.Errorf("me: %v %v", me, err)
+			}
+			var threads struct{ Items []shoal.Space }
+			if err := ann.read("shoal://threads", &threads); err != nil || len(threads.Items) != 1 || threads.Items[0].ID != "shop" || threads.Items[0].UnreadCount != 3 {
+				t.Errorf("threads: %v %v", threads, err)
+			}
+			var thread struct {
+				Space shoal.Space
+				Items []shoal.Message
+			}
+			if err := ann.read("shoal://threads/shop", &thread); err != nil || len(thread.Items) != 3 || len(thread.Space.Members) != 2 || thread.Items[2].Text() != "third" {
+				t.Errorf("thread: %v %v", thread, err)
+			}
+			for _, uri := range []string{"shoal://threads/hers", "shoal://threads/none", "shoal://other", "shoal://threads/"} {
+				if err := ann.read(uri, &thread); err == nil || !strings.Contains(err.Error(), "Resource not found") {
+					t.Errorf("%s: %v, want not found", uri, err)
+				}
+			}
+		})
+	}
+}
+
+// subscriber is an agent that is told about changes.
+func (w *world) subscriber(by transport, id shoal.EntityID) (*agent, chan string) {
+	updates := make(chan string, 100)
+	return w.join(by, id, &mcp.ClientOptions{
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { updates <- r.Params.URI },
+	}), updates
+}
+
+// subscribe subscribes, with resources/subscribe or subscriptions/listen as the
+// era has it, and returns how to end it.
+func (a *agent) subscribe(uri string) (end func()) {
+	a.t.Helper()
+	if err := a.Subscribe(a.t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
+		a.t.Fatal(err)
+	}
+	return func() {
+		if err := a.Unsubscribe(a.t.Context(), &mcp.UnsubscribeParams{URI: uri}); err != nil {
+			a.t.Error(err)
+		}
+	}
+}
+
+// A subscriber of a thread is told about its messages: only of that thread, and
+// only while it may read it.
+func TestSubscriptions(t *testing.T) {
+	const uri = "shoal://threads/shop"
+	for _, by := range transports {
+		t.Run(by.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.space("shop", "ann", "bob")
+			w.space("other", "ann", "bob")
+			ann, updates := w.subscriber(by, "ann")
+			end := ann.subscribe(uri)
+			w.until("somebody follows", func() bool { return mcpapi.Watches(w.api) == 1 })
+			w.say("bob", "other", "not this one")
+			w.say("bob", "shop", "hello")
+			if got := <-updates; got != uri {
+				t.Errorf("told about %s", got)
+			}
+			ann.do("send_message", inputs{"threadId": "shop", "content": "my own"})
+			if got := <-updates; got != uri {
+				t.Errorf("told about %s", got)
+			}
+			end()
+			w.until("nobody follows", func() bool { return mcpapi.Watches(w.api) == 0 })
+		})
+	}
+}
+
+func TestSubscriptionEndsWithTheMembership(t *testing.T) {
+	for _, by := range transports {
+		t.Run(by.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.space("shop", "ann", "bob")
+			w.space("hers", "cleo")
+			ann, updates := w.subscriber(by, "ann")
+			ann.subscribe("shoal://threads/shop")
+			w.until("somebody follows", func() bool { return mcpapi.Watches(w.api) == 1 })
+			if _, err := w.hub.Spaces.Leave(t.Context(), adminWho, shoal.DefaultSession, "shop", "ann"); err != nil {
+				t.Fatal(err)
+			}
+			<-updates // what it can read has changed: nothing any more
+			w.until("nobody follows", func() bool { return mcpapi.Watches(w.api) == 0 })
+			if by.version == modern {
+				return // a listen that is refused is not told by this client
+			}
+			for _, uri := range []string{"shoal://threads/shop", "shoal://threads/hers", "shoal://threads", "shoal://me"} {
+				if err := ann.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err == nil {
+					t.Errorf("ann may subscribe to %s", uri)
+				}
+			}
+		})
+	}
+}
+
+// What a client is subscribed to ends with its session or stream.
+func TestSubscriptionEndsWithTheClient(t *testing.T) {
+	for _, by := range transports[:3] {
+		t.Run(by.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.space("shop", "ann", "bob")
+			ann, _ := w.subscriber(by, "ann")
+			two, updates := w.subscriber(by, "ann")
+			ann.subscribe("shoal://threads/shop")
+			two.subscribe("shoal://threads/shop")
+			w.until("somebody follows", func() bool { return mcpapi.Watches(w.api) == 1 })
+			ann.Close()
+			w.say("bob", "shop", "hello")
+			<-updates
+			two.Close()
+			w.until("nobody follows", func() bool { return mcpapi.Watches(w.api) == 0 })
+		})
+	}
+}
+
+// Stop ends followers and streams without help.
+func TestStopEndsEverything(t *testing.T) {
+	w := newWorld(t)
+	w.space("shop", "ann", "bob")
+	for _, by := range transports[:3] {
+		ann, _ := w.subscriber(by, "ann")
+		ann.subscribe("shoal://threads/shop")
+	}
+	w.until("somebody follows", func() bool { return mcpapi.Watches(w.api) > 0 })
+	w.api.Stop()
+	if n := mcpapi.Streams(w.api) + mcpapi.Sessions(w.api); n != 0 {
+		t.Errorf("%d streams and sessions are left", n)
+	}
+	status, _, _, err := w.post(t.Context(), w.key("ann"), hello(session))
+	if err != nil || status != 503 {
+		t.Errorf("a session begins after Stop: %d %v", status, err)
+	}
+}

@@ -1,0 +1,186 @@
+package mcpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// Causes that end what is open.
+var (
+	errSessionOver = errors.New("the session is over")
+	errReplaced    = errors.New("the client has opened this stream anew")
+)
+
+// serveMCP serves /mcp in both eras.
+func (a *API) serveMCP(w http.ResponseWriter, r *http.Request) {
+	q, ok := a.admit(w, r)
+	switch {
+	case !ok:
+	case r.Method == http.MethodPost:
+		q.post()
+	case q.modern(): // which has nothing but POST
+		q.sdkStateless(w, r)
+	case r.Method == http.MethodGet:
+		q.get()
+	case r.Method == http.MethodDelete:
+		q.delete()
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		http.Error(w, "Method Not Allowed", http.StatusMethodNotAllowed)
+	}
+}
+
+// post answers a message: a call of a tool itself, whatever else through the
+// SDK.
+func (q *request) post() {
+	m := messageOf(guard.Body(q.r))
+	if !q.plain() {
+		q.sdkStateless(q.w, q.r)
+		return
+	}
+	if call, ok := q.toolCall(m); ok {
+		q.direct(call)
+		return
+	}
+	id := q.r.Header.Get(sessionHeader)
+	if cancelled := cancelledID(m); cancelled != nil && q.waits.cancel(waitKey{q.caller, id, string(cancelled)}) {
+		q.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	switch s := q.sessions.find(q.caller, id); {
+	case q.modern() && m.method == "subscriptions/listen":
+		q.listen()
+	case q.modern():
+		q.sdkStateless(q.w, q.r)
+	case s != nil:
+		q.sdkSession(s)
+	case m.method == "initialize":
+		q.initialize()
+	case m.method == "resources/subscribe" && isSessionID(id):
+		q.revive(id)
+	default:
+		q.sdkStateless(q.w, q.r)
+	}
+}
+
+// initialize opens a session; one that failed to initialise does not stay.
+func (q *request) initialize() {
+	s, err := q.sessions.begin(q.caller, "", "")
+	if err != nil {
+		guard.WriteRPCError(q.w, err)
+		return
+	}
+	q.sdkSession(s)
+	if s.server.InitializeParams() == nil {
+		q.sessions.end(s)
+	}
+}
+
+// revive opens a session that this process does not know under the id that its
+// client has: a subscription needs one to be told through.
+func (q *request) revive(id string) {
+	version := q.r.Header.Get(versionHeader)
+	if version == "" {
+		version = "2025-03-26" // as the specification has it
+	}
+	s, err := q.sessions.begin(q.caller, id, version)
+	if err != nil {
+		guard.WriteRPCError(q.w, err)
+		return
+	}
+	q.sdkSession(s)
+}
+
+// isSessionID reports whether a client may have this id from us or our like.
+func isSessionID(id string) bool {
+	for i := range len(id) {
+		if id[i] <= ' ' || id[i] > '~' {
+			return false
+		}
+	}
+	return 0 < len(id) && len(id) <= 128
+}
+
+// sdkSession hands the request to a session. Calls in it end with the request,
+// or with the session.
+func (q *request) sdkSession(s *session) {
+	ctx, cancel := context.WithCancelCause(q.r.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
+	mark, _ := q.carriers.add(ctx, q)
+	defer q.carriers.drop(mark)
+	r := q.forSDK()
+	r.Header.Set(callMark, mark)
+	s.transport.ServeHTTP(q.w, r)
+}
+
+// sdkStateless hands the request to the SDK without a session.
+func (q *request) sdkStateless(w http.ResponseWriter, r *http.Request) {
+	p := q.peer(q.caller)
+	defer q.release(p)
+	mark, _ := q.carriers.add(r.Context(), q)
+	defer q.carriers.drop(mark)
+	out := q.forSDK().WithContext(r.Context())
+	out.Header.Set(callMark, mark)
+	out.Header.Del(sessionHeader)
+	p.stateless.ServeHTTP(w, out)
+}
+
+// listen is the newer era's stream of notifications.
+func (q *request) listen() {
+	s, err := q.open(q)
+	if err != nil {
+		guard.WriteRPCError(q.w, err)
+		return
+	}
+	defer q.shut(s)
+	defer context.AfterFunc(q.ctx, func() { s.cancel(hub.ErrStopping) })()
+	q.sdkStateless(s, q.r.WithContext(s.ctx))
+}
+
+// get is the older era's stream of notifications.
+func (q *request) get() {
+	if _, stream := accepts(q.r.Header["Accept"]); !stream {
+		http.Error(q.w, "Accept must contain 'text/event-stream' for GET requests", http.StatusBadRequest)
+		return
+	}
+	session := q.withSession("GET")
+	if session == nil {
+		return
+	}
+	s, err := q.open(q)
+	if err != nil {
+		guard.WriteRPCError(q.w, err)
+		return
+	}
+	defer q.shut(s)
+	q.sessions.attach(session, s)
+	defer q.sessions.detach(session, s)
+	session.transport.ServeHTTP(s, q.forSDK().WithContext(s.ctx))
+}
+
+func (q *request) delete() {
+	if session := q.withSession("DELETE"); session != nil {
+		q.sessions.end(session)
+		q.w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// withSession returns the session that a request names and cannot do without,
+// or answers it.
+func (q *request) withSession(method string) *session {
+	id := q.r.Header.Get(sessionHeader)
+	if id == "" {
+		http.Error(q.w, "Bad Request: "+method+" requires an Mcp-Session-Id header", http.StatusBadRequest)
+		return nil
+	}
+	s := q.sessions.find(q.caller, id)
+	if s == nil {
+		http.Error(q.w, "session not found", http.StatusNotFound)
+	}
+	return s
+}

@@ -1,0 +1,212 @@
+package mcpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// session is a session of the older era: a transport of the SDK that outlives
+// its HTTP requests. It exists for its caller alone.
+type session struct {
+	id        string
+	peer      *peer
+	transport *mcp.StreamableServerTransport
+	server    *mcp.ServerSession
+	ctx       context.Context // ends with the session
+	cancel    context.CancelCauseFunc
+
+	// Guarded by sessions.mu.
+	used  time.Time // when a request last came
+	timer *time.Timer
+	get   *stream // the open stream of notifications, if there is one
+}
+
+// sessions keeps the sessions of all callers within bounds. Over them, or after
+// a while without requests, a session ends: the one that was unused the longest.
+// Its client goes on without noticing, but for notifications.
+type sessions struct {
+	api    *API
+	mu     sync.Mutex
+	byID   map[string]*session
+	each   map[caller]int
+	closed bool
+	ending sync.WaitGroup
+}
+
+// begin opens a session for a caller. An id that is given is one that the client
+// has from before a restart: then the session stands as if it had never gone.
+func (t *sessions) begin(c caller, id, version string) (*session, error) {
+	var options *mcp.ServerSessionOptions
+	if id != "" {
+		options = &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{
+			InitializeParams: &mcp.InitializeParams{ProtocolVersion: version}, InitializedParams: &mcp.InitializedParams{},
+		}}
+	} else {
+		id = rand.Text()
+	}
+	s := &session{id: id, peer: t.api.peer(c), transport: &mcp.StreamableServerTransport{SessionID: id}}
+	s.ctx, s.cancel = context.WithCancelCause(t.api.ctx)
+	var err error
+	if s.server, err = s.peer.server.Connect(s.ctx, s.transport, options); err != nil {
+		s.cancel(err)
+		t.api.release(s.peer)
+		return nil, err
+	}
+	over, ok := t.add(s)
+	if !ok {
+		t.close(s)
+		return nil, stopping()
+	}
+	for _, old := range over {
+		t.finish(old)
+	}
+	return s, nil
+}
+
+// add enters a session and takes out those that are too many. ok is false if it
+// may not be entered: the API has stopped.
+func (t *sessions) add(s *session) (over []*session, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, false
+	}
+	if t.each[s.peer.caller] >= t.api.MaxSessionsEach {
+		over = append(over, t.take(t.oldest(func(o *session) bool { return o.peer.caller == s.peer.caller })))
+	}
+	if len(t.byID) >= t.api.MaxSessions {
+		over = append(over, t.take(t.oldest(func(*session) bool { return true })))
+	}
+	if twin := t.byID[s.id]; twin != nil { // two requests revived it at once
+		over = append(over, t.take(twin))
+	}
+	t.byID[s.id] = s
+	t.each[s.peer.caller]++
+	s.used = time.Now()
+	s.timer = time.AfterFunc(t.api.SessionIdle, func() { t.idle(s) })
+	return over, true
+}
+
+// oldest returns the session among some that was unused the longest, one
+// without an open stream if there is any. It must be called with mu held.
+func (t *sessions) oldest(among func(*session) bool) (found *session) {
+	for _, s := range t.byID {
+		if !among(s) {
+			continue
+		}
+		if found == nil || s.get == nil && found.get != nil || (s.get == nil) == (found.get == nil) && s.used.Before(found.used) {
+			found = s
+		}
+	}
+	return found
+}
+
+// take removes a session from the table; whoever takes it must finish it. It
+// must be called with mu held.
+func (t *sessions) take(s *session) *session {
+	delete(t.byID, s.id)
+	if t.each[s.peer.caller]--; t.each[s.peer.caller] == 0 {
+		delete(t.each, s.peer.caller)
+	}
+	s.timer.Stop()
+	t.ending.Add(1)
+	return s
+}
+
+// finish closes a session that was taken.
+func (t *sessions) finish(s *session) {
+	defer t.ending.Done()
+	t.close(s)
+}
+
+// close ends what goes on in a session: its waits, its streams, its
+// subscriptions.
+func (t *sessions) close(s *session) {
+	s.cancel(errSessionOver)
+	_ = s.server.Close() // its transport is memory, which does not fail
+	s.peer.watches.forget(s.server)
+	t.api.release(s.peer)
+}
+
+// end ends a session, unless it has ended.
+func (t *sessions) end(s *session) {
+	t.mu.Lock()
+	here := t.byID[s.id] == s
+	if here {
+		t.take(s)
+	}
+	t.mu.Unlock()
+	if here {
+		t.finish(s)
+	}
+}
+
+// idle ends a session for which no request came for long. One with an open
+// stream is in use.
+func (t *sessions) idle(s *session) {
+	t.mu.Lock()
+	busy := s.get != nil
+	if busy {
+		s.timer.Reset(t.api.SessionIdle)
+	}
+	t.mu.Unlock()
+	if !busy {
+		t.end(s)
+	}
+}
+
+// find returns the caller's session of that id, and notes that it is in use.
+func (t *sessions) find(c caller, id string) *session {
+	if id == "" {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.byID[id]
+	if s == nil || s.peer.caller != c {
+		return nil
+	}
+	s.used = time.Now()
+	s.timer.Reset(t.api.SessionIdle)
+	return s
+}
+
+// attach makes st the session's stream of notifications. An older one, whose
+// client may have lost its connection without our knowing, ends first.
+func (t *sessions) attach(s *session, st *stream) {
+	t.mu.Lock()
+	old := s.get
+	s.get = st
+	t.mu.Unlock()
+	if old != nil {
+		old.cancel(errReplaced)
+		<-old.ended
+	}
+}
+
+func (t *sessions) detach(s *session, st *stream) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.get == st {
+		s.get = nil
+	}
+}
+
+// stop ends every session and lets none begin.
+func (t *sessions) stop() {
+	t.mu.Lock()
+	t.closed = true
+	var all []*session
+	for _, s := range t.byID {
+		all = append(all, t.take(s))
+	}
+	t.mu.Unlock()
+	for _, s := range all {
+		t.finish(s)
+	}
+	t.ending.Wait()
+}

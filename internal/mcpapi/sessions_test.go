@@ -1,0 +1,317 @@
+package mcpapi_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/mcpapi"
+)
+
+// hello is the body of an initialize of the older era.
+func hello(version string) string {
+	return rpcMethod(1, "initialize", map[string]any{"protocolVersion": version, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "x", "version": "1"}})
+}
+
+// initialize opens a session and returns its id.
+func (w *world) initialize(key string) string {
+	w.t.Helper()
+	status, h, text, err := w.post(w.t.Context(), key, hello(session))
+	if err != nil || status != 200 || h.Get("Mcp-Session-Id") == "" {
+		w.t.Fatalf("%d %v %s %v", status, h, text, err)
+	}
+	id := h.Get("Mcp-Session-Id")
+	if status, _, text, err := w.post(w.t.Context(), key, rpcMethod(nil, "notifications/initialized", nil), "Mcp-Session-Id", id); err != nil || status != 202 {
+		w.t.Fatalf("%d %s %v", status, text, err)
+	}
+	return id
+}
+
+// get opens the session's stream of notifications and returns its status and
+// what comes over it.
+func (w *world) get(ctx context.Context, key, id string) (int, chan string) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/mcp", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Mcp-Session-Id", id)
+	res, err := withKey(key).Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out := make(chan string, 100)
+	if res.StatusCode != 200 {
+		res.Body.Close()
+		close(out)
+		return res.StatusCode, out
+	}
+	go func() {
+		defer res.Body.Close()
+		defer close(out)
+		for s := bufio.NewScanner(res.Body); s.Scan(); {
+			if s.Text() != "" {
+				out <- s.Text()
+			}
+		}
+	}()
+	return 200, out
+}
+
+func (w *world) delete(key, id string) int {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodDelete, w.url+"/mcp", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Mcp-Session-Id", id)
+	res, err := withKey(key).Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+// A session stands for its caller alone. For others, and once it is over, it is
+// one that this server does not know.
+func TestSessionBelongsToItsCaller(t *testing.T) {
+	w := newWorld(t)
+	ann, bob, second := w.key("ann"), w.key("bob"), w.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann"})
+	id := w.initialize(ann)
+	for _, key := range []string{bob, second} {
+		if status, _ := w.get(t.Context(), key, id); status != 404 {
+			t.Errorf("another's GET: %d, want 404", status)
+		}
+		if status := w.delete(key, id); status != 404 {
+			t.Errorf("another's DELETE: %d, want 404", status)
+		}
+		// A POST does not depend on sessions at all.
+		status, _, text, err := w.post(t.Context(), key, rpcMethod(5, "tools/list", nil), "Mcp-Session-Id", id)
+		if err != nil || status != 200 || !strings.Contains(text, "send_message") {
+			t.Errorf("another's POST: %d %s %v", status, text, err)
+		}
+	}
+	ctx, cut := context.WithCancel(t.Context())
+	defer cut()
+	status, lines := w.get(ctx, ann, id)
+	if status != 200 || <-lines != ": ok" {
+		t.Fatalf("GET: %d", status)
+	}
+	if status := w.delete(ann, id); status != 204 {
+		t.Errorf("DELETE: %d, want 204", status)
+	}
+	for range lines { // ends with the session
+	}
+	if status, _ := w.get(t.Context(), ann, id); status != 404 {
+		t.Errorf("GET after DELETE: %d, want 404", status)
+	}
+	if n := mcpapi.Sessions(w.api); n != 0 {
+		t.Errorf("%d sessions are left", n)
+	}
+}
+
+// Sessions are bounded: those that fail to initialise do not stay, one too many
+// ends the oldest, and an idle one ends by itself.
+func TestSessionsAreBounded(t *testing.T) {
+	t.Run("failed initialise", func(t *testing.T) {
+		w := newWorld(t)
+		for _, body := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":7}`, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`,
+			rpcMethod(1, "ping", nil), rpcMethod(1, "tools/list", nil), rpc(1, "list_agents", nil), rpc(1, "nothing", nil), "[" + hello("2025-03-26") + "]",
+		} {
+			if _, _, _, err := w.post(t.Context(), w.key("ann"), body); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, _, err := w.post(t.Context(), w.key("ann"), body, "Mcp-Session-Id", "gone"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := mcpapi.Sessions(w.api); n != 0 {
+			t.Errorf("%d sessions are left", n)
+		}
+	})
+	t.Run("each", func(t *testing.T) {
+		w := newWorld(t, func(w *world) { w.opts.MaxSessionsEach = 3 })
+		bobs := w.initialize(w.key("bob"))
+		inUse := w.initialize(w.key("ann"))
+		if status, _ := w.get(t.Context(), w.key("ann"), inUse); status != 200 {
+			t.Fatal(status)
+		}
+		oldest := w.initialize(w.key("ann"))
+		for range 3 {
+			w.initialize(w.key("ann"))
+		}
+		if n := mcpapi.Sessions(w.api); n != 4 {
+			t.Errorf("%d sessions, want 3 of ann's and one of bob's", n)
+		}
+		if w.delete(w.key("ann"), oldest) != 404 || w.delete(w.key("ann"), inUse) != 204 || w.delete(w.key("bob"), bobs) != 204 {
+			t.Error("it was not the oldest of ann's unused sessions that ended")
+		}
+	})
+	t.Run("in total", func(t *testing.T) {
+		w := newWorld(t, func(w *world) { w.opts.MaxSessions = 2 })
+		first := w.initialize(w.key("ann"))
+		w.initialize(w.key("bob"))
+		w.initialize(w.key("cleo"))
+		if n := mcpapi.Sessions(w.api); n != 2 || w.delete(w.key("ann"), first) != 404 {
+			t.Errorf("%d sessions, want 2 without the first", n)
+		}
+	})
+	t.Run("idle", func(t *testing.T) {
+		w := newWorld(t, func(w *world) { w.opts.SessionIdle = 30 * time.Millisecond })
+		streaming := w.initialize(w.key("ann"))
+		if status, _ := w.get(t.Context(), w.key("ann"), streaming); status != 200 {
+			t.Fatal(status)
+		}
+		idle := w.initialize(w.key("ann"))
+		w.until("the idle session has ended", func() bool { return mcpapi.Sessions(w.api) == 1 })
+		if w.delete(w.key("ann"), idle) != 404 || w.delete(w.key("ann"), streaming) != 204 {
+			t.Error("it was not the session without a stream that ended")
+		}
+	})
+}
+
+// One principal may have twenty streams open.
+func TestStreamsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	var last string
+	for range 20 {
+		last = w.initialize(w.key("ann"))
+		if status, _ := w.get(t.Context(), w.key("ann"), last); status != 200 {
+			t.Fatal(status)
+		}
+	}
+	status, _ := w.get(t.Context(), w.key("ann"), w.initialize(w.key("ann")))
+	if status != http.StatusTooManyRequests {
+		t.Errorf("the 21st stream: %d, want 429", status)
+	}
+	if status, _ := w.get(t.Context(), w.key("bob"), w.initialize(w.key("bob"))); status != 200 {
+		t.Errorf("bob's first stream: %d, want 200", status)
+	}
+}
+
+// A stream that is opened anew replaces the one whose client may have lost it.
+func TestNewStreamReplacesTheOld(t *testing.T) {
+	w := newWorld(t)
+	id := w.initialize(w.key("ann"))
+	_, old := w.get(t.Context(), w.key("ann"), id)
+	<-old
+	status, fresh := w.get(t.Context(), w.key("ann"), id)
+	if status != 200 || <-fresh != ": ok" {
+		t.Fatal(status)
+	}
+	for range old { // it has ended
+	}
+}
+
+// Open streams say now and then that they are there, and keep their agent
+// present.
+func TestHeartbeat(t *testing.T) {
+	w := newWorld(t, func(w *world) { w.opts.Heartbeat = 5 * time.Millisecond })
+	id := w.initialize(w.key("ann"))
+	_, lines := w.get(t.Context(), w.key("ann"), id)
+	<-lines
+	for range 3 {
+		if got := <-lines; got != ": still here" {
+			t.Errorf("%q", got)
+		}
+	}
+	before := w.seen("ann")
+	w.until("ann was seen again", func() bool { return w.seen("ann").After(before) })
+}
+
+func (w *world) seen(id shoal.EntityID) time.Time {
+	w.t.Helper()
+	e, err := w.hub.Entities.Get(w.t.Context(), adminWho, shoal.DefaultSession, id)
+	if err != nil || e.LastSeenAt == nil {
+		w.t.Fatal(e, err)
+	}
+	return e.LastSeenAt.Time
+}
+
+// A restart breaks no client: what it has in its hands goes on working.
+func TestRestart(t *testing.T) {
+	w := newWorld(t)
+	w.space("shop", "ann", "bob")
+	key := w.key("ann")
+	id := w.initialize(key)
+	quiet := transport{"session", session, func(w *world, key string) mcp.Transport {
+		s := w.streamable(key)
+		s.DisableStandaloneSSE = true
+		return s
+	}}
+	agents := []*agent{w.join(quiet, "ann"), w.join(transports[1], "ann")}
+	w.restart()
+	for _, a := range agents {
+		sent := w.say("bob", "shop", "are you there?", "ann")
+		got := a.do("wait_for_mentions", inputs{})
+		if !strings.Contains(got.Text, string(sent.ID)) {
+			t.Errorf("heard %s", got.Text)
+		}
+		a.do("send_message", inputs{"threadId": "shop", "content": "I am"})
+		if n := len(a.tools()); n != len(toolNames) {
+			t.Errorf("%d tools", n)
+		}
+		if _, err := a.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "shoal://me"}); err != nil {
+			t.Error(err)
+		}
+	}
+	in := []string{"Mcp-Session-Id", id, "Mcp-Protocol-Version", session}
+	for method, want := range map[string]string{"ping": `"result":{}`, "tools/list": "send_message", "resources/list": "shoal://threads"} {
+		status, _, text, err := w.post(t.Context(), key, rpcMethod(9, method, nil), in...)
+		if err != nil || status != 200 || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %s %v", method, status, text, err)
+		}
+	}
+	if status, _, text, err := w.post(t.Context(), key, rpcMethod(nil, "notifications/initialized", nil), in...); err != nil || status != 202 {
+		t.Errorf("notification: %d %s %v", status, text, err)
+	}
+	if status, _ := w.get(t.Context(), key, id); status != 404 {
+		t.Errorf("GET: %d, want 404, so that the client knows that its subscriptions are gone", status)
+	}
+	// Who subscribes again is told, under the old session.
+	status, _, text, err := w.post(t.Context(), key, rpcMethod(10, "resources/subscribe", map[string]any{"uri": "shoal://threads/shop"}), in...)
+	if err != nil || status != 200 || !strings.Contains(text, `"result":{}`) {
+		t.Fatalf("subscribe: %d %s %v", status, text, err)
+	}
+	status, lines := w.get(t.Context(), key, id)
+	if status != 200 {
+		t.Fatalf("GET after subscribe: %d", status)
+	}
+	<-lines
+	w.say("bob", "shop", "news")
+	wantUpdate(t, lines, "shoal://threads/shop")
+}
+
+// wantUpdate waits for one notifications/resources/updated.
+func wantUpdate(t testing.TB, lines chan string, uri string) {
+	t.Helper()
+	for line := range lines {
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		var m struct {
+			Method string
+			Params struct{ URI string }
+		}
+		if err := json.Unmarshal([]byte(data), &m); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(m.Method, " ", m.Params.URI); got != "notifications/resources/updated "+uri {
+			t.Errorf("%s", data)
+		}
+		return
+	}
+	t.Fatal("the stream ended")
+}

@@ -1,0 +1,232 @@
+package mcpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal/internal/guard"
+)
+
+// sseSessions keeps the sessions of the older HTTP+SSE transport. Each lives as
+// long as the GET that opened it, and takes messages from its caller alone.
+type sseSessions struct {
+	mu   sync.Mutex
+	open map[string]*sseSession
+}
+
+type sseSession struct {
+	caller    caller
+	transport *sseTransport
+	server    *mcp.ServerSession
+}
+
+// serveSSE serves /sse: a GET opens a session and is its stream, a POST brings a
+// message to it.
+func (a *API) serveSSE(w http.ResponseWriter, r *http.Request) {
+	q, ok := a.admit(w, r)
+	switch {
+	case !ok:
+	case r.Method == http.MethodGet:
+		q.openSSE()
+	case r.Method == http.MethodPost:
+		q.postSSE()
+	default:
+		w.Header().Set("Allow", "GET, POST")
+		http.Error(w, "Method Not Allowed", http.StatusMethodNotAllowed)
+	}
+}
+
+func (q *request) openSSE() {
+	s, err := q.open(q)
+	if err != nil {
+		guard.WriteRPCError(q.w, err)
+		return
+	}
+	defer q.shut(s)
+	p := q.peer(q.caller)
+	defer q.release(p)
+	h := q.w.Header()
+	h["Content-Type"] = []string{"text/event-stream"}
+	h["Cache-Control"] = []string{"no-cache, no-transform"}
+	id := rand.Text()
+	session := &sseSession{caller: q.caller, transport: &sseTransport{
+		SSEServerTransport: &mcp.SSEServerTransport{Endpoint: q.endpoint(id), Response: s},
+		stream:             s, calls: map[jsonrpc.ID]string{},
+	}}
+	q.sse.put(id, session)
+	defer q.sse.remove(id)
+	server, err := p.server.Connect(s.ctx, session.transport, nil)
+	if err != nil {
+		return // the client went away while the first event was written
+	}
+	defer p.watches.forget(server)
+	select {
+	case <-s.ctx.Done():
+	case <-q.ctx.Done():
+		session.transport.drain() // calls that the hub has ended are still answered
+	}
+	// What still waits ends, so that Close has nothing to wait for.
+	s.cancel(errSessionOver)
+	_ = server.Close() // its stream is over, and so is whatever could fail
+	session.transport.unmarkAll()
+}
+
+// endpoint is where the messages of a session are to be sent. The parameters
+// that name an actor go with it; nothing else of the URL does.
+func (q *request) endpoint(id string) string {
+	query := url.Values{"sessionid": {id}}
+	for _, name := range []string{"agent", "session"} {
+		if given := q.r.URL.Query().Get(name); given != "" {
+			query.Set(name, given)
+		}
+	}
+	return q.r.URL.Path + "?" + query.Encode()
+}
+
+func (q *request) postSSE() {
+	if !isJSON(q.r.Header.Get("Content-Type")) {
+		http.Error(q.w, "Content-Type must be 'application/json'", http.StatusUnsupportedMediaType)
+		return
+	}
+	session := q.sse.of(q.r.URL.Query().Get("sessionid"), q.caller)
+	if session == nil {
+		http.Error(q.w, "session not found", http.StatusNotFound)
+		return
+	}
+	session.transport.ServeHTTP(q.w, q.forSDK())
+}
+
+func (t *sseSessions) put(id string, s *sseSession) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open[id] = s
+}
+
+func (t *sseSessions) remove(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, id)
+}
+
+func (t *sseSessions) of(id string, c caller) *sseSession {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.open[id]; s != nil && s.caller == c {
+		return s
+	}
+	return nil
+}
+
+// sseTransport is the SDK's transport, which also knows which answers have left
+// on the stream.
+type sseTransport struct {
+	*mcp.SSEServerTransport
+	stream *stream
+
+	mu       sync.Mutex
+	calls    map[jsonrpc.ID]string // marks of the calls that are not answered
+	answered chan struct{}         // closed when there are none, once somebody waits for it
+}
+
+// Connect implements [mcp.Transport].
+func (t *sseTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.SSEServerTransport.Connect(ctx)
+	return &sseConnection{c, t}, err
+}
+
+type sseConnection struct {
+	mcp.Connection
+	transport *sseTransport
+}
+
+// Read marks each call of a tool, so that its handler finds the stream.
+func (c *sseConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if call, ok := m.(*jsonrpc.Request); ok && call.IsCall() && call.Method == "tools/call" {
+		c.transport.mark(call)
+	}
+	return m, err
+}
+
+// Write writes a message, and tells when it was the answer to a wait and has
+// reached a connection that still stands.
+func (c *sseConnection) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, m)
+	if answer, ok := m.(*jsonrpc.Response); ok {
+		if from := c.transport.unmark(answer.ID); from != nil && err == nil && c.transport.stream.stands() {
+			from.written()
+		}
+	}
+	return err
+}
+
+func (t *sseTransport) mark(call *jsonrpc.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, twice := t.calls[call.ID]; twice {
+		return // the SDK refuses it
+	}
+	q := t.stream.request
+	mark, _ := q.carriers.add(t.stream.ctx, q)
+	t.calls[call.ID] = mark
+	call.Extra = marked(mark)
+}
+
+// unmarkAll forgets the calls that were not answered when the session ended.
+func (t *sseTransport) unmarkAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, mark := range t.calls {
+		t.stream.request.carriers.drop(mark)
+	}
+	clear(t.calls)
+}
+
+// unmark returns what the answered call came by, or nil.
+func (t *sseTransport) unmark(id jsonrpc.ID) *carrier {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	mark, ok := t.calls[id]
+	if !ok {
+		return nil
+	}
+	delete(t.calls, id)
+	q := t.stream.request
+	from := q.carriers.of(marked(mark))
+	q.carriers.drop(mark)
+	if t.answered != nil && len(t.calls) == 0 {
+		close(t.answered)
+		t.answered = nil
+	}
+	return from
+}
+
+// drainTime is how long Stop lets a session write its last answers.
+const drainTime = time.Second
+
+// drain waits until every call is answered, the stream has ended, or drainTime
+// has passed.
+func (t *sseTransport) drain() {
+	answered := make(chan struct{})
+	t.mu.Lock()
+	if len(t.calls) == 0 {
+		close(answered)
+	} else {
+		t.answered = answered
+	}
+	t.mu.Unlock()
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-answered:
+	case <-t.stream.ctx.Done():
+	case <-timer.C:
+	}
+}

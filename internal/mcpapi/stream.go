@@ -1,0 +1,178 @@
+package mcpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// stream is a response that stays open: server-sent events that the SDK or a
+// wait writes. It is the http.ResponseWriter that they write to. Between events
+// it says something at intervals, so that neither the client nor what stands
+// between takes it for dead; a client that takes nothing is cut off; and nothing
+// is written to a caller whose key has stopped working.
+type stream struct {
+	http.ResponseWriter
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	ended   chan struct{} // closed when the handler is done with the stream
+	api     *API
+	request *request
+	control *http.ResponseController
+	pulse   func() []byte
+
+	mu    sync.Mutex
+	every time.Duration
+	timer *time.Timer
+	begun bool // the first byte is written
+	err   error
+}
+
+// errOver is what is wrong with a stream whose handler has returned.
+var errOver = errors.New("the stream is over")
+
+// stream makes an open response of w. Every interval it writes what pulse
+// returns. The caller must end it.
+func (a *API) stream(req *request, every time.Duration, pulse func() []byte) *stream {
+	s := &stream{
+		ResponseWriter: req.w, api: a, request: req, control: http.NewResponseController(req.w),
+		ended: make(chan struct{}), every: every, pulse: pulse,
+	}
+	s.ctx, s.cancel = context.WithCancelCause(req.r.Context())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer = time.AfterFunc(every, s.beat)
+	return s
+}
+
+// heartbeat is a comment, which clients pass over.
+func heartbeat() []byte { return []byte(": still here\n\n") }
+
+// beat writes a pulse and notes that the caller is present.
+func (s *stream) beat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return
+	}
+	s.api.Hub.Entities.Called(s.request.who, s.request.session)
+	if s.begun && s.write(s.pulse()) == nil {
+		s.fail(s.flush())
+	}
+	s.timer.Reset(s.every)
+}
+
+// Write writes a whole event, or as much of one as the SDK hands in at once.
+func (s *stream) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.write(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// write must be called with mu held.
+func (s *stream) write(b []byte) error {
+	if s.err == nil {
+		s.fail(s.request.recheck())
+	}
+	if s.err == nil {
+		s.begun = true
+		s.fail(s.control.SetWriteDeadline(time.Now().Add(s.api.Patience)))
+	}
+	if s.err == nil {
+		_, err := s.ResponseWriter.Write(b)
+		s.fail(err)
+	}
+	return s.err
+}
+
+// FlushError hands everything that was written to the connection.
+func (s *stream) FlushError() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.fail(s.flush())
+	}
+	return s.err
+}
+
+func (s *stream) flush() error {
+	s.begun = true
+	return s.control.Flush()
+}
+
+// fail ends the stream with its first error.
+func (s *stream) fail(err error) {
+	if err != nil && s.err == nil {
+		s.err = err
+		s.cancel(err)
+	}
+}
+
+// stands reports whether all that was written has reached the connection and
+// the client is still there.
+func (s *stream) stands() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err == nil && s.ctx.Err() == nil
+}
+
+// end is called by the handler when it returns; nothing is written after it.
+func (s *stream) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer.Stop()
+	s.fail(errOver)
+	// The connection may serve other requests; an error is that of a broken one.
+	_ = s.control.SetWriteDeadline(time.Time{})
+	close(s.ended)
+}
+
+// streams counts the open streams of each caller.
+type streams struct {
+	mu   sync.Mutex
+	open map[caller]int
+}
+
+// maxStreams is how many streams a principal may have open.
+const maxStreams = 20
+
+// open makes a stream that counts, or refuses to: RateLimited, or Busy once the
+// API stops, which waits for it. The caller must shut it.
+func (a *API) open(req *request) (*stream, error) {
+	t := &a.streams
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open[req.caller] >= maxStreams {
+		return nil, shoal.E("mcpapi", shoal.RateLimited, fmt.Sprintf("You have %d streams open, as many as you may. Close one first.", maxStreams))
+	}
+	if !a.enter() {
+		return nil, stopping()
+	}
+	t.open[req.caller]++
+	return a.stream(req, a.Heartbeat, heartbeat), nil
+}
+
+func stopping() error {
+	return shoal.E("mcpapi", shoal.Busy, "The server is stopping. Try again in a moment.")
+}
+
+// shut ends a stream of open.
+func (a *API) shut(s *stream) {
+	defer a.leave()
+	s.end()
+	t := &a.streams
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	of := s.request.caller
+	if t.open[of]--; t.open[of] == 0 {
+		delete(t.open, of)
+	}
+}

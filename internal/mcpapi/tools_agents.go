@@ -1,0 +1,170 @@
+package mcpapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+func registerAgent() *tool {
+	return &tool{
+		name:    "register_agent",
+		about:   "Tell the others who you are: sets your display name and your description, and returns you. Call it once, first. Without arguments it only returns you.",
+		repeats: true,
+		inputs: []input{
+			agentInput,
+			{name: "agentName", kind: textInput, about: "Your display name."},
+			{name: "description", kind: textInput, about: "What you can do for the others."},
+		},
+		output: shoal.Entity{},
+		words:  map[string]string{"name": "agentName"},
+		call: func(ctx context.Context, c *call) (result, error) {
+			id, err := c.actor()
+			if err != nil {
+				return result{}, err
+			}
+			e, err := c.present(ctx, id)
+			return result{text: "Registered: " + entityLine(e, true), structured: e}, err
+		},
+	}
+}
+
+// present sets what was given of name and description.
+func (c *call) present(ctx context.Context, id shoal.EntityID) (shoal.Entity, error) {
+	var change shoal.EntityChange
+	if name := c.text("agentName"); c.given("agentName") {
+		change.Name = &name
+	}
+	if about := c.text("description"); c.given("description") {
+		change.Description = &about
+	}
+	if change.Name == nil && change.Description == nil {
+		return c.Hub.Entities.Get(ctx, c.who, c.session, id)
+	}
+	return c.Hub.Entities.Update(ctx, c.who, c.session, id, change)
+}
+
+// cursorInput continues a list.
+var cursorInput = input{name: "cursor", kind: textInput, about: "The nextCursor of the page before, to get the next one."}
+
+func listAgents() *tool {
+	return &tool{
+		name:  "list_agents",
+		about: "List who is in your session, agents and people, and what each is doing now.",
+		reads: true,
+		inputs: []input{
+			{name: "includeDetails", kind: flagInput, about: "Add kind and description to the text."},
+			cursorInput,
+		},
+		output: list[shoal.Entity]{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			found, err := c.Hub.Entities.List(ctx, c.who, c.session, shoal.EntityID(c.text("cursor")), shoal.MaxPage+1)
+			if err != nil {
+				return result{}, err
+			}
+			page := pageOf(found, func(e shoal.Entity) string { return string(e.ID) })
+			return result{text: entityLines(page, c.flag("includeDetails")), structured: page}, nil
+		},
+	}
+}
+
+// pageOf makes a page of what was read, which is one more than a page holds if
+// there is more. place names an item, so that the next page can start behind it.
+func pageOf[T any](found []T, place func(T) string) list[T] {
+	if len(found) <= shoal.MaxPage {
+		return list[T]{Items: append([]T{}, found...)}
+	}
+	return list[T]{Items: found[:shoal.MaxPage], NextCursor: place(found[shoal.MaxPage-1])}
+}
+
+func entityLines(page list[shoal.Entity], details bool) string {
+	lines := make([]string, len(page.Items))
+	for i, e := range page.Items {
+		lines[i] = entityLine(e, details)
+	}
+	return listText(lines, "There is nobody in this session.", page.NextCursor)
+}
+
+// listText is a list as lines.
+func listText(lines []string, empty, nextCursor string) string {
+	if len(lines) == 0 {
+		return empty
+	}
+	if nextCursor != "" {
+		lines = append(lines, fmt.Sprintf("There are more: call again with cursor %q.", nextCursor))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func entityLine(e shoal.Entity, details bool) string {
+	line := fmt.Sprintf("ID: %s, Name: %s, State: %s", e.ID, e.Name, e.State)
+	if details {
+		line += fmt.Sprintf(", Kind: %s, Description: %s", e.Kind, oneLine(e.Description))
+	}
+	return line
+}
+
+// oneLine keeps a text of others from looking like lines of ours.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// arrivals is the structured result of wait_for_agents.
+type arrivals struct {
+	Items     []shoal.Entity   `json:"items"`
+	Missing   []shoal.EntityID `json:"missing"`
+	TimedOut  bool             `json:"timedOut"`
+	TimeoutMs int64            `json:"timeoutMs"`
+}
+
+func waitForAgents() *tool {
+	return &tool{
+		name:  "wait_for_agents",
+		about: "Wait until others are present: those you name, or as many as you count besides yourself. Present is whoever is not offline.",
+		waits: true, reads: true,
+		inputs: []input{
+			{name: "agentIds", kind: listInput, about: "Whom to wait for. Give this or count."},
+			{name: "count", kind: wholeInput, least: 1, most: 10_000, about: "How many others to wait for. Give this or agentIds."},
+			timeoutInput(60_000),
+		},
+		output: arrivals{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			if c.given("agentIds") && c.given("count") {
+				return result{}, shoal.Invalid("agentIds", "and count exclude each other: give one of them")
+			}
+			timeout := c.whole("timeoutMs")
+			here, missing, timedOut, err := c.Hub.Inbox.WaitForAgents(ctx, c.who, c.session, c.ids("agentIds"), int(c.whole("count")),
+				time.Duration(timeout)*time.Millisecond)
+			if err != nil {
+				return result{}, err
+			}
+			return result{
+				text:       arrivalText(here, missing, timedOut),
+				structured: arrivals{Items: here, Missing: missing, TimedOut: timedOut, TimeoutMs: timeout},
+			}, nil
+		},
+	}
+}
+
+func arrivalText(here []shoal.Entity, missing []shoal.EntityID, timedOut bool) string {
+	text := entityLines(list[shoal.Entity]{Items: here}, false)
+	if len(here) == 0 {
+		text = "Nobody is present."
+	}
+	if !timedOut {
+		return text
+	}
+	if len(missing) > 0 {
+		text += "\nMissing: " + join(missing)
+	}
+	return text + "\nThe time is up. Call again to go on waiting."
+}
+
+func join[T ~string](ids []T) string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = string(id)
+	}
+	return strings.Join(out, ", ")
+}

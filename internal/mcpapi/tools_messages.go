@@ -1,0 +1,128 @@
+package mcpapi
+
+import (
+	"context"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+func sendMessage() *tool {
+	return &tool{
+		name:  "send_message",
+		about: "Post a message to a thread that you take part in. Only the participants in mentions are woken by it; a name in the text wakes nobody.",
+		inputs: []input{
+			threadInput,
+			{name: "content", kind: textInput, required: true, about: "The text of the message."},
+			{name: "mentions", kind: listInput, empty: true, about: "The ids of the participants who shall read it now."},
+			{name: "senderId", kind: textInput, actor: true, about: "Your own id. Leave it out: your key says who you are."},
+			{name: "idempotencyKey", kind: textInput, about: "Any text of your own. A call that is repeated with it posts nothing twice: use it when you do not know whether a call arrived."},
+		},
+		output: shoal.Message{},
+		words:  map[string]string{"parts[0].text": "content", "parts": "content"},
+		call: func(ctx context.Context, c *call) (result, error) {
+			draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(c.text("content"))}, Mentions: c.ids("mentions")}
+			m, err := c.Hub.Messages.Post(ctx, c.who, c.session, c.thread(), draft, c.text("idempotencyKey"))
+			if err != nil {
+				return result{}, err
+			}
+			return result{text: sentText(m), structured: m}, nil
+		},
+	}
+}
+
+// sentText confirms a message.
+func sentText(m shoal.Message) string {
+	var b strings.Builder
+	b.WriteString("Message sent successfully:\nID: " + string(m.ID))
+	b.WriteString("\nThread: " + string(m.SpaceID))
+	b.WriteString("\nSender: " + string(m.EntityID))
+	b.WriteString("\nContent: " + m.Text())
+	b.WriteString("\nMentions: " + join(m.Mentions))
+	if len(m.DroppedMentions) > 0 {
+		b.WriteString("\nDropped mentions: " + join(m.DroppedMentions) + " (no participants of this thread: add_participant adds them)")
+	}
+	return b.String()
+}
+
+// reading is the structured result of read_thread.
+type reading struct {
+	Space shoal.Space     `json:"space"`
+	Items []shoal.Message `json:"items"`
+}
+
+func readThread() *tool {
+	return &tool{
+		name:  "read_thread",
+		about: "Read messages of a thread, the newest unless you say otherwise, oldest first. Reading acknowledges nothing.",
+		reads: true,
+		inputs: []input{
+			threadInput,
+			{name: "limit", kind: wholeInput, otherwise: shoal.DefaultPage, least: 1, most: shoal.MaxPage, about: "How many messages."},
+			{name: "beforeSeq", kind: wholeInput, least: 1, most: anyNumber, about: "Read the last messages below this seq."},
+			{name: "afterSeq", kind: wholeInput, least: 0, most: anyNumber, about: "Read the first messages above this seq."},
+		},
+		output: reading{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			page, err := c.page()
+			if err != nil {
+				return result{}, err
+			}
+			messages, err := c.Hub.Messages.Read(ctx, c.who, c.session, c.thread(), page)
+			if err != nil {
+				return result{}, err
+			}
+			space, err := c.Hub.Spaces.Get(ctx, c.who, c.session, c.thread())
+			if err != nil {
+				return result{}, err
+			}
+			text, err := c.messagesText(ctx, []threadText{textOf(space, messages)})
+			return result{text: text, structured: reading{Space: space, Items: append([]shoal.Message{}, messages...)}}, err
+		},
+	}
+}
+
+// page returns the page of the timeline that was asked for.
+func (c *call) page() (hub.Page, error) {
+	page := hub.Page{Limit: int(c.whole("limit")), Before: c.whole("beforeSeq"), After: c.whole("afterSeq")}
+	switch {
+	case c.given("beforeSeq") && c.given("afterSeq"):
+		return page, shoal.Invalid("beforeSeq", "and afterSeq exclude each other: give one of them")
+	case c.given("afterSeq") && page.After == 0:
+		// The hub reads 0 as "not given". A timeline starts at 1 and has no gaps.
+		page.Before = int64(page.Limit) + 1
+	}
+	return page, nil
+}
+
+func searchMessages() *tool {
+	return &tool{
+		name:  "search_messages",
+		about: "Find messages in your threads that hold all of these words, the newest first.",
+		reads: true,
+		inputs: []input{
+			{name: "query", kind: textInput, required: true, about: "The words; the last one may be the beginning of a word."},
+			threadInput.optional("Search this thread only."),
+			{name: "limit", kind: wholeInput, otherwise: 20, least: 1, most: shoal.MaxPage, about: "How many hits."},
+		},
+		output: list[shoal.Hit]{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			hits, err := c.Hub.Messages.Search(ctx, c.who, c.session, hub.Search{
+				Query: c.text("query"), Space: c.thread(), Limit: int(c.whole("limit")),
+			})
+			if err != nil {
+				return result{}, err
+			}
+			messages := make([]shoal.Message, len(hits))
+			for i, h := range hits {
+				messages[i] = h.Message
+			}
+			n := names{shoal.System: systemName}
+			if err := c.addNames(ctx, n, messages); err != nil {
+				return result{}, err
+			}
+			return result{text: hitsXML(hits, n), structured: list[shoal.Hit]{Items: append([]shoal.Hit{}, hits...)}}, nil
+		},
+	}
+}

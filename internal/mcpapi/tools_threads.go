@@ -1,0 +1,134 @@
+package mcpapi
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+func createThread() *tool {
+	return &tool{
+		name:  "create_thread",
+		about: "Create a thread: a conversation of you and the participants that you name. Look with list_threads first whether there is one.",
+		inputs: []input{
+			{name: "threadName", kind: textInput, required: true, about: "What the thread is about."},
+			{name: "participantIds", kind: listInput, empty: true, about: "Who else takes part, by id; list_agents tells the ids. You take part by yourself."},
+			{name: "creatorId", kind: textInput, actor: true, about: "Your own id. Leave it out: your key says who you are."},
+			{name: "adminAgentId", kind: textInput, about: "The agent that answers people who mention nobody."},
+		},
+		output: shoal.Space{},
+		words:  map[string]string{"name": "threadName", "members": "participantIds"},
+		call: func(ctx context.Context, c *call) (result, error) {
+			if _, err := c.actor(); err != nil {
+				return result{}, err
+			}
+			n := shoal.NewSpace{Name: c.text("threadName"), Members: c.ids("participantIds")}
+			if admin := shoal.EntityID(c.text("adminAgentId")); admin != "" {
+				n.AdminAgentID = &admin
+			}
+			s, err := c.Hub.Spaces.Create(ctx, c.who, c.session, n, "")
+			return spaceResult("Thread created successfully:", s), err
+		},
+	}
+}
+
+// spaceResult tells what a thread is after a change.
+func spaceResult(what string, s shoal.Space) result {
+	text := what + "\nID: " + string(s.ID) + "\nName: " + s.Name + "\nParticipants: " + memberIDs(s)
+	if s.Summary != nil {
+		text += "\nSummary: " + *s.Summary
+	}
+	return result{text: text, structured: s}
+}
+
+func memberIDs(s shoal.Space) string {
+	ids := make([]shoal.EntityID, len(s.Members))
+	for i, m := range s.Members {
+		ids[i] = m.EntityID
+	}
+	return join(ids)
+}
+
+func listThreads() *tool {
+	return &tool{
+		name:  "list_threads",
+		about: "List the threads that you take part in, with how many messages you have not acknowledged in each, and how many of them mention you.",
+		reads: true,
+		inputs: []input{
+			{name: "includeClosed", kind: flagInput, about: "List closed threads, too."},
+			cursorInput,
+		},
+		output: list[shoal.Space]{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			page, err := c.threads(ctx, c.caller, !c.flag("includeClosed"), shoal.SpaceID(c.text("cursor")))
+			if err != nil {
+				return result{}, err
+			}
+			lines := make([]string, len(page.Items))
+			for i, s := range page.Items {
+				lines[i] = fmt.Sprintf("ID: %s, Name: %s, Status: %s, Participants: %s, Unread: %d, Mentions: %d",
+					s.ID, s.Name, s.Status, memberIDs(s), s.UnreadCount, s.MentionCount)
+			}
+			return result{text: listText(lines, "You take part in no thread. create_thread makes one.", page.NextCursor), structured: page}, nil
+		},
+	}
+}
+
+// threads returns a page of the caller's threads. An admin that names no actor
+// has none of its own and sees all.
+func (a *API) threads(ctx context.Context, c caller, openOnly bool, after shoal.SpaceID) (list[shoal.Space], error) {
+	found, err := a.Hub.Spaces.List(ctx, c.who, c.session, hub.SpaceFilter{
+		Member: c.who.EntityID, OpenOnly: openOnly, After: after, Limit: shoal.MaxPage + 1,
+	})
+	return pageOf(found, func(s shoal.Space) string { return string(s.ID) }), err
+}
+
+// spaceMethod is a method of the hub's spaces that changes who is in one.
+type spaceMethod func(*hub.Spaces, context.Context, shoal.Principal, shoal.SessionID, shoal.SpaceID, shoal.EntityID) (shoal.Space, error)
+
+// membership is what add_participant and remove_participant share.
+func membership(name, about, done string, removes bool, change spaceMethod) *tool {
+	return &tool{
+		name: name, about: about, repeats: true, removes: removes,
+		inputs: []input{
+			threadInput,
+			{name: "participantId", kind: textInput, required: true, about: "The id of the participant."},
+		},
+		output: shoal.Space{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			s, err := change(c.Hub.Spaces, ctx, c.who, c.session, c.thread(), shoal.EntityID(c.text("participantId")))
+			return spaceResult(done, s), err
+		},
+	}
+}
+
+func addParticipant() *tool {
+	return membership("add_participant",
+		"Add somebody to a thread that you take part in. The new participant sees the whole history.",
+		"Participant added successfully:", false, (*hub.Spaces).Join)
+}
+
+func removeParticipant() *tool {
+	return membership("remove_participant",
+		"Remove somebody, or yourself, from a thread that you take part in.",
+		"Participant removed successfully:", true, (*hub.Spaces).Leave)
+}
+
+func closeThread() *tool {
+	return &tool{
+		name:    "close_thread",
+		removes: true,
+		about:   "Close a thread when it has reached its end. Everybody in it gets your summary; its history stays readable; nothing can be added any more.",
+		inputs: []input{
+			threadInput,
+			{name: "summary", kind: textInput, required: true, about: "What came out of the conversation."},
+		},
+		output: shoal.Space{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			s, err := c.Hub.Spaces.Close(ctx, c.who, c.session, c.thread(), c.text("summary"))
+			return spaceResult("Thread closed successfully:", s), err
+		},
+	}
+}

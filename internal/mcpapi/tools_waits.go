@@ -1,0 +1,149 @@
+package mcpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// What a wait says when the time is up, and that this is no failure.
+const (
+	nothingNew = "No new messages received within the timeout period"
+	callAgain  = "Nothing is wrong: simply call again to go on waiting."
+)
+
+// timeoutInput says how long a tool may block.
+func timeoutInput(otherwise int64) input {
+	return input{
+		name: "timeoutMs", kind: wholeInput, otherwise: otherwise, most: shoal.MaxWait.Milliseconds(), clamped: true,
+		about: "How long to wait, in milliseconds. Stay below 60000 if your client cuts calls off after a minute.",
+	}
+}
+
+var waitInputs = []input{
+	timeoutInput(shoal.DefaultWait.Milliseconds()),
+	agentInput,
+	threadInput.optional("Wait for messages of this thread only."),
+	{name: "ack", kind: textInput, about: "The cursor of your last batch: acknowledges exactly those messages. Pass it as soon as you have dealt with them."},
+	{name: "redeliver", kind: flagInput, about: "Get the last batch again instead of acknowledging it by waiting on."},
+}
+
+func waitForMentions() *tool {
+	return &tool{
+		name:   "wait_for_mentions",
+		about:  "Wait until somebody mentions you or the system speaks; returns at once if that has happened already. Call it again and again: it is how you hear others. A time-out only means that nobody spoke to you.",
+		waits:  true,
+		inputs: waitInputs,
+		output: shoal.WaitResult{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			return c.wait(ctx, shoal.WaitMentions, nil)
+		},
+	}
+}
+
+func waitForMessages() *tool {
+	return &tool{
+		name:  "wait_for_messages",
+		about: "Like wait_for_mentions, but for every message of your threads that you did not send.",
+		waits: true,
+		inputs: append(waitInputs[:len(waitInputs):len(waitInputs)],
+			input{name: "from", kind: listInput, empty: true, about: "Wait for messages of these senders only."}),
+		output: shoal.WaitResult{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			return c.wait(ctx, shoal.WaitMessages, c.ids("from"))
+		},
+	}
+}
+
+// wait waits and puts what came into words.
+func (c *call) wait(ctx context.Context, kind shoal.WaitKind, from []shoal.EntityID) (result, error) {
+	d, err := c.Hub.Inbox.Wait(ctx, c.who, hub.WaitRequest{
+		Session: c.session, Kind: kind, Space: c.thread(), From: from, Ack: c.text("ack"), Redeliver: c.flag("redeliver"),
+		Timeout: time.Duration(c.whole("timeoutMs")) * time.Millisecond,
+	})
+	if err != nil {
+		return result{}, err
+	}
+	out := result{structured: d.Result, delivery: d}
+	if d.Result.TimedOut {
+		out.text, out.more = nothingNew, []string{callAgain}
+		return out, nil
+	}
+	threads := make([]threadText, len(d.Result.Items))
+	for i, item := range d.Result.Items {
+		if threads[i], err = c.received(ctx, item); err != nil {
+			return result{}, err
+		}
+	}
+	out.text, err = c.messagesText(ctx, threads)
+	out.more = []string{fmt.Sprintf("Once you have dealt with these messages, acknowledge them: pass ack: %q in your next wait.", *d.Result.Cursor)}
+	return out, err
+}
+
+// received is what a wait brought of one thread, with who takes part in it now.
+func (c *call) received(ctx context.Context, item shoal.WaitItem) (threadText, error) {
+	messages := make([]shoal.Message, len(item.Messages))
+	for i, m := range item.Messages {
+		messages[i] = m.Message
+	}
+	space, err := c.Hub.Spaces.Get(ctx, c.who, c.session, item.Space.ID)
+	if errors.Is(err, shoal.NotFound) { // the caller was removed a moment ago
+		return threadText{space: item.Space, messages: messages}, nil
+	}
+	return textOf(space, messages), err
+}
+
+func textOf(s shoal.Space, messages []shoal.Message) threadText {
+	return threadText{
+		space: shoal.SpaceRef{ID: s.ID, Name: s.Name, Status: s.Status}, summary: s.Summary, members: s.Members, messages: messages,
+	}
+}
+
+// systemName is how the server itself is called.
+const systemName = "System"
+
+// messagesText is the XML form of threads with everybody's names.
+func (c *call) messagesText(ctx context.Context, threads []threadText) (string, error) {
+	n := names{shoal.System: systemName}
+	var messages []shoal.Message
+	for _, t := range threads {
+		for _, m := range t.members {
+			n[m.EntityID] = m.Name
+		}
+		messages = append(messages, t.messages...)
+	}
+	if err := c.addNames(ctx, n, messages); err != nil {
+		return "", err
+	}
+	return messagesXML(threads, n), nil
+}
+
+// addNames looks up the senders and the mentioned that n does not name yet:
+// those who have left, and the system.
+func (c *call) addNames(ctx context.Context, n names, messages []shoal.Message) error {
+	var unknown []shoal.EntityID
+	add := func(id shoal.EntityID) {
+		if _, known := n[id]; !known {
+			n[id] = string(id)
+			unknown = append(unknown, id)
+		}
+	}
+	for _, m := range messages {
+		add(m.EntityID)
+		for _, id := range m.Mentions {
+			add(id)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	found, err := c.Hub.Messages.Names(ctx, c.session, unknown)
+	for id, name := range found {
+		n[id] = name
+	}
+	return err
+}

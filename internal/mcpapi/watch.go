@@ -1,0 +1,157 @@
+package mcpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// watches follows the threads that sessions of a peer are subscribed to, each
+// with one goroutine while anybody is.
+type watches struct {
+	peer *peer
+	mu   sync.Mutex
+	open map[shoal.SpaceID]*watch
+}
+
+// watch follows one thread.
+type watch struct {
+	sessions map[*mcp.ServerSession]struct{}
+	cancel   context.CancelFunc
+}
+
+// maxWatches is how many threads a caller may be subscribed to at a time.
+const maxWatches = 100
+
+// subscribe begins to tell a session about new messages of a thread that its
+// caller may read.
+func (t *watches) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
+	id, ok := strings.CutPrefix(req.Params.URI, threadURI)
+	if !ok {
+		return fmt.Errorf("only threads can be subscribed to: %s{id}", threadURI)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w := t.open[shoal.SpaceID(id)]; w != nil {
+		w.sessions[req.Session] = struct{}{}
+		return nil
+	}
+	if len(t.open) >= maxWatches {
+		return fmt.Errorf("you are subscribed to %d threads, as many as you may; unsubscribe from one first", maxWatches)
+	}
+	f, err := t.follow(ctx, shoal.SpaceID(id))
+	if errors.Is(err, shoal.NotFound) {
+		return mcp.ResourceNotFoundError(req.Params.URI)
+	}
+	if err != nil {
+		return err
+	}
+	if !t.peer.api.enter() {
+		f.Close()
+		return hub.ErrStopping
+	}
+	w := &watch{sessions: map[*mcp.ServerSession]struct{}{req.Session: {}}}
+	ctx, w.cancel = context.WithCancel(t.peer.api.ctx)
+	t.open[shoal.SpaceID(id)] = w
+	go func() {
+		defer t.peer.api.leave()
+		t.run(ctx, shoal.SpaceID(id), w, f)
+	}()
+	return nil
+}
+
+func (t *watches) follow(ctx context.Context, id shoal.SpaceID) (*hub.Follower, error) {
+	c := t.peer.caller
+	return t.peer.api.Hub.Events.Follow(ctx, c.who, hub.FollowRequest{Session: c.session, Space: id})
+}
+
+// unsubscribe ends what subscribe began.
+func (t *watches) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	id := shoal.SpaceID(strings.TrimPrefix(req.Params.URI, threadURI))
+	if w := t.open[id]; w != nil {
+		t.leave(id, w, req.Session)
+	}
+	return nil
+}
+
+// forget ends all that a session is subscribed to.
+func (t *watches) forget(s *mcp.ServerSession) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, w := range t.open {
+		t.leave(id, w, s)
+	}
+}
+
+// leave must be called with mu held.
+func (t *watches) leave(id shoal.SpaceID, w *watch, s *mcp.ServerSession) {
+	delete(w.sessions, s)
+	if len(w.sessions) == 0 {
+		w.cancel()
+		delete(t.open, id)
+	}
+}
+
+// run tells about everything that happens in a thread until nobody wants to know
+// or the caller may not: it has left, or its session is gone.
+func (t *watches) run(ctx context.Context, id shoal.SpaceID, w *watch, f *hub.Follower) {
+	for fresh := true; ; fresh = false {
+		err := t.tell(ctx, id, f, fresh)
+		f.Close()
+		if !errors.Is(err, shoal.Busy) {
+			t.over(ctx, id, w, err)
+			return
+		}
+		// It fell behind. What it missed is told as one change.
+		if f, err = t.follow(ctx, id); err != nil {
+			t.over(ctx, id, w, err)
+			return
+		}
+	}
+}
+
+// quiet is how long a follower waits before it asks again; no event is needed.
+const quiet = time.Hour
+
+// tell forwards what happens as changes of the resource. A fresh follower's
+// snapshot is no change.
+func (t *watches) tell(ctx context.Context, id shoal.SpaceID, f *hub.Follower, fresh bool) error {
+	for {
+		events, err := f.Next(ctx, quiet)
+		if err != nil {
+			return err
+		}
+		changed := !fresh
+		for _, e := range events {
+			changed = changed || e.Type != shoal.EventSnapshot && e.Type != shoal.EventEntityUpdated
+		}
+		if changed {
+			// It fails for no single session; each one's own stream knows its end.
+			_ = t.peer.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: threadURI + string(id)})
+		}
+		fresh = true
+	}
+}
+
+// over forgets a watch that ended by itself.
+func (t *watches) over(ctx context.Context, id shoal.SpaceID, w *watch, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open[id] == w {
+		delete(t.open, id)
+	}
+	if ctx.Err() == nil && shoal.KindOf(err) == shoal.Internal && !errors.Is(err, hub.ErrStopping) {
+		t.peer.api.Log.Error("a subscription ended", "thread", id, "error", err)
+	}
+	w.cancel()
+}

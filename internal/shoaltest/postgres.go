@@ -1,0 +1,152 @@
+package shoaltest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Postgres returns the URL of a new, empty database on a PostgreSQL server of
+// this process, which it starts when it is called first. The server listens on a
+// socket in a temporary directory, sorts text as people do by default, so that a
+// forgotten collation shows, and is gone with its directory when the process
+// is, however that ends. Where PostgreSQL is missing, the test fails with the
+// command that installs it.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	server, err := postgresServer()
+	if err != nil {
+		t.Fatalf("PostgreSQL does not start: %v", err)
+	}
+	name := fmt.Sprintf("test%d", postgresDatabases.Add(1))
+	ctx := context.Background()
+	admin, err := pgx.Connect(ctx, postgresURL(server.directory, "postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(ctx) //nolint:errcheck // the database is made or not by then
+	if _, err := admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	return postgresURL(server.directory, name)
+}
+
+var postgresDatabases atomic.Int64
+
+func postgresURL(directory, name string) string {
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + name, RawQuery: url.Values{"host": {directory}}.Encode()}
+	return u.String()
+}
+
+// postgresScript runs the server in directory $1 with the programs of directory
+// $2 until its standard input ends, which is when the process that holds the
+// other end is gone.
+const postgresScript = `
+fail() { echo failed; cat "$1"/*.log; rm -rf "$1"; exit 1; }
+"$2/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale-provider=icu --icu-locale=en-US --locale=C.UTF-8 --no-sync >"$1/initdb.log" 2>&1 || fail "$1"
+"$2/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c max_connections=200 >"$1/server.log" 2>&1 </dev/null &
+until "$2/pg_isready" -q -h "$1"; do
+  kill -0 $! 2>/dev/null || fail "$1"
+  sleep 0.05
+done
+echo ready
+exec >/dev/null 2>&1
+read -r _
+kill -QUIT $!
+wait
+rm -rf "$1"
+`
+
+// postgresProcess is the server of this process.
+type postgresProcess struct {
+	directory string    // where its socket is
+	lifeline  io.Closer // open for as long as this process lives: nobody closes it
+}
+
+// postgresServer starts the server of this process, once.
+var postgresServer = sync.OnceValues(func() (server postgresProcess, err error) {
+	programs, err := postgresPrograms()
+	if err != nil {
+		return server, err
+	}
+	if server.directory, err = os.MkdirTemp("", "shoal-postgres-"); err != nil {
+		return server, err
+	}
+	watch := exec.Command("sh", "-c", postgresScript, "sh", server.directory, programs)
+	watch.Dir = server.directory
+	watch.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is not for the script: it has to clean up
+	if os.Geteuid() == 0 {
+		// PostgreSQL refuses to run as root.
+		if watch.SysProcAttr.Credential, err = postgresUser(server.directory); err != nil {
+			return server, err
+		}
+	}
+	if server.lifeline, err = watch.StdinPipe(); err != nil {
+		return server, err
+	}
+	out, err := watch.StdoutPipe()
+	if err != nil {
+		return server, err
+	}
+	if err := watch.Start(); err != nil {
+		return server, err
+	}
+	lines := bufio.NewReader(out)
+	if first, _ := lines.ReadString('\n'); first != "ready\n" {
+		rest, _ := io.ReadAll(lines)
+		return server, fmt.Errorf("%s\n%s", first, rest)
+	}
+	return server, out.Close()
+})
+
+// postgresPrograms returns the directory of the newest PostgreSQL here.
+func postgresPrograms() (string, error) {
+	installed, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return "", err
+	}
+	if len(installed) == 0 {
+		path, err := exec.LookPath("initdb")
+		if err != nil {
+			return "", fmt.Errorf("it is not installed; run: apt-get install -y postgresql")
+		}
+		installed = []string{path}
+	}
+	version := func(path string) int {
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+		return n
+	}
+	newest := slices.MaxFunc(installed, func(a, b string) int { return version(a) - version(b) })
+	return filepath.Dir(newest), nil
+}
+
+// postgresUser returns the user postgres and makes directory its own.
+func postgresUser(directory string) (*syscall.Credential, error) {
+	account, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.Atoi(account.Uid)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.Atoi(account.Gid)
+	if err != nil {
+		return nil, err
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chown(directory, uid, gid)
+}

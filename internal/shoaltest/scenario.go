@@ -1,0 +1,203 @@
+package shoaltest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// OpenSQLite opens a new SQLite store in a directory of the test and closes it
+// when the test ends.
+func OpenSQLite(t testing.TB) *sqlstore.Store {
+	t.Helper()
+	store, err := sqlstore.Open(context.Background(), sqlstore.Options{
+		URL:   "sqlite://" + filepath.Join(t.TempDir(), "shoal.db"),
+		Fatal: func(err error) { t.Errorf("the store failed: %v", err) },
+	})
+	if err != nil {
+		t.Fatalf("open the store: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	return store
+}
+
+// Play plays every scenario that pattern matches, each as a subtest. With update
+// it writes the outcomes anew instead of comparing them.
+func Play(t *testing.T, pattern string, update bool) {
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenario matches %s (%v)", pattern, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got string
+			synctest.Test(t, func(t *testing.T) { got = play(t, file, string(text)) })
+			switch {
+			case got == string(text):
+			case update:
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			default:
+				t.Errorf("%s has another outcome; run with -update to write it there, and look at the difference:\n%s", file, difference(string(text), got))
+			}
+		})
+	}
+}
+
+// play runs a scenario and returns its text with the outcomes that it had.
+func play(t *testing.T, file, text string) string {
+	s := newStage(t)
+	defer s.stop()
+	var out strings.Builder
+	inBlock, skipping := false, false
+	for n, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case skipping && trimmed != "":
+			continue // an outcome of an earlier run
+		case trimmed == "----":
+			if !inBlock {
+				t.Fatalf("%s:%d: ---- without a command before it", file, n+1)
+			}
+			fmt.Fprintf(&out, "%s\n%s", line, s.told())
+			inBlock, skipping = false, true
+			continue
+		case trimmed == "":
+			if inBlock {
+				t.Fatalf("%s:%d: the block has no ----", file, n+1)
+			}
+			skipping = false
+		case strings.HasPrefix(trimmed, "#"):
+		default:
+			inBlock = true
+			if err := s.do(trimmed); err != nil {
+				t.Fatalf("%s:%d: %s: %v", file, n+1, trimmed, err)
+			}
+		}
+		fmt.Fprintln(&out, line)
+	}
+	return out.String()
+}
+
+// difference shows from where on two texts differ.
+func difference(want, got string) string {
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	at := 0
+	for at < len(w) && at < len(g) && w[at] == g[at] {
+		at++
+	}
+	around := func(lines []string) string {
+		return strings.Join(lines[min(max(at-4, 0), len(lines)):min(at+8, len(lines))], "\n")
+	}
+	return fmt.Sprintf("line %d\n--- written\n%s\n--- happened\n%s", at+1, around(w), around(g))
+}
+
+// stage is where a scenario plays: one hub, and what was said about it.
+type stage struct {
+	t     *testing.T
+	store *gate
+	hub   *hub.Hub
+	start time.Time
+	out   bytes.Buffer
+
+	messages  map[shoal.MessageID]string
+	keys      map[string]shoal.KeyID
+	waits     []*stageWait
+	followers map[string]*stageFollower
+}
+
+func newStage(t *testing.T) *stage {
+	s := &stage{
+		t: t, store: &gate{Store: OpenSQLite(t)}, start: time.Now(),
+		messages: map[shoal.MessageID]string{}, keys: map[string]shoal.KeyID{}, followers: map[string]*stageFollower{},
+	}
+	s.open(0)
+	return s
+}
+
+// open starts a hub that keeps so many events of a space; 0 is its default.
+func (s *stage) open(keepEvents int) {
+	s.hub = hub.New(hub.Options{Store: s.store, Bus: localbus.New(), KeepEvents: keepEvents})
+	if err := s.hub.Start(context.Background()); err != nil {
+		s.t.Fatalf("start the hub: %v", err)
+	}
+}
+
+// stop ends the hub and everything that still waits or follows.
+func (s *stage) stop() {
+	s.store.release()
+	s.hub.Stop()
+	for _, f := range s.followers {
+		f.cut()
+	}
+	synctest.Wait()
+}
+
+// do carries out one command and all that follows from it.
+func (s *stage) do(line string) error {
+	c, err := parse(line)
+	if err != nil {
+		return err
+	}
+	verb, known := verbs[c.verb]
+	if !known {
+		return fmt.Errorf("there is no command %q", c.verb)
+	}
+	err = verb(s, c)
+	if failed := c.unused(); failed != nil && err == nil {
+		err = failed
+	}
+	var refused *shoal.Error
+	if errors.As(err, &refused) {
+		s.say("%s", told(err))
+		err = nil
+	}
+	synctest.Wait()
+	s.tellWaits()
+	return err
+}
+
+// say adds a line to the outcome, without what differs from run to run.
+func (s *stage) say(format string, args ...any) {
+	line := strings.ReplaceAll(fmt.Sprintf(format, args...), s.store.Epoch(), "EPOCH")
+	for name, id := range s.keys {
+		line = strings.ReplaceAll(line, string(id), name)
+	}
+	fmt.Fprintln(&s.out, line)
+}
+
+// told returns what was said since it was asked last.
+func (s *stage) told() string {
+	defer s.out.Reset()
+	return s.out.String()
+}
+
+// told writes an error as its kind and its sentence.
+func told(err error) string {
+	var e *shoal.Error
+	if errors.As(err, &e) {
+		return fmt.Sprintf("%s: %s", e.Kind, e.Msg)
+	}
+	return err.Error()
+}

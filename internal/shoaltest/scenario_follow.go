@@ -1,0 +1,131 @@
+package shoaltest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// stageFollower reads events until it is cut or they end.
+type stageFollower struct {
+	presence bool
+	cut      func()
+
+	mu     sync.Mutex
+	events []shoal.Event
+	last   shoal.Cursor
+	ended  error
+}
+
+func follow(s *stage, c *command) error {
+	name := c.word()
+	who, session := s.actor(c, c.word())
+	f := &stageFollower{presence: c.flag("presence")}
+	after, err := s.after(c.option("after"))
+	if err != nil {
+		return err
+	}
+	req := hub.FollowRequest{Session: session, Space: shoal.SpaceID(c.word()), After: after}
+	if before := s.followers[name]; before != nil {
+		before.cut()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	source, err := s.hub.Events.Follow(ctx, who, req)
+	if err != nil {
+		cancel()
+		return err
+	}
+	done := make(chan struct{})
+	f.cut = sync.OnceFunc(func() {
+		cancel()
+		<-done
+	})
+	s.followers[name] = f
+	go func() {
+		defer close(done)
+		defer source.Close()
+		f.read(ctx, source)
+	}()
+	return nil
+}
+
+// after finds the cursor behind which to follow.
+func (s *stage) after(word string) (shoal.Cursor, error) {
+	if place, ok := strings.CutPrefix(word, "@"); ok {
+		return shoal.Cursor(s.store.Epoch() + "." + place), nil
+	}
+	if f := s.followers[word]; f != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.last == "" {
+			return "", fmt.Errorf("the follower %q has had no event", word)
+		}
+		return f.last, nil
+	}
+	return shoal.Cursor(word), nil
+}
+
+func (f *stageFollower) read(ctx context.Context, source *hub.Follower) {
+	for {
+		events, err := source.Next(ctx, time.Hour)
+		f.mu.Lock()
+		for _, ev := range events {
+			if ev.Type != shoal.EventEntityUpdated || f.presence {
+				f.events = append(f.events, ev)
+			}
+			if ev.Cursor != "" {
+				f.last = ev.Cursor
+			}
+		}
+		f.ended = err
+		f.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func events(s *stage, c *command) error {
+	f, err := s.follower(c)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.events) == 0 && f.ended == nil {
+		s.say("nothing")
+	}
+	for _, ev := range f.events {
+		line, err := s.event(ev)
+		if err != nil {
+			return err
+		}
+		s.say("%s", line)
+	}
+	f.events = nil
+	if f.ended != nil {
+		s.say("the end: %s", told(f.ended))
+	}
+	return nil
+}
+
+func unfollow(s *stage, c *command) error {
+	f, err := s.follower(c)
+	if err == nil {
+		f.cut()
+	}
+	return err
+}
+
+func (s *stage) follower(c *command) (*stageFollower, error) {
+	name := c.word()
+	if f := s.followers[name]; f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("there is no follower %q", name)
+}

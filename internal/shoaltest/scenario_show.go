@@ -1,0 +1,153 @@
+package shoaltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// How things are written in an outcome: short, and the same in every run.
+
+func join[T ~string](ids []T) string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = string(id)
+	}
+	return strings.Join(out, ",")
+}
+
+// since writes a moment as the time since the scenario began.
+func (s *stage) since(t time.Time) string { return "+" + t.Sub(s.start).String() }
+
+// name returns the number of a message: msg1 is the first that was shown.
+func (s *stage) name(id shoal.MessageID) string {
+	if s.messages[id] == "" {
+		s.messages[id] = "msg" + strconv.Itoa(len(s.messages)+1)
+	}
+	return s.messages[id]
+}
+
+func place(m shoal.Message) string { return fmt.Sprintf("%s#%d", m.SpaceID, m.Seq) }
+
+func line(m shoal.Message) string {
+	out := fmt.Sprintf("%s %s %q", place(m), m.EntityID, m.Text())
+	if len(m.Mentions) > 0 {
+		out += " mentions=" + join(m.Mentions)
+	}
+	if len(m.DroppedMentions) > 0 {
+		out += " dropped=" + join(m.DroppedMentions)
+	}
+	return out
+}
+
+func (s *stage) entity(e shoal.Entity) string {
+	out := fmt.Sprintf("%s %s %s", e.ID, e.Kind, e.State)
+	if e.Name != string(e.ID) {
+		out += fmt.Sprintf(" name=%q", e.Name)
+	}
+	if e.ExternalID != nil {
+		out += " external=" + *e.ExternalID
+	}
+	if e.WaitEndsAt != nil {
+		out += " until " + s.since(e.WaitEndsAt.Time)
+	}
+	return out
+}
+
+func space(p shoal.Space) string {
+	ids := make([]shoal.EntityID, len(p.Members))
+	names := []string{}
+	for i, m := range p.Members {
+		ids[i] = m.EntityID
+		if m.Name != string(m.EntityID) {
+			names = append(names, fmt.Sprintf("%s=%q", m.EntityID, m.Name))
+		}
+	}
+	out := fmt.Sprintf("%s %s members=%s", p.ID, p.Status, join(ids))
+	if len(names) > 0 {
+		out += " names " + strings.Join(names, ",")
+	}
+	if p.Name != string(p.ID) {
+		out += fmt.Sprintf(" name=%q", p.Name)
+	}
+	if p.AdminAgentID != nil {
+		out += " admin=" + string(*p.AdminAgentID)
+	}
+	if p.LastSeq > 0 {
+		out += fmt.Sprintf(" last=%d", p.LastSeq)
+	}
+	if p.UnreadCount > 0 {
+		out += fmt.Sprintf(" unread=%d", p.UnreadCount)
+	}
+	if p.MentionCount > 0 {
+		out += fmt.Sprintf(" mentions=%d", p.MentionCount)
+	}
+	if p.Summary != nil {
+		out += fmt.Sprintf(" summary=%q", *p.Summary)
+	}
+	return out
+}
+
+func session(s shoal.Session) string { return fmt.Sprintf("session %s %s", s.ID, s.Status) }
+
+func (s *stage) key(k shoal.Key) string {
+	out := string(k.Role)
+	if k.EntityID != nil {
+		out += " " + string(*k.EntityID)
+	}
+	if k.SessionID != nil {
+		out += " in " + string(*k.SessionID)
+	}
+	if k.ExpiresAt != nil {
+		out += " until " + s.since(k.ExpiresAt.Time)
+	}
+	return out
+}
+
+// cursor writes the cursor of an event without the epoch of the database.
+func cursor(c shoal.Cursor) string {
+	if _, place, ok := strings.Cut(string(c), "."); ok {
+		return " @" + place
+	}
+	return ""
+}
+
+// event writes an event as its followers read it: from its data alone.
+func (s *stage) event(ev shoal.Event) (string, error) {
+	var data struct {
+		shoal.EventHead
+		Space    *shoal.Space    `json:"space"`
+		Members  []shoal.Member  `json:"members"`
+		Messages []shoal.Message `json:"messages"`
+		Message  *shoal.Message  `json:"message"`
+		Member   *shoal.Member   `json:"member"`
+		Entity   *shoal.Entity   `json:"entity"`
+	}
+	if err := json.Unmarshal(ev.Data, &data); err != nil {
+		return "", err
+	}
+	if data.Type != ev.Type {
+		return "", fmt.Errorf("an event of type %s says that it is %q", ev.Type, data.Type)
+	}
+	out := string(ev.Type)
+	switch {
+	case ev.Type == shoal.EventSnapshot:
+		out += " " + space(*data.Space)
+		for _, m := range data.Messages {
+			out += fmt.Sprintf(" #%d", m.Seq)
+		}
+	case data.Space != nil:
+		out += " " + space(*data.Space)
+	case data.Message != nil:
+		out += " " + line(*data.Message)
+	case data.Member != nil:
+		out += fmt.Sprintf(" %s %s", *data.SpaceID, data.Member.EntityID)
+	case data.Entity != nil:
+		out += " " + s.entity(*data.Entity)
+	}
+	return out + cursor(ev.Cursor), nil
+}

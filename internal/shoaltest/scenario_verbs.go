@@ -1,0 +1,334 @@
+package shoaltest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// verbs are the commands; the package comment says what each does.
+var verbs map[string]func(*stage, *command) error
+
+func init() {
+	verbs = map[string]func(*stage, *command) error{
+		"session": newSession, "close-session": closeSession, "delete-session": deleteSession,
+		"entity": newEntity, "delete-entity": deleteEntity, "rename": rename, "entities": listEntities, "call": call,
+		"space": newSpace, "spaces": listSpaces, "get": getSpace, "set": setSpace,
+		"join": joinSpace, "leave": leaveSpace, "close": closeSpace,
+		"post": post, "read": read, "mark-read": markRead, "search": search,
+		"wait": wait, "written": written, "cancel": cancelWait, "agents": waitForAgents,
+		"follow": follow, "events": events, "unfollow": unfollow,
+		"key": newKey, "check": checkKey, "revoke": revokeKey,
+		"advance": advance, "hold": hold, "release": release, "unsure": unsure, "restart": restart,
+	}
+}
+
+// ctx is that of every call that does not wait: nobody hangs up on it.
+var ctx = context.Background()
+
+func newSession(s *stage, c *command) error {
+	made, err := s.hub.Sessions.Create(ctx, admin, shoal.NewSession{ID: shoal.SessionID(c.word())}, "")
+	if err == nil {
+		s.say("%s", session(made))
+	}
+	return err
+}
+
+func closeSession(s *stage, c *command) error {
+	closed, err := s.hub.Sessions.Close(ctx, admin, shoal.SessionID(c.word()))
+	if err == nil {
+		s.say("%s", session(closed))
+	}
+	return err
+}
+
+func deleteSession(s *stage, c *command) error {
+	return s.hub.Sessions.Delete(ctx, admin, shoal.SessionID(c.word()))
+}
+
+// by is who does what an admin does unless the command says otherwise.
+func (s *stage) by(c *command) (shoal.Principal, shoal.SessionID) {
+	if by := c.option("by"); by != "" {
+		return s.actor(c, by)
+	}
+	return s.actor(c, "admin")
+}
+
+func newEntity(s *stage, c *command) error {
+	who, session := s.by(c)
+	n := shoal.NewEntity{Kind: shoal.Agent, Name: c.option("name")}
+	if c.flag("human") {
+		n.Kind = shoal.Human
+	}
+	n.ID = shoal.EntityID(c.word())
+	if external := c.option("external"); external != "" {
+		n.ExternalID = &external
+	}
+	made, err := s.hub.Entities.Create(ctx, who, session, n, c.option("once"))
+	if err == nil {
+		s.say("%s", s.entity(made))
+	}
+	return err
+}
+
+func deleteEntity(s *stage, c *command) error {
+	who, session := s.by(c)
+	return s.hub.Entities.Delete(ctx, who, session, shoal.EntityID(c.word()))
+}
+
+func rename(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	id, name := shoal.EntityID(c.word()), c.word()
+	e, err := s.hub.Entities.Update(ctx, who, session, id, shoal.EntityChange{Name: &name})
+	if err == nil {
+		s.say("%s", s.entity(e))
+	}
+	return err
+}
+
+func listEntities(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	all, err := s.hub.Entities.List(ctx, who, session, "", shoal.MaxPage)
+	for _, e := range all {
+		s.say("%s", s.entity(e))
+	}
+	return err
+}
+
+func call(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	s.hub.Entities.Called(who, session)
+	return nil
+}
+
+func newSpace(s *stage, c *command) error {
+	id, by := c.word(), c.word()
+	if by != "by" {
+		return fmt.Errorf("who makes the space? space ID by ACTOR")
+	}
+	who, session := s.actor(c, c.word())
+	n := shoal.NewSpace{ID: shoal.SpaceID(id), Name: id, Members: c.ids("members")}
+	if admin := shoal.EntityID(c.option("admin")); admin != "" {
+		n.AdminAgentID = &admin
+	}
+	return s.spaceOr(s.hub.Spaces.Create(ctx, who, session, n, c.option("once")))
+}
+
+// spaceOr says what a space is like, if there is no error.
+func (s *stage) spaceOr(p shoal.Space, err error) error {
+	if err == nil {
+		s.say("%s", space(p))
+	}
+	return err
+}
+
+func listSpaces(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	all, err := s.hub.Spaces.List(ctx, who, session, hub.SpaceFilter{})
+	for _, p := range all {
+		s.say("%s", space(p))
+	}
+	if err == nil && len(all) == 0 {
+		s.say("none")
+	}
+	return err
+}
+
+func getSpace(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	return s.spaceOr(s.hub.Spaces.Get(ctx, who, session, shoal.SpaceID(c.word())))
+}
+
+func setSpace(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	var change shoal.SpaceChange
+	if c.has("name") {
+		name := c.option("name")
+		change.Name = &name
+	}
+	if c.has("admin") {
+		admin := shoal.EntityID(c.option("admin"))
+		change.AdminAgentID = &admin
+	}
+	return s.spaceOr(s.hub.Spaces.Update(ctx, who, session, shoal.SpaceID(c.word()), change))
+}
+
+func joinSpace(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	return s.spaceOr(s.hub.Spaces.Join(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
+}
+
+func leaveSpace(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	return s.spaceOr(s.hub.Spaces.Leave(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
+}
+
+func closeSpace(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	return s.spaceOr(s.hub.Spaces.Close(ctx, who, session, shoal.SpaceID(c.word()), c.word()))
+}
+
+func post(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	to := shoal.SpaceID(c.word())
+	d := shoal.Draft{Parts: []shoal.Part{shoal.Text(c.word())}, Mentions: c.ids("mentions")}
+	once := c.option("once")
+	times, err := c.number("times")
+	if err != nil {
+		return err
+	}
+	var m shoal.Message
+	for range max(times, 1) {
+		if m, err = s.hub.Messages.Post(ctx, who, session, to, d, once); err != nil {
+			return err
+		}
+	}
+	s.say("%s %s", s.name(m.ID), line(m))
+	return nil
+}
+
+func read(s *stage, c *command) (err error) {
+	who, session := s.actor(c, c.word())
+	page := hub.Page{}
+	limit, err := c.number("limit")
+	if err != nil {
+		return err
+	}
+	page.Limit = shoal.PageLimit(int(limit), shoal.DefaultPage)
+	if page.Before, err = c.number("before"); err != nil {
+		return err
+	}
+	if page.After, err = c.number("after"); err != nil {
+		return err
+	}
+	messages, err := s.hub.Messages.Read(ctx, who, session, shoal.SpaceID(c.word()), page)
+	for _, m := range messages {
+		s.say("%s", line(m))
+	}
+	if err == nil && len(messages) == 0 {
+		s.say("nothing")
+	}
+	return err
+}
+
+func markRead(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	in := shoal.SpaceID(c.word())
+	seq, err := strconv.ParseInt(c.word(), 10, 64)
+	if err != nil {
+		return err
+	}
+	return s.spaceOr(s.hub.Inbox.MarkRead(ctx, who, session, in, seq))
+}
+
+func search(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	hits, err := s.hub.Messages.Search(ctx, who, session, hub.Search{
+		Query: c.word(), Space: shoal.SpaceID(c.option("space")), Limit: shoal.DefaultPage,
+	})
+	for _, h := range hits {
+		marked := ""
+		for _, m := range h.Matches {
+			marked += fmt.Sprintf(" [%s]", h.Highlight[m[0]:m[1]])
+		}
+		s.say("%s%s", line(h.Message), marked)
+	}
+	if err == nil && len(hits) == 0 {
+		s.say("nothing")
+	}
+	return err
+}
+
+// hash stands for the hash of a secret that belongs to a named key.
+func hash(name string) string {
+	sum := sha256.Sum256([]byte("the secret of " + name))
+	return hex.EncodeToString(sum[:])
+}
+
+func newKey(s *stage, c *command) error {
+	who, session := s.by(c)
+	name := c.word()
+	n := shoal.NewKey{Name: name}
+	if c.flag("human") {
+		n.Kind = shoal.Human
+	}
+	if n.Role, n.EntityID = shoal.Role(c.word()), shoal.EntityID(c.word()); n.Role != shoal.RoleAdmin {
+		n.SessionID = session
+	}
+	if c.has("expires") {
+		in, err := c.duration("expires", 0)
+		if err != nil {
+			return err
+		}
+		at := shoal.At(time.Now().Add(in))
+		n.ExpiresAt = &at
+	}
+	made, _, err := s.hub.Keys.Create(ctx, who, n, hash(name), "")
+	if err == nil {
+		s.keys[name] = made.ID
+		s.say("%s is %s", name, s.key(made))
+	}
+	return err
+}
+
+func checkKey(s *stage, c *command) error {
+	name := c.word()
+	k, err := s.hub.Keys.ByHash(ctx, hash(name))
+	if err != nil {
+		s.say("%s proves nothing: %s", name, shoal.KindOf(err))
+		return nil
+	}
+	s.say("%s is %s", name, s.key(k))
+	return nil
+}
+
+func revokeKey(s *stage, c *command) error {
+	who, _ := s.by(c)
+	name := c.word()
+	if s.keys[name] == "" {
+		return fmt.Errorf("there was no key %q", name)
+	}
+	return s.hub.Keys.Revoke(ctx, who, s.keys[name])
+}
+
+func advance(_ *stage, c *command) error {
+	d, err := time.ParseDuration(c.word())
+	if err != nil {
+		return err
+	}
+	<-time.After(d)
+	synctest.Wait()
+	return nil
+}
+
+func hold(s *stage, _ *command) error {
+	s.store.hold()
+	return nil
+}
+
+func release(s *stage, _ *command) error {
+	s.store.release()
+	return nil
+}
+
+func unsure(s *stage, _ *command) error {
+	s.store.loseAnswer()
+	return nil
+}
+
+func restart(s *stage, c *command) error {
+	keep, err := c.number("keep")
+	if err != nil {
+		return err
+	}
+	s.hub.Stop()
+	s.open(int(keep))
+	return nil
+}

@@ -1,0 +1,147 @@
+package shoaltest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// command is one line of a scenario. Taking a word or an option marks it as
+// used, so that a misspelt one is found.
+type command struct {
+	verb    string
+	words   []string
+	options map[string]string
+}
+
+// parse splits a line into words and options.
+func parse(line string) (*command, error) {
+	c := &command{options: map[string]string{}}
+	for rest := line; rest != ""; rest = strings.TrimLeft(rest, " ") {
+		name, value := "", rest
+		if i := strings.IndexAny(rest, `= "`); i > 0 && rest[i] == '=' {
+			name, value = rest[:i], rest[i+1:]
+		}
+		word, err := "", error(nil)
+		if strings.HasPrefix(value, `"`) {
+			quoted, prefixErr := strconv.QuotedPrefix(value)
+			if prefixErr != nil {
+				return nil, fmt.Errorf("a quoted word does not end: %s", value)
+			}
+			rest = value[len(quoted):]
+			word, err = strconv.Unquote(quoted)
+		} else {
+			word, rest, _ = strings.Cut(value, " ")
+		}
+		if err != nil {
+			return nil, err
+		}
+		if name != "" {
+			c.options[name] = word
+		} else {
+			c.words = append(c.words, word)
+		}
+	}
+	c.verb, c.words = c.words[0], c.words[1:]
+	return c, nil
+}
+
+// word takes the next word; empty when there is none.
+func (c *command) word() string {
+	if len(c.words) == 0 {
+		return ""
+	}
+	w := c.words[0]
+	c.words = c.words[1:]
+	return w
+}
+
+// flag takes a word that stands anywhere in the rest of the line.
+func (c *command) flag(name string) bool {
+	i := slices.Index(c.words, name)
+	if i >= 0 {
+		c.words = slices.Delete(c.words, i, i+1)
+	}
+	return i >= 0
+}
+
+// option takes an option; empty when it is not there.
+func (c *command) option(name string) string {
+	v := c.options[name]
+	delete(c.options, name)
+	return v
+}
+
+// has reports whether an option is there.
+func (c *command) has(name string) bool { _, ok := c.options[name]; return ok }
+
+func (c *command) number(name string) (int64, error) {
+	if !c.has(name) {
+		return 0, nil
+	}
+	return strconv.ParseInt(c.option(name), 10, 64)
+}
+
+func (c *command) duration(name string, fallback time.Duration) (time.Duration, error) {
+	if !c.has(name) {
+		return fallback, nil
+	}
+	return time.ParseDuration(c.option(name))
+}
+
+// ids takes an option that is a list of entities.
+func (c *command) ids(name string) []shoal.EntityID {
+	var out []shoal.EntityID
+	for id := range strings.SplitSeq(c.option(name), ",") {
+		if id != "" {
+			out = append(out, shoal.EntityID(id))
+		}
+	}
+	return out
+}
+
+// unused says which words and options nobody took.
+func (c *command) unused() error {
+	left := slices.Clone(c.words)
+	left = append(left, slices.Sorted(maps.Keys(c.options))...)
+	if len(left) == 0 {
+		return nil
+	}
+	return fmt.Errorf("what does %q mean here?", left)
+}
+
+// actor reads who makes a call, and takes the session that the call is about.
+func (s *stage) actor(c *command, word string) (shoal.Principal, shoal.SessionID) {
+	word, session, other := strings.Cut(word, "@")
+	if !other {
+		session = string(shoal.DefaultSession)
+	}
+	word, keyName, another := strings.Cut(word, "/")
+	role, actsAs, _ := strings.Cut(word, ":")
+	who := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.SessionID(session), EntityID: shoal.EntityID(word)}
+	switch role {
+	case "admin":
+		who = shoal.Principal{Role: shoal.RoleAdmin, EntityID: shoal.EntityID(actsAs)}
+	case "service":
+		who.Role, who.EntityID = shoal.RoleService, ""
+	}
+	who.KeyID = shoal.KeyID(role + "-own")
+	if another {
+		who.KeyID = shoal.KeyID(role + "-" + keyName)
+		if id, made := s.keys[keyName]; made {
+			who.KeyID = id
+		}
+	}
+	if c.has("in") {
+		session = c.option("in")
+	}
+	return who, shoal.SessionID(session)
+}
+
+// admin is whoever sets the stage.
+var admin = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "admin-own"}

@@ -1,0 +1,223 @@
+package shoaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// ExerciseStore is the specification of [hub.Store] as subtests. Every
+// implementation passes all of it; none may differ.
+//
+// open opens a store on the database that belongs to t: an empty one at the
+// first call, the same one at each further call with the same t, also while the
+// first store is open. The store is an [io.Closer], and is closed when t ends,
+// if the test has not done so.
+func ExerciseStore(t *testing.T, open func(t *testing.T) hub.Store) {
+	for _, noun := range []struct {
+		name  string
+		tests map[string]func(*storeCase)
+	}{
+		{"update", updateTests},
+		{"view", viewTests},
+		{"sessions", sessionTests},
+		{"entities", entityTests},
+		{"spaces", spaceTests},
+		{"members", memberTests},
+		{"messages", messageTests},
+		{"inbox", inboxTests},
+		{"search", searchTests},
+		{"events", eventTests},
+		{"keys", keyTests},
+		{"answers", answerTests},
+	} {
+		t.Run(noun.name, func(t *testing.T) {
+			store := open(t)
+			for name, test := range noun.tests {
+				t.Run(name, func(t *testing.T) { test(newStoreCase(t, store)) })
+			}
+		})
+	}
+	for name, test := range reopenTests {
+		t.Run("reopen/"+name, func(t *testing.T) {
+			test(newStoreCase(t, open(t)), func() *storeCase { return &storeCase{T: t, store: open(t)} })
+		})
+	}
+}
+
+// storeCase is one test: a store, and a session of its own in it, so that tests
+// share a database without meeting each other.
+type storeCase struct {
+	*testing.T
+	store   hub.Store
+	session shoal.SessionID
+}
+
+var storeCases atomic.Int64
+
+func newStoreCase(t *testing.T, store hub.Store) *storeCase {
+	t.Helper()
+	c := &storeCase{T: t, store: store, session: shoal.SessionID(fmt.Sprintf("case%03d", storeCases.Add(1)))}
+	c.update(func(tx hub.Tx) error {
+		return tx.InsertSession(shoal.Session{ID: c.session, Name: t.Name(), Status: shoal.SessionOpen, CreatedAt: storeTime(0)})
+	})
+	return c
+}
+
+// storeTime is a moment with microseconds, n of them after 10 o'clock.
+func storeTime(n int) shoal.Time {
+	return shoal.At(time.Date(2026, 11, 20, 10, 0, 0, n*1000, time.UTC))
+}
+
+// close closes the store, as the end of the process would.
+func (c *storeCase) close() {
+	c.Helper()
+	if err := c.store.(io.Closer).Close(); err != nil {
+		c.Fatalf("close: %v", err)
+	}
+}
+
+// update runs fn and fails the test when it fails. fn runs on a goroutine of the
+// store, so it returns its errors.
+func (c *storeCase) update(fn func(hub.Tx) error) {
+	c.Helper()
+	if err := c.store.Update(context.Background(), fn); err != nil {
+		c.Fatalf("update: %v", err)
+	}
+}
+
+// refused runs fn and fails the test unless it fails with an error of the kind
+// and a sentence for people.
+func (c *storeCase) refused(kind shoal.Kind, fn func(hub.Tx) error) {
+	c.Helper()
+	err := c.store.Update(context.Background(), fn)
+	var said *shoal.Error
+	switch {
+	case !errors.Is(err, kind):
+		c.Fatalf("got error %v, want one of kind %s", err, kind)
+	case !errors.As(err, &said) || !strings.HasSuffix(said.Msg, "."):
+		c.Fatalf("%#v has no sentence for people", err)
+	}
+}
+
+// absent is refused with NotFound, for a View.
+func (c *storeCase) absent(fn func(hub.Tx) error) {
+	c.Helper()
+	if err := c.store.View(context.Background(), fn); !errors.Is(err, shoal.NotFound) {
+		c.Fatalf("got error %v, want one of kind %s", err, shoal.NotFound)
+	}
+}
+
+// seen returns what fn reads, in a View.
+func seen[T any](c *storeCase, fn func(hub.Tx) (T, error)) (v T) {
+	c.Helper()
+	err := c.store.View(context.Background(), func(tx hub.Tx) (err error) {
+		v, err = fn(tx)
+		return err
+	})
+	if err != nil {
+		c.Fatalf("view: %v", err)
+	}
+	return v
+}
+
+// done returns what fn does, in an Update.
+func done[T any](c *storeCase, fn func(hub.Tx) (T, error)) (v T) {
+	c.Helper()
+	c.update(func(tx hub.Tx) (err error) {
+		v, err = fn(tx)
+		return err
+	})
+	return v
+}
+
+// same fails the test when two values differ; what tells them apart in JSON
+// counts: nil and empty lists, and every byte of raw JSON.
+func same[T any](c *storeCase, what string, got, want T) {
+	c.Helper()
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b shoal.Time) bool { return a.Equal(b.Time) && a.String() == b.String() })); diff != "" {
+		c.Errorf("%s differs (- want, + got):\n%s", what, diff)
+	}
+}
+
+// entities makes agents with these ids, whose names are the ids in capitals.
+func (c *storeCase) entities(ids ...shoal.EntityID) {
+	c.Helper()
+	c.update(func(tx hub.Tx) error {
+		for _, id := range ids {
+			e := shoal.Entity{SessionID: c.session, ID: id, Kind: shoal.Agent, Name: strings.ToUpper(string(id)), CreatedAt: storeTime(0)}
+			if err := tx.InsertEntity(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// space makes an open space with these members, in their order.
+func (c *storeCase) space(id shoal.SpaceID, members ...shoal.EntityID) {
+	c.Helper()
+	c.update(func(tx hub.Tx) error {
+		s := shoal.Space{SessionID: c.session, ID: id, Name: "The " + string(id), Status: shoal.SpaceOpen, CreatedAt: storeTime(0)}
+		if err := tx.InsertSpace(s); err != nil {
+			return err
+		}
+		for _, member := range members {
+			if err := tx.InsertMember(c.session, id, member, storeTime(0)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// message returns a message of one text without its place.
+func (c *storeCase) message(space shoal.SpaceID, sender shoal.EntityID, text string, mentions ...shoal.EntityID) shoal.Message {
+	return shoal.Message{
+		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: c.session, SpaceID: space, EntityID: sender,
+		Status: shoal.MessageCompleted, Mentions: append([]shoal.EntityID{}, mentions...), DroppedMentions: []shoal.EntityID{},
+		CreatedAt: storeTime(1), UpdatedAt: storeTime(2),
+		Parts: []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Text: text, Status: shoal.PartDone}},
+	}
+}
+
+// post stores m as the hub does, with its place, its inbox entries and an event.
+func (c *storeCase) post(m shoal.Message) shoal.Message {
+	c.Helper()
+	return done(c, func(tx hub.Tx) (shoal.Message, error) { return storePost(tx, m) })
+}
+
+// say posts a text.
+func (c *storeCase) say(space shoal.SpaceID, sender shoal.EntityID, text string, mentions ...shoal.EntityID) shoal.Message {
+	c.Helper()
+	return c.post(c.message(space, sender, text, mentions...))
+}
+
+// storePost stores a message with all that follows from it.
+func storePost(tx hub.Tx, m shoal.Message) (shoal.Message, error) {
+	s, err := tx.LockSpace(m.SessionID, m.SpaceID)
+	if err != nil {
+		return m, err
+	}
+	m.Seq = s.LastSeq + 1
+	if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+		return m, err
+	}
+	if _, err := tx.Deliver(m); err != nil {
+		return m, err
+	}
+	_, err = tx.AppendEvent(hub.StoredEvent{
+		Session: m.SessionID, Space: m.SpaceID, Type: shoal.EventMessageCreated, Data: []byte(`{"id":"` + string(m.ID) + `"}`),
+	})
+	return m, err
+}

@@ -1,0 +1,232 @@
+package shoaltest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// happen appends an event and returns its place.
+func happen(c *storeCase, space shoal.SpaceID, about shoal.EntityID) int64 {
+	c.Helper()
+	return done(c, func(tx hub.Tx) (int64, error) {
+		return tx.AppendEvent(hub.StoredEvent{Session: c.session, Place: 99, Space: space, Entity: about, Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)})
+	})
+}
+
+// happened lists the places of events.
+func happened(c *storeCase, filter hub.EventFilter, after int64, limit int) (all []int64) {
+	c.Helper()
+	for _, e := range seen(c, func(tx hub.Tx) ([]hub.StoredEvent, error) { return tx.Events(c.session, filter, after, limit) }) {
+		all = append(all, e.Place)
+	}
+	return all
+}
+
+func floor(c *storeCase, filter hub.EventFilter) int64 {
+	c.Helper()
+	return seen(c, func(tx hub.Tx) (int64, error) { return tx.EventFloor(c.session, filter) })
+}
+
+var eventTests = map[string]func(*storeCase){
+	"places count from 1, in each session for itself": func(c *storeCase) {
+		end := func() int64 {
+			return seen(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.session) })
+		}
+		same(c, "the end at first", end(), 0)
+		other := newStoreCase(c.T, c.store)
+		for i := range 3 {
+			same(c, "the place", happen(c, "shop", ""), int64(i+1))
+			same(c, "the end", end(), int64(i+1))
+			happen(other, "shop", "")
+		}
+	},
+
+	"an event comes back as it was stored": func(c *storeCase) {
+		happen(c, "shop", "ann")
+		same(c, "the events", seen(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
+			return tx.Events(c.session, hub.EventFilter{}, 0, 9)
+		}), []hub.StoredEvent{{Session: c.session, Place: 1, Space: "shop", Entity: "ann", Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)}})
+		same(c, "no events", seen(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
+			return tx.Events(c.session, hub.EventFilter{}, 1, 9)
+		}), []hub.StoredEvent{})
+	},
+
+	"of a space, of an entity's spaces with what is about itself, or of the session": func(c *storeCase) {
+		c.entities("ann", "bob")
+		c.space("shop", "ann")
+		c.space("yard", "ann", "bob")
+		for _, e := range []struct {
+			space shoal.SpaceID
+			about shoal.EntityID
+		}{{"shop", ""}, {"yard", ""}, {"shop", "bob"}, {"shop", "ann"}, {"yard", "ann"}, {"shop", ""}} {
+			happen(c, e.space, e.about)
+		}
+		for _, f := range []struct {
+			filter hub.EventFilter
+			after  int64
+			limit  int
+			want   []int64
+		}{
+			{hub.EventFilter{}, 0, 9, []int64{1, 2, 3, 4, 5, 6}},
+			{hub.EventFilter{}, 4, 9, []int64{5, 6}},
+			{hub.EventFilter{}, 1, 2, []int64{2, 3}},
+			{hub.EventFilter{Space: "shop"}, 0, 9, []int64{1, 3, 4, 6}},
+			{hub.EventFilter{Space: "shop"}, 3, 1, []int64{4}},
+			{hub.EventFilter{Entity: "ann"}, 0, 9, []int64{1, 2, 3, 4, 5, 6}},
+			{hub.EventFilter{Entity: "bob"}, 0, 9, []int64{2, 3, 5}},
+			{hub.EventFilter{Entity: "bob"}, 2, 1, []int64{3}},
+			{hub.EventFilter{Entity: "nobody"}, 0, 9, nil},
+		} {
+			same(c, fmt.Sprintf("what matches %+v", f), happened(c, f.filter, f.after, f.limit), f.want)
+		}
+		c.update(func(tx hub.Tx) error { return tx.DeleteMember(c.session, "yard", "bob") })
+		same(c, "what bob follows after leaving", happened(c, hub.EventFilter{Entity: "bob"}, 0, 9), []int64{3})
+	},
+
+	"trimming keeps the newest of a space, and remembers up to where it went": func(c *storeCase) {
+		c.entities("ann", "bob", "cid")
+		c.space("shop", "ann")
+		c.space("yard", "bob")
+		trim := func(space shoal.SpaceID, keep int) {
+			c.update(func(tx hub.Tx) error { return tx.TrimEvents(c.session, space, keep) })
+		}
+		happen(c, "shop", "cid") // 1
+		happen(c, "yard", "")    // 2
+		for range 4 {            // 3 … 6
+			happen(c, "shop", "")
+		}
+		trim("shop", 9)
+		same(c, "the floor when nothing was trimmed", floor(c, hub.EventFilter{Space: "shop"}), 0)
+		trim("shop", 2)
+		trim("nowhere", 2)
+		same(c, "what is left", happened(c, hub.EventFilter{}, 0, 9), []int64{2, 5, 6})
+		for _, f := range []struct {
+			filter hub.EventFilter
+			want   int64
+		}{
+			{hub.EventFilter{Space: "shop"}, 4},
+			{hub.EventFilter{Space: "yard"}, 0},
+			{hub.EventFilter{Entity: "ann"}, 4},
+			{hub.EventFilter{Entity: "bob"}, 0},
+			{hub.EventFilter{Entity: "cid"}, 1}, // no member, but one was about it
+			{hub.EventFilter{}, 4},
+		} {
+			same(c, fmt.Sprintf("the floor of %+v", f.filter), floor(c, f.filter), f.want)
+		}
+		c.update(func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "bob", storeTime(1)) })
+		same(c, "the floor of one who joined", floor(c, hub.EventFilter{Entity: "bob"}), 4)
+		trim("shop", 1)
+		same(c, "the floor after more", floor(c, hub.EventFilter{Space: "shop"}), 5)
+	},
+
+	"a trimmed place is not given again": func(c *storeCase) {
+		happen(c, "shop", "")
+		happen(c, "shop", "")
+		c.update(func(tx hub.Tx) error { return tx.TrimEvents(c.session, "shop", 0) })
+		same(c, "the next place", happen(c, "shop", ""), 3)
+	},
+}
+
+var keyTests = map[string]func(*storeCase){
+	"it comes back as it was stored, by its hash": func(c *storeCase) {
+		full := shoal.Key{
+			ID: "k1-" + shoal.KeyID(c.session), Role: shoal.RoleEntity, SessionID: &c.session, EntityID: ref(shoal.EntityID("ann")), Name: "laptop",
+			CreatedAt: storeTime(1), ExpiresAt: ref(storeTime(2)), LastUsedAt: ref(storeTime(3)),
+		}
+		admin := shoal.Key{ID: "k2-" + shoal.KeyID(c.session), Role: shoal.RoleAdmin, CreatedAt: storeTime(1)}
+		hash := "h-" + string(c.session)
+		c.update(func(tx hub.Tx) error {
+			if err := tx.InsertKey(full, hash+"1"); err != nil {
+				return err
+			}
+			return tx.InsertKey(admin, hash+"2")
+		})
+		byHash := func(h string) shoal.Key {
+			return seen(c, func(tx hub.Tx) (shoal.Key, error) { return tx.KeyByHash(h) })
+		}
+		same(c, "the entity's key", byHash(hash+"1"), full)
+		same(c, "the admin's key", byHash(hash+"2"), admin)
+		c.update(func(tx hub.Tx) error {
+			return tx.UsedKeys(map[shoal.KeyID]shoal.Time{admin.ID: storeTime(7), "unknown": storeTime(8)})
+		})
+		admin.LastUsedAt = ref(storeTime(7))
+		same(c, "the used key", byHash(hash+"2"), admin)
+		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertKey(full, hash+"3") })
+		c.update(func(tx hub.Tx) error {
+			if err := tx.SetExplicit(c.session, "ann", full.ID); err != nil {
+				return err
+			}
+			return tx.DeleteKey(full.ID)
+		})
+		c.absent(func(tx hub.Tx) error { _, err := tx.KeyByHash(hash + "1"); return err })
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteKey(full.ID) })
+	},
+
+	"they are listed in the order of the bytes of their ids": func(c *storeCase) {
+		var want []string
+		for _, id := range trickyIDs {
+			id = string(c.session) + id
+			want = append(want, id)
+			c.update(func(tx hub.Tx) error { return tx.InsertKey(shoal.Key{ID: shoal.KeyID(id), Role: shoal.RoleAdmin}, id) })
+		}
+		var got []string
+		for after := shoal.KeyID(c.session); len(got) < len(want); {
+			page := seen(c, func(tx hub.Tx) ([]shoal.Key, error) { return tx.Keys(after, 3) })
+			if len(page) == 0 {
+				break
+			}
+			for _, k := range page {
+				got = append(got, string(k.ID))
+				after = k.ID
+			}
+		}
+		same(c, "the list", got[:min(len(want), len(got))], want)
+	},
+
+	"those of an entity are revoked at once": func(c *storeCase) {
+		for i, entity := range []shoal.EntityID{"ann", "ann", "bob"} {
+			c.update(func(tx hub.Tx) error {
+				id := fmt.Sprintf("%s-%d", c.session, i)
+				return tx.InsertKey(shoal.Key{ID: shoal.KeyID(id), Role: shoal.RoleEntity, SessionID: &c.session, EntityID: &entity}, id)
+			})
+		}
+		c.update(func(tx hub.Tx) error { return tx.DeleteEntityKeys(c.session, "ann") })
+		c.absent(func(tx hub.Tx) error { _, err := tx.KeyByHash(string(c.session) + "-0"); return err })
+		c.absent(func(tx hub.Tx) error { _, err := tx.KeyByHash(string(c.session) + "-1"); return err })
+		seen(c, func(tx hub.Tx) (shoal.Key, error) { return tx.KeyByHash(string(c.session) + "-2") })
+	},
+}
+
+var answerTests = map[string]func(*storeCase){
+	"it comes back as it was stored, until it is replaced or dropped": func(c *storeCase) {
+		key := hub.AnswerKey{Session: c.session, Scope: "s", Route: "r", Key: "k"}
+		first := hub.Answer{Hash: "h1", Body: []byte("\x00\xff{}"), At: storeTime(1)}
+		second := hub.Answer{Hash: "h2", Body: []byte("{}"), At: storeTime(5)}
+		get := func() hub.Answer {
+			return seen(c, func(tx hub.Tx) (hub.Answer, error) { return tx.Answer(key) })
+		}
+		c.update(func(tx hub.Tx) error { return tx.InsertAnswer(key, first) })
+		same(c, "the first answer", get(), first)
+		c.update(func(tx hub.Tx) error { return tx.InsertAnswer(key, second) })
+		same(c, "the second answer", get(), second)
+		for _, change := range []func(*hub.AnswerKey){
+			func(k *hub.AnswerKey) { k.Session = "x" },
+			func(k *hub.AnswerKey) { k.Scope = "x" },
+			func(k *hub.AnswerKey) { k.Route = "x" },
+			func(k *hub.AnswerKey) { k.Key = "x" },
+		} {
+			other := key
+			change(&other)
+			c.absent(func(tx hub.Tx) error { _, err := tx.Answer(other); return err })
+		}
+		c.update(func(tx hub.Tx) error { return tx.DropAnswers(storeTime(5).Time) })
+		get()
+		c.update(func(tx hub.Tx) error { return tx.DropAnswers(storeTime(5).Add(time.Microsecond)) })
+		c.absent(func(tx hub.Tx) error { _, err := tx.Answer(key); return err })
+		c.update(func(tx hub.Tx) error { return tx.InsertAnswer(key, hub.Answer{Hash: "h3", At: storeTime(6)}) })
+		same(c, "the length of an empty one", len(get().Body), 0)
+	},
+}

@@ -1,0 +1,151 @@
+package shoaltest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// timeline returns the texts of a page.
+func timeline(c *storeCase, space shoal.SpaceID, page hub.Page) []string {
+	c.Helper()
+	texts := []string{}
+	for _, m := range seen(c, func(tx hub.Tx) ([]shoal.Message, error) { return tx.Messages(c.session, space, page) }) {
+		texts = append(texts, m.Text())
+	}
+	return texts
+}
+
+// everyCharacter is all of Unicode but the NUL character, which no text holds.
+func everyCharacter() string {
+	var b strings.Builder
+	for r := rune(1); r <= utf8.MaxRune; r++ {
+		if utf8.ValidRune(r) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+var messageTests = map[string]func(*storeCase){
+	"every field comes back as it was stored": func(c *storeCase) {
+		c.entities("ann", "bob")
+		c.space("shop", "ann", "bob")
+		full := shoal.Message{
+			ID: "msg_1", SessionID: c.session, SpaceID: "shop", Seq: 1, EntityID: "ann", RunID: ref(shoal.RunID("run_1")),
+			Status: shoal.MessageStreaming, Mentions: []shoal.EntityID{"bob", "ann"}, DroppedMentions: []shoal.EntityID{"cid"},
+			CreatedAt: storeTime(11), UpdatedAt: storeTime(12),
+			Parts: []shoal.Part{
+				{ID: "p1", Type: shoal.TextPart, Text: "<b>\"\\\u2028", Status: shoal.PartInterrupted},
+				{ID: "p2", Type: shoal.FilePart, Name: "a.png", MediaType: "image/png", Size: 1 << 40, URL: "https://x.example/a?b&c"},
+				{ID: "p3", Type: shoal.DataPart, Name: "chart", Data: []byte(`{"a":[1,2.50,1e9,null,"<ü>"]}`)},
+			},
+		}
+		plain := full
+		plain.ID, plain.Seq, plain.RunID, plain.Status = "msg_2", 2, nil, shoal.MessageCompleted
+		plain.Mentions, plain.DroppedMentions = []shoal.EntityID{}, []shoal.EntityID{}
+		plain.Parts = []shoal.Part{{ID: "p1", Type: shoal.TextPart, Text: "plain", Status: shoal.PartDone}}
+		bare := plain
+		bare.ID, bare.Seq, bare.Parts = "msg_3", 3, []shoal.Part{}
+		c.update(func(tx hub.Tx) error {
+			return errors.Join(tx.InsertMessage(full, hub.PostKey{}), tx.InsertMessage(plain, hub.PostKey{}), tx.InsertMessage(bare, hub.PostKey{}))
+		})
+		full.Parts[2].Data = []byte(`{"a":[1,2.50,1e9,null,"\u003cü\u003e"]}`) // the same JSON
+		same(c, "the timeline", seen(c, func(tx hub.Tx) ([]shoal.Message, error) {
+			return tx.Messages(c.session, "shop", hub.Page{Limit: 10})
+		}), []shoal.Message{full, plain, bare})
+	},
+
+	"texts come back byte for byte": func(c *storeCase) {
+		c.space("shop")
+		texts := []string{
+			"line\r\nline\rline\nline\t\x01\x1f\x7f", "é is not e\u0301", "👩‍👩‍👧‍👦 🏳️‍🌈", "\U0010FFFF\uFFFE\uFDD0", " \u00a0 ", "'; DROP TABLE messages; --",
+			`\x00 \u0000 $1 ? %s`, strings.Repeat("x", 256<<10), strings.Repeat("\U0001F41F", 64<<10), everyCharacter(),
+		}
+		for _, text := range texts {
+			c.say("shop", "ann", text)
+		}
+		for i, got := range timeline(c, "shop", hub.Page{Limit: 100}) {
+			if got != texts[i] {
+				c.Errorf("text %d of %d bytes came back with %d: %.60q instead of %.60q", i, len(texts[i]), len(got), got, texts[i])
+			}
+		}
+	},
+
+	"a page is the newest, the last before or the first after a place, always ascending": func(c *storeCase) {
+		c.space("shop")
+		c.space("yard")
+		for i := range 10 {
+			c.say("shop", "ann", fmt.Sprint(i+1))
+			c.say("yard", "ann", "elsewhere")
+		}
+		for _, p := range []struct {
+			page hub.Page
+			want []string
+		}{
+			{hub.Page{Limit: 3}, []string{"8", "9", "10"}},
+			{hub.Page{Limit: 99}, []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}},
+			{hub.Page{Before: 8, Limit: 3}, []string{"5", "6", "7"}},
+			{hub.Page{Before: 2, Limit: 3}, []string{"1"}},
+			{hub.Page{Before: 1, Limit: 3}, []string{}},
+			{hub.Page{After: 3, Limit: 3}, []string{"4", "5", "6"}},
+			{hub.Page{After: 9, Limit: 3}, []string{"10"}},
+			{hub.Page{After: 10, Limit: 3}, []string{}},
+		} {
+			same(c, fmt.Sprintf("the page %+v", p.page), timeline(c, "shop", p.page), p.want)
+		}
+		same(c, "the timeline of no space", timeline(c, "nowhere", hub.Page{Limit: 3}), []string{})
+	},
+
+	"its place moves the space on, and must follow the last one": func(c *storeCase) {
+		c.space("shop")
+		c.say("shop", "ann", "one")
+		s := seen(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.session, "shop") })
+		same(c, "the last place", s.LastSeq, 1)
+		m := c.message("shop", "ann", "two")
+		for _, seq := range []int64{0, 1, 3} {
+			m.Seq = seq
+			err := c.store.Update(c.Context(), func(tx hub.Tx) error { return tx.InsertMessage(m, hub.PostKey{}) })
+			if err == nil {
+				c.Errorf("a message at place %d behind 1 was stored", seq)
+			}
+		}
+		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { m.Seq = 1; return tx.InsertMessage(m, hub.PostKey{}) })
+		same(c, "the timeline", timeline(c, "shop", hub.Page{Limit: 9}), []string{"one"})
+		same(c, "the last place", seen(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.session, "shop") }).LastSeq, 1)
+	},
+
+	"it is found by the key it was posted under": func(c *storeCase) {
+		c.space("shop")
+		m := c.message("shop", "ann", "one")
+		m.Seq = 1
+		key := hub.PostKey{Scope: "entity:ann", Key: "k1", Hash: "h1"}
+		c.update(func(tx hub.Tx) error { return tx.InsertMessage(m, key) })
+		var hash string
+		got := seen(c, func(tx hub.Tx) (found shoal.Message, err error) {
+			found, hash, err = tx.MessageByKey(c.session, "entity:ann", "k1")
+			return found, err
+		})
+		same(c, "the message", got, m)
+		same(c, "the hash", hash, "h1")
+		for _, other := range []struct {
+			session    shoal.SessionID
+			scope, key string
+		}{{c.session, "entity:ann", "k2"}, {c.session, "entity:bob", "k1"}, {"nowhere", "entity:ann", "k1"}} {
+			c.absent(func(tx hub.Tx) error { _, _, err := tx.MessageByKey(other.session, other.scope, other.key); return err })
+		}
+		again := m
+		again.Seq = 2
+		c.update(func(tx hub.Tx) error {
+			if err := tx.InsertMessage(again, key); !errors.Is(err, shoal.AlreadyExists) {
+				return fmt.Errorf("the same key again: %w", err)
+			}
+			return tx.InsertMessage(again, hub.PostKey{Scope: "entity:bob", Key: "k1", Hash: "h1"})
+		})
+		same(c, "the timeline", timeline(c, "shop", hub.Page{Limit: 9}), []string{"one", "one"})
+	},
+}

@@ -1,0 +1,168 @@
+package shoaltest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// memberIDs lists who is in a space.
+func memberIDs(c *storeCase, space shoal.SpaceID) []shoal.EntityID {
+	c.Helper()
+	ids := []shoal.EntityID{}
+	for _, m := range seen(c, func(tx hub.Tx) ([]shoal.Member, error) { return tx.Members(c.session, space) }) {
+		ids = append(ids, m.EntityID)
+	}
+	return ids
+}
+
+// spaceIDs lists the spaces that a filter finds.
+func spaceIDs(c *storeCase, filter hub.SpaceFilter) []string {
+	c.Helper()
+	ids := []string{}
+	for _, s := range seen(c, func(tx hub.Tx) ([]shoal.Space, error) { return tx.Spaces(c.session, filter) }) {
+		ids = append(ids, string(s.ID))
+	}
+	return ids
+}
+
+var spaceTests = map[string]func(*storeCase){
+	"it comes back as it was stored": func(c *storeCase) {
+		full := shoal.Space{
+			SessionID: c.session, ID: "full", Name: "Shopping 🛒", Status: shoal.SpaceShut, Summary: ref("done\n"), AdminAgentID: ref(shoal.EntityID("bot")),
+			ShowAgentReasoning: true, Metadata: []byte(`{"deep":{"er": null}}`), CreatedAt: storeTime(1), ClosedAt: ref(storeTime(2)), LastSeq: 5,
+		}
+		empty := shoal.Space{SessionID: c.session, ID: "empty", Name: "x", Status: shoal.SpaceOpen, CreatedAt: storeTime(3)}
+		c.update(func(tx hub.Tx) error {
+			if err := tx.InsertSpace(full); err != nil {
+				return err
+			}
+			return tx.InsertSpace(empty)
+		})
+		full.Members, empty.Members, empty.Metadata = []shoal.Member{}, []shoal.Member{}, []byte(`{}`)
+		same(c, "the full one", seen(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.session, "full") }), full)
+		same(c, "the empty one", seen(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.session, "empty") }), empty)
+		same(c, "the locked one", done(c, func(tx hub.Tx) (shoal.Space, error) { return tx.LockSpace(c.session, "full") }), full)
+	},
+
+	"a change stores everything but the last place": func(c *storeCase) {
+		c.space("shop")
+		s := seen(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.session, "shop") })
+		s.Name, s.Status, s.Summary, s.AdminAgentID = "New", shoal.SpaceShut, ref(""), ref(shoal.EntityID("bot"))
+		s.ShowAgentReasoning, s.Metadata, s.ClosedAt = true, []byte(`{"a":1}`), ref(storeTime(8))
+		changed := s
+		changed.LastSeq = 99
+		c.update(func(tx hub.Tx) error { return tx.UpdateSpace(changed) })
+		same(c, "the space", seen(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.session, "shop") }), s)
+	},
+
+	"a missing one is NotFound, a taken id AlreadyExists": func(c *storeCase) {
+		c.space("shop")
+		c.absent(func(tx hub.Tx) error { _, err := tx.Space(c.session, "nowhere"); return err })
+		c.absent(func(tx hub.Tx) error { _, err := tx.Space("nowhere", "shop"); return err })
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { _, err := tx.LockSpace(c.session, "nowhere"); return err })
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdateSpace(shoal.Space{SessionID: c.session, ID: "nowhere"}) })
+		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertSpace(shoal.Space{SessionID: c.session, ID: "shop"}) })
+	},
+
+	"they are listed in the order of the bytes of their ids, and filtered": func(c *storeCase) {
+		c.entities("ann", "bob")
+		for i, id := range trickyIDs {
+			c.space(shoal.SpaceID(id), []shoal.EntityID{"ann", "bob"}[i%2])
+			if i%3 == 0 {
+				c.update(func(tx hub.Tx) error {
+					return tx.UpdateSpace(shoal.Space{SessionID: c.session, ID: shoal.SpaceID(id), Status: shoal.SpaceShut})
+				})
+			}
+		}
+		same(c, "all", spaceIDs(c, hub.SpaceFilter{}), trickyIDs)
+		same(c, "the first two", spaceIDs(c, hub.SpaceFilter{Limit: 2}), trickyIDs[:2])
+		same(c, "those behind 9", spaceIDs(c, hub.SpaceFilter{After: "9", Limit: 3}), []string{"A", "B", "Z"})
+		same(c, "those of bob", spaceIDs(c, hub.SpaceFilter{Member: "bob", Limit: 3}), []string{".x", "10", "A"})
+		same(c, "the open ones of bob", spaceIDs(c, hub.SpaceFilter{Member: "bob", OpenOnly: true, After: "9", Limit: 2}), []string{"A", "Z"})
+		same(c, "those of nobody", spaceIDs(c, hub.SpaceFilter{Member: "nobody"}), []string{})
+	},
+}
+
+var memberTests = map[string]func(*storeCase){
+	"they are listed in the order of joining, not of ids or times": func(c *storeCase) {
+		c.entities("ann", "bob", "cid", "dot")
+		c.space("shop", "cid", "ann", "dot", "bob")
+		same(c, "the members", memberIDs(c, "shop"), []shoal.EntityID{"cid", "ann", "dot", "bob"})
+		c.update(func(tx hub.Tx) error { return tx.DeleteMember(c.session, "shop", "bob") })
+		c.update(func(tx hub.Tx) error { return tx.DeleteMember(c.session, "shop", "cid") })
+		c.update(func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "cid", storeTime(-9)) })
+		same(c, "the members", memberIDs(c, "shop"), []shoal.EntityID{"ann", "dot", "cid"})
+		all := seen(c, func(tx hub.Tx) ([]shoal.Member, error) { return tx.Members(c.session, "shop") })
+		same(c, "the last one", all[2], shoal.Member{EntityID: "cid", Kind: shoal.Agent, Name: "CID", JoinedAt: storeTime(-9)})
+	},
+
+	"of several spaces at once": func(c *storeCase) {
+		c.entities("ann", "bob")
+		var spaces []shoal.SpaceID
+		want := map[shoal.SpaceID]int{}
+		for i := range 140 {
+			id := shoal.SpaceID(fmt.Sprintf("s%d", i))
+			c.space(id, []shoal.EntityID{"bob", "ann"}[:i%2+1]...)
+			spaces = append(spaces, id)
+			want[id] = i%2 + 1
+		}
+		c.space("empty")
+		spaces = append(spaces, "empty", "nowhere")
+		want["empty"], want["nowhere"] = 0, 0
+		got := map[shoal.SpaceID]int{}
+		for id, members := range seen(c, func(tx hub.Tx) (map[shoal.SpaceID][]shoal.Member, error) { return tx.MembersOf(c.session, spaces) }) {
+			got[id] = len(members)
+			if members == nil || len(members) > 0 && members[0].EntityID != "bob" {
+				c.Errorf("the members of %s are %v", id, members)
+			}
+		}
+		same(c, "the numbers of members", got, want)
+		none := seen(c, func(tx hub.Tx) (map[shoal.SpaceID][]shoal.Member, error) { return tx.MembersOf(c.session, nil) })
+		same(c, "the members of no space", none, map[shoal.SpaceID][]shoal.Member{})
+	},
+
+	"who is one, who among some, and how many": func(c *storeCase) {
+		c.entities("ann", "bob", "cid")
+		c.space("shop", "ann", "cid")
+		is := func(id shoal.EntityID) bool {
+			return seen(c, func(tx hub.Tx) (bool, error) { return tx.IsMember(c.session, "shop", id) })
+		}
+		if !is("ann") || is("bob") || is("nobody") {
+			c.Errorf("ann %v, bob %v, nobody %v", is("ann"), is("bob"), is("nobody"))
+		}
+		among := func(ids ...shoal.EntityID) []shoal.EntityID {
+			found := seen(c, func(tx hub.Tx) ([]shoal.EntityID, error) { return tx.MembersAmong(c.session, "shop", ids) })
+			slices.Sort(found)
+			return found
+		}
+		same(c, "members among all", among("bob", "cid", "nobody", "ann"), []shoal.EntityID{"ann", "cid"})
+		same(c, "members among nobody", among(), []shoal.EntityID{})
+		same(c, "their number", seen(c, func(tx hub.Tx) (int, error) { return tx.CountMembers(c.session, "shop") }), 2)
+	},
+
+	"one joins once, and only if it exists": func(c *storeCase) {
+		c.entities("ann")
+		c.space("shop", "ann")
+		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "ann", storeTime(0)) })
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "nobody", storeTime(0)) })
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteMember(c.session, "shop", "nobody") })
+	},
+
+	"leaving withdraws what is unread of that space": func(c *storeCase) {
+		c.entities("ann", "bob")
+		c.space("shop", "ann", "bob")
+		c.space("yard", "ann", "bob")
+		c.say("shop", "ann", "one")
+		c.say("yard", "ann", "two")
+		c.say("shop", "ann", "three", "bob")
+		c.update(func(tx hub.Tx) error { return tx.DeleteMember(c.session, "shop", "bob") })
+		same(c, "the inbox", places(c, "bob", hub.InboxFilter{}), []int64{2})
+		c.say("shop", "ann", "four")
+		c.update(func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "bob", storeTime(1)) })
+		c.say("shop", "ann", "five")
+		same(c, "the inbox after joining again", places(c, "bob", hub.InboxFilter{}), []int64{2, 4})
+	},
+}
