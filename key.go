@@ -78,6 +78,26 @@ type Principal struct {
 // Admin reports whether p may do everything.
 func (p Principal) Admin() bool { return p.Role == RoleAdmin }
 
+// Caller is what a caller learns about itself. EntityID is the acting entity.
+type Caller struct {
+	KeyID     KeyID      `json:"keyId"`
+	Role      Role       `json:"role"`
+	SessionID *SessionID `json:"sessionId"`
+	EntityID  *EntityID  `json:"entityId"`
+}
+
+// Caller returns what p may know of itself.
+func (p Principal) Caller() Caller {
+	out := Caller{KeyID: p.KeyID, Role: p.Role}
+	if p.SessionID != "" {
+		out.SessionID = &p.SessionID
+	}
+	if p.EntityID != "" {
+		out.EntityID = &p.EntityID
+	}
+	return out
+}
+
 // Scope names the principal for idempotency keys: keys of one principal never
 // meet those of another.
 func (p Principal) Scope() string {

@@ -27,8 +27,12 @@ var (
 // hub, root. Only tests import internal/shoaltest: it stands in no row.
 var importTable = []importRule{
 	{dir: ".", never: sqlAndWeb},
+	{dir: "bench", inside: []string{".", "client", "internal/hub", "internal/sqlstore"}, others: true},
 	{dir: "client", inside: []string{"."}, never: sqlPackages},
-	{dir: "cmd/shoal", inside: []string{".", "client", "internal/app"}, others: true, never: sqlPackages},
+	{dir: "cmd/shoal", inside: []string{".", "client", "internal/app", "internal/mcpbridge"}, others: true, never: sqlPackages},
+	{dir: "examples/answer", inside: []string{".", "client"}},
+	{dir: "examples/mcpagent", inside: []string{"."}, others: true, never: sqlPackages},
+	{dir: "examples/watch", inside: []string{".", "client"}},
 	{
 		dir: "internal/app",
 		inside: []string{
@@ -37,12 +41,14 @@ var importTable = []importRule{
 		},
 		others: true, never: sqlPackages,
 	},
+	{dir: "internal/apptest", inside: []string{".", "client", "internal/app"}},
 	{dir: "internal/auth", inside: []string{".", "internal/hub"}, others: true, never: sqlPackages},
 	{dir: "internal/guard", inside: []string{"."}, others: true, never: sqlPackages},
 	{dir: "internal/httpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub"}, others: true, never: sqlPackages},
 	{dir: "internal/hub", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/localbus", inside: []string{".", "internal/hub"}, others: true, never: sqlAndWeb},
 	{dir: "internal/mcpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub"}, others: true, never: sqlPackages},
+	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
 	{
 		dir: "internal/shoaltest",
 		inside: []string{

@@ -9,6 +9,11 @@ import (
 func keyRoutes() []route {
 	return []route{
 		{
+			method: http.MethodGet, path: "/v1/me", do: me, id: "me", tag: "Keys",
+			summary: "Who am I?", about: "What the key proves, and the acting entity, if there is one.",
+			status: http.StatusOK, out: shoal.Caller{},
+		},
+		{
 			method: http.MethodGet, path: "/v1/keys", do: listKeys, id: "listKeys", tag: "Keys",
 			summary: "List keys", about: "In the order of ids, without their secrets. Admins only.",
 			query: listParams, status: http.StatusOK, out: page[shoal.Key]{}, errors: []shoal.Kind{shoal.Forbidden},
@@ -29,6 +34,8 @@ func keyRoutes() []route {
 		},
 	}
 }
+
+func me(c *call) error { return c.answer(http.StatusOK, c.who.Caller()) }
 
 func listKeys(c *call) error {
 	after, limit, err := idCursor[shoal.KeyID](c)

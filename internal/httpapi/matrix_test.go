@@ -47,6 +47,7 @@ var matrix = map[string]struct {
 	"GET " + spacePath + "/events":      {"", "", "401 401 401  200 404 404  200 404 200"},
 	"GET " + sessionPath + "/events":    {"", "", "401 401 401  200 200 404  200 404 200"},
 	"GET " + sessionPath + "/search":    {"?q=confidential", "", "401 401 401  200 200 404  200 404 200"},
+	"GET /v1/me":                        {"", "", "401 401 401  200 200 200  200 200 200"},
 	"GET /v1/keys":                      {"", "", "401 401 401  403 403 403  403 403 200"},
 	"POST /v1/keys":                     {"", `{"role": "service", "sessionId": "away"}`, "401 401 401  403 403 403  403 403 201"},
 	"DELETE /v1/keys/{key}":             {"", "", "401 401 401  403 403 403  403 403 204"},

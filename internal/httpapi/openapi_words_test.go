@@ -131,6 +131,7 @@ var typeWords = map[string]string{
 	"NewFilePart":     "A file that lies elsewhere.",
 	"NewDataPart":     "Any JSON value under a name.",
 	"Key":             "A credential.",
+	"Caller":          "Who a caller is: what its key proves, and the acting entity.",
 	"Hit":             "One result of a search.",
 	"SpaceRef":        "A space by name.",
 	"WaitResult":      "What a wait answers: at most 100 messages. A time-out has no items, no cursor, and `timedOut: true`.",

@@ -64,7 +64,8 @@ func (m *mailbox) mark(places []int64) {
 	})
 }
 
-// marked waits until earlier deliveries are stored.
+// marked waits until the deliveries so far are stored. Whoever acknowledges them
+// must: only what was delivered is acknowledged.
 func (m *mailbox) marked(ctx context.Context) error {
 	m.mu.Lock()
 	pending := m.marking

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -22,94 +21,6 @@ type Inbox struct {
 }
 
 func newInbox(c *core) *Inbox { return &Inbox{core: c, mailboxes: map[mailboxKey]*mailbox{}} }
-
-// WaitRequest says who waits for what.
-type WaitRequest struct {
-	Session shoal.SessionID
-	// Entity may name the caller; another one is IdentityMismatch.
-	Entity shoal.EntityID
-	Kind   shoal.WaitKind
-	// Timeout is clamped to 0…MaxWait. Zero looks and does not wait.
-	Timeout time.Duration
-	// Space and From narrow what is waited for, if set.
-	Space shoal.SpaceID
-	From  []shoal.EntityID
-	// Ack is the cursor of an earlier answer: exactly what came with it is
-	// acknowledged before the wait begins, and from then on this key
-	// acknowledges explicitly.
-	Ack string
-	// Redeliver asks a caller that acknowledges implicitly to get its previous
-	// batch again instead of acknowledging it.
-	Redeliver bool
-}
-
-// Delivery is the answer of a wait.
-type Delivery struct {
-	// Result is what clients see.
-	Result shoal.WaitResult
-
-	handed *handed
-}
-
-// Written tells that the answer was written whole on a connection that still
-// stood. Without it the answer counts as lost, and a caller that acknowledges
-// implicitly gets the batch again. It may be called from any goroutine.
-func (d *Delivery) Written() {
-	if d.handed != nil {
-		d.handed.once.Do(func() { close(d.handed.written) })
-	}
-}
-
-// Wait acknowledges what the caller has acknowledged and returns what is unread
-// and matches, at most MaxBatch messages in the order of the inbox: at once if
-// there is any, else as soon as there is, else a time-out. All waits that an
-// entity has open wake with the same messages; a fifth one ends the oldest as
-// timed out. It ends with the cause of ctx, having acknowledged nothing but
-// what was to be acknowledged when it was accepted; with TooManyWaiters when the
-// server holds too many waits; with Unauthenticated or NotFound when the key, the
-// entity or the session goes away meanwhile. Stop ends it as timed out.
-func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req WaitRequest) (*Delivery, error) {
-	const op = "hub.Inbox.Wait"
-	entity, err := waiter(who, &req)
-	if err != nil {
-		return nil, wrap(op, err)
-	}
-	filter := InboxFilter{Kind: req.Kind, Space: req.Space, From: req.From}
-	if n := b.open.Add(1); n > b.maxWaits {
-		b.open.Add(-1)
-		return nil, shoal.E(op, shoal.TooManyWaiters, fmt.Sprintf("This server holds %d waits, as many as it may. Try again in a few seconds.", b.maxWaits))
-	}
-	defer b.open.Add(-1)
-	d := &Delivery{Result: shoal.WaitResult{Items: []shoal.WaitItem{}, TimedOut: true, TimeoutMs: req.Timeout.Milliseconds()}}
-	if !b.begin() {
-		return d, nil
-	}
-	defer b.running.Done()
-	call := b.callers.enter(who.KeyID, req.Session, entity)
-	defer b.callers.leave(call)
-	box := b.mailbox(mailboxKey{req.Session, entity})
-	defer b.release(box)
-	if err := b.mayWait(ctx, who, req, entity); err != nil {
-		return nil, wrap(op, err)
-	}
-	if err := b.acknowledge(ctx, who, box, req); err != nil {
-		return nil, wrap(op, err)
-	}
-	ends := time.Now().Add(req.Timeout)
-	b.presence.waitOpened(req.Session, entity, ends)
-	defer b.presence.waitClosed(req.Session, entity, ends)
-	entries, err := box.wait(ctx, call, filter, req.Timeout)
-	if err != nil {
-		return nil, wrap(op, err)
-	}
-	if len(entries) > 0 {
-		upTo := entries[len(entries)-1].Place
-		cursor := b.cursor(box.key, filter, upTo)
-		d.Result.Items, d.Result.Cursor, d.Result.TimedOut = items(entries), &cursor, false
-		d.handed = box.hand(who.KeyID, filter, upTo)
-	}
-	return d, nil
-}
 
 // waiter checks and completes the request and returns who waits.
 func waiter(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
@@ -156,9 +67,6 @@ func (b *Inbox) mayWait(ctx context.Context, who shoal.Principal, req WaitReques
 // or, for a caller that never gave one, the previous batch if its answer was
 // written whole.
 func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req WaitRequest) error {
-	if err := box.marked(ctx); err != nil {
-		return err
-	}
 	if req.Ack != "" {
 		filter, upTo, err := b.parseCursor(box.key, req.Ack)
 		if err != nil {
@@ -179,6 +87,9 @@ func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailb
 	if len(done) == 0 {
 		return nil
 	}
+	if err := box.marked(ctx); err != nil {
+		return err
+	}
 	return b.store.Update(ctx, func(tx Tx) error {
 		for _, h := range done {
 			if err := tx.Acknowledge(box.key.session, box.key.entity, h.filter, h.upTo); err != nil {
@@ -190,6 +101,9 @@ func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailb
 }
 
 func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, filter InboxFilter, upTo int64) error {
+	if err := box.marked(ctx); err != nil {
+		return err
+	}
 	err := b.store.Update(ctx, func(tx Tx) error {
 		end, err := tx.InboxEnd(box.key.session, box.key.entity)
 		if err != nil {
@@ -213,6 +127,9 @@ func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailb
 // seq, and returns the space with its counts.
 func (b *Inbox) MarkRead(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
 	const op = "hub.Inbox.MarkRead"
+	if err := enter(who, session); err != nil {
+		return out, wrap(op, err)
+	}
 	entity, err := actor(who)
 	if err != nil {
 		return out, wrap(op, err)

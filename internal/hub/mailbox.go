@@ -23,19 +23,13 @@ type mailbox struct {
 
 	mu      sync.Mutex
 	users   int // calls that hold the mailbox
-	waits   []*openWait
+	waits   []*heldWait
 	sub     Subscription // nil while nobody waits
 	readers map[shoal.KeyID]*readerState
 	marking chan struct{} // closed when the last marking is stored; nil for none
 	idle    time.Time
 
 	collecting chan struct{} // holds a value while one reads for all
-}
-
-// openWait is one blocked call. result has room for the one answer.
-type openWait struct {
-	filter InboxFilter
-	result chan answer
 }
 
 // answer is what ends a wait; without entries and error it is a time-out.
@@ -99,51 +93,66 @@ func (b *Inbox) forget(context.Context) error {
 	return nil
 }
 
-// wait opens a wait, looks at what is there, and blocks until there is
-// something, the time is up, or ctx ends. It returns no entries for a time-out.
-func (m *mailbox) wait(ctx context.Context, call *caller, filter InboxFilter, timeout time.Duration) ([]InboxEntry, error) {
-	w := &openWait{filter: filter, result: make(chan answer, 1)}
+// block opens a wait, looks at what is there, and blocks until there is
+// something, the time is up, or ctx ends.
+func (m *mailbox) block(ctx context.Context, w *heldWait) error {
+	w.result = make(chan answer, 1)
 	sub := m.enter(w)
 	defer m.leave(w)
 	// The subscription stands: whatever is committed from here on hints.
 	m.collect()
-	timer := time.NewTimer(timeout)
+	timer := time.NewTimer(w.req.Timeout)
 	defer timer.Stop()
 	for last := false; ; {
-		if err := call.ended(); err != nil {
-			return nil, err
+		if err := w.call.ended(); err != nil {
+			return err
 		}
-		if a, ok := w.answered(); ok || last {
-			return a.entries, a.err
+		if ok, err := w.answered(); ok || last {
+			return err
 		}
-		select {
-		case a := <-w.result:
-			w.result <- a // taken above, unless the call has ended
-		case <-call.gone:
-		case <-sub.Ready():
+		switch m.sleep(ctx, w, sub.Ready(), timer.C) {
+		case hinted:
 			// The hint is for all waits: it is acted upon even if this call is
 			// just ending.
 			sub.Take()
 			m.collect()
-		case <-timer.C:
+		case timeUp:
 			m.lastLook(sub)
 			last = true
-		case <-m.inbox.ctx.Done():
-			m.lastLook(sub)
-			last = true
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		case callGone:
+			return context.Cause(ctx)
 		}
 	}
 }
 
-// answered returns the answer of the wait if it has one.
-func (w *openWait) answered() (answer, bool) {
+// What wakes a blocked wait.
+type wakeUp int
+
+const (
+	lookAgain wakeUp = iota // there is an answer, or the right to it has ended
+	hinted
+	timeUp
+	callGone
+)
+
+// sleep blocks until something happens to w.
+//
+//go:noinline
+func (m *mailbox) sleep(ctx context.Context, w *heldWait, ready <-chan struct{}, late <-chan time.Time) wakeUp {
 	select {
 	case a := <-w.result:
-		return a, true
-	default:
-		return answer{}, false
+		w.result <- a
+		return lookAgain
+	case <-w.call.gone:
+		return lookAgain
+	case <-ready:
+		return hinted
+	case <-late:
+		return timeUp
+	case <-m.inbox.ctx.Done():
+		return timeUp
+	case <-ctx.Done():
+		return callGone
 	}
 }
 
@@ -162,7 +171,7 @@ func (m *mailbox) lastLook(sub Subscription) {
 
 // enter registers w, ends the oldest wait if there are too many, and returns
 // the subscription that all waits share.
-func (m *mailbox) enter(w *openWait) Subscription {
+func (m *mailbox) enter(w *heldWait) Subscription {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.sub == nil {
@@ -176,7 +185,7 @@ func (m *mailbox) enter(w *openWait) Subscription {
 	return m.sub
 }
 
-func (m *mailbox) leave(w *openWait) {
+func (m *mailbox) leave(w *heldWait) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.remove(w)
@@ -187,12 +196,12 @@ func (m *mailbox) leave(w *openWait) {
 }
 
 // remove must be called with mu held.
-func (m *mailbox) remove(w *openWait) {
-	m.waits = slices.DeleteFunc(m.waits, func(o *openWait) bool { return o == w })
+func (m *mailbox) remove(w *heldWait) {
+	m.waits = slices.DeleteFunc(m.waits, func(o *heldWait) bool { return o == w })
 }
 
 // answer gives w its one answer and takes it off the list; mu must be held.
-func (m *mailbox) answer(w *openWait, a answer) {
+func (m *mailbox) answer(w *heldWait, a answer) {
 	m.remove(w)
 	w.result <- a
 }
@@ -235,11 +244,11 @@ func (m *mailbox) collect() {
 }
 
 // read finds for each wait what matches it, on one snapshot.
-func (m *mailbox) read(ctx context.Context, waits []*openWait) (found [][]InboxEntry, err error) {
+func (m *mailbox) read(ctx context.Context, waits []*heldWait) (found [][]InboxEntry, err error) {
 	err = m.inbox.store.View(ctx, func(tx Tx) error {
 		found = make([][]InboxEntry, len(waits))
 		for i, w := range waits {
-			if j := slices.IndexFunc(waits[:i], func(o *openWait) bool { return sameFilter(o.filter, w.filter) }); j >= 0 {
+			if j := slices.IndexFunc(waits[:i], func(o *heldWait) bool { return sameFilter(o.filter, w.filter) }); j >= 0 {
 				found[i] = found[j]
 				continue
 			}

@@ -68,8 +68,8 @@ func (s *Sessions) List(ctx context.Context, who shoal.Principal, after shoal.Se
 // session and for one that is closed.
 func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
 	const op = "hub.Sessions.Close"
-	if err := adminOnly(who); err != nil {
-		return out, wrap(op, err)
+	if err := errors.Join(enter(who, id), adminOnly(who)); err != nil {
+		return out, wrap(op, first(err))
 	}
 	err = s.change(ctx, op, func(ch *change) (err error) {
 		if out, err = endable(ch, id, "closed"); err != nil {
@@ -90,8 +90,8 @@ func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.Sess
 // default session.
 func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.SessionID) error {
 	const op = "hub.Sessions.Delete"
-	if err := adminOnly(who); err != nil {
-		return wrap(op, err)
+	if err := errors.Join(enter(who, id), adminOnly(who)); err != nil {
+		return wrap(op, first(err))
 	}
 	err := s.change(ctx, op, func(ch *change) error {
 		if _, err := endable(ch, id, "deleted"); err != nil {

@@ -30,6 +30,8 @@ func (f *Follower) snapshots(tx Tx) (err error) {
 		if err := f.snapshot(tx, s.ID, cursor); err != nil {
 			return err
 		}
+		// No place to resume behind: the other snapshots are still to come.
+		f.pending[len(f.pending)-1].Cursor = ""
 	}
 	return f.encode(shoal.EventSnapshotEnd, cursor, shoal.SnapshotEndData{
 		EventHead: shoal.EventHead{Type: shoal.EventSnapshotEnd, At: shoal.Now()}, Cursor: cursor,

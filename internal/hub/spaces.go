@@ -16,10 +16,13 @@ type Spaces struct{ *core }
 // unknown member is InvalidArgument, and nothing is created.
 func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace, idempotencyKey string) (made shoal.Space, err error) {
 	const op = "hub.Spaces.Create"
+	if err := enter(who, session); err != nil {
+		return made, wrap(op, err)
+	}
 	if who.Role == shoal.RoleService {
 		return made, shoal.E(op, shoal.Forbidden, "A service key may read spaces, not create them; use an entity key.")
 	}
-	if err := errors.Join(enter(who, session), n.Validate(), checkOnce(idempotencyKey)); err != nil {
+	if err := errors.Join(n.Validate(), checkOnce(idempotencyKey)); err != nil {
 		return made, wrap(op, first(err))
 	}
 	err = s.change(ctx, op, func(ch *change) (err error) {
@@ -61,6 +64,11 @@ func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n sho
 		return out, shoal.Invalid("adminAgentId", "must be one of the members")
 	}
 	if err := taken(ch.InsertSpace(out), "a space", string(out.ID)); err != nil {
+		return out, err
+	}
+	// Who follows the whole session learns of the space here; its members, by
+	// joining it.
+	if err := tellSpace(ch, out, shoal.EventSpaceUpdated); err != nil {
 		return out, err
 	}
 	for _, id := range members {

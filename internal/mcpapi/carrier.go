@@ -19,8 +19,7 @@ const callMark = "X-Shoal-Call"
 // carrier is what a call through the SDK came by. A nil carrier stands for a
 // transport that is not known here, such as one in memory.
 type carrier struct {
-	ctx     context.Context // ends with the request or stream
-	request *request
+	ctx context.Context // ends with the request or stream
 
 	mu       sync.Mutex
 	delivery *hub.Delivery
@@ -33,15 +32,14 @@ type carriers struct {
 	open map[string]*carrier
 }
 
-// add returns a new carrier and its mark; it is found until dropped.
-func (t *carriers) add(ctx context.Context, q *request) (mark string, c *carrier) {
+// add makes a carrier and returns its mark, by which it is found until dropped.
+func (t *carriers) add(ctx context.Context) (mark string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.last++
 	mark = strconv.FormatInt(t.last, 10)
-	c = &carrier{ctx: ctx, request: q}
-	t.open[mark] = c
-	return mark, c
+	t.open[mark] = &carrier{ctx: ctx}
+	return mark
 }
 
 func (t *carriers) drop(mark string) {
@@ -73,14 +71,6 @@ func (c *carrier) bind(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
 	return ctx, func() { stop(); cancel(nil) }
-}
-
-// recheck makes sure that the caller may still know what its call brought.
-func (c *carrier) recheck() error {
-	if c == nil {
-		return nil
-	}
-	return c.request.recheck()
 }
 
 // carry hands over the delivery that the answer of the call contains.

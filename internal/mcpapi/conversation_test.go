@@ -43,7 +43,7 @@ func TestTheConversationOfTheSeed(t *testing.T) {
 			wantText(t, sent, "Message sent successfully:\nID: "+string(question.ID)+"\nThread: "+string(space.ID)+
 				"\nSender: report-writer\nContent: What were the final Q4 sales figures?\nMentions: data-analyzer")
 
-			got := <-heard
+			got := receive(t, heard)
 			wantText(t, got,
 				`<thread id="`+string(space.ID)+`" name="Data Source Discussion">`, "<status>open</status>",
 				`<participant id="report-writer" name="Report Writer" kind="agent"/>`,

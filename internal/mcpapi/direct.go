@@ -1,28 +1,29 @@
 package mcpapi
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
-	"github.com/shoal-dev/shoal/internal/guard"
 )
 
 // direct answers a tools/call in front of the SDK: in the goroutine of its
 // request, with an answer written whole. See docs/decisions/0003.
 func (q *request) direct(c toolCall) {
+	raw := c.arguments
 	if !c.tool.waits {
-		out, err := q.do(q.r.Context(), q.caller, c.tool, c.arguments)
+		out, err := q.do(q.r.Context(), q.caller, c.tool, raw)
 		if err == nil {
 			q.answer(c, out)
 		}
 		return
 	}
+	// A wait holds nothing of its body while it waits.
+	c.id, c.progress, c.arguments, q.r.Body = bytes.Clone(c.id), bytes.Clone(c.progress), nil, http.NoBody
 	key := waitKey{q.caller, q.r.Header.Get(sessionHeader), string(c.id)}
 	ctx, end, ok := q.waits.begin(q.r.Context(), key)
 	if !ok {
@@ -31,32 +32,24 @@ func (q *request) direct(c toolCall) {
 	}
 	defer end()
 	if c.progress != nil {
-		q.streamWait(ctx, c)
+		q.streamWait(ctx, c, raw)
 		return
 	}
-	out, err := q.finishWait(ctx, c)
+	out, err := q.do(ctx, q.caller, c.tool, raw)
 	switch {
 	case q.r.Context().Err() != nil: // nobody is left to tell
-	case errors.Is(err, errCancelled):
-		q.refuse(http.StatusOK, c.id, codeCancelled, errCancelled.Error())
-	case err != nil:
-		guard.WriteRPCError(q.w, err)
+	case err != nil: // then the client has cancelled
+		q.refuse(http.StatusOK, c.id, codeCancelled, err.Error())
 	case q.answer(c, out):
 		written(out)
 	}
 }
 
+// encodeFailed is what a client learns of a result that is no JSON.
+const encodeFailed = "Something went wrong on the server."
+
 // codeCancelled is what the SDK answers a cancelled call with.
 const codeCancelled = 0
-
-// finishWait waits, and then makes sure that the caller may still know what came.
-func (q *request) finishWait(ctx context.Context, c toolCall) (outcome, error) {
-	out, err := q.do(ctx, q.caller, c.tool, c.arguments)
-	if err == nil {
-		err = q.recheck()
-	}
-	return out, err
-}
 
 // written tells that the answer of a wait has left whole.
 func written(out outcome) {
@@ -73,7 +66,7 @@ func (q *request) answer(c toolCall, out outcome) bool {
 	body, err := q.encode(buffer, c, out)
 	if err != nil {
 		q.Log.Error("a result could not be encoded", "tool", c.tool.name, "error", err)
-		q.refuse(http.StatusOK, c.id, jsonrpc.CodeInternalError, "Something went wrong on the server.")
+		q.refuse(http.StatusOK, c.id, jsonrpc.CodeInternalError, encodeFailed)
 		return false
 	}
 	return q.write(http.StatusOK, body)
@@ -107,7 +100,7 @@ func (q *request) write(status int, body []byte) bool {
 
 // streamWait answers a wait with a stream of progress notifications, which keep
 // the timers of the client from ending it, and then the result.
-func (q *request) streamWait(ctx context.Context, c toolCall) {
+func (q *request) streamWait(ctx context.Context, c toolCall, raw []byte) {
 	began := time.Now()
 	s := q.stream(q, q.ProgressEvery, func() []byte { return progressEvent(c.progress, time.Since(began)) })
 	defer s.end()
@@ -118,20 +111,18 @@ func (q *request) streamWait(ctx context.Context, c toolCall) {
 	if _, err := s.Write(heartbeat()); err != nil || s.FlushError() != nil {
 		return
 	}
-	out, err := q.finishWait(ctx, c)
-	var body []byte
+	out, err := q.do(ctx, q.caller, c.tool, raw)
+	if q.r.Context().Err() != nil {
+		return // nobody is left to tell
+	}
 	buffer := buffers.get()
 	defer buffers.put(buffer)
-	switch {
-	case err == nil:
-		if body, err = q.encode(buffer, c, out); err != nil {
-			q.Log.Error("a result could not be encoded", "tool", c.tool.name, "error", err)
-			body = errorBody(c.id, jsonrpc.CodeInternalError, "Something went wrong on the server.")
-		}
-	case errors.Is(err, errCancelled):
-		body = errorBody(c.id, codeCancelled, errCancelled.Error())
-	default: // the client has gone, or may not know any more
-		return
+	var body []byte
+	if err != nil { // then the client has cancelled
+		body = errorBody(c.id, codeCancelled, err.Error())
+	} else if body, err = q.encode(buffer, c, out); err != nil {
+		q.Log.Error("a result could not be encoded", "tool", c.tool.name, "error", err)
+		body, out = errorBody(c.id, jsonrpc.CodeInternalError, encodeFailed), outcome{}
 	}
 	if _, err := s.Write(messageEvent(body)); err == nil && s.FlushError() == nil && s.stands() {
 		written(out)

@@ -110,6 +110,7 @@ func (t *tool) described() *mcp.Tool {
 // handler calls a tool for the SDK: over /sse, in a batch, in memory.
 func (p *peer) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		p.api.Hub.Entities.Called(p.caller.who, p.caller.session)
 		from := p.api.carriers.of(req.Extra)
 		ctx, end := from.bind(ctx)
 		defer end()
@@ -117,9 +118,6 @@ func (p *peer) handler(t *tool) mcp.ToolHandler {
 			defer p.api.keepAlive(ctx, req.Session, token)()
 		}
 		out, err := p.api.do(ctx, p.caller, t, req.Params.Arguments)
-		if err == nil {
-			err = from.recheck()
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -65,17 +65,20 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// subscriber is an agent that is told about changes.
-func (w *world) subscriber(by transport, id shoal.EntityID) (*agent, chan string) {
+// subscriber is ann, who is told about changes.
+func (w *world) subscriber(by transport) (*agent, chan string) {
 	updates := make(chan string, 100)
-	return w.join(by, id, &mcp.ClientOptions{
+	return w.join(by, "ann", &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { updates <- r.Params.URI },
 	}), updates
 }
 
+// uri is the thread that the tests subscribe to.
+const uri = "shoal://threads/shop"
+
 // subscribe subscribes, with resources/subscribe or subscriptions/listen as the
 // era has it, and returns how to end it.
-func (a *agent) subscribe(uri string) (end func()) {
+func (a *agent) subscribe() (end func()) {
 	a.t.Helper()
 	if err := a.Subscribe(a.t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
 		a.t.Fatal(err)
@@ -90,22 +93,21 @@ func (a *agent) subscribe(uri string) (end func()) {
 // A subscriber of a thread is told about its messages: only of that thread, and
 // only while it may read it.
 func TestSubscriptions(t *testing.T) {
-	const uri = "shoal://threads/shop"
 	for _, by := range transports {
 		t.Run(by.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.space("shop", "ann", "bob")
 			w.space("other", "ann", "bob")
-			ann, updates := w.subscriber(by, "ann")
-			end := ann.subscribe(uri)
+			ann, updates := w.subscriber(by)
+			end := ann.subscribe()
 			w.until("somebody follows", func() bool { return mcpapi.Watches(w.api) == 1 })
 			w.say("bob", "other", "not this one")
 			w.say("bob", "shop", "hello")
-			if got := <-updates; got != uri {
+			if got := receive(t, updates); got != uri {
 				t.Errorf("told about %s", got)
 			}
 			ann.do("send_message", inputs{"threadId": "shop", "content": "my own"})
-			if got := <-updates; got != uri {
+			if got := receive(t, updates); got != uri {
 				t.Errorf("told about %s", got)
 			}
 			end()
@@ -120,23 +122,36 @@ func TestSubscriptionEndsWithTheMembership(t *testing.T) {
 			w := newWorld(t)
 			w.space("shop", "ann", "bob")
 			w.space("hers", "cleo")
-			ann, updates := w.subscriber(by, "ann")
-			ann.subscribe("shoal://threads/shop")
+			ann, updates := w.subscriber(by)
+			ann.subscribe()
 			w.until("somebody follows", func() bool { return mcpapi.Watches(w.api) == 1 })
 			if _, err := w.hub.Spaces.Leave(t.Context(), adminWho, shoal.DefaultSession, "shop", "ann"); err != nil {
 				t.Fatal(err)
 			}
-			<-updates // what it can read has changed: nothing any more
+			receive(t, updates) // what it can read has changed: nothing any more
 			w.until("nobody follows", func() bool { return mcpapi.Watches(w.api) == 0 })
-			if by.version == modern {
-				return // a listen that is refused is not told by this client
-			}
-			for _, uri := range []string{"shoal://threads/shop", "shoal://threads/hers", "shoal://threads", "shoal://me"} {
-				if err := ann.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err == nil {
-					t.Errorf("ann may subscribe to %s", uri)
+			for _, other := range []string{uri, "shoal://threads/hers", "shoal://threads", "shoal://me"} {
+				if by.version == modern {
+					w.listenRefused(other)
+				} else if err := ann.Subscribe(t.Context(), &mcp.SubscribeParams{URI: other}); err == nil {
+					t.Errorf("ann may subscribe to %s", other)
 				}
 			}
 		})
+	}
+}
+
+// listenRefused checks that ann may not listen to a resource. The SDK's client
+// does not tell.
+func (w *world) listenRefused(resource string) {
+	w.t.Helper()
+	body := rpcMethod(1, "subscriptions/listen", map[string]any{
+		"notifications": map[string]any{"resourceSubscriptions": []string{resource}},
+		"_meta":         map[string]any{mcp.MetaKeyProtocolVersion: modern, mcp.MetaKeyClientCapabilities: map[string]any{}},
+	})
+	_, _, text, err := w.post(w.t.Context(), w.key("ann"), body, "Mcp-Protocol-Version", modern, "Mcp-Method", "subscriptions/listen")
+	if err != nil || !strings.Contains(text, `"error":{`) {
+		w.t.Errorf("listen to %s: %s %v", resource, text, err)
 	}
 }
 
@@ -146,14 +161,14 @@ func TestSubscriptionEndsWithTheClient(t *testing.T) {
 		t.Run(by.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.space("shop", "ann", "bob")
-			ann, _ := w.subscriber(by, "ann")
-			two, updates := w.subscriber(by, "ann")
-			ann.subscribe("shoal://threads/shop")
-			two.subscribe("shoal://threads/shop")
+			ann, _ := w.subscriber(by)
+			two, updates := w.subscriber(by)
+			ann.subscribe()
+			two.subscribe()
 			w.until("somebody follows", func() bool { return mcpapi.Watches(w.api) == 1 })
 			ann.Close()
 			w.say("bob", "shop", "hello")
-			<-updates
+			receive(t, updates)
 			two.Close()
 			w.until("nobody follows", func() bool { return mcpapi.Watches(w.api) == 0 })
 		})
@@ -165,8 +180,8 @@ func TestStopEndsEverything(t *testing.T) {
 	w := newWorld(t)
 	w.space("shop", "ann", "bob")
 	for _, by := range transports[:3] {
-		ann, _ := w.subscriber(by, "ann")
-		ann.subscribe("shoal://threads/shop")
+		ann, _ := w.subscriber(by)
+		ann.subscribe()
 	}
 	w.until("somebody follows", func() bool { return mcpapi.Watches(w.api) > 0 })
 	w.api.Stop()

@@ -196,7 +196,7 @@ func TestNoKeyNoAnswer(t *testing.T) {
 					t.Fatal(err)
 				}
 				res.Body.Close()
-				if res.StatusCode != 401 || res.Header.Get("WWW-Authenticate") == "" {
+				if res.StatusCode != http.StatusUnauthorized || res.Header.Get("WWW-Authenticate") == "" {
 					t.Errorf("%s %s with key %q: %d %v", method, path, key, res.StatusCode, res.Header)
 				}
 			}

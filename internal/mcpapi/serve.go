@@ -111,7 +111,7 @@ func (q *request) sdkSession(s *session) {
 	ctx, cancel := context.WithCancelCause(q.r.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
-	mark, _ := q.carriers.add(ctx, q)
+	mark := q.carriers.add(ctx)
 	defer q.carriers.drop(mark)
 	r := q.forSDK()
 	r.Header.Set(callMark, mark)
@@ -122,7 +122,7 @@ func (q *request) sdkSession(s *session) {
 func (q *request) sdkStateless(w http.ResponseWriter, r *http.Request) {
 	p := q.peer(q.caller)
 	defer q.release(p)
-	mark, _ := q.carriers.add(r.Context(), q)
+	mark := q.carriers.add(r.Context())
 	defer q.carriers.drop(mark)
 	out := q.forSDK().WithContext(r.Context())
 	out.Header.Set(callMark, mark)

@@ -45,12 +45,12 @@ func (w *world) get(ctx context.Context, key, id string) (int, chan string) {
 	}
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Mcp-Session-Id", id)
-	res, err := withKey(key).Do(r)
+	res, err := withKey(key).Do(r) //nolint:bodyclose // it is closed below, in the goroutine that reads it
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	out := make(chan string, 100)
-	if res.StatusCode != 200 {
+	if res.StatusCode != http.StatusOK {
 		res.Body.Close()
 		close(out)
 		return res.StatusCode, out
@@ -104,7 +104,7 @@ func TestSessionBelongsToItsCaller(t *testing.T) {
 	ctx, cut := context.WithCancel(t.Context())
 	defer cut()
 	status, lines := w.get(ctx, ann, id)
-	if status != 200 || <-lines != ": ok" {
+	if status != 200 || receive(t, lines) != ": ok" {
 		t.Fatalf("GET: %d", status)
 	}
 	if status := w.delete(ann, id); status != 204 {
@@ -205,9 +205,9 @@ func TestNewStreamReplacesTheOld(t *testing.T) {
 	w := newWorld(t)
 	id := w.initialize(w.key("ann"))
 	_, old := w.get(t.Context(), w.key("ann"), id)
-	<-old
+	receive(t, old)
 	status, fresh := w.get(t.Context(), w.key("ann"), id)
-	if status != 200 || <-fresh != ": ok" {
+	if status != 200 || receive(t, fresh) != ": ok" {
 		t.Fatal(status)
 	}
 	for range old { // it has ended
@@ -220,9 +220,9 @@ func TestHeartbeat(t *testing.T) {
 	w := newWorld(t, func(w *world) { w.opts.Heartbeat = 5 * time.Millisecond })
 	id := w.initialize(w.key("ann"))
 	_, lines := w.get(t.Context(), w.key("ann"), id)
-	<-lines
+	receive(t, lines)
 	for range 3 {
-		if got := <-lines; got != ": still here" {
+		if got := receive(t, lines); got != ": still here" {
 			t.Errorf("%q", got)
 		}
 	}
@@ -288,7 +288,7 @@ func TestRestart(t *testing.T) {
 	if status != 200 {
 		t.Fatalf("GET after subscribe: %d", status)
 	}
-	<-lines
+	receive(t, lines)
 	w.say("bob", "shop", "news")
 	wantUpdate(t, lines, "shoal://threads/shop")
 }

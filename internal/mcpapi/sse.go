@@ -24,7 +24,6 @@ type sseSessions struct {
 type sseSession struct {
 	caller    caller
 	transport *sseTransport
-	server    *mcp.ServerSession
 }
 
 // serveSSE serves /sse: a GET opens a session and is its stream, a POST brings a
@@ -174,7 +173,7 @@ func (t *sseTransport) mark(call *jsonrpc.Request) {
 		return // the SDK refuses it
 	}
 	q := t.stream.request
-	mark, _ := q.carriers.add(t.stream.ctx, q)
+	mark := q.carriers.add(t.stream.ctx)
 	t.calls[call.ID] = mark
 	call.Extra = marked(mark)
 }

@@ -53,18 +53,19 @@ func (a *API) stream(req *request, every time.Duration, pulse func() []byte) *st
 // heartbeat is a comment, which clients pass over.
 func heartbeat() []byte { return []byte(": still here\n\n") }
 
-// beat writes a pulse and notes that the caller is present.
+// beat looks at the caller's key again and writes a pulse.
 func (s *stream) beat() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
-		return
+	if s.err == nil {
+		s.fail(s.request.believeAgain())
 	}
-	s.api.Hub.Entities.Called(s.request.who, s.request.session)
 	if s.begun && s.write(s.pulse()) == nil {
 		s.fail(s.flush())
 	}
-	s.timer.Reset(s.every)
+	if s.err == nil {
+		s.timer.Reset(s.every)
+	}
 }
 
 // Write writes a whole event, or as much of one as the SDK hands in at once.

@@ -59,6 +59,21 @@ func TestToolsAreTheContracts(t *testing.T) {
 	}
 }
 
+// The instructions are short enough to stand in every prompt.
+func TestInstructionsAreShort(t *testing.T) {
+	for _, by := range []transport{transports[0], transports[1]} {
+		text := newWorld(t).join(by, "ann").InitializeResult().Instructions
+		if n := len(strings.Fields(text)); n == 0 || n >= 200 {
+			t.Errorf("%s: the instructions have %d words", by.name, n)
+		}
+		for _, tool := range []string{"register_agent", "list_threads", "create_thread", "send_message", "mentions", "wait_for_mentions", "ack", "call it again"} {
+			if !strings.Contains(text, tool) {
+				t.Errorf("the instructions do not speak of %s", tool)
+			}
+		}
+	}
+}
+
 func sameWords(a, b string) bool {
 	x, y := strings.Fields(a), strings.Fields(b)
 	slices.Sort(x)

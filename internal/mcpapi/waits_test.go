@@ -122,7 +122,9 @@ func TestCutConnectionEndsTheWait(t *testing.T) {
 			}()
 			w.waiting("ann", true)
 			cut()
-			<-done
+			if err := receive(t, done); err == nil {
+				t.Error("the request that was cut was answered")
+			}
 			w.waiting("ann", false)
 			one := w.say("bob", "shop", "one", "ann")
 			wantHeard(t, w.join(transports[0], "ann").do("wait_for_mentions", inputs{}), times(1, one))
@@ -150,11 +152,13 @@ func TestAnswerThatIsCutOffIsDeliveredAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			body, header := how.post(1, inputs{})
-			fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: %d\r\n", w.key("ann"), len(body))
+			request := fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: %d\r\n", w.key("ann"), len(body))
 			for i := 0; i < len(header); i += 2 {
-				fmt.Fprintf(conn, "%s: %s\r\n", header[i], header[i+1])
+				request += header[i] + ": " + header[i+1] + "\r\n"
 			}
-			fmt.Fprintf(conn, "\r\n%s", body)
+			if _, err := io.WriteString(conn, request+"\r\n"+body); err != nil {
+				t.Fatal(err)
+			}
 			var head strings.Builder
 			for part := make([]byte, 100); !strings.Contains(head.String(), `"jsonrpc"`); {
 				n, err := conn.Read(part)
@@ -194,14 +198,14 @@ func TestProgressKeepsAWaitAlive(t *testing.T) {
 			}()
 			last := 0.0
 			for range 3 {
-				p := <-progress
+				p := receive(t, progress)
 				if p.ProgressToken != "token-1" || p.Progress <= last {
 					t.Errorf("progress %v after %v", p, last)
 				}
 				last = p.Progress
 			}
 			one := w.say("bob", "shop", "one", "ann")
-			wantHeard(t, <-done, times(1, one))
+			wantHeard(t, receive(t, done), times(1, one))
 			if by.name != "memory" {
 				wantHeard(t, ann.do("wait_for_mentions", inputs{"timeoutMs": 0}), nil)
 			}
@@ -264,7 +268,7 @@ func TestClientCancelsAWait(t *testing.T) {
 			}()
 			w.waiting("ann", true)
 			cancel()
-			if err := <-done; err == nil {
+			if err := receive(t, done); err == nil {
 				t.Error("the cancelled call succeeded")
 			}
 			w.waiting("ann", false)
@@ -283,17 +287,19 @@ func TestCancelledNotification(t *testing.T) {
 		status int
 		text   string
 	}
+	minutes := 0
 	wait := func(key string, id any, header ...string) chan reply {
 		out := make(chan reply, 1)
-		before := mcpapi.OpenWaits(w.api)
+		minutes++
+		body := rpc(id, "wait_for_mentions", inputs{"timeoutMs": minutes * 60000})
 		go func() {
-			status, _, text, err := w.post(t.Context(), key, rpc(id, "wait_for_mentions", inputs{"timeoutMs": 600000}), header...)
+			status, _, text, err := w.post(t.Context(), key, body, header...)
 			if err != nil {
 				text = err.Error()
 			}
 			out <- reply{status, text}
 		}()
-		w.until("it waits", func() bool { return mcpapi.OpenWaits(w.api) == before+1 })
+		w.waitingFor("ann", minutes)
 		return out
 	}
 	cancel := func(key string, id any, header ...string) {
@@ -314,7 +320,7 @@ func TestCancelledNotification(t *testing.T) {
 		t.Fatalf("%d waits are open, want 1", n)
 	}
 	cancel(ann, 1, inA...)
-	if got := <-one; got.status != 200 || !strings.Contains(got.text, `"id":1,"error":{"code":0,`) {
+	if got := receive(t, one); got.status != 200 || !strings.Contains(got.text, `"id":1,"error":{"code":0,`) {
 		t.Errorf("the cancelled wait answered %d %s", got.status, got.text)
 	}
 
@@ -326,7 +332,7 @@ func TestCancelledNotification(t *testing.T) {
 	}
 	sent := w.say("bob", "shop", "both wake", "ann")
 	for _, c := range []chan reply{two, three} {
-		if got := <-c; !strings.Contains(got.text, string(sent.ID)) {
+		if got := receive(t, c); !strings.Contains(got.text, string(sent.ID)) {
 			t.Errorf("%d %s", got.status, got.text)
 		}
 	}
@@ -338,7 +344,7 @@ func TestCancelledNotification(t *testing.T) {
 		t.Errorf("%d %s %v", status, text, err)
 	}
 	cancel(ann, 4, inA...)
-	<-four
+	receive(t, four)
 }
 
 // When the server stops, waits are answered as timed out, over every transport.
@@ -347,15 +353,16 @@ func TestStopAnswersWaits(t *testing.T) {
 	for _, how := range rawWaits[:3] {
 		t.Run(how.name, func(t *testing.T) {
 			w := newWorld(t)
+			key := w.key("ann")
 			body, header := how.post(1, inputs{"timeoutMs": 600000})
 			done := make(chan string, 1)
 			go func() {
-				_, _, text, err := w.post(context.WithoutCancel(t.Context()), w.key("ann"), body, header...)
+				_, _, text, err := w.post(context.WithoutCancel(t.Context()), key, body, header...)
 				done <- fmt.Sprint(text, err)
 			}()
 			w.waiting("ann", true)
 			w.stop()
-			if got := <-done; !strings.Contains(got, says) {
+			if got := receive(t, done); !strings.Contains(got, says) {
 				t.Errorf("the wait was answered %s", got)
 			}
 		})
@@ -364,11 +371,11 @@ func TestStopAnswersWaits(t *testing.T) {
 		w := newWorld(t)
 		c := w.connect(w.key("ann"), "")
 		c.send(w.key("ann"), hello("2024-11-05"))
-		<-c.data
+		receive(t, c.data)
 		c.send(w.key("ann"), rpc(2, "wait_for_mentions", inputs{"timeoutMs": 600000}))
 		w.waiting("ann", true)
 		w.stop()
-		if got := <-c.data; !strings.Contains(got, says) {
+		if got := receive(t, c.data); !strings.Contains(got, says) {
 			t.Errorf("the wait was answered %s", got)
 		}
 	})
@@ -390,7 +397,7 @@ func TestRevokedKeyHearsNothing(t *testing.T) {
 			w.waiting("ann", true)
 			w.revoke("stolen")
 			one := w.say("bob", "shop", "one", "ann")
-			if got := <-done; strings.Contains(got, string(one.ID)) || how.name == "session" && !strings.HasPrefix(got, "401 ") {
+			if got := receive(t, done); strings.Contains(got, string(one.ID)) || !strings.Contains(got, "unauthenticated: ") {
 				t.Errorf("the revoked key got %s", got)
 			}
 			wantHeard(t, w.join(transports[0], "ann").do("wait_for_mentions", inputs{}), times(1, one))
@@ -432,8 +439,8 @@ func (w *world) connect(key, query string) *sse {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	res, err := withKey(key).Do(r)
-	if err != nil || res.StatusCode != 200 {
+	res, err := withKey(key).Do(r) //nolint:bodyclose // it is closed in the goroutine that reads it
+	if err != nil || res.StatusCode != http.StatusOK {
 		w.t.Fatalf("%v %v", res, err)
 	}
 	out := &sse{w: w, data: make(chan string, 10), cut: cut}
@@ -446,7 +453,7 @@ func (w *world) connect(key, query string) *sse {
 			}
 		}
 	}()
-	out.endpoint = <-out.data
+	out.endpoint = receive(w.t, out.data)
 	return out
 }
 
@@ -476,25 +483,25 @@ func TestSSE(t *testing.T) {
 	if !strings.HasPrefix(one.endpoint, "/sse?agent=ann&sessionid=") || one.endpoint == two.endpoint {
 		t.Errorf("endpoints %q and %q", one.endpoint, two.endpoint)
 	}
-	for _, c := range []*sse{one, two} {
+	for i, c := range []*sse{one, two} {
 		if status := c.send(ann, hello("2024-11-05")); status != http.StatusAccepted {
 			t.Fatalf("initialize: %d", status)
 		}
-		if got := <-c.data; !strings.Contains(got, `"protocolVersion":"2024-11-05"`) {
+		if got := receive(t, c.data); !strings.Contains(got, `"protocolVersion":"2024-11-05"`) {
 			t.Errorf("initialize: %s", got)
 		}
-		if status := c.send(ann, rpc(2, "wait_for_mentions", inputs{"timeoutMs": 600000})); status != http.StatusAccepted {
+		minutes := 5 * (i + 1)
+		if status := c.send(ann, rpc(2, "wait_for_mentions", inputs{"timeoutMs": minutes * 60000})); status != http.StatusAccepted {
 			t.Fatalf("a wait holds the POST: %d", status)
 		}
+		w.waitingFor("ann", minutes)
 	}
 	if status := one.send(w.key("bob"), rpc(3, "list_agents", nil)); status != http.StatusNotFound {
 		t.Errorf("bob may post to ann's session: %d", status)
 	}
-	w.until("both wait", func() bool { return mcpapi.Carriers(w.api) == 2 })
-	w.waiting("ann", true)
 	m := w.say("bob", "shop", "both", "ann")
 	for _, c := range []*sse{one, two} {
-		if got := <-c.data; !strings.Contains(got, string(m.ID)) {
+		if got := receive(t, c.data); !strings.Contains(got, string(m.ID)) {
 			t.Errorf("heard %s", got)
 		}
 	}
@@ -502,7 +509,7 @@ func TestSSE(t *testing.T) {
 	w.waiting("ann", true)
 	one.cut()
 	w.waiting("ann", false)
-	if status := two.send(ann, rpcMethod(5, "ping", nil)); status != http.StatusAccepted || !strings.Contains(<-two.data, `"id":5`) {
+	if status := two.send(ann, rpcMethod(5, "ping", nil)); status != http.StatusAccepted || !strings.Contains(receive(t, two.data), `"id":5`) {
 		t.Errorf("the other connection has ended, too: %d", status)
 	}
 	two.cut()

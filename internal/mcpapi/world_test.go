@@ -175,6 +175,31 @@ func (w *world) waiting(id shoal.EntityID, want bool) {
 	})
 }
 
+// waitingFor blocks until an entity has a wait open that ends in about so many
+// minutes. That wait has acknowledged what it may, and misses nothing any more.
+func (w *world) waitingFor(id shoal.EntityID, minutes int) {
+	w.t.Helper()
+	w.until(fmt.Sprintf("%s waits for %d minutes", id, minutes), func() bool {
+		e, err := w.hub.Entities.Get(w.t.Context(), adminWho, shoal.DefaultSession, id)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return e.WaitEndsAt != nil && time.Until(e.WaitEndsAt.Time) > time.Duration(minutes)*time.Minute-30*time.Second
+	})
+}
+
+// receive takes the next value of a channel, which must come soon.
+func receive[T any](t testing.TB, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing came within 20 s")
+	}
+	panic("unreachable")
+}
+
 // until looks until ok holds; what it looks at has no event of its own.
 func (w *world) until(what string, ok func() bool) {
 	w.t.Helper()

@@ -2,6 +2,7 @@ package mcpapi
 
 import (
 	"encoding/xml"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -87,7 +88,7 @@ func parseXML(t *testing.T, text string) parsed {
 	if err := d.Decode(&p); err != nil {
 		t.Fatalf("the text is not well-formed: %v\n%q", err, text)
 	}
-	if token, err := d.Token(); err != io.EOF && (err != nil || strings.TrimSpace(string(token.(xml.CharData))) != "") {
+	if token, err := d.Token(); !errors.Is(err, io.EOF) && (err != nil || strings.TrimSpace(string(token.(xml.CharData))) != "") {
 		t.Fatalf("something follows the document: %v %v", token, err)
 	}
 	return p

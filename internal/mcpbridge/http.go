@@ -141,7 +141,7 @@ func (b *bridge) relay(body io.Reader, m message) error {
 			data.WriteByte('\n')
 		}
 		if len(line) == 0 && data.Len() > 0 {
-			answered = answered || b.event(data.Bytes(), m)
+			answered = b.event(data.Bytes(), m) || answered
 			data.Reset()
 		}
 		if err != nil {

@@ -29,9 +29,9 @@ func (t tx) Entity(session shoal.SessionID, id shoal.EntityID) (shoal.Entity, er
 
 // Entities implements [hub.EntityTx].
 func (t tx) Entities(session shoal.SessionID, after shoal.EntityID, limit int) ([]shoal.Entity, error) {
-	return list(t.c, entityOf,
+	return listFirst(t.c, limit, entityOf,
 		`SELECT `+entityColumns+` FROM entities
-		 WHERE session_id = $1 AND id > $2 AND deleted_at IS NULL ORDER BY id LIMIT $3`, session, after, limit)
+		 WHERE session_id = $1 AND id > $2 AND deleted_at IS NULL ORDER BY id`+upTo(limit), session, after)
 }
 
 // InsertEntity implements [hub.EntityTx].

@@ -11,7 +11,7 @@ func (t tx) AppendEvent(e hub.StoredEvent) (int64, error) {
 	t.c.wrote = true
 	return number(t.c,
 		`INSERT INTO events (session_id, place, space_id, entity_id, type, data)
-		 SELECT $1, COALESCE(MAX(place), 0) + 1, $2, $3, $4, $5 FROM events WHERE session_id = $1
+		 VALUES ($1, (SELECT COALESCE(MAX(place), 0) + 1 FROM events WHERE session_id = $1), $2, $3, $4, $5)
 		 RETURNING place`, e.Session, e.Space, e.Entity, e.Type, string(e.Data))
 }
 
@@ -29,8 +29,8 @@ func (t tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64,
 	case filter.Entity != "":
 		b.add(` AND (entity_id = ? OR space_id IN `+mySpaces+`)`, filter.Entity, session, filter.Entity)
 	}
-	b.add(` ORDER BY place LIMIT ?`, limit)
-	return list(t.c, func(r *rows) hub.StoredEvent {
+	b.add(` ORDER BY place` + upTo(limit))
+	return listFirst(t.c, limit, func(r *rows) hub.StoredEvent {
 		return hub.StoredEvent{
 			Session: session, Place: r.int(0), Space: shoal.SpaceID(r.text(1)), Entity: shoal.EntityID(r.text(2)),
 			Type: shoal.EventType(r.text(3)), Data: []byte(r.text(4)),

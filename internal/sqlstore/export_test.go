@@ -2,6 +2,9 @@ package sqlstore
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/shoal-dev/shoal/internal/hub"
 )
@@ -56,4 +59,21 @@ func (s *Store) File() (path string) {
 		return err
 	})
 	return path
+}
+
+// Statements returns the texts of all statements that are prepared on the
+// store's connections. Nothing else may use the store meanwhile.
+func (s *Store) Statements() (texts []string) {
+	texts = slices.AppendSeq(texts, maps.Keys(s.writer.stmts))
+	for range cap(s.readers) {
+		c := <-s.readers
+		texts = slices.AppendSeq(texts, maps.Keys(c.stmts))
+		s.readers <- c
+	}
+	return texts
+}
+
+// Plan returns how SQLite would run a statement, step by step.
+func Plan(t hub.Tx, query string) ([]string, error) {
+	return list(t.(tx).c, func(r *rows) string { return r.text(3) }, `EXPLAIN QUERY PLAN `+query, slices.Repeat([]any{""}, strings.Count(query, "$"))...)
 }

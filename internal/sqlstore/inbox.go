@@ -79,18 +79,19 @@ func matching(b *clauses, filter hub.InboxFilter) {
 // Unread implements [hub.InboxTx].
 func (t tx) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
 	var b clauses
-	b.add(`SELECT i.place, i.reason, i.delivery, s.name, s.status, `+messageColumns+`
+	b.add(`SELECT i.place, i.reason, i.delivery, s.id, s.name, s.status, `+messageColumns+`
 		FROM inbox AS i
 		JOIN messages AS m ON m.session_id = i.session_id AND m.space_id = i.space_id AND m.seq = i.seq
 		JOIN spaces AS s ON s.session_id = i.session_id AND s.id = i.space_id
 		WHERE i.session_id = ? AND i.entity_id = ?`, session, entity)
 	matching(&b, filter)
-	b.add(` ORDER BY i.place LIMIT ?`, limit)
-	message := messageOf(session, 5)
-	return list(t.c, func(r *rows) hub.InboxEntry {
-		e := hub.InboxEntry{Place: r.int(0), Reason: shoal.Reason(r.text(1)), Delivery: int(r.int(2)), Message: message(r)}
-		e.Space = shoal.SpaceRef{ID: e.Message.SpaceID, Name: r.text(3), Status: shoal.SpaceStatus(r.text(4))}
-		return e
+	b.add(` ORDER BY i.place` + upTo(limit))
+	return listFirst(t.c, limit, func(r *rows) hub.InboxEntry {
+		space := spaceRefOf(r, 3)
+		return hub.InboxEntry{
+			Place: r.int(0), Reason: shoal.Reason(r.text(1)), Delivery: int(r.int(2)),
+			Space: space, Message: messageOf(r, 6, session, space.ID),
+		}
 	}, b.text.String(), b.args...)
 }
 

@@ -98,16 +98,15 @@ type wordy struct {
 
 // unindexed returns the next messages behind the indexed ones.
 func (t tx) unindexed(indexed int64) ([]wordy, error) {
-	r, err := t.c.query(`SELECT m.doc, `+messageColumns+` FROM messages AS m WHERE m.doc > $1 ORDER BY m.doc LIMIT $2`, indexed, indexBatch)
+	r, err := t.c.query(`SELECT m.doc, `+messageColumns+` FROM messages AS m WHERE m.doc > $1 ORDER BY m.doc`+upTo(indexBatch), indexed)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close() //nolint:errcheck // as in list
-	read := messageOf("", 1)
 	var fresh []wordy
-	for size := 0; size < indexBytes && r.next(); {
+	for size := 0; size < indexBytes && len(fresh) < indexBatch && r.next(); {
 		var line []byte
-		words(read(r).Text(), func(word []byte) bool {
+		words(messageOf(r, 1, "", "").Text(), func(word []byte) bool {
 			if len(line) > 0 {
 				line = append(line, ' ')
 			}

@@ -31,7 +31,7 @@ func (t tx) KeyByHash(hash string) (shoal.Key, error) {
 
 // Keys implements [hub.KeyTx].
 func (t tx) Keys(after shoal.KeyID, limit int) ([]shoal.Key, error) {
-	return list(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
+	return listFirst(t.c, limit, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id > $1 ORDER BY id`+upTo(limit), after)
 }
 
 // DeleteKey implements [hub.KeyTx].

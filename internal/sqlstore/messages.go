@@ -4,26 +4,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// messageColumns are what messageOf reads, from any column on.
-const messageColumns = `m.space_id, m.seq, m.id, m.entity_id, m.run_id, m.status, m.mentions, m.dropped_mentions,
+// messageColumns are what messageOf reads.
+const messageColumns = `m.seq, m.id, m.entity_id, m.run_id, m.status, m.mentions, m.dropped_mentions,
 	m.created_at, m.updated_at, m.part_id, m.text, m.parts`
 
-// messageOf returns the reader of a message of a session whose columns start at
-// column i.
-func messageOf(session shoal.SessionID, i int) func(*rows) shoal.Message {
-	return func(r *rows) shoal.Message {
-		return shoal.Message{
-			SessionID: session, SpaceID: shoal.SpaceID(r.text(i)), Seq: r.int(i + 1), ID: shoal.MessageID(r.text(i + 2)),
-			EntityID: shoal.EntityID(r.text(i + 3)), RunID: textOrNil[shoal.RunID](r, i+4), Status: shoal.MessageStatus(r.text(i + 5)),
-			Mentions: r.ids(i + 6), DroppedMentions: r.ids(i + 7), CreatedAt: r.time(i + 8), UpdatedAt: r.time(i + 9),
-			Parts: r.parts(i + 10),
-		}
+// messageOf reads a message from column i on. The columns leave out what every
+// reader knows: where it is from.
+func messageOf(r *rows, i int, session shoal.SessionID, space shoal.SpaceID) shoal.Message {
+	return shoal.Message{
+		SessionID: session, SpaceID: space, Seq: r.int(i), ID: shoal.MessageID(r.text(i + 1)), EntityID: shoal.EntityID(r.text(i + 2)),
+		RunID: textOrNil[shoal.RunID](r, i+3), Status: shoal.MessageStatus(r.text(i + 4)),
+		Mentions: decodeIDs(r.text(i + 5)), DroppedMentions: decodeIDs(r.text(i + 6)),
+		CreatedAt: r.time(i + 7), UpdatedAt: r.time(i + 8), Parts: r.parts(i + 9),
 	}
 }
 
@@ -31,14 +31,6 @@ func messageOf(session shoal.SessionID, i int) func(*rows) shoal.Message {
 // that is used and for a place that is taken.
 func (t tx) InsertMessage(m shoal.Message, post hub.PostKey) error {
 	const op = "InsertMessage"
-	mentions, err := encodeIDs(m.Mentions)
-	if err != nil {
-		return err
-	}
-	dropped, err := encodeIDs(m.DroppedMentions)
-	if err != nil {
-		return err
-	}
 	partID, text, parts, err := encodeParts(m.Parts)
 	if err != nil {
 		return err
@@ -51,7 +43,7 @@ func (t tx) InsertMessage(m shoal.Message, post hub.PostKey) error {
 		`INSERT INTO messages (session_id, space_id, seq, id, entity_id, run_id, status, mentions, dropped_mentions,
 		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash)
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT DO NOTHING`,
-		m.SessionID, m.SpaceID, m.Seq, m.ID, m.EntityID, m.RunID, m.Status, mentions, dropped,
+		m.SessionID, m.SpaceID, m.Seq, m.ID, m.EntityID, m.RunID, m.Status, encodeIDs(m.Mentions), encodeIDs(m.DroppedMentions),
 		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash)
 	if err != nil {
 		return err
@@ -78,10 +70,10 @@ func (t tx) MessageByKey(session shoal.SessionID, scope, key string) (shoal.Mess
 		hash    string
 		message shoal.Message
 	}
-	read := messageOf(session, 1)
-	k, ok, err := one(t.c, func(r *rows) keyed { return keyed{r.text(0), read(r)} },
-		`SELECT m.post_hash, `+messageColumns+` FROM messages AS m
-		 WHERE m.session_id = $1 AND m.post_scope = $2 AND m.post_key = $3`, session, scope, key)
+	k, ok, err := one(t.c, func(r *rows) keyed {
+		return keyed{r.text(0), messageOf(r, 2, session, shoal.SpaceID(r.text(1)))}
+	}, `SELECT m.post_hash, m.space_id, `+messageColumns+` FROM messages AS m
+		WHERE m.session_id = $1 AND m.post_scope = $2 AND m.post_key = $3`, session, scope, key)
 	k, err = present(k, ok, err, "MessageByKey", "No message was posted under this key.")
 	return k.message, k.hash, err
 }
@@ -89,36 +81,43 @@ func (t tx) MessageByKey(session shoal.SessionID, scope, key string) (shoal.Mess
 // Messages implements [hub.MessageTx].
 func (t tx) Messages(session shoal.SessionID, space shoal.SpaceID, page hub.Page) ([]shoal.Message, error) {
 	const from = `SELECT ` + messageColumns + ` FROM messages AS m WHERE m.session_id = $1 AND m.space_id = $2`
-	read := messageOf(session, 0)
+	read := func(r *rows) shoal.Message { return messageOf(r, 0, session, space) }
+	end := upTo(page.Limit)
 	if page.After > 0 {
-		return list(t.c, read, from+` AND m.seq > $3 ORDER BY m.seq LIMIT $4`, session, space, page.After, page.Limit)
+		return listFirst(t.c, page.Limit, read, from+` AND m.seq > $3 ORDER BY m.seq`+end, session, space, page.After)
 	}
-	var newest []shoal.Message
-	var err error
-	if page.Before > 0 {
-		newest, err = list(t.c, read, from+` AND m.seq < $3 ORDER BY m.seq DESC LIMIT $4`, session, space, page.Before, page.Limit)
-	} else {
-		newest, err = list(t.c, read, from+` ORDER BY m.seq DESC LIMIT $3`, session, space, page.Limit)
+	before := page.Before
+	if before == 0 {
+		before = math.MaxInt64
 	}
+	newest, err := listFirst(t.c, page.Limit, read, from+` AND m.seq < $3 ORDER BY m.seq DESC`+end, session, space, before)
 	slices.Reverse(newest)
 	return newest, err
 }
 
-// encodeIDs writes ids as JSON.
-func encodeIDs(ids []shoal.EntityID) (string, error) {
-	if len(ids) == 0 {
-		return "[]", nil
+// encodeIDs writes ids with spaces between, which no id holds.
+func encodeIDs(ids []shoal.EntityID) string {
+	switch len(ids) {
+	case 0:
+		return ""
+	case 1:
+		return string(ids[0])
 	}
-	text, err := json.Marshal(ids)
-	return string(text), err
+	var b strings.Builder
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(string(id))
+	}
+	return b.String()
 }
 
-// ids reads what encodeIDs wrote.
-func (r *rows) ids(i int) []shoal.EntityID {
-	text := r.text(i)
+// decodeIDs reads what encodeIDs wrote; it is never nil.
+func decodeIDs(text string) []shoal.EntityID {
 	ids := []shoal.EntityID{}
-	if text != "[]" {
-		r.decode(text, &ids)
+	for id := range strings.FieldsSeq(text) {
+		ids = append(ids, shoal.EntityID(id))
 	}
 	return ids
 }

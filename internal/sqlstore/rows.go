@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -72,16 +74,32 @@ func (r *rows) close() error {
 
 // list returns what read makes of each row; it is never nil.
 func list[T any](c *conn, read func(*rows) T, query string, args ...any) ([]T, error) {
+	return listFirst(c, math.MaxInt, read, query, args...)
+}
+
+// listFirst is list for the first rows, limit at most, of a query that ends with
+// upTo(limit).
+func listFirst[T any](c *conn, limit int, read func(*rows) T, query string, args ...any) ([]T, error) {
 	r, err := c.query(query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close() //nolint:errcheck // the second close says nothing new; this one is for a read that panics
 	found := []T{}
-	for r.next() {
+	for len(found) < limit && r.next() {
 		found = append(found, read(r))
 	}
 	return found, r.close()
+}
+
+// upTo ends a query whose first rows, limit at most, are read. SQLite plans a
+// query anew for every value of a LIMIT that is an argument, which takes longer
+// than reading a page; so the text has one of few limits that is large enough.
+func upTo(limit int) string {
+	if limit > 1<<20 {
+		return ""
+	}
+	return " LIMIT " + strconv.Itoa(padded(limit))
 }
 
 // one returns what read makes of the first row, and whether there is one.

@@ -53,18 +53,17 @@ func wordsOf(query []string) (asked []string) {
 const foundColumns = `s.id, s.name, s.status, ` + messageColumns
 
 func foundOf(session shoal.SessionID) func(*rows) hub.Found {
-	message := messageOf(session, 3)
 	return func(r *rows) hub.Found {
-		return hub.Found{
-			Space:   shoal.SpaceRef{ID: shoal.SpaceID(r.text(0)), Name: r.text(1), Status: shoal.SpaceStatus(r.text(2))},
-			Message: message(r),
-		}
+		space := spaceRefOf(r, 0)
+		return hub.Found{Space: space, Message: messageOf(r, 3, session, space.ID)}
 	}
 }
 
-// wanted appends the conditions of a search but for its words and its limit.
+// wanted appends the conditions of a search but for its words and its limit. The
+// session is compared in a way that no index serves: the messages are found by
+// their numbers, or else all of the session would be sorted.
 func wanted(b *clauses, session shoal.SessionID, query hub.SearchQuery) {
-	b.add(` AND m.session_id = ?`, session)
+	b.add(` AND m.session_id || '' = ?`, session)
 	if query.Reader != "" {
 		b.add(` AND m.space_id IN `+mySpaces, session, query.Reader)
 	}
@@ -119,6 +118,6 @@ func (t tx) searchIndex(session shoal.SessionID, query hub.SearchQuery, asked []
 	b.add(`SELECT `+foundColumns+` FROM search CROSS JOIN messages AS m JOIN spaces AS s ON s.session_id = m.session_id AND s.id = m.space_id
 		WHERE m.doc = search.rowid AND `+t.c.dialect.matchWords+` AND search.rowid < ?`, before)
 	wanted(&b, session, query)
-	b.add(` ORDER BY search.rowid DESC LIMIT ?`, query.Limit)
-	return list(t.c, foundOf(session), b.text.String(), b.args...)
+	b.add(` ORDER BY search.rowid DESC` + upTo(query.Limit))
+	return listFirst(t.c, query.Limit, foundOf(session), b.text.String(), b.args...)
 }

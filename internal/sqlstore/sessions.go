@@ -20,9 +20,9 @@ func (t tx) Session(id shoal.SessionID) (shoal.Session, error) {
 
 // Sessions implements [hub.SessionTx].
 func (t tx) Sessions(after shoal.SessionID, limit int) ([]shoal.Session, error) {
-	return list(t.c, sessionOf,
+	return listFirst(t.c, limit, sessionOf,
 		`SELECT id, name, status, created_at, closed_at FROM sessions
-		 WHERE id > $1 AND NOT deleted ORDER BY id LIMIT $2`, after, limit)
+		 WHERE id > $1 AND NOT deleted ORDER BY id`+upTo(limit), after)
 }
 
 // InsertSession implements [hub.SessionTx].

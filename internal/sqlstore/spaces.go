@@ -20,6 +20,11 @@ func spaceOf(r *rows) shoal.Space {
 	}
 }
 
+// spaceRefOf reads the id, the name and the status of a space from column i on.
+func spaceRefOf(r *rows, i int) shoal.SpaceRef {
+	return shoal.SpaceRef{ID: shoal.SpaceID(r.text(i)), Name: r.text(i + 1), Status: shoal.SpaceStatus(r.text(i + 2))}
+}
+
 // Space implements [hub.SpaceTx].
 func (t tx) Space(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error) {
 	s, ok, err := one(t.c, spaceOf,
@@ -46,10 +51,10 @@ func (t tx) Spaces(session shoal.SessionID, filter hub.SpaceFilter) ([]shoal.Spa
 	}
 	limit := filter.Limit
 	if limit == 0 {
-		limit = math.MaxInt32
+		limit = math.MaxInt
 	}
-	b.add(` ORDER BY s.id LIMIT ?`, limit)
-	return list(t.c, spaceOf, b.text.String(), b.args...)
+	b.add(` ORDER BY s.id` + upTo(limit))
+	return listFirst(t.c, limit, spaceOf, b.text.String(), b.args...)
 }
 
 // InsertSpace implements [hub.SpaceTx].

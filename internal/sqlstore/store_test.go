@@ -2,6 +2,9 @@ package sqlstore_test
 
 import (
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -11,9 +14,46 @@ import (
 )
 
 func TestSQLite(t *testing.T) {
-	shoaltest.ExerciseStore(t, opener(func(t *testing.T) string {
-		return "sqlite://" + filepath.Join(t.TempDir(), "shoal #?%41.db")
-	}))
+	statements := map[string]bool{}
+	open := opener(func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "shoal #?%41.db") })
+	shoaltest.ExerciseStore(t, func(t *testing.T) hub.Store {
+		s := open(t).(*sqlstore.Store)
+		t.Cleanup(func() {
+			for _, text := range s.Statements() {
+				statements[text] = true
+			}
+		})
+		return s
+	})
+	checkPlans(t, statements)
+}
+
+// growing are the tables that become large, with what may go through all of
+// them: the few things that happen once in the life of a session or a key.
+var growing = regexp.MustCompile(`^SCAN (m|messages|i|inbox|e|events|search|spaces|s|entities|members)\b`)
+
+// checkPlans checks that no statement goes through a whole table that grows, and
+// that none sorts what an index has in order.
+func checkPlans(t *testing.T, statements map[string]bool) {
+	s := open(t, newSQLite(t))
+	for text := range statements {
+		if first, _, _ := strings.Cut(text, " "); !slices.Contains([]string{"SELECT", "INSERT", "UPDATE", "DELETE"}, first) {
+			continue
+		}
+		var steps []string
+		update(t, s, func(tx hub.Tx) (err error) {
+			steps, err = sqlstore.Plan(tx, text)
+			return err
+		})
+		for _, step := range steps {
+			if growing.MatchString(step) && !strings.Contains(step, "VIRTUAL TABLE INDEX") || strings.Contains(step, "TEMP B-TREE FOR ORDER BY") {
+				t.Errorf("%s\n\t%s", step, text)
+			}
+		}
+	}
+	if len(statements) < 50 {
+		t.Errorf("only %d statements were checked", len(statements))
+	}
 }
 
 func TestPostgres(t *testing.T) {

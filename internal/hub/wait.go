@@ -1,0 +1,156 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// WaitRequest says who waits for what.
+type WaitRequest struct {
+	Session shoal.SessionID
+	// Entity may name the caller; another one is IdentityMismatch.
+	Entity shoal.EntityID
+	Kind   shoal.WaitKind
+	// Timeout is clamped to 0…MaxWait. Zero looks and does not wait.
+	Timeout time.Duration
+	// Space and From narrow what is waited for, if set.
+	Space shoal.SpaceID
+	From  []shoal.EntityID
+	// Ack is the cursor of an earlier answer: exactly what came with it is
+	// acknowledged before the wait begins, and from then on this key
+	// acknowledges explicitly.
+	Ack string
+	// Redeliver asks a caller that acknowledges implicitly to get its previous
+	// batch again instead of acknowledging it.
+	Redeliver bool
+}
+
+// Delivery is the answer of a wait.
+type Delivery struct {
+	// Result is what clients see.
+	Result shoal.WaitResult
+
+	handed *handed
+}
+
+// Written tells that the answer was written whole on a connection that still
+// stood. Without it the answer counts as lost, and a caller that acknowledges
+// implicitly gets the batch again. It may be called from any goroutine.
+func (d *Delivery) Written() {
+	if d.handed != nil {
+		d.handed.once.Do(func() { close(d.handed.written) })
+	}
+}
+
+// Wait acknowledges what the caller has acknowledged and returns what is unread
+// and matches, at most MaxBatch messages in the order of the inbox: at once if
+// there is any, else as soon as there is, else a time-out. All waits that an
+// entity has open wake with the same messages; a fifth one ends the oldest as
+// timed out. It ends with the cause of ctx, having acknowledged nothing but
+// what was to be acknowledged when it was accepted; with TooManyWaiters when the
+// server holds too many waits; with Unauthenticated or NotFound when the key, the
+// entity or the session goes away meanwhile. Stop ends it as timed out.
+func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req WaitRequest) (*Delivery, error) {
+	w := &heldWait{inbox: b, who: who, req: req}
+	defer w.letGo()
+	err := w.hold(ctx)
+	if err == nil && w.box != nil {
+		err = w.box.block(ctx, w)
+	}
+	if err != nil {
+		return nil, wrap("hub.Inbox.Wait", err)
+	}
+	return w.delivery(), nil
+}
+
+// heldWait is a call of Wait while it lasts. What it needs lies here and not in
+// the frames of the functions below it: a blocked wait is mostly stack, and ten
+// thousand of them should not need twice as much of it.
+type heldWait struct {
+	inbox *Inbox
+	who   shoal.Principal
+	req   WaitRequest
+
+	entity  shoal.EntityID
+	filter  InboxFilter
+	counted bool      // it is one of the open waits
+	running bool      // Stop waits for it
+	ends    time.Time // zero until others see it waiting
+	call    *caller
+	box     *mailbox // nil when the hub is stopping
+	result  chan answer
+	entries []InboxEntry
+}
+
+// hold does everything before the wait: it checks, counts, and acknowledges.
+//
+//go:noinline
+func (w *heldWait) hold(ctx context.Context) (err error) {
+	b := w.inbox
+	if w.entity, err = waiter(w.who, &w.req); err != nil {
+		return err
+	}
+	w.filter = InboxFilter{Kind: w.req.Kind, Space: w.req.Space, From: w.req.From}
+	w.counted = true
+	if b.open.Add(1) > b.maxWaits {
+		return shoal.E("", shoal.TooManyWaiters, fmt.Sprintf("This server holds %d waits, as many as it may. Try again in a few seconds.", b.maxWaits))
+	}
+	if w.running = b.begin(); !w.running {
+		return nil
+	}
+	w.call = b.callers.enter(w.who.KeyID, w.req.Session, w.entity)
+	w.box = b.mailbox(mailboxKey{w.req.Session, w.entity})
+	if err := b.mayWait(ctx, w.who, w.req, w.entity); err != nil {
+		return err
+	}
+	if err := b.acknowledge(ctx, w.who, w.box, w.req); err != nil {
+		return err
+	}
+	w.ends = time.Now().Add(w.req.Timeout)
+	b.presence.waitOpened(w.req.Session, w.entity, w.ends)
+	return nil
+}
+
+// letGo undoes what hold has done, the last first.
+func (w *heldWait) letGo() {
+	b := w.inbox
+	if !w.ends.IsZero() {
+		b.presence.waitClosed(w.req.Session, w.entity, w.ends)
+	}
+	if w.box != nil {
+		b.release(w.box)
+		b.callers.leave(w.call)
+	}
+	if w.running {
+		b.core.running.Done()
+	}
+	if w.counted {
+		b.open.Add(-1)
+	}
+}
+
+// delivery makes the answer of what the wait has found.
+func (w *heldWait) delivery() *Delivery {
+	d := &Delivery{Result: shoal.WaitResult{Items: []shoal.WaitItem{}, TimedOut: true, TimeoutMs: w.req.Timeout.Milliseconds()}}
+	if len(w.entries) > 0 {
+		upTo := w.entries[len(w.entries)-1].Place
+		cursor := w.inbox.cursor(w.box.key, w.filter, upTo)
+		d.Result.Items, d.Result.Cursor, d.Result.TimedOut = items(w.entries), &cursor, false
+		d.handed = w.box.hand(w.who.KeyID, w.filter, upTo)
+	}
+	return d
+}
+
+// answered takes the answer of the wait if it has one.
+func (w *heldWait) answered() (ok bool, err error) {
+	select {
+	case a := <-w.result:
+		w.entries = a.entries
+		return true, a.err
+	default:
+		return false, nil
+	}
+}

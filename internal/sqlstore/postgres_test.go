@@ -1,0 +1,222 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// cutAll ends every connection to a database but the one that does it.
+func cutAll(t *testing.T, url string) {
+	t.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	_, err = c.Exec(ctx, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestIdleConnectionsAreRenewedUnnoticed(t *testing.T) {
+	url := shoaltest.Postgres(t)
+	s := open(t, url)
+	settle(t, s)
+	for range 2 {
+		stored(t, s)
+		cutAll(t, url)
+		stored(t, s)
+		update(t, s, func(tx hub.Tx) error { return post(tx, "m", "hello") })
+	}
+	if n := len(stored(t, s)); n != 1 {
+		t.Errorf("%d messages are stored", n)
+	}
+}
+
+func TestAConnectionLostInTheMiddleIsBusyAndNothingIsDone(t *testing.T) {
+	url := shoaltest.Postgres(t)
+	s := open(t, url)
+	settle(t, s)
+	err := s.Update(context.Background(), func(tx hub.Tx) error {
+		if err := post(tx, "lost", "hello"); err != nil {
+			return err
+		}
+		cutAll(t, url)
+		_, err := tx.Session("default")
+		return err
+	})
+	if !errors.Is(err, shoal.Busy) {
+		t.Errorf("the update got %v, want an error of kind %s", err, shoal.Busy)
+	}
+	err = s.View(context.Background(), func(tx hub.Tx) error {
+		if _, err := tx.Session("default"); err != nil {
+			return err
+		}
+		cutAll(t, url)
+		_, err := tx.Session("default")
+		return err
+	})
+	if !errors.Is(err, shoal.Busy) {
+		t.Errorf("the view got %v, want an error of kind %s", err, shoal.Busy)
+	}
+	update(t, s, func(tx hub.Tx) error { return post(tx, "next", "hello") })
+	if ids := stored(t, s); ids["lost"] || !ids["next"] {
+		t.Errorf("stored are %v", ids)
+	}
+}
+
+func TestALostAnswerToACommitIsUnknown(t *testing.T) {
+	direct := shoaltest.Postgres(t)
+	line := newLine(t, direct)
+	s := open(t, line.url)
+	settle(t, s)
+	err := s.Update(context.Background(), func(tx hub.Tx) error {
+		if err := post(tx, "unsure", "hello"); err != nil {
+			return err
+		}
+		line.loseNext.Store(true)
+		return nil
+	})
+	if !errors.Is(err, shoal.Internal) {
+		t.Errorf("the update got %v, want an error of kind %s", err, shoal.Internal)
+	}
+	update(t, s, func(tx hub.Tx) error { return post(tx, "next", "hello") })
+	if ids := stored(t, s); !ids["unsure"] || !ids["next"] {
+		t.Errorf("stored are %v", ids)
+	}
+}
+
+// Two programs that want each other's rows wait in line instead of failing.
+func TestWritersOfTwoProcessesDoNotDeadlock(t *testing.T) {
+	url := shoaltest.Postgres(t)
+	first, second := open(t, url), open(t, url)
+	settle(t, first)
+	update(t, first, func(tx hub.Tx) error {
+		return tx.InsertSpace(shoal.Space{SessionID: "default", ID: "yard", Name: "yard", Status: shoal.SpaceOpen})
+	})
+	rename := func(s *sqlstore.Store, order ...shoal.SpaceID) error {
+		return s.Update(context.Background(), func(tx hub.Tx) error {
+			for _, id := range order {
+				space, err := tx.LockSpace("default", id)
+				if err != nil {
+					return err
+				}
+				space.Name += "x"
+				if err := tx.UpdateSpace(space); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	const rounds = 100
+	ended := make(chan error, 2)
+	go func() {
+		var err error
+		for range rounds {
+			err = errors.Join(err, rename(first, "shop", "yard"))
+		}
+		ended <- err
+	}()
+	go func() {
+		var err error
+		for range rounds {
+			err = errors.Join(err, rename(second, "yard", "shop"))
+		}
+		ended <- err
+	}()
+	if err := errors.Join(<-ended, <-ended); err != nil {
+		t.Error(err)
+	}
+	if name := ask(t, first, `SELECT name FROM spaces WHERE id = 'yard'`); len(name) != len("yard")+2*rounds {
+		t.Errorf("%d of %d changes are there", len(name)-len("yard"), 2*rounds)
+	}
+}
+
+// line is a connection to a database that can be cut behind a request.
+type line struct {
+	url      string
+	server   string
+	loseNext atomic.Bool // the next request is the last one, and gets no answer
+}
+
+// newLine opens a line to the database of direct.
+func newLine(t *testing.T, direct string) *line {
+	t.Helper()
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := t.TempDir()
+	l := &line{server: filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")}
+	u.RawQuery = url.Values{"host": {directory}}.Encode()
+	l.url = u.String()
+	listener, err := net.Listen("unix", filepath.Join(directory, ".s.PGSQL.5432"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go l.carry(client)
+		}
+	}()
+	return l
+}
+
+// carry carries one connection, until either side ends it or its answer is to
+// be lost.
+func (l *line) carry(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("unix", l.server)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	var losing atomic.Bool
+	go func() {
+		requests := make([]byte, 64<<10)
+		for {
+			n, err := client.Read(requests)
+			if err != nil {
+				_ = server.Close()
+				return
+			}
+			if l.loseNext.CompareAndSwap(true, false) {
+				losing.Store(true)
+			}
+			if _, err := server.Write(requests[:n]); err != nil {
+				return
+			}
+		}
+	}()
+	answers := make([]byte, 64<<10)
+	for {
+		n, err := server.Read(answers)
+		if err != nil || losing.Load() {
+			return
+		}
+		if _, err := client.Write(answers[:n]); err != nil && !errors.Is(err, io.EOF) {
+			return
+		}
+	}
+}
