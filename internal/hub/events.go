@@ -42,6 +42,9 @@ func tell(ch *change, session shoal.SessionID, space shoal.SpaceID, about shoal.
 // cursorAt writes a place as the cursor that clients see.
 func (c *core) cursorAt(place int64, ahead map[shoal.SpaceID]int64) shoal.Cursor {
 	out := c.store.Epoch() + "." + strconv.FormatInt(place, 10)
+	if len(ahead) == 0 {
+		return shoal.Cursor(out)
+	}
 	for _, space := range slices.Sorted(maps.Keys(ahead)) {
 		if upTo := ahead[space]; upTo > place {
 			out += "," + string(space) + ":" + strconv.FormatInt(upTo, 10)

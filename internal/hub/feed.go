@@ -122,7 +122,7 @@ func (e *Events) run(ctx context.Context, f *feed) {
 	defer close(f.ended)
 	sub := e.bus.Subscribe()
 	defer sub.Close()
-	err := e.open(ctx, f, sub)
+	err := e.open(ctx, f)
 	if err != nil {
 		f.fail(err)
 	}
@@ -132,10 +132,9 @@ func (e *Events) run(ctx context.Context, f *feed) {
 	}
 }
 
-// open subscribes, then notes where the events end: whatever comes later goes
-// through the window.
-func (e *Events) open(ctx context.Context, f *feed, sub Subscription) error {
-	sub.Add(f.key.topic())
+// open notes where the events end: whatever comes later goes through the window.
+// The pump subscribes before it reads on from there.
+func (e *Events) open(ctx context.Context, f *feed) error {
 	return e.store.View(ctx, func(tx Tx) (err error) {
 		if f.last, err = tx.EventEnd(f.key.session); err != nil {
 			return err

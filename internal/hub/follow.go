@@ -33,6 +33,7 @@ type Follower struct {
 	in      spacesIn                // as of after
 	pending []shoal.Event
 	ended   bool
+	timer   *time.Timer // of Next, used again and again
 }
 
 // Follow starts to follow. It is the one way to watch. The caller must Close the
@@ -139,8 +140,12 @@ func (f *Follower) resumable(tx Tx, here bool, place int64) (bool, error) {
 // too slow; and with ErrStopping. The data of the events is shared and must not
 // be changed.
 func (f *Follower) Next(ctx context.Context, idle time.Duration) ([]shoal.Event, error) {
-	timer := time.NewTimer(idle)
-	defer timer.Stop()
+	if f.timer == nil {
+		f.timer = time.NewTimer(idle)
+	} else {
+		f.timer.Reset(idle)
+	}
+	defer f.timer.Stop()
 	for {
 		if err := f.call.ended(); err != nil {
 			return nil, wrap("hub.Follower.Next", err)
@@ -173,7 +178,7 @@ func (f *Follower) Next(ctx context.Context, idle time.Duration) ([]shoal.Event,
 		case <-f.call.gone:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-timer.C:
+		case <-f.timer.C:
 			return nil, nil
 		case <-changed:
 		}

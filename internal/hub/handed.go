@@ -40,47 +40,6 @@ func (h *handed) isWritten() bool {
 // written. One that is not written then counts as lost.
 const writingFor = 100 * time.Millisecond
 
-// mark stores that the entries at places were delivered once more, beside the
-// answer and not before it: were it lost, a later delivery would only be
-// numbered too low. mu must be held.
-func (m *mailbox) mark(places []int64) {
-	done := make(chan struct{})
-	m.marking = done
-	m.users++
-	m.inbox.running.Go(func() {
-		err := m.inbox.store.Update(context.WithoutCancel(m.inbox.ctx), func(tx Tx) error {
-			return tx.MarkDelivered(m.key.session, m.key.entity, places)
-		})
-		if err != nil {
-			m.inbox.log.Error("a delivery could not be counted; its next one carries the same number", "error", err)
-		}
-		m.mu.Lock()
-		if m.marking == done {
-			m.marking = nil
-		}
-		m.mu.Unlock()
-		close(done)
-		m.inbox.release(m)
-	})
-}
-
-// marked waits until the deliveries so far are stored. Whoever acknowledges them
-// must: only what was delivered is acknowledged.
-func (m *mailbox) marked(ctx context.Context) error {
-	m.mu.Lock()
-	pending := m.marking
-	m.mu.Unlock()
-	if pending == nil {
-		return nil
-	}
-	select {
-	case <-pending:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // reader returns the state of a key; mu must be held.
 func (m *mailbox) reader(key shoal.KeyID) *readerState {
 	r := m.readers[key]

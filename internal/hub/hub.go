@@ -90,6 +90,7 @@ func (h *Hub) Start(ctx context.Context) error {
 	c.own(c.presence.keep)
 	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "first answers", c.dropOldAnswers) })
 	c.own(func(ctx context.Context) { c.every(ctx, time.Minute, "mailboxes", h.Inbox.forget) })
+	c.own(func(ctx context.Context) { c.every(ctx, countEvery, "deliveries", h.Inbox.countAll) })
 	return nil
 }
 
@@ -99,6 +100,7 @@ func (h *Hub) Start(ctx context.Context) error {
 // once.
 func (h *Hub) Stop() {
 	h.core.stop()
+	_ = h.Inbox.countAll(h.core.ctx) // says what it cannot store itself
 }
 
 // core is what the nouns share.

@@ -87,10 +87,7 @@ func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailb
 	if len(done) == 0 {
 		return nil
 	}
-	if err := box.marked(ctx); err != nil {
-		return err
-	}
-	return b.store.Update(ctx, func(tx Tx) error {
+	err = b.store.Update(ctx, func(tx Tx) error {
 		for _, h := range done {
 			if err := tx.Acknowledge(box.key.session, box.key.entity, h.filter, h.upTo); err != nil {
 				return err
@@ -98,12 +95,15 @@ func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailb
 		}
 		return nil
 	})
+	if err == nil {
+		for _, h := range done {
+			box.acknowledged(h.filter, h.upTo)
+		}
+	}
+	return err
 }
 
 func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, filter InboxFilter, upTo int64) error {
-	if err := box.marked(ctx); err != nil {
-		return err
-	}
 	err := b.store.Update(ctx, func(tx Tx) error {
 		end, err := tx.InboxEnd(box.key.session, box.key.entity)
 		if err != nil {
@@ -119,6 +119,7 @@ func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailb
 	})
 	if err == nil {
 		box.setExplicit(who.KeyID)
+		box.acknowledged(filter, upTo)
 	}
 	return err
 }

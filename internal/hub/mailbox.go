@@ -21,13 +21,13 @@ type mailbox struct {
 	inbox *Inbox
 	key   mailboxKey
 
-	mu      sync.Mutex
-	users   int // calls that hold the mailbox
-	waits   []*heldWait
-	sub     Subscription // nil while nobody waits
-	readers map[shoal.KeyID]*readerState
-	marking chan struct{} // closed when the last marking is stored; nil for none
-	idle    time.Time
+	mu        sync.Mutex
+	users     int // calls that hold the mailbox
+	waits     []*heldWait
+	sub       Subscription // nil while nobody waits
+	readers   map[shoal.KeyID]*readerState
+	uncounted []delivered // handed out, and not stored yet that they were
+	idle      time.Time
 
 	collecting chan struct{} // holds a value while one reads for all
 }
@@ -57,16 +57,23 @@ func (b *Inbox) mailbox(key mailboxKey) *mailbox {
 	return box
 }
 
-// release lets go of a mailbox and drops it when it holds nothing worth
-// remembering.
+// release lets go of a mailbox.
 func (b *Inbox) release(box *mailbox) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	box.mu.Lock()
-	defer box.mu.Unlock()
 	box.users--
 	box.idle = time.Now()
-	if box.users > 0 || box.marking != nil {
+	box.mu.Unlock()
+	b.dropUnused(box)
+}
+
+// dropUnused drops a mailbox that nobody holds and that holds nothing worth
+// remembering. b.mu must be held.
+func (b *Inbox) dropUnused(box *mailbox) {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	if box.users > 0 || len(box.uncounted) > 0 {
 		return
 	}
 	for _, r := range box.readers {
@@ -84,7 +91,7 @@ func (b *Inbox) forget(context.Context) error {
 	defer b.mu.Unlock()
 	for key, box := range b.mailboxes {
 		box.mu.Lock()
-		stale := box.users == 0 && now.Sub(box.idle) > forgetAfter
+		stale := box.users == 0 && len(box.uncounted) == 0 && now.Sub(box.idle) > forgetAfter
 		box.mu.Unlock()
 		if stale {
 			delete(b.mailboxes, key)
@@ -213,14 +220,13 @@ func (m *mailbox) collect() {
 	m.collecting <- struct{}{}
 	defer func() { <-m.collecting }()
 	ctx := context.WithoutCancel(m.inbox.ctx)
-	_ = m.marked(ctx) // a context without end: nothing to fail
+	m.count(ctx)
 	m.mu.Lock()
 	waits := slices.Clone(m.waits)
 	m.mu.Unlock()
 	found, err := m.read(ctx, waits)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var places []int64
 	for i, w := range waits {
 		if !slices.Contains(m.waits, w) {
 			continue
@@ -233,13 +239,7 @@ func (m *mailbox) collect() {
 			continue
 		}
 		m.answer(w, answer{entries: found[i]})
-		for _, e := range found[i] {
-			places = append(places, e.Place)
-		}
-	}
-	if len(places) > 0 {
-		slices.Sort(places)
-		m.mark(slices.Compact(places))
+		m.deliveredNow(found[i])
 	}
 }
 

@@ -65,23 +65,44 @@ func (f *Follower) encode(what shoal.EventType, cursor shoal.Cursor, data any) e
 }
 
 // joined puts the snapshot of a space before its first event. A space that the
-// entity has left again meanwhile has none.
+// entity has left again meanwhile has none: all that there is to see of it is
+// the leaving.
 func (f *Follower) joined(ctx context.Context, id shoal.SpaceID) error {
 	maps.DeleteFunc(f.ahead, func(_ shoal.SpaceID, upTo int64) bool { return upTo <= f.after })
-	err := f.events.store.View(ctx, func(tx Tx) error {
-		if _, err := sees(tx, f.who, f.req.Session, id); err != nil {
+	return f.events.store.View(ctx, func(tx Tx) error {
+		_, err := sees(tx, f.who, f.req.Session, id)
+		if errors.Is(err, shoal.NotFound) {
+			place, err := f.leaving(tx, id)
+			f.ahead[id] = place - 1
+			return err
+		}
+		if err != nil {
 			return err
 		}
 		// Who is cut off here and resumes has the joining come again.
 		if err := f.snapshot(tx, id, f.events.cursorAt(f.after-1, f.ahead)); err != nil {
 			return err
 		}
-		place, err := tx.EventEnd(f.req.Session)
-		f.ahead[id] = place
+		f.ahead[id], err = tx.EventEnd(f.req.Session)
 		return err
 	})
-	if errors.Is(err, shoal.NotFound) {
-		return nil
+}
+
+// leaving finds where the entity next leaves a space.
+func (f *Follower) leaving(tx Tx, id shoal.SpaceID) (place int64, err error) {
+	for place = f.after; ; {
+		page, err := tx.Events(f.req.Session, f.key().filter(), place, feedPage)
+		if err != nil {
+			return 0, err
+		}
+		for _, ev := range page {
+			place = ev.Place
+			if ev.Space == id && ev.Entity == f.ownSpaces() && ev.Type == shoal.EventMemberLeft {
+				return place, nil
+			}
+		}
+		if len(page) < feedPage {
+			return place, nil
+		}
 	}
-	return err
 }

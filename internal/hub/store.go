@@ -200,8 +200,7 @@ type InboxTx interface {
 	// MarkDelivered counts one more delivery of the entries at these places;
 	// places that are gone are passed over.
 	MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error
-	// Acknowledge removes the entries that match, were delivered, and stand at
-	// or before upTo.
+	// Acknowledge removes the entries that match and stand at or before upTo.
 	Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, upTo int64) error
 	// AcknowledgeSpace removes the entries of a space up to and with seq,
 	// delivered or not.

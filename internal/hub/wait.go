@@ -125,7 +125,7 @@ func (w *heldWait) letGo() {
 		b.callers.leave(w.call)
 	}
 	if w.running {
-		b.core.running.Done()
+		b.running.Done()
 	}
 	if w.counted {
 		b.open.Add(-1)

@@ -70,8 +70,10 @@
 //	key NAME ROLE [ENTITY] [human] [expires=1h] [by=ACTOR]         revoke NAME [by=ACTOR]
 //	check NAME                        whom the key proves
 //	advance DURATION                  lets time pass
-//	hold                              from now on, who reads an inbox is kept from learning what it read, until
-//	release
+//	hold [counts]                     from now on, who reads an inbox (or counts deliveries) is kept from
+//	                                  learning that it has
+//	step                              those who are held now may go on, nobody behind them
+//	release                           all may go on
 //	unsure                            the next change is stored, but the store's answer is lost
 //	restart [keep=N]                  the hub stops and another one, which keeps N events of a space,
 //	                                  starts on the same store

@@ -13,16 +13,48 @@ type gate struct {
 	hub.Store
 
 	mu     sync.Mutex
-	closed chan struct{} // nil while whoever has read an inbox may pass
+	reads  barrier // for whoever has read an inbox
+	counts barrier // for whoever has counted deliveries
 	unsure bool
 }
 
-// hold keeps whoever reads an inbox from learning what it read.
-func (g *gate) hold() {
+// barrier is closed while it is not nil; closing the channel opens it.
+type barrier chan struct{}
+
+func (b *barrier) hold() {
+	if *b == nil {
+		*b = make(barrier)
+	}
+}
+
+func (b *barrier) release() {
+	if *b != nil {
+		close(*b)
+		*b = nil
+	}
+}
+
+// hold keeps whoever reads an inbox, or counts deliveries, from learning that it
+// has.
+func (g *gate) hold(counts bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed == nil {
-		g.closed = make(chan struct{})
+	if counts {
+		g.counts.hold()
+	} else {
+		g.reads.hold()
+	}
+}
+
+// step lets those pass who are held now, and nobody behind them.
+func (g *gate) step() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, b := range []*barrier{&g.reads, &g.counts} {
+		if *b != nil {
+			b.release()
+			b.hold()
+		}
 	}
 }
 
@@ -30,9 +62,20 @@ func (g *gate) hold() {
 func (g *gate) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed != nil {
-		close(g.closed)
-		g.closed = nil
+	g.reads.release()
+	g.counts.release()
+}
+
+// pass waits where the transaction that was watched must.
+func (g *gate) pass(w *watched) {
+	g.mu.Lock()
+	reads, counts := g.reads, g.counts
+	g.mu.Unlock()
+	if w.read && reads != nil {
+		<-reads
+	}
+	if w.counted && counts != nil {
+		<-counts
 	}
 }
 
@@ -45,23 +88,23 @@ func (g *gate) loseAnswer() {
 
 // View implements [hub.Store].
 func (g *gate) View(ctx context.Context, fn func(hub.Tx) error) error {
-	var read inboxReader
+	var w watched
 	err := g.Store.View(ctx, func(tx hub.Tx) error {
-		read = inboxReader{Tx: tx}
-		return fn(&read)
+		w = watched{Tx: tx}
+		return fn(&w)
 	})
-	g.mu.Lock()
-	closed := g.closed
-	g.mu.Unlock()
-	if read.inbox && closed != nil {
-		<-closed
-	}
+	g.pass(&w)
 	return err
 }
 
 // Update implements [hub.Store].
 func (g *gate) Update(ctx context.Context, fn func(hub.Tx) error) error {
-	err := g.Store.Update(ctx, fn)
+	var w watched
+	err := g.Store.Update(ctx, func(tx hub.Tx) error {
+		w = watched{Tx: tx}
+		return fn(&w)
+	})
+	g.pass(&w)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err == nil && g.unsure {
@@ -71,13 +114,18 @@ func (g *gate) Update(ctx context.Context, fn func(hub.Tx) error) error {
 	return err
 }
 
-// inboxReader notes whether a transaction reads an inbox.
-type inboxReader struct {
+// watched notes what a transaction does to an inbox.
+type watched struct {
 	hub.Tx
-	inbox bool
+	read, counted bool
 }
 
-func (r *inboxReader) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
-	r.inbox = true
-	return r.Tx.Unread(session, entity, filter, limit)
+func (w *watched) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
+	w.read = true
+	return w.Tx.Unread(session, entity, filter, limit)
+}
+
+func (w *watched) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error {
+	w.counted = true
+	return w.Tx.MarkDelivered(session, entity, places)
 }

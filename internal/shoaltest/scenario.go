@@ -117,6 +117,7 @@ func difference(want, got string) string {
 type stage struct {
 	t     *testing.T
 	store *gate
+	bus   *Listeners
 	hub   *hub.Hub
 	start time.Time
 	out   bytes.Buffer
@@ -129,7 +130,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	s := &stage{
-		t: t, store: &gate{Store: OpenSQLite(t)}, start: time.Now(),
+		t: t, store: &gate{Store: OpenSQLite(t)}, bus: &Listeners{Bus: localbus.New()}, start: time.Now(),
 		messages: map[shoal.MessageID]string{}, keys: map[string]shoal.KeyID{}, followers: map[string]*stageFollower{},
 	}
 	s.open(0)
@@ -138,20 +139,27 @@ func newStage(t *testing.T) *stage {
 
 // open starts a hub that keeps so many events of a space; 0 is its default.
 func (s *stage) open(keepEvents int) {
-	s.hub = hub.New(hub.Options{Store: s.store, Bus: localbus.New(), KeepEvents: keepEvents})
+	s.hub = hub.New(hub.Options{Store: s.store, Bus: s.bus, KeepEvents: keepEvents})
 	if err := s.hub.Start(context.Background()); err != nil {
 		s.t.Fatalf("start the hub: %v", err)
 	}
 }
 
-// stop ends the hub and everything that still waits or follows.
+// stop ends everything that still waits or follows, and the hub. Nothing may be
+// left of them.
 func (s *stage) stop() {
 	s.store.release()
-	s.hub.Stop()
+	for _, w := range s.waits {
+		w.cancel()
+		<-w.ended
+	}
 	for _, f := range s.followers {
 		f.cut()
 	}
-	synctest.Wait()
+	if n := s.bus.Open(); n != 0 {
+		s.t.Errorf("%d subscriptions are open, but nobody waits or follows", n)
+	}
+	s.hub.Stop()
 }
 
 // do carries out one command and all that follows from it.

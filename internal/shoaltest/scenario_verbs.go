@@ -26,7 +26,7 @@ func init() {
 		"wait": wait, "written": written, "cancel": cancelWait, "agents": waitForAgents,
 		"follow": follow, "events": events, "unfollow": unfollow,
 		"key": newKey, "check": checkKey, "revoke": revokeKey,
-		"advance": advance, "hold": hold, "release": release, "unsure": unsure, "restart": restart,
+		"advance": advance, "hold": hold, "step": step, "release": release, "unsure": unsure, "restart": restart,
 	}
 }
 
@@ -308,8 +308,13 @@ func advance(_ *stage, c *command) error {
 	return nil
 }
 
-func hold(s *stage, _ *command) error {
-	s.store.hold()
+func hold(s *stage, c *command) error {
+	s.store.hold(c.flag("counts"))
+	return nil
+}
+
+func step(s *stage, _ *command) error {
+	s.store.step()
 	return nil
 }
 

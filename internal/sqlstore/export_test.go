@@ -22,7 +22,7 @@ func (s *Store) Waiting() int { return len(s.queue) }
 func (s *Store) CatchUp() error {
 	for left := int64(1); left > 0; {
 		err := s.Update(context.Background(), func(t hub.Tx) (err error) {
-			left, err = t.(tx).indexSome()
+			left, err = t.(tx).indexSome(indexBatch)
 			return err
 		})
 		if err != nil {
@@ -62,8 +62,12 @@ func (s *Store) File() (path string) {
 }
 
 // Statements returns the texts of all statements that are prepared on the
-// store's connections. Nothing else may use the store meanwhile.
+// store's connections; none once it is closed. Nothing else may use the store
+// meanwhile.
 func (s *Store) Statements() (texts []string) {
+	if s.closed {
+		return nil
+	}
 	texts = slices.AppendSeq(texts, maps.Keys(s.writer.stmts))
 	for range cap(s.readers) {
 		c := <-s.readers

@@ -112,7 +112,7 @@ func (t tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter h
 	from := filter.From
 	filter.From = nil
 	var b clauses
-	b.add(`DELETE FROM inbox AS i WHERE i.session_id = ? AND i.entity_id = ? AND i.place <= ? AND i.delivery > 0`, session, entity, upTo)
+	b.add(`DELETE FROM inbox AS i WHERE i.session_id = ? AND i.entity_id = ? AND i.place <= ?`, session, entity, upTo)
 	matching(&b, filter)
 	if len(from) > 0 {
 		b.add(` AND EXISTS (SELECT 1 FROM messages AS m WHERE m.session_id = i.session_id AND m.space_id = i.space_id AND m.seq = i.seq`)

@@ -18,10 +18,11 @@ const (
 	// indexBatch and indexBytes bound what one transaction indexes, and so how
 	// long a post may wait for it.
 	indexBatch = 256
-	indexBytes = 512 << 10
-	// indexBacklog is how many messages may be left to searches; beyond it the
-	// index is fed even if posts have to wait.
-	indexBacklog = 20_000
+	indexBytes = 1 << 20
+	// indexBacklog is how many messages may be left to searches. Beyond it the
+	// index is fed even if posts have to wait, in larger batches, which cost less.
+	indexBacklog    = 20_000
+	indexBatchLarge = 1024
 )
 
 // index is the goroutine that feeds the search index.
@@ -33,48 +34,50 @@ func (s *Store) index() {
 			return
 		case <-s.posted:
 		}
-		for pause := indexDelay; pause >= 0; {
+		left := int64(1)
+		for pause := indexDelay; left > 0; {
 			select {
 			case <-s.closing:
 				return
 			case <-time.After(pause):
 			}
-			pause = s.indexNext()
+			left, pause = s.indexNext(left)
 		}
 	}
 }
 
-// indexNext indexes the next messages and returns how long to pause before it
-// goes on; less than 0 when nothing is left.
-func (s *Store) indexNext() (pause time.Duration) {
-	var left int64
+// indexNext indexes the next of the messages that are left. It returns how many
+// are left then, and how long to pause before it goes on.
+func (s *Store) indexNext(before int64) (left int64, pause time.Duration) {
+	batch := indexBatch
+	if before > indexBacklog {
+		batch = indexBatchLarge
+	}
 	err := s.Update(context.Background(), func(t hub.Tx) (err error) {
-		left, err = t.(tx).indexSome()
+		left, err = t.(tx).indexSome(batch)
 		return err
 	})
 	switch {
 	case errors.Is(err, errClosed):
-		return 0 // the loop sees it, too
+		return before, 0 // the loop sees it, too
 	case err != nil:
 		s.log.Warn("the search index could not be fed; it will be tried again", "error", err)
-		return indexRetry
-	case left == 0:
-		return -1
+		return before, indexRetry
 	case left > indexBacklog || len(s.queue) == 0:
-		return 0
+		return left, 0
 	default:
-		return indexDelay
+		return left, indexDelay
 	}
 }
 
-// indexSome feeds the index with the next messages and returns how many are
-// left.
-func (t tx) indexSome() (left int64, err error) {
+// indexSome feeds the index with the next messages, batch at most, and returns
+// how many are left.
+func (t tx) indexSome(batch int) (left int64, err error) {
 	indexed, err := number(t.c, `SELECT indexed FROM store`)
 	if err != nil {
 		return 0, err
 	}
-	fresh, err := t.unindexed(indexed)
+	fresh, err := t.unindexed(indexed, batch)
 	if err != nil || len(fresh) == 0 {
 		return 0, err
 	}
@@ -97,14 +100,14 @@ type wordy struct {
 }
 
 // unindexed returns the next messages behind the indexed ones.
-func (t tx) unindexed(indexed int64) ([]wordy, error) {
-	r, err := t.c.query(`SELECT m.doc, `+messageColumns+` FROM messages AS m WHERE m.doc > $1 ORDER BY m.doc`+upTo(indexBatch), indexed)
+func (t tx) unindexed(indexed int64, batch int) ([]wordy, error) {
+	r, err := t.c.query(`SELECT m.doc, `+messageColumns+` FROM messages AS m WHERE m.doc > $1 ORDER BY m.doc`+upTo(batch), indexed)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close() //nolint:errcheck // as in list
 	var fresh []wordy
-	for size := 0; size < indexBytes && len(fresh) < indexBatch && r.next(); {
+	for size := 0; size < indexBytes && len(fresh) < batch && r.next(); {
 		var line []byte
 		words(messageOf(r, 1, "", "").Text(), func(word []byte) bool {
 			if len(line) > 0 {

@@ -95,11 +95,11 @@ func (t tx) Messages(session shoal.SessionID, space shoal.SpaceID, page hub.Page
 	return newest, err
 }
 
-// encodeIDs writes ids with spaces between, which no id holds.
-func encodeIDs(ids []shoal.EntityID) string {
+// encodeIDs writes ids with spaces between, which no id holds; none are NULL.
+func encodeIDs(ids []shoal.EntityID) any {
 	switch len(ids) {
 	case 0:
-		return ""
+		return nil
 	case 1:
 		return string(ids[0])
 	}

@@ -50,7 +50,7 @@ func sqliteDialect(path string) (*dialect, error) {
 		beginView:       "BEGIN",
 		check:           checkSQLite,
 		faultOf:         sqliteFault,
-		afterCommit:     checkpoint,
+		afterCommit:     (&checkpoints{restartAt: restartAfter}).afterCommit,
 		migrations:      migrations,
 		insertWords:     `INSERT INTO search (rowid, words) VALUES ($1, $2)`,
 		matchWords:      `search MATCH $1`,
@@ -68,7 +68,7 @@ func makeFile(path string) error {
 }
 
 // connectSQLite opens a connection. Checkpoints are the writer's own business
-// (see checkpoint), and temporary data stays in memory, where no full disk is.
+// (see checkpoints), and temporary data stays in memory, where no full disk is.
 func connectSQLite(ctx context.Context, path string, reads bool) (driver.Conn, error) {
 	pragmas := []string{
 		"busy_timeout(" + strconv.FormatInt(lockPatience.Milliseconds(), 10) + ")",
@@ -157,20 +157,47 @@ func sqliteFault(err error) fault {
 	return faultWrong
 }
 
-// checkpointAfter is how many pages of the log may wait to be copied into the
-// database.
-const checkpointAfter = 1000
+// Lengths of the log, in pages.
+const (
+	// checkpointAfter is how many of them may wait to be copied into the
+	// database.
+	checkpointAfter = 1000
+	// restartAfter is how long the log becomes before the writer waits for the
+	// readers of its beginning, so that it can start over: readers that always
+	// overlap would make it grow for ever.
+	restartAfter = 16 * checkpointAfter
+)
 
-// checkpoint copies the log into the database when it has grown. SQLite would do
-// that by itself, but keep silent about a disk that fails meanwhile.
-func checkpoint(c *conn) error {
-	// The columns are: whether another connection was in the way, pages in the
-	// log, and how many of them are copied.
-	waiting, _, err := one(c, func(r *rows) int64 { return r.int(1) - r.int(2) }, `PRAGMA wal_checkpoint(NOOP)`)
-	if err == nil && waiting >= checkpointAfter {
-		_, err = number(c, `PRAGMA wal_checkpoint(PASSIVE)`)
+// checkpoints copies the log into the database when it has grown. SQLite would
+// do that by itself, but keep silent about a disk that fails meanwhile.
+type checkpoints struct {
+	restartAt int64 // the length at which the log is to start over
+}
+
+// afterCommit looks at the log and does what is due.
+func (p *checkpoints) afterCommit(c *conn) error {
+	length, waiting, err := walPragma(c, `PRAGMA wal_checkpoint(NOOP)`)
+	switch {
+	case err != nil || waiting < checkpointAfter:
+		return err
+	case length < p.restartAt:
+		_, _, err = walPragma(c, `PRAGMA wal_checkpoint(PASSIVE)`)
+		return err
+	}
+	_, waiting, err = walPragma(c, `PRAGMA wal_checkpoint(RESTART)`)
+	p.restartAt = restartAfter
+	if waiting > 0 {
+		// Somebody reads for very long. It is let finish, and the log grow.
+		p.restartAt = 2 * length
 	}
 	return err
+}
+
+// walPragma runs a checkpoint and returns how many pages the log has, and how
+// many of them are not in the database yet.
+func walPragma(c *conn, query string) (length, waiting int64, err error) {
+	pages, _, err := one(c, func(r *rows) [2]int64 { return [2]int64{r.int(1), r.int(1) - r.int(2)} }, query)
+	return pages[0], pages[1], err
 }
 
 // matchExpression asks the index of SQLite for all words.

@@ -61,6 +61,7 @@ CREATE UNIQUE INDEX members_place ON members (session_id, space_id, place);
 CREATE INDEX members_entity ON members (session_id, entity_id, space_id);
 
 -- doc numbers the messages of the whole database in the order of their commits.
+-- mentions and dropped_mentions are ids with spaces between.
 -- A message that is one finished text keeps it in text, with the part's id in
 -- part_id; any other keeps its parts as JSON.
 CREATE TABLE messages (
@@ -72,8 +73,8 @@ CREATE TABLE messages (
   entity_id        TEXT COLLATE "C" NOT NULL,
   run_id           TEXT COLLATE "C",
   status           TEXT             NOT NULL,
-  mentions         TEXT             NOT NULL,
-  dropped_mentions TEXT             NOT NULL,
+  mentions         TEXT,
+  dropped_mentions TEXT,
   created_at       BIGINT           NOT NULL,
   updated_at       BIGINT           NOT NULL,
   part_id          TEXT COLLATE "C",

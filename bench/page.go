@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+const (
+	pageLength = 50
+	pagesEach  = 200
+	largeSpace = shoal.SpaceID("large")
+
+	bareRow  = "SQLite, a bare query"
+	storeRow = "Shoal, call of its store"
+)
+
+var pageText = strings.Repeat("what people and agents write to each other ", 6)[:250]
+
+// makeLarge makes the data directory with the large space, once in a run. The
+// messages are written through the store itself, many to a transaction.
+func (r *run) makeLarge(ctx context.Context) (err error) {
+	if r.large != "" {
+		return nil
+	}
+	data := r.fresh("large")
+	p, err := r.beginShoal(ctx, data)
+	if err != nil {
+		return err
+	}
+	admin, _, err := adminOf(p)
+	if err == nil {
+		session := admin.Session(shoal.DefaultSession)
+		_, err = session.CreateSpace(ctx, shoal.NewSpace{ID: largeSpace, Name: "Large", Members: []shoal.EntityID{shoal.Operator}})
+	}
+	p.stop()
+	if err != nil {
+		return err
+	}
+	store, err := openStore(ctx, data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	const group = 2000
+	for done := 0; done < r.messages; done += group {
+		err := store.Update(ctx, func(tx hub.Tx) error {
+			for seq := done + 1; seq <= min(done+group, r.messages); seq++ {
+				if err := tx.InsertMessage(largeMessage(int64(seq)), hub.PostKey{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r.large = data
+	return nil
+}
+
+func openStore(ctx context.Context, data string) (*sqlstore.Store, error) {
+	return sqlstore.Open(ctx, sqlstore.Options{
+		URL: "sqlite://" + filepath.Join(data, "shoal.db"), Log: slog.New(slog.DiscardHandler), Fatal: func(error) {},
+	})
+}
+
+func largeMessage(seq int64) shoal.Message {
+	now, body := shoal.Now(), shoal.Text(strconv.FormatInt(seq, 10)+" "+pageText)
+	body.ID = shoal.PrefixPart + "1"
+	return shoal.Message{
+		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: shoal.DefaultSession, SpaceID: largeSpace, Seq: seq,
+		EntityID: shoal.Operator, Status: shoal.MessageCompleted, CreatedAt: now, UpdatedAt: now,
+		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, Parts: []shoal.Part{body},
+	}
+}
+
+// pager reads a page below a seq and returns how many messages it held.
+type pager struct {
+	name string
+	read func(ctx context.Context, before int64) (int, error)
+}
+
+// pages measures a page of 50 messages, at three places of a large space.
+func (r *run) pages(ctx context.Context) (err error) {
+	if err := r.makeLarge(ctx); err != nil {
+		return err
+	}
+	p, err := r.beginShoal(ctx, r.large)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	bare, err := r.bareTable(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bare.Close()) }()
+	store, err := openStore(ctx, r.large)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	rest, err := restPager(p)
+	if err != nil {
+		return err
+	}
+	return r.pageTables(ctx, []pager{barePager(bare), storePager(store), rest})
+}
+
+func (r *run) pageTables(ctx context.Context, pagers []pager) error {
+	last := int64(r.messages)
+	slowest, fastest := 0.0, 0.0
+	for _, place := range []struct {
+		name   string
+		before func() int64
+	}{
+		{"newest", func() int64 { return last + 1 }},
+		{"random", func() int64 { return pageLength + 1 + rand.Int64N(last-pageLength) }},
+		{"oldest", func() int64 { return pageLength + 1 }},
+	} {
+		t := r.report.add(&table{
+			title:  fmt.Sprintf("Page of %d of %s messages, %s", pageLength, thousands(r.messages), place.name),
+			note:   "The bare query reads four columns of a table that holds nothing else; REST is the whole call over a kept connection.",
+			ratios: []ratio{{p50, bareRow, "p50 ÷ bare query"}}, shown: []string{p50, p99},
+		})
+		for round := range r.rounds + 1 {
+			for _, pg := range pagers {
+				latencies, err := pg.round(ctx, place.before)
+				if err != nil {
+					return fmt.Errorf("%s: %w", pg.name, err)
+				}
+				if round > 0 {
+					t.row(pg.name).add(p50, percentile(latencies, 50))
+					t.row(pg.name).add(p99, percentile(latencies, 99))
+				}
+			}
+		}
+		r.report.atMost(2, "× bare query", t.ratio(p50, storeRow, bareRow), t.title+", store call, p50")
+		r.report.atMost(1000, "µs", t.row(restRow).value(p50), t.title+", REST, p50")
+		took := t.row(storeRow).value(p50)
+		slowest = max(slowest, took)
+		if fastest == 0 || took < fastest {
+			fastest = took
+		}
+	}
+	r.report.atMost(1.5, "× fastest place", slowest/fastest, "Page of 50, slowest place, store call, p50")
+	return nil
+}
+
+func (p pager) round(ctx context.Context, before func() int64) ([]float64, error) {
+	var latencies []float64
+	for range pagesEach {
+		at, began := before(), time.Now()
+		n, err := p.read(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if n != pageLength {
+			return nil, fmt.Errorf("the page below %d holds %d messages", at, n)
+		}
+		latencies = append(latencies, float64(time.Since(began).Nanoseconds())/1e3)
+	}
+	return latencies, nil
+}
+
+func storePager(store hub.Store) pager {
+	return pager{storeRow, func(ctx context.Context, before int64) (n int, err error) {
+		err = store.View(ctx, func(tx hub.Tx) error {
+			page, err := tx.Messages(shoal.DefaultSession, largeSpace, hub.Page{Before: before, Limit: pageLength})
+			n = len(page)
+			return err
+		})
+		return n, err
+	}}
+}
+
+func restPager(p *process) (pager, error) {
+	w := newWire(p)
+	_, key, err := adminOf(p)
+	return pager{restRow, func(ctx context.Context, before int64) (int, error) {
+		path := sessionPath + "/spaces/" + string(largeSpace) + "/messages?limit=" + strconv.Itoa(pageLength) + "&before=" + strconv.FormatInt(before, 10)
+		page, _, err := w.do(ctx, http.MethodGet, path, restHeader(key), nil)
+		return strings.Count(string(page), `"seq":`), err
+	}}, err
+}
+
+// bareTable makes the same messages in a table that holds nothing else.
+func (r *run) bareTable(ctx context.Context) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:"+r.fresh("bare")+".db?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if _, err = db.ExecContext(ctx, `CREATE TABLE message (
+		space INTEGER, seq INTEGER, sender TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (space, seq)) WITHOUT ROWID`); err != nil {
+		return db, err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return db, err
+	}
+	defer tx.Rollback()
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO message VALUES (1, ?, 'agent', ?, ?)")
+	if err != nil {
+		return db, err
+	}
+	defer func() { _ = insert.Close() }() // it has done what it was for
+	for seq := 1; seq <= r.messages; seq++ {
+		if _, err := insert.ExecContext(ctx, seq, time.Now().UnixMicro(), pageText); err != nil {
+			return db, err
+		}
+	}
+	return db, tx.Commit()
+}
+
+func barePager(db *sql.DB) pager {
+	query, err := db.Prepare("SELECT seq, sender, at, body FROM message WHERE space = 1 AND seq < ? ORDER BY seq DESC LIMIT ?")
+	type message struct {
+		seq, at      int64
+		sender, body string
+	}
+	return pager{bareRow, func(_ context.Context, before int64) (int, error) {
+		if err != nil {
+			return 0, err
+		}
+		rows, err := query.Query(before, pageLength)
+		if err != nil {
+			return 0, err
+		}
+		defer rows.Close()
+		page := make([]message, 0, pageLength)
+		for rows.Next() {
+			var m message
+			if err := rows.Scan(&m.seq, &m.sender, &m.at, &m.body); err != nil {
+				return 0, err
+			}
+			page = append(page, m)
+		}
+		return len(page), rows.Err()
+	}}
+}
+
+// thousands writes a number as people read it.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

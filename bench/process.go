@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a server that was started here.
+type process struct {
+	cmd   *exec.Cmd
+	addr  string
+	ended chan struct{}
+	said  bytes.Buffer // by the process; not read before it has ended
+	ready time.Duration
+}
+
+func (p *process) pid() int    { return p.cmd.Process.Pid }
+func (p *process) url() string { return "http://" + p.addr }
+
+// freeAddr returns an address that nobody listens on.
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// startWithin bounds the start of a server.
+const startWithin = 60 * time.Second
+
+// begin starts a program whose arguments hold ADDR in the place of its address,
+// and returns when GET /readyz is answered.
+func begin(ctx context.Context, program string, args ...string) (*process, error) {
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range args {
+		args[i] = strings.ReplaceAll(a, "ADDR", addr)
+	}
+	p := &process{cmd: exec.Command(program, args...), addr: addr, ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
+	began := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait() // ProcessState tells how it ended
+	}()
+	asking := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for time.Since(began) < startWithin {
+		if res, err := asking.Get(p.url() + "/readyz"); err == nil {
+			_ = res.Body.Close() // only the status counts
+			if res.StatusCode == http.StatusOK {
+				p.ready = time.Since(began)
+				return p, nil
+			}
+		}
+		select {
+		case <-p.ended:
+			return nil, fmt.Errorf("%s %s ended at its start: %v\n%s", program, strings.Join(args, " "), p.cmd.ProcessState, p.said.String())
+		case <-ctx.Done():
+			p.stop()
+			return nil, context.Cause(ctx)
+		case <-time.After(200 * time.Microsecond):
+		}
+	}
+	p.stop()
+	return nil, fmt.Errorf("%s %s does not answer", program, strings.Join(args, " "))
+}
+
+// stop ends the process and waits for that.
+func (p *process) stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	select {
+	case <-p.ended:
+	case <-time.After(6 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+	}
+}
+
+// beginFloor starts the floor with a new database.
+func (r *run) beginFloor(ctx context.Context) (*process, error) {
+	return begin(ctx, r.self, "floor", "-addr", "ADDR", "-db", r.fresh("floor")+".db")
+}
+
+// beginSDK starts the bare MCP server with a new database.
+func (r *run) beginSDK(ctx context.Context) (*process, error) {
+	return begin(ctx, r.self, "sdk", "-addr", "ADDR", "-db", r.fresh("sdk")+".db")
+}
+
+// beginShoal starts Shoal on a data directory.
+func (r *run) beginShoal(ctx context.Context, data string) (*process, error) {
+	return begin(ctx, r.shoal, "serve", "--addr", "ADDR", "--data", data)
+}
+
+var freshest int
+
+// fresh returns a path that was not used before.
+func (r *run) fresh(name string) string {
+	freshest++
+	return filepath.Join(r.dir, name+"-"+strconv.Itoa(freshest))
+}
+
+// cpu returns the seconds that a process has used, with its children. It counts
+// in hundredths.
+func cpu(pid int) float64 {
+	total := ticks(pid)
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	for _, child := range strings.Fields(string(children)) {
+		if id, err := strconv.Atoi(child); err == nil {
+			total += ticks(id)
+		}
+	}
+	return total / 100
+}
+
+// ticks reads utime, stime, cutime and cstime of one process.
+func ticks(pid int) (total float64) {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	for i := 11; i < 15 && i < len(fields); i++ {
+		n, _ := strconv.ParseFloat(fields[i], 64)
+		total += n
+	}
+	return total
+}
+
+// memory returns the proportional set size of a process in bytes.
+func memory(pid int) (float64, error) {
+	rollup, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(rollup)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "Pss:" {
+			kib, err := strconv.ParseFloat(fields[1], 64)
+			return kib * 1024, err
+		}
+	}
+	return 0, errors.New("smaps_rollup has no line Pss")
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Names of rows and metrics that more than one table has.
+const (
+	floorRow = "floor (net/http + SQLite)"
+	sdkRow   = "MCP SDK for Go + SQLite"
+	restRow  = "Shoal REST"
+	mcpRow   = "Shoal MCP"
+
+	p50    = "p50 µs"
+	p99    = "p99 µs"
+	cpuCol = "CPU µs"
+)
+
+// table is what one measurement found.
+type table struct {
+	title  string
+	note   string
+	ratios []ratio  // the first columns
+	shown  []string // metrics, the other columns
+	rows   []*row
+}
+
+// ratio is a column: a metric divided by that of the base row.
+type ratio struct{ metric, base, heading string }
+
+// row is one server in a table: its metrics, round by round, and the CPU of all
+// rounds.
+type row struct {
+	name   string
+	rounds map[string][]float64
+	cpu    float64 // seconds
+	ops    float64 // that it went to
+}
+
+func (t *table) row(name string) *row {
+	for _, r := range t.rows {
+		if r.name == name {
+			return r
+		}
+	}
+	r := &row{name: name, rounds: map[string][]float64{}}
+	t.rows = append(t.rows, r)
+	return r
+}
+
+func (r *row) add(metric string, v float64) { r.rounds[metric] = append(r.rounds[metric], v) }
+
+// value is the median over the rounds; CPU is that of all rounds together.
+func (r *row) value(metric string) float64 {
+	if metric == cpuCol {
+		return r.cpu * 1e6 / r.ops
+	}
+	return median(r.rounds[metric])
+}
+
+// ratio is the median of the ratios inside the rounds, NaN where there is none.
+func (t *table) ratio(metric, name, base string) float64 {
+	mine, theirs := t.row(name), t.row(base)
+	if metric == cpuCol {
+		return mine.value(metric) / theirs.value(metric)
+	}
+	var each []float64
+	for i, v := range mine.rounds[metric] {
+		if i < len(theirs.rounds[metric]) {
+			each = append(each, v/theirs.rounds[metric][i])
+		}
+	}
+	return median(each)
+}
+
+func median(xs []float64) float64 { return percentile(xs, 50) }
+
+// percentile is the value at the nearest rank, NaN of nothing.
+func percentile(xs []float64, p float64) float64 {
+	if len(xs) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(xs))
+	at := int(math.Ceil(p/100*float64(len(sorted)))) - 1
+	return sorted[min(max(at, 0), len(sorted)-1)]
+}
+
+// gate is a limit that must hold.
+type gate struct {
+	what  string
+	found float64
+	limit float64
+	least bool // it is a lower limit
+	unit  string
+}
+
+func (g gate) met() bool {
+	if g.least {
+		return g.found >= g.limit
+	}
+	return g.found <= g.limit
+}
+
+// report is what a run found.
+type report struct {
+	command string
+	disk    string // a directory on it
+	tables  []*table
+	gates   []gate
+}
+
+func (r *report) add(t *table) *table {
+	r.tables = append(r.tables, t)
+	return t
+}
+
+// atMost and atLeast note a gate on a ratio; one whose rows were not measured is
+// left out.
+func (r *report) atMost(limit float64, unit string, found float64, what string) {
+	r.gate(gate{what: what, found: found, limit: limit, unit: unit})
+}
+
+func (r *report) atLeast(limit float64, unit string, found float64, what string) {
+	r.gate(gate{what: what, found: found, limit: limit, unit: unit, least: true})
+}
+
+func (r *report) gate(g gate) {
+	if !math.IsNaN(g.found) {
+		r.gates = append(r.gates, g)
+	}
+}
+
+func (r *report) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "`%s` on %s, %s.\n", r.command, machine(r.disk), time.Now().UTC().Format(time.DateOnly))
+	for _, t := range r.tables {
+		t.markdown(&b)
+	}
+	fmt.Fprintf(&b, "\n### Limits\n\n| what | found | limit | |\n| --- | ---: | ---: | --- |\n")
+	for _, g := range r.gates {
+		sign, verdict := "≤", "holds"
+		if g.least {
+			sign = "≥"
+		}
+		if !g.met() {
+			verdict = "**missed**"
+		}
+		fmt.Fprintf(&b, "| %s | %s %s | %s %s %s | %s |\n", g.what, number(g.found), g.unit, sign, number(g.limit), g.unit, verdict)
+	}
+	return b.String()
+}
+
+func (t *table) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "\n### %s\n\n%s\n\n| |", t.title, t.note)
+	for _, c := range t.ratios {
+		fmt.Fprintf(b, " %s |", c.heading)
+	}
+	for _, m := range t.shown {
+		fmt.Fprintf(b, " %s |", m)
+	}
+	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" ---: |", len(t.ratios)+len(t.shown)))
+	for _, r := range t.rows {
+		fmt.Fprintf(b, "| %s |", r.name)
+		for _, c := range t.ratios {
+			fmt.Fprintf(b, " %s |", number(t.ratio(c.metric, r.name, c.base)))
+		}
+		for _, m := range t.shown {
+			fmt.Fprintf(b, " %s |", number(r.value(m)))
+		}
+		fmt.Fprintln(b)
+	}
+}
+
+// number writes three digits, as many as such a measurement is good for.
+func number(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "–"
+	case v >= 99.95:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 9.995:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// machine describes where this runs.
+func machine(dir string) string {
+	model := "unknown processor"
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(info)) {
+		if name, found := strings.CutPrefix(line, "model name"); found {
+			model = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), ":"))
+			break
+		}
+	}
+	return fmt.Sprintf("%d cores (%s), %s, %s, %s/%s", runtime.NumCPU(), model, fileSystem(dir), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// fileSystem names what a directory lies on: a durable write means little in
+// memory.
+func fileSystem(dir string) string {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return "unknown file system"
+	}
+	switch uint32(s.Type) {
+	case 0xef53:
+		return "ext4"
+	case 0x58465342:
+		return "xfs"
+	case 0x9123683e:
+		return "btrfs"
+	case 0x01021994:
+		return "tmpfs (nothing is durable there)"
+	case 0x794c7630:
+		return "overlayfs"
+	}
+	return fmt.Sprintf("file system %#x", s.Type)
+}

@@ -1,0 +1,146 @@
+package hub_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// believed is what a follower knows of a space.
+type believed struct {
+	space    shoal.Space
+	messages []shoal.Message
+}
+
+// soon is how late an event may reach a follower that was waiting for it.
+const soon = 30 * longestPause
+
+// see takes one event as a client would, from its data alone, that has waited
+// since some moment.
+func (f *traveler) see(ev shoal.Event, since time.Time) {
+	f.sights[string(ev.Type)]++
+	var data struct {
+		shoal.EventHead
+		Space    *shoal.Space    `json:"space"`
+		Members  []shoal.Member  `json:"members"`
+		Messages []shoal.Message `json:"messages"`
+		Message  *shoal.Message  `json:"message"`
+		Member   *shoal.Member   `json:"member"`
+	}
+	if err := json.Unmarshal(ev.Data, &data); err != nil {
+		f.fail("%s: %v", ev.Data, err)
+		return
+	}
+	if lag := time.Since(data.At.Time); lag > soon && data.At.After(since) && ev.Cursor != "" {
+		f.fail("%s %s came %v late", ev.Type, ev.Cursor, lag)
+	}
+	f.order(ev)
+	if ev.Type == shoal.EventSnapshot {
+		if f.last != "" {
+			f.sights["joined on the way"]++
+		}
+		if !slices.Equal(data.Members, data.Space.Members) {
+			f.fail("a snapshot has the members %v and %v", data.Members, data.Space.Members)
+		}
+		f.world[*data.SpaceID] = &believed{space: *data.Space, messages: data.Messages}
+	}
+	if ev.Cursor != "" {
+		f.last = ev.Cursor
+	}
+	if ev.Cursor == "" || ev.Type == shoal.EventSnapshot || ev.Type == shoal.EventSnapshotEnd {
+		return
+	}
+	known := f.world[*data.SpaceID]
+	switch {
+	case data.Member != nil:
+		f.seeMember(ev.Type, *data.SpaceID, *data.Member)
+	case known == nil && f.who.Role == shoal.RoleService && ev.Type == shoal.EventSpaceUpdated:
+		f.world[*data.SpaceID] = &believed{space: *data.Space} // a new one
+	case known == nil:
+		f.fail("%s of the space %s, which it has not been told of", ev.Type, *data.SpaceID)
+	case data.Message != nil:
+		f.seeMessage(known, *data.Message)
+	case !slices.Equal(data.Space.Members, known.space.Members) && !f.onlyRenamed(data.Space.Members, known.space.Members):
+		f.fail("%s has the members %v, believed were %v", ev.Type, data.Space.Members, known.space.Members)
+	default:
+		known.space = *data.Space
+	}
+}
+
+// order holds that places only grow, also over cuts.
+func (f *traveler) order(ev shoal.Event) {
+	if ev.Cursor == "" || ev.Type == shoal.EventSnapshot {
+		return // the snapshot of a joined space stands behind the event before it
+	}
+	_, number, _ := strings.Cut(string(ev.Cursor), ".")
+	number, _, _ = strings.Cut(number, ",")
+	place, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || place <= f.place && ev.Type != shoal.EventSnapshotEnd {
+		f.fail("%s with the cursor %s came behind place %d", ev.Type, ev.Cursor, f.place)
+	}
+	f.place = place
+}
+
+func (f *traveler) seeMessage(known *believed, m shoal.Message) {
+	if m.Seq != known.space.LastSeq+1 {
+		f.fail("message %d of %s came behind message %d", m.Seq, m.SpaceID, known.space.LastSeq)
+	}
+	known.space.LastSeq = m.Seq
+	known.messages = append(known.messages, m)
+}
+
+// seeMember takes a joining or leaving. Its own joining comes behind a snapshot
+// that holds it already; its own leaving ends what it knows.
+func (f *traveler) seeMember(what shoal.EventType, space shoal.SpaceID, m shoal.Member) {
+	own := f.who.Role == shoal.RoleEntity && m.EntityID == f.who.EntityID && f.space == ""
+	known := f.world[space]
+	switch {
+	case own && what == shoal.EventMemberLeft:
+		delete(f.world, space)
+	case own:
+	case known == nil:
+		f.fail("%s of %s in the space %s, which it has not been told of", what, m.EntityID, space)
+	case (what == shoal.EventMemberLeft) != slices.ContainsFunc(known.space.Members, func(o shoal.Member) bool { return o.EntityID == m.EntityID }):
+		f.fail("%s of %s in %s, where the members were %v", what, m.EntityID, space, known.space.Members)
+	case what == shoal.EventMemberLeft:
+		known.space.Members = slices.DeleteFunc(known.space.Members, func(o shoal.Member) bool { return o.EntityID == m.EntityID })
+		if known.space.AdminAgentID != nil && *known.space.AdminAgentID == m.EntityID {
+			known.space.AdminAgentID = nil
+		}
+	default:
+		known.space.Members = append(known.space.Members, m)
+	}
+}
+
+// onlyRenamed tells that the members are the same but for their names, which a
+// renaming tells by space.updated.
+func (f *traveler) onlyRenamed(now, before []shoal.Member) bool {
+	return slices.EqualFunc(now, before, func(a, b shoal.Member) bool {
+		a.Name = b.Name
+		return a == b
+	})
+}
+
+// beliefs writes down what is believed, without the counts, which are the
+// reader's and told by no event.
+func (f *traveler) beliefs() string {
+	var out strings.Builder
+	for _, id := range slices.Sorted(maps.Keys(f.world)) {
+		b := f.world[id]
+		b.space.UnreadCount, b.space.MentionCount = 0, 0
+		space, _ := json.Marshal(b.space)
+		out.Write(space)
+		for _, m := range b.messages[max(0, len(b.messages)-shoal.DefaultPage):] {
+			message, _ := json.Marshal(m)
+			out.WriteByte('\n')
+			out.Write(message)
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}

@@ -1,0 +1,290 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// Every follower sees every event once and in order, however slow it is, however
+// often it is cut and resumes, also in the middle of what it was given; and what
+// it makes of its first snapshot and the events is what a fresh snapshot says.
+func TestFollowersJourneys(t *testing.T) {
+	eachSeed(t, *seeds/8, func(t *testing.T, lane func(func(seed uint64) bool)) {
+		w := newRaceWorld(t, hurt{})
+		seen := sights{}
+		lane(func(seed uint64) bool {
+			wrong, s := w.journey(seed)
+			for _, line := range wrong {
+				t.Errorf("seed %d: %s", seed, line)
+			}
+			seen.add(s)
+			return len(wrong) == 0
+		})
+		if *onlySeed == 0 {
+			seen.mustBeWide(t)
+		}
+	})
+}
+
+// The journeys find what they are for.
+func TestFollowersJourneysFindFaults(t *testing.T) {
+	for name, broken := range map[string]hurt{
+		"hints are lost":   {losesHints: true},
+		"an event is lost": {losesEvents: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newRaceWorld(t, broken)
+				for seed := uint64(1); seed <= 50; seed++ {
+					if wrong, _ := w.journey(seed); len(wrong) > 0 {
+						return
+					}
+				}
+				t.Error("50 seeds have not shown it")
+			})
+		})
+	}
+}
+
+// sights counts what followers met.
+type sights map[string]int
+
+func (s sights) add(o sights) {
+	for what, n := range o {
+		s[what] += n
+	}
+}
+
+func (s sights) mustBeWide(t *testing.T) {
+	t.Log(s)
+	for _, what := range []string{
+		"message.created", "member.joined", "member.left", "space.updated", "space.closed", "snapshot", "cut", "resumed", "joined on the way", "the end",
+	} {
+		if s[what] == 0 {
+			t.Errorf("no follower has met %q", what)
+		}
+	}
+}
+
+// journey is one seed: a session in which everything changes, and its followers.
+type journey struct {
+	*race
+	mutating  chan struct{} // closed when nothing changes any more
+	travelers []*traveler
+}
+
+func (w *raceWorld) journey(seed uint64) (wrong []string, seen sights) {
+	r := &race{raceWorld: w, rng: rand.New(rand.NewPCG(seed, 2)), session: shoal.SessionID(fmt.Sprintf("j%d", seed)), start: time.Now()}
+	r.populate([]shoal.EntityID{"a", "b", "c", "d"}, []shoal.SpaceID{"x", "y"})
+	w.ledger.begin(seed)
+	j := &journey{race: r, mutating: make(chan struct{})}
+	service := shoal.Principal{Role: shoal.RoleService, SessionID: r.session, KeyID: "service"}
+	for _, who := range []shoal.Principal{r.as("a", "f"), r.as("b", "f"), r.as("c", "f"), service} {
+		for _, space := range []shoal.SpaceID{"", "", "x"} {
+			j.travelers = append(j.travelers, &traveler{
+				journey: j, who: who, space: space, rng: rand.New(rand.NewPCG(r.rng.Uint64(), 0)), sights: sights{},
+			})
+		}
+	}
+	var following, mutators sync.WaitGroup
+	for _, f := range j.travelers {
+		following.Go(f.travel)
+	}
+	for range 2 {
+		rng := rand.New(rand.NewPCG(r.rng.Uint64(), 0))
+		mutators.Go(func() { j.mutate(rng) })
+	}
+	mutators.Wait()
+	j.lastAct()
+	<-time.After(time.Second) // whoever lags has time to find the end
+	close(j.mutating)
+	following.Wait()
+	<-time.After(time.Second)
+	seen = sights{}
+	for _, f := range j.travelers {
+		wrong = append(wrong, f.wrong...)
+		seen.add(f.sights)
+	}
+	if n := w.bus.Open(); n != 0 {
+		wrong = append(wrong, fmt.Sprintf("%d subscriptions are open, but nobody follows", n))
+	}
+	return wrong, seen
+}
+
+// mutate does whatever changes a session. a is in every space and lets others in
+// again; d may be deleted. Some of it is refused, because others were faster.
+func (j *journey) mutate(rng *rand.Rand) {
+	ctx, a, admin := j.t.Context(), j.as("a", "m"), shoal.Principal{Role: shoal.RoleAdmin, KeyID: "m"}
+	for n := range 4 + rng.IntN(12) {
+		if rng.IntN(3) > 0 {
+			idle(rng)
+		}
+		space, id := pick(rng, []shoal.SpaceID{"x", "y"}), pick(rng, []shoal.EntityID{"b", "c", "d"})
+		name := fmt.Sprintf("name %d", rng.IntN(1000))
+		switch what := rng.IntN(20); {
+		case what < 8:
+			draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(name)}, Mentions: []shoal.EntityID{id}}
+			_, _ = j.hub.Messages.Post(ctx, j.as(pick(rng, j.entities), "m"), j.session, space, draft, "")
+		case what < 11:
+			_, _ = j.hub.Spaces.Leave(ctx, a, j.session, space, id)
+		case what < 15:
+			_, _ = j.hub.Spaces.Join(ctx, a, j.session, space, id)
+		case what < 16:
+			_, _ = j.hub.Spaces.Update(ctx, a, j.session, space, shoal.SpaceChange{Name: &name})
+		case what < 17:
+			_, _ = j.hub.Entities.Update(ctx, admin, j.session, id, shoal.EntityChange{Name: &name})
+		case what < 18:
+			space := shoal.NewSpace{ID: shoal.SpaceID(fmt.Sprintf("new%d-%d", n, rng.IntN(1000))), Name: name, Members: []shoal.EntityID{id}}
+			_, _ = j.hub.Spaces.Create(ctx, a, j.session, space, "")
+		case what < 19:
+			_, _ = j.hub.Inbox.MarkRead(ctx, j.as(id, "m"), j.session, space, 99)
+		case rng.IntN(2) == 0:
+			_, _ = j.hub.Spaces.Close(ctx, a, j.session, space, name)
+		default:
+			_ = j.hub.Entities.Delete(ctx, admin, j.session, "d")
+		}
+	}
+}
+
+// lastAct lets somebody in and speaks at once, and then nothing more happens.
+func (j *journey) lastAct() {
+	ctx, a := j.t.Context(), j.as("a", "m")
+	_, _ = j.hub.Spaces.Leave(ctx, a, j.session, "x", "b") // is not in it, or it is closed
+	_, _ = j.hub.Spaces.Join(ctx, a, j.session, "x", "b")
+	if j.rng.IntN(2) == 0 {
+		<-time.After(time.Duration(j.rng.IntN(2_000)) * time.Microsecond)
+	}
+	_, _ = j.hub.Messages.Post(ctx, a, j.session, "x", shoal.Draft{Parts: []shoal.Part{shoal.Text("welcome")}}, "")
+}
+
+// traveler follows a space, or all, and believes what it is told.
+type traveler struct {
+	*journey
+	who   shoal.Principal
+	space shoal.SpaceID
+	rng   *rand.Rand
+
+	world  map[shoal.SpaceID]*believed
+	last   shoal.Cursor
+	place  int64 // of the last stored event
+	sights sights
+	wrong  []string
+}
+
+func (f *traveler) fail(format string, args ...any) {
+	f.wrong = append(f.wrong, fmt.Sprintf("%s following %q: ", f.who.Scope(), f.space)+fmt.Sprintf(format, args...))
+}
+
+// travel follows until nothing changes any more and nothing is left to see.
+func (f *traveler) travel() {
+	idle(f.rng)
+	for len(f.wrong) == 0 {
+		source, err := f.follow()
+		if err != nil {
+			f.refused(err)
+			if !f.rest() {
+				return
+			}
+			continue
+		}
+		arrived := f.read(source)
+		source.Close()
+		if arrived {
+			f.compare()
+			return
+		}
+		f.sights["cut"]++
+		if f.rng.IntN(2) == 0 {
+			idle(f.rng)
+		}
+	}
+}
+
+func (f *traveler) follow() (*hub.Follower, error) {
+	if f.last == "" {
+		f.world = map[shoal.SpaceID]*believed{}
+	} else {
+		f.sights["resumed"]++
+	}
+	return f.hub.Events.Follow(f.t.Context(), f.who, hub.FollowRequest{Session: f.session, Space: f.space, After: f.last})
+}
+
+// refused takes that a space cannot be followed while one is not in it.
+func (f *traveler) refused(err error) {
+	if shoal.KindOf(err) != shoal.NotFound || f.space == "" {
+		f.fail("%v", err)
+	}
+}
+
+// rest waits a while and tells whether the journey goes on.
+func (f *traveler) rest() bool {
+	select {
+	case <-f.mutating:
+		return false
+	case <-time.After(20 * time.Millisecond):
+		return true
+	}
+}
+
+// read takes events until the connection is cut, which is soon, or until
+// everything has stood still for a while.
+func (f *traveler) read(source *hub.Follower) (arrived bool) {
+	left := 1 + f.rng.IntN(30)
+	for {
+		asked := time.Now()
+		events, err := source.Next(f.t.Context(), 500*time.Millisecond)
+		if err != nil {
+			f.sights["the end"]++
+			f.refused(err)
+			return false
+		}
+		if len(events) == 0 {
+			select {
+			case <-f.mutating:
+				return true
+			default:
+				continue
+			}
+		}
+		for _, ev := range events {
+			if left--; left < 0 {
+				return false // in the middle of what it was given
+			}
+			f.see(ev, asked)
+		}
+		if f.rng.IntN(3) == 0 {
+			<-time.After(time.Duration(f.rng.IntN(60)) * time.Millisecond) // a slow reader
+		}
+	}
+}
+
+// compare holds what is believed against a fresh snapshot.
+func (f *traveler) compare() {
+	ctx, cancel := context.WithCancel(f.t.Context())
+	defer cancel()
+	fresh := &traveler{journey: f.journey, who: f.who, space: f.space, rng: f.rng, sights: sights{}}
+	source, err := fresh.follow()
+	if err != nil {
+		f.fail("a fresh snapshot: %v", err)
+		return
+	}
+	defer source.Close()
+	events, err := source.Next(ctx, time.Second)
+	if err != nil {
+		f.fail("a fresh snapshot: %v", err)
+	}
+	for _, ev := range events {
+		fresh.see(ev, time.Now())
+	}
+	if got, want := f.beliefs(), fresh.beliefs(); got != want {
+		f.fail("believes\n%s\nbut a fresh snapshot says\n%s", got, want)
+	}
+}

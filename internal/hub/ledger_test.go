@@ -1,0 +1,223 @@
+package hub_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// ledger is a store that writes down what is done to inboxes, in the order in
+// which it is done, and that is slow at random. What a race looks like in real
+// time is here a matter of which pause ends first.
+type ledger struct {
+	hub.Store
+	weather *weather
+	hurt    hurt
+
+	mu      sync.Mutex
+	records []*record
+	places  map[placeKey]shoal.MessageID // as Unread told them
+	clashes []string
+}
+
+type placeKey struct {
+	entity shoal.EntityID
+	place  int64
+}
+
+// hurt is what is broken on purpose, to see that the checks find it.
+type hurt struct {
+	acksWholeInbox bool // an acknowledgement forgets its filter
+	readingIsAck   bool // what is delivered is gone
+	losesHints     bool // every third hint is lost
+	listensLate    bool // a subscription misses what comes a moment after it
+	losesEvents    bool // of several events that are read together the first is missing
+}
+
+// record is one transaction that changed inboxes.
+type record struct {
+	facts []fact
+	call  *waitCall // the wait that asked for it, if one did
+	done  bool      // whoever reads now sees it
+	dead  bool      // it failed, or ran again later
+}
+
+// fact is one change: a delivery (message, to), a withdrawal (leaver, space) or
+// an acknowledgement (entity, filter, upTo).
+type fact struct {
+	message *shoal.Message
+	to      []shoal.EntityID
+
+	leaver shoal.EntityID
+	space  shoal.SpaceID
+
+	entity shoal.EntityID
+	filter hub.InboxFilter
+	upTo   int64
+}
+
+// weather gives pauses.
+type weather struct {
+	mu  sync.Mutex
+	rng *rand.Rand
+}
+
+// longestPause bounds each pause.
+const longestPause = time.Millisecond
+
+// pause returns after up to longestPause, often at once.
+func (w *weather) pause() {
+	w.mu.Lock()
+	d := time.Duration(0)
+	if w.rng.IntN(2) == 0 {
+		d = time.Duration(w.rng.Int64N(int64(longestPause)))
+	}
+	w.mu.Unlock()
+	if d > 0 {
+		<-time.After(d)
+	}
+}
+
+// stall is now and then a long pause, for what is done beside the answers.
+func (w *weather) stall() {
+	w.mu.Lock()
+	long := w.rng.IntN(3) == 0
+	w.mu.Unlock()
+	if long {
+		<-time.After(longStall)
+	}
+}
+
+const longStall = 5 * time.Millisecond
+
+// callKey is under which a context carries the wait that it belongs to.
+type callKey struct{}
+
+func newLedger(store hub.Store) *ledger {
+	return &ledger{Store: store, weather: &weather{rng: rand.New(rand.NewPCG(0, 0))}}
+}
+
+// begin forgets everything and makes weather of a seed.
+func (l *ledger) begin(seed uint64) {
+	l.weather.mu.Lock()
+	l.weather.rng = rand.New(rand.NewPCG(seed, 1))
+	l.weather.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.records, l.places, l.clashes = nil, map[placeKey]shoal.MessageID{}, nil
+}
+
+// length is how many transactions whoever reads now sees at least, and at most.
+func (l *ledger) length() (surely, perhaps int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, r := range l.records {
+		if r.done {
+			surely = i + 1
+		}
+	}
+	return surely, len(l.records)
+}
+
+// View implements [hub.Store].
+func (l *ledger) View(ctx context.Context, fn func(hub.Tx) error) error {
+	l.weather.pause()
+	defer l.weather.pause()
+	return l.Store.View(ctx, func(tx hub.Tx) error { return fn(&ledgerTx{Tx: tx, l: l}) })
+}
+
+// Update implements [hub.Store].
+func (l *ledger) Update(ctx context.Context, fn func(hub.Tx) error) error {
+	l.weather.pause()
+	call, _ := ctx.Value(callKey{}).(*waitCall)
+	var last *record
+	marks := false
+	err := l.Store.Update(ctx, func(tx hub.Tx) error {
+		note := &ledgerTx{Tx: tx, l: l}
+		err := fn(note)
+		marks = note.marks
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if last != nil {
+			last.dead = true
+			last = nil
+		}
+		if err == nil && len(note.facts) > 0 {
+			last = &record{facts: note.facts, call: call}
+			l.records = append(l.records, last)
+		}
+		return err
+	})
+	if last != nil {
+		l.mu.Lock()
+		last.done, last.dead = true, err != nil
+		l.mu.Unlock()
+	}
+	l.weather.pause()
+	if marks {
+		l.weather.stall()
+	}
+	return err
+}
+
+type ledgerTx struct {
+	hub.Tx
+	l     *ledger
+	facts []fact
+	marks bool // it counted deliveries
+}
+
+func (t *ledgerTx) Deliver(m shoal.Message) ([]shoal.EntityID, error) {
+	to, err := t.Tx.Deliver(m)
+	t.facts = append(t.facts, fact{message: &m, to: slices.Clone(to)})
+	return to, err
+}
+
+func (t *ledgerTx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) error {
+	t.facts = append(t.facts, fact{leaver: entity, space: space})
+	return t.Tx.DeleteMember(session, space, entity)
+}
+
+func (t *ledgerTx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, upTo int64) error {
+	t.facts = append(t.facts, fact{entity: entity, filter: filter, upTo: upTo})
+	if t.l.hurt.acksWholeInbox {
+		filter = hub.InboxFilter{Kind: shoal.WaitMessages}
+	}
+	return t.Tx.Acknowledge(session, entity, filter, upTo)
+}
+
+func (t *ledgerTx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error {
+	t.marks = true
+	err := t.Tx.MarkDelivered(session, entity, places)
+	if err == nil && t.l.hurt.readingIsAck {
+		err = t.Tx.Acknowledge(session, entity, hub.InboxFilter{Kind: shoal.WaitMessages}, places[len(places)-1])
+	}
+	return err
+}
+
+func (t *ledgerTx) Events(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
+	page, err := t.Tx.Events(session, filter, after, limit)
+	if t.l.hurt.losesEvents && len(page) > 1 {
+		page = page[1:]
+	}
+	return page, err
+}
+
+func (t *ledgerTx) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
+	entries, err := t.Tx.Unread(session, entity, filter, limit)
+	t.l.mu.Lock()
+	defer t.l.mu.Unlock()
+	for _, e := range entries {
+		key := placeKey{entity, e.Place}
+		if had, ok := t.l.places[key]; ok && had != e.Message.ID {
+			t.l.clashes = append(t.l.clashes, string(had)+" and "+string(e.Message.ID)+" had one place")
+		}
+		t.l.places[key] = e.Message.ID
+	}
+	return entries, err
+}

@@ -1,0 +1,414 @@
+package hub_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+)
+
+var (
+	seeds    = flag.Int("seeds", 2000, "how many seeds the wait races and half as many followers' journeys run")
+	onlySeed = flag.Uint64("seed", 0, "run only this seed")
+)
+
+// lanes is how many databases the seeds are spread over, to run side by side.
+const lanes = 4
+
+// No wait misses what was committed before its time was up, and nothing is
+// acknowledged that was not handed to that key: whatever posts, waits, filters,
+// cancellations, lost answers, joins, leaves and closes meet in the same moment.
+func TestWaitRaces(t *testing.T) {
+	eachSeed(t, *seeds, func(t *testing.T, lane func(func(seed uint64) bool)) {
+		w := newRaceWorld(t, hurt{})
+		var seen coverage
+		lane(func(seed uint64) bool {
+			verdict := w.race(seed)
+			for _, wrong := range verdict.wrong {
+				t.Errorf("seed %d: %s", seed, wrong)
+			}
+			seen.add(verdict.coverage)
+			return len(verdict.wrong) == 0
+		})
+		if *onlySeed == 0 {
+			seen.mustBeWide(t)
+		}
+	})
+}
+
+// The races find what they are for: each of these faults is reported.
+func TestWaitRacesFindFaults(t *testing.T) {
+	for name, broken := range map[string]hurt{
+		"hints are lost":                        {losesHints: true},
+		"a wait looks before it listens":        {listensLate: true},
+		"an acknowledgement forgets its filter": {acksWholeInbox: true},
+		"delivering acknowledges":               {readingIsAck: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newRaceWorld(t, broken)
+				for seed := uint64(1); seed <= 200; seed++ {
+					if len(w.race(seed).wrong) > 0 {
+						return
+					}
+				}
+				t.Error("200 seeds have not shown it")
+			})
+		})
+	}
+}
+
+// eachSeed runs lanes of seeds, each in a bubble of its own.
+func eachSeed(t *testing.T, n int, run func(t *testing.T, lane func(func(seed uint64) bool))) {
+	if *onlySeed != 0 {
+		synctest.Test(t, func(t *testing.T) {
+			run(t, func(one func(uint64) bool) { one(*onlySeed) })
+		})
+		return
+	}
+	for lane := range lanes {
+		t.Run(fmt.Sprintf("lane%d", lane), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				run(t, func(one func(uint64) bool) {
+					for seed := lane + 1; seed <= n; seed += lanes {
+						if !one(uint64(seed)) {
+							return
+						}
+					}
+				})
+			})
+		})
+	}
+}
+
+// raceWorld is a hub that races are run on, one session after the other.
+type raceWorld struct {
+	t      *testing.T
+	ledger *ledger
+	bus    *shoaltest.Listeners
+	hub    *hub.Hub
+}
+
+func newRaceWorld(t *testing.T, broken hurt) *raceWorld {
+	bus := &shoaltest.Listeners{Bus: &hints{Bus: localbus.New(), hurt: broken}}
+	w := &raceWorld{t: t, ledger: newLedger(shoaltest.OpenSQLite(t)), bus: bus}
+	w.ledger.hurt = broken
+	w.hub = hub.New(hub.Options{Store: w.ledger, Bus: w.bus})
+	if err := w.hub.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.hub.Stop)
+	return w
+}
+
+// race is one seed: who is there, and what was seen.
+type race struct {
+	*raceWorld
+	rng      *rand.Rand
+	session  shoal.SessionID
+	start    time.Time
+	entities []shoal.EntityID
+	spaces   []shoal.SpaceID
+
+	actors sync.WaitGroup
+
+	mu    sync.Mutex
+	calls []*waitCall
+	posts []*postCall
+}
+
+// waitCall is one wait and what came of it. lo and hi bound how much of the
+// ledger it can have seen.
+type waitCall struct {
+	entity   shoal.EntityID
+	key      shoal.KeyID
+	request  hub.WaitRequest
+	acks     *waitCall // whose cursor it hands back
+	explicit bool      // its caller has handed back a cursor before, and that was accepted
+	perhaps  bool      // or was perhaps
+	graced   bool      // it may have been kept waiting for an unwritten answer
+
+	begun, ended time.Time
+	lo, hi       int
+	cancelled    bool
+	result       shoal.WaitResult
+	written      bool
+	err          error
+}
+
+// postCall is one post, or a close with its message.
+type postCall struct {
+	begun, ended time.Time
+	id           shoal.MessageID // empty when it was refused
+	closed       shoal.SpaceID
+}
+
+// race runs one seed and judges it.
+func (w *raceWorld) race(seed uint64) verdict {
+	r := &race{raceWorld: w, rng: rand.New(rand.NewPCG(seed, 0)), session: shoal.SessionID(fmt.Sprintf("s%d", seed)), start: time.Now()}
+	r.populate([]shoal.EntityID{"a", "b", "c"}[:2+r.rng.IntN(2)], []shoal.SpaceID{"x", "y"}[:1+r.rng.IntN(2)])
+	w.ledger.begin(seed)
+	act := func(do func(*rand.Rand)) {
+		rng := rand.New(rand.NewPCG(r.rng.Uint64(), r.rng.Uint64()))
+		r.actors.Go(func() { do(rng) })
+	}
+	for range 1 + r.rng.IntN(2) {
+		act(r.poster)
+	}
+	for i := range 2 + r.rng.IntN(4) {
+		entity, key := r.entities[0], shoal.KeyID(fmt.Sprintf("key%d", i))
+		switch r.rng.IntN(4) {
+		case 0:
+			entity = pick(r.rng, r.entities)
+		case 1:
+			key = shared
+		}
+		act(func(rng *rand.Rand) { r.waiter(rng, entity, key) })
+	}
+	act(r.mover)
+	act(r.burst)
+	r.actors.Wait()
+	<-time.After(time.Second) // the last deliveries are counted meanwhile
+	return r.judge()
+}
+
+// shared is the key with which several callers of one entity wait at once.
+const shared shoal.KeyID = "shared"
+
+// populate makes entities and spaces that all of them are in.
+func (r *race) populate(entities []shoal.EntityID, spaces []shoal.SpaceID) {
+	r.entities, r.spaces = entities, spaces
+	err := r.ledger.Update(r.t.Context(), func(tx hub.Tx) error {
+		now := shoal.Now()
+		if err := tx.InsertSession(shoal.Session{ID: r.session, Name: "race", Status: shoal.SessionOpen, CreatedAt: now}); err != nil {
+			return err
+		}
+		for _, id := range r.entities {
+			e := shoal.Entity{ID: id, SessionID: r.session, Kind: shoal.Agent, Name: string(id), Metadata: []byte("{}"), CreatedAt: now}
+			if err := tx.InsertEntity(e); err != nil {
+				return err
+			}
+		}
+		for _, id := range r.spaces {
+			s := shoal.Space{ID: id, SessionID: r.session, Name: string(id), Status: shoal.SpaceOpen, Metadata: []byte("{}"), CreatedAt: now}
+			if err := tx.InsertSpace(s); err != nil {
+				return err
+			}
+			for _, e := range r.entities {
+				if err := tx.InsertMember(r.session, id, e, now); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
+
+// idle waits so that many things meet at whole milliseconds.
+func idle(rng *rand.Rand) {
+	d := pick(rng, []time.Duration{0, 0, time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 40 * time.Millisecond, 150 * time.Millisecond})
+	if rng.IntN(3) == 0 {
+		d += time.Duration(rng.IntN(3_000)) * time.Microsecond
+	}
+	if d > 0 {
+		<-time.After(d)
+	}
+}
+
+func (r *race) as(id shoal.EntityID, key shoal.KeyID) shoal.Principal {
+	return shoal.Principal{Role: shoal.RoleEntity, SessionID: r.session, EntityID: id, KeyID: key}
+}
+
+func (r *race) poster(rng *rand.Rand) {
+	sender := pick(rng, r.entities)
+	for range 1 + rng.IntN(4) {
+		idle(rng)
+		if rng.IntN(2) == 0 {
+			<-time.After(40 * time.Millisecond) // let waits be open
+		}
+		var mentions []shoal.EntityID
+		for _, id := range r.entities {
+			if rng.IntN(2) == 0 {
+				mentions = append(mentions, id)
+			}
+		}
+		r.post(sender, pick(rng, r.spaces), mentions)
+	}
+}
+
+// post posts and notes it. Who has left the space is refused.
+func (r *race) post(sender shoal.EntityID, space shoal.SpaceID, mentions []shoal.EntityID) {
+	p := &postCall{begun: time.Now()}
+	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text("hello")}, Mentions: mentions}
+	m, err := r.hub.Messages.Post(r.t.Context(), r.as(sender, "poster"), r.session, space, draft, "")
+	if err == nil {
+		p.id = m.ID
+	}
+	p.ended = time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.posts = append(r.posts, p)
+}
+
+// snipe posts to a waiter just before its time is up.
+func (r *race) snipe(c *waitCall, in time.Duration, space shoal.SpaceID) {
+	sender := r.entities[0]
+	if sender == c.entity {
+		sender = r.entities[1]
+	}
+	r.actors.Go(func() {
+		<-time.After(in)
+		r.post(sender, space, []shoal.EntityID{c.entity})
+	})
+}
+
+// mover makes others leave and join, and now and then closes a space. The first
+// entity stays, or nobody could let the others in again.
+func (r *race) mover(rng *rand.Rand) {
+	for range rng.IntN(3) {
+		idle(rng)
+		space, id := pick(rng, r.spaces), pick(rng, r.entities[1:])
+		do := r.hub.Spaces.Leave
+		if rng.IntN(2) == 0 {
+			do = r.hub.Spaces.Join
+		}
+		_, _ = do(r.t.Context(), r.as(r.entities[0], "mover"), r.session, space, id) // some are refused
+	}
+	if rng.IntN(5) > 0 {
+		return
+	}
+	idle(rng)
+	p := &postCall{begun: time.Now(), closed: pick(rng, r.spaces)}
+	if _, err := r.hub.Spaces.Close(r.t.Context(), r.as(r.entities[0], "mover"), r.session, p.closed, "done"); err != nil {
+		r.t.Errorf("close: %v", err)
+	}
+	p.ended = time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.posts = append(r.posts, p)
+}
+
+// waiter waits several times with one key, in one of the shapes of callers.
+func (r *race) waiter(rng *rand.Rand, entity shoal.EntityID, key shoal.KeyID) {
+	acks, lossy := rng.IntN(2) == 0, rng.IntN(3) == 0
+	explicit, perhaps, lost := false, false, key == shared
+	var last *waitCall
+	for range 1 + rng.IntN(4) {
+		idle(rng)
+		c := &waitCall{entity: entity, key: key, request: r.request(rng), explicit: explicit, perhaps: perhaps, graced: lost}
+		if acks && last != nil && last.result.Cursor != nil && rng.IntN(4) > 0 {
+			c.acks, c.request.Ack, perhaps = last, *last.result.Cursor, true
+		}
+		d := r.wait(rng, c)
+		if d != nil && (!lossy || rng.IntN(2) == 0) {
+			d.Written()
+			c.written = true
+		}
+		lost = lost || !c.written
+		explicit = explicit || c.acks != nil && c.err == nil
+		if c.err == nil {
+			last = c
+		}
+	}
+}
+
+// burst opens waits of one entity right behind each other, when something may be
+// there for them.
+func (r *race) burst(rng *rand.Rand) {
+	<-time.After(time.Duration(rng.IntN(100)) * time.Millisecond)
+	for i := range rng.IntN(6) {
+		<-time.After(time.Duration(rng.IntN(4_000)) * time.Microsecond)
+		rng := rand.New(rand.NewPCG(rng.Uint64(), 0))
+		key := shoal.KeyID(fmt.Sprintf("burst%d", i))
+		r.actors.Go(func() {
+			r.wait(rng, &waitCall{entity: r.entities[0], key: key, request: hub.WaitRequest{Session: r.session, Kind: shoal.WaitMessages}})
+		})
+	}
+}
+
+func (r *race) request(rng *rand.Rand) hub.WaitRequest {
+	q := hub.WaitRequest{Session: r.session, Kind: shoal.WaitMentions, Redeliver: rng.IntN(6) == 0}
+	if rng.IntN(2) == 0 {
+		q.Kind = shoal.WaitMessages
+	}
+	if rng.IntN(5) == 0 {
+		q.Space = pick(rng, r.spaces)
+	}
+	if rng.IntN(5) == 0 {
+		q.From = []shoal.EntityID{pick(rng, r.entities)}
+	}
+	q.Timeout = pick(rng, []time.Duration{0, 2, 5, 40, 80, 150, 150, 500, 1000}) * time.Millisecond
+	return q
+}
+
+// wait runs one wait and notes what came of it.
+func (r *race) wait(rng *rand.Rand, c *waitCall) *hub.Delivery {
+	ctx, cancel := context.WithCancel(context.WithValue(r.t.Context(), callKey{}, c))
+	defer cancel()
+	if rng.IntN(6) == 0 {
+		defer time.AfterFunc(time.Duration(rng.IntN(50))*time.Millisecond, func() {
+			r.mu.Lock()
+			c.cancelled = true
+			r.mu.Unlock()
+			cancel()
+		}).Stop()
+	}
+	r.mu.Lock()
+	r.calls = append(r.calls, c)
+	r.mu.Unlock()
+	if c.request.Timeout >= 80*time.Millisecond && rng.IntN(3) == 0 {
+		r.snipe(c, c.request.Timeout-time.Duration(rng.IntN(3_000))*time.Microsecond, pick(rng, r.spaces))
+	}
+	c.lo, _ = r.ledger.length()
+	c.begun = time.Now()
+	d, err := r.hub.Inbox.Wait(ctx, r.as(c.entity, c.key), c.request)
+	c.ended, c.err = time.Now(), err
+	_, c.hi = r.ledger.length()
+	if d != nil {
+		c.result = d.Result
+	}
+	return d
+}
+
+// messages lists what a wait returned, in the order of its answer.
+func (c *waitCall) messages() (out []shoal.InboxMessage) {
+	for _, item := range c.result.Items {
+		out = append(out, item.Messages...)
+	}
+	return out
+}
+
+func (c *waitCall) has(id shoal.MessageID) bool {
+	return slices.ContainsFunc(c.messages(), func(m shoal.InboxMessage) bool { return m.ID == id })
+}
+
+func (c *waitCall) filter() hub.InboxFilter {
+	return hub.InboxFilter{Kind: c.request.Kind, Space: c.request.Space, From: c.request.From}
+}
+
+// timedOut tells that the wait ended because its time was up, not because a
+// fifth one came.
+func (c *waitCall) timedOut() bool {
+	return c.err == nil && c.result.TimedOut && c.ended.Sub(c.begun) >= c.request.Timeout
+}
+
+func (c *waitCall) String() string {
+	q := c.request
+	return fmt.Sprintf("%s/%s %s space=%q from=%v timeout=%v ack=%t redeliver=%t", c.entity, c.key, q.Kind, q.Space, q.From, q.Timeout, q.Ack != "", q.Redeliver)
+}

@@ -1,0 +1,472 @@
+package hub_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// verdict is what is wrong with a race, and what it has shown.
+type verdict struct {
+	wrong []string
+	coverage
+}
+
+// coverage counts what happened, so that a race in which nothing meets does not
+// pass for one in which nothing goes wrong.
+type coverage struct {
+	returned, timedOut, displaced, cancelled, redelivered int
+	open, together, explicitAcks, implicitAcks, withdrawn int
+}
+
+func (c *coverage) add(o coverage) {
+	for i, n := range o.all() {
+		*c.all()[i] += *n
+	}
+}
+
+func (c *coverage) all() []*int {
+	return []*int{
+		&c.returned, &c.timedOut, &c.displaced, &c.cancelled, &c.redelivered,
+		&c.open, &c.together, &c.explicitAcks, &c.implicitAcks, &c.withdrawn,
+	}
+}
+
+func (c *coverage) mustBeWide(t *testing.T) {
+	t.Logf("%+v", *c)
+	for _, n := range c.all() {
+		if *n == 0 {
+			t.Errorf("something never happened in all these races: %+v", *c)
+			return
+		}
+	}
+}
+
+// inboxEntry is an entry of an inbox as the ledger tells it: it is there in the
+// states behind came up to gone. State n is that after n transactions.
+type inboxEntry struct {
+	place      int64
+	message    shoal.Message
+	reason     shoal.Reason
+	came, gone int
+	withdrawn  bool
+}
+
+const never = 1 << 30
+
+// surelyOpen is from when on a wait listens in any case: after some transactions,
+// and the time that an unwritten answer is granted.
+func (c *waitCall) surelyOpen() time.Time {
+	from := c.begun.Add(30*longestPause + 5*longStall)
+	if c.graced {
+		from = from.Add(100 * time.Millisecond)
+	}
+	return from
+}
+
+// bench judges one race.
+type bench struct {
+	*race
+	records []*record
+	inboxes map[shoal.EntityID][]*inboxEntry
+	posted  map[shoal.SpaceID][]shoal.MessageID
+	verdict
+}
+
+func (r *race) judge() verdict {
+	b := &bench{race: r, inboxes: map[shoal.EntityID][]*inboxEntry{}, posted: map[shoal.SpaceID][]shoal.MessageID{}}
+	r.ledger.mu.Lock()
+	defer r.ledger.mu.Unlock()
+	b.records = r.ledger.records
+	for at, rec := range b.records {
+		if !rec.dead {
+			b.replay(at, rec)
+		}
+	}
+	b.wrong = append(b.wrong, r.ledger.clashes...)
+	b.places()
+	b.leftovers()
+	for i, c := range b.calls {
+		b.count(c)
+		b.answer(c)
+		b.lostWakeUp(c)
+		b.acknowledgedBefore(c)
+		for _, o := range b.calls[:i] {
+			b.together(c, o)
+			b.deliveries(c, o)
+			b.deliveries(o, c)
+		}
+	}
+	if n := r.bus.Open(); n != 0 {
+		b.fail("%d subscriptions are open, but nobody waits", n)
+	}
+	if len(b.wrong) > 0 && *onlySeed != 0 {
+		b.dump()
+	}
+	return b.verdict
+}
+
+func (b *bench) fail(format string, args ...any) {
+	b.wrong = append(b.wrong, fmt.Sprintf(format, args...))
+}
+
+// replay does to the inboxes what the transaction at a place of the ledger did.
+func (b *bench) replay(at int, rec *record) {
+	for _, f := range rec.facts {
+		switch {
+		case f.message != nil:
+			b.posted[f.message.SpaceID] = append(b.posted[f.message.SpaceID], f.message.ID)
+			for _, id := range f.to {
+				b.inboxes[id] = append(b.inboxes[id], &inboxEntry{
+					place: int64(len(b.inboxes[id])) + 1, message: *f.message, reason: reason(*f.message, id), came: at, gone: never,
+				})
+			}
+		case f.leaver != "":
+			for _, e := range b.inboxes[f.leaver] {
+				if e.gone == never && e.message.SpaceID == f.space {
+					e.gone, e.withdrawn = at, true
+					b.coverage.withdrawn++
+				}
+			}
+		default:
+			b.acknowledge(at, rec.call, f)
+		}
+	}
+}
+
+func reason(m shoal.Message, reader shoal.EntityID) shoal.Reason {
+	switch {
+	case m.EntityID == shoal.System:
+		return shoal.ReasonSystem
+	case slices.Contains(m.Mentions, reader):
+		return shoal.ReasonMention
+	}
+	return shoal.ReasonMessage
+}
+
+// acknowledge holds that an acknowledgement takes what was handed to its key and
+// nothing else.
+func (b *bench) acknowledge(at int, call *waitCall, f fact) {
+	if call == nil {
+		b.fail("%v was acknowledged by nobody", f)
+		return
+	}
+	explicit := call.acks != nil
+	switch {
+	case explicit:
+		b.explicitAcks++
+	case call.explicit:
+		b.fail("%v acknowledged by waiting, though its key acknowledges explicitly", call)
+	case call.request.Redeliver:
+		b.fail("%v acknowledged what it asked for again", call)
+	default:
+		b.implicitAcks++
+	}
+	for _, e := range b.inboxes[f.entity] {
+		if e.gone != never || e.place > f.upTo || !matches(e, f.filter) {
+			continue
+		}
+		e.gone = at
+		if explicit && !call.acks.has(e.message.ID) {
+			b.fail("%v acknowledged %s, which did not come with the cursor", call, e.message.ID)
+		}
+		if !explicit && !b.wasWritten(call, e.message.ID) {
+			b.fail("%v acknowledged %s, which its key had not been handed whole", call, e.message.ID)
+		}
+	}
+	if explicit {
+		for _, m := range call.acks.messages() {
+			if e := b.entry(f.entity, m.ID); e == nil || e.gone == never {
+				b.fail("%v did not acknowledge %s, which came with the cursor", call, m.ID)
+			}
+		}
+	}
+}
+
+// wasWritten reports whether an earlier answer to the key of a call held the
+// message and was written.
+func (b *bench) wasWritten(call *waitCall, id shoal.MessageID) bool {
+	return slices.ContainsFunc(b.calls, func(o *waitCall) bool {
+		return o != call && o.entity == call.entity && o.key == call.key && o.written && o.has(id) && !o.ended.After(call.ended)
+	})
+}
+
+func (b *bench) entry(entity shoal.EntityID, id shoal.MessageID) *inboxEntry {
+	for _, e := range b.inboxes[entity] {
+		if e.message.ID == id {
+			return e
+		}
+	}
+	return nil
+}
+
+func matches(e *inboxEntry, f hub.InboxFilter) bool {
+	if f.Kind == shoal.WaitMentions && e.reason == shoal.ReasonMessage || f.Space != "" && f.Space != e.message.SpaceID {
+		return false
+	}
+	return len(f.From) == 0 || e.reason == shoal.ReasonSystem || slices.Contains(f.From, e.message.EntityID)
+}
+
+// places holds that the places of an inbox are 1, 2, 3 … in the order of the
+// commits.
+func (b *bench) places() {
+	for key, id := range b.ledger.places {
+		inbox := b.inboxes[key.entity]
+		if key.place < 1 || key.place > int64(len(inbox)) || inbox[key.place-1].message.ID != id {
+			b.fail("%s stood at place %d of the inbox of %s", id, key.place, key.entity)
+		}
+	}
+}
+
+// leftovers holds that the store ends up as the ledger says: timelines with seq
+// 1, 2, 3 … in the order of the commits, and what nobody has acknowledged.
+func (b *bench) leftovers() {
+	err := b.ledger.Store.View(b.t.Context(), func(tx hub.Tx) error {
+		for _, id := range b.spaces {
+			all, err := tx.Messages(b.session, id, hub.Page{Limit: shoal.MaxPage})
+			if err != nil {
+				return err
+			}
+			b.timeline(id, all)
+		}
+		for _, id := range b.entities {
+			entries, err := tx.Unread(b.session, id, hub.InboxFilter{Kind: shoal.WaitMessages}, shoal.MaxPage)
+			if err != nil {
+				return err
+			}
+			b.leftover(id, entries)
+		}
+		return nil
+	})
+	if err != nil {
+		b.fail("read: %v", err)
+	}
+}
+
+func (b *bench) timeline(space shoal.SpaceID, all []shoal.Message) {
+	var ids []shoal.MessageID
+	for i, m := range all {
+		ids = append(ids, m.ID)
+		if m.Seq != int64(i)+1 {
+			b.fail("%s has seq %d at place %d", m.ID, m.Seq, i+1)
+		}
+	}
+	if !slices.Equal(ids, b.posted[space]) {
+		b.fail("the timeline of %s is %v, committed was %v", space, ids, b.posted[space])
+	}
+}
+
+func (b *bench) leftover(entity shoal.EntityID, entries []hub.InboxEntry) {
+	var want, got []int64
+	for _, e := range b.inboxes[entity] {
+		if e.gone == never {
+			want = append(want, e.place)
+		}
+	}
+	for _, e := range entries {
+		got = append(got, e.Place)
+	}
+	if !slices.Equal(got, want) {
+		b.fail("in the inbox of %s are the places %v; unacknowledged are %v", entity, got, want)
+	}
+}
+
+func (b *bench) count(c *waitCall) {
+	switch {
+	case c.err != nil && c.cancelled:
+		b.cancelled++
+	case c.err != nil:
+		if shoal.KindOf(c.err) != shoal.NotFound {
+			b.fail("%v: %v", c, c.err)
+		}
+	case !c.result.TimedOut:
+		b.returned++
+	case c.timedOut():
+		b.coverage.timedOut++
+	default:
+		b.displaced++
+	}
+}
+
+// answer holds that a wait returned what was unread and matched, all of it and
+// in the order of the inbox, at some moment of the call behind its own
+// acknowledgement.
+func (b *bench) answer(c *waitCall) {
+	if c.err != nil || c.result.TimedOut && (!c.timedOut() || b.crowded(c)) {
+		return
+	}
+	from := c.lo
+	for at, rec := range b.records {
+		if rec.call == c && !rec.dead {
+			from = max(from, at+1)
+		}
+	}
+	var got []string
+	for _, m := range c.messages() {
+		got = append(got, string(m.ID)+" "+string(m.Reason))
+	}
+	for state := from; state <= c.hi; state++ {
+		if slices.Equal(got, b.unread(c, state)) {
+			return
+		}
+	}
+	b.fail("%v returned %v; unread was %v at first and %v at last", c, got, b.unread(c, from), b.unread(c, c.hi))
+}
+
+// unread lists what a wait would return in a state.
+func (b *bench) unread(c *waitCall, state int) (out []string) {
+	bySpace := map[shoal.SpaceID][]string{}
+	var spaces []shoal.SpaceID
+	for _, e := range b.inboxes[c.entity] {
+		if e.came < state && e.gone >= state && matches(e, c.filter()) {
+			if bySpace[e.message.SpaceID] == nil {
+				spaces = append(spaces, e.message.SpaceID)
+			}
+			bySpace[e.message.SpaceID] = append(bySpace[e.message.SpaceID], string(e.message.ID)+" "+string(e.reason))
+		}
+	}
+	for _, s := range spaces {
+		out = append(out, bySpace[s]...)
+	}
+	return out
+}
+
+// lostWakeUp holds that a wait got what was posted while it was surely open and
+// acknowledged to the sender before its time was up.
+func (b *bench) lostWakeUp(c *waitCall) {
+	if c.err != nil || c.result.TimedOut && (!c.timedOut() || b.crowded(c)) {
+		return
+	}
+	for _, p := range b.posts {
+		e := b.entry(c.entity, b.messageOf(p))
+		if e == nil || e.withdrawn || !matches(e, c.filter()) {
+			continue
+		}
+		if p.begun.Before(c.surelyOpen()) || p.begun.After(c.ended) || !p.ended.Before(c.begun.Add(c.request.Timeout)) {
+			continue
+		}
+		b.open++
+		if c.result.TimedOut {
+			b.fail("lost wake-up: %v, open since %v, timed out at %v and did not get %s, posted from %v to %v",
+				c, c.begun, c.ended, e.message.ID, p.begun, p.ended)
+		}
+	}
+}
+
+// crowded tells that a wait may have been ended by a fifth one.
+func (b *bench) crowded(c *waitCall) bool {
+	beside := 0
+	for _, o := range b.calls {
+		if o != c && o.entity == c.entity && !o.begun.After(c.ended) && !o.ended.Before(c.begun) {
+			beside++
+		}
+	}
+	return beside >= shoal.OpenWaits
+}
+
+func (b *bench) messageOf(p *postCall) shoal.MessageID {
+	if p.closed != "" {
+		return b.posted[p.closed][len(b.posted[p.closed])-1]
+	}
+	return p.id
+}
+
+// together holds that waits with the same filter that are open when something is
+// posted for them return the same.
+func (b *bench) together(c, o *waitCall) {
+	woken := func(w *waitCall) bool { return w.err == nil && !w.result.TimedOut }
+	if c.entity != o.entity || !woken(c) || !woken(o) || fmt.Sprint(c.filter()) != fmt.Sprint(o.filter()) {
+		return
+	}
+	for _, p := range b.posts {
+		e := b.entry(c.entity, b.messageOf(p))
+		if e == nil || e.withdrawn || !matches(e, c.filter()) {
+			continue
+		}
+		bothOpen := true
+		for _, w := range []*waitCall{c, o} {
+			bothOpen = bothOpen && !p.begun.Before(w.surelyOpen()) && !p.begun.After(w.ended)
+		}
+		if !bothOpen {
+			continue
+		}
+		b.coverage.together++
+		if !slices.Equal(b.idsOf(c), b.idsOf(o)) {
+			b.fail("%v and %v were open together and returned %v and %v", c, o, b.idsOf(c), b.idsOf(o))
+		}
+		return
+	}
+}
+
+func (b *bench) idsOf(c *waitCall) (out []shoal.MessageID) {
+	for _, m := range c.messages() {
+		out = append(out, m.ID)
+	}
+	return out
+}
+
+// deliveries holds that a later delivery has a greater number.
+func (b *bench) deliveries(before, after *waitCall) {
+	if before.entity != after.entity || !after.begun.After(before.ended) {
+		return
+	}
+	for _, m := range after.messages() {
+		for _, was := range before.messages() {
+			if was.ID == m.ID {
+				b.redelivered++
+				if m.Delivery <= was.Delivery {
+					b.fail("%v delivered %s for the time %d, %v before it for the time %d", after, m.ID, m.Delivery, before, was.Delivery)
+				}
+			}
+		}
+	}
+}
+
+// acknowledgedBefore holds that a caller without cursors acknowledges its
+// previous batch by waiting again, if that was written.
+func (b *bench) acknowledgedBefore(c *waitCall) {
+	if c.err != nil || c.perhaps || c.acks != nil || c.request.Redeliver || c.key == shared {
+		return
+	}
+	var previous *waitCall
+	for _, o := range b.calls {
+		if o.entity == c.entity && o.key == c.key && !o.ended.After(c.begun) && o != c && (previous == nil || !o.begun.Before(previous.begun)) {
+			previous = o
+		}
+	}
+	if previous == nil || previous.err != nil || !previous.written {
+		return
+	}
+	for _, m := range previous.messages() {
+		if e := b.entry(c.entity, m.ID); e == nil || e.gone >= c.hi {
+			b.fail("%v did not acknowledge %s, which was written before", c, m.ID)
+		}
+	}
+}
+
+// dump writes down a race for whoever must understand it.
+func (b *bench) dump() {
+	at := func(t time.Time) string { return fmt.Sprint(t.Sub(b.start)) }
+	for i, rec := range b.records {
+		for _, f := range rec.facts {
+			switch {
+			case f.message != nil:
+				b.t.Logf("%d dead=%t post %s#%d %s mentions=%v to=%v", i, rec.dead, f.message.SpaceID, f.message.Seq, f.message.ID, f.message.Mentions, f.to)
+			case f.leaver != "":
+				b.t.Logf("%d dead=%t %s leaves %s", i, rec.dead, f.leaver, f.space)
+			default:
+				b.t.Logf("%d dead=%t %s acks %v upTo=%d by %v", i, rec.dead, f.entity, f.filter, f.upTo, rec.call)
+			}
+		}
+	}
+	for _, c := range b.calls {
+		b.t.Logf("%s-%s [%d,%d] %v -> %v err=%v timedOut=%t written=%t", at(c.begun), at(c.ended), c.lo, c.hi, c, b.idsOf(c), c.err, c.result.TimedOut, c.written)
+	}
+	for _, p := range b.posts {
+		b.t.Logf("%s-%s post %s %s", at(p.begun), at(p.ended), p.id, p.closed)
+	}
+}

@@ -1,0 +1,197 @@
+package crash
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// told returns the message with a seq in the space "den": the post with the key
+// kSEQ, which mentions bea.
+func told(seq int64) seen {
+	return see(shoal.Message{
+		ID: shoal.MessageID(fmt.Sprintf("msg_%d", seq)), SpaceID: "den", Seq: seq, EntityID: "ann", Status: shoal.MessageCompleted,
+		Mentions: []shoal.EntityID{"bea"}, DroppedMentions: []shoal.EntityID{},
+		Parts: []shoal.Part{shoal.Text(fmt.Sprintf("k%d hello", seq))},
+	})
+}
+
+func batch(life, ack int, sent time.Duration, number int, seqs ...int64) wait {
+	w := wait{life: life, ack: ack, sent: sent, answered: true}
+	for _, seq := range seqs {
+		w.batch = append(w.batch, delivered{told(seq), number})
+	}
+	return w
+}
+
+func unanswered(life, ack int, sent time.Duration) wait {
+	return wait{life: life, ack: ack, sent: sent}
+}
+
+// sound is a history without a fault: four posts, of which k3 got no answer at
+// first, over two lives of the server.
+func sound() *history {
+	h := &history{timeline: map[shoal.SpaceID][]seen{}, final: true}
+	for seq := int64(1); seq <= 4; seq++ {
+		m, sent := told(seq), time.Duration(seq)*10
+		h.timeline["den"] = append(h.timeline["den"], m)
+		h.posts = append(h.posts, &post{
+			key: fmt.Sprintf("k%d", seq), sender: "ann", space: "den", text: m.Text(), mentions: m.Mentions,
+			sent: sent, acked: sent + 5, answers: []seen{m},
+		})
+	}
+	h.posts[2].acked = 100
+	h.posts = append(h.posts, &post{key: "k9", sender: "ann", space: "den", text: "k9 never stored", sent: 60, abandoned: true})
+	h.inboxes = []*inbox{
+		{owner: "bea", kind: shoal.WaitMentions, spaces: []shoal.SpaceID{"den"}, waits: []wait{
+			batch(1, -1, 11, 1, 1, 2),
+			unanswered(1, 0, 30),
+			batch(2, -1, 40, 1, 1, 2, 3), // the unanswered wait had acknowledged nothing, the count of wait 0 was lost
+			batch(2, 2, 50, 1, 4),
+			batch(2, -1, 60, 2, 4),
+			batch(2, 4, 110, 0),
+		}},
+		{owner: "bea", kind: shoal.WaitMessages, spaces: []shoal.SpaceID{"den"}, implicit: true, waits: []wait{
+			batch(1, -1, 11, 1, 1, 2),
+			batch(1, -1, 20, 1, 3),
+			batch(2, -1, 30, 2, 3),
+			unanswered(2, -1, 35),
+			batch(3, -1, 40, 2, 4), // the unanswered wait had acknowledged 3
+			batch(3, -1, 110, 0),
+		}},
+	}
+	h.streams = []*stream{{name: "reader", spaces: []shoal.SpaceID{"den"}, events: []event{
+		{space: "den", snapshot: true, lastSeq: 1, messages: []seen{told(1)}},
+		{space: "den", messages: []seen{told(2)}},
+		{space: "den", messages: []seen{told(3)}},
+		{space: "den", snapshot: true, lastSeq: 3, messages: []seen{told(1), told(2), told(3)}},
+		{space: "den", messages: []seen{told(4)}},
+	}}}
+	return h
+}
+
+func TestCheckAcceptsASoundHistory(t *testing.T) {
+	for _, fault := range check(*sound()) {
+		t.Error(fault)
+	}
+}
+
+// Every fault that the checker is for, planted into a sound history.
+func TestCheckFindsWhatIsPlanted(t *testing.T) {
+	den := func(h *history) []seen { return h.timeline["den"] }
+	explicit := func(h *history, i int) *wait { return &h.inboxes[0].waits[i] }
+	implicit := func(h *history, i int) *wait { return &h.inboxes[1].waits[i] }
+	events := func(h *history) *[]event { return &h.streams[0].events }
+	for _, c := range []struct {
+		planted string
+		plant   func(h *history)
+		want    string
+	}{
+		{"an acknowledged message is gone", func(h *history) { h.timeline["den"] = den(h)[:3] }, "lost: k4"},
+		{"a delivered message is gone", func(h *history) {
+			h.timeline["den"] = den(h)[:3]
+			h.posts[3].answers, h.posts[3].acked = nil, 0
+		}, "lost: bea was shown msg_4"},
+		{"a streamed message is gone", func(h *history) {
+			h.timeline["den"] = den(h)[:3]
+			h.posts[3].answers, h.posts[3].acked = nil, 0
+		}, "lost: reader was shown msg_4"},
+		{"a retry stored the message again", func(h *history) {
+			again := told(3)
+			again.ID, again.Seq = "msg_5", 5
+			h.timeline["den"] = append(den(h), see(again.Message))
+		}, "doubled: k3"},
+		{"two messages have one id", func(h *history) {
+			again := told(4)
+			again.Seq = 5
+			h.timeline["den"] = append(den(h), see(again.Message))
+		}, "doubled: the id msg_4"},
+		{"a retry was answered with another id", func(h *history) {
+			other := told(3)
+			other.ID = "msg_7"
+			h.posts[2].answers = append(h.posts[2].answers, see(other.Message))
+		}, "two ids: k3"},
+		{"a stored text differs from what was sent", func(h *history) { h.posts[0].text += "!" }, "changed: k1"},
+		{"a stored message differs from its answer", func(h *history) {
+			other := told(1)
+			other.UpdatedAt = shoal.At(time.Unix(1, 0))
+			h.posts[0].answers[0] = see(other.Message)
+		}, "changed: k1"},
+		{"a mention was dropped", func(h *history) { h.posts[0].mentions = []shoal.EntityID{"bea", "cid"} }, "changed: k1"},
+		{"a message that nobody sent", func(h *history) { h.posts = slices.Delete(h.posts, 1, 2) }, "foreign: msg_2"},
+		{"a seq is missing", func(h *history) { h.timeline["den"] = slices.Delete(den(h), 1, 2) }, "gap: den"},
+		{"a seq is given twice", func(h *history) { den(h)[2].Seq = 2 }, "gap: den"},
+		{"an earlier message stands behind a later one", func(h *history) {
+			h.posts[3].sent, h.posts[3].acked = 1, 2
+		}, "reordered: in den k4 was acknowledged before k3 was sent"},
+		{"a retry that never resolved", func(h *history) { h.posts[4].abandoned = false }, "unresolved: k9"},
+
+		{"a message comes again after its acknowledgement", func(h *history) {
+			*explicit(h, 5) = batch(2, 4, 110, 3, 4)
+		}, "redelivered after ack: bea got msg_4"},
+		{"an acknowledgement is taken back by the crash", func(h *history) {
+			*explicit(h, 4) = batch(3, -1, 60, 2, 1, 2, 3, 4)
+		}, "redelivered after ack: bea got msg_1"},
+		{"an implicit acknowledgement is taken back", func(h *history) {
+			*implicit(h, 2) = batch(2, -1, 30, 2, 1, 2, 3)
+		}, "redelivered after ack: bea got msg_1"},
+		{"an unacknowledged message does not come again", func(h *history) {
+			*explicit(h, 4) = batch(2, -1, 60, 0)
+		}, "not redelivered: bea got msg_4"},
+		{"a message is taken for read because it was sent", func(h *history) {
+			*implicit(h, 2) = batch(2, -1, 30, 0)
+		}, "not redelivered: bea got msg_3"},
+		{"an acknowledgement is stored in part", func(h *history) {
+			*explicit(h, 2) = batch(2, -1, 40, 2, 2, 3)
+		}, "acknowledged in part"},
+		{"a mention is never delivered", func(h *history) {
+			h.inboxes[0].waits = h.inboxes[0].waits[:3]
+		}, "not delivered: bea never got msg_4"},
+		{"a wait sleeps over what is there", func(h *history) {
+			*explicit(h, 3) = batch(2, 2, 50, 0)
+		}, "not delivered: wait 3 of bea answered with nothing"},
+		{"a message overtakes another in the inbox", func(h *history) {
+			*explicit(h, 0) = batch(1, -1, 11, 1, 2, 1)
+		}, "inbox moved back"},
+		{"a delivery number falls", func(h *history) {
+			*implicit(h, 2) = batch(2, -1, 30, 0, 3)
+		}, "delivery number: bea got msg_3"},
+		{"a delivery number stays in one life", func(h *history) {
+			*explicit(h, 4) = batch(2, -1, 60, 1, 4)
+		}, "delivery number: bea got msg_4"},
+		{"a delivery number jumps", func(h *history) {
+			*explicit(h, 4) = batch(2, -1, 60, 5, 4)
+		}, "delivery number: bea got msg_4"},
+		{"a first delivery that is no first", func(h *history) {
+			*explicit(h, 0) = batch(1, -1, 11, 2, 1, 2)
+		}, "delivery number: bea got msg_1 for the first time"},
+		{"somebody gets what does not concern him", func(h *history) { h.inboxes[0].owner = "cid" }, "foreign: cid got msg_1"},
+
+		{"a stream leaves out a message", func(h *history) { *events(h) = slices.Delete(*events(h), 1, 2) }, "stream gap: reader got seq 3"},
+		{"a stream says a message twice", func(h *history) {
+			*events(h) = slices.Insert(*events(h), 2, (*events(h))[1])
+		}, "stream twice: reader got seq 2"},
+		{"a snapshot goes back", func(h *history) {
+			(*events(h))[3] = event{space: "den", snapshot: true, lastSeq: 2, messages: []seen{told(1), told(2)}}
+		}, "stream moved back"},
+		{"a snapshot has a hole", func(h *history) {
+			(*events(h))[3].messages = []seen{told(1), told(3), told(3)}
+		}, "stream gap: reader got a snapshot"},
+		{"a snapshot is short", func(h *history) { (*events(h))[3].messages = nil }, "stream gap: reader got a snapshot"},
+		{"a stream begins without a snapshot", func(h *history) { *events(h) = (*events(h))[1:] }, "stream: reader got seq 2"},
+		{"a stream ends too early", func(h *history) { *events(h) = (*events(h))[:4] }, "stream gap: reader ended at seq 3"},
+	} {
+		t.Run(c.planted, func(t *testing.T) {
+			h := sound()
+			c.plant(h)
+			faults := check(*h)
+			if !slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, c.want) }) {
+				t.Errorf("found %q, want one that begins with %q", faults, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,188 @@
+package crash
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// check returns what is wrong with a history, nothing if it is sound.
+func check(h history) []string {
+	c := checker{history: h, byID: map[shoal.MessageID]seen{}, byKey: map[string][]seen{}}
+	c.timelines()
+	c.fates()
+	for _, space := range slices.Sorted(maps.Keys(h.timeline)) {
+		c.order(space)
+	}
+	for _, box := range h.inboxes {
+		(&inboxCheck{checker: &c, inbox: box, entries: map[shoal.MessageID]*entry{}, newest: map[shoal.SpaceID]int64{}}).run()
+	}
+	for _, s := range h.streams {
+		c.stream(s)
+	}
+	return c.faults
+}
+
+type checker struct {
+	history
+	byID   map[shoal.MessageID]seen
+	byKey  map[string][]seen
+	faults []string
+}
+
+func (c *checker) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+// timelines: seq is 1…n in every space, and no id names two messages.
+func (c *checker) timelines() {
+	for _, space := range slices.Sorted(maps.Keys(c.timeline)) {
+		for i, m := range c.timeline[space] {
+			if m.Seq != int64(i+1) {
+				c.fault("gap: %s has seq %d at place %d", space, m.Seq, i+1)
+			}
+			if _, taken := c.byID[m.ID]; taken {
+				c.fault("doubled: the id %s names two messages", m.ID)
+			}
+			c.byID[m.ID] = m
+			key, _, _ := strings.Cut(m.Text(), " ")
+			c.byKey[key] = append(c.byKey[key], m)
+		}
+	}
+}
+
+// fates: what was acknowledged is there once, as it was sent and answered; what
+// is unknown is there at most once; nothing else is there.
+func (c *checker) fates() {
+	sent := map[string]bool{}
+	for _, p := range c.posts {
+		sent[p.key] = true
+		found := c.byKey[p.key]
+		switch {
+		case len(found) > 1:
+			c.fault("doubled: %s is %d times in the timelines, as %s and %s", p.key, len(found), found[0].ID, found[1].ID)
+		case len(found) == 0 && len(p.answers) > 0:
+			c.fault("lost: %s was acknowledged as %s seq %d of %s and is gone", p.key, p.answers[0].ID, p.answers[0].Seq, p.space)
+		case len(found) == 1:
+			c.same(p, found[0])
+		}
+		if c.final && len(p.answers) == 0 && !p.abandoned {
+			c.fault("unresolved: %s was tried again and is still unknown", p.key)
+		}
+	}
+	for key, found := range c.byKey {
+		if !sent[key] {
+			c.fault("foreign: %s in %s was sent by nobody", found[0].ID, found[0].SpaceID)
+		}
+	}
+}
+
+// same: a stored message is what was sent and what every answer said.
+func (c *checker) same(p *post, m seen) {
+	if m.SpaceID != p.space || m.EntityID != p.sender || m.Text() != p.text || !slices.Equal(m.Mentions, p.mentions) {
+		c.fault("changed: %s was sent to %s as %q and is stored as %s", p.key, p.space, p.text, m.bytes)
+	}
+	for _, a := range p.answers {
+		switch {
+		case a.ID != m.ID:
+			c.fault("two ids: %s was answered as %s and is stored as %s", p.key, a.ID, m.ID)
+		case a.bytes != m.bytes:
+			c.fault("changed: %s was answered as %s and is stored as %s", p.key, a.bytes, m.bytes)
+		}
+	}
+}
+
+// order: what was acknowledged before something else was sent has the smaller
+// seq.
+func (c *checker) order(space shoal.SpaceID) {
+	fate := map[string]*post{}
+	for _, p := range c.posts {
+		fate[p.key] = p
+	}
+	earliest, whose := time.Duration(math.MaxInt64), ""
+	for _, m := range slices.Backward(c.timeline[space]) {
+		key, _, _ := strings.Cut(m.Text(), " ")
+		p := fate[key]
+		if p == nil {
+			continue
+		}
+		if earliest < p.sent {
+			c.fault("reordered: in %s %s was acknowledged before %s was sent and stands behind it", space, whose, key)
+		}
+		if p.acked > 0 && p.acked < earliest {
+			earliest, whose = p.acked, key
+		}
+	}
+}
+
+// known: what somebody was shown is in the timeline, byte for byte.
+func (c *checker) known(who string, m seen) {
+	switch stored, ok := c.byID[m.ID]; {
+	case !ok:
+		c.fault("lost: %s was shown %s seq %d of %s, which is gone", who, m.ID, m.Seq, m.SpaceID)
+	case stored.bytes != m.bytes:
+		c.fault("changed: %s was shown %s and stored is %s", who, m.bytes, stored.bytes)
+	}
+}
+
+// stream: behind a snapshot every message once, in order; a snapshot never goes
+// back.
+func (c *checker) stream(s *stream) {
+	at := map[shoal.SpaceID]int64{}
+	for _, ev := range s.events {
+		before, begun := at[ev.space]
+		for _, m := range ev.messages {
+			c.known(s.name, m)
+		}
+		switch {
+		case ev.snapshot:
+			c.snapshot(s, ev, before)
+			at[ev.space] = ev.lastSeq
+			continue
+		case !begun:
+			c.fault("stream: %s got seq %d of %s before any snapshot of it", s.name, ev.messages[0].Seq, ev.space)
+		case ev.messages[0].Seq <= before:
+			c.fault("stream twice: %s got seq %d of %s after %d", s.name, ev.messages[0].Seq, ev.space, before)
+		case ev.messages[0].Seq > before+1:
+			c.fault("stream gap: %s got seq %d of %s after %d", s.name, ev.messages[0].Seq, ev.space, before)
+		}
+		at[ev.space] = ev.messages[0].Seq
+	}
+	for _, space := range s.spaces {
+		if n := int64(len(c.timeline[space])); c.final && at[space] != n {
+			c.fault("stream gap: %s ended at seq %d of %s, which has %d", s.name, at[space], space, n)
+		}
+	}
+}
+
+func (c *checker) snapshot(s *stream, ev event, before int64) {
+	if ev.lastSeq < before {
+		c.fault("stream moved back: %s got a snapshot of %s at %d after %d", s.name, ev.space, ev.lastSeq, before)
+	}
+	if want := min(ev.lastSeq, shoal.DefaultPage); int64(len(ev.messages)) != want {
+		c.fault("stream gap: %s got a snapshot of %s at %d with %d messages, want %d", s.name, ev.space, ev.lastSeq, len(ev.messages), want)
+		return
+	}
+	for i, m := range ev.messages {
+		if want := ev.lastSeq - int64(len(ev.messages)) + int64(i) + 1; m.Seq != want {
+			c.fault("stream gap: %s got a snapshot of %s at %d with seq %d where %d belongs", s.name, ev.space, ev.lastSeq, m.Seq, want)
+		}
+	}
+}
+
+// byAnswer orders posts by when they were acknowledged, unknown ones last.
+func byAnswer(a, b *post) int {
+	last := func(p *post) time.Duration {
+		if p.acked == 0 {
+			return math.MaxInt64
+		}
+		return p.acked
+	}
+	return cmp.Compare(last(a), last(b))
+}

@@ -1,0 +1,160 @@
+package crash
+
+import (
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// inboxCheck follows what must be known of one inbox, wait by wait. It leans on
+// the contract: an inbox is ordered, a wait answers with the first messages in
+// it that are not acknowledged, and a cursor covers a batch and all before it.
+type inboxCheck struct {
+	*checker
+	*inbox
+	entries map[shoal.MessageID]*entry // everything that was delivered
+	open    []*entry                   // what of it may be unacknowledged
+	newest  map[shoal.SpaceID]int64    // the largest seq that was delivered
+	lost    int                        // waits without an answer so far
+	due     []*post                    // what concerns the owner, by acknowledgement
+}
+
+// entry is a message that was delivered.
+type entry struct {
+	id     shoal.MessageID
+	first  int // the wait that delivered it first
+	last   int // and the one that did last
+	number int // of that last delivery
+	acked  bool
+	doubt  bool // an acknowledgement of it was not answered
+}
+
+func (c *inboxCheck) run() {
+	for _, p := range c.posts {
+		if c.concerns(p.space, p.sender, p.mentions) {
+			c.due = append(c.due, p)
+		}
+	}
+	slices.SortFunc(c.due, byAnswer)
+	for i := range c.waits {
+		c.acknowledge(i)
+		if !c.waits[i].answered {
+			c.lost++
+			continue
+		}
+		c.receive(i)
+		c.missing(i)
+	}
+	if !c.final {
+		return
+	}
+	for _, space := range c.spaces {
+		for _, m := range c.timeline[space] {
+			if c.concerns(space, m.EntityID, m.Mentions) && c.entries[m.ID] == nil {
+				c.fault("not delivered: %s never got %s seq %d of %s", c.owner, m.ID, m.Seq, space)
+			}
+		}
+	}
+}
+
+// concerns tells whether a message belongs into what the owner waits for.
+func (c *inboxCheck) concerns(space shoal.SpaceID, sender shoal.EntityID, mentions []shoal.EntityID) bool {
+	return slices.Contains(c.spaces, space) && sender != c.owner &&
+		(c.kind == shoal.WaitMessages || slices.Contains(mentions, c.owner))
+}
+
+// acknowledge does what wait i says about earlier batches, as far as its
+// outcome is known.
+func (c *inboxCheck) acknowledge(i int) {
+	w := c.waits[i]
+	upTo := w.ack
+	if c.implicit {
+		// A batch is acknowledged by the next wait, but no server remembers
+		// what another one, before the crash, had handed out.
+		if upTo = i - 1; upTo >= 0 && (!c.waits[upTo].answered || c.waits[upTo].life != w.life) {
+			upTo = -1
+		}
+	}
+	for _, e := range c.open {
+		if e.first <= upTo {
+			e.acked, e.doubt = e.acked || w.answered, !w.answered
+		}
+	}
+	c.open = slices.DeleteFunc(c.open, func(e *entry) bool { return e.acked })
+}
+
+// receive takes in the batch of wait i.
+func (c *inboxCheck) receive(i int) {
+	for _, m := range c.waits[i].batch {
+		c.known(string(c.owner), m.seen)
+		e := c.entries[m.ID]
+		if e == nil {
+			c.fresh(i, m)
+			continue
+		}
+		if e.acked {
+			c.fault("redelivered after ack: %s got %s seq %d of %s again in wait %d, first in %d", c.owner, m.ID, m.Seq, m.SpaceID, i, e.first)
+		}
+		least := e.number
+		if c.waits[e.last].life == c.waits[i].life {
+			least++ // only the count of a delivery in flight may die with the server
+		}
+		if most := e.number + i - e.last; m.delivery < least || m.delivery > most {
+			c.fault("delivery number: %s got %s as delivery %d in wait %d, want %d…%d", c.owner, m.ID, m.delivery, i, least, most)
+		}
+		e.last, e.number = i, m.delivery
+	}
+}
+
+func (c *inboxCheck) fresh(i int, m delivered) {
+	e := &entry{id: m.ID, first: i, last: i, number: m.delivery}
+	c.entries[m.ID] = e
+	c.open = append(c.open, e)
+	switch {
+	case !c.concerns(m.SpaceID, m.EntityID, m.Mentions):
+		c.fault("foreign: %s got %s, which does not concern it", c.owner, m.ID)
+	case m.Seq <= c.newest[m.SpaceID]:
+		c.fault("inbox moved back: %s got seq %d of %s for the first time after %d", c.owner, m.Seq, m.SpaceID, c.newest[m.SpaceID])
+	case m.delivery < 1 || m.delivery > 1+c.lost:
+		c.fault("delivery number: %s got %s for the first time as delivery %d", c.owner, m.ID, m.delivery)
+	}
+	c.newest[m.SpaceID] = max(c.newest[m.SpaceID], m.Seq)
+}
+
+// missing looks at what wait i should have answered and did not: everything
+// that was delivered and not acknowledged, and, if it answered with nothing,
+// everything that was there when it began.
+func (c *inboxCheck) missing(i int) {
+	got := map[shoal.MessageID]bool{}
+	for _, m := range c.waits[i].batch {
+		got[m.ID] = true
+	}
+	lastGone, firstKept := -1, len(c.waits)
+	for _, e := range c.open {
+		switch {
+		case !e.doubt:
+			if !got[e.id] {
+				c.fault("not redelivered: %s got %s in wait %d, did not acknowledge it, and wait %d answered without it", c.owner, e.id, e.last, i)
+			}
+		case got[e.id]:
+			firstKept = min(firstKept, e.first)
+		default:
+			e.acked = true
+			lastGone = max(lastGone, e.first)
+		}
+		e.doubt = false
+	}
+	if lastGone >= firstKept {
+		c.fault("acknowledged in part: of wait %d of %s some messages came back and others did not", firstKept, c.owner)
+	}
+	c.open = slices.DeleteFunc(c.open, func(e *entry) bool { return e.acked })
+	if len(got) > 0 {
+		return
+	}
+	for len(c.due) > 0 && c.due[0].acked > 0 && c.due[0].acked < c.waits[i].sent {
+		if m := c.due[0].answers[0]; c.entries[m.ID] == nil {
+			c.fault("not delivered: wait %d of %s answered with nothing, though %s was there", i, c.owner, m.ID)
+		}
+		c.due = c.due[1:]
+	}
+}

@@ -1,0 +1,111 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// waiter waits for what concerns it, one wait at a time.
+type waiter struct {
+	speaker
+	*inbox
+	dice  *rand.Rand
+	clock func() time.Duration
+
+	cursors map[int]string // by wait
+	newest  int            // the wait that gave the newest cursor, -1 before
+	sticky  bool           // an answered wait has acknowledged explicitly
+	wrong   []string
+}
+
+// run waits until the server is gone.
+func (w *waiter) run(ctx context.Context, life int) {
+	for first := true; ctx.Err() == nil; first = false {
+		_, err := w.once(ctx, life, w.chooseAck(first), 5000)
+		if errors.Is(err, errUnknown) && !errors.Is(err, errGone) && pause(ctx, think) {
+			continue // the server is there, but did not manage
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// chooseAck says which batch the next wait acknowledges. Now and then it is none,
+// or an old one: then what is not acknowledged must come again. A key that has
+// not acknowledged explicitly yet would do so by a wait without a cursor.
+func (w *waiter) chooseAck(first bool) int {
+	if w.implicit || w.newest < 0 {
+		return -1
+	}
+	roll := w.dice.IntN(16)
+	switch {
+	case first && roll < 6, w.sticky && roll == 0:
+		return -1
+	case w.sticky && roll == 1:
+		for i := w.newest - 1; i >= 0; i-- {
+			if w.cursors[i] != "" {
+				return i
+			}
+		}
+	}
+	return w.newest
+}
+
+// once makes one wait and reports whether it brought anything.
+func (w *waiter) once(ctx context.Context, life, ack int, timeoutMs int64) (bool, error) {
+	call := wait{life: life, ack: ack, sent: w.clock()}
+	ask := waiting{kind: w.kind, timeoutMs: timeoutMs}
+	if ack >= 0 {
+		ask.ack = w.cursors[ack]
+	}
+	result, err := w.wait(ctx, ask)
+	call.answered = err == nil
+	for _, item := range result.Items {
+		for _, m := range item.Messages {
+			call.batch = append(call.batch, delivered{see(m.Message), m.Delivery})
+		}
+	}
+	w.waits = append(w.waits, call)
+	if err != nil {
+		if !errors.Is(err, errUnknown) {
+			w.wrong = append(w.wrong, fmt.Sprintf("%s: %v", w.owner, err))
+		}
+		return false, err
+	}
+	w.sticky = w.sticky || ack >= 0
+	if result.Cursor != nil {
+		w.newest = len(w.waits) - 1
+		w.cursors[w.newest] = *result.Cursor
+	}
+	if timedOut := len(call.batch) == 0; timedOut != result.TimedOut || timedOut != (result.Cursor == nil) {
+		w.wrong = append(w.wrong, fmt.Sprintf("%s: wait %d has %d messages, timedOut %v, cursor %v", w.owner, len(w.waits)-1, len(call.batch), result.TimedOut, result.Cursor))
+	}
+	return len(call.batch) > 0, nil
+}
+
+// drain takes and acknowledges everything that is left.
+func (w *waiter) drain(ctx context.Context, life int) error {
+	for {
+		ack := w.newest
+		if w.implicit {
+			ack = -1
+		}
+		if more, err := w.once(ctx, life, ack, 0); err != nil || !more {
+			return err
+		}
+	}
+}
+
+func newInbox(owner shoal.EntityID, kind shoal.WaitKind, implicit bool, spaces ...*room) *inbox {
+	in := &inbox{owner: owner, kind: kind, implicit: implicit}
+	for _, r := range spaces {
+		in.spaces = append(in.spaces, r.id)
+	}
+	return in
+}

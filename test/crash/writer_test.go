@@ -1,0 +1,143 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// writer posts into its spaces, one message at a time.
+type writer struct {
+	speaker
+	id     shoal.EntityID
+	spaces []*room
+	dice   *rand.Rand
+	clock  func() time.Duration
+
+	busy chan<- struct{} // is told of every first answer; has room for one
+
+	posts   []*post
+	open    []*post // whose outcome is unknown
+	acks    int     // first answers in this life of the server
+	replays int
+	cut     int // tries without an answer
+	wrong   []string
+}
+
+// room is a space with those whom writers mention there.
+type room struct {
+	id      shoal.SpaceID
+	waiters []shoal.EntityID
+}
+
+const think = 3 * time.Millisecond
+
+// run first finds out about what is unknown, then repeats some of what is long
+// answered, and then posts new messages, until the server is gone.
+func (w *writer) run(ctx context.Context) {
+	w.acks = 0
+	if !w.resolve(ctx) || !w.replay(ctx) {
+		return
+	}
+	for pause(ctx, think) {
+		p := w.compose()
+		w.posts = append(w.posts, p)
+		if w.try(ctx, p) {
+			continue
+		}
+		if w.dice.IntN(8) == 0 {
+			p.abandoned = true
+		} else {
+			w.open = append(w.open, p)
+		}
+		return
+	}
+}
+
+// resolve tries again what got no answer.
+func (w *writer) resolve(ctx context.Context) bool {
+	for len(w.open) > 0 {
+		if !w.try(ctx, w.open[0]) {
+			return false
+		}
+		w.open = w.open[1:]
+	}
+	return true
+}
+
+// replay repeats a few posts that were answered, in this life or another.
+func (w *writer) replay(ctx context.Context) bool {
+	for range 2 {
+		if len(w.posts) == 0 {
+			return true
+		}
+		if p := w.posts[w.dice.IntN(len(w.posts))]; len(p.answers) > 0 {
+			w.replays++
+			if !w.try(ctx, p) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// try makes one attempt to post p and reports whether it was answered. A server
+// that is there but did not manage is asked again.
+func (w *writer) try(ctx context.Context, p *post) bool {
+	for {
+		m, err := w.post(ctx, p)
+		switch {
+		case err == nil:
+			if p.acked == 0 {
+				p.acked = w.clock()
+				w.acks++
+				select {
+				case w.busy <- struct{}{}:
+				default:
+				}
+			}
+			p.answers = append(p.answers, see(m))
+			return true
+		case errors.Is(err, errGone):
+			w.cut++
+			return false
+		case !errors.Is(err, errUnknown):
+			w.wrong = append(w.wrong, fmt.Sprintf("%s: %s: %v", w.id, p.key, err))
+			return false
+		case !pause(ctx, think):
+			return false
+		}
+	}
+}
+
+// odd is what a careless encoder would change.
+var odd = []string{"plain", "<b>&amp;</b>", `"quoted" \ back`, "line\nbreak\ttab", "naïve 東京 🐟", "\u2028\u200b", "{\"json\": [1, 2]}", strings.Repeat("long ", 60)}
+
+// compose makes up the next message.
+func (w *writer) compose() *post {
+	in := w.spaces[w.dice.IntN(len(w.spaces))]
+	p := &post{key: fmt.Sprintf("%s-%d", w.id, len(w.posts)), sender: w.id, space: in.id, mentions: []shoal.EntityID{}}
+	p.text = fmt.Sprintf("%s %s %x", p.key, odd[w.dice.IntN(len(odd))], w.dice.Uint64())
+	for _, id := range in.waiters {
+		if w.dice.IntN(3) == 0 {
+			p.mentions = append(p.mentions, id)
+		}
+	}
+	p.sent = w.clock()
+	return p
+}
+
+// pause waits and reports whether ctx still stands.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
