@@ -91,6 +91,9 @@ func (e *Entities) Get(ctx context.Context, who shoal.Principal, session shoal.S
 }
 
 func entityOf(tx Tx, session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error) {
+	if !mayBe(session) || !mayBe(id) {
+		return shoal.Entity{}, noEntity(id)
+	}
 	out, err := tx.Entity(session, id)
 	if errors.Is(err, shoal.NotFound) {
 		err = noEntity(id)

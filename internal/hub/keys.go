@@ -116,7 +116,10 @@ func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) 
 		return wrap(op, err)
 	}
 	err := k.change(ctx, op, func(ch *change) error {
-		err := ch.DeleteKey(id)
+		err := error(shoal.NotFound)
+		if mayBe(id) {
+			err = ch.DeleteKey(id)
+		}
 		if errors.Is(err, shoal.NotFound) {
 			return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no key %q.", id))
 		}

@@ -63,8 +63,16 @@ type fact struct {
 
 // weather gives pauses.
 type weather struct {
-	mu  sync.Mutex
-	rng *rand.Rand
+	mu    sync.Mutex
+	rng   *rand.Rand
+	fixed time.Duration // instead of a random one, if set
+}
+
+// every makes each pause as long as this; 0 makes them random again.
+func (w *weather) every(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fixed = d
 }
 
 // longestPause bounds each pause.
@@ -73,8 +81,8 @@ const longestPause = time.Millisecond
 // pause returns after up to longestPause, often at once.
 func (w *weather) pause() {
 	w.mu.Lock()
-	d := time.Duration(0)
-	if w.rng.IntN(2) == 0 {
+	d := w.fixed
+	if d == 0 && w.rng.IntN(2) == 0 {
 		d = time.Duration(w.rng.Int64N(int64(longestPause)))
 	}
 	w.mu.Unlock()
@@ -99,7 +107,9 @@ const longStall = 5 * time.Millisecond
 type callKey struct{}
 
 func newLedger(store hub.Store) *ledger {
-	return &ledger{Store: store, weather: &weather{rng: rand.New(rand.NewPCG(0, 0))}}
+	l := &ledger{Store: store, weather: &weather{}}
+	l.begin(0)
+	return l
 }
 
 // begin forgets everything and makes weather of a seed.

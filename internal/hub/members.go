@@ -61,6 +61,9 @@ func dropAdminAgent(ch *change, s *shoal.Space) error {
 // nothing. The new member sees the whole history; its unread starts here.
 func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
 	return s.membership(ctx, "hub.Spaces.Join", who, session, id, func(ch *change) error {
+		if !mayBe(entity) {
+			return noEntity(entity)
+		}
 		n, err := ch.CountMembers(session, id)
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ type Messages struct{ *core }
 // woken after the commit.
 func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (out shoal.Message, err error) {
 	const op = "hub.Messages.Post"
-	if err := errors.Join(enter(who, session), d.Validate(), checkOnce(idempotencyKey)); err != nil {
+	if err := errors.Join(enter(who, session), d.Validate(), checkMentions(d.Mentions), checkOnce(idempotencyKey)); err != nil {
 		return out, wrap(op, first(err))
 	}
 	sender, err := actor(who)
@@ -121,6 +121,17 @@ func numbered(parts []shoal.Part) []shoal.Part {
 		}
 	}
 	return out
+}
+
+// checkMentions refuses what can be nobody's id. Who merely is no member is
+// dropped and named.
+func checkMentions(ids []shoal.EntityID) error {
+	for i, id := range ids {
+		if id != shoal.System && !mayBe(id) {
+			return shoal.CheckID(fmt.Sprintf("mentions[%d]", i), string(id))
+		}
+	}
+	return nil
 }
 
 // sortMentions keeps the mentioned members, once each, and names the others.

@@ -19,8 +19,15 @@ func noSession(session shoal.SessionID) error {
 	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no session %q here.", session))
 }
 
+// mayBe reports whether anything can have this id. What nothing can have is not
+// looked for: not every database bears every string.
+func mayBe[T ~string](id T) bool { return shoal.CheckID("id", string(id)) == nil }
+
 // sessionOf returns a session or says that there is none.
 func sessionOf(tx Tx, id shoal.SessionID) (shoal.Session, error) {
+	if !mayBe(id) {
+		return shoal.Session{}, noSession(id)
+	}
 	s, err := tx.Session(id)
 	if errors.Is(err, shoal.NotFound) {
 		err = noSession(id)
@@ -72,6 +79,9 @@ func sees(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.Space
 	if err := enter(who, session); err != nil {
 		return shoal.Space{}, err
 	}
+	if !mayBe(session) || !mayBe(space) {
+		return shoal.Space{}, noSpace(space)
+	}
 	s, err := tx.Space(session, space)
 	return s, admit(tx, who, session, space, err)
 }
@@ -81,6 +91,9 @@ func sees(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.Space
 func changes(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
 	if err := enter(who, session); err != nil {
 		return shoal.Space{}, err
+	}
+	if !mayBe(session) || !mayBe(space) {
+		return shoal.Space{}, noSpace(space)
 	}
 	s, err := tx.LockSpace(session, space)
 	if err := admit(tx, who, session, space, err); err != nil {

@@ -129,7 +129,7 @@ func (b *bench) replay(at int, rec *record) {
 			for _, e := range b.inboxes[f.leaver] {
 				if e.gone == never && e.message.SpaceID == f.space {
 					e.gone, e.withdrawn = at, true
-					b.coverage.withdrawn++
+					b.withdrawn++
 				}
 			}
 		default:
@@ -286,7 +286,7 @@ func (b *bench) count(c *waitCall) {
 	case !c.result.TimedOut:
 		b.returned++
 	case c.timedOut():
-		b.coverage.timedOut++
+		b.timedOut++
 	default:
 		b.displaced++
 	}

@@ -23,39 +23,19 @@ const stateless = "2026-07-28"
 type request struct {
 	*API
 	caller
-	w           http.ResponseWriter
-	r           *http.Request
-	revocations int64 // of keys, when the caller was last recognised
+	w http.ResponseWriter
+	r *http.Request
 }
 
 // admit recognises the caller of a request, or answers it.
 func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
-	// Counted first: a key that is revoked meanwhile is looked at again.
-	req := &request{API: a, w: w, r: r, revocations: a.Hub.Keys.Revocations()}
+	req := &request{API: a, w: w, r: r}
 	var err error
 	if req.who, req.session, err = a.Auth.MCP(r); err != nil {
 		guard.WriteRPCError(w, err)
 		return nil, false
 	}
 	return req, true
-}
-
-// recheck looks at the key again if any key stopped working since it was looked
-// at last. The error says that it works no more. It belongs to one goroutine at
-// a time.
-func (q *request) recheck() error {
-	if q.Hub.Keys.Revocations() == q.revocations {
-		return nil
-	}
-	return q.believeAgain()
-}
-
-// believeAgain looks at the key again, which also notes that its entity is
-// present.
-func (q *request) believeAgain() (err error) {
-	q.revocations = q.Hub.Keys.Revocations() // before: a later one is looked at again
-	_, _, err = q.Auth.MCP(q.r)
-	return err
 }
 
 // modern reports whether the request is of the era without sessions.

@@ -98,9 +98,23 @@ func TestSubscriptions(t *testing.T) {
 			w := newWorld(t)
 			w.space("shop", "ann", "bob")
 			w.space("other", "ann", "bob")
+			w.space("third", "ann", "bob")
+			w.say("bob", "shop", "long ago")
 			ann, updates := w.subscriber(by)
 			end := ann.subscribe()
 			w.until("somebody follows", func() bool { return mcpapi.Watches(w.api) == 1 })
+			// What stood there before is no news.
+			if err := ann.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "shoal://threads/third"}); err != nil {
+				t.Fatal(err)
+			}
+			w.until("both are followed", func() bool { return mcpapi.Watches(w.api) == 2 })
+			w.say("bob", "third", "first of all")
+			if got := receive(t, updates); got != "shoal://threads/third" {
+				t.Errorf("told about %s", got)
+			}
+			if err := ann.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: "shoal://threads/third"}); err != nil {
+				t.Fatal(err)
+			}
 			w.say("bob", "other", "not this one")
 			w.say("bob", "shop", "hello")
 			if got := receive(t, updates); got != uri {

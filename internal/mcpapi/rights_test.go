@@ -120,6 +120,26 @@ func (w *world) callRaw(key, era, tool string, in inputs, header ...string) answ
 	return a
 }
 
+// The caller's threads are those of the entity that it acts as, also for an
+// admin; one that names nobody sees all.
+func TestThreadsAreThoseOfTheActor(t *testing.T) {
+	w := newWorld(t)
+	w.space("shop", "ann", "bob")
+	w.space("hers", "cleo")
+	for principal, want := range map[string]string{"member": "shop", "outsider": "hers", "admin as cleo": "hers", "admin as ann": "shop", "admin": "hers shop", "service": "hers shop"} {
+		key, header := w.as(principal)
+		var got struct{ Items []shoal.Space }
+		w.callRaw(key, session, "list_threads", inputs{}, header...).into(t, &got)
+		var ids []string
+		for _, s := range got.Items {
+			ids = append(ids, string(s.ID))
+		}
+		if strings.Join(ids, " ") != want {
+			t.Errorf("%s: %q, want %q", principal, ids, want)
+		}
+	}
+}
+
 // Nobody learns from a failure whether a thread exists that is not his.
 func TestForeignThreadsAreLikeNone(t *testing.T) {
 	w := newWorld(t)

@@ -239,6 +239,21 @@ func (w *world) seen(id shoal.EntityID) time.Time {
 	return e.LastSeenAt.Time
 }
 
+// A stream ends soon after its key.
+func TestStreamEndsWithItsKey(t *testing.T) {
+	w := newWorld(t, func(w *world) { w.opts.Heartbeat = 20 * time.Millisecond })
+	key := w.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Name: "stolen"})
+	_, lines := w.get(t.Context(), key, w.initialize(key))
+	old := w.connect(key, "")
+	receive(t, lines)
+	w.revoke("stolen")
+	for range lines { // ends
+	}
+	for range old.data { // ends
+	}
+	w.until("nothing is left open", func() bool { return mcpapi.Streams(w.api) == 0 })
+}
+
 // A restart breaks no client: what it has in its hands goes on working.
 func TestRestart(t *testing.T) {
 	w := newWorld(t)

@@ -14,8 +14,8 @@ import (
 // stream is a response that stays open: server-sent events that the SDK or a
 // wait writes. It is the http.ResponseWriter that they write to. Between events
 // it says something at intervals, so that neither the client nor what stands
-// between takes it for dead; a client that takes nothing is cut off; and nothing
-// is written to a caller whose key has stopped working.
+// between takes it for dead, and looks whether its caller's key still works; a
+// client that takes nothing is cut off.
 type stream struct {
 	http.ResponseWriter
 	ctx     context.Context
@@ -58,7 +58,10 @@ func (s *stream) beat() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
-		s.fail(s.request.believeAgain())
+		_, _, err := s.api.Auth.MCP(s.request.r) // notes that the caller is present, too
+		if kind := shoal.KindOf(err); kind != shoal.Busy && kind != shoal.Internal {
+			s.fail(err)
+		}
 	}
 	if s.begun && s.write(s.pulse()) == nil {
 		s.fail(s.flush())
@@ -80,9 +83,6 @@ func (s *stream) Write(b []byte) (int, error) {
 
 // write must be called with mu held.
 func (s *stream) write(b []byte) error {
-	if s.err == nil {
-		s.fail(s.request.recheck())
-	}
 	if s.err == nil {
 		s.begun = true
 		s.fail(s.control.SetWriteDeadline(time.Now().Add(s.api.Patience)))

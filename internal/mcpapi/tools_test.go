@@ -224,7 +224,7 @@ func toolCases() []toolCase {
 		{tool: "remove_participant", in: inputs{"threadId": "shop", "participantId": "cleo"}, says: []string{"Participant removed successfully:", "Participants: ann, bob"}},
 		{tool: "remove_participant", in: inputs{"threadId": "shop", "participantId": "cleo"}, kind: shoal.NotFound},
 
-		{tool: "send_message", in: inputs{"threadId": "shop", "content": "hello \"you\" <there>", "mentions": []string{"bob", "bob", "cleo", "@bob"}}, says: []string{"Content: hello \"you\" <there>", "Mentions: bob\nDropped mentions: cleo, @bob"}, has: []string{`"mentions":["bob"]`, `"droppedMentions":["cleo","@bob"]`, `"seq":4`, `"runId":null`, `"status":"completed"`}},
+		{tool: "send_message", in: inputs{"threadId": "shop", "content": "hello \"you\" <there>", "mentions": []string{"bob", "bob", "cleo", "nobody"}}, says: []string{"Content: hello \"you\" <there>", "Mentions: bob\nDropped mentions: cleo, nobody"}, has: []string{`"mentions":["bob"]`, `"droppedMentions":["cleo","nobody"]`, `"seq":4`, `"runId":null`, `"status":"completed"`}},
 		{tool: "send_message", in: inputs{"threadId": "shop", "content": "once", "idempotencyKey": "k1"}, has: []string{`"seq":5`}},
 		{tool: "send_message", in: inputs{"threadId": "shop", "content": "once", "idempotencyKey": "k1"}, has: []string{`"seq":5`}},
 		{tool: "send_message", in: inputs{"threadId": "shop", "content": "twice", "idempotencyKey": "k1"}, kind: shoal.IdempotencyMismatch},
@@ -233,6 +233,7 @@ func toolCases() []toolCase {
 		{tool: "send_message", in: inputs{"threadId": "shop", "content": "a\x00b"}, kind: shoal.InvalidArgument, says: []string{"content must not contain the character U+0000"}},
 		{tool: "send_message", in: inputs{"threadId": "shop", "content": strings.Repeat("x", shoal.MaxContent+1)}, kind: shoal.TooLarge},
 		{tool: "send_message", in: inputs{"threadId": "shop", "content": "x", "mentions": []string{long}}, kind: shoal.InvalidArgument, says: []string{"mentions holds an id of 65 characters"}},
+		{tool: "send_message", in: inputs{"threadId": "shop", "content": "x", "mentions": []string{"@bob"}}, kind: shoal.InvalidArgument, says: []string{"mentions[0] may contain only letters"}},
 		{tool: "send_message", in: inputs{"threadId": "shop", "content": "x", "senderId": "bob"}, kind: shoal.IdentityMismatch},
 		{tool: "send_message", in: inputs{"threadId": "hers", "content": "x"}, kind: shoal.NotFound},
 		{tool: "send_message", in: inputs{"threadId": "nothing", "content": "x"}, kind: shoal.NotFound},

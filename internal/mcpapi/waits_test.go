@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -369,14 +370,21 @@ func TestStopAnswersWaits(t *testing.T) {
 	}
 	t.Run("sse", func(t *testing.T) {
 		w := newWorld(t)
-		c := w.connect(w.key("ann"), "")
-		c.send(w.key("ann"), hello("2024-11-05"))
-		receive(t, c.data)
-		c.send(w.key("ann"), rpc(2, "wait_for_mentions", inputs{"timeoutMs": 600000}))
-		w.waiting("ann", true)
+		var open []*sse
+		for i := range 10 {
+			id := shoal.EntityID(fmt.Sprint("agent-", i))
+			c := w.connect(w.key(id), "")
+			c.send(w.key(id), hello("2024-11-05"))
+			receive(t, c.data)
+			c.send(w.key(id), rpc(2, "wait_for_mentions", inputs{"timeoutMs": 600000}))
+			w.waiting(id, true)
+			open = append(open, c)
+		}
 		w.stop()
-		if got := receive(t, c.data); !strings.Contains(got, says) {
-			t.Errorf("the wait was answered %s", got)
+		for _, c := range open {
+			if got := receive(t, c.data); !strings.Contains(got, says) {
+				t.Errorf("the wait was answered %q", got)
+			}
 		}
 	})
 }
@@ -512,10 +520,38 @@ func TestSSE(t *testing.T) {
 	if status := two.send(ann, rpcMethod(5, "ping", nil)); status != http.StatusAccepted || !strings.Contains(receive(t, two.data), `"id":5`) {
 		t.Errorf("the other connection has ended, too: %d", status)
 	}
+	for i := range 4 {
+		two.send(ann, rpc(10+i, "wait_for_messages", inputs{"timeoutMs": 600000}))
+	}
+	w.waiting("ann", true)
 	two.cut()
 	w.until("nothing is left open", func() bool { return mcpapi.Streams(w.api) == 0 && mcpapi.Carriers(w.api) == 0 })
 	if status := one.send(ann, hello("2024-11-05")); status != http.StatusNotFound {
 		t.Errorf("a session that is over takes messages: %d", status)
+	}
+}
+
+// Who waits with a large request holds none of it.
+func TestWaitHoldsNothingOfItsBody(t *testing.T) {
+	w := newWorld(t)
+	large := strings.Repeat("x", 3<<20)
+	used := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc >> 20)
+	}
+	before := used()
+	for i := range 8 {
+		id := shoal.EntityID(fmt.Sprint("agent-", i))
+		key := w.key(id)
+		body := rpcMethod(1, "tools/call", map[string]any{"name": "wait_for_mentions", "arguments": inputs{"timeoutMs": 600000}, "_meta": map[string]any{"x": large}})
+		conn := dial(t, w.url, key, "")
+		conn.send(body)
+		w.waiting(id, true)
+	}
+	if grown := used() - before; grown > 8 {
+		t.Errorf("8 waits with requests of 3 MiB hold %d MiB", grown)
 	}
 }
 

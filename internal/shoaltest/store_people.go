@@ -1,6 +1,7 @@
 package shoaltest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -62,7 +63,11 @@ var sessionTests = map[string]func(*storeCase){
 			s.entities("ann", "bob")
 			s.space("shop", "ann", "bob")
 			s.say("shop", "ann", "hello", "bob")
+			s.say("shop", "ann", "hello again", "bob")
 			s.update(func(tx hub.Tx) error {
+				if err := tx.TrimEvents(s.session, "shop", 1); err != nil {
+					return err
+				}
 				key := shoal.Key{ID: shoal.KeyID("key-" + s.session), Role: shoal.RoleEntity, SessionID: &s.session, EntityID: ref(shoal.EntityID("bob"))}
 				if err := tx.InsertKey(key, "hash-"+string(s.session)); err != nil {
 					return err
@@ -75,7 +80,10 @@ var sessionTests = map[string]func(*storeCase){
 		}
 		c.update(func(tx hub.Tx) error { return tx.DeleteSession(c.session) })
 		same(c, "what is left of the deleted session", contents(c), sessionContents{})
-		same(c, "what is left of the other one", contents(other), sessionContents{true, 2, 1, 2, 1, 1, 1, 1, true, true, true})
+		same(c, "what is left of the other one", contents(other), sessionContents{
+			Session: true, Entities: 2, Names: 1, Spaces: 1, Members: 2, Messages: 2, Unread: 2, InboxEnd: 2, Found: 2, EventEnd: 2, Floor: 1,
+			Key: true, Explicit: true, Answer: true,
+		})
 		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error {
 			return tx.InsertSession(shoal.Session{ID: c.session, Status: shoal.SessionOpen})
 		})
@@ -89,9 +97,10 @@ var sessionTests = map[string]func(*storeCase){
 
 // sessionContents counts what belongs to a session.
 type sessionContents struct {
-	Session                                                  bool
-	Entities, Spaces, Members, Messages, Unread, Found, Last int
-	Key, Explicit, Answer                                    bool
+	Session, Key, Explicit, Answer                    bool
+	Entities, Names, Spaces, Members, Messages, Found int
+	Unread                                            int
+	InboxEnd, EventEnd, Floor                         int64
 }
 
 func contents(c *storeCase) (n sessionContents) {
@@ -99,21 +108,32 @@ func contents(c *storeCase) (n sessionContents) {
 	seen(c, func(tx hub.Tx) (struct{}, error) {
 		_, err := tx.Session(c.session)
 		n.Session = err == nil
-		entities, _ := tx.Entities(c.session, "", 100)
-		spaces, _ := tx.Spaces(c.session, hub.SpaceFilter{})
-		members, _ := tx.Members(c.session, "shop")
-		messages, _ := tx.Messages(c.session, "shop", hub.Page{Limit: 10})
-		unread, _ := tx.Unread(c.session, "bob", hub.InboxFilter{}, 10)
-		found, _ := tx.Search(c.session, hub.SearchQuery{Words: []string{"hello"}, Limit: 10})
-		last, _ := tx.EventEnd(c.session)
-		n.Entities, n.Spaces, n.Members, n.Messages = len(entities), len(spaces), len(members), len(messages)
-		n.Unread, n.Found, n.Last = len(unread), len(found), int(last)
 		_, err = tx.KeyByHash("hash-" + string(c.session))
 		n.Key = err == nil
-		n.Explicit, _ = tx.Explicit(c.session, "bob", shoal.KeyID("key-"+c.session))
 		_, err = tx.Answer(hub.AnswerKey{Session: c.session, Key: "k"})
 		n.Answer = err == nil
-		return struct{}{}, nil
+		var failed [11]error
+		var entities []shoal.Entity
+		var names map[shoal.EntityID]string
+		var spaces []shoal.Space
+		var members []shoal.Member
+		var messages []shoal.Message
+		var found []hub.Found
+		var unread []hub.InboxEntry
+		n.Explicit, failed[0] = tx.Explicit(c.session, "bob", shoal.KeyID("key-"+c.session))
+		entities, failed[1] = tx.Entities(c.session, "", 100)
+		names, failed[2] = tx.EntityNames(c.session, []shoal.EntityID{"ann"})
+		spaces, failed[3] = tx.Spaces(c.session, hub.SpaceFilter{})
+		members, failed[4] = tx.Members(c.session, "shop")
+		messages, failed[5] = tx.Messages(c.session, "shop", hub.Page{Limit: 10})
+		found, failed[6] = tx.Search(c.session, hub.SearchQuery{Words: []string{"hello"}, Limit: 10})
+		unread, failed[7] = tx.Unread(c.session, "bob", hub.InboxFilter{}, 10)
+		n.InboxEnd, failed[8] = tx.InboxEnd(c.session, "bob")
+		n.EventEnd, failed[9] = tx.EventEnd(c.session)
+		n.Floor, failed[10] = tx.EventFloor(c.session, hub.EventFilter{})
+		n.Entities, n.Names, n.Spaces, n.Members = len(entities), len(names), len(spaces), len(members)
+		n.Messages, n.Found, n.Unread = len(messages), len(found), len(unread)
+		return struct{}{}, errors.Join(failed[:]...)
 	})
 	return n
 }

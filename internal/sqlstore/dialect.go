@@ -27,8 +27,8 @@ type dialect struct {
 	check func(*conn) error
 	// faultOf tells what an error of the driver means.
 	faultOf func(error) fault
-	// afterCommit, if set, does the writer's housekeeping.
-	afterCommit func(*conn) error
+	// afterCommit, if set, does the writer's housekeeping, on its goroutine.
+	afterCommit func(*Store) error
 	// migrations holds the steps from the empty database to the present one.
 	migrations fs.FS
 

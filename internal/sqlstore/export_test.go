@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -62,13 +63,15 @@ func (s *Store) File() (path string) {
 }
 
 // Statements returns the texts of all statements that are prepared on the
-// store's connections; none once it is closed. Nothing else may use the store
-// meanwhile.
+// store's connections; none once it is closed. No View may run meanwhile.
 func (s *Store) Statements() (texts []string) {
 	if s.closed {
 		return nil
 	}
-	texts = slices.AppendSeq(texts, maps.Keys(s.writer.stmts))
+	_ = s.Update(context.Background(), func(t hub.Tx) error { // the writer's connection is the writer's
+		texts = slices.Collect(maps.Keys(t.(tx).c.stmts))
+		return nil
+	})
 	for range cap(s.readers) {
 		c := <-s.readers
 		texts = slices.AppendSeq(texts, maps.Keys(c.stmts))
@@ -81,3 +84,6 @@ func (s *Store) Statements() (texts []string) {
 func Plan(t hub.Tx, query string) ([]string, error) {
 	return list(t.(tx).c, func(r *rows) string { return r.text(3) }, `EXPLAIN QUERY PLAN `+query, slices.Repeat([]any{""}, strings.Count(query, "$"))...)
 }
+
+// PostgresKind is the kind of error that an error of PostgreSQL becomes.
+func PostgresKind(err error) shoal.Kind { return newFailure(postgresFault(err), "", err).err.Kind }

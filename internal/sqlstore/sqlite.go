@@ -162,11 +162,14 @@ const (
 	// checkpointAfter is how many of them may wait to be copied into the
 	// database.
 	checkpointAfter = 1000
-	// restartAfter is how long the log becomes before the writer waits for the
-	// readers of its beginning, so that it can start over: readers that always
-	// overlap would make it grow for ever.
+	// restartAfter is how long the log becomes before Views are held up, so that
+	// it can start over: it only does when nobody reads in it, and Views that
+	// always overlap would make it grow for ever.
 	restartAfter = 16 * checkpointAfter
 )
+
+// viewPatience is how long the Views under way are waited for then.
+const viewPatience = 100 * time.Millisecond
 
 // checkpoints copies the log into the database when it has grown. SQLite would
 // do that by itself, but keep silent about a disk that fails meanwhile.
@@ -175,21 +178,22 @@ type checkpoints struct {
 }
 
 // afterCommit looks at the log and does what is due.
-func (p *checkpoints) afterCommit(c *conn) error {
-	length, waiting, err := walPragma(c, `PRAGMA wal_checkpoint(NOOP)`)
-	switch {
-	case err != nil || waiting < checkpointAfter:
-		return err
-	case length < p.restartAt:
-		_, _, err = walPragma(c, `PRAGMA wal_checkpoint(PASSIVE)`)
+func (p *checkpoints) afterCommit(s *Store) error {
+	length, waiting, err := walPragma(s.writer, `PRAGMA wal_checkpoint(NOOP)`)
+	if err != nil || waiting < checkpointAfter {
 		return err
 	}
-	_, waiting, err = walPragma(c, `PRAGMA wal_checkpoint(RESTART)`)
-	p.restartAt = restartAfter
-	if waiting > 0 {
-		// Somebody reads for very long. It is let finish, and the log grow.
-		p.restartAt = 2 * length
+	if length >= p.restartAt {
+		// If a View takes longer, the log grows on until the next attempt.
+		p.restartAt = length + restartAfter/4
+		if resume, ok := s.pauseViews(viewPatience); ok {
+			defer resume()
+			p.restartAt = restartAfter
+			_, _, err = walPragma(s.writer, `PRAGMA wal_checkpoint(RESTART)`)
+			return err
+		}
 	}
+	_, _, err = walPragma(s.writer, `PRAGMA wal_checkpoint(PASSIVE)`)
 	return err
 }
 

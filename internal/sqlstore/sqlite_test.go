@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -24,6 +26,41 @@ func TestSQLiteVersion(t *testing.T) {
 			t.Errorf("version %q: %v, want accepted %v", version, err, ok)
 		}
 	}
+}
+
+// A killed process cannot tell these settings from weaker ones; a power cut can.
+func TestCommitsReachTheDisk(t *testing.T) {
+	s := open(t, newSQLite(t))
+	update(t, s, func(tx hub.Tx) error {
+		level, err := sqlstore.Number(tx, `PRAGMA synchronous`)
+		if level != 2 {
+			t.Errorf("synchronous is %d, want 2, which is FULL", level)
+		}
+		if err != nil {
+			return err
+		}
+		mode, err := sqlstore.Text(tx, `PRAGMA journal_mode`)
+		if mode != "wal" {
+			t.Errorf("the journal mode is %q", mode)
+		}
+		return err
+	})
+
+	url := shoaltest.Postgres(t)
+	update(t, open(t, url), func(tx hub.Tx) error {
+		return sqlstore.Exec(tx, `ALTER ROLE postgres SET synchronous_commit = 'off'`)
+	})
+	s = open(t, url)
+	update(t, s, func(tx hub.Tx) error {
+		level, err := sqlstore.Text(tx, `SHOW synchronous_commit`)
+		if level != "on" {
+			t.Errorf("synchronous_commit is %q", level)
+		}
+		if err != nil {
+			return err
+		}
+		return sqlstore.Exec(tx, `ALTER ROLE postgres RESET synchronous_commit`)
+	})
 }
 
 func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
@@ -186,4 +223,49 @@ func TestTheIndexOutlivesADeletedSession(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Views that always overlap leave no moment in which nobody reads in the log;
+// it must start over for all that.
+func TestTheLogStaysBounded(t *testing.T) {
+	url := newSQLite(t)
+	s := open(t, url)
+	settle(t, s)
+	done := make(chan struct{})
+	var viewing sync.WaitGroup
+	for range 4 {
+		viewing.Go(func() {
+			for {
+				err := s.View(context.Background(), func(tx hub.Tx) error {
+					_, err := tx.Space("default", "shop")
+					<-time.After(3 * time.Millisecond)
+					return err
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	long := strings.Repeat("x", shoal.MaxContent)
+	for i := range 400 { // 100 MiB
+		update(t, s, func(tx hub.Tx) error {
+			m := shoal.Message{SessionID: "default", SpaceID: "shop", Seq: int64(i + 1), EntityID: "ann", Parts: []shoal.Part{shoal.Text(long)}}
+			return tx.InsertMessage(m, hub.PostKey{})
+		})
+	}
+	close(done)
+	viewing.Wait()
+	log, err := os.Stat(fileOf(url) + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := log.Size() >> 20; size > 85 {
+		t.Errorf("the log has %d MiB", size)
+	}
 }

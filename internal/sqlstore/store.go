@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -163,6 +164,29 @@ func (s *Store) View(ctx context.Context, fn func(hub.Tx) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// pauseViews waits until no View is under way, and lets none begin before resume
+// is called. It gives up after patience.
+func (s *Store) pauseViews(patience time.Duration) (resume func(), ok bool) {
+	taken := make([]*conn, 0, cap(s.readers))
+	resume = func() {
+		for _, c := range taken {
+			s.readers <- c
+		}
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for len(taken) < cap(s.readers) {
+		select {
+		case c := <-s.readers:
+			taken = append(taken, c)
+		case <-timer.C:
+			resume()
+			return nil, false
+		}
+	}
+	return resume, true
 }
 
 var errClosed = shoal.E("sqlstore", shoal.Busy, "The server is stopping; nothing was done. Try again when it is back.")

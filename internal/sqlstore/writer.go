@@ -244,7 +244,7 @@ func (s *Store) afterwards() {
 	}
 	s.writer.failed = nil
 	var failed *failure
-	err := s.dialect.afterCommit(s.writer)
+	err := s.dialect.afterCommit(s)
 	if errors.As(err, &failed) && failed.fault == faultDisk {
 		s.die(failed)
 	}

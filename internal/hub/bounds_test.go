@@ -1,0 +1,253 @@
+package hub_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+)
+
+var (
+	root = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "root"}
+	ann  = shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann", KeyID: "ann"}
+	bot  = shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "bot", KeyID: "bot"}
+)
+
+// shop is a hub with ann and bot in the space shop. It has what a test changes
+// of its options.
+func shop(t *testing.T, options func(*hub.Options)) *hub.Hub {
+	t.Helper()
+	o := hub.Options{Bus: localbus.New()}
+	if options != nil {
+		options(&o)
+	}
+	if o.Store == nil {
+		o.Store = shoaltest.OpenSQLite(t)
+	}
+	h := hub.New(o)
+	ctx := context.Background()
+	must(t, h.Start(ctx))
+	t.Cleanup(h.Stop)
+	for _, id := range []shoal.EntityID{"ann", "bot"} {
+		_, err := h.Entities.Create(ctx, root, shoal.DefaultSession, shoal.NewEntity{ID: id}, "")
+		must(t, err)
+	}
+	_, err := h.Spaces.Create(ctx, ann, shoal.DefaultSession, shoal.NewSpace{ID: "shop", Name: "shop", Members: []shoal.EntityID{"bot"}}, "")
+	must(t, err)
+	return h
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// say posts as ann, mentioning bot.
+func say(h *hub.Hub, text string) (shoal.Message, error) {
+	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{"bot"}}
+	return h.Messages.Post(context.Background(), ann, shoal.DefaultSession, "shop", draft, "")
+}
+
+// mentions is bot's wait for mentions.
+func mentions(timeout time.Duration, ack string) hub.WaitRequest {
+	return hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: timeout, Ack: ack}
+}
+
+// A server holds only so many waits; one more is told to come back.
+func TestTooManyWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := shop(t, func(o *hub.Options) { o.MaxWaits = 2 })
+		var open sync.WaitGroup
+		for _, timeout := range []time.Duration{time.Minute, time.Hour} {
+			open.Go(func() {
+				if _, err := h.Inbox.Wait(t.Context(), bot, mentions(timeout, "")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if _, err := h.Inbox.Wait(t.Context(), ann, mentions(0, "")); !errors.Is(err, shoal.TooManyWaiters) {
+			t.Errorf("the third wait: %v, want %v", err, shoal.TooManyWaiters)
+		}
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if _, err := h.Inbox.Wait(t.Context(), ann, mentions(0, "")); err != nil {
+			t.Errorf("when one has ended: %v", err)
+		}
+		open.Wait()
+	})
+}
+
+// A wait returns at most a hundred messages, and its cursor is good for exactly
+// these.
+func TestBatchOfAHundred(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := shop(t, nil)
+		posts(t, h, 250)
+		ack, next := "", int64(1)
+		for _, want := range []int{100, 100, 50, 0} {
+			d, err := h.Inbox.Wait(t.Context(), bot, mentions(0, ack))
+			must(t, err)
+			got := 0
+			for _, item := range d.Result.Items {
+				for _, m := range item.Messages {
+					if m.Seq != next {
+						t.Fatalf("message %d came where %d was next", m.Seq, next)
+					}
+					next++
+					got++
+				}
+			}
+			if got != want {
+				t.Fatalf("a batch of %d, want %d", got, want)
+			}
+			if want > 0 {
+				ack = *d.Result.Cursor
+			}
+		}
+	})
+}
+
+// posts says n things, many at once, so that they share commits.
+func posts(t *testing.T, h *hub.Hub, n int) {
+	t.Helper()
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			if _, err := say(h, "hello"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// A follower that lags further behind than the window reaches is cut off, and
+// resumes from the store without losing anything.
+func TestFollowerTooSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := shop(t, nil)
+		req := hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"}
+		f, err := h.Events.Follow(t.Context(), bot, req)
+		must(t, err)
+		defer f.Close()
+		events, err := f.Next(t.Context(), time.Second)
+		must(t, err)
+		if len(events) != 1 || events[0].Type != shoal.EventSnapshot {
+			t.Fatalf("the stream begins with %v", events)
+		}
+		const n = 1500
+		posts(t, h, n)
+		synctest.Wait()
+		if _, err := f.Next(t.Context(), time.Second); !errors.Is(err, shoal.Busy) {
+			t.Errorf("a reader %d events behind: %v, want %v", n, err, shoal.Busy)
+		}
+		req.After = events[0].Cursor
+		resumed, err := h.Events.Follow(t.Context(), bot, req)
+		must(t, err)
+		defer resumed.Close()
+		want := []byte(nil)
+		for seq := 1; seq <= n; {
+			events, err := resumed.Next(t.Context(), time.Second)
+			must(t, err)
+			if len(events) == 0 {
+				t.Fatalf("nothing comes behind message %d of %d", seq-1, n)
+			}
+			for _, ev := range events {
+				want = fmt.Appendf(want[:0], `"seq":%d,`, seq)
+				if ev.Type == shoal.EventMessageCreated && !bytes.Contains(ev.Data, want) {
+					t.Fatalf("where message %d should be is %s", seq, ev.Data)
+				}
+				if ev.Type == shoal.EventMessageCreated {
+					seq++
+				}
+			}
+		}
+	})
+}
+
+// Stop ends waits as timed out and followers with ErrStopping; nothing of the hub
+// touches the store when it has returned.
+func TestStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &closable{Store: shoaltest.OpenSQLite(t), t: t}
+		h := shop(t, func(o *hub.Options) { o.Store = store })
+		var ended sync.WaitGroup
+		for range 3 {
+			ended.Go(func() {
+				d, err := h.Inbox.Wait(t.Context(), bot, mentions(time.Hour, ""))
+				if err != nil || !d.Result.TimedOut {
+					t.Errorf("a wait ends with %v, %v", d, err)
+				}
+			})
+			ended.Go(func() {
+				f, err := h.Events.Follow(t.Context(), ann, hub.FollowRequest{Session: shoal.DefaultSession})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer f.Close()
+				for err == nil {
+					_, err = f.Next(t.Context(), time.Hour)
+				}
+				if !errors.Is(err, hub.ErrStopping) {
+					t.Errorf("a follower ends with %v", err)
+				}
+			})
+		}
+		ended.Go(func() {
+			_, _, timedOut, err := h.Inbox.WaitForAgents(t.Context(), ann, shoal.DefaultSession, nil, 99, time.Hour)
+			if err != nil || !timedOut {
+				t.Errorf("waiting for agents ends with %t, %v", timedOut, err)
+			}
+		})
+		synctest.Wait()
+		begun := time.Now()
+		h.Stop()
+		store.closed.Store(true)
+		ended.Wait()
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("Stop has taken %v", took)
+		}
+		if d, err := h.Inbox.Wait(t.Context(), bot, mentions(time.Hour, "")); err != nil || !d.Result.TimedOut {
+			t.Errorf("a wait after Stop: %v, %v", d, err)
+		}
+		<-time.After(time.Hour)
+		store.closed.Store(false) // the clean-up of the test stops it once more
+	})
+}
+
+// closable is a store that must not be used once it is closed.
+type closable struct {
+	hub.Store
+	t      *testing.T
+	closed atomic.Bool
+}
+
+// View implements [hub.Store].
+func (c *closable) View(ctx context.Context, fn func(hub.Tx) error) error {
+	if c.closed.Load() {
+		c.t.Error("something reads after Stop")
+	}
+	return c.Store.View(ctx, fn)
+}
+
+// Update implements [hub.Store].
+func (c *closable) Update(ctx context.Context, fn func(hub.Tx) error) error {
+	if c.closed.Load() {
+		c.t.Error("something writes after Stop")
+	}
+	return c.Store.Update(ctx, fn)
+}
