@@ -26,7 +26,7 @@ func (r *run) wakes(ctx context.Context) error {
 		t := r.report.add(&table{
 			title: fmt.Sprintf("Wake-up, %d at once", pairs),
 			note: "A's message is stored and B's open wait returns with it. B acknowledges with its next wait, " +
-				"which, as the count of the delivery, is a durable write of its own in Shoal and nothing at all in the others.",
+				"which is a durable write of its own in Shoal and nothing at all in the others.",
 			ratios: bothRatios, shown: []string{p50, p99, cpuCol},
 		})
 		if pairs == 1 {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,6 +50,7 @@ type API struct {
 	versions []string // of the protocol, as the SDK knows them
 	table    []*tool
 	tools    map[string]*tool
+	listed   []*mcp.Tool // the table as tools/list shows it, by name
 
 	ctx     context.Context // ends with Stop
 	cancel  context.CancelCauseFunc
@@ -90,7 +93,9 @@ func New(o Options) *API {
 	a.sessions = sessions{api: a, byID: map[string]*session{}, each: map[caller]int{}}
 	for _, t := range a.table {
 		a.tools[t.name] = t
+		a.listed = append(a.listed, t.described())
 	}
+	slices.SortFunc(a.listed, func(x, y *mcp.Tool) int { return strings.Compare(x.Name, y.Name) })
 	return a
 }
 

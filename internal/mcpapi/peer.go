@@ -85,9 +85,7 @@ func (a *API) newPeer(c caller) *peer {
 		// Otherwise a cache between us and the clients might show one's to another.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
-	for _, t := range a.table {
-		p.server.AddTool(t.described(), p.handler(t))
-	}
+	p.server.AddReceivingMiddleware(p.tools)
 	p.addResources()
 	p.stateless = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return p.server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true,
@@ -104,6 +102,22 @@ func (t *tool) described() *mcp.Tool {
 		Annotations: &mcp.ToolAnnotations{
 			ReadOnlyHint: t.reads, IdempotentHint: t.reads || t.repeats, DestructiveHint: &t.removes, OpenWorldHint: &closedWorld,
 		},
+	}
+}
+
+// tools answers what the SDK is asked about tools from the API's own table. To
+// add them to every caller's server would cost far more than all else about it.
+func (p *peer) tools(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch method {
+		case "tools/list":
+			return &mcp.ListToolsResult{Cacheable: mcp.Cacheable{CacheScope: "private"}, Tools: p.api.listed}, nil
+		case "tools/call":
+			if call, ok := req.(*mcp.CallToolRequest); ok && p.api.tools[call.Params.Name] != nil {
+				return p.handler(p.api.tools[call.Params.Name])(ctx, call)
+			}
+		}
+		return next(ctx, method, req)
 	}
 }
 
