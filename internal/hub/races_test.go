@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	seeds    = flag.Int("seeds", 2000, "how many seeds the wait races and half as many followers' journeys run")
+	seeds    = flag.Int("seeds", 2000, "how many seeds the wait races run; the journeys of followers, which are longer, run a sixteenth of it")
 	onlySeed = flag.Uint64("seed", 0, "run only this seed")
 )
 

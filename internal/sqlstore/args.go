@@ -103,18 +103,30 @@ func (b *clauses) add(piece string, args ...any) {
 }
 
 // addIn appends a piece in which the one ? takes a list, for IN (?).
-func addIn[T ~string](b *clauses, piece string, ids []T) {
+func addIn[T any](b *clauses, piece string, list []T) {
 	before, after, _ := strings.Cut(piece, "?")
-	b.text.WriteString(before + places(len(b.args)+1, len(ids)))
-	b.args = appendPadded(b.args, ids)
+	b.text.WriteString(before + places(len(b.args)+1, len(list)))
+	b.args = appendPadded(b.args, list)
 	b.text.WriteString(after)
 }
 
-// mostIn is how many ids one statement lists; more take several statements.
+// addValues appends VALUES with a row for each of list, which add appends. Both
+// databases call the columns column1, column2 and so on.
+func addValues[T any](b *clauses, list []T, add func(T)) {
+	b.add(`VALUES `)
+	for i := range padded(len(list)) {
+		if i > 0 {
+			b.add(`, `)
+		}
+		add(list[min(i, len(list)-1)])
+	}
+}
+
+// mostIn is how many things one statement lists; more take several statements.
 const mostIn = 128
 
-// padded is how many arguments a list of n takes. Lists grow in steps, so that
-// a few statements serve all lengths.
+// padded is how many places a list of n takes, the last thing filling it up.
+// Lists grow in steps, so that a few statements serve all lengths.
 func padded(n int) int {
 	size := 1
 	for size < n {
@@ -123,7 +135,7 @@ func padded(n int) int {
 	return size
 }
 
-// places writes the arguments of a list of n ids, numbered from first on.
+// places writes the arguments of a list of n, numbered from first on.
 func places(first, n int) string {
 	var b strings.Builder
 	for i := range padded(n) {
@@ -135,10 +147,10 @@ func places(first, n int) string {
 	return b.String()
 }
 
-// appendPadded appends a list of ids; the last one fills it up.
-func appendPadded[T ~string](args []any, ids []T) []any {
-	for i := range padded(len(ids)) {
-		args = append(args, string(ids[min(i, len(ids)-1)]))
+// appendPadded appends a padded list.
+func appendPadded[T any](args []any, list []T) []any {
+	for i := range padded(len(list)) {
+		args = append(args, list[min(i, len(list)-1)])
 	}
 	return args
 }

@@ -113,9 +113,12 @@ func (t tx) EntityNames(session shoal.SessionID, ids []shoal.EntityID) (map[shoa
 
 // SawEntities implements [hub.EntityTx].
 func (t tx) SawEntities(seen []hub.Sighting) error {
-	for _, s := range seen {
-		_, err := t.c.exec(`UPDATE entities SET last_seen_at = $3 WHERE session_id = $1 AND id = $2`, s.Session, s.Entity, s.At)
-		if err != nil {
+	for some := range slices.Chunk(seen, mostIn) {
+		var b clauses
+		b.add(`UPDATE entities SET last_seen_at = v.column3 FROM (`)
+		addValues(&b, some, func(s hub.Sighting) { b.add(`(?, ?, CAST(? AS BIGINT))`, s.Session, s.Entity, s.At) })
+		b.add(`) AS v WHERE session_id = v.column1 AND id = v.column2`)
+		if _, err := t.c.exec(b.text.String(), b.args...); err != nil {
 			return err
 		}
 	}

@@ -97,10 +97,11 @@ func (t tx) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.In
 
 // MarkDelivered implements [hub.InboxTx].
 func (t tx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error {
-	for _, place := range places {
-		_, err := t.c.exec(`UPDATE inbox SET delivery = delivery + 1 WHERE session_id = $1 AND entity_id = $2 AND place = $3`,
-			session, entity, place)
-		if err != nil {
+	for some := range slices.Chunk(places, mostIn) {
+		var b clauses
+		b.add(`UPDATE inbox SET delivery = delivery + 1 WHERE session_id = ? AND entity_id = ?`, session, entity)
+		addIn(&b, ` AND place IN (?)`, some)
+		if _, err := t.c.exec(b.text.String(), b.args...); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,11 @@
 package sqlstore
 
-import "github.com/shoal-dev/shoal"
+import (
+	"maps"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
 
 const keyColumns = `id, role, session_id, entity_id, name, created_at, expires_at, last_used_at`
 
@@ -57,8 +62,12 @@ func (t tx) DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) err
 
 // UsedKeys implements [hub.KeyTx].
 func (t tx) UsedKeys(used map[shoal.KeyID]shoal.Time) error {
-	for id, at := range used {
-		if _, err := t.c.exec(`UPDATE keys SET last_used_at = $2 WHERE id = $1`, id, at); err != nil {
+	for some := range slices.Chunk(slices.Collect(maps.Keys(used)), mostIn) {
+		var b clauses
+		b.add(`UPDATE keys SET last_used_at = v.column2 FROM (`)
+		addValues(&b, some, func(id shoal.KeyID) { b.add(`(?, CAST(? AS BIGINT))`, id, used[id]) })
+		b.add(`) AS v WHERE id = v.column1`)
+		if _, err := t.c.exec(b.text.String(), b.args...); err != nil {
 			return err
 		}
 	}

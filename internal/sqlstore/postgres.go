@@ -55,7 +55,7 @@ func postgresDialect(url string) (*dialect, error) {
 	return &dialect{
 		connect:     func(ctx context.Context, _ bool) (driver.Conn, error) { return connector.Connect(ctx) },
 		readers:     8,
-		patience:    30 * time.Second,
+		patience:    time.Minute,
 		begin:       beginWriting,
 		beginView:   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 		check:       checkPostgres,
