@@ -8,6 +8,11 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
+// Me returns who the key says the caller is, and the acting entity, if any.
+func (c *Client) Me(ctx context.Context) (out shoal.Caller, err error) {
+	return out, c.do(ctx, call{op: "client.Me", path: []string{"v1", "me"}}, &out)
+}
+
 // Keys lists all keys, without their secrets, in the order of ids. Admins only.
 func (c *Client) Keys(ctx context.Context) iter.Seq2[shoal.Key, error] {
 	return list[shoal.Key](ctx, c, call{op: "client.Keys", path: []string{"v1", "keys"}})

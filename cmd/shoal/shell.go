@@ -85,31 +85,32 @@ func (sh *shell) admin() (*client.Client, error) {
 	return client.New(client.Options{URL: sh.URL, Key: key})
 }
 
-// actor returns whom the command acts as, empty for whom the key says: the
-// entity of --as, else the operator for an admin.
+// actor returns whom the command acts as: the entity of --as, else the key's
+// own, else the operator for an admin. It is empty for who acts as nobody.
 func (sh *shell) actor(ctx context.Context) (shoal.EntityID, error) {
 	if sh.As != nil {
 		return *sh.As, nil
 	}
-	if sh.Session != shoal.DefaultSession {
-		return "", nil // the operator is an entity of the default session only
-	}
 	key, local, err := sh.secret()
-	if err != nil || local {
-		return shoal.Operator, err
-	}
-	if key == "" {
-		return "", nil
-	}
-	c, err := sh.admin()
-	if err != nil {
+	if err != nil || key == "" && !local {
 		return "", err
 	}
-	for _, err := range c.Keys(ctx) { // which only an admin may list
-		if errors.Is(err, shoal.Forbidden) {
-			return "", nil
+	role := shoal.RoleAdmin // that of the data directory's key
+	if !local {
+		c, err := sh.admin()
+		if err != nil {
+			return "", err
 		}
-		return shoal.Operator, err
+		me, err := c.Me(ctx)
+		if err != nil {
+			return "", err
+		}
+		if role = me.Role; me.EntityID != nil {
+			return *me.EntityID, nil
+		}
+	}
+	if role != shoal.RoleAdmin || sh.Session != shoal.DefaultSession {
+		return "", nil // the operator is an entity of the default session only
 	}
 	return shoal.Operator, nil
 }
