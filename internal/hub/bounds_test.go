@@ -251,3 +251,39 @@ func (c *closable) Update(ctx context.Context, fn func(hub.Tx) error) error {
 	}
 	return c.Store.Update(ctx, fn)
 }
+
+// A space holds so many members and not one more, however they come.
+func TestSpaceIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := shoaltest.OpenSQLite(t)
+		h := shop(t, func(o *hub.Options) { o.Store = store })
+		ctx, session := t.Context(), shoal.DefaultSession
+		ids := make([]shoal.EntityID, shoal.MaxMembers)
+		must(t, store.Update(ctx, func(tx hub.Tx) error {
+			for n := range ids {
+				ids[n] = shoal.EntityID(fmt.Sprintf("e%d", n))
+				e := shoal.Entity{ID: ids[n], SessionID: session, Kind: shoal.Agent, Metadata: []byte("{}"), CreatedAt: shoal.Now()}
+				if err := tx.InsertEntity(e); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		// Whoever makes it is a member, too.
+		_, err := h.Spaces.Create(ctx, ann, session, shoal.NewSpace{ID: "crowd", Name: "crowd", Members: ids}, "")
+		if !errors.Is(err, shoal.Conflict) {
+			t.Errorf("a space for %d members: %v, want %v", len(ids)+1, err, shoal.Conflict)
+		}
+		s, err := h.Spaces.Create(ctx, ann, session, shoal.NewSpace{ID: "crowd", Name: "crowd", Members: ids[1:]}, "")
+		if err != nil || len(s.Members) != shoal.MaxMembers {
+			t.Fatalf("a space for %d members has %d, %v", shoal.MaxMembers, len(s.Members), err)
+		}
+		if _, err := h.Spaces.Join(ctx, ann, session, "crowd", ids[0]); !errors.Is(err, shoal.Conflict) {
+			t.Errorf("one more member: %v, want %v", err, shoal.Conflict)
+		}
+		_, err = h.Spaces.Leave(ctx, ann, session, "crowd", ids[1])
+		must(t, err)
+		_, err = h.Spaces.Join(ctx, ann, session, "crowd", ids[0])
+		must(t, err)
+	})
+}

@@ -21,6 +21,8 @@
 //     hint changes nothing but time.
 //   - Nothing is erased by reading. An inbox entry stays until it is
 //     acknowledged, its reader leaves the space, or the reader is deleted.
+//   - A right that is taken away ends at once what rests on it: the open waits
+//     and followers of a revoked key, a deleted entity, a deleted session.
 //   - The hub knows no protocol, no SQL and no model, and calls nobody back.
 //
 // Every method takes the [shoal.Principal] that makes the call and checks its

@@ -35,6 +35,10 @@ const (
 	announceEvery = time.Second
 	storeEvery    = 30 * time.Second
 	dropAfter     = 10 * time.Minute
+
+	// flushTogether is how many sightings are stored at once: posts wait behind
+	// them.
+	flushTogether = 500
 )
 
 func newPresence(c *core) *presence {
@@ -245,15 +249,13 @@ func (p *presence) keep(ctx context.Context) {
 
 func (p *presence) flush() {
 	seen, keys := p.unstored()
-	if len(seen)+len(keys) == 0 {
-		return
+	var err error
+	if len(keys) > 0 {
+		err = p.store.Update(context.WithoutCancel(p.ctx), func(tx Tx) error { return tx.UsedKeys(keys) })
 	}
-	err := p.store.Update(context.WithoutCancel(p.ctx), func(tx Tx) error {
-		if err := tx.SawEntities(seen); err != nil {
-			return err
-		}
-		return tx.UsedKeys(keys)
-	})
+	for some := range slices.Chunk(seen, flushTogether) {
+		err = errors.Join(err, p.store.Update(context.WithoutCancel(p.ctx), func(tx Tx) error { return tx.SawEntities(some) }))
+	}
 	if err != nil {
 		p.log.Error("the times of the last calls could not be stored", "error", err)
 	}

@@ -52,7 +52,7 @@
 //
 //	session ID                        close-session ID             delete-session ID
 //	entity ID [human] [name=] [external=] [by=ACTOR] [once=KEY]    delete-entity ID
-//	rename ACTOR ID NAME              entities ACTOR               call ACTOR
+//	rename ACTOR ID NAME [external=]  entities ACTOR               call ACTOR
 //	space ID by ACTOR [members=A,B] [admin=ID] [once=KEY]          spaces ACTOR
 //	get ACTOR SPACE                   set ACTOR SPACE [name=] [admin=]
 //	join ACTOR SPACE ENTITY           leave ACTOR SPACE ENTITY     close ACTOR SPACE SUMMARY
@@ -60,7 +60,7 @@
 //	read ACTOR SPACE [limit=] [before=] [after=]                   mark-read ACTOR SPACE SEQ
 //	search ACTOR WORDS [space=]
 //	wait NAME ACTOR mentions|messages [timeout=30s] [space=] [from=A,B] [entity=ID]
-//	     [ack=NAME] [redeliver]       opens a wait; ack takes the cursor that the named wait returned
+//	     [ack=NAME|CURSOR] [redeliver]   opens a wait; ack takes the cursor that the named wait returned
 //	written NAME …                    the answers of these waits went out whole
 //	cancel NAME                       the request of this wait ends
 //	agents NAME ACTOR [ids=A,B] [count=N] [timeout=30s]            waits for agents

@@ -5,12 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strconv"
 	"testing/synctest"
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
 )
 
 // verbs are the commands; the package comment says what each does.
@@ -86,7 +84,11 @@ func deleteEntity(s *stage, c *command) error {
 func rename(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	id, name := shoal.EntityID(c.word()), c.word()
-	e, err := s.hub.Entities.Update(ctx, who, session, id, shoal.EntityChange{Name: &name})
+	change := shoal.EntityChange{Name: &name}
+	if external := c.option("external"); external != "" {
+		change.ExternalID = &external
+	}
+	e, err := s.hub.Entities.Update(ctx, who, session, id, change)
 	if err == nil {
 		s.say("%s", s.entity(e))
 	}
@@ -106,144 +108,6 @@ func call(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	s.hub.Entities.Called(who, session)
 	return nil
-}
-
-func newSpace(s *stage, c *command) error {
-	id, by := c.word(), c.word()
-	if by != "by" {
-		return fmt.Errorf("who makes the space? space ID by ACTOR")
-	}
-	who, session := s.actor(c, c.word())
-	n := shoal.NewSpace{ID: shoal.SpaceID(id), Name: id, Members: c.ids("members")}
-	if admin := shoal.EntityID(c.option("admin")); admin != "" {
-		n.AdminAgentID = &admin
-	}
-	return s.spaceOr(s.hub.Spaces.Create(ctx, who, session, n, c.option("once")))
-}
-
-// spaceOr says what a space is like, if there is no error.
-func (s *stage) spaceOr(p shoal.Space, err error) error {
-	if err == nil {
-		s.say("%s", space(p))
-	}
-	return err
-}
-
-func listSpaces(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	all, err := s.hub.Spaces.List(ctx, who, session, hub.SpaceFilter{})
-	for _, p := range all {
-		s.say("%s", space(p))
-	}
-	if err == nil && len(all) == 0 {
-		s.say("none")
-	}
-	return err
-}
-
-func getSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.spaceOr(s.hub.Spaces.Get(ctx, who, session, shoal.SpaceID(c.word())))
-}
-
-func setSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	var change shoal.SpaceChange
-	if c.has("name") {
-		name := c.option("name")
-		change.Name = &name
-	}
-	if c.has("admin") {
-		admin := shoal.EntityID(c.option("admin"))
-		change.AdminAgentID = &admin
-	}
-	return s.spaceOr(s.hub.Spaces.Update(ctx, who, session, shoal.SpaceID(c.word()), change))
-}
-
-func joinSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.spaceOr(s.hub.Spaces.Join(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
-}
-
-func leaveSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.spaceOr(s.hub.Spaces.Leave(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
-}
-
-func closeSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.spaceOr(s.hub.Spaces.Close(ctx, who, session, shoal.SpaceID(c.word()), c.word()))
-}
-
-func post(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	to := shoal.SpaceID(c.word())
-	d := shoal.Draft{Parts: []shoal.Part{shoal.Text(c.word())}, Mentions: c.ids("mentions")}
-	once := c.option("once")
-	times, err := c.number("times")
-	if err != nil {
-		return err
-	}
-	var m shoal.Message
-	for range max(times, 1) {
-		if m, err = s.hub.Messages.Post(ctx, who, session, to, d, once); err != nil {
-			return err
-		}
-	}
-	s.say("%s %s", s.name(m.ID), line(m))
-	return nil
-}
-
-func read(s *stage, c *command) (err error) {
-	who, session := s.actor(c, c.word())
-	page := hub.Page{}
-	limit, err := c.number("limit")
-	if err != nil {
-		return err
-	}
-	page.Limit = shoal.PageLimit(int(limit), shoal.DefaultPage)
-	if page.Before, err = c.number("before"); err != nil {
-		return err
-	}
-	if page.After, err = c.number("after"); err != nil {
-		return err
-	}
-	messages, err := s.hub.Messages.Read(ctx, who, session, shoal.SpaceID(c.word()), page)
-	for _, m := range messages {
-		s.say("%s", line(m))
-	}
-	if err == nil && len(messages) == 0 {
-		s.say("nothing")
-	}
-	return err
-}
-
-func markRead(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	in := shoal.SpaceID(c.word())
-	seq, err := strconv.ParseInt(c.word(), 10, 64)
-	if err != nil {
-		return err
-	}
-	return s.spaceOr(s.hub.Inbox.MarkRead(ctx, who, session, in, seq))
-}
-
-func search(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	hits, err := s.hub.Messages.Search(ctx, who, session, hub.Search{
-		Query: c.word(), Space: shoal.SpaceID(c.option("space")), Limit: shoal.DefaultPage,
-	})
-	for _, h := range hits {
-		marked := ""
-		for _, m := range h.Matches {
-			marked += fmt.Sprintf(" [%s]", h.Highlight[m[0]:m[1]])
-		}
-		s.say("%s%s", line(h.Message), marked)
-	}
-	if err == nil && len(hits) == 0 {
-		s.say("nothing")
-	}
-	return err
 }
 
 // hash stands for the hash of a secret that belongs to a named key.

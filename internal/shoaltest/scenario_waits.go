@@ -98,10 +98,10 @@ func wait(s *stage, c *command) (err error) {
 }
 
 // ack finds the cursor that the named wait returned. A word with a colon is a
-// cursor itself.
+// cursor itself, in which EPOCH stands for that of the database.
 func (s *stage) ack(name string) (string, error) {
 	if strings.Contains(name, ":") {
-		return name, nil
+		return strings.ReplaceAll(name, "EPOCH", s.store.Epoch()), nil
 	}
 	w, err := s.wait(name)
 	if err != nil {
