@@ -166,7 +166,7 @@ func (w *raceWorld) race(seed uint64) verdict {
 	for range 1 + r.rng.IntN(2) {
 		act(r.poster)
 	}
-	for i := range 2 + r.rng.IntN(4) {
+	for i := range 2 + r.rng.IntN(3) {
 		entity, key := r.entities[0], shoal.KeyID(fmt.Sprintf("key%d", i))
 		switch r.rng.IntN(4) {
 		case 0:
@@ -309,7 +309,7 @@ func (r *race) waiter(rng *rand.Rand, entity shoal.EntityID, key shoal.KeyID) {
 	acks, lossy := rng.IntN(2) == 0, rng.IntN(3) == 0
 	explicit, perhaps, lost := false, false, key == shared
 	var last *waitCall
-	for range 1 + rng.IntN(4) {
+	for range 1 + rng.IntN(3) {
 		idle(rng)
 		c := &waitCall{entity: entity, key: key, request: r.request(rng), explicit: explicit, perhaps: perhaps, graced: lost}
 		if acks && last != nil && last.result.Cursor != nil && rng.IntN(4) > 0 {
