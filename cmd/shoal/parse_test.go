@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/app"
 )
 
 func newCause(t *testing.T) (context.Context, context.CancelCauseFunc) {
@@ -57,8 +59,8 @@ func TestLoopback(t *testing.T) {
 		"127.0.0.1": true, "127.9.9.9": true, "::1": true, "localhost": true,
 		"": false, "0.0.0.0": false, "10.0.0.1": false, "localhost.example": false, "127.0.0.1.example": false,
 	} {
-		if got := loopback(host); got != want {
-			t.Errorf("loopback(%q) = %v", host, got)
+		if got := app.Loopback(host); got != want {
+			t.Errorf("app.Loopback(%q) = %v", host, got)
 		}
 	}
 }

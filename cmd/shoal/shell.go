@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -57,7 +56,7 @@ func (g *globals) secret() (key string, local bool, err error) {
 		return g.Key, false, nil
 	}
 	at, err := url.Parse(g.URL)
-	if err != nil || !loopback(at.Hostname()) {
+	if err != nil || !app.Loopback(at.Hostname()) {
 		return "", false, nil
 	}
 	dir, err := g.dataDir()
@@ -69,11 +68,6 @@ func (g *globals) secret() (key string, local bool, err error) {
 		return "", true, nil // a server without --auth asks for none
 	}
 	return key, true, err
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // admin returns a client that acts as nobody.

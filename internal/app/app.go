@@ -117,7 +117,7 @@ func (s *Server) listen() (err error) {
 	c := s.config
 	host, _, _ := net.SplitHostPort(c.Addr)
 	g, err := guard.New(guard.Options{
-		Public: !loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
+		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
 	})
 	if err != nil {
 		return err

@@ -63,7 +63,7 @@ func (c Config) complete() (Config, error) {
 	if err != nil {
 		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--addr %s is no host:port, such as %s.", c.Addr, DefaultAddr))
 	}
-	if c.AuthOff && !loopback(host) {
+	if c.AuthOff && !Loopback(host) {
 		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--auth off lets everybody in and is allowed on loopback only, not on %s.", c.Addr))
 	}
 	if c.Log == nil {
@@ -81,7 +81,8 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-func loopback(host string) bool {
+// Loopback reports whether host, without a port, can only be this machine.
+func Loopback(host string) bool {
 	if host == "localhost" {
 		return true
 	}

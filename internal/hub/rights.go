@@ -76,27 +76,26 @@ func reader(who shoal.Principal) shoal.EntityID {
 
 // sees returns the space if who may read it.
 func sees(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	return visible(tx, who, session, space, tx.Space)
+}
+
+// visible finds the space and returns it if who may know of it.
+func visible(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, find func(shoal.SessionID, shoal.SpaceID) (shoal.Space, error)) (shoal.Space, error) {
 	if err := enter(who, session); err != nil {
 		return shoal.Space{}, err
 	}
 	if !mayBe(session) || !mayBe(space) {
 		return shoal.Space{}, noSpace(space)
 	}
-	s, err := tx.Space(session, space)
+	s, err := find(session, space)
 	return s, admit(tx, who, session, space, err)
 }
 
 // changes returns the space, locked, if who may change it: a member or an
 // admin.
 func changes(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
-	if err := enter(who, session); err != nil {
-		return shoal.Space{}, err
-	}
-	if !mayBe(session) || !mayBe(space) {
-		return shoal.Space{}, noSpace(space)
-	}
-	s, err := tx.LockSpace(session, space)
-	if err := admit(tx, who, session, space, err); err != nil {
+	s, err := visible(tx, who, session, space, tx.LockSpace)
+	if err != nil {
 		return s, err
 	}
 	if who.Role == shoal.RoleService {
