@@ -21,12 +21,27 @@ var (
 	sqlPackages = []string{"database/sql", "github.com/jackc/pgx", "modernc.org/sqlite"}
 	webPackages = []string{"net/http"}
 	sqlAndWeb   = slices.Concat(sqlPackages, webPackages)
+	// What agent's users must not get with it: each has a package of its own.
+	edges = []string{
+		"github.com/anthropics", "google.golang.org", "go.opentelemetry.io", "github.com/modelcontextprotocol",
+	}
 )
 
 // importTable is the direction of the house: cmd, app, faces and adapters,
 // hub, root. Only tests import internal/shoaltest: it stands in no row.
 var importTable = []importRule{
 	{dir: ".", never: sqlAndWeb},
+	{dir: "agent", inside: []string{"."}, others: true, never: slices.Concat(sqlAndWeb, edges)},
+	{dir: "agent/agui", inside: []string{".", "agent"}, never: sqlPackages},
+	{dir: "agent/filestore", inside: []string{".", "agent"}, never: sqlAndWeb},
+	{dir: "agent/mcptool", inside: []string{".", "agent"}, others: true, never: sqlPackages},
+	{dir: "agent/price", inside: []string{".", "agent"}, never: sqlAndWeb},
+	{dir: "agent/provider/anthropic", inside: []string{".", "agent"}, others: true, never: sqlPackages},
+	{dir: "agent/provider/google", inside: []string{".", "agent"}, others: true, never: sqlPackages},
+	{dir: "agent/provider/openai", inside: []string{".", "agent"}, never: sqlPackages},
+	{dir: "agent/provider/script", inside: []string{".", "agent"}, never: sqlAndWeb},
+	{dir: "agent/storetest", inside: []string{".", "agent"}, others: true, never: sqlAndWeb},
+	{dir: "agent/telemetry", inside: []string{".", "agent"}, others: true, never: sqlAndWeb},
 	{dir: "bench", inside: []string{".", "client", "internal/hub", "internal/sqlstore"}, others: true},
 	{dir: "client", inside: []string{"."}, never: sqlPackages},
 	{dir: "cmd/shoal", inside: []string{".", "client", "internal/app", "internal/mcpbridge"}, others: true, never: sqlPackages},

@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"iter"
+)
+
+// Agent is a model with instructions, tools and rules. It is immutable and safe
+// for concurrent use.
+type Agent struct {
+	model Model
+	opts  Options
+	tools []Tool
+}
+
+// Stream takes one turn on c and yields its events while they happen, the last
+// one being [TurnFinished]. The error is non-nil only as the single, first
+// element, when the turn could not begin, nothing being stored:
+//
+//   - InvalidArgument: input is malformed, or there is neither input nor history.
+//   - Conflict: c runs a turn already, or has an unfinished turn and there is input.
+//
+// Without input an unfinished turn goes on where it was; a conversation that has
+// none is continued from its history as it is. Stream blocks between events as
+// long as the model, the tools and the consumer take. When ctx ends the turn is
+// canceled, stored and finished as such; when the range stops early, likewise,
+// without further events. Every goroutine of the turn has ended when the range
+// ends (see [Tool] for those that ignore their context).
+func (a *Agent) Stream(ctx context.Context, c *Conversation, input ...Message) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) { a.run(ctx, c, input, yield) }
+}
+
+// Run takes one turn on c and returns what it came to. The error is that of
+// [Agent.Stream], or, for a turn that failed or was canceled, one that names the
+// reason; the result is whole in that case too. A turn that waits is no error.
+func (a *Agent) Run(ctx context.Context, c *Conversation, input ...Message) (*Result, error) {
+	r := &Result{}
+	var err error
+	t := a.run(ctx, c, input, func(e Event, failed error) bool {
+		if done, ok := e.(TurnFinished); ok {
+			r.TurnFinished = done
+		}
+		err = failed
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Messages = t.turnMessages()
+	if t.m != nil && r.Outcome == Completed {
+		r.Output, r.Structured = t.m.output, t.m.outName
+	}
+	if r.Outcome == Failed || r.Outcome == Canceled {
+		return r, errors.Join(&turnError{r.Outcome, r.Reason, r.Message}, r.Err)
+	}
+	return r, nil
+}
+
+// Result is what a turn came to.
+type Result struct {
+	TurnFinished
+	// Messages are those that the turn added after its input, whole steps in
+	// order. A resumed turn counts from its first step.
+	Messages []Message
+	// Output is the structured answer, nil unless one was asked for and given.
+	Output []byte
+	// Structured is the name of the type that the model chose, in union mode.
+	Structured string
+}
+
+// Text returns the text of the last assistant message.
+func (r *Result) Text() string {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if r.Messages[i].Role == Assistant {
+			return r.Messages[i].Text()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,301 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event is what a turn tells while it happens. The set is closed; the types
+// below are all there is. Events have no wire form of their own: protocols are
+// projections of them (the table is in docs/agent.md).
+//
+// The order of one turn:
+//
+//	TurnStarted
+//	  per step: [Reduced] StepStarted
+//	    per attempt: ModelCallStarted MessageStarted
+//	      (ReasoningStarted ReasoningDelta* ReasoningEnded |
+//	       TextStarted TextDelta* TextEnded |
+//	       ToolCallStarted ToolArgsDelta* ToolCallEnded)*
+//	    MessageEnded [ModelRetrying, then the next attempt]
+//	    Requested* Answered*
+//	    per call: ToolStarted (ToolProgress | Nested)* ToolFinished
+//	  StepFinished
+//	TurnFinished
+//
+// Parts of one message open in the order of the model's output. Tool calls of
+// one message may grow side by side. ToolStarted, ToolProgress and Nested of
+// parallel calls interleave; ToolFinished come in the order of the calls, but a
+// call that waits for an answer from outside does not hold back those behind it.
+// A step that waits has no StepFinished; it starts again when the turn goes on,
+// with the same index. [Warning] may come anywhere between.
+type Event interface{ event() }
+
+// TurnStarted opens every turn. Resumed says that the turn was begun before, by
+// a process that died or in a run that waited.
+type TurnStarted struct {
+	TurnID       string
+	Conversation string
+	Agent        string
+	Resumed      bool
+	At           time.Time
+}
+
+// StepStarted opens a step, counted from 0. Errors is the number of consecutive
+// steps with a failed result before it; Completed names the tools that ran in
+// this turn so far, in order.
+type StepStarted struct {
+	Step      int
+	MaxSteps  int
+	Errors    int
+	Completed []string
+}
+
+// ModelCallStarted says what the model is about to see. Attempt counts from 1.
+// The request must not be changed.
+type ModelCallStarted struct {
+	Step    int
+	Attempt int
+	Model   ModelInfo
+	Request *Request
+}
+
+// MessageStarted opens the assistant message of one attempt, also when it will
+// hold tool calls alone.
+type MessageStarted struct {
+	MessageID string
+}
+
+// ReasoningStarted opens a part of thoughts.
+type ReasoningStarted struct {
+	MessageID, PartID string
+}
+
+// ReasoningDelta appends Text to the part.
+type ReasoningDelta struct {
+	PartID, Text string
+}
+
+// ReasoningEnded closes the part, before the part that follows it opens.
+type ReasoningEnded struct {
+	PartID string
+}
+
+// TextStarted opens a part of text.
+type TextStarted struct {
+	MessageID, PartID string
+}
+
+// TextDelta appends Text to the part. Offset is the number of bytes that the
+// part had before.
+type TextDelta struct {
+	PartID, Text string
+	Offset       int
+}
+
+// TextEnded closes the part.
+type TextEnded struct {
+	PartID string
+}
+
+// ToolCallStarted opens a tool call of the message.
+type ToolCallStarted struct {
+	MessageID, CallID, Name string
+}
+
+// ToolArgsDelta appends Text to the call's arguments. Offset is the number of
+// bytes that the arguments had before.
+type ToolArgsDelta struct {
+	CallID, Text string
+	Offset       int
+}
+
+// ToolCallEnded closes the call and repeats its arguments whole.
+type ToolCallEnded struct {
+	Call ToolCall
+}
+
+// MessageEnded closes the message. Discarded says that the attempt is dead and
+// that nothing it has shown happened; a message with another id follows, or the
+// turn fails. Interrupted says that the message stays although it was cut short.
+type MessageEnded struct {
+	MessageID   string
+	Discarded   bool
+	Interrupted bool
+}
+
+// ModelRetrying says that the model is asked again, as Attempt, after Delay.
+type ModelRetrying struct {
+	Step    int
+	Attempt int
+	Delay   time.Duration
+	Err     error
+}
+
+// OutputPartial is what is there of a structured answer, made whole so that it
+// parses; at most about ten in a second.
+type OutputPartial struct {
+	MessageID string
+	Value     json.RawMessage
+}
+
+// Requested says that the turn needs an answer from outside. The request is
+// stored before this event.
+type Requested struct {
+	Pending Pending
+}
+
+// Answered says that a request got its answer, which is stored.
+type Answered struct {
+	Pending Pending
+}
+
+// ToolStarted says that the call's tool starts now.
+type ToolStarted struct {
+	Call ToolCall
+}
+
+// ToolProgress is what a tool tells while it runs; see [Progress]. Percent is
+// negative when unknown.
+type ToolProgress struct {
+	CallID  string
+	Message string
+	Percent float64
+}
+
+// ToolFinished is the one result of a call. Err is the cause of a failure, for
+// the operator; the model reads Result.Text alone. A resumed turn tells the
+// results of its open step again.
+type ToolFinished struct {
+	Result   ToolResult
+	Duration time.Duration
+	Err      error
+}
+
+// StepFinished closes a step. Its message and results are on their way to the
+// store; TurnFinished says whether they arrived. Attempts is 0 when the model's
+// answer was stored already and only calls were left.
+type StepFinished struct {
+	Step     int
+	Finish   FinishReason
+	Attempts int
+	Usage    Usage
+	Cost     float64 // in USD, 0 when the price is unknown
+	Duration time.Duration
+}
+
+// Reduced says that the model will see less than the whole history, or (Forced)
+// that a context overflow demanded it. Cached says that an earlier summary was
+// used again, without a model call.
+type Reduced struct {
+	Strategy      ReductionStrategy
+	Before, After int // messages
+	Cached        bool
+	Hard          bool
+	Forced        bool
+	Usage         Usage // of the summarising call
+}
+
+// Nested is an event of a sub-agent that works for the tool call CallID. Chain
+// names the agents from the outermost to the one that speaks; its length is the
+// depth plus one.
+type Nested struct {
+	CallID string
+	TurnID string
+	Chain  []string
+	Event  Event
+}
+
+// Warning says that something beside the loop failed and that the turn goes on.
+// Source names it: context/NAME, observer/NAME, reduction.
+type Warning struct {
+	Source string
+	Err    error
+}
+
+// TurnFinished ends every turn, exactly once, after everything is stored.
+type TurnFinished struct {
+	TurnID  string
+	Outcome Outcome
+	Reason  Reason
+	// Message says in one sentence for people how the turn ended; empty when it
+	// completed.
+	Message string
+	// Err is the cause of a failure, for the operator.
+	Err      error
+	Steps    int
+	Usage    Usage
+	Cost     float64
+	Duration time.Duration
+	// Pending are the requests that a waiting turn needs answers to.
+	Pending []Pending
+	// Unsaved says that the store refused the last step: what was shown of it is
+	// not in the conversation.
+	Unsaved bool
+}
+
+// Outcome is the state in which a turn ends.
+type Outcome string
+
+// The outcomes. A waiting turn goes on later; the others are final.
+const (
+	Completed Outcome = "completed"
+	Failed    Outcome = "failed"
+	Canceled  Outcome = "canceled"
+	Waiting   Outcome = "waiting"
+)
+
+// Reason says why a turn ended. The words of failures are the contract's codes
+// of a failed run (contract, section 4).
+type Reason string
+
+// The reasons.
+const (
+	ReasonDone            Reason = "done"            // the model answered without tool calls
+	ReasonLength          Reason = "length"          // the answer reached MaxOutputTokens
+	ReasonPending         Reason = "pending"         // an answer from outside is needed
+	ReasonMaxSteps        Reason = "max_steps"       // every step was used
+	ReasonMaxErrors       Reason = "max_errors"      // too many consecutive steps with errors
+	ReasonIdenticalCalls  Reason = "identical_calls" // the same call too often
+	ReasonUnknownTool     Reason = "unknown_tool"    // only with StopOnUnknownTool
+	ReasonDenied          Reason = "denied"          // no more steps were granted
+	ReasonProviderAuth    Reason = "provider_auth"   // ClassAuth, ClassQuota
+	ReasonRateLimited     Reason = "provider_rate_limited"
+	ReasonUnavailable     Reason = "provider_unavailable" // overloaded, network, time-out, malformed, too large
+	ReasonInvalidRequest  Reason = "provider_invalid"     // ClassInvalid
+	ReasonContextOverflow Reason = "context_overflow"
+	ReasonFiltered        Reason = "content_filtered"
+	ReasonTimeout         Reason = "timeout" // the turn's time is over
+	ReasonBudget          Reason = "budget_exhausted"
+	ReasonStorage         Reason = "storage"
+	ReasonCanceled        Reason = "canceled"
+	ReasonOutput          Reason = "output_invalid" // the structured answer does not fit its schema
+	ReasonInternal        Reason = "internal"
+)
+
+func (TurnStarted) event()      {}
+func (StepStarted) event()      {}
+func (ModelCallStarted) event() {}
+func (MessageStarted) event()   {}
+func (ReasoningStarted) event() {}
+func (ReasoningDelta) event()   {}
+func (ReasoningEnded) event()   {}
+func (TextStarted) event()      {}
+func (TextDelta) event()        {}
+func (TextEnded) event()        {}
+func (ToolCallStarted) event()  {}
+func (ToolArgsDelta) event()    {}
+func (ToolCallEnded) event()    {}
+func (MessageEnded) event()     {}
+func (ModelRetrying) event()    {}
+func (OutputPartial) event()    {}
+func (Requested) event()        {}
+func (Answered) event()         {}
+func (ToolStarted) event()      {}
+func (ToolProgress) event()     {}
+func (ToolFinished) event()     {}
+func (StepFinished) event()     {}
+func (Reduced) event()          {}
+func (Nested) event()           {}
+func (Warning) event()          {}
+func (TurnFinished) event()     {}

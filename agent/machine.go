@@ -1,0 +1,262 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+)
+
+// machine is the step machine: it decides what a turn does next and which events
+// it shows, and nothing else. It is pure: no clock, no I/O, no goroutine, no
+// randomness; the same inputs give the same events and actions. The turn asks
+// next for one action, performs it, and reports through the input methods:
+//
+//	callModel → chunk*, modelEnded     wait     → waited
+//	decide    → decided                save     → saved
+//	ask       → answered | unanswered  start    → (nothing)
+//	await     → toolEnded              finish   → (nothing, the end)
+//
+// cancel may come at any time.
+type machine struct {
+	rules rules
+	turn  TurnRef
+	conv  string
+
+	phase   phase
+	step    Step
+	attempt int
+	// maxSteps grows when a continuation is granted.
+	maxSteps int
+
+	answer    answer // the model's answer as it grows
+	events    []Event
+	open      []callState // the calls of the step
+	dirty     bool        // the open step has something that is not stored
+	reduced   bool        // this step was reduced after an overflow
+	force     bool        // the next call of the model has to be reduced
+	delay     time.Duration
+	started   int             // place of the call that starts
+	asked     map[string]bool // requests that were put to Options.Answer
+	announced map[string]bool // requests that were shown
+	toApply   []Pending       // answers that act when they are stored
+	callIDs   map[string]bool // ids used in this turn
+	repeats   map[string]repeat
+	errors    int // consecutive steps with a failure
+	complete  []string
+
+	began     time.Time
+	elapsed   time.Duration // since then
+	stepBegan time.Duration
+	usage     Usage
+	cost      float64
+	calls     int
+	end       *ending
+	choices   map[string]Choice
+	output    []byte // the structured answer
+	outName   string
+	stopped   bool // the turn is canceled or its store is broken: nothing new begins
+}
+
+// rules are the parts of Options that the machine reads.
+type rules struct {
+	agent      string
+	opts       *Options
+	specs      map[string]*boundTool
+	names      string     // of all tools, for the model
+	order      []ToolSpec // as the model sees them
+	output     *Structured
+	native     *argumentSchema   // of a native structured answer
+	returnTool map[string]string // name of a return tool → name of its type
+	price      func(Usage) float64
+}
+
+// phase is where a step is.
+type phase int
+
+const (
+	phaseStep    phase = iota // a step begins
+	phaseModel                // the model is to be called
+	phaseBackoff              // a retry waits
+	phaseDecide               // rules and hooks look at the calls
+	phaseCalls                // requests and tools
+	phaseExtend               // a continuation is asked for
+	phaseEnded
+)
+
+// actionKind is what the turn has to do.
+type actionKind int
+
+const (
+	actCallModel actionKind = iota + 1
+	actWait
+	actDecide
+	actSave  // and wait until it is stored
+	actAsk   // put a request to Options.Answer
+	actStart // start a tool
+	actAwait // wait for a tool
+	actFinish
+)
+
+// action is one thing to do; only the fields of its kind are set.
+type action struct {
+	kind    actionKind
+	attempt int
+	force   bool // callModel: reduce the history after an overflow
+	delay   time.Duration
+	step    Step
+	pending Pending
+	call    ToolCall
+}
+
+// ending is how the turn ends.
+type ending struct {
+	outcome Outcome
+	reason  Reason
+	message string
+	err     error
+	unsaved bool
+}
+
+// repeat counts identical calls of one tool.
+type repeat struct {
+	arguments string
+	count     int
+}
+
+func newMachine(r rules, conversation string, turn TurnRef) *machine {
+	return &machine{
+		rules: r, conv: conversation, turn: turn, maxSteps: r.opts.MaxSteps,
+		asked: map[string]bool{}, announced: map[string]bool{},
+		callIDs: map[string]bool{}, repeats: map[string]repeat{}, choices: map[string]Choice{},
+	}
+}
+
+// take returns the events since the last call. The slice is reused.
+func (m *machine) take() []Event {
+	out := m.events
+	m.events = m.events[:0]
+	return out
+}
+
+func (m *machine) emit(e Event) { m.events = append(m.events, e) }
+
+// next returns what to do now. It is called again after the report of the
+// action before.
+func (m *machine) next() action {
+	for {
+		switch m.phase {
+		case phaseStep:
+			m.beginStep()
+		case phaseModel:
+			m.attempt++
+			force := m.force
+			m.force = false
+			return action{kind: actCallModel, attempt: m.attempt, force: force}
+		case phaseBackoff:
+			return action{kind: actWait, delay: m.delay}
+		case phaseDecide:
+			return action{kind: actDecide, step: m.step}
+		case phaseCalls:
+			if act, ok := m.nextInCalls(); ok {
+				return act
+			}
+		case phaseEnded:
+			return action{kind: actFinish}
+		}
+	}
+}
+
+// beginStep opens the step whose index stands in m.step.
+func (m *machine) beginStep() {
+	if m.overBudget() {
+		return
+	}
+	m.step = Step{Index: m.step.Index}
+	m.attempt, m.reduced, m.open, m.dirty = 0, false, nil, false
+	m.stepBegan = m.elapsed
+	m.emitStepStarted()
+	m.phase = phaseModel
+}
+
+// tick tells the time since the turn began.
+func (m *machine) tick(elapsed time.Duration) { m.elapsed = elapsed }
+
+func (m *machine) now() time.Time { return m.began.Add(m.elapsed).Round(0) }
+
+func (m *machine) emitStepStarted() {
+	m.emit(StepStarted{Step: m.step.Index, MaxSteps: m.maxSteps, Errors: m.errors, Completed: m.complete[:len(m.complete):len(m.complete)]})
+}
+
+func (m *machine) overBudget() bool {
+	o := m.rules.opts
+	switch {
+	case o.MaxTokens > 0 && m.usage.InputTokens+m.usage.OutputTokens > o.MaxTokens:
+		m.fail(ReasonBudget, fmt.Sprintf("The turn used more than its %d tokens.", o.MaxTokens), nil)
+	case o.MaxCost > 0 && m.cost > o.MaxCost:
+		m.fail(ReasonBudget, fmt.Sprintf("The turn cost more than its %.2f USD.", o.MaxCost), nil)
+	default:
+		return false
+	}
+	return true
+}
+
+// waited reports that the delay of a retry is over.
+func (m *machine) waited() {
+	if m.phase == phaseBackoff {
+		m.phase = phaseModel
+	}
+}
+
+// cancel ends the turn for a reason that lies outside: canceled, timeout,
+// internal. The model's stream has ended by then; tools that still run are
+// awaited, and their calls get their results.
+func (m *machine) cancel(reason Reason, message string, err error) {
+	if m.stopped || m.phase == phaseEnded {
+		return
+	}
+	m.stopped = true
+	outcome := Failed
+	if reason == ReasonCanceled {
+		outcome = Canceled
+	}
+	m.end = &ending{outcome: outcome, reason: reason, message: message, err: err}
+	switch m.phase {
+	case phaseModel, phaseBackoff:
+		m.cutShort()
+	case phaseDecide:
+		m.phase = phaseCalls
+	case phaseCalls:
+	default:
+		m.phase = phaseEnded
+	}
+}
+
+// saved reports how storing a step went. After a failure nothing is stored any
+// more.
+func (m *machine) saved(err error) {
+	if err == nil {
+		for i := range m.toApply {
+			m.emit(Answered{Pending: m.toApply[i]})
+			m.apply(&m.toApply[i])
+		}
+		m.toApply = nil
+		return
+	}
+	if m.end != nil && m.end.unsaved {
+		return
+	}
+	m.cancel(ReasonStorage, "The conversation could not be stored.", err)
+	if m.end == nil || m.end.reason != ReasonStorage {
+		m.end = unsaved(err)
+	}
+	m.end.unsaved = true
+}
+
+func (m *machine) fail(reason Reason, message string, err error) {
+	m.end = &ending{outcome: Failed, reason: reason, message: message, err: err}
+	m.phase = phaseEnded
+}
+
+func (m *machine) succeed(reason Reason) {
+	m.end = &ending{outcome: Completed, reason: reason}
+	m.phase = phaseEnded
+}

@@ -1,0 +1,12 @@
+package agent_test
+
+import (
+	"testing"
+
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/storetest"
+)
+
+func TestMemoryIsAStore(t *testing.T) {
+	storetest.Exercise(t, func(*testing.T) agent.Store { return agent.NewMemory() })
+}

@@ -1,0 +1,153 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Role says who speaks in a [Message].
+type Role string
+
+// The roles. Tool messages carry the results of one step's calls.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	ToolRole  Role = "tool"
+)
+
+// Message is one entry of the model-facing history. A message that was given
+// to this package or taken from it is never changed afterwards; neither side
+// may write into its parts.
+type Message struct {
+	ID   string `json:"id,omitempty"`
+	Role Role   `json:"role"`
+	// Parts are in the order of the model's output or of the author's input.
+	Parts []Part `json:"parts"`
+	// Interrupted marks an assistant message whose text was cut short.
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Summary marks the message that stands for older ones; see [Reduction].
+	Summary   bool      `json:"summary,omitempty"`
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+}
+
+// PartType says which fields of a [Part] are used.
+type PartType string
+
+// The types of parts.
+const (
+	TextPart      PartType = "text"
+	ReasoningPart PartType = "reasoning"
+	FilePart      PartType = "file"
+	CallPart      PartType = "tool_call"
+	ResultPart    PartType = "tool_result"
+)
+
+// Part is one piece of a message: Text for [TextPart] and [ReasoningPart], or
+// the pointer that its type names.
+type Part struct {
+	Type   PartType    `json:"type"`
+	Text   string      `json:"text,omitempty"`
+	File   *File       `json:"file,omitempty"`
+	Call   *ToolCall   `json:"call,omitempty"`
+	Result *ToolResult `json:"result,omitempty"`
+	// Opaque is what the provider wants back with this part, unread and
+	// unchanged: a signature of its reasoning, an encrypted item. A provider
+	// writes its own name into it and ignores what another one wrote.
+	Opaque json.RawMessage `json:"opaque,omitempty"`
+}
+
+// File is an image or a document in an input or a tool result: Data, or a URL
+// that the provider can fetch itself.
+type File struct {
+	Name      string `json:"name,omitempty"`
+	MediaType string `json:"mediaType"`
+	Data      []byte `json:"data,omitempty"`
+	URL       string `json:"url,omitempty"`
+}
+
+// ToolCall is the model's wish to call a tool.
+type ToolCall struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Arguments is the text that the model wrote, meant as one JSON object. It
+	// may be anything; a call that does not parse is answered with an error and
+	// never reaches the tool.
+	Arguments string `json:"arguments"`
+}
+
+// ResultStatus tells how a tool call ended. It is a flag set by whoever ended
+// it, never guessed from a text.
+type ResultStatus string
+
+// The statuses of results. All but [ResultOK] and [ResultDenied] count as
+// failures.
+const (
+	ResultOK          ResultStatus = "ok"
+	ResultFailed      ResultStatus = "failed"      // the tool returned an error
+	ResultInvalid     ResultStatus = "invalid"     // the arguments do not fit the schema
+	ResultUnknown     ResultStatus = "unknown"     // no tool has that name
+	ResultDenied      ResultStatus = "denied"      // a person or a rule said no
+	ResultTimedOut    ResultStatus = "timed_out"   // the tool took too long
+	ResultCanceled    ResultStatus = "canceled"    // the turn was canceled
+	ResultSkipped     ResultStatus = "skipped"     // the turn ended before it could start
+	ResultInterrupted ResultStatus = "interrupted" // the process died; the effect is unknown
+)
+
+// Failed reports whether the status counts towards the stop at too many
+// consecutive errors.
+func (s ResultStatus) Failed() bool { return s != ResultOK && s != ResultDenied }
+
+// ToolResult is the one answer to a [ToolCall]. Text is what the model reads.
+type ToolResult struct {
+	CallID string       `json:"callId"`
+	Name   string       `json:"name"`
+	Status ResultStatus `json:"status"`
+	Text   string       `json:"text"`
+	Files  []File       `json:"files,omitempty"`
+}
+
+// Say returns a user message with one text.
+func Say(text string) Message { return Message{Role: User, Parts: []Part{Text(text)}} }
+
+// Text returns a text part.
+func Text(text string) Part { return Part{Type: TextPart, Text: text} }
+
+// Image returns a file part with data of a media type such as image/png.
+func Image(mediaType string, data []byte) Part {
+	return Part{Type: FilePart, File: &File{MediaType: mediaType, Data: data}}
+}
+
+// Text returns the message's text parts, joined without a separator.
+func (m Message) Text() string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if p.Type == TextPart {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+// Calls returns the message's tool calls in order.
+func (m Message) Calls() []ToolCall {
+	var calls []ToolCall
+	for _, p := range m.Parts {
+		if p.Type == CallPart {
+			calls = append(calls, *p.Call)
+		}
+	}
+	return calls
+}
+
+// Results returns the message's tool results in order.
+func (m Message) Results() []ToolResult {
+	var results []ToolResult
+	for _, p := range m.Parts {
+		if p.Type == ResultPart {
+			results = append(results, *p.Result)
+		}
+	}
+	return results
+}

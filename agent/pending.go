@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// PendingKind says what a [Pending] request asks for.
+type PendingKind string
+
+// The kinds of requests.
+const (
+	// Permission asks whether the call may run. Answer with Approved, Reason and
+	// Choice.
+	Permission PendingKind = "permission"
+	// ClientCall asks somebody outside to execute the call. Answer with Text, and
+	// Failed when it failed.
+	ClientCall PendingKind = "client_call"
+	// Clarification asks a person a question. Answer with Text.
+	Clarification PendingKind = "clarification"
+	// Continuation asks whether a turn at its last step may go on. Answer with
+	// Approved.
+	Continuation PendingKind = "continuation"
+)
+
+// Pending is a request that a turn waits for. It is part of the stored step, so
+// it survives the process, and takes one answer.
+type Pending struct {
+	ID   string      `json:"id"`
+	Kind PendingKind `json:"kind"`
+	// Call is the tool call in question; the zero value for [Continuation].
+	Call ToolCall `json:"call,omitzero"`
+	// Description is the tool's description.
+	Description string `json:"description,omitempty"`
+	// Question and Options belong to [Clarification].
+	Question string   `json:"question,omitempty"`
+	Options  []string `json:"options,omitempty"`
+	// Step and MaxSteps belong to [Continuation].
+	Step     int `json:"step,omitempty"`
+	MaxSteps int `json:"maxSteps,omitempty"`
+	// Agent is who asks; Conversation is where the answer belongs, which for a
+	// sub-agent is not the conversation of the turn that waits.
+	Agent        string `json:"agent,omitempty"`
+	Conversation string `json:"conversation"`
+	// Via is the call of the waiting turn whose sub-agent asks; empty when the turn
+	// asks itself.
+	Via         string    `json:"via,omitempty"`
+	RequestedAt time.Time `json:"requestedAt,omitzero"`
+	// ExpiresAt, if set, is when the request counts as denied.
+	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	Answer    *Answer   `json:"answer,omitempty"`
+}
+
+// Answer is the one answer to a [Pending] request.
+type Answer struct {
+	PendingID string `json:"pendingId"`
+	Approved  bool   `json:"approved,omitempty"`
+	// Reason is told to the model when a permission is denied.
+	Reason string `json:"reason,omitempty"`
+	// Choice is remembered in the conversation for later calls of the tool.
+	Choice Choice `json:"choice,omitempty"`
+	Text   string `json:"text,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
+	Files  []File `json:"files,omitempty"`
+	// By says who answered, for the record.
+	By string `json:"by,omitempty"`
+}
+
+// Choice says whether a permission is asked again.
+type Choice string
+
+// The choices. The zero value asks again.
+const (
+	AskAgain    Choice = "ask"
+	AlwaysAllow Choice = "always_allow"
+	AlwaysDeny  Choice = "always_deny"
+)
+
+// askSchema is what the model fills in for a question.
+var askSchema = json.RawMessage(`{"type":"object","properties":{` +
+	`"question":{"type":"string","description":"The question, in full."},` +
+	`"options":{"type":"array","items":{"type":"string"},"description":"Answers to choose from, if the question has some."}},` +
+	`"required":["question"]}`)
+
+// AskUser is a tool by which the model asks a person a question; the answer is
+// its result. The call is a [Pending] request of kind [Clarification].
+func AskUser() Tool {
+	return External(ToolSpec{
+		Name:        "ask_user",
+		Description: "Asks the user a question and waits for the answer. Use it only when you cannot go on without it.",
+		Schema:      askSchema,
+		Question:    true,
+	})
+}

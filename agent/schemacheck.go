@@ -1,0 +1,342 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+const (
+	// maxViolations is how much a model is told at once.
+	maxViolations = 8
+	// maxCheckSteps bounds the work of one check: alternatives within
+	// alternatives multiply, and neither schemas nor arguments are ours.
+	maxCheckSteps = 1_000_000
+)
+
+// check says what is wrong with the arguments of a call, in words for the model
+// that wrote them: every line names a path and what is expected there. No text
+// at all counts as {}.
+func (s *argumentSchema) check(arguments string) error {
+	if strings.TrimSpace(arguments) == "" {
+		arguments = "{}"
+	}
+	value, err := parseJSON(s.label, arguments)
+	if err != nil {
+		return err
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return fmt.Errorf("%s: must be object, not %s", s.label, typeOf(value))
+	}
+	c := checker{s: s, limit: maxViolations}
+	c.value(s.root, value, s.label)
+	if c.steps > maxCheckSteps {
+		return fmt.Errorf("%s: too large to be checked", s.label)
+	}
+	if len(c.found) > 0 {
+		return errors.New(strings.Join(c.found, "\n"))
+	}
+	return nil
+}
+
+// checker is one walk of a value along a schema.
+type checker struct {
+	s     *argumentSchema
+	found []string
+	limit int
+	steps int
+}
+
+func (c *checker) full() bool { return len(c.found) >= c.limit || c.steps > maxCheckSteps }
+
+func (c *checker) add(path, format string, args ...any) {
+	if !c.full() {
+		c.found = append(c.found, path+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+// fits walks on the side and returns the first violation, "" if there is none.
+func (c *checker) fits(schema *jsonschema.Schema, v any, path string) string {
+	side := checker{s: c.s, limit: 1, steps: c.steps}
+	side.value(schema, v, path)
+	c.steps = side.steps
+	return strings.Join(side.found, "")
+}
+
+func (c *checker) value(schema *jsonschema.Schema, v any, path string) {
+	c.steps += 1 + len(schema.Enum)
+	if c.full() {
+		return
+	}
+	if types := typesOf(schema); len(types) > 0 && !slices.Contains(types, typeOf(v)) &&
+		(typeOf(v) != "integer" || !slices.Contains(types, "number")) {
+		c.add(path, "must be %s, not %s", strings.Join(types, " or "), typeOf(v))
+		return
+	}
+	if schema.Enum != nil && !slices.ContainsFunc(schema.Enum, func(e any) bool { return reflect.DeepEqual(e, v) }) {
+		c.add(path, "must be one of %s", quoteList(schema.Enum))
+	}
+	if schema.Const != nil && !reflect.DeepEqual(*schema.Const, v) {
+		c.add(path, "must be %s", quote(*schema.Const))
+	}
+	switch v := v.(type) {
+	case float64:
+		c.number(schema, v, path)
+	case string:
+		c.text(schema, v, path)
+	case []any:
+		c.array(schema, v, path)
+	case map[string]any:
+		c.object(schema, v, path)
+	}
+	if schema.Ref != "" {
+		c.value(c.s.refs[schema.Ref], v, path)
+	}
+	c.combined(schema, v, path)
+}
+
+// combined judges v by the schemas that are put together of others.
+func (c *checker) combined(schema *jsonschema.Schema, v any, path string) {
+	for _, part := range schema.AllOf {
+		c.value(part, v, path)
+	}
+	if schema.AnyOf != nil {
+		if fitting, why := c.alternatives(schema.AnyOf, v, path, 1); fitting == 0 {
+			c.add(path, "fits none of %d forms: %s", len(schema.AnyOf), why)
+		}
+	}
+	if schema.OneOf != nil {
+		switch fitting, why := c.alternatives(schema.OneOf, v, path, 2); fitting {
+		case 0:
+			c.add(path, "fits none of %d forms: %s", len(schema.OneOf), why)
+		case 2:
+			c.add(path, "fits several of %d forms and must fit exactly one", len(schema.OneOf))
+		}
+	}
+	if schema.Not != nil {
+		if reflect.ValueOf(*schema.Not).IsZero() {
+			c.add(path, "is not allowed")
+		} else if c.fits(schema.Not, v, path) == "" {
+			c.add(path, "has a form that is not allowed")
+		}
+	}
+	if schema.If != nil {
+		branch := schema.Then
+		if c.fits(schema.If, v, path) != "" {
+			branch = schema.Else
+		}
+		if branch != nil {
+			c.value(branch, v, path)
+		}
+	}
+}
+
+// alternatives counts up to enough of the forms that v fits, and says why it does
+// not fit the first ones.
+func (c *checker) alternatives(forms []*jsonschema.Schema, v any, path string, enough int) (fitting int, why string) {
+	var reasons []string
+	for i, form := range forms {
+		violation := c.fits(form, v, path)
+		if violation == "" {
+			if fitting++; fitting == enough {
+				return fitting, ""
+			}
+		} else if i < 4 {
+			reasons = append(reasons, violation)
+		}
+	}
+	return fitting, strings.Join(reasons, " | ")
+}
+
+func (c *checker) number(schema *jsonschema.Schema, n float64, path string) {
+	if m := schema.Minimum; m != nil && n < *m {
+		c.add(path, "must be at least %v", *m)
+	}
+	if m := schema.Maximum; m != nil && n > *m {
+		c.add(path, "must be at most %v", *m)
+	}
+	if m := schema.ExclusiveMinimum; m != nil && n <= *m {
+		c.add(path, "must be more than %v", *m)
+	}
+	if m := schema.ExclusiveMaximum; m != nil && n >= *m {
+		c.add(path, "must be less than %v", *m)
+	}
+	if m := schema.MultipleOf; m != nil && *m > 0 {
+		// 0.3 is a multiple of 0.1, whatever binary fractions say.
+		if q := n / *m; math.Abs(q-math.Round(q)) > 1e-9*math.Max(1, math.Abs(q)) {
+			c.add(path, "must be a multiple of %v", *m)
+		}
+	}
+}
+
+func (c *checker) text(schema *jsonschema.Schema, text, path string) {
+	n := utf8.RuneCountInString(text)
+	if m := schema.MinLength; m != nil && n < *m {
+		c.add(path, "must have at least %d characters, not %d", *m, n)
+	}
+	if m := schema.MaxLength; m != nil && n > *m {
+		c.add(path, "must have at most %d characters, not %d", *m, n)
+	}
+	if p := c.s.patterns[schema.Pattern]; p != nil && !p.MatchString(text) {
+		c.add(path, "must match the pattern %s", schema.Pattern)
+	}
+}
+
+func (c *checker) array(schema *jsonschema.Schema, items []any, path string) {
+	if m := schema.MinItems; m != nil && len(items) < *m {
+		c.add(path, "must have at least %d items, not %d", *m, len(items))
+	}
+	if m := schema.MaxItems; m != nil && len(items) > *m {
+		c.add(path, "must have at most %d items, not %d", *m, len(items))
+	}
+	if schema.UniqueItems {
+		first := map[string]int{}
+		for i, item := range items {
+			key, _ := json.Marshal(item)
+			if j, twice := first[string(key)]; twice {
+				c.add(path, "must not hold the same twice, as items %d and %d", j, i)
+				break
+			}
+			first[string(key)] = i
+		}
+	}
+	// Draft 7 calls items and additionalItems what are now prefixItems and items.
+	leading, rest := schema.PrefixItems, schema.Items
+	if schema.ItemsArray != nil {
+		leading, rest = schema.ItemsArray, schema.AdditionalItems
+	}
+	contained := 0
+	for i, item := range items {
+		at := path + "[" + strconv.Itoa(i) + "]"
+		switch {
+		case c.full():
+			return
+		case i < len(leading):
+			c.value(leading[i], item, at)
+		case rest != nil:
+			c.value(rest, item, at)
+		}
+		if schema.Contains != nil && c.fits(schema.Contains, item, at) == "" {
+			contained++
+		}
+	}
+	if schema.Contains != nil {
+		least := 1
+		if schema.MinContains != nil {
+			least = *schema.MinContains
+		}
+		if contained < least || (schema.MaxContains != nil && contained > *schema.MaxContains) {
+			c.add(path, "has the wrong number (%d) of items of a demanded form", contained)
+		}
+	}
+}
+
+func (c *checker) object(schema *jsonschema.Schema, object map[string]any, path string) {
+	c.demanded(schema.Required, object, path)
+	if m := schema.MinProperties; m != nil && len(object) < *m {
+		c.add(path, "must have at least %d properties, not %d", *m, len(object))
+	}
+	if m := schema.MaxProperties; m != nil && len(object) > *m {
+		c.add(path, "must have at most %d properties, not %d", *m, len(object))
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if c.full() {
+			return
+		}
+		at := propertyPath(path, name)
+		own, judged := schema.Properties[name]
+		if judged {
+			c.value(own, object[name], at)
+		}
+		for pattern, part := range schema.PatternProperties {
+			c.steps++
+			if p := c.s.patterns[pattern]; p == nil || p.MatchString(name) {
+				judged = true
+				if p != nil {
+					c.value(part, object[name], at)
+				}
+			}
+		}
+		if rest := schema.AdditionalProperties; rest != nil && !judged {
+			if rest.Not != nil && reflect.ValueOf(*rest.Not).IsZero() {
+				c.add(at, "is not a known property; known are: %s", knownNames(schema.Properties))
+			} else {
+				c.value(rest, object[name], at)
+			}
+		}
+		if schema.PropertyNames != nil {
+			c.value(schema.PropertyNames, name, at)
+		}
+		c.demanded(schema.DependentRequired[name], object, path)
+		c.demanded(schema.DependencyStrings[name], object, path)
+		for _, parts := range []map[string]*jsonschema.Schema{schema.DependentSchemas, schema.DependencySchemas} {
+			if part := parts[name]; part != nil {
+				c.value(part, object, path)
+			}
+		}
+	}
+}
+
+func (c *checker) demanded(demanded []string, object map[string]any, path string) {
+	for _, name := range demanded {
+		if _, there := object[name]; !there {
+			c.add(propertyPath(path, name), "is missing")
+		}
+	}
+}
+
+// typeOf names the JSON type of v, integer where a number is one.
+func typeOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case float64:
+		if v == math.Trunc(v) {
+			return "integer"
+		}
+		return "number"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
+
+// quoteList renders values for an error, the first ones of many.
+func quoteList(values []any) string {
+	var b strings.Builder
+	for i, v := range values {
+		if i == 20 {
+			return b.String() + ", …"
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(v))
+	}
+	return b.String()
+}
+
+// knownNames lists properties for an error, the first ones of many.
+func knownNames(properties map[string]*jsonschema.Schema) string {
+	known := slices.Sorted(maps.Keys(properties))
+	if len(known) == 0 {
+		return "none"
+	}
+	if len(known) > 20 {
+		known = append(known[:20], "…")
+	}
+	return strings.Join(known, ", ")
+}

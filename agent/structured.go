@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// OutputMode says how a structured answer is asked for.
+type OutputMode string
+
+// The modes.
+const (
+	// OutputNative asks the provider for text that fits the schema. The text streams,
+	// and [OutputPartial] shows what is there.
+	OutputNative OutputMode = "native"
+	// OutputTool gives the model one more tool, return_NAME, whose call ends the
+	// turn. It works with every provider that knows tools.
+	OutputTool OutputMode = "tool"
+	// OutputUnion gives it one such tool for each type.
+	OutputUnion OutputMode = "union"
+)
+
+// Structured asks for an answer that is one JSON value. Types has one element,
+// with [OutputUnion] at least one.
+type Structured struct {
+	Mode  OutputMode
+	Types []OutputSchema
+	// NoPartials leaves out [OutputPartial].
+	NoPartials bool
+}
+
+// OutputOf describes T, a struct or a map, as the form of an answer. It panics
+// when T has no JSON Schema.
+func OutputOf[T any](name, description string) OutputSchema {
+	schema, err := schemaOf(reflect.TypeFor[T]())
+	if err != nil {
+		panic(fmt.Sprintf("agent.OutputOf(%q): %v", name, err))
+	}
+	return OutputSchema{Name: name, Description: description, Schema: schema}
+}
+
+// Decode returns the structured answer of a turn as a T. InvalidArgument when
+// the turn gave none or it does not fit.
+func Decode[T any](r *Result) (T, error) {
+	var out T
+	if len(r.Output) == 0 {
+		return out, shoal.E("agent.Decode", shoal.InvalidArgument, "the turn gave no structured answer: "+string(r.Reason))
+	}
+	if err := json.Unmarshal(r.Output, &out); err != nil {
+		return out, &shoal.Error{Op: "agent.Decode", Kind: shoal.InvalidArgument, Msg: "the answer is not a " + fmt.Sprintf("%T", out), Err: err}
+	}
+	return out, nil
+}
+
+// check reports what is wrong with the request for a structured answer.
+func (s *Structured) check() error {
+	switch {
+	case len(s.Types) == 0:
+		return shoal.Invalid("Output.Types", "is empty")
+	case s.Mode != OutputUnion && len(s.Types) > 1:
+		return shoal.Invalid("Output.Types", "has more than one type, which needs OutputUnion")
+	case s.Mode != OutputNative && s.Mode != OutputTool && s.Mode != OutputUnion:
+		return shoal.Invalid("Output.Mode", fmt.Sprintf("is %q; native, tool and union are known", s.Mode))
+	}
+	for i, t := range s.Types {
+		if t.Name == "" || len(t.Schema) == 0 {
+			return shoal.Invalid(fmt.Sprintf("Output.Types[%d]", i), "needs a name and a schema")
+		}
+	}
+	return nil
+}
+
+// tools returns the return tools of the modes that use them.
+func (s *Structured) tools() []Tool {
+	if s.Mode == OutputNative {
+		return nil
+	}
+	out := make([]Tool, 0, len(s.Types))
+	for _, t := range s.Types {
+		out = append(out, External(ToolSpec{
+			Name:        returnPrefix + t.Name,
+			Description: "Gives the final answer. " + t.Description,
+			Schema:      t.Schema,
+		}))
+	}
+	return out
+}
+
+const returnPrefix = "return_"

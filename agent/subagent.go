@@ -1,0 +1,184 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// SubAgent says how an agent appears as a tool of another one.
+type SubAgent struct {
+	// Name and Description are what the calling model sees. Defaults: the agent's.
+	Name        string
+	Description string
+	// WithoutPermission lets it be called without asking a person.
+	WithoutPermission bool
+	// WithHistory gives it a copy of the caller's history before the present turn;
+	// without it the input is all it knows.
+	WithHistory bool
+}
+
+var subAgentSchema = json.RawMessage(`{"type":"object","properties":{"input":{"type":"string",` +
+	`"description":"The task, with everything that is needed to do it."}},"required":["input"]}`)
+
+// AsTool makes a tool of an agent. It takes one input and answers with the
+// sub-agent's last text. Each call has a conversation of its own, in the store
+// of the caller's, whose id follows from the call's; it stays there. The
+// sub-agent's events are the caller's [Nested] ones. What the sub-agent asks for
+// is asked by the caller's turn; a sub-agent that waits makes the caller wait,
+// and both go on where they were.
+func AsTool(sub *Agent, s SubAgent) Tool {
+	spec := ToolSpec{
+		Name:               orElse(s.Name, sub.opts.Name),
+		Description:        orElse(s.Description, sub.opts.Description),
+		Schema:             subAgentSchema,
+		RequiresPermission: !s.WithoutPermission,
+		Idempotent:         true, // its conversation knows how far it came
+		Timeout:            -1,   // its own turn has one
+	}
+	return &subAgent{agent: sub, spec: spec, withHistory: s.WithHistory}
+}
+
+type subAgent struct {
+	agent       *Agent
+	spec        ToolSpec
+	withHistory bool
+}
+
+func (s *subAgent) Spec() ToolSpec { return s.spec }
+
+// maxNesting bounds agents that call agents that call agents.
+const maxNesting = 8
+
+func (s *subAgent) Call(ctx context.Context, call ToolCall) (Output, error) {
+	var in struct{ Input string }
+	if err := json.Unmarshal([]byte(call.Arguments), &in); err != nil {
+		return Output{}, err
+	}
+	above, ok := ctx.Value(toolContextKey{}).(*toolContext)
+	if !ok {
+		return Output{}, fmt.Errorf("agent %s was called outside of a turn", s.agent.opts.Name)
+	}
+	if above.depth >= maxNesting {
+		return Output{Text: fmt.Sprintf("Error: more than %d agents call each other.", maxNesting), Failed: true}, nil
+	}
+	conv, begun, done, err := s.conversation(ctx, above, call)
+	if err != nil {
+		return Output{}, err
+	}
+	if done != nil {
+		return *done, nil
+	}
+	input := []Message{Say(in.Input)}
+	if begun {
+		input = nil
+	}
+	var end TurnFinished
+	t := s.agent.run(ctx, conv, input, func(e Event, failed error) bool {
+		if failed != nil {
+			err = failed
+			return false
+		}
+		if done, ok := e.(TurnFinished); ok {
+			end = done
+		}
+		above.emit(ctx, nest(above.agent, s.agent.opts.Name, call.ID, e))
+		return ctx.Err() == nil
+	})
+	if err != nil || t == nil {
+		return Output{}, err
+	}
+	return subOutput(t, end)
+}
+
+// nest wraps an event of a sub-agent for the turn above it.
+func nest(above, self, callID string, e Event) Nested {
+	if n, ok := e.(Nested); ok {
+		n.CallID, n.Chain = callID, append([]string{above}, n.Chain...)
+		return n
+	}
+	return Nested{CallID: callID, Chain: []string{above, self}, Event: e}
+}
+
+// subOutput says what the sub-agent's end means for the call.
+func subOutput(t *turn, end TurnFinished) (Output, error) {
+	switch end.Outcome {
+	case Waiting:
+		return Output{}, &parkedError{pending: end.Pending}
+	case Completed:
+		if t.m.output != nil {
+			return Output{Text: string(t.m.output)}, nil
+		}
+		r := Result{Messages: t.turnMessages()}
+		return Output{Text: r.Text()}, nil
+	case Canceled:
+		return Output{}, context.Canceled
+	}
+	return Output{Text: fmt.Sprintf("Error: the agent %s failed: %s", t.agent.opts.Name, end.Message), Failed: true}, nil
+}
+
+// conversation opens the call's own conversation. done says that it has its
+// answer: a crash came between that and the caller's step.
+func (s *subAgent) conversation(ctx context.Context, above *toolContext, call ToolCall) (conv *Conversation, begun bool, done *Output, err error) {
+	sum := sha256.Sum256([]byte(call.ID))
+	conv = OpenConversation(above.conv.store, above.conv.id+".sub."+hex.EncodeToString(sum[:6]))
+	record, err := conv.store.Load(ctx, conv.id)
+	if errors.Is(err, shoal.NotFound) {
+		fresh := Record{ID: conv.id, Parent: above.conv.id, DisplayName: s.agent.opts.Name, CreatedAt: time.Now(), LastActivity: time.Now()}
+		if s.withHistory {
+			fresh.Messages = above.history
+		}
+		fresh.Metadata = map[string]string{inherited: strconv.Itoa(len(fresh.Messages))}
+		return conv, false, nil, conv.store.Replace(ctx, fresh)
+	}
+	if err != nil {
+		return nil, false, nil, err
+	}
+	own, _ := strconv.Atoi(record.Metadata[inherited])
+	begun = record.Open != nil || len(record.Messages) > own
+	if begun && record.Open == nil {
+		done = finalAnswer(record.Messages[own:])
+	}
+	return conv, begun, done, nil
+}
+
+// inherited is where a sub-agent's conversation notes how many messages it began
+// with.
+const inherited = "inheritedMessages"
+
+// finalAnswer returns what a turn's messages came to, nil if they do not end
+// with an answer.
+func finalAnswer(messages []Message) *Output {
+	for _, m := range slices.Backward(messages) {
+		if m.Role != Assistant {
+			continue
+		}
+		calls := m.Calls()
+		if len(calls) == 0 && !m.Interrupted {
+			return &Output{Text: m.Text()}
+		}
+		for _, c := range calls {
+			if strings.HasPrefix(c.Name, returnPrefix) {
+				return &Output{Text: c.Arguments}
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// parkedError is how a tool says that it waits for answers itself.
+type parkedError struct{ pending []Pending }
+
+func (e *parkedError) Error() string {
+	return fmt.Sprintf("waits for %d answers", len(e.pending))
+}

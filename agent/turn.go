@@ -1,0 +1,366 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Causes with which a turn's context is canceled from inside.
+var (
+	errTurnTimeout = errors.New("the turn's time is over")
+	errGone        = errors.New("the consumer of the events has gone")
+	errStore       = errors.New("the store failed")
+)
+
+// turn performs what the machine decides: it is the only part of a turn that
+// touches clocks, goroutines, models, tools and the store. All of it but the
+// tools runs on the goroutine of the consumer.
+type turn struct {
+	agent  *Agent
+	conv   *Conversation
+	ref    TurnRef
+	record Record
+	input  []Message
+	resume bool
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	clock  *turnClock
+	yield  func(Event, error) bool
+	gone   bool
+
+	m       *machine
+	rules   rules
+	reducer *reducer
+	context *contextRun
+	observe *observation
+	history []Message // the record's messages and the turn's own, whole steps only
+	seen    []Message // history as the model sees it before any reduction
+	base    int       // where the turn's input begins in history
+	request *Request  // of the present step
+	early   []Event   // shown right after TurnStarted
+	write   *pendingWrite
+	work    *workers
+	partial *partialOutput
+}
+
+// run takes one turn; see [Agent.Stream]. It returns nil when the turn could not
+// begin.
+func (a *Agent) run(ctx context.Context, c *Conversation, input []Message, yield func(Event, error) bool) *turn {
+	release, err := c.claim()
+	if err != nil {
+		yield(nil, err)
+		return nil
+	}
+	defer release()
+	t := &turn{agent: a, conv: c, input: input, yield: yield}
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	defer t.cancel(nil)
+	if err := t.prepare(); err != nil {
+		yield(nil, err)
+		return nil
+	}
+	t.clock = newTurnClock(a.opts.TurnTimeout, func() { t.cancel(errTurnTimeout) })
+	defer t.clock.stop()
+	t.loop()
+	return t
+}
+
+// prepare finds out whether the turn is a new one or goes on, and stores the
+// input.
+func (t *turn) prepare() error {
+	record, err := t.conv.store.Load(t.ctx, t.conv.id)
+	if err != nil && !errors.Is(err, shoal.NotFound) {
+		return err
+	}
+	if err := record.validate(); err != nil {
+		return err
+	}
+	t.record = record
+	if err := t.mayBegin(); err != nil {
+		return err
+	}
+	if err := t.reduceHard(); err != nil {
+		return err
+	}
+	begin := t.begin()
+	if err := t.conv.store.Begin(t.ctx, t.conv.id, begin); err != nil {
+		return err
+	}
+	t.ref = TurnRef{ID: begin.ID, Attempt: begin.Attempt}
+	t.input = begin.Input
+	t.history = slices.Clip(t.record.Messages)
+	t.base = len(t.history)
+	if t.resume {
+		t.base = t.record.Open.Base
+	} else {
+		t.history = append(t.history, t.input...)
+	}
+	return nil
+}
+
+// mayBegin applies the rules of checklist A 54 to 58.
+func (t *turn) mayBegin() error {
+	const op = "agent.Run"
+	if err := checkHistory("input", t.input); err != nil {
+		return err
+	}
+	open := t.record.Open
+	switch {
+	case open != nil && len(t.input) > 0:
+		return shoal.E(op, shoal.Conflict, "Cannot add new messages when resuming mid-execution. Conversation '"+t.conv.id+"' is at step "+
+			strconv.Itoa(open.step())+". Run it without messages to go on, answer its pending requests first, or Discard the turn.")
+	case open == nil && len(t.input) == 0 && len(t.record.Messages) == 0:
+		return shoal.E(op, shoal.InvalidArgument, "Cannot run agent with empty conversation and no messages. "+
+			"Pass a message, add messages to the conversation first, or open a conversation that has some.")
+	}
+	t.resume = open != nil
+	return nil
+}
+
+// begin returns what opens the turn in the store.
+func (t *turn) begin() Turn {
+	now := time.Now()
+	if t.resume {
+		b := t.record.Open.Turn
+		b.Attempt++
+		return b
+	}
+	id := shoal.NewID[string]("trn_")
+	input := slices.Clone(t.input)
+	for i := range input {
+		if input[i].ID == "" {
+			input[i].ID = id + ".in" + strconv.Itoa(i)
+		}
+		if input[i].CreatedAt.IsZero() {
+			input[i].CreatedAt = now
+		}
+	}
+	return Turn{ID: id, Attempt: 1, Agent: t.agent.opts.Name, Input: input, StartedAt: now}
+}
+
+// loop performs the machine's actions until the turn has ended.
+func (t *turn) loop() {
+	t.work = newWorkers()
+	t.write = &pendingWrite{}
+	t.observe = newObservation(t)
+	t.emit(TurnStarted{TurnID: t.ref.ID, Conversation: t.conv.id, Agent: t.agent.opts.Name, Resumed: t.resume, At: t.clock.began})
+	for _, e := range t.early {
+		t.emit(e)
+	}
+	if err := t.open(); err != nil {
+		t.finish(&ending{outcome: Failed, reason: ReasonInternal, message: "The turn could not be prepared.", err: err})
+		return
+	}
+	for {
+		t.interrupt()
+		t.m.tick(t.clock.elapsed())
+		act := t.m.next()
+		t.flush()
+		switch act.kind {
+		case actCallModel:
+			t.callModel(act)
+		case actWait:
+			t.wait(act.delay)
+		case actDecide:
+			t.decide(act.step)
+		case actSave:
+			t.save(act.step)
+		case actAsk:
+			t.ask(act.pending)
+		case actStart:
+			t.start(act.call)
+		case actAwait:
+			t.await()
+		case actFinish:
+			t.finish(t.m.end)
+			return
+		}
+	}
+}
+
+// open makes the machine, after the context providers have added their part.
+func (t *turn) open() error {
+	a := t.agent
+	t.ctx = t.observe.turnBegins(t.ctx)
+	t.context = t.invoking()
+	r, err := a.rulesFor(append(slices.Clip(a.tools), t.context.tools...))
+	if err != nil {
+		return err
+	}
+	t.rules = r
+	t.m = newMachine(r, t.conv.id, t.ref)
+	t.m.began = t.clock.began
+	for name, choice := range t.record.Choices {
+		t.m.choices[name] = choice
+	}
+	t.reducer = newReducer(a.opts.Reduction, a.model, t.record.Summary)
+	if a.opts.Output != nil && a.opts.Output.Mode == OutputNative && !a.opts.Output.NoPartials {
+		t.partial = &partialOutput{}
+	}
+	if t.resume {
+		t.m.resume(t.record.Open)
+	}
+	for _, mw := range a.opts.Middleware {
+		if mw.BeforeTurn == nil {
+			continue
+		}
+		if err := guarded("middleware "+mw.Name, func() error { return mw.BeforeTurn(t.ctx, t.input) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interrupt tells the machine what happened outside of it.
+func (t *turn) interrupt() {
+	if err := t.write.failed(); err != nil {
+		t.cancel(errStore)
+		t.m.saved(err)
+		return
+	}
+	if t.ctx.Err() == nil {
+		return
+	}
+	switch cause := context.Cause(t.ctx); {
+	case errors.Is(cause, errTurnTimeout):
+		t.m.cancel(ReasonTimeout, "The turn took longer than "+t.agent.opts.TurnTimeout.String()+".", cause)
+	case errors.Is(cause, errStore):
+	default:
+		t.m.cancel(ReasonCanceled, "The turn was canceled.", cause)
+	}
+}
+
+// flush shows what the machine has to show.
+func (t *turn) flush() {
+	for _, e := range t.m.take() {
+		t.emit(e)
+	}
+}
+
+// emit gives one event to the consumer, unless it has gone.
+func (t *turn) emit(e Event) {
+	if t.gone {
+		return
+	}
+	if !t.yield(e, nil) {
+		t.gone = true
+		t.cancel(errGone)
+	}
+}
+
+func (t *turn) warn(source string, err error) { t.emit(Warning{Source: source, Err: err}) }
+
+// wait lets the delay of a retry pass.
+func (t *turn) wait(delay time.Duration) {
+	if delay > 0 {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-t.ctx.Done():
+			return
+		}
+	}
+	t.m.waited()
+}
+
+// save stores a step. An open step is waited for, since a tool or a person comes
+// next; a whole one is stored while the turn goes on.
+func (t *turn) save(step Step) {
+	t.write.begin(t.ctx, func(ctx context.Context) error { return t.conv.store.Commit(ctx, t.conv.id, t.ref, step) })
+	if step.Done {
+		t.history = append(t.history, step.Messages()...)
+		t.observe.stepEnds(step)
+		t.afterStep(step)
+		return
+	}
+	err := t.clock.paused(t.write.wait)
+	if err != nil {
+		t.cancel(errStore)
+	}
+	t.m.saved(err)
+}
+
+// ask puts a request to Options.Answer.
+func (t *turn) ask(p Pending) {
+	answer := t.answerer()
+	if answer == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.ctx, t.agent.opts.AnswerTimeout)
+	defer cancel()
+	var got Answer
+	var ok bool
+	err := t.clock.paused(func() error {
+		return guarded("Options.Answer", func() error { got, ok = answer(ctx, p); return nil })
+	})
+	switch {
+	case t.ctx.Err() != nil:
+		return
+	case err != nil:
+		t.warn("answer", err)
+		return
+	case ctx.Err() != nil:
+		got, ok = Answer{Reason: "Nobody answered in time.", Text: "Error: nobody answered in time.", Failed: true}, true
+	}
+	if ok {
+		got.PendingID = p.ID
+		t.m.answered(got)
+	}
+}
+
+// finish stores the end and shows it. Nothing follows it.
+func (t *turn) finish(end *ending) {
+	t.work.stop()
+	err := t.clock.paused(t.write.wait)
+	if err != nil {
+		end = unsaved(err)
+	}
+	states := t.invoked(end)
+	if !end.unsaved {
+		if err := t.clock.paused(func() error { return t.storeEnd(end, states) }); err != nil {
+			end = unsaved(err)
+		}
+	}
+	done := TurnFinished{
+		TurnID: t.ref.ID, Outcome: end.outcome, Reason: end.reason, Message: end.message, Err: end.err,
+		Duration: t.clock.elapsed(), Unsaved: end.unsaved,
+	}
+	if t.m != nil {
+		done.Steps, done.Usage, done.Cost = t.m.step.Index, t.m.usage, t.m.cost
+		if end.outcome == Waiting {
+			done.Pending = t.m.waitingFor()
+		}
+	}
+	t.afterTurn(done)
+	t.observe.turnEnds(done)
+	t.emit(done)
+}
+
+func unsaved(err error) *ending {
+	return &ending{outcome: Failed, reason: ReasonStorage, message: "The conversation could not be stored.", err: err, unsaved: true}
+}
+
+// storeEnd closes the turn in the store, with what it leaves behind.
+func (t *turn) storeEnd(end *ending, states map[string]json.RawMessage) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
+	defer cancel()
+	out := TurnEnd{Outcome: end.outcome, Reason: end.reason, Message: end.message, At: time.Now(), ContextState: states}
+	if t.m != nil && !t.agent.opts.FullAccess {
+		out.Choices = t.m.choices
+	}
+	if t.reducer != nil {
+		out.Summary = t.reducer.summary()
+	}
+	return t.conv.store.End(ctx, t.conv.id, t.ref, out)
+}
+
+// turnMessages returns what the turn has added after its input.
+func (t *turn) turnMessages() []Message { return slices.Clone(t.history[t.base+len(t.input):]) }

@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// guarded calls f and turns a panic into an error that names who panicked.
+func guarded(who string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: panic: %v", who, p)
+		}
+	}()
+	if err := f(); err != nil {
+		return fmt.Errorf("%s: %w", who, err)
+	}
+	return nil
+}
+
+// contextRun is what the context providers added to a turn.
+type contextRun struct {
+	called       []ContextProvider
+	messages     []Message
+	tools        []Tool
+	instructions string
+}
+
+// invoking calls the context providers. One that fails is left out.
+func (t *turn) invoking() *contextRun {
+	run := &contextRun{}
+	for _, p := range t.agent.opts.Context {
+		var got Provided
+		err := guarded("context "+p.Name(), func() (err error) {
+			got, err = p.Invoking(t.ctx, Invoking{Conversation: t.conv.id, Input: t.input, State: t.record.ContextState[p.Name()]})
+			return err
+		})
+		if err != nil {
+			t.warn("context/"+p.Name(), err)
+			continue
+		}
+		run.called = append(run.called, p)
+		run.messages = append(run.messages, got.Messages...)
+		run.tools = append(run.tools, got.Tools...)
+		run.instructions = joinLines(run.instructions, got.Instructions)
+	}
+	return run
+}
+
+// invoked tells the context providers how the turn ended and returns what they
+// want to keep. A turn that waits has not ended.
+func (t *turn) invoked(end *ending) map[string]json.RawMessage {
+	if t.context == nil || end.outcome == Waiting {
+		return nil
+	}
+	var failure error
+	if end.outcome != Completed {
+		failure = errors.Join(&turnError{end.outcome, end.reason, end.message}, end.err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
+	defer cancel()
+	states := map[string]json.RawMessage{}
+	for _, p := range t.context.called {
+		err := guarded("context "+p.Name(), func() error {
+			state, err := p.Invoked(ctx, Invoked{
+				Conversation: t.conv.id, Input: t.input, Provided: t.context.messages,
+				Response: t.turnMessages(), Err: failure, State: t.record.ContextState[p.Name()],
+			})
+			if err == nil && state != nil {
+				states[p.Name()] = state
+			}
+			return err
+		})
+		if err != nil {
+			t.warn("context/"+p.Name(), err)
+		}
+	}
+	return states
+}
+
+// turnError is a turn's failure as an error.
+type turnError struct {
+	outcome Outcome
+	reason  Reason
+	message string
+}
+
+func (e *turnError) Error() string {
+	return fmt.Sprintf("the turn %s (%s): %s", e.outcome, e.reason, e.message)
+}
+
+// afterStep calls the hooks that follow a whole step.
+func (t *turn) afterStep(step Step) {
+	for _, mw := range slices.Backward(t.agent.opts.Middleware) {
+		if mw.AfterTools != nil && len(step.Results) > 0 {
+			t.after("middleware/"+mw.Name, func() { mw.AfterTools(t.ctx, step.Results) })
+		}
+		if mw.AfterStep != nil {
+			t.after("middleware/"+mw.Name, func() { mw.AfterStep(t.ctx, step) })
+		}
+	}
+}
+
+func (t *turn) afterTurn(end TurnFinished) {
+	for _, mw := range slices.Backward(t.agent.opts.Middleware) {
+		if mw.AfterTurn != nil {
+			t.after("middleware/"+mw.Name, func() { mw.AfterTurn(t.ctx, end) })
+		}
+	}
+}
+
+// after calls a hook that can change nothing any more.
+func (t *turn) after(source string, f func()) {
+	if err := guarded(source, func() error { f(); return nil }); err != nil {
+		t.warn(source, err)
+	}
+}
+
+// answerer returns who is asked on the spot: Options.Answer, or for a sub-agent
+// that has none the one of the agent above it.
+func (t *turn) answerer() func(context.Context, Pending) (Answer, bool) {
+	if t.agent.opts.Answer != nil {
+		return t.agent.opts.Answer
+	}
+	if above, ok := t.ctx.Value(toolContextKey{}).(*toolContext); ok {
+		return above.answer
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+var errSlow = errors.New("the model was silent for too long")
+
+// callModel makes one attempt of a model call and feeds its chunks to the
+// machine.
+func (t *turn) callModel(act action) {
+	if err := t.prepareRequest(act); err != nil && t.ctx.Err() == nil {
+		t.m.cancel(ReasonInternal, "The model call could not be prepared.", err)
+		return
+	}
+	if t.ctx.Err() != nil {
+		return
+	}
+	info := t.agent.model.Info()
+	t.m.callModelStarted(info, t.request)
+	t.flush()
+	ctx, cancel := context.WithCancelCause(t.observe.stepContext(t.ctx))
+	defer cancel(nil)
+	ctx, ended := t.observe.start(ctx, Operation{
+		Kind: OpModel, Agent: t.agent.opts.Name, Conversation: t.conv.id, TurnID: t.ref.ID,
+		Step: t.m.step.Index, Attempt: act.attempt, Model: info, Request: t.request,
+	})
+	began := time.Now()
+	first, err := t.stream(ctx, cancel)
+	t.m.tick(t.clock.elapsed())
+	usage := t.m.answer.usage
+	ended(func() Ended {
+		answer := t.m.message(err != nil)
+		e := Ended{Err: err, Usage: usage, Cost: t.agent.price(usage), Finish: t.m.answer.finish, Message: &answer, Duration: time.Since(began)}
+		if !first.IsZero() {
+			e.First = first.Sub(began)
+		}
+		return e
+	})
+	if err == nil {
+		t.reducer.observed(usage, t.request.Messages)
+	}
+	if t.ctx.Err() == nil {
+		t.m.modelEnded(err, rand.Float64(), t.clock.remaining())
+	}
+}
+
+// stream ranges over the model's answer. It returns when the first chunk came.
+func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (first time.Time, err error) {
+	o := &t.agent.opts
+	watch := newWatch(o.AttemptTimeout, func() { cancel(errSlow) })
+	defer watch.stop()
+	finished := false
+	for c, failed := range t.modelFunc()(ctx, t.request) {
+		if failed != nil {
+			err = failed
+			break
+		}
+		if first.IsZero() {
+			first = time.Now()
+		}
+		watch.reset(o.StallTimeout)
+		fits := t.m.chunk(c)
+		t.flush()
+		if t.partial != nil && c.Kind == ChunkText {
+			t.showPartial(c.Text)
+		}
+		if t.gone {
+			return first, errGone
+		}
+		if !fits {
+			return first, &ModelError{Class: ClassTooLarge, Provider: t.agent.model.Info().Provider, Detail: "the answer exceeds MaxAnswerBytes"}
+		}
+		finished = finished || c.Kind == ChunkFinish
+	}
+	switch {
+	case finished:
+		return first, nil
+	case errors.Is(context.Cause(ctx), errSlow):
+		return first, &ModelError{Class: ClassTimeout, Provider: t.agent.model.Info().Provider, Detail: errSlow.Error(), Err: err}
+	case err == nil:
+		return first, &ModelError{Class: ClassNetwork, Provider: t.agent.model.Info().Provider, Detail: "the answer ended without a finish"}
+	}
+	return first, err
+}
+
+func (t *turn) modelFunc() ModelFunc {
+	f := t.agent.model.Stream
+	for _, mw := range slices.Backward(t.agent.opts.Middleware) {
+		if mw.Model != nil {
+			f = mw.Model(f)
+		}
+	}
+	return f
+}
+
+// prepareRequest makes the step's request, or the shorter one that an overflow
+// demands.
+func (t *turn) prepareRequest(act action) error {
+	if act.attempt > 1 && !act.force {
+		return nil
+	}
+	view, err := t.view(act.force)
+	if err != nil {
+		return err
+	}
+	if t.request != nil && act.attempt > 1 {
+		shorter := *t.request
+		shorter.Messages = view
+		t.request = &shorter
+		return nil
+	}
+	o := &t.agent.opts
+	t.request = &Request{
+		Instructions: joinLines(o.Instructions, t.context.instructions), Messages: view, Tools: t.rules.order,
+		ToolChoice: o.ToolChoice, Settings: o.Settings,
+	}
+	if o.Output != nil && o.Output.Mode == OutputNative {
+		t.request.Output = &o.Output.Types[0]
+	}
+	t.partial.reset()
+	t.observe.stepBegins(t.m.step.Index)
+	for _, mw := range o.Middleware {
+		if mw.BeforeStep == nil {
+			continue
+		}
+		if err := guarded("middleware "+mw.Name, func() error { return mw.BeforeStep(t.ctx, t.m.step.Index, t.request) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// view returns the messages that the model sees now.
+func (t *turn) view(force bool) ([]Message, error) {
+	for _, m := range t.history[len(t.seen):] {
+		if len(t.seen) < t.base && !t.agent.opts.KeepReasoning {
+			m = withoutReasoning(m)
+		}
+		t.seen = append(t.seen, m)
+	}
+	view, did, err := t.reducer.view(t.ctx, t.seen, force)
+	if t.ctx.Err() != nil {
+		return nil, context.Cause(t.ctx)
+	}
+	if err != nil {
+		t.warn("reduction", err)
+	}
+	if did != nil {
+		t.m.usage = t.m.usage.Add(did.Usage)
+		t.m.cost += t.agent.price(did.Usage)
+		t.emit(*did)
+	}
+	return t.withProvided(view), nil
+}
+
+// withProvided puts the context providers' messages before the turn's input.
+func (t *turn) withProvided(view []Message) []Message {
+	if len(t.context.messages) == 0 {
+		return view
+	}
+	at := len(view)
+	if len(t.input) > 0 {
+		at = slices.IndexFunc(view, func(m Message) bool { return m.ID == t.input[0].ID })
+	}
+	if at < 0 {
+		at = slices.IndexFunc(view, func(m Message) bool { return m.Role != System && !m.Summary })
+	}
+	return slices.Insert(slices.Clone(view), max(at, 0), t.context.messages...)
+}
+
+func withoutReasoning(m Message) Message {
+	isReasoning := func(p Part) bool { return p.Type == ReasoningPart }
+	if slices.ContainsFunc(m.Parts, isReasoning) {
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), isReasoning)
+	}
+	return m
+}
+
+func joinLines(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+// reduceHard rewrites the stored history before a new turn, when that is wanted.
+func (t *turn) reduceHard() error {
+	o := &t.agent.opts
+	if !o.Reduction.Hard || t.resume || len(t.record.Messages) == 0 {
+		return nil
+	}
+	view, did, err := newReducer(o.Reduction, t.agent.model, t.record.Summary).view(t.ctx, t.record.Messages, false)
+	if err != nil {
+		t.early = append(t.early, Warning{Source: "reduction", Err: err})
+	}
+	if did == nil || err != nil {
+		return nil
+	}
+	shorter := t.record
+	shorter.Messages, shorter.Summary = view, nil
+	if err := t.conv.store.Replace(t.ctx, shorter); err != nil {
+		return err
+	}
+	did.Hard = true
+	t.early = append(t.early, *did)
+	t.record, err = t.conv.store.Load(t.ctx, t.conv.id)
+	return err
+}

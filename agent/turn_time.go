@@ -1,0 +1,126 @@
+package agent
+
+import (
+	"context"
+	"time"
+)
+
+// turnClock measures a turn and ends it after its time. What is paused, because
+// a person or the store is waited for, does not count.
+type turnClock struct {
+	began   time.Time
+	limit   time.Duration // negative: none
+	left    time.Duration
+	resumed time.Time
+	timer   *time.Timer
+}
+
+func newTurnClock(limit time.Duration, over func()) *turnClock {
+	c := &turnClock{began: time.Now(), limit: limit, left: limit}
+	c.resumed = c.began
+	if limit > 0 {
+		c.timer = time.AfterFunc(limit, over)
+	}
+	return c
+}
+
+func (c *turnClock) stop() {
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+}
+
+// elapsed is the time since the turn began, pauses included.
+func (c *turnClock) elapsed() time.Duration { return time.Since(c.began) }
+
+// remaining is the time that the turn has left, negative for no limit.
+func (c *turnClock) remaining() time.Duration {
+	if c.timer == nil {
+		return -1
+	}
+	return max(c.left-time.Since(c.resumed), 0)
+}
+
+// paused calls f outside of the turn's time.
+func (c *turnClock) paused(f func() error) error {
+	if c.timer == nil || !c.timer.Stop() {
+		return f()
+	}
+	c.left -= time.Since(c.resumed)
+	defer func() {
+		c.resumed = time.Now()
+		c.timer.Reset(max(c.left, 0))
+	}()
+	return f()
+}
+
+// watch calls over when it was not reset for its time.
+type watch struct{ timer *time.Timer }
+
+func newWatch(limit time.Duration, over func()) watch {
+	w := watch{timer: time.AfterFunc(max(limit, 0), over)}
+	if limit < 0 {
+		w.timer.Stop()
+	}
+	return w
+}
+
+func (w watch) reset(limit time.Duration) {
+	if limit < 0 {
+		w.timer.Stop()
+		return
+	}
+	w.timer.Reset(limit)
+}
+
+func (w watch) stop() { w.timer.Stop() }
+
+// writeTimeout bounds a write of a turn, which goes on when the turn is
+// canceled.
+const writeTimeout = 30 * time.Second
+
+// pendingWrite is the one write of a turn that may be under way while the turn
+// goes on.
+type pendingWrite struct {
+	done chan error // nil when there is none
+	err  error      // the first failure
+}
+
+// begin waits for the write before, and starts the next one unless that failed.
+func (w *pendingWrite) begin(ctx context.Context, f func(context.Context) error) {
+	if w.wait() != nil {
+		return
+	}
+	done := make(chan error, 1)
+	w.done = done
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	go func() {
+		defer cancel()
+		done <- guarded("store", func() error { return f(ctx) })
+	}()
+}
+
+// wait returns when nothing is under way, with the first failure.
+func (w *pendingWrite) wait() error {
+	if w.done != nil {
+		w.keep(<-w.done)
+	}
+	return w.err
+}
+
+// failed returns the first failure without waiting.
+func (w *pendingWrite) failed() error {
+	select {
+	case err := <-w.done:
+		w.keep(err)
+	default:
+	}
+	return w.err
+}
+
+func (w *pendingWrite) keep(err error) {
+	w.done = nil
+	if w.err == nil {
+		w.err = err
+	}
+}

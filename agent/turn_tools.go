@@ -1,0 +1,237 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+var errToolTimeout = errors.New("the tool's time is over")
+
+// workers are the tools that run. Their goroutines report on one channel; what
+// is left behind after stop reports to nobody.
+type workers struct {
+	reports chan report
+	quit    chan struct{}
+	group   sync.WaitGroup
+}
+
+// report is an event of a running tool, or its end.
+type report struct {
+	event    Event
+	done     bool
+	result   ToolResult
+	duration time.Duration
+	parked   []Pending
+	err      error
+	ended    func(func() Ended)
+}
+
+func newWorkers() *workers {
+	return &workers{reports: make(chan report), quit: make(chan struct{})}
+}
+
+// stop waits for the supervisors; every tool has reported or been given up.
+func (w *workers) stop() {
+	close(w.quit)
+	w.group.Wait()
+}
+
+// toolContext is what a tool's context carries: the way to the turn's events.
+type toolContext struct {
+	callID  string
+	agent   string
+	conv    *Conversation
+	depth   int
+	history []Message // before the present turn
+	answer  func(context.Context, Pending) (Answer, bool)
+	send    func(ctx context.Context, e Event)
+}
+
+type toolContextKey struct{}
+
+func (t *toolContext) emit(ctx context.Context, e Event) { t.send(ctx, e) }
+
+// decide asks hooks and rules about the calls of a step.
+func (t *turn) decide(step Step) {
+	batch := &Batch{Calls: step.Assistant.Calls()}
+	for _, mw := range t.agent.opts.Middleware {
+		if mw.BeforeTools == nil {
+			continue
+		}
+		if err := guarded("middleware "+mw.Name, func() error { return mw.BeforeTools(t.ctx, batch) }); err != nil {
+			t.m.cancel(ReasonInternal, "The tools could not be prepared.", err)
+			return
+		}
+	}
+	verdicts := map[string]verdict{}
+	for _, c := range batch.Calls {
+		var v verdict
+		if r, ok := batch.blocked[c.ID]; ok {
+			v.blocked = &r
+		}
+		bound, o := t.rules.specs[c.Name], &t.agent.opts
+		if bound != nil && bound.spec.RequiresPermission && o.Authorize != nil && !o.FullAccess {
+			if err := guarded("Options.Authorize", func() error { v.choice = o.Authorize(t.ctx, c, bound.spec); return nil }); err != nil {
+				t.warn("authorize", err)
+			}
+		}
+		verdicts[c.ID] = v
+	}
+	t.m.decided(verdicts)
+}
+
+// start runs a tool on a goroutine of its own, and beside it one that gives it
+// up when it ignores its context.
+func (t *turn) start(call ToolCall) {
+	bound := t.rules.specs[call.Name]
+	t.observe.stepBegins(t.m.step.Index)
+	ctx, cancel := t.toolTime(bound.spec)
+	ctx, ended := t.observe.start(ctx, Operation{
+		Kind: OpTool, Agent: t.agent.opts.Name, Conversation: t.conv.id, TurnID: t.ref.ID,
+		Step: t.m.step.Index, Call: call, Tool: bound.spec,
+	})
+	w, grace := t.work, t.agent.opts.Grace
+	ctx = context.WithValue(ctx, toolContextKey{}, &toolContext{
+		callID: call.ID, agent: t.agent.opts.Name, conv: t.conv, answer: t.answerer(),
+		depth: t.depth(), history: t.history[:t.base:t.base],
+		send: func(ctx context.Context, e Event) {
+			select {
+			case w.reports <- report{event: e}:
+			case <-ctx.Done():
+			case <-w.quit:
+			}
+		},
+	})
+	f := t.toolFunc(bound.tool)
+	returned := make(chan toolReturn, 1)
+	began := time.Now()
+	go func() { returned <- callTool(ctx, f, call) }()
+	w.group.Go(func() {
+		defer cancel(nil)
+		r := report{done: true, ended: ended}
+		out, ok := supervise(ctx, returned, grace)
+		r.result, r.parked = t.toolResult(ctx, call, out, ok)
+		r.duration, r.err = time.Since(began), toolError(out, ok)
+		select {
+		case w.reports <- r:
+		case <-w.quit:
+		}
+	})
+}
+
+// toolTime returns the context of a call, which ends with its time or the turn.
+func (t *turn) toolTime(spec ToolSpec) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(t.observe.stepContext(t.ctx))
+	limit := orElse(spec.Timeout, t.agent.opts.ToolTimeout)
+	if limit <= 0 {
+		return ctx, cancel
+	}
+	timer := time.AfterFunc(limit, func() { cancel(errToolTimeout) })
+	return ctx, func(cause error) {
+		timer.Stop()
+		cancel(cause)
+	}
+}
+
+// toolReturn is what a tool's function returned.
+type toolReturn struct {
+	out Output
+	err error
+}
+
+func callTool(ctx context.Context, f ToolFunc, call ToolCall) (r toolReturn) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	r.out, r.err = f(ctx, call)
+	return r
+}
+
+// supervise waits for a tool, and only so long when its context has ended.
+func supervise(ctx context.Context, returned <-chan toolReturn, grace time.Duration) (toolReturn, bool) {
+	select {
+	case r := <-returned:
+		return r, true
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case r := <-returned:
+		return r, true
+	case <-timer.C:
+		return toolReturn{}, false
+	}
+}
+
+// toolResult says what a tool's return means.
+func (t *turn) toolResult(ctx context.Context, call ToolCall, r toolReturn, returned bool) (ToolResult, []Pending) {
+	out := ToolResult{CallID: call.ID, Name: call.Name, Status: ResultOK, Text: r.out.Text, Files: r.out.Files}
+	var parked *parkedError
+	switch {
+	case returned && r.err == nil && r.out.Failed:
+		out.Status = ResultFailed
+	case returned && r.err == nil:
+	case errors.As(r.err, &parked):
+		return out, parked.pending
+	case errors.Is(context.Cause(ctx), errToolTimeout):
+		out.Status, out.Text = ResultTimedOut, fmt.Sprintf("Error: Function '%s' timed out.", call.Name)
+	case ctx.Err() != nil:
+		out.Status, out.Text = ResultCanceled, fmt.Sprintf("Error: Function '%s' was canceled.", call.Name)
+	case t.agent.opts.DetailedErrors:
+		out.Status, out.Text = ResultFailed, fmt.Sprintf("Error invoking function '%s': %v", call.Name, r.err)
+	default:
+		out.Status, out.Text = ResultFailed, fmt.Sprintf("Error: Function '%s' failed.", call.Name)
+	}
+	return out, nil
+}
+
+func (t *turn) toolFunc(tool Tool) ToolFunc {
+	f := tool.Call
+	for _, mw := range slices.Backward(t.agent.opts.Middleware) {
+		if mw.Tool != nil {
+			f = mw.Tool(f)
+		}
+	}
+	return f
+}
+
+// await waits for one report of a tool.
+func (t *turn) await() {
+	r := <-t.work.reports
+	if !r.done {
+		t.emit(r.event)
+		return
+	}
+	t.m.tick(t.clock.elapsed())
+	t.m.toolEnded(r.result, toolEnd{duration: r.duration, err: r.err, parked: r.parked})
+	r.ended(func() Ended { return Ended{Result: r.result, Err: r.err, Duration: r.duration} })
+}
+
+// toolError is the cause of a failed call, for the operator.
+func toolError(r toolReturn, returned bool) error {
+	var parked *parkedError
+	switch {
+	case !returned:
+		return errors.New("the tool ignored the end of its context")
+	case errors.As(r.err, &parked):
+		return nil
+	case r.err == nil && r.out.Failed:
+		return errors.New("the tool reported a failure")
+	}
+	return r.err
+}
+
+// depth is how many agents are above this turn.
+func (t *turn) depth() int {
+	if above, ok := t.ctx.Value(toolContextKey{}).(*toolContext); ok {
+		return above.depth + 1
+	}
+	return 0
+}
