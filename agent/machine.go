@@ -64,9 +64,10 @@ type rules struct {
 	names      string     // of all tools, for the model
 	order      []ToolSpec // as the model sees them
 	output     *Structured
-	native     *argumentSchema   // of a native structured answer
-	returnTool map[string]string // name of a return tool → name of its type
-	price      func(Usage) float64
+	native     *argumentSchema     // of a native structured answer
+	returnTool map[string]string   // name of a return tool → name of its type
+	price      func(Usage) float64 // of a call of the agent's model
+	priceOf    func(ModelInfo, Usage) float64
 }
 
 // phase is where a step is.

@@ -69,12 +69,12 @@ func (m *machine) chunk(c Chunk) bool {
 }
 
 func (m *machine) delta(c Chunk) {
-	if c.Text == "" {
-		return
-	}
 	kind := TextPart
 	if c.Kind == ChunkReasoning {
 		kind = ReasoningPart
+	}
+	if c.Text == "" && kind == TextPart {
+		return
 	}
 	a := &m.answer
 	if a.current < 0 || a.parts[a.current].kind != kind {
@@ -83,9 +83,11 @@ func (m *machine) delta(c Chunk) {
 	p := &a.parts[a.current]
 	offset := len(p.text)
 	p.text = append(p.text, c.Text...)
-	if kind == TextPart {
+	switch {
+	case c.Text == "":
+	case kind == TextPart:
 		m.emit(TextDelta{PartID: p.id, Text: c.Text, Offset: offset})
-	} else {
+	default:
 		m.emit(ReasoningDelta{PartID: p.id, Text: c.Text})
 	}
 }
@@ -189,12 +191,14 @@ func (a *answer) empty() bool {
 	return true
 }
 
-// close ends all parts and the message.
+// closeAnswer ends all parts and the message, and counts what it used.
 func (m *machine) closeAnswer(discarded, interrupted bool) {
 	if !m.answer.open {
 		return
 	}
 	m.answer.open = false
+	m.step.Usage = m.step.Usage.Add(m.answer.usage)
+	m.step.Cost += m.rules.price(m.answer.usage) // each attempt by itself: prices have steps
 	for at := range m.answer.parts {
 		m.closePart(at)
 	}
@@ -223,7 +227,6 @@ func (m *machine) modelEnded(err error, jitter float64, remaining time.Duration)
 	if m.phase != phaseModel || m.stopped {
 		return
 	}
-	m.step.Usage = m.step.Usage.Add(m.answer.usage)
 	if err == nil {
 		m.answerWhole()
 		return
@@ -267,7 +270,6 @@ func (m *machine) cutShort() {
 		return
 	}
 	m.closeAnswer(true, false)
-	m.step.Cost = m.rules.price(m.step.Usage)
 	m.usage, m.cost = m.usage.Add(m.step.Usage), m.cost+m.step.Cost
 	m.emitStepFinished()
 	m.phase = phaseEnded

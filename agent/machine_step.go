@@ -51,7 +51,6 @@ func (m *machine) tooManyErrors(errors int) bool {
 func (m *machine) closeStep() action {
 	m.step.Results = m.results()
 	m.step.Done = true
-	m.step.Cost = m.rules.price(m.step.Usage)
 	m.emitStepFinished()
 	m.advance()
 	if m.end != nil {

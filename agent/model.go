@@ -110,7 +110,8 @@ type ChunkKind uint8
 const (
 	// ChunkText appends Text to the answer's text.
 	ChunkText ChunkKind = iota + 1
-	// ChunkReasoning appends Text to the thoughts.
+	// ChunkReasoning appends Text to the thoughts. An empty one opens them, for
+	// thoughts that the provider shows to nobody; their ChunkOpaque follows.
 	ChunkReasoning
 	// ChunkCallStart opens the tool call Index with ID and Name. An empty ID is
 	// filled by the agent; an ID that this answer has used already is replaced.

@@ -109,8 +109,10 @@ type boundTool struct {
 func (a *Agent) rulesFor(tools []Tool) (rules, error) {
 	r := rules{
 		agent: a.opts.Name, opts: &a.opts, specs: map[string]*boundTool{}, output: a.opts.Output,
-		returnTool: map[string]string{}, price: a.price,
+		returnTool: map[string]string{}, priceOf: a.priceOf,
 	}
+	info := a.model.Info()
+	r.price = func(u Usage) float64 { return a.priceOf(info, u) }
 	for i, t := range tools {
 		if t == nil {
 			return r, shoal.Invalid(fmt.Sprintf("Tools[%d]", i), "is nil")
@@ -152,9 +154,10 @@ func (a *Agent) bindOutput(r *rules) error {
 	return nil
 }
 
-func (a *Agent) price(u Usage) float64 {
+// priceOf is Options.Price, or nothing.
+func (a *Agent) priceOf(model ModelInfo, u Usage) float64 {
 	if a.opts.Price == nil {
 		return 0
 	}
-	return a.opts.Price(a.model.Info(), u)
+	return a.opts.Price(model, u)
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 )
@@ -115,4 +116,42 @@ func (o *observation) turnEnds(e TurnFinished) {
 		}
 		return ended
 	})
+}
+
+// summarizer is the model that writes summaries, seen by the turn's observers.
+type summarizer struct {
+	Model
+	turn *turn
+}
+
+// Stream makes the call as an operation of the turn.
+func (s summarizer) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) {
+		t := s.turn
+		ctx, ended := t.observe.start(ctx, Operation{
+			Kind: OpModel, Agent: t.agent.opts.Name, Conversation: t.conv.id, TurnID: t.ref.ID,
+			Step: t.m.step.Index, Attempt: 1, Model: s.Info(), Request: req,
+		})
+		e, began := Ended{}, time.Now()
+		defer func() {
+			e.Duration, e.Cost = time.Since(began), t.rules.priceOf(s.Info(), e.Usage)
+			ended(func() Ended { return e })
+		}()
+		for c, err := range s.Model.Stream(ctx, req) {
+			switch {
+			case err != nil:
+				e.Err = err
+			case c.Kind == ChunkUsage && c.Usage != nil:
+				e.Usage = *c.Usage
+			case c.Kind == ChunkFinish:
+				e.Finish = c.Reason
+			}
+			if e.First == 0 {
+				e.First = time.Since(began)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
 }

@@ -201,6 +201,7 @@ func (t *turn) open() error {
 		t.m.choices[name] = choice
 	}
 	t.reducer = newReducer(a.opts.Reduction, a.model, t.record.Summary)
+	t.reducer.model = summarizer{Model: t.reducer.model, turn: t}
 	if a.opts.Output != nil && a.opts.Output.Mode == OutputNative && !a.opts.Output.NoPartials {
 		t.partial = &partialOutput{}
 	}

@@ -35,7 +35,7 @@ func (t *turn) callModel(act action) {
 	usage := t.m.answer.usage
 	ended(func() Ended {
 		answer := t.m.message(err != nil)
-		e := Ended{Err: err, Usage: usage, Cost: t.agent.price(usage), Finish: t.m.answer.finish, Message: &answer, Duration: time.Since(began)}
+		e := Ended{Err: err, Usage: usage, Cost: t.rules.price(usage), Finish: t.m.answer.finish, Message: &answer, Duration: time.Since(began)}
 		if !first.IsZero() {
 			e.First = first.Sub(began)
 		}
@@ -152,7 +152,7 @@ func (t *turn) view(force bool) ([]Message, error) {
 	}
 	if did != nil {
 		t.m.usage = t.m.usage.Add(did.Usage)
-		t.m.cost += t.agent.price(did.Usage)
+		t.m.cost += t.rules.priceOf(t.reducer.model.Info(), did.Usage)
 		t.emit(*did)
 	}
 	return t.withProvided(view), nil

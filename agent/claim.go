@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// claims are the conversations that run a turn in this process.
+var claims sync.Map // of claimKey
+
+type claimKey struct {
+	store any // the store itself, or the handle where stores cannot be compared
+	id    string
+}
+
+// claim takes the conversation for a turn in this process, through whichever
+// handle. It does not wait: Conflict when it is taken. release gives it back and
+// may be called more than once.
+func (c *Conversation) claim() (release func(), err error) {
+	key := c.claimKey()
+	mine := new(int)
+	if _, taken := claims.LoadOrStore(key, mine); taken {
+		return nil, shoal.E("agent.Run", shoal.Conflict, fmt.Sprintf(
+			"Conversation %s runs a turn already (ThreadRunActive); wait until it has finished, or take another conversation.", c.id))
+	}
+	return func() { claims.CompareAndDelete(key, mine) }, nil
+}
+
+func (c *Conversation) claimKey() claimKey {
+	if reflect.TypeOf(c.store).Comparable() {
+		return claimKey{c.store, c.id}
+	}
+	return claimKey{c, c.id}
+}

@@ -1,0 +1,194 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"github.com/shoal-dev/shoal/agent"
+)
+
+// minThinking is the smallest budget of thoughts that the API takes.
+const minThinking = 1024
+
+// params writes a request in the words of the wire. What the SDK's type does not
+// hold comes as options, which set top-level fields.
+func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.RequestOption) {
+	s := req.Settings
+	p := sdk.MessageNewParams{
+		Model:         m.info.Name,
+		MaxTokens:     defaultMax,
+		System:        system(req),
+		Messages:      conversation(req.Messages),
+		Tools:         tools(req.Tools),
+		StopSequences: s.Stop,
+	}
+	if s.MaxOutputTokens > 0 {
+		p.MaxTokens = int64(s.MaxOutputTokens)
+	}
+	if s.Temperature != nil {
+		p.Temperature = sdk.Float(*s.Temperature)
+	}
+	if s.TopP != nil {
+		p.TopP = sdk.Float(*s.TopP)
+	}
+	if len(req.Tools) > 0 {
+		p.ToolChoice = toolChoice(req.ToolChoice)
+	}
+	if req.Output != nil {
+		p.OutputConfig.Format = param.Override[sdk.JSONOutputFormatParam](map[string]any{
+			"type": "json_schema", "schema": req.Output.Schema,
+		})
+	}
+	extra := map[string]any{}
+	think(&p, extra, s.Reasoning)
+	if !m.options.NoCache {
+		mark(&p)
+	}
+	maps.Copy(extra, s.ProviderOptions)
+	var opts []option.RequestOption
+	for _, name := range slices.Sorted(maps.Keys(extra)) { // the same request gives the same bytes
+		opts = append(opts, option.WithJSONSet(escape(name), extra[name]))
+	}
+	return p, opts
+}
+
+// escape writes the name of a field as a path of just that name.
+func escape(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if strings.ContainsRune(`\.*?|#@:!{}[]()=<>%"`, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// think asks for thoughts. The field goes in raw: for some models the SDK
+// writes a warning to standard error when it sees a budget in its own type.
+func think(p *sdk.MessageNewParams, extra map[string]any, r agent.Reasoning) {
+	if !r.Enabled {
+		return
+	}
+	thinking := map[string]any{}
+	switch {
+	case r.Effort == "none":
+		extra["thinking"] = map[string]any{"type": "disabled"}
+		return
+	case r.BudgetTokens > 0:
+		budget := max(r.BudgetTokens, minThinking)
+		p.MaxTokens += int64(budget)
+		thinking["type"], thinking["budget_tokens"] = "enabled", budget
+	default:
+		thinking["type"] = "adaptive"
+	}
+	if r.IncludeThoughts {
+		thinking["display"] = "summarized"
+	}
+	extra["thinking"] = thinking
+	switch r.Effort {
+	case "":
+	case "minimal":
+		p.OutputConfig.Effort = sdk.OutputConfigEffortLow
+	default:
+		p.OutputConfig.Effort = sdk.OutputConfigEffort(r.Effort)
+	}
+}
+
+// system is the instructions, and the system messages after them.
+func system(req *agent.Request) []sdk.TextBlockParam {
+	var blocks []sdk.TextBlockParam
+	add := func(text string) {
+		if strings.TrimSpace(text) != "" {
+			blocks = append(blocks, sdk.TextBlockParam{Text: text})
+		}
+	}
+	add(req.Instructions)
+	for _, msg := range req.Messages {
+		if msg.Role == agent.System {
+			add(msg.Text())
+		}
+	}
+	return blocks
+}
+
+func tools(specs []agent.ToolSpec) []sdk.ToolUnionParam {
+	var list []sdk.ToolUnionParam // nil is left out, an empty list is not
+	for _, spec := range specs {
+		schema := spec.Schema
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		tool := &sdk.ToolParam{Name: spec.Name, InputSchema: param.Override[sdk.ToolInputSchemaParam](schema)}
+		if spec.Description != "" {
+			tool.Description = sdk.String(spec.Description)
+		}
+		list = append(list, sdk.ToolUnionParam{OfTool: tool})
+	}
+	return list
+}
+
+func toolChoice(c agent.ToolChoice) sdk.ToolChoiceUnionParam {
+	var single param.Opt[bool]
+	if c.Parallel != nil {
+		single = sdk.Bool(!*c.Parallel)
+	}
+	switch c.Mode {
+	case agent.ToolsNone:
+		return sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
+	case agent.ToolsRequired:
+		return sdk.ToolChoiceUnionParam{OfAny: &sdk.ToolChoiceAnyParam{DisableParallelToolUse: single}}
+	case agent.ToolsSpecific:
+		return sdk.ToolChoiceUnionParam{OfTool: &sdk.ToolChoiceToolParam{Name: c.Name, DisableParallelToolUse: single}}
+	}
+	if c.Parallel == nil {
+		return sdk.ToolChoiceUnionParam{}
+	}
+	return sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: single}}
+}
+
+// mark sets the marks of the prompt cache: after the tools and after the system
+// text, which outlive the conversation; at the end of the last message, for the
+// next call to find; and at the end of the user's message before it, which the
+// call before marked: the API looks back only 20 blocks from a mark, and a step
+// may have added more.
+func mark(p *sdk.MessageNewParams) {
+	ephemeral := sdk.NewCacheControlEphemeralParam()
+	if n := len(p.Tools); n > 0 {
+		p.Tools[n-1].OfTool.CacheControl = ephemeral
+	}
+	if n := len(p.System); n > 0 {
+		p.System[n-1].CacheControl = ephemeral
+	}
+	left := 2
+	for i := len(p.Messages) - 1; i >= 0 && left > 0; i-- {
+		if p.Messages[i].Role != sdk.MessageParamRoleUser && i != len(p.Messages)-1 {
+			continue
+		}
+		content := p.Messages[i].Content
+		for j := len(content) - 1; j >= 0; j-- {
+			if cache := content[j].GetCacheControl(); cache != nil {
+				*cache = ephemeral
+				break
+			}
+		}
+		left--
+	}
+}
+
+// object returns text as it is if it is one JSON object, else an empty one: the
+// API refuses a request with anything else as the input of a call.
+func object(text string) json.RawMessage {
+	raw := bytes.TrimSpace([]byte(text))
+	if len(raw) > 0 && raw[0] == '{' && json.Valid(raw) {
+		return raw
+	}
+	return json.RawMessage("{}")
+}

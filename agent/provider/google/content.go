@@ -1,0 +1,167 @@
+package google
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal/agent"
+)
+
+// content is a turn on the wire, in both directions.
+type content struct {
+	Role  string `json:"role,omitempty"`
+	Parts []part `json:"parts,omitempty"`
+}
+
+// part is a piece of a turn. Signature is base64 and stays unread.
+type part struct {
+	Text      string        `json:"text,omitempty"`
+	Thought   bool          `json:"thought,omitempty"`
+	Signature string        `json:"thoughtSignature,omitempty"`
+	Inline    *inline       `json:"inlineData,omitempty"`
+	File      *fileRef      `json:"fileData,omitempty"`
+	Call      *functionCall `json:"functionCall,omitempty"`
+	Response  *response     `json:"functionResponse,omitempty"`
+}
+
+type inline struct {
+	MediaType string `json:"mimeType"`
+	Data      []byte `json:"data"`
+}
+
+type fileRef struct {
+	MediaType string `json:"mimeType,omitempty"`
+	URL       string `json:"fileUri"`
+}
+
+type functionCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args,omitempty"`
+}
+
+type response struct {
+	ID     string            `json:"id,omitempty"`
+	Name   string            `json:"name"`
+	Result map[string]string `json:"response"`
+}
+
+// opaque is what this package writes into a part. ID is the id of a call as the
+// API gave it; one that was made here is not sent.
+type opaque struct {
+	Provider  string `json:"provider"`
+	Signature string `json:"signature,omitempty"`
+	ID        string `json:"id,omitempty"`
+}
+
+// unsigned is what the API takes in place of a signature for a call that it did
+// not make.
+const unsigned = "skip_thought_signature_validator"
+
+func own(raw json.RawMessage) opaque {
+	var o opaque
+	if json.Unmarshal(raw, &o) != nil || o.Provider != provider {
+		return opaque{}
+	}
+	return o
+}
+
+// writer writes the messages of one conversation.
+type writer struct {
+	old bool
+	ids map[string]string // of calls, as the API gave them
+}
+
+// answer writes a message of the model.
+func (w *writer) answer(msg agent.Message) []part {
+	var parts []part
+	called := false
+	for _, p := range msg.Parts {
+		o := own(p.Opaque)
+		switch p.Type {
+		case agent.TextPart:
+			if p.Text != "" || o.Signature != "" {
+				parts = append(parts, part{Text: p.Text, Signature: o.Signature})
+			}
+		case agent.ReasoningPart:
+			if o.Signature != "" { // without one there is no use in giving it back
+				parts = append(parts, part{Text: p.Text, Thought: true, Signature: o.Signature})
+			}
+		case agent.FilePart:
+			parts = append(parts, file(p.File))
+		case agent.CallPart:
+			// Of parallel calls only the first one is signed.
+			if o.Signature == "" && !called && !w.old {
+				o.Signature = unsigned
+			}
+			called = true
+			w.ids[p.Call.ID] = o.ID
+			parts = append(parts, part{Signature: o.Signature, Call: &functionCall{ID: o.ID, Name: p.Call.Name, Args: object(p.Call.Arguments)}})
+		}
+	}
+	return parts
+}
+
+// input writes a message of the user or of the tools: the results (and their
+// files after them), and what else was said.
+func (w *writer) input(msg agent.Message) (results, said []part) {
+	var files []part
+	for _, p := range msg.Parts {
+		switch p.Type {
+		case agent.TextPart:
+			if p.Text != "" {
+				said = append(said, part{Text: p.Text})
+			}
+		case agent.FilePart:
+			said = append(said, file(p.File))
+		case agent.ResultPart:
+			r := p.Result
+			key := "output"
+			if r.Status.Failed() {
+				key = "error"
+			}
+			results = append(results, part{Response: &response{ID: w.ids[r.CallID], Name: r.Name, Result: map[string]string{key: r.Text}}})
+			for i := range r.Files {
+				files = append(files, part{Text: "A file from the result of " + r.Name + ":"}, file(&r.Files[i]))
+			}
+		}
+	}
+	return append(results, files...), said
+}
+
+// taken are the media types that the API documents, beside all of audio and
+// video. Texts go as text: of their types it takes only some.
+var taken = []string{"application/pdf", "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}
+
+// file writes an image or a document; what the API cannot take becomes a line
+// that says so, since one odd file would make every later call fail.
+func file(f *agent.File) part {
+	kind, _, _ := strings.Cut(f.MediaType, ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	top, _, _ := strings.Cut(kind, "/")
+	switch {
+	case len(f.Data) > 0 && utf8.Valid(f.Data) && (top == "text" || kind == "application/json"):
+		return part{Text: fmt.Sprintf("[%s (%s)]\n%s", cmp.Or(f.Name, "file"), f.MediaType, f.Data)}
+	case !slices.Contains(taken, kind) && top != "audio" && top != "video":
+	case len(f.Data) > 0:
+		return part{Inline: &inline{MediaType: kind, Data: f.Data}}
+	case f.URL != "":
+		return part{File: &fileRef{MediaType: kind, URL: f.URL}}
+	}
+	return part{Text: fmt.Sprintf("[A file %q of type %q is here that this model cannot read.]", f.Name, f.MediaType)}
+}
+
+// object returns text as it is if it is one JSON object, else an empty one: the
+// API refuses a request with anything else as the arguments of a call.
+func object(text string) json.RawMessage {
+	raw := bytes.TrimSpace([]byte(text))
+	if len(raw) > 0 && raw[0] == '{' && json.Valid(raw) {
+		return raw
+	}
+	return json.RawMessage("{}")
+}

@@ -1,0 +1,172 @@
+package google
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal/agent"
+)
+
+// declaration is a tool on the wire.
+type declaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
+}
+
+// generation is the wire's generationConfig.
+type generation struct {
+	Temperature      *float64        `json:"temperature,omitempty"`
+	TopP             *float64        `json:"topP,omitempty"`
+	FrequencyPenalty *float64        `json:"frequencyPenalty,omitempty"`
+	PresencePenalty  *float64        `json:"presencePenalty,omitempty"`
+	Seed             *int64          `json:"seed,omitempty"`
+	MaxOutputTokens  int             `json:"maxOutputTokens,omitempty"`
+	Stop             []string        `json:"stopSequences,omitempty"`
+	MediaType        string          `json:"responseMimeType,omitempty"`
+	Schema           json.RawMessage `json:"responseJsonSchema,omitempty"`
+	Thinking         *thinking       `json:"thinkingConfig,omitempty"`
+}
+
+type thinking struct {
+	Include bool   `json:"includeThoughts,omitempty"`
+	Budget  *int   `json:"thinkingBudget,omitempty"`
+	Level   string `json:"thinkingLevel,omitempty"`
+}
+
+// body writes a request in the words of the wire.
+func (m *model) body(req *agent.Request) map[string]any {
+	s := req.Settings
+	config := generation{
+		Temperature: s.Temperature, TopP: s.TopP, FrequencyPenalty: s.FrequencyPenalty, PresencePenalty: s.PresencePenalty,
+		Seed: s.Seed, MaxOutputTokens: s.MaxOutputTokens, Stop: s.Stop, Thinking: m.think(s.Reasoning),
+	}
+	if t := config.Thinking; t != nil && t.Budget != nil && s.MaxOutputTokens > 0 {
+		config.MaxOutputTokens += *t.Budget
+	}
+	if req.Output != nil {
+		config.MediaType, config.Schema = "application/json", req.Output.Schema
+	}
+	body := map[string]any{"contents": conversation(req.Messages, m.old()), "generationConfig": config}
+	if system := system(req); len(system) > 0 {
+		body["systemInstruction"] = content{Parts: system}
+	}
+	if len(req.Tools) > 0 {
+		body["tools"] = []map[string]any{{"functionDeclarations": declarations(req.Tools)}}
+		if calling := calling(req.ToolChoice); calling != nil {
+			body["toolConfig"] = map[string]any{"functionCallingConfig": calling}
+		}
+	}
+	maps.Copy(body, s.ProviderOptions)
+	return body
+}
+
+// old reports whether the model is older than Gemini 3.
+func (m *model) old() bool {
+	name := m.info.Name[strings.LastIndex(m.info.Name, "/")+1:]
+	return strings.HasPrefix(name, "gemini-1") || strings.HasPrefix(name, "gemini-2")
+}
+
+func (m *model) think(r agent.Reasoning) *thinking {
+	if !r.Enabled {
+		return nil
+	}
+	t := &thinking{Include: r.IncludeThoughts}
+	budget := func(n int) { t.Budget = &n }
+	switch {
+	case r.Effort == "none":
+		t.Include = false
+		budget(0)
+	case r.BudgetTokens > 0:
+		budget(r.BudgetTokens)
+	case r.Effort == "" || !m.old():
+		t.Level = r.Effort
+		if r.Effort == "xhigh" {
+			t.Level = "high"
+		}
+	case r.Effort == "minimal" || r.Effort == "low":
+		budget(1024)
+	case r.Effort == "medium":
+		budget(8192)
+	default:
+		budget(24576)
+	}
+	return t
+}
+
+// system is the instructions, and the system messages after them.
+func system(req *agent.Request) []part {
+	var parts []part
+	add := func(text string) {
+		if strings.TrimSpace(text) != "" {
+			parts = append(parts, part{Text: text})
+		}
+	}
+	add(req.Instructions)
+	for _, msg := range req.Messages {
+		if msg.Role == agent.System {
+			add(msg.Text())
+		}
+	}
+	return parts
+}
+
+func declarations(specs []agent.ToolSpec) []declaration {
+	list := make([]declaration, 0, len(specs))
+	for _, spec := range specs {
+		list = append(list, declaration{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
+	}
+	return list
+}
+
+func calling(c agent.ToolChoice) map[string]any {
+	switch c.Mode {
+	case agent.ToolsNone:
+		return map[string]any{"mode": "NONE"}
+	case agent.ToolsRequired:
+		return map[string]any{"mode": "ANY"}
+	case agent.ToolsSpecific:
+		return map[string]any{"mode": "ANY", "allowedFunctionNames": []string{c.Name}}
+	}
+	return nil
+}
+
+// conversation writes the messages as turns of user and model. Results have a
+// turn of their own right after the calls, where the API wants them, and what
+// else the user said follows.
+func conversation(messages []agent.Message, old bool) []content {
+	w := writer{old: old, ids: map[string]string{}}
+	var turns []content
+	var results, said []part
+	user := func() {
+		for _, parts := range [][]part{results, said} {
+			if len(parts) > 0 {
+				turns = append(turns, content{Role: "user", Parts: parts})
+			}
+		}
+		results, said = nil, nil
+	}
+	for _, msg := range messages {
+		switch msg.Role {
+		case agent.System:
+		case agent.Assistant:
+			parts := w.answer(msg)
+			if len(parts) == 0 {
+				continue
+			}
+			user()
+			if n := len(turns); n > 0 && turns[n-1].Role == "model" {
+				turns[n-1].Parts = slices.Concat(turns[n-1].Parts, parts)
+				continue
+			}
+			turns = append(turns, content{Role: "model", Parts: parts})
+		default:
+			r, s := w.input(msg)
+			results, said = append(results, r...), append(said, s...)
+		}
+	}
+	user()
+	return turns
+}

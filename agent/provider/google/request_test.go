@@ -1,0 +1,189 @@
+package google_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/google"
+)
+
+var update = flag.Bool("update", false, "write the request bodies in testdata anew")
+
+func ptr[T any](v T) *T { return &v }
+
+var (
+	weather = agent.ToolSpec{
+		Name: "weather", Description: "Tells the weather.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"targetSpaceId":{"type":"string"},"city":{"$ref":"#/$defs/city"}},"required":["city"],"additionalProperties":false,"$defs":{"city":{"type":"string"}}}`),
+	}
+	now = agent.ToolSpec{Name: "now"}
+)
+
+func call(id, name, arguments string) agent.Part {
+	return agent.Part{Type: agent.CallPart, Call: &agent.ToolCall{ID: id, Name: name, Arguments: arguments}}
+}
+
+func result(id, name string, status agent.ResultStatus, text string, files ...agent.File) agent.Part {
+	return agent.Part{Type: agent.ResultPart, Result: &agent.ToolResult{CallID: id, Name: name, Status: status, Text: text, Files: files}}
+}
+
+func signed(p agent.Part, opaque string) agent.Part {
+	p.Opaque = json.RawMessage(opaque)
+	return p
+}
+
+func thought(text, opaque string) agent.Part {
+	return agent.Part{Type: agent.ReasoningPart, Text: text, Opaque: json.RawMessage(opaque)}
+}
+
+// requests are the cases of TestRequest; each has its body in testdata.
+var requests = map[string]*agent.Request{
+	"text": hello(),
+	"history": {
+		Instructions: "Be short.",
+		Messages: []agent.Message{
+			{Role: agent.System, Parts: []agent.Part{agent.Text("The user is Ann.")}},
+			agent.Say("hello"), agent.Say("weather?"),
+			{Role: agent.Assistant, Parts: []agent.Part{
+				thought("Ask.", `{"provider":"gcp.gemini","signature":"QUJD"}`),
+				thought("not ours", `{"provider":"anthropic","signature":"x"}`),
+				thought("not signed", ``),
+				{Type: agent.TextPart, Text: "Looking.", Opaque: json.RawMessage(`{"provider":"gcp.gemini","signature":"REVG"}`)},
+				agent.Text(""),
+				signed(call("call_A", "weather", `{"city": "Kiel", "id": 9007199254740993}`), `{"provider":"gcp.gemini","signature":"R0hJ"}`),
+				signed(call("fc-2", "now", `{"unfinished`), `{"provider":"gcp.gemini","id":"fc-2"}`),
+			}},
+			// A text that came in between does not part calls and results.
+			agent.Say("hurry"),
+			{Role: agent.ToolRole, Parts: []agent.Part{
+				result("call_A", "weather", agent.ResultOK, "rain", agent.File{MediaType: "image/png", Data: []byte("png")}),
+				result("fc-2", "now", agent.ResultFailed, "no clock"),
+			}},
+			// Calls of another provider have no signature of ours.
+			{Role: agent.Assistant, Parts: []agent.Part{call("toolu_3", "now", `[]`), call("toolu_4", "now", ``)}},
+			{Role: agent.ToolRole, Parts: []agent.Part{
+				result("toolu_3", "now", agent.ResultDenied, "Permission denied by user."), result("toolu_4", "now", agent.ResultTimedOut, ""),
+			}},
+		},
+		Tools: []agent.ToolSpec{weather, now},
+	},
+	"files": {Messages: []agent.Message{{Role: agent.User, Parts: []agent.Part{
+		agent.Image("image/jpeg", []byte("jpeg")),
+		{Type: agent.FilePart, File: &agent.File{MediaType: "image/webp", URL: "https://example.com/a.webp"}},
+		{Type: agent.FilePart, File: &agent.File{Name: "a.pdf", MediaType: "application/pdf", Data: []byte("%PDF")}},
+		{Type: agent.FilePart, File: &agent.File{MediaType: "application/pdf", URL: "https://example.com/b.pdf"}},
+		{Type: agent.FilePart, File: &agent.File{Name: "notes.md", MediaType: "text/markdown; charset=utf-8", Data: []byte("# Notes")}},
+		{Type: agent.FilePart, File: &agent.File{Name: "a.gif", MediaType: "image/gif", Data: []byte("gif")}},
+		{Type: agent.FilePart, File: &agent.File{Name: "a.mp3", MediaType: "audio/mpeg", Data: []byte("mp3")}},
+		agent.Text("What is this?"),
+	}}}},
+	"settings": {
+		Messages: []agent.Message{agent.Say("hello")},
+		Tools:    []agent.ToolSpec{now},
+		Settings: agent.Settings{
+			Temperature: ptr(0.0), TopP: ptr(0.9), Seed: ptr(int64(1)), FrequencyPenalty: ptr(1.0), PresencePenalty: ptr(1.0),
+			MaxOutputTokens: 100, Stop: []string{"END"},
+			ProviderOptions: map[string]any{"safetySettings": []any{map[string]any{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}}, "a.b": "dot"},
+		},
+		ToolChoice: agent.ToolChoice{Parallel: ptr(false)},
+	},
+	"budget": {
+		Messages: []agent.Message{agent.Say("hello")},
+		Settings: agent.Settings{MaxOutputTokens: 1000, Reasoning: agent.Reasoning{Enabled: true, BudgetTokens: 2000, Effort: "low", IncludeThoughts: true}},
+	},
+	"effort": {
+		Messages: []agent.Message{agent.Say("hello")},
+		Settings: agent.Settings{Reasoning: agent.Reasoning{Enabled: true, Effort: "xhigh"}},
+		Output:   &agent.OutputSchema{Name: "answer", Schema: json.RawMessage(`{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"integer"}},"required":["b","a"],"additionalProperties":false}`)},
+	},
+	"no thinking": {
+		Messages: []agent.Message{agent.Say("hello")},
+		Settings: agent.Settings{Reasoning: agent.Reasoning{Enabled: true, Effort: "none"}},
+	},
+	"tools none":     {Messages: []agent.Message{agent.Say("hello")}, Tools: []agent.ToolSpec{now}, ToolChoice: agent.ToolChoice{Mode: agent.ToolsNone, Parallel: ptr(false)}},
+	"tools required": {Messages: []agent.Message{agent.Say("hello")}, Tools: []agent.ToolSpec{now}, ToolChoice: agent.ToolChoice{Mode: agent.ToolsRequired, Parallel: ptr(true)}},
+	"tools specific": {Messages: []agent.Message{agent.Say("hello")}, Tools: []agent.ToolSpec{now}, ToolChoice: agent.ToolChoice{Mode: agent.ToolsSpecific, Name: "now"}},
+	"tools absent":   {Messages: []agent.Message{agent.Say("hello")}, ToolChoice: agent.ToolChoice{Mode: agent.ToolsRequired}},
+}
+
+// The bodies of requests are as they stand in testdata, where they were read
+// against the API's documentation.
+func TestRequest(t *testing.T) {
+	for name, req := range requests {
+		t.Run(name, func(t *testing.T) {
+			v := newVendor(t, plays(short))
+			if _, err := tell(v.model(t), t, req); err != nil {
+				t.Fatal(err)
+			}
+			r := v.requests[0]
+			if got := r.URL.String(); r.Method != http.MethodPost || got != "/v1beta/models/gemini-test:streamGenerateContent?alt=sse" || r.Header.Get("X-Goog-Api-Key") != testKey {
+				t.Errorf("request %s %s with headers %v", r.Method, got, r.Header)
+			}
+			var got bytes.Buffer
+			if err := json.Indent(&got, []byte(strings.TrimSpace(v.bodies[0])), "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			got.WriteByte('\n')
+			file := filepath.Join("testdata", strings.ReplaceAll(name, " ", "_")+".json")
+			if *update {
+				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got.String()); diff != "" {
+				t.Errorf("body (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Before Gemini 3 there are budgets where there are levels now, and calls need
+// no signature.
+func TestOlderModels(t *testing.T) {
+	for effort, want := range map[string]string{
+		"": `{}`, "none": `{"thinkingBudget":0}`, "minimal": `{"thinkingBudget":1024}`, "low": `{"thinkingBudget":1024}`,
+		"medium": `{"thinkingBudget":8192}`, "high": `{"thinkingBudget":24576}`, "xhigh": `{"thinkingBudget":24576}`,
+	} {
+		v := newVendor(t, plays(short))
+		m := google.New("models/gemini-2.5-flash", google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: v.Client()})
+		if _, err := tell(m, t, &agent.Request{
+			Messages: []agent.Message{{Role: agent.Assistant, Parts: []agent.Part{call("c", "now", `{}`)}}},
+			Settings: agent.Settings{Reasoning: agent.Reasoning{Enabled: true, Effort: effort}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(v.bodies[0], `"thinkingConfig":`+want) || strings.Contains(v.bodies[0], "skip_") {
+			t.Errorf("effort %q: body %s, want %s", effort, v.bodies[0], want)
+		}
+	}
+}
+
+// What cannot be sent is the caller's fault and not the network's.
+func TestRequestThatCannotBeMade(t *testing.T) {
+	v := newVendor(t, plays(short))
+	for name, options := range map[string]map[string]any{"gemini?x": nil, "gemini-test": {"odd": func() {}}} {
+		m := google.New(name, google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: v.Client()})
+		req := hello()
+		req.Settings.ProviderOptions = options
+		_, err := tell(m, t, req)
+		var failure *agent.ModelError
+		if invalid := errors.As(err, &failure) && failure.Class == agent.ClassInvalid; !invalid && !errors.Is(err, shoal.InvalidArgument) || len(v.requests) != 0 {
+			t.Errorf("%s: error %v after %d requests, want invalid after none", name, err, len(v.requests))
+		}
+	}
+}

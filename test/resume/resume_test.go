@@ -1,0 +1,314 @@
+// Package resume kills a process in the middle of a turn, between every pair of
+// its writes and inside of its tools, and looks whether another process ends the
+// turn as if nothing had happened.
+package resume_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/filestore"
+	"github.com/shoal-dev/shoal/agent/provider/script"
+)
+
+// The process that is killed is this test binary with childEnv set: the
+// directory of its store, and the point at which it dies.
+const (
+	childEnv = "SHOAL_RESUME_DIR"
+	pointEnv = "SHOAL_RESUME_POINT"
+	harmEnv  = "SHOAL_RESUME_NOT_IDEMPOTENT"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childEnv); dir != "" {
+		if err := child(dir, os.Getenv(pointEnv), os.Getenv(harmEnv) == ""); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// fiveSteps is what the model says: four steps with tools, one of them with two
+// calls, and an answer.
+const fiveSteps = `
+say  First.
+call add#c1 {"n":1}
+---
+call add#c2 {"n":2}
+---
+think Two at once.
+call add#c3 {"n":3}
+call add#c4 {"n":4}
+---
+call add#c5 {"n":5}
+---
+say  The sum is 15.
+`
+
+// child takes the turn, or goes on with it, and dies at the point.
+func child(dir, point string, idempotent bool) error {
+	files, err := filestore.Open(filepath.Join(dir, "store"))
+	if err != nil {
+		return err
+	}
+	answers, err := script.Parse(fiveSteps)
+	if err != nil {
+		return err
+	}
+	d := &death{at: point}
+	a, err := agent.New(script.PerTurn(answers...), agent.Options{Tools: []agent.Tool{adder(dir, d, idempotent)}, MaxParallelTools: 1})
+	if err != nil {
+		return err
+	}
+	c := agent.OpenConversation(&mortal{Store: files, death: d}, "sum")
+	input := []agent.Message{agent.Say("add up")}
+	record, err := c.Load(context.Background())
+	switch {
+	case err != nil:
+		return err
+	case record.Open != nil:
+		input = nil
+	case len(record.Messages) > 0:
+		return nil // it had ended before the process died
+	}
+	_, err = a.Run(context.Background(), c, input...)
+	return err
+}
+
+// death kills the process when the point comes.
+type death struct {
+	at     string
+	writes int
+}
+
+func (d *death) comes(point string) {
+	if d.at == point {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}
+
+// mortal is a store whose process may die behind each write.
+type mortal struct {
+	agent.Store
+	death *death
+}
+
+func (m *mortal) wrote(err error) error {
+	if err == nil {
+		m.death.writes++
+		m.death.comes(fmt.Sprint("write ", m.death.writes))
+	}
+	return err
+}
+
+func (m *mortal) Begin(ctx context.Context, id string, t agent.Turn) error {
+	return m.wrote(m.Store.Begin(ctx, id, t))
+}
+
+func (m *mortal) Commit(ctx context.Context, id string, ref agent.TurnRef, s agent.Step) error {
+	return m.wrote(m.Store.Commit(ctx, id, ref, s))
+}
+
+func (m *mortal) End(ctx context.Context, id string, ref agent.TurnRef, e agent.TurnEnd) error {
+	return m.wrote(m.Store.End(ctx, id, ref, e))
+}
+
+// adder is a tool with an effect: a line in the ledger for each execution.
+func adder(dir string, d *death, idempotent bool) agent.Tool {
+	add := agent.Func("add", "Adds a number.", func(_ context.Context, in struct {
+		N int `json:"n"`
+	}) (string, error) {
+		f, err := os.OpenFile(filepath.Join(dir, "ledger"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		d.comes(fmt.Sprint("before effect ", in.N))
+		if _, err := fmt.Fprintf(f, "c%d\n", in.N); err != nil {
+			return "", err
+		}
+		d.comes(fmt.Sprint("after effect ", in.N))
+		return fmt.Sprint("added ", in.N), nil
+	})
+	return agent.Configure(add, func(s *agent.ToolSpec) { s.Idempotent = idempotent })
+}
+
+// life runs the child until it dies or is done.
+func life(t *testing.T, dir, point string, env ...string) (died bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), append(env, childEnv+"="+dir, pointEnv+"="+point)...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
+		return true
+	}
+	if err != nil {
+		t.Fatalf("at %q: %v\n%s", point, err, &said)
+	}
+	return false
+}
+
+// state reads what the dead process left.
+func state(t *testing.T, dir string) (history, finished []string, ledger map[string]int) {
+	t.Helper()
+	files, err := filestore.Open(filepath.Join(dir, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	record, err := files.Load(t.Context(), "sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range record.Messages {
+		line := string(m.Role) + ": " + m.Text()
+		for _, c := range m.Calls() {
+			line += "[" + c.ID + " " + c.Name + " " + c.Arguments + "]"
+		}
+		for _, r := range m.Results() {
+			line += "[" + r.CallID + " " + string(r.Status) + " " + r.Text + "]"
+			finished = append(finished, r.CallID)
+		}
+		history = append(history, line)
+	}
+	if record.Open != nil {
+		for _, s := range record.Open.Steps {
+			for _, r := range s.Results {
+				if !slices.Contains(finished, r.CallID) {
+					finished = append(finished, r.CallID)
+				}
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "ledger"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	ledger = map[string]int{}
+	for id := range strings.FieldsSeq(string(text)) {
+		ledger[id]++
+	}
+	return history, finished, ledger
+}
+
+// want is the conversation of a life without death.
+var want = []string{
+	"user: add up",
+	`assistant: First.[c1 add {"n":1}]`, "tool: [c1 ok added 1]",
+	`assistant: [c2 add {"n":2}]`, "tool: [c2 ok added 2]",
+	`assistant: [c3 add {"n":3}][c4 add {"n":4}]`, "tool: [c3 ok added 3][c4 ok added 4]",
+	`assistant: [c5 add {"n":5}]`, "tool: [c5 ok added 5]",
+	"assistant: The sum is 15.",
+}
+
+// Twelve writes make a turn of five steps: the input, for each step with tools
+// its answer and its whole, one more between the two calls of a step, the last
+// step and the end.
+const writes = 12
+
+func TestKilledBetweenEveryPairOfWrites(t *testing.T) {
+	whole := t.TempDir()
+	if life(t, whole, fmt.Sprint("write ", writes+1)) {
+		t.Fatalf("a turn makes more than %d writes", writes)
+	}
+	if !life(t, t.TempDir(), fmt.Sprint("write ", writes)) {
+		t.Fatalf("a turn makes fewer than %d writes", writes)
+	}
+	history, _, ledger := state(t, whole)
+	if d := cmp.Diff(want, history); d != "" {
+		t.Fatalf("without a death:\n%s", d)
+	}
+	if d := cmp.Diff(map[string]int{"c1": 1, "c2": 1, "c3": 1, "c4": 1, "c5": 1}, ledger); d != "" {
+		t.Fatalf("without a death:\n%s", d)
+	}
+	for n := 1; n < writes; n++ {
+		t.Run(fmt.Sprint("write ", n), func(t *testing.T) { diesAt(t, fmt.Sprint("write ", n)) })
+	}
+	for n := 1; n <= 5; n++ {
+		t.Run(fmt.Sprint("before effect ", n), func(t *testing.T) { diesAt(t, fmt.Sprint("before effect ", n)) })
+		t.Run(fmt.Sprint("after effect ", n), func(t *testing.T) { diesAt(t, fmt.Sprint("after effect ", n)) })
+	}
+}
+
+// diesAt kills the process at the point, and lets another one go on.
+func diesAt(t *testing.T, point string) {
+	t.Parallel()
+	dir := t.TempDir()
+	if !life(t, dir, point) {
+		t.Fatal("it did not die")
+	}
+	_, finished, before := state(t, dir)
+	if life(t, dir, "") {
+		t.Fatal("it died again")
+	}
+	history, _, after := state(t, dir)
+	if d := cmp.Diff(want, history); d != "" {
+		t.Errorf("the conversation is another one:\n%s", d)
+	}
+	for _, id := range finished {
+		if after[id] != before[id] || before[id] != 1 {
+			t.Errorf("%s had finished and has %d effects, then %d", id, before[id], after[id])
+		}
+	}
+	for id, n := range after {
+		if n > 2 || n > 1 && !strings.HasPrefix(point, "after effect") {
+			t.Errorf("%s has %d effects", id, n)
+		}
+	}
+}
+
+// A turn that dies again and again still ends.
+func TestKilledAtEveryWriteInOneTurn(t *testing.T) {
+	dir := t.TempDir()
+	deaths := 0
+	for life(t, dir, "write 2") { // the first is the taking over
+		if deaths++; deaths > 2*writes {
+			t.Fatal("the turn does not come forward")
+		}
+	}
+	history, _, ledger := state(t, dir)
+	if d := cmp.Diff(want, history); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(map[string]int{"c1": 1, "c2": 1, "c3": 1, "c4": 1, "c5": 1}, ledger); d != "" {
+		t.Errorf("after %d deaths:\n%s", deaths, d)
+	}
+}
+
+// A tool that may not be executed twice is not: the model is told.
+func TestKilledInsideOfAHarmfulTool(t *testing.T) {
+	for _, point := range []string{"before effect 2", "after effect 2"} {
+		dir := t.TempDir()
+		if !life(t, dir, point, harmEnv+"=1") || life(t, dir, "", harmEnv+"=1") {
+			t.Fatal("it has to die once")
+		}
+		history, _, ledger := state(t, dir)
+		if got := history[4]; got != "tool: [c2 interrupted Error: interrupted, effect unknown.]" {
+			t.Errorf("%s: %s", point, got)
+		}
+		if n := ledger["c2"]; n != strings.Count(point, "after") {
+			t.Errorf("%s: %d effects", point, n)
+		}
+		if history[len(history)-1] != "assistant: The sum is 15." {
+			t.Errorf("%s: the turn ends with %s", point, history[len(history)-1])
+		}
+	}
+}
