@@ -15,7 +15,7 @@ TOOLS := .cache/bin/built-with-$(GOVERSION)
 
 # Packages where goroutines meet: their tests run with the race detector only,
 # all the others without it, so that nothing is compiled and run twice.
-RACING := /(client|internal/(app|httpapi|hub|localbus|mcpapi|sqlstore))(/|$$)
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/[a-z/]+)?|client|internal/(app|httpapi|hub|localbus|mcpapi|sqlstore))$$
 
 # On a build machine a remembered result proves nothing about that machine.
 TESTFLAGS ?= $(if $(CI),-count=1)

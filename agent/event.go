@@ -118,10 +118,13 @@ type ToolCallEnded struct {
 // MessageEnded closes the message. Discarded says that the attempt is dead and
 // that nothing it has shown happened; a message with another id follows, or the
 // turn fails. Interrupted says that the message stays although it was cut short.
+// Usage is what the attempt used, as far as the provider told.
 type MessageEnded struct {
 	MessageID   string
 	Discarded   bool
 	Interrupted bool
+	Finish      FinishReason
+	Usage       Usage
 }
 
 // ModelRetrying says that the model is asked again, as Attempt, after Delay.
@@ -196,7 +199,8 @@ type Reduced struct {
 	Usage         Usage // of the summarising call
 }
 
-// Nested is an event of a sub-agent that works for the tool call CallID. Chain
+// Nested is an event of a sub-agent's turn TurnID that works for the tool call
+// CallID. Chain
 // names the agents from the outermost to the one that speaks; its length is the
 // depth plus one.
 type Nested struct {

@@ -202,7 +202,10 @@ func (m *machine) closeAnswer(discarded, interrupted bool) {
 	for at := range m.answer.parts {
 		m.closePart(at)
 	}
-	m.emit(MessageEnded{MessageID: m.answer.id, Discarded: discarded, Interrupted: interrupted})
+	m.emit(MessageEnded{
+		MessageID: m.answer.id, Discarded: discarded, Interrupted: interrupted,
+		Finish: m.answer.finish, Usage: m.answer.usage,
+	})
 }
 
 // message returns what was said as a message.

@@ -53,6 +53,18 @@ func (m *machine) openCalls() {
 	}
 }
 
+// knowCalls keeps the ids of calls unique in the conversation, not only in the
+// turn: some models count from one each time.
+func (m *machine) knowCalls(history []Message) {
+	for i := range history {
+		for _, p := range history[i].Parts {
+			if p.Type == CallPart {
+				m.callIDs[p.Call.ID] = true
+			}
+		}
+	}
+}
+
 // decided reports what rules and hooks said, by call id.
 func (m *machine) decided(verdicts map[string]verdict) {
 	if m.stopped || m.phase != phaseDecide {
@@ -167,7 +179,7 @@ func (m *machine) permit(c *callState) {
 
 // request adds a pending request about the call.
 func (m *machine) request(c *callState, kind PendingKind) {
-	id := c.call.ID + "." + string(kind)
+	id := fmt.Sprintf("%s.%d.%d.%s", m.turn.ID, m.step.Index, m.place(c), kind)
 	if slices.ContainsFunc(m.step.Pending, func(p Pending) bool { return p.ID == id }) {
 		return
 	}
@@ -180,6 +192,11 @@ func (m *machine) request(c *callState, kind PendingKind) {
 	}
 	m.step.Pending = append(m.step.Pending, p)
 	m.dirty = true
+}
+
+// place is where the call stands among those of its step.
+func (m *machine) place(c *callState) int {
+	return slices.IndexFunc(m.open, func(o callState) bool { return o.call.ID == c.call.ID })
 }
 
 // settle gives a call its one result; the first stays.

@@ -145,8 +145,12 @@ func (a *Agent) bindOutput(r *rules) error {
 	}
 	if out.Mode == OutputNative {
 		schema, err := compileSchema("output "+out.Types[0].Name, out.Types[0].Schema)
+		if err != nil {
+			return err
+		}
+		schema.label = "answer"
 		r.native = schema
-		return err
+		return nil
 	}
 	for _, t := range out.Types {
 		r.returnTool[returnPrefix+t.Name] = t.Name

@@ -26,6 +26,7 @@ const (
 // Pending is a request that a turn waits for. It is part of the stored step, so
 // it survives the process, and takes one answer.
 type Pending struct {
+	// ID is unique among all requests of all conversations.
 	ID   string      `json:"id"`
 	Kind PendingKind `json:"kind"`
 	// Call is the tool call in question; the zero value for [Continuation].

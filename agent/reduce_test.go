@@ -280,7 +280,7 @@ func TestNoReductionSeesAll(t *testing.T) {
 // in its order, every system message, the last message, and between two
 // reductions nothing but growth.
 func TestPropertiesOfViews(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(80) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		strategies := []ReductionStrategy{ReduceNone, ReduceCount, ReduceSummary}
 		m := &summariser{text: "sum", window: 2000}
@@ -291,7 +291,7 @@ func TestPropertiesOfViews(t *testing.T) {
 		r := newReducer(opts, m, nil)
 		var history, last []Message
 		letters := ""
-		for range 60 {
+		for range 40 {
 			letters += []string{"u", "ua", "uu", "uAt", "AtAt", "a", "s", "uuuuuuuuuuu"}[rng.IntN(8)]
 			history = tale(letters)
 			m.err = nil

@@ -231,7 +231,7 @@ func TestCheckSpec(t *testing.T) {
 // values of the keywords that both check.
 func TestTheWalkAgreesWithTheLibrary(t *testing.T) {
 	agreed := map[bool]int{}
-	for seed := range uint64(4_000) {
+	for seed := range uint64(800) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		schema := map[string]any{"type": "object", "$defs": map[string]any{"d": randomSchema(r, 2, false)}}
 		schema["properties"] = map[string]any{"a": randomSchema(r, 3, true), "b": randomSchema(r, 3, true)}
@@ -262,7 +262,7 @@ func TestTheWalkAgreesWithTheLibrary(t *testing.T) {
 		}
 		agreed[got == nil]++
 	}
-	if agreed[true] < 400 || agreed[false] < 400 {
+	if agreed[true] < 80 || agreed[false] < 80 {
 		t.Errorf("one-sided: %v", agreed)
 	}
 }

@@ -73,7 +73,7 @@ func (c *checker) fits(schema *jsonschema.Schema, v any, path string) string {
 }
 
 func (c *checker) value(schema *jsonschema.Schema, v any, path string) {
-	c.steps += 1 + len(schema.Enum)
+	c.steps += 1 + len(schema.Enum) + len(path)/32 // what a step costs
 	if c.full() {
 		return
 	}

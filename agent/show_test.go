@@ -40,9 +40,9 @@ func show(e agent.Event) string {
 	case agent.MessageEnded:
 		return "message ends" + flag2(e.Discarded, " discarded") + flag2(e.Interrupted, " interrupted")
 	case agent.Requested:
-		return fmt.Sprintf("requested %s %s%s", e.Pending.Kind, e.Pending.ID, flag2(e.Pending.Question != "", fmt.Sprintf(" %q %q", e.Pending.Question, e.Pending.Options)))
+		return fmt.Sprintf("requested %s %s%s", e.Pending.Kind, orCall(e.Pending), flag2(e.Pending.Question != "", fmt.Sprintf(" %q %q", e.Pending.Question, e.Pending.Options)))
 	case agent.Answered:
-		return fmt.Sprintf("answered %s approved=%v", e.Pending.ID, e.Pending.Answer.Approved)
+		return fmt.Sprintf("answered %s %s approved=%v", e.Pending.Kind, orCall(e.Pending), e.Pending.Answer.Approved)
 	case agent.TurnFinished:
 		line := fmt.Sprintf("turn %s: %s in %d steps", e.Outcome, e.Reason, e.Steps)
 		if e.Message != "" {
@@ -82,4 +82,12 @@ func flag2(set bool, text string) string {
 		return text
 	}
 	return ""
+}
+
+// orCall names a request by its call, if it has one.
+func orCall(p agent.Pending) string {
+	if p.Call.ID != "" {
+		return p.Call.ID
+	}
+	return p.ID
 }

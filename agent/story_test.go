@@ -271,8 +271,8 @@ func (s *story) answer(text string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, p := range pending { // by its kind, for ids that are made up
-		if string(p.Kind) == id {
+	for _, p := range pending { // ids are made up; a story says CALL.KIND
+		if id == string(p.Kind) || id == p.Call.ID+"."+string(p.Kind) {
 			a.PendingID = p.ID
 		}
 	}

@@ -83,7 +83,11 @@ func (s *subAgent) Call(ctx context.Context, call ToolCall) (Output, error) {
 		input = nil
 	}
 	var end TurnFinished
+	turnID := ""
 	t := s.agent.run(ctx, conv, input, func(e Event, failed error) bool {
+		if began, ok := e.(TurnStarted); ok {
+			turnID = began.TurnID
+		}
 		if failed != nil {
 			err = failed
 			return false
@@ -91,7 +95,7 @@ func (s *subAgent) Call(ctx context.Context, call ToolCall) (Output, error) {
 		if done, ok := e.(TurnFinished); ok {
 			end = done
 		}
-		above.emit(ctx, nest(above.agent, s.agent.opts.Name, call.ID, e))
+		above.emit(ctx, nest(above.agent, s.agent.opts.Name, call.ID, turnID, e))
 		return ctx.Err() == nil
 	})
 	if err != nil || t == nil {
@@ -101,12 +105,12 @@ func (s *subAgent) Call(ctx context.Context, call ToolCall) (Output, error) {
 }
 
 // nest wraps an event of a sub-agent for the turn above it.
-func nest(above, self, callID string, e Event) Nested {
+func nest(above, self, callID, turnID string, e Event) Nested {
 	if n, ok := e.(Nested); ok {
 		n.CallID, n.Chain = callID, append([]string{above}, n.Chain...)
 		return n
 	}
-	return Nested{CallID: callID, Chain: []string{above, self}, Event: e}
+	return Nested{CallID: callID, TurnID: turnID, Chain: []string{above, self}, Event: e}
 }
 
 // subOutput says what the sub-agent's end means for the call.
@@ -129,7 +133,7 @@ func subOutput(t *turn, end TurnFinished) (Output, error) {
 // conversation opens the call's own conversation. done says that it has its
 // answer: a crash came between that and the caller's step.
 func (s *subAgent) conversation(ctx context.Context, above *toolContext, call ToolCall) (conv *Conversation, begun bool, done *Output, err error) {
-	sum := sha256.Sum256([]byte(call.ID))
+	sum := sha256.Sum256([]byte(above.turnID + " " + call.ID))
 	conv = OpenConversation(above.conv.store, above.conv.id+".sub."+hex.EncodeToString(sum[:6]))
 	record, err := conv.store.Load(ctx, conv.id)
 	if errors.Is(err, shoal.NotFound) {

@@ -29,7 +29,7 @@ func TestSubAgentEventsComeUp(t *testing.T) {
 	nested := of[agent.Nested](events)
 	var inner []agent.Event
 	for _, n := range nested {
-		if n.CallID != "c1" || !slices.Equal(n.Chain, []string{"boss", "clerk"}) {
+		if n.CallID != "c1" || n.TurnID == "" || !slices.Equal(n.Chain, []string{"boss", "clerk"}) {
 			t.Fatalf("nested %+v", n)
 		}
 		inner = append(inner, n.Event)
@@ -151,5 +151,31 @@ func TestSubAgentWithHistory(t *testing.T) {
 	}
 	if !slices.Equal(seen, []int{1, 2}) {
 		t.Errorf("the sub-agent saw %v messages", seen)
+	}
+}
+
+// Models count their calls from one each time: the second turn's c1 is another
+// call, with another sub-conversation.
+func TestSubAgentOfAnotherTurnIsAnotherOne(t *testing.T) {
+	n := 0
+	clerk := newAgentOn(t, script.Func(func(*agent.Request) script.Answer {
+		n++
+		return script.Answer{Text: []string{"", "first", "second", "third"}[n]}
+	}), agent.Options{Name: "clerk"})
+	c := agent.NewConversation()
+	b := boss(t, clerk, agent.SubAgent{WithoutPermission: true}, agent.Options{})
+	for i, want := range []string{"first", "second", "third"} {
+		if i == 2 {
+			if err := c.Clear(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := b.Run(t.Context(), c, agent.Say("pay"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Messages[1].Results()[0].Text; got != want {
+			t.Errorf("turn %d: the clerk says %q", i, got)
+		}
 	}
 }

@@ -197,6 +197,7 @@ func (t *turn) open() error {
 	t.rules = r
 	t.m = newMachine(r, t.conv.id, t.ref)
 	t.m.began = t.clock.began
+	t.m.knowCalls(t.history)
 	for name, choice := range t.record.Choices {
 		t.m.choices[name] = choice
 	}

@@ -43,6 +43,7 @@ func (w *workers) stop() {
 // toolContext is what a tool's context carries: the way to the turn's events.
 type toolContext struct {
 	callID  string
+	turnID  string
 	agent   string
 	conv    *Conversation
 	depth   int
@@ -96,7 +97,7 @@ func (t *turn) start(call ToolCall) {
 	})
 	w, grace := t.work, t.agent.opts.Grace
 	ctx = context.WithValue(ctx, toolContextKey{}, &toolContext{
-		callID: call.ID, agent: t.agent.opts.Name, conv: t.conv, answer: t.answerer(),
+		callID: call.ID, turnID: t.ref.ID, agent: t.agent.opts.Name, conv: t.conv, answer: t.answerer(),
 		depth: t.depth(), history: t.history[:t.base:t.base],
 		send: func(ctx context.Context, e Event) {
 			select {

@@ -43,15 +43,22 @@ var sharingParts = []part{
 	}},
 	{"who appends to what was loaded does not change what is stored", func(s *suite) {
 		s.begin(turn("t", 1, say("m1")))
-		s.commit(ref("t", 1), calling(0, true, "c1", "c2"))
-		r := s.load()
-		_ = append(r.Messages, say("mine"))
-		_ = append(r.Open.Steps, answered(1))
-		s.commit(ref("t", 1), answered(1))
-		if got := append(r.Messages, say("mine again")); got[len(got)-1].ID != "mine again" {
-			s.Errorf("the appended message is %q", got[len(got)-1].ID)
+		want := []string{"m1"}
+		for i := range 9 { // whether there is room behind the slices differs
+			r := s.load()
+			s.commit(ref("t", 1), answered(i))
+			want = append(want, "a")
+			mine, steps := append(r.Messages, say("mine")), append(r.Open.Steps, answered(99))
+			if mine[i+1].ID != "mine" || steps[i].Index != 99 {
+				s.Fatalf("appended are %q and step %d", mine[i+1].ID, steps[i].Index)
+			}
+			s.history(want...)
+			for at, step := range s.load().Open.Steps {
+				if step.Index != at {
+					s.Errorf("step %d has the index %d", at, step.Index)
+				}
+			}
 		}
-		s.history("m1", "b", "", "a")
 	}},
 	{"two conversations that were stored with one slice grow apart", func(s *suite) {
 		shared := make([]agent.Message, 1, 8)

@@ -1,0 +1,59 @@
+// A person at the official AG-UI client, played from outside: HttpAgent with its
+// schemas, its sequence check and its reducer.
+//
+//   node client.mjs URL
+//
+// Each line that comes in is one run: {"add": [message, …], "run": {…}, "abortOn": "TEXT_MESSAGE_CONTENT"}.
+// add goes to the client's messages first, run is handed to runAgent (tools,
+// context, forwardedProps, resume), and abortOn gives the run up at the first
+// event of that type. For each goes out one line:
+//
+//   {"messages": […], "events": ["RUN_STARTED", …], "outcome": "success", "pending": ["call"],
+//    "interrupts": […], "custom": [{"name": …, "value": …}], "usage": […], "error": "…", "warnings": ["…"]}
+//
+// messages are those that the client ends with; warnings is what it complained of.
+// The end of the input ends the client.
+
+import { createInterface } from 'node:readline';
+
+import { HttpAgent } from '@ag-ui/client';
+
+const [url] = process.argv.slice(2);
+
+let warnings = [];
+console.warn = (...said) => warnings.push(said.map(String).join(' '));
+console.error = () => {}; // what runAgent rejects with says the same
+
+const agent = new HttpAgent({ url, threadId: 'thread' });
+
+async function run({ add = [], run: parameters = {}, abortOn }) {
+  warnings = [];
+  const told = { events: [], custom: [], pending: [], interrupts: [] };
+  for (const message of add) agent.messages.push(message);
+  const subscriber = {
+    onEvent({ event }) {
+      told.events.push(event.type);
+      if (event.type === 'CUSTOM') told.custom.push({ name: event.name, value: event.value });
+      if (event.usage) told.usage = event.usage;
+      if (event.type === abortOn) agent.abortRun();
+    },
+    onRunFinishedEvent({ outcome, pendingToolCallIds = [], interrupts = [] }) {
+      Object.assign(told, { outcome, pending: pendingToolCallIds, interrupts });
+    },
+    onRunErrorEvent({ event }) {
+      told.outcome = 'error';
+      told.error = `${event.code}: ${event.message}`;
+    },
+  };
+  try {
+    await agent.runAgent(parameters, subscriber);
+  } catch (err) {
+    told.error = err.message;
+  }
+  return { ...told, messages: agent.messages, warnings };
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const told = await run(JSON.parse(line));
+  process.stdout.write(JSON.stringify(told) + '\n');
+}

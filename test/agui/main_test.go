@@ -1,0 +1,212 @@
+// Package agui_test plays conversations between agents behind agent/agui and the
+// official AG-UI client, HttpAgent of @ag-ui/client: its schemas and its sequence
+// check refuse what is wrong, and its reducer decides what a person would see.
+//
+// client.mjs is the client from outside; `make setup` installs what it needs.
+package agui_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/agui"
+)
+
+// patience is how long a test waits for what must come. It only ends a test that
+// has failed anyway, so it is long enough for a machine that is busy.
+const patience = 40 * time.Second
+
+func TestMain(m *testing.M) {
+	if err := prepared(); err != nil {
+		fmt.Fprintf(os.Stderr, "test/agui: %v; run `make setup`\n", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// prepared reports whether what the client needs is there.
+func prepared() error {
+	if _, err := exec.LookPath("node"); err != nil {
+		return err
+	}
+	_, err := os.Stat(filepath.Join("node_modules", "@ag-ui", "client"))
+	return err
+}
+
+// client is the official client on one thread of an agent.
+type client struct {
+	t     *testing.T
+	in    io.WriteCloser
+	lines chan []byte
+}
+
+// order is one run that the client is told to make.
+type order struct {
+	Add     []message      `json:"add,omitempty"`
+	Run     map[string]any `json:"run,omitempty"`
+	AbortOn string         `json:"abortOn,omitempty"`
+}
+
+// message is a message as the client keeps it.
+type message struct {
+	ID            string          `json:"id"`
+	Role          string          `json:"role"`
+	Content       string          `json:"content,omitempty"`
+	ToolCalls     []toolCall      `json:"toolCalls,omitempty"`
+	ToolCallID    string          `json:"toolCallId,omitempty"`
+	SubagentRunID string          `json:"subagentRunId,omitempty"`
+	Metadata      json.RawMessage `json:"metadata,omitempty"`
+}
+
+type toolCall struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// told is what the client tells of a run.
+type told struct {
+	Events     []string         `json:"events"`
+	Messages   []message        `json:"messages"`
+	Outcome    string           `json:"outcome"`
+	Pending    []string         `json:"pending"`
+	Interrupts []agui.Interrupt `json:"interrupts"`
+	Custom     []agui.Event     `json:"custom"`
+	Usage      []agui.Usage     `json:"usage"`
+	Error      string           `json:"error"`
+	Warnings   []string         `json:"warnings"`
+}
+
+// meet serves agents from store and returns the client on a thread of theirs.
+func meet(t *testing.T, store agent.Store, build agui.Build) *client {
+	t.Helper()
+	server := httptest.NewServer(agui.Handler(store, build))
+	t.Cleanup(server.Close)
+	return connect(t, server.URL)
+}
+
+// connect starts the client, on the thread that is called thread.
+func connect(t *testing.T, url string) *client {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "node", "client.mjs", url)
+	cmd.WaitDelay = 5 * time.Second
+	var notes bytes.Buffer
+	cmd.Stderr = &notes
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := &client{t: t, in: in, lines: make(chan []byte, 16)}
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		defer close(c.lines)
+		scan := bufio.NewScanner(out)
+		scan.Buffer(nil, 16<<20)
+		for scan.Scan() {
+			c.lines <- bytes.Clone(scan.Bytes())
+		}
+	})
+	t.Cleanup(func() {
+		_ = in.Close() // it may be gone
+		reader.Wait()
+		if err := cmd.Wait(); err != nil && t.Context().Err() == nil || t.Failed() {
+			t.Logf("the client ended with %v; it said:\n%s", err, notes.String())
+		}
+	})
+	return c
+}
+
+// run makes the client run once. It must have nothing to complain of.
+func (c *client) run(o order) told {
+	c.t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.in.Write(append(text, '\n')); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.next()
+}
+
+func (c *client) next() told {
+	c.t.Helper()
+	select {
+	case line, more := <-c.lines:
+		var got told
+		if !more {
+			c.t.Fatal("the client has ended")
+		}
+		if err := json.Unmarshal(line, &got); err != nil {
+			c.t.Fatalf("%s: %v", line, err)
+		}
+		if len(got.Warnings) > 0 {
+			c.t.Errorf("the client complains: %q", got.Warnings)
+		}
+		return got
+	case <-time.After(patience):
+		c.t.Fatalf("the client said nothing for %v", patience)
+	}
+	return told{}
+}
+
+// say makes the client run with a new message of the person.
+func (c *client) say(id, text string, run map[string]any) told {
+	c.t.Helper()
+	return c.run(order{Add: []message{{ID: id, Role: "user", Content: text}}, Run: run})
+}
+
+// seen writes the client's messages in short, one in a line.
+func (got *told) seen() string {
+	var b strings.Builder
+	for _, m := range got.Messages {
+		b.WriteString(m.Role)
+		if m.SubagentRunID != "" {
+			b.WriteString("(sub-agent)")
+		}
+		if m.Content != "" {
+			b.WriteString(" " + m.Content)
+		}
+		for _, call := range m.ToolCalls {
+			b.WriteString(" " + call.Function.Name + call.Function.Arguments)
+		}
+		if len(m.Metadata) > 0 {
+			b.WriteString(" " + string(m.Metadata))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// sees compares the messages that the client ends with, and how the run ended.
+func (got *told) sees(t *testing.T, outcome, want string) {
+	t.Helper()
+	if got.Outcome != outcome {
+		t.Errorf("the run ended as %q (%s), not %q; its events were %v", got.Outcome, got.Error, outcome, got.Events)
+	}
+	if seen, want := got.seen(), strings.TrimLeft(want, "\n"); seen != want {
+		t.Errorf("the person sees\n%sbut should see\n%s", seen, want)
+	}
+}
