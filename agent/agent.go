@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"iter"
 )
 
@@ -52,7 +51,7 @@ func (a *Agent) Run(ctx context.Context, c *Conversation, input ...Message) (*Re
 		r.Output, r.Structured = t.m.output, t.m.outName
 	}
 	if r.Outcome == Failed || r.Outcome == Canceled {
-		return r, errors.Join(&turnError{r.Outcome, r.Reason, r.Message}, r.Err)
+		return r, &turnError{r.Outcome, r.Reason, r.Message, r.Err}
 	}
 	return r, nil
 }

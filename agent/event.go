@@ -192,7 +192,7 @@ type StepFinished struct {
 // used again, without a model call.
 type Reduced struct {
 	Strategy      ReductionStrategy
-	Before, After int // messages
+	Before, After int // messages of the history, and of what the model sees of it
 	Cached        bool
 	Hard          bool
 	Forced        bool

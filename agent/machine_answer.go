@@ -44,6 +44,9 @@ func (m *machine) callModelStarted(model ModelInfo, req *Request) {
 // to be stopped because the answer is too large.
 func (m *machine) chunk(c Chunk) bool {
 	a := &m.answer
+	if a.bytes += len(c.Text); a.bytes > m.rules.opts.MaxAnswerBytes {
+		return false
+	}
 	switch c.Kind {
 	case ChunkText, ChunkReasoning:
 		m.delta(c)
@@ -64,8 +67,7 @@ func (m *machine) chunk(c Chunk) bool {
 	case ChunkFinish:
 		a.finish = c.Reason
 	}
-	a.bytes += len(c.Text)
-	return a.bytes <= m.rules.opts.MaxAnswerBytes
+	return true
 }
 
 func (m *machine) delta(c Chunk) {
@@ -191,6 +193,17 @@ func (a *answer) empty() bool {
 	return true
 }
 
+// argumentBytes returns how long the arguments of a call are that the model has
+// just written.
+func (a *answer) argumentBytes(callID string) int {
+	for i := range a.parts {
+		if p := &a.parts[i]; p.kind == CallPart && p.id == callID {
+			return len(p.text)
+		}
+	}
+	return 0
+}
+
 // closeAnswer ends all parts and the message, and counts what it used.
 func (m *machine) closeAnswer(discarded, interrupted bool) {
 	if !m.answer.open {
@@ -216,6 +229,9 @@ func (m *machine) message(interrupted bool) Message {
 		part := Part{Type: p.kind, Text: string(p.text), Opaque: p.opaque}
 		if p.kind == CallPart {
 			call := p.call()
+			if len(call.Arguments) > m.rules.opts.MaxArgumentBytes {
+				call.Arguments = "{}" // it is refused, and later requests need not carry it
+			}
 			part.Text, part.Call = "", &call
 		}
 		out.Parts = append(out.Parts, part)

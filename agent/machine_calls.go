@@ -137,8 +137,8 @@ func (m *machine) count(c ToolCall) int {
 // admit decides how a call with a known tool goes on.
 func (m *machine) admit(c *callState, choice Choice) {
 	o, spec := m.rules.opts, c.tool.spec
-	if len(c.call.Arguments) > o.MaxArgumentBytes {
-		m.settle(c, ResultInvalid, fmt.Sprintf("Error: the arguments have %d bytes; at most %d are allowed.", len(c.call.Arguments), o.MaxArgumentBytes))
+	if n := m.answer.argumentBytes(c.call.ID); n > o.MaxArgumentBytes {
+		m.settle(c, ResultInvalid, fmt.Sprintf("Error: the arguments have %d bytes; at most %d are allowed.", n, o.MaxArgumentBytes))
 		return
 	}
 	if err := c.tool.schema.check(c.call.Arguments); err != nil {
@@ -356,6 +356,8 @@ func (m *machine) park() action {
 func (m *machine) answered(a Answer) {
 	for i := range m.step.Pending {
 		if p := &m.step.Pending[i]; p.ID == a.PendingID && p.Answer == nil && !m.stopped {
+			m.step.Pending = slices.Clone(m.step.Pending) // the store has the one before
+			p = &m.step.Pending[i]
 			p.Answer = &a
 			m.dirty = true
 			m.toApply = append(m.toApply, *p)

@@ -112,7 +112,7 @@ func (o *observation) turnEnds(e TurnFinished) {
 			Steps: e.Steps, Calls: calls, Duration: e.Duration,
 		}
 		if e.Outcome == Failed || e.Outcome == Canceled {
-			ended.Err = &turnError{e.Outcome, e.Reason, e.Message}
+			ended.Err = &turnError{e.Outcome, e.Reason, e.Message, e.Err}
 		}
 		return ended
 	})

@@ -42,7 +42,8 @@ type Options struct {
 	// turn they are always kept, since providers want them back.
 	KeepReasoning bool
 	// MaxAnswerBytes bounds one model answer, MaxArgumentBytes the arguments of one
-	// call, MaxResultBytes the text of one result, which is cut there with a mark.
+	// call (a longer one is refused and stored as {}), MaxResultBytes the text of
+	// one result, which is cut there with a mark.
 	// Defaults 16 MiB, 1 MiB, 256 KiB.
 	MaxAnswerBytes   int
 	MaxArgumentBytes int

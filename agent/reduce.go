@@ -96,7 +96,7 @@ func (r *reducer) view(ctx context.Context, history []Message, force bool) (view
 		}
 		return view, did, nil
 	}
-	did = &Reduced{Strategy: r.strategy(), Before: len(view), Forced: force}
+	did = &Reduced{Strategy: r.strategy(), Before: len(history), Forced: force}
 	if did.Strategy == ReduceSummary {
 		text, usage, failed := r.summarize(ctx, h.text(r.told, to))
 		did.Usage = usage

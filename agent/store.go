@@ -11,7 +11,9 @@ import (
 // not happened, or the store is broken for good.
 //
 // A Store keeps what it is given and hands out what it keeps; neither side
-// changes it afterwards. All methods honour ctx. Errors are *shoal.Error of kind
+// changes it afterwards. It has no clock: a record's LastActivity moves to
+// Turn.StartedAt, Assistant.CreatedAt and TurnEnd.At, never back. All methods
+// honour ctx. Errors are *shoal.Error of kind
 // NotFound and Conflict as said below; every other error counts as "the store
 // failed".
 type Store interface {
@@ -20,16 +22,17 @@ type Store interface {
 	// Begin stores turn.Input at the end of the messages and opens the turn, in one
 	// write. An open turn with the same id and a lower Attempt is taken over, its
 	// input not stored again; from then on Commit and End of the lower attempt are
-	// refused. Any other open turn: Conflict. A conversation that is not there is
-	// made.
+	// refused. Any other open turn: Conflict; so is an Attempt above 1 without the
+	// turn. A conversation that is not there is made.
 	Begin(ctx context.Context, conversation string, turn Turn) error
 	// Commit stores step as it stands. A step with the index of the stored open
 	// one replaces it; the next index opens a new one. When step.Done, its message
 	// and results are put at the end of the messages, in the same write. Conflict
 	// when the turn is not open in this attempt, or step is out of order.
 	Commit(ctx context.Context, conversation string, ref TurnRef, step Step) error
-	// End closes the turn. Outcome [Waiting] leaves it open, and is a mere note.
-	// Conflict as in Commit.
+	// End closes the turn, drops a step that is open, and stores what end brings.
+	// Outcome [Waiting] leaves turn and step open and notes that it waits. Conflict
+	// as in Commit.
 	End(ctx context.Context, conversation string, ref TurnRef, end TurnEnd) error
 	// Replace stores the record whole, if the stored one has the revision
 	// record.Revision (0: there is none); the stored one gets the next. Conflict

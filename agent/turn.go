@@ -95,6 +95,11 @@ func (t *turn) prepare() error {
 	}
 	t.ref = TurnRef{ID: begin.ID, Attempt: begin.Attempt}
 	t.input = begin.Input
+	if t.resume { // an answer may have come between the look and the taking over; from here on none can
+		if t.record, err = t.conv.store.Load(t.ctx, t.conv.id); err != nil {
+			return err
+		}
+	}
 	t.history = slices.Clip(t.record.Messages)
 	t.base = len(t.history)
 	if t.resume {

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -58,7 +57,7 @@ func (t *turn) invoked(end *ending) map[string]json.RawMessage {
 	}
 	var failure error
 	if end.outcome != Completed {
-		failure = errors.Join(&turnError{end.outcome, end.reason, end.message}, end.err)
+		failure = &turnError{end.outcome, end.reason, end.message, end.err}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
 	defer cancel()
@@ -81,16 +80,23 @@ func (t *turn) invoked(end *ending) map[string]json.RawMessage {
 	return states
 }
 
-// turnError is a turn's failure as an error.
+// turnError is a turn's failure as an error; its cause is for the operator.
 type turnError struct {
 	outcome Outcome
 	reason  Reason
 	message string
+	cause   error
 }
 
 func (e *turnError) Error() string {
-	return fmt.Sprintf("the turn %s (%s): %s", e.outcome, e.reason, e.message)
+	said := fmt.Sprintf("the turn %s (%s): %s", e.outcome, e.reason, e.message)
+	if e.cause != nil {
+		said += " " + e.cause.Error()
+	}
+	return said
 }
+
+func (e *turnError) Unwrap() error { return e.cause }
 
 // afterStep calls the hooks that follow a whole step.
 func (t *turn) afterStep(step Step) {

@@ -202,7 +202,7 @@ func (t *turn) reduceHard() error {
 		return nil
 	}
 	shorter := t.record
-	shorter.Messages, shorter.Summary = view, nil
+	shorter.Messages, shorter.Summary = stampSummaries(view), nil
 	if err := t.conv.store.Replace(t.ctx, shorter); err != nil {
 		return err
 	}

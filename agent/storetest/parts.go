@@ -67,6 +67,8 @@ var loadParts = []part{
 func full() agent.Record {
 	step := calling(1, false, "c1")
 	step.Pending[0].Answer = &agent.Answer{PendingID: "p", Approved: true, Choice: agent.AlwaysAllow, By: "ann"}
+	step.Pending[0].Via, step.Pending[0].ExpiresAt = "c1", at(8)
+	step.Ends = &agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonMaxErrors, Message: "too many", At: at(7)}
 	first := answered(0)
 	input := say("m2")
 	return agent.Record{
