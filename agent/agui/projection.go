@@ -101,11 +101,11 @@ func (p *Projection) tell(s *speaker, e agent.Event) {
 	case agent.ToolCallEnded:
 		p.callEnded(s, e.Call)
 	case agent.MessageEnded:
+		p.count(s.model, e.Usage)
 		p.messageEnded(s, e.Discarded)
 	case agent.ToolFinished:
 		p.toolFinished(s, e.Result)
 	case agent.StepFinished:
-		p.count(s.model, e.Usage)
 		p.endStep(s)
 	case agent.Nested:
 		p.nested(s, e)

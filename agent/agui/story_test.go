@@ -101,7 +101,7 @@ func story(parts ...any) []agent.Event {
 }
 
 func done() []agent.Event {
-	return []agent.Event{agent.StepFinished{Usage: agent.Usage{InputTokens: 3, OutputTokens: 2}}, agent.TurnFinished{Outcome: agent.Completed, Reason: agent.ReasonDone}}
+	return []agent.Event{agent.MessageEnded{Usage: agent.Usage{InputTokens: 3, OutputTokens: 2}}, agent.StepFinished{}, agent.TurnFinished{Outcome: agent.Completed, Reason: agent.ReasonDone}}
 }
 
 func same(t *testing.T, got []string, want string) {
