@@ -27,6 +27,9 @@ func TestPermission(t *testing.T) {
 			if len(got.Interrupts) != 1 || got.Interrupts[0].Reason != "tool_call" || got.Interrupts[0].ToolCallID != "c1" {
 				t.Fatalf("the run is interrupted by %+v", got.Interrupts)
 			}
+			if len(got.Usage) != 1 || got.Usage[0].Model != "script" {
+				t.Errorf("the run that called the model reports %+v", got.Usage)
+			}
 			if len(got.Custom) != 1 || got.Custom[0].Name != "requested" {
 				t.Errorf("on the way the client heard %+v", got.Custom)
 			}
