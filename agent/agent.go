@@ -19,6 +19,7 @@ type Agent struct {
 //
 //   - InvalidArgument: input is malformed, or there is neither input nor history.
 //   - Conflict: c runs a turn already, or has an unfinished turn and there is input.
+//   - The store's error, or that of ctx, if it had ended before.
 //
 // Without input an unfinished turn goes on where it was; a conversation that has
 // none is continued from its history as it is. Stream blocks between events as

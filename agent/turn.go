@@ -90,23 +90,19 @@ func (t *turn) prepare() error {
 		return err
 	}
 	begin := t.begin()
-	if err := t.conv.store.Begin(t.ctx, t.conv.id, begin); err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
+	defer cancel()
+	if err := t.conv.store.Begin(ctx, t.conv.id, begin); err != nil {
 		return err
 	}
 	t.ref = TurnRef{ID: begin.ID, Attempt: begin.Attempt}
 	t.input = begin.Input
-	if t.resume { // an answer may have come between the look and the taking over; from here on none can
-		if t.record, err = t.conv.store.Load(t.ctx, t.conv.id); err != nil {
-			return err
-		}
+	// Something may have come between the look and the beginning: a message, or
+	// the answer to a request. From here on nothing can.
+	if t.record, err = t.conv.store.Load(ctx, t.conv.id); err != nil {
+		return err
 	}
-	t.history = slices.Clip(t.record.Messages)
-	t.base = len(t.history)
-	if t.resume {
-		t.base = t.record.Open.Base
-	} else {
-		t.history = append(t.history, t.input...)
-	}
+	t.history, t.base = slices.Clip(t.record.Messages), t.record.Open.Base
 	return nil
 }
 
