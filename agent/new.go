@@ -19,6 +19,9 @@ func New(model Model, o Options) (*Agent, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	if o.Reduction.Share > 0 && model.Info().Window == 0 {
+		return nil, shoal.Invalid("Reduction.Share", "needs a model whose context window is known; set it where the model is made, or use MaxTokens")
+	}
 	a := &Agent{model: model, opts: o, tools: slices.Clone(o.Tools)}
 	if o.Output != nil {
 		a.tools = append(a.tools, o.Output.tools()...)
@@ -73,6 +76,8 @@ func (o *Options) check() error {
 		return shoal.Invalid("MaxParallelTools", "must be greater than zero")
 	case o.Continuation < 0:
 		return shoal.Invalid("Continuation", "must not be negative")
+	case o.MaxCost > 0 && o.Price == nil:
+		return shoal.Invalid("MaxCost", "needs Price, or nothing costs anything")
 	case o.Retry.Attempts < 0:
 		return shoal.Invalid("Retry.Attempts", "must be greater than zero")
 	case !slices.Contains([]ToolMode{ToolsAuto, ToolsNone, ToolsRequired, ToolsSpecific}, o.ToolChoice.Mode):

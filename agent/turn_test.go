@@ -377,6 +377,8 @@ func TestNewRefuses(t *testing.T) {
 		"Output.Types is empty":                                  {Output: &agent.Structured{Mode: agent.OutputNative}},
 		`Output.Mode is "xml"; native, tool and union are known`: {Output: &agent.Structured{Mode: "xml", Types: []agent.OutputSchema{{Name: "a", Schema: []byte(`{}`)}}}},
 		"Continuation must not be negative":                      {Continuation: -1},
+		"MaxCost needs Price":                                    {MaxCost: 1},
+		"Reduction.Share needs a model whose":                    {Reduction: agent.Reduction{Strategy: agent.ReduceCount, Share: 0.5}},
 		"Observers[0] is nil":                                    {Observers: []agent.Observer{nil}},
 	} {
 		if _, err := agent.New(model, o); !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), want) {
