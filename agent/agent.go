@@ -10,7 +10,7 @@ import (
 type Agent struct {
 	model Model
 	opts  Options
-	tools []Tool
+	rules *rules
 }
 
 // Stream takes one turn on c and yields its events while they happen, the last

@@ -17,7 +17,7 @@ import (
 //
 // cancel may come at any time.
 type machine struct {
-	rules rules
+	rules *rules
 	turn  TurnRef
 	conv  string
 
@@ -54,20 +54,6 @@ type machine struct {
 	output    []byte // the structured answer
 	outName   string
 	stopped   bool // the turn is canceled or its store is broken: nothing new begins
-}
-
-// rules are the parts of Options that the machine reads.
-type rules struct {
-	agent      string
-	opts       *Options
-	specs      map[string]*boundTool
-	names      string     // of all tools, for the model
-	order      []ToolSpec // as the model sees them
-	output     *Structured
-	native     *argumentSchema     // of a native structured answer
-	returnTool map[string]string   // name of a return tool → name of its type
-	price      func(Usage) float64 // of a call of the agent's model
-	priceOf    func(ModelInfo, Usage) float64
 }
 
 // phase is where a step is.
@@ -123,7 +109,7 @@ type repeat struct {
 	count     int
 }
 
-func newMachine(r rules, conversation string, turn TurnRef) *machine {
+func newMachine(r *rules, conversation string, turn TurnRef) *machine {
 	return &machine{
 		rules: r, conv: conversation, turn: turn, maxSteps: r.opts.MaxSteps,
 		asked: map[string]bool{}, announced: map[string]bool{},

@@ -125,10 +125,10 @@ func (m *machine) unknown(name string) string {
 // count counts a call among the identical ones in a row of its tool.
 func (m *machine) count(c ToolCall) int {
 	r := m.repeats[c.Name]
-	if arguments := canonical(c.Arguments); r.count > 0 && r.arguments == arguments {
+	if r.count > 0 && (r.arguments == c.Arguments || canonical(r.arguments) == canonical(c.Arguments)) {
 		r.count++
 	} else {
-		r = repeat{arguments: arguments, count: 1}
+		r = repeat{arguments: c.Arguments, count: 1}
 	}
 	m.repeats[c.Name] = r
 	return r.count
@@ -301,6 +301,11 @@ func (m *machine) tally() (running, left int) {
 	return running, left
 }
 
+// runs reports whether the call's tool runs.
+func (m *machine) runs(callID string) bool {
+	return slices.ContainsFunc(m.open, func(c callState) bool { return c.call.ID == callID && c.stage == callRunning })
+}
+
 // nextInStop ends a step whose turn is over: running tools are awaited, and all
 // other calls get their results.
 func (m *machine) nextInStop() (action, bool) {
@@ -406,6 +411,9 @@ func (m *machine) toolEnded(r ToolResult, end toolEnd) {
 		c := &m.open[i]
 		if c.call.ID != r.CallID || c.stage != callRunning {
 			continue
+		}
+		if len(end.parked) > 0 && m.stopped { // nobody will go on with it
+			r.Status, r.Text = ResultCanceled, "Error: canceled while it waited for an answer."
 		}
 		if len(end.parked) == 0 || m.stopped {
 			c.end = end

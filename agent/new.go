@@ -2,9 +2,7 @@ package agent
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -22,13 +20,12 @@ func New(model Model, o Options) (*Agent, error) {
 	if o.Reduction.Share > 0 && model.Info().Window == 0 {
 		return nil, shoal.Invalid("Reduction.Share", "needs a model whose context window is known; set it where the model is made, or use MaxTokens")
 	}
-	a := &Agent{model: model, opts: o, tools: slices.Clone(o.Tools)}
-	if o.Output != nil {
-		a.tools = append(a.tools, o.Output.tools()...)
-	}
-	if _, err := a.rulesFor(a.tools); err != nil {
+	a := &Agent{model: model, opts: o}
+	rules, err := a.newRules()
+	if err != nil {
 		return nil, err
 	}
+	a.rules = rules
 	return a, nil
 }
 
@@ -100,73 +97,4 @@ func (o *Options) check() error {
 		return o.Output.check()
 	}
 	return nil
-}
-
-// boundTool is a tool with what is asked of it once per turn.
-type boundTool struct {
-	tool   Tool
-	spec   ToolSpec
-	schema *argumentSchema
-}
-
-// rulesFor binds tools to the agent's rules. The error is of kind
-// InvalidArgument and names the tool.
-func (a *Agent) rulesFor(tools []Tool) (rules, error) {
-	r := rules{
-		agent: a.opts.Name, opts: &a.opts, specs: map[string]*boundTool{}, output: a.opts.Output,
-		returnTool: map[string]string{}, priceOf: a.priceOf,
-	}
-	info := a.model.Info()
-	r.price = func(u Usage) float64 { return a.priceOf(info, u) }
-	for i, t := range tools {
-		if t == nil {
-			return r, shoal.Invalid(fmt.Sprintf("Tools[%d]", i), "is nil")
-		}
-		spec := t.Spec()
-		if err := checkSpec(spec); err != nil {
-			return r, err
-		}
-		if r.specs[spec.Name] != nil {
-			return r, shoal.Invalid("Tools", fmt.Sprintf("has two tools named %q; names are unique in an agent", spec.Name))
-		}
-		schema, err := compileSchema(spec.Name, spec.Schema)
-		if err != nil {
-			return r, err
-		}
-		r.specs[spec.Name] = &boundTool{tool: t, spec: spec, schema: schema}
-		r.order = append(r.order, spec)
-	}
-	if c := a.opts.ToolChoice; c.Mode == ToolsSpecific && r.specs[c.Name] == nil {
-		return r, shoal.Invalid("ToolChoice.Name", fmt.Sprintf("is %q, which is no tool of the agent", c.Name))
-	}
-	r.names = strings.Join(slices.Sorted(maps.Keys(r.specs)), ", ")
-	return r, a.bindOutput(&r)
-}
-
-func (a *Agent) bindOutput(r *rules) error {
-	out := a.opts.Output
-	if out == nil {
-		return nil
-	}
-	if out.Mode == OutputNative {
-		schema, err := compileSchema("output "+out.Types[0].Name, out.Types[0].Schema)
-		if err != nil {
-			return err
-		}
-		schema.label = "answer"
-		r.native = schema
-		return nil
-	}
-	for _, t := range out.Types {
-		r.returnTool[returnPrefix+t.Name] = t.Name
-	}
-	return nil
-}
-
-// priceOf is Options.Price, or nothing.
-func (a *Agent) priceOf(model ModelInfo, u Usage) float64 {
-	if a.opts.Price == nil {
-		return 0
-	}
-	return a.opts.Price(model, u)
 }

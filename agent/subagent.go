@@ -95,8 +95,10 @@ func (s *subAgent) Call(ctx context.Context, call ToolCall) (Output, error) {
 		if done, ok := e.(TurnFinished); ok {
 			end = done
 		}
-		above.emit(ctx, nest(above.agent, s.agent.opts.Name, call.ID, turnID, e))
-		return ctx.Err() == nil
+		// The end of ctx cancels the sub-agent's turn; what it opened is closed all the
+		// same, for the turn above listens until this call has returned or is given up.
+		above.emit(context.WithoutCancel(ctx), nest(above.agent, s.agent.opts.Name, call.ID, turnID, e))
+		return true
 	})
 	if err != nil || t == nil {
 		return Output{}, err

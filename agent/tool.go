@@ -8,7 +8,7 @@ import (
 
 // Tool is something that a model can call.
 //
-// Spec is asked once per turn and must not change during it. Call gets a call
+// Spec is asked once, when the agent is made. Call gets a call
 // whose arguments are a JSON object that fits Spec().Schema. It honours ctx,
 // which ends with the tool's time-out or with the turn; a Call that goes on for
 // all that is left behind, its result dropped, and the turn waits for it no

@@ -36,7 +36,7 @@ type turn struct {
 	gone   bool
 
 	m       *machine
-	rules   rules
+	rules   *rules
 	reducer *reducer
 	context *contextRun
 	observe *observation
@@ -150,6 +150,7 @@ func (t *turn) begin() Turn {
 func (t *turn) loop() {
 	t.work = newWorkers()
 	t.write = &pendingWrite{}
+	defer t.abandon()
 	t.observe = newObservation(t)
 	t.emit(TurnStarted{TurnID: t.ref.ID, Conversation: t.conv.id, Agent: t.agent.opts.Name, Resumed: t.resume, At: t.clock.began})
 	for _, e := range t.early {
@@ -191,7 +192,7 @@ func (t *turn) open() error {
 	a := t.agent
 	t.ctx = t.observe.turnBegins(t.ctx)
 	t.context = t.invoking()
-	r, err := a.rulesFor(append(slices.Clip(a.tools), t.context.tools...))
+	r, err := a.rules.with(t.context.tools)
 	if err != nil {
 		return err
 	}
@@ -277,6 +278,7 @@ func (t *turn) wait(delay time.Duration) {
 // save stores a step. An open step is waited for, since a tool or a person comes
 // next; a whole one is stored while the turn goes on.
 func (t *turn) save(step Step) {
+	_ = t.clock.paused(t.write.wait) // a failure is kept, and nothing is written after it
 	t.write.begin(t.ctx, func(ctx context.Context) error { return t.conv.store.Commit(ctx, t.conv.id, t.ref, step) })
 	if step.Done {
 		t.history = append(t.history, step.Messages()...)
@@ -317,6 +319,14 @@ func (t *turn) ask(p Pending) {
 		got.PendingID = p.ID
 		t.m.answered(got)
 	}
+}
+
+// abandon ends the goroutines of a turn whose consumer panicked; after finish
+// there are none.
+func (t *turn) abandon() {
+	t.cancel(nil)
+	t.work.stop()
+	_ = t.write.wait() // what failed is for the resumed turn to find out
 }
 
 // finish stores the end and shows it. Nothing follows it.

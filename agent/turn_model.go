@@ -21,6 +21,7 @@ func (t *turn) callModel(act action) {
 		return
 	}
 	info := t.agent.model.Info()
+	t.partial.reset() // what an attempt before has shown did not happen
 	t.m.callModelStarted(info, t.request)
 	t.flush()
 	ctx, cancel := context.WithCancelCause(t.observe.stepContext(t.ctx))
@@ -52,7 +53,7 @@ func (t *turn) callModel(act action) {
 // stream ranges over the model's answer. It returns when the first chunk came.
 func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (first time.Time, err error) {
 	o := &t.agent.opts
-	watch := newWatch(o.AttemptTimeout, func() { cancel(errSlow) })
+	watch := newWatch(o.AttemptTimeout, o.StallTimeout, func() { cancel(errSlow) })
 	defer watch.stop()
 	finished := false
 	for c, failed := range t.modelFunc()(ctx, t.request) {
@@ -63,7 +64,7 @@ func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (firs
 		if first.IsZero() {
 			first = time.Now()
 		}
-		watch.reset(o.StallTimeout)
+		watch.hold() // the consumer may take its time
 		fits := t.m.chunk(c)
 		t.flush()
 		if t.partial != nil && c.Kind == ChunkText {
@@ -76,6 +77,7 @@ func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (firs
 			return first, &ModelError{Class: ClassTooLarge, Provider: t.agent.model.Info().Provider, Detail: "the answer exceeds MaxAnswerBytes"}
 		}
 		finished = finished || c.Kind == ChunkFinish
+		watch.listen()
 	}
 	switch {
 	case finished:
@@ -122,7 +124,6 @@ func (t *turn) prepareRequest(act action) error {
 	if o.Output != nil && o.Output.Mode == OutputNative {
 		t.request.Output = &o.Output.Types[0]
 	}
-	t.partial.reset()
 	t.observe.stepBegins(t.m.step.Index)
 	for _, mw := range o.Middleware {
 		if mw.BeforeStep == nil {

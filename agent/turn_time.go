@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,26 +55,69 @@ func (c *turnClock) paused(f func() error) error {
 	return f()
 }
 
-// watch calls over when it was not reset for its time.
-type watch struct{ timer *time.Timer }
+// watch calls over when a model does not begin within first, or falls silent for
+// stall (at most a quarter longer: a delta must not cost a look at the clock).
+// What the consumer of the events takes does not count. Negative times never
+// pass.
+type watch struct {
+	stall          time.Duration
+	over           func()
+	timer          *time.Timer
+	began, looking bool
+	held           atomic.Bool // the consumer has the turn
+	moved          atomic.Bool // since the last look
+	quiet          int         // looks without a move, in a row
+}
 
-func newWatch(limit time.Duration, over func()) watch {
-	w := watch{timer: time.AfterFunc(max(limit, 0), over)}
-	if limit < 0 {
-		w.timer.Stop()
+// looks is how often a watch looks within the time of a stall.
+const looks = 4
+
+func newWatch(first, stall time.Duration, over func()) *watch {
+	w := &watch{stall: stall, over: over}
+	if first >= 0 {
+		w.timer = time.AfterFunc(first, over)
 	}
 	return w
 }
 
-func (w watch) reset(limit time.Duration) {
-	if limit < 0 {
-		w.timer.Stop()
-		return
+// hold says that the model said something, and that nobody listens until listen.
+func (w *watch) hold() {
+	w.held.Store(true)
+	if !w.began {
+		w.began = true
+		w.stop()
 	}
-	w.timer.Reset(limit)
 }
 
-func (w watch) stop() { w.timer.Stop() }
+// listen says that the model has to say something now.
+func (w *watch) listen() {
+	w.moved.Store(true)
+	w.held.Store(false)
+	if w.stall < 0 || w.looking {
+		return
+	}
+	w.looking = true
+	// Made first and started then, because look uses the field.
+	w.timer = time.AfterFunc(time.Hour, w.look)
+	w.timer.Reset(w.stall / looks)
+}
+
+// look counts the looks without a move.
+func (w *watch) look() {
+	if w.moved.Swap(false) || w.held.Load() {
+		w.quiet = 0
+	} else if w.quiet++; w.quiet == looks {
+		w.over()
+		return
+	}
+	w.timer.Reset(w.stall / looks)
+}
+
+func (w *watch) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
 
 // writeTimeout bounds a write of a turn, which goes on when the turn is
 // canceled.

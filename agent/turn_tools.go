@@ -16,11 +16,13 @@ var errToolTimeout = errors.New("the tool's time is over")
 type workers struct {
 	reports chan report
 	quit    chan struct{}
+	once    sync.Once
 	group   sync.WaitGroup
 }
 
 // report is an event of a running tool, or its end.
 type report struct {
+	callID   string
 	event    Event
 	done     bool
 	result   ToolResult
@@ -36,7 +38,7 @@ func newWorkers() *workers {
 
 // stop waits for the supervisors; every tool has reported or been given up.
 func (w *workers) stop() {
-	close(w.quit)
+	w.once.Do(func() { close(w.quit) })
 	w.group.Wait()
 }
 
@@ -101,7 +103,7 @@ func (t *turn) start(call ToolCall) {
 		depth: t.depth(), history: t.history[:t.base:t.base],
 		send: func(ctx context.Context, e Event) {
 			select {
-			case w.reports <- report{event: e}:
+			case w.reports <- report{callID: call.ID, event: e}:
 			case <-ctx.Done():
 			case <-w.quit:
 			}
@@ -207,7 +209,9 @@ func (t *turn) toolFunc(tool Tool) ToolFunc {
 func (t *turn) await() {
 	r := <-t.work.reports
 	if !r.done {
-		t.emit(r.event)
+		if t.m.runs(r.callID) { // what was given up may still talk
+			t.emit(r.event)
+		}
 		return
 	}
 	t.m.tick(t.clock.elapsed())

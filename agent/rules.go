@@ -1,0 +1,109 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// rules are what the machine knows of its agent: the options, and the tools with
+// their schemas. They do not change.
+type rules struct {
+	agent      string
+	opts       *Options
+	specs      map[string]*boundTool
+	order      []ToolSpec // as the model sees them
+	names      string     // of all tools, for the model
+	output     *Structured
+	native     *argumentSchema     // of a native structured answer
+	returnTool map[string]string   // name of a return tool → name of its type
+	price      func(Usage) float64 // of a call of the agent's model
+	priceOf    func(ModelInfo, Usage) float64
+}
+
+// boundTool is a tool with what it said of itself.
+type boundTool struct {
+	tool   Tool
+	spec   ToolSpec
+	schema *argumentSchema
+}
+
+// newRules binds the agent's own tools. The error is of kind InvalidArgument and
+// names what is wrong.
+func (a *Agent) newRules() (*rules, error) {
+	info := a.model.Info()
+	r := &rules{
+		agent: a.opts.Name, opts: &a.opts, specs: map[string]*boundTool{}, output: a.opts.Output,
+		returnTool: map[string]string{}, priceOf: a.opts.Price,
+	}
+	if r.priceOf == nil {
+		r.priceOf = func(ModelInfo, Usage) float64 { return 0 }
+	}
+	r.price = func(u Usage) float64 { return r.priceOf(info, u) }
+	tools := a.opts.Tools
+	if r.output != nil {
+		tools = slices.Concat(tools, r.output.tools())
+	}
+	if err := r.bind(tools); err != nil {
+		return nil, err
+	}
+	if c := a.opts.ToolChoice; c.Mode == ToolsSpecific && r.specs[c.Name] == nil {
+		return nil, shoal.Invalid("ToolChoice.Name", fmt.Sprintf("is %q, which is no tool of the agent", c.Name))
+	}
+	return r, r.bindOutput()
+}
+
+// with returns the rules with more tools, for one turn.
+func (r *rules) with(tools []Tool) (*rules, error) {
+	if len(tools) == 0 {
+		return r, nil
+	}
+	more := *r
+	more.specs, more.order = maps.Clone(r.specs), slices.Clip(r.order)
+	return &more, more.bind(tools)
+}
+
+func (r *rules) bind(tools []Tool) error {
+	for i, t := range tools {
+		if t == nil {
+			return shoal.Invalid(fmt.Sprintf("Tools[%d]", i), "is nil")
+		}
+		spec := t.Spec()
+		if err := checkSpec(spec); err != nil {
+			return err
+		}
+		if r.specs[spec.Name] != nil {
+			return shoal.Invalid("Tools", fmt.Sprintf("has two tools named %q; names are unique in an agent", spec.Name))
+		}
+		schema, err := compileSchema(spec.Name, spec.Schema)
+		if err != nil {
+			return err
+		}
+		r.specs[spec.Name] = &boundTool{tool: t, spec: spec, schema: schema}
+		r.order = append(r.order, spec)
+	}
+	r.names = strings.Join(slices.Sorted(maps.Keys(r.specs)), ", ")
+	return nil
+}
+
+func (r *rules) bindOutput() error {
+	if r.output == nil {
+		return nil
+	}
+	for _, t := range r.output.Types {
+		if r.output.Mode != OutputNative {
+			r.returnTool[returnPrefix+t.Name] = t.Name
+			continue
+		}
+		schema, err := compileSchema("output "+t.Name, t.Schema)
+		if err != nil {
+			return err
+		}
+		schema.label = "answer"
+		r.native = schema
+	}
+	return nil
+}

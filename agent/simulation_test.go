@@ -1,0 +1,374 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+)
+
+var seeds = flag.Int("seeds", defaultSeeds, "how many worlds the simulation tries")
+
+// Every world is made of one number: an agent with sub-agents, models that
+// answer anything, tools that do anything, a store that fails, and an outside
+// that cancels, leaves, answers and starts again. Whatever happens, what the
+// package promises holds. A failure names the number: go test ./agent -run
+// 'Simulation/^NUMBER$'.
+func TestSimulation(t *testing.T) {
+	for seed := range *seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { newSimulation(t, uint64(seed)).run() })
+		})
+		if t.Failed() {
+			return // one world at a time
+		}
+	}
+}
+
+// simulation is one world.
+type simulation struct {
+	t     *testing.T
+	seed  uint64
+	r     *rand.Rand
+	store *simStore
+	conv  *agent.Conversation
+	opts  agent.Options
+	model *simModel
+	calm  atomic.Bool // nothing bad happens any more
+
+	mu    sync.Mutex
+	trace []string
+	steps map[string]int // granted steps by turn
+	runs  map[string]int // of tools, by call
+	began map[string]bool
+}
+
+func newSimulation(t *testing.T, seed uint64) *simulation {
+	s := &simulation{
+		t: t, seed: seed, runs: map[string]int{}, began: map[string]bool{}, steps: map[string]int{},
+	}
+	s.r = s.rand("world")
+	s.store = newSimStore(s)
+	s.conv = agent.OpenConversation(s.store, "c")
+	s.opts, s.model = s.agentOptions("boss", 0)
+	return s
+}
+
+// rand returns the randomness of one thing in this world, whatever the order in
+// which goroutines ask.
+func (s *simulation) rand(of ...any) *rand.Rand {
+	h := fnv.New64a()
+	fmt.Fprint(h, of...)
+	return rand.New(rand.NewPCG(s.seed, h.Sum64()))
+}
+
+func one(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }
+
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
+// note adds a line to what is printed when the world fails.
+func (s *simulation) note(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if len(line) > 300 {
+		line = line[:300] + "…"
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trace = append(s.trace, line)
+}
+
+// fail reports a broken promise once, with how it came.
+func (s *simulation) fail(format string, args ...any) {
+	s.t.Helper()
+	if s.t.Failed() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.t.Errorf("seed %d: %s\n%s", s.seed, fmt.Sprintf(format, args...), strings.Join(s.trace, "\n"))
+}
+
+// run lives the world to its end: some inputs, each taken to a final outcome.
+func (s *simulation) run() {
+	for i := range 1 + s.r.IntN(3) {
+		s.calm.Store(false)
+		s.store.mend()
+		s.input(i)
+		if s.t.Failed() {
+			return
+		}
+	}
+	s.calm.Store(true)
+	s.store.mend()
+	last := agent.Options{Tools: s.opts.Tools}
+	a := newAgentOn(s.t, plainModel{}, last)
+	if r, err := a.Run(s.t.Context(), s.conv, agent.Say("are you there?")); err != nil || r.Text() != "here" {
+		s.fail("the conversation takes no input any more: %v", err)
+	}
+	<-time.After(time.Hour) // for tools that were left behind
+}
+
+// input takes one input to a final outcome, in as many runs as it needs.
+func (s *simulation) input(number int) {
+	in := []agent.Message{agent.Say(fmt.Sprintf("input %d", number))}
+	for round := 0; ; round++ {
+		if round == 8 { // long enough: now everything goes well
+			s.calm.Store(true)
+			s.store.mend()
+		}
+		end, begun := s.turn(in)
+		if s.t.Failed() || round > 30 {
+			s.t.Logf("seed %d: %d runs", s.seed, round)
+			return
+		}
+		if begun || s.load().Open != nil { // a store may die with a write that happens
+			in = nil
+		}
+		switch {
+		case !begun:
+		case end.Unsaved:
+			s.store.mend() // another process, another day
+		case end.Outcome != agent.Waiting:
+			return
+		default:
+			s.outside(end.Pending)
+		}
+		if s.discards(round) {
+			return
+		}
+	}
+}
+
+// discards gives up a turn that goes on and on.
+func (s *simulation) discards(round int) bool {
+	if round < 16 && (s.calm.Load() || !one(s.r, 4)) {
+		return false
+	}
+	s.store.mend()
+	s.note("discard")
+	if err := s.conv.Discard(s.t.Context()); err != nil {
+		s.fail("discard: %v", err)
+	}
+	s.checkStored()
+	return true
+}
+
+// outside answers some of the requests, and talks nonsense.
+func (s *simulation) outside(pending []agent.Pending) {
+	s.store.mend()
+	ctx := s.t.Context()
+	if one(s.r, 20) {
+		if err := s.conv.Answer(ctx, agent.Answer{PendingID: "nothing", Approved: true}); !errors.Is(err, shoal.NotFound) {
+			s.fail("an answer to no request: %v", err)
+		}
+	}
+	for _, p := range pending {
+		if !s.calm.Load() && one(s.r, 40) {
+			continue
+		}
+		a := someAnswer(s.r, p)
+		s.note("outside answers %s %+v", p.ID, a)
+		if err := s.conv.Answer(ctx, a); err != nil {
+			s.fail("the answer to %s: %v", p.ID, err)
+			return
+		}
+		if err := s.conv.Answer(ctx, a); !errors.Is(err, shoal.Conflict) {
+			s.fail("the second answer to %s: %v", p.ID, err)
+		}
+	}
+	<-time.After(pick(s.r, 0, time.Minute, 72*time.Hour))
+}
+
+// someAnswer is an answer that the request takes.
+func someAnswer(r *rand.Rand, p agent.Pending) agent.Answer {
+	a := agent.Answer{PendingID: p.ID}
+	switch p.Kind {
+	case agent.Permission:
+		a.Approved = one(r, 60)
+		switch {
+		case a.Approved && one(r, 20):
+			a.Choice = agent.AlwaysAllow
+		case !a.Approved && one(r, 20):
+			a.Choice = agent.AlwaysDeny
+		}
+	case agent.Continuation:
+		a.Approved = one(r, 60)
+	case agent.ClientCall:
+		a.Text, a.Failed = "from outside", one(r, 30)
+	case agent.Clarification:
+		a.Text = "blue"
+	}
+	return a
+}
+
+// disturbance is what happens to one run from outside.
+type disturbance struct {
+	cancelAt, leaveAt int // the event at which it happens, -1 for never
+	deadline          time.Duration
+}
+
+func (s *simulation) disturbance() disturbance {
+	d := disturbance{cancelAt: -1, leaveAt: -1}
+	if s.calm.Load() {
+		return d
+	}
+	switch s.r.IntN(8) {
+	case 0:
+		d.cancelAt = s.r.IntN(40)
+	case 1:
+		d.leaveAt = s.r.IntN(40)
+	case 2:
+		d.deadline = time.Duration(s.r.IntN(4000)) * time.Millisecond
+	}
+	s.store.disturb()
+	return d
+}
+
+// turn takes one run. begun is false when it could not begin.
+func (s *simulation) turn(in []agent.Message) (end agent.TurnFinished, begun bool) {
+	before := s.load()
+	d := s.disturbance()
+	opts := s.opts
+	if s.calm.Load() {
+		opts.TurnTimeout, opts.Retry.Attempts, opts.MaxTokens = -1, 9, 0
+	}
+	a := newAgentOn(s.t, s.model, opts)
+	ctx, cancel := context.WithCancel(s.t.Context())
+	if d.deadline > 0 {
+		ctx, cancel = context.WithTimeout(s.t.Context(), d.deadline)
+	}
+	defer cancel()
+	s.note("--- run with %d messages, %+v, %s", len(in), d, s.store)
+	w := newWatcher(s, before)
+	n := 0
+	var over time.Time
+	for e, err := range a.Stream(ctx, s.conv, in...) {
+		if err != nil {
+			s.refused(ctx, before, err)
+			return end, false
+		}
+		s.note("%s", show(e))
+		w.event(e)
+		if n == d.cancelAt {
+			s.note("cancel")
+			cancel()
+			over = time.Now()
+		}
+		if n++; n-1 == d.leaveAt {
+			s.note("leave")
+			w.left = true
+			over = time.Now()
+			break
+		}
+	}
+	if !over.IsZero() && time.Since(over) > 20*time.Second {
+		s.fail("the turn went on for %v", time.Since(over))
+	}
+	return s.after(w, before), true
+}
+
+// refused checks a run that could not begin.
+func (s *simulation) refused(ctx context.Context, before agent.Record, err error) {
+	s.note("refused: %v", err)
+	if ctx.Err() == nil && !s.store.refusedOf(s.conv.ID()) {
+		s.fail("refused without a reason: %v", err)
+	}
+	if after := s.load(); after.Open != nil && before.Open == nil && !s.store.applied {
+		s.fail("refused, and begun in the store")
+	}
+	s.store.mend()
+}
+
+// after checks what a run left behind and returns how it ended, as far as that
+// was seen.
+func (s *simulation) after(w *simWatcher, before agent.Record) agent.TurnFinished {
+	refused := s.store.refusedOf(s.conv.ID())
+	end, seen := w.end, w.ended
+	w.finish()
+	if !seen { // the consumer has gone
+		end = agent.TurnFinished{Outcome: agent.Canceled, Unsaved: refused}
+	}
+	if end.Unsaved != refused {
+		s.fail("unsaved is %v, and that the store refused %v", end.Unsaved, refused)
+	}
+	if end.Unsaved && (end.Outcome != agent.Failed || end.Reason != agent.ReasonStorage) && seen {
+		s.fail("unsaved, and ends as %s %s", end.Outcome, end.Reason)
+	}
+	record := s.checkStored()
+	open := record.Open != nil
+	switch {
+	case end.Unsaved:
+	case !seen && open && record.Open.Waiting: // it left when all was said
+		end.Outcome, end.Pending = agent.Waiting, openRequests(record)
+	case open != (end.Outcome == agent.Waiting):
+		s.fail("the turn ends as %s, and open is %v", end.Outcome, open)
+	case open && !record.Open.Waiting:
+		s.fail("the turn waits, and the store does not know")
+	}
+	w.compare(record, before, end)
+	return end
+}
+
+func openRequests(r agent.Record) []agent.Pending {
+	var out []agent.Pending
+	for _, p := range r.Open.Steps[len(r.Open.Steps)-1].Pending {
+		if p.Answer == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// load reads the record past everything that fails.
+func (s *simulation) load() agent.Record {
+	r, err := agent.OpenConversation(s.store.memory, s.conv.ID()).Load(s.t.Context())
+	if err != nil {
+		s.fail("load: %v", err)
+	}
+	return r
+}
+
+// checkStored fails unless what is stored is a conversation to go on from, in
+// which every call has its one result.
+func (s *simulation) checkStored() agent.Record {
+	s.store.checkUntouched()
+	r := s.load()
+	if r.Revision == 0 {
+		return r
+	}
+	ctx := s.t.Context()
+	data, err := agent.OpenConversation(s.store.memory, s.conv.ID()).Export(ctx)
+	if err != nil {
+		s.fail("export: %v", err)
+	}
+	if _, err := agent.Import(ctx, agent.NewMemory(), data); err != nil { // validates
+		s.fail("the record contradicts itself: %v", err)
+	}
+	for i, m := range r.Messages {
+		var calls, results []string
+		for _, c := range m.Calls() {
+			calls = append(calls, c.ID)
+		}
+		if i+1 < len(r.Messages) {
+			for _, c := range r.Messages[i+1].Results() {
+				results = append(results, c.CallID)
+			}
+		}
+		if !slices.Equal(calls, results) {
+			s.fail("message %d has calls %q with results %q", i, calls, results)
+		}
+	}
+	return r
+}
