@@ -22,6 +22,24 @@ func TestRatiosAreTakenInsideTheRounds(t *testing.T) {
 	}
 }
 
+func TestARowThatWasNotMeasuredIsNotShown(t *testing.T) {
+	tab := &table{ratios: []ratio{{p50, "never measured", "p50 ÷ nothing"}}, shown: []string{p50}}
+	tab.row("never measured")
+	tab.row("ours").add(p50, 1)
+	var b strings.Builder
+	if tab.markdown(&b); strings.Contains(b.String(), "never") || !strings.Contains(b.String(), "| ours | – | 1.00 |") {
+		t.Errorf("the table is:\n%s", b.String())
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for v, want := range map[float64]string{0: "0.00", 0.00412: "0.00412", 0.05: "0.05", 0.14: "0.14", 9.99: "9.99", 12.34: "12.3", 1234.5: "1234", math.NaN(): "–"} {
+		if got := number(v); got != want {
+			t.Errorf("number(%v) = %q, want %q", v, got, want)
+		}
+	}
+}
+
 func TestCPUIsThatOfAllRounds(t *testing.T) {
 	tab := &table{}
 	base, ours := tab.row("base"), tab.row("ours")
@@ -84,16 +102,19 @@ func TestReplaceTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("before\n" + tablesBegin + "old\n" + tablesEnd + "after\n")
-	if err := replaceTables(path, "new\n"); err != nil {
+	marked := func(kind, text string) string {
+		return "<!-- " + kind + ": begin -->\n" + text + "<!-- " + kind + ": end -->\n"
+	}
+	write("before\n" + marked(ofServers, "servers\n") + "between\n" + marked(ofModels, "old\n") + "after\n")
+	if err := replaceTables(path, ofModels, "new\n"); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)
-	if want := "before\n" + tablesBegin + "new\n" + tablesEnd + "after\n"; err != nil || string(got) != want {
+	if want := "before\n" + marked(ofServers, "servers\n") + "between\n" + marked(ofModels, "new\n") + "after\n"; err != nil || string(got) != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 	write("no marks\n")
-	if err := replaceTables(path, "new\n"); err == nil {
+	if err := replaceTables(path, ofModels, "new\n"); err == nil {
 		t.Error("a document without marks was taken")
 	}
 }
@@ -104,9 +125,10 @@ func TestTheDocumentHasItsMarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, mark := range []string{tablesBegin, tablesEnd} {
-		if strings.Count(string(text), mark) != 1 {
-			t.Errorf("docs/benchmarks.md holds the line %q %d times, want once", strings.TrimSpace(mark), strings.Count(string(text), mark))
+	for _, mark := range []string{ofServers + ": begin", ofServers + ": end", ofModels + ": begin", ofModels + ": end"} {
+		line := "<!-- " + mark + " -->\n"
+		if strings.Count(string(text), line) != 1 {
+			t.Errorf("docs/benchmarks.md holds the line %q %d times, want once", strings.TrimSpace(line), strings.Count(string(text), line))
 		}
 	}
 }

@@ -6,21 +6,17 @@ import (
 	"strings"
 )
 
-const (
-	tablesBegin = "<!-- tables: begin -->\n"
-	tablesEnd   = "<!-- tables: end -->\n"
-)
-
-// replaceTables puts the tables of a run into a document, between its marks.
-func replaceTables(path, text string) error {
+// replaceTables puts the tables of one kind into a document, between its marks.
+func replaceTables(path, kind, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	before, rest, begun := strings.Cut(string(old), tablesBegin)
-	_, after, ended := strings.Cut(rest, tablesEnd)
+	begin, end := "<!-- "+kind+": begin -->\n", "<!-- "+kind+": end -->\n"
+	before, rest, begun := strings.Cut(string(old), begin)
+	_, after, ended := strings.Cut(rest, end)
 	if !begun || !ended {
-		return fmt.Errorf("%s lacks one of the lines %q and %q", path, tablesBegin, tablesEnd)
+		return fmt.Errorf("%s lacks one of the lines %q and %q", path, begin, end)
 	}
-	return os.WriteFile(path, []byte(before+tablesBegin+text+tablesEnd+after), 0o644)
+	return os.WriteFile(path, []byte(before+begin+text+end+after), 0o644)
 }

@@ -79,7 +79,7 @@ func (r *run) idlers(data string, w *world) []idler {
 		return r.beginShoal(ctx, copied)
 	}
 	wakeShoal := func(ctx context.Context, p *process, i int, text string) error {
-		body, err := json.Marshal(post{text, []shoal.EntityID{agent(i)}})
+		body, err := json.Marshal(post{text, []shoal.EntityID{agentID(i)}})
 		if err == nil {
 			_, _, err = newWire(p).do(ctx, http.MethodPost, sessionPath+"/spaces/"+string(pair(i/idleRoom))+"/messages", restHeader(w.keys[i^1]), body)
 		}
@@ -116,7 +116,7 @@ func (r *run) idlers(data string, w *world) []idler {
 				if err != nil {
 					return err
 				}
-				return request(c, http.MethodPost, sessionPath+"/entities/"+string(agent(i))+"/wait", restHeader(w.keys[i]), body)
+				return request(c, http.MethodPost, sessionPath+"/entities/"+string(agentID(i))+"/wait", restHeader(w.keys[i]), body)
 			},
 		},
 		{
@@ -147,7 +147,7 @@ func (r *run) idleWorld(ctx context.Context, data string) (*world, error) {
 	for i := range idleWaiters / idleRoom {
 		var members []shoal.EntityID
 		for n := range idleRoom {
-			members = append(members, agent(i*idleRoom+n))
+			members = append(members, agentID(i*idleRoom+n))
 		}
 		if _, err := w.session.CreateSpace(ctx, shoal.NewSpace{ID: pair(i), Name: "Room", Members: members}); err != nil {
 			return nil, err

@@ -21,6 +21,7 @@ const (
 	p50    = "p50 µs"
 	p99    = "p99 µs"
 	cpuCol = "CPU µs"
+	cpuNs  = "CPU ns"
 )
 
 // table is what one measurement found.
@@ -59,16 +60,22 @@ func (r *row) add(metric string, v float64) { r.rounds[metric] = append(r.rounds
 
 // value is the median over the rounds; CPU is that of all rounds together.
 func (r *row) value(metric string) float64 {
-	if metric == cpuCol {
+	switch metric {
+	case cpuCol:
 		return r.cpu * 1e6 / r.ops
+	case cpuNs:
+		return r.cpu * 1e9 / r.ops
 	}
 	return median(r.rounds[metric])
 }
 
+// worst is the largest of the rounds, NaN of none.
+func (r *row) worst(metric string) float64 { return percentile(r.rounds[metric], 100) }
+
 // ratio is the median of the ratios inside the rounds, NaN where there is none.
 func (t *table) ratio(metric, name, base string) float64 {
 	mine, theirs := t.row(name), t.row(base)
-	if metric == cpuCol {
+	if metric == cpuCol || metric == cpuNs {
 		return mine.value(metric) / theirs.value(metric)
 	}
 	var each []float64
@@ -167,6 +174,9 @@ func (t *table) markdown(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" ---: |", len(t.ratios)+len(t.shown)))
 	for _, r := range t.rows {
+		if r.ops == 0 && len(r.rounds) == 0 {
+			continue // it was only compared with
+		}
 		fmt.Fprintf(b, "| %s |", r.name)
 		for _, c := range t.ratios {
 			fmt.Fprintf(b, " %s |", number(t.ratio(c.metric, r.name, c.base)))
@@ -187,6 +197,8 @@ func number(v float64) string {
 		return fmt.Sprintf("%.0f", v)
 	case v >= 9.995:
 		return fmt.Sprintf("%.1f", v)
+	case v > 0 && v < 0.0995:
+		return fmt.Sprintf("%.3g", v)
 	}
 	return fmt.Sprintf("%.2f", v)
 }

@@ -25,8 +25,8 @@ type world struct {
 	keys    []string // by agent
 }
 
-func agent(n int) shoal.EntityID { return shoal.EntityID(fmt.Sprintf("a%d", n)) }
-func pair(i int) shoal.SpaceID   { return shoal.SpaceID(fmt.Sprintf("pair-%d", i)) }
+func agentID(n int) shoal.EntityID { return shoal.EntityID(fmt.Sprintf("a%d", n)) }
+func pair(i int) shoal.SpaceID     { return shoal.SpaceID(fmt.Sprintf("pair-%d", i)) }
 
 // adminOf returns a client with the key in the server's data directory.
 func adminOf(p *process) (*client.Client, string, error) {
@@ -50,7 +50,7 @@ func newWorld(ctx context.Context, p *process, pairs int) (*world, error) {
 		return nil, err
 	}
 	for i := range pairs {
-		both := []shoal.EntityID{agent(2 * i), agent(2*i + 1)}
+		both := []shoal.EntityID{agentID(2 * i), agentID(2*i + 1)}
 		if _, err := w.session.CreateSpace(ctx, shoal.NewSpace{ID: pair(i), Name: "Pair", Members: both}); err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func (w *world) mint(ctx context.Context) error {
 	for k := range failed {
 		minting.Go(func() {
 			for n := k; n < len(w.keys) && failed[k] == nil; n += len(failed) {
-				made, err := w.admin.CreateKey(ctx, shoal.NewKey{Role: shoal.RoleEntity, EntityID: agent(n)})
+				made, err := w.admin.CreateKey(ctx, shoal.NewKey{Role: shoal.RoleEntity, EntityID: agentID(n)})
 				if failed[k] = err; err == nil {
 					w.keys[n] = *made.Secret
 				}
@@ -115,7 +115,7 @@ func mentioned(i int, wake bool) []shoal.EntityID {
 	if !wake {
 		return []shoal.EntityID{}
 	}
-	return []shoal.EntityID{agent(2*i + 1)}
+	return []shoal.EntityID{agentID(2*i + 1)}
 }
 
 func (s *restSide) wait(ctx context.Context, i int) ([]byte, error) {
@@ -123,7 +123,7 @@ func (s *restSide) wait(ctx context.Context, i int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, _, err := s.do(ctx, http.MethodPost, sessionPath+"/entities/"+string(agent(2*i+1))+"/wait", restHeader(s.keys[2*i+1]), body)
+	answer, _, err := s.do(ctx, http.MethodPost, sessionPath+"/entities/"+string(agentID(2*i+1))+"/wait", restHeader(s.keys[2*i+1]), body)
 	s.cursors[i] = cursorIn(answer)
 	return answer, err
 }

@@ -1,0 +1,74 @@
+// Reads the stream of a model with the Vercel AI SDK, as its users do, and tells
+// what that cost. It obeys orders on standard input like the readers in Go.
+//
+//	node reader.mjs full|ui URL
+import { createInterface } from 'node:readline';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { readUIMessageStream, stepCountIs, streamText, tool } from 'ai';
+import { z } from 'zod';
+
+const [, , how, url] = process.argv;
+
+const send = tool({
+  description: 'Sends a text.',
+  inputSchema: z.object({ text: z.string() }),
+  execute: ({ text }) => `sent ${text.length} bytes`,
+});
+
+// start takes a turn: when the answer is a tool call, the tool runs, and the
+// model is asked again.
+function start(order) {
+  const baseURL = `${url}/v1/${order.tool ? 'tool' : 'text'}/${order.deltas}`;
+  return streamText({
+    model: createOpenAICompatible({ name: 'played', baseURL, apiKey: 'none' })('played'),
+    prompt: 'Go on.',
+    tools: { send },
+    stopWhen: stepCountIs(10),
+    maxRetries: 0,
+    onError: ({ error }) => { throw error; },
+  });
+}
+
+// full counts the parts of the stream that carry a delta, and their bytes.
+async function full(order) {
+  const wanted = order.tool ? 'tool-input-delta' : 'text-delta';
+  let deltas = 0, size = 0;
+  for await (const part of start(order).fullStream) {
+    if (part.type === 'error') throw part.error;
+    if (part.type !== wanted) continue;
+    deltas++;
+    size += (order.tool ? part.delta : part.text).length;
+  }
+  return { deltas, size };
+}
+
+// ui reads whole messages, which a page shows one after the other; the last one
+// holds everything.
+async function ui(order) {
+  let last, messages = 0;
+  for await (const message of readUIMessageStream({ stream: start(order).toUIMessageStream() })) {
+    last = message;
+    messages++;
+  }
+  if (messages < order.deltas) throw new Error(`${messages} messages for ${order.deltas} deltas`);
+  const call = last.parts.find((part) => part.type === 'tool-send');
+  return { deltas: order.deltas, size: JSON.stringify(call.input).length };
+}
+
+const read = { full, ui }[how];
+for await (const line of createInterface({ input: process.stdin })) {
+  const order = JSON.parse(line);
+  const size = order.tool ? 4 * order.deltas + '{"text":""}'.length : 5 * order.deltas;
+  const used = process.cpuUsage(), began = performance.now();
+  let seconds = 0, deltas = 0;
+  while (seconds === 0 || seconds < order.seconds) {
+    const found = await read(order);
+    if (found.deltas !== order.deltas || found.size !== size) {
+      throw new Error(`${found.deltas} deltas came with ${found.size} bytes; ${order.deltas} with ${size} were sent`);
+    }
+    deltas += found.deltas;
+    seconds = (performance.now() - began) / 1000;
+  }
+  const { user, system } = process.cpuUsage(used);
+  console.log(JSON.stringify({ deltas, seconds, cpu: (user + system) / 1e6, allocated: 0 }));
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// arguments measures what a delta of one tool argument costs when the argument
+// is long: it must not grow with what came before.
+func (r *run) arguments(ctx context.Context) error {
+	model, err := r.beginPlayed(ctx)
+	if err != nil {
+		return err
+	}
+	defer model.stop()
+	ours, err := r.beginGoReader(ctx, agentReader, model)
+	if err != nil {
+		return err
+	}
+	theirs := r.beginAI(ctx, aiUIRow, "ui", model)
+	defer func() {
+		for _, reader := range []*readerProcess{ours, theirs} {
+			if reader == nil {
+				continue
+			}
+			if err := reader.stop(); err != nil {
+				r.log.Printf("%s: %v", reader.name, err)
+			}
+		}
+	}()
+	ourRow := func(kb int) string { return fmt.Sprintf("%s, %s KB", agentReader, thousands(kb)) }
+	theirRow := func(kb int) string { return fmt.Sprintf("%s, %s KB", aiUIRow, thousands(kb)) }
+	t := r.report.add(&table{
+		title: fmt.Sprintf("One tool argument in deltas of %d B", toolDelta),
+		note: "The turn streams the argument, runs the tool with it and asks the model again. Shoal hands out the pieces and reads the argument once, when it is whole; " +
+			"readUIMessageStream shows the argument as far as it is there and reads it anew for each delta, so its 100 KB are taken once. " + aiVersions(ctx) + ".",
+		ratios: []ratio{
+			{cpuNs, ourRow(10), "CPU ÷ Shoal at 10 KB"},
+			{cpuNs, theirRow(10), "CPU ÷ AI SDK at 10 KB"},
+			{allocatedCol, ourRow(10), "allocated ÷ Shoal at 10 KB"},
+		},
+		shown: []string{deltasCol, cpuNs, allocatedCol},
+	})
+	for round := range r.rounds + 1 {
+		for _, kb := range []int{10, 100, 1000} {
+			p := played{tool: true, deltas: kb * 1000 / toolDelta}
+			if err := ours.into(t.row(ourRow(kb)), p, round > 0); err != nil {
+				return err
+			}
+		}
+		for _, kb := range []int{10, 100} {
+			if theirs == nil || (kb > 10 && round != 1) {
+				continue
+			}
+			if err := theirs.into(t.row(theirRow(kb)), played{tool: true, deltas: kb * 1000 / toolDelta}, round > 0); err != nil {
+				return err
+			}
+		}
+	}
+	for _, kb := range []int{100, 1000} {
+		what := fmt.Sprintf("%s, %s KB, ", t.title, thousands(kb))
+		r.report.atMost(1.2, "× 10 KB", t.ratio(cpuNs, ourRow(kb), ourRow(10)), what+"CPU of a delta")
+		r.report.atMost(1.2, "× 10 KB", t.ratio(allocatedCol, ourRow(kb), ourRow(10)), what+"bytes allocated for a delta")
+	}
+	return nil
+}

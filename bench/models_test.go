@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal/agent"
+)
+
+// Whoever misses a delta would be the fastest.
+func TestEveryReaderSeesEveryDelta(t *testing.T) {
+	server := httptest.NewServer(playedHandler())
+	defer server.Close()
+	for _, p := range []played{{deltas: 50}, {tool: true, deltas: 50}} {
+		overHTTP := source{p, p.base(server.URL), server.Client()}
+		memory := &http.Client{Transport: inMemory{p.stream(), played{deltas: 1}.stream()}}
+		for where, from := range map[string]source{"over HTTP": overHTTP, "in memory": {p, "http://played/v1", memory}} {
+			for _, r := range readers {
+				read, err := r.open(from)
+				if err == nil {
+					err = read.whole(t.Context(), p)
+				}
+				if err != nil {
+					t.Errorf("%s of %s %s: %v", r.name, p.kind(), where, err)
+				}
+			}
+		}
+		model, err := recordOf(t.Context(), overHTTP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := agentOn(model, p)
+		if err == nil {
+			err = read.whole(t.Context(), p)
+		}
+		if err != nil {
+			t.Errorf("%s of %s: %v", loopRow, p.kind(), err)
+		}
+	}
+}
+
+func TestAReaderThatMissesADeltaIsNoticed(t *testing.T) {
+	p := played{deltas: 50}
+	lazy := reader(func(context.Context) (int, int, error) { return 49, p.bytes(), nil })
+	if _, err := measured(t.Context(), p, 0, lazy); err == nil {
+		t.Error("49 of 50 deltas were taken for all")
+	}
+}
+
+func TestObey(t *testing.T) {
+	var asked []order
+	var out strings.Builder
+	orders := `{"tool":true,"deltas":3,"seconds":0.5}` + "\n" + `{"deltas":4}` + "\n"
+	err := obey(strings.NewReader(orders), &out, func(o order) (reading, error) {
+		asked = append(asked, o)
+		return reading{Deltas: float64(o.Deltas)}, nil
+	})
+	if err != nil || !slices.Equal(asked, []order{{true, 3, 0.5}, {false, 4, 0}}) {
+		t.Errorf("asked for %v, %v", asked, err)
+	}
+	answers := json.NewDecoder(strings.NewReader(out.String()))
+	for _, want := range []float64{3, 4} {
+		var found reading
+		if err := answers.Decode(&found); err != nil || found.Deltas != want {
+			t.Errorf("answered %v, %v, want %v deltas", found, err, want)
+		}
+	}
+	if err := obey(strings.NewReader(orders), io.Discard, func(order) (reading, error) { return reading{}, io.ErrUnexpectedEOF }); err == nil {
+		t.Error("a failure was not told")
+	}
+}
+
+func TestCrowd(t *testing.T) {
+	for _, name := range []string{paceRow, agentReader} {
+		synctest.Test(t, func(t *testing.T) {
+			c, err := newCrowd(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := c.measure(t.Context(), 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := 10 * runsRate * runsWindow.Seconds(); found.Deltas < want-10 || found.Deltas > want+10 {
+				t.Errorf("%s: %v deltas, want %v", name, found.Deltas, want)
+			}
+			if found.Goroutines != 10 || found.Left != 0 {
+				t.Errorf("%s: %v goroutines for 10 runs, %v left", name, found.Goroutines, found.Left)
+			}
+		})
+	}
+}
+
+// What stays behind must be counted, or the limit on it means nothing.
+func TestCrowdCountsWhatStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := newCrowd(paceRow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.agent, err = agent.New(&c.model, agent.Options{Middleware: []agent.Middleware{{
+			Name: "leak", AfterTurn: func(context.Context, agent.TurnFinished) {
+				go func() { <-time.After(time.Minute) }()
+			},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := c.measure(t.Context(), 2)
+		if err != nil || found.Left != 2 {
+			t.Errorf("%v goroutines left, %v; want 2", found.Left, err)
+		}
+		<-time.After(time.Minute) // until they have gone
+	})
+}
+
+func TestChoose(t *testing.T) {
+	for list, want := range map[string]string{
+		"wake":         "wake",
+		"posts,wake":   "wake posts",
+		"models":       "parse argument added runs",
+		"runs,servers": "wake posts idle fan page start runs",
+		"":             "wake posts idle fan page start parse argument added runs",
+	} {
+		chosen, err := choose(list)
+		var names []string
+		for _, c := range chosen {
+			names = append(names, c.name)
+		}
+		if got := strings.Join(names, " "); err != nil || got != want {
+			t.Errorf("choose(%q) = %q, %v, want %q", list, got, err, want)
+		}
+	}
+	if _, err := choose("wake,nothing"); err == nil || !strings.Contains(err.Error(), `"nothing"`) {
+		t.Errorf("an unknown table: %v", err)
+	}
+}
+
+func TestWriteLosesNoTable(t *testing.T) {
+	for list, whole := range map[string]bool{"": true, "models": true, "servers": true, "servers,models": true, "wake": false, "servers,parse": false} {
+		chosen, err := choose(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := wholeKinds(chosen); (err == nil) != whole {
+			t.Errorf("-write with %q: %v", list, err)
+		}
+	}
+}

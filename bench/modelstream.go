@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+const (
+	deltasCol    = "deltas/s"
+	allocatedCol = "B allocated"
+
+	readTime    = 0.4 // seconds of a round
+	parseDeltas = 10_000
+)
+
+// parses measures how fast the stream of a model is read: by nobody who
+// understands it, by encoding/json, by Shoal, by another SDK.
+func (r *run) parses(ctx context.Context) error {
+	model, err := r.beginPlayed(ctx)
+	if err != nil {
+		return err
+	}
+	defer model.stop()
+	all, done, err := r.beginReaders(ctx, model)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for _, p := range []played{{deltas: parseDeltas}, {tool: true, deltas: parseDeltas}} {
+		t := r.report.add(&table{
+			title: fmt.Sprintf("Parsing a model stream, text, %s deltas of %d B", thousands(p.deltas), textDelta),
+			note: "An OpenAI chat stream over HTTP from another process, sent flat out; the CPU is that of the reading process alone. " +
+				"agent.Stream takes a whole turn, and so does the Vercel AI SDK (" + aiVersions(ctx) + ").",
+			ratios: []ratio{
+				{deltasCol, jsonReader, "deltas/s ÷ encoding/json"},
+				{deltasCol, aiRow, "deltas/s ÷ AI SDK"},
+				{cpuNs, bareReader, "CPU ÷ bare read"},
+				{cpuNs, aiRow, "CPU ÷ AI SDK"},
+			},
+			shown: []string{deltasCol, cpuNs},
+		})
+		if p.tool {
+			t.title = fmt.Sprintf("Parsing a model stream, tool arguments, %s deltas of %d B", thousands(p.deltas), toolDelta)
+			t.note += " Both run the tool and ask the model again."
+		}
+		for round := range r.rounds + 1 {
+			for _, reader := range all {
+				if err := reader.into(t.row(reader.name), p, round > 0); err != nil {
+					return err
+				}
+			}
+		}
+		r.report.atLeast(parseLeast, "× encoding/json", t.ratio(deltasCol, agentReader, jsonReader), t.title+", agent.Stream, deltas/s")
+		r.report.atMost(parseMost, "× AI SDK", t.ratio(cpuNs, agentReader, aiRow), t.title+", agent.Stream, CPU")
+	}
+	return nil
+}
+
+// Limits of reading a stream.
+const (
+	parseLeast = 1.5
+	parseMost  = 0.05
+)
+
+func (r *run) beginPlayed(ctx context.Context) (*process, error) {
+	return begin(ctx, r.self, "model", "-addr", "ADDR")
+}
+
+// beginReaders starts everybody who reads a stream. done ends them.
+func (r *run) beginReaders(ctx context.Context, model *process) (all []*readerProcess, done func(), err error) {
+	done = func() {
+		for _, reader := range all {
+			if err := reader.stop(); err != nil {
+				r.log.Printf("%s: %v", reader.name, err)
+			}
+		}
+	}
+	for _, reader := range readers {
+		if !r.wants(reader.name) {
+			continue
+		}
+		p, err := r.beginGoReader(ctx, reader.name, model)
+		if err != nil {
+			done()
+			return nil, nil, err
+		}
+		all = append(all, p)
+	}
+	if p := r.beginAI(ctx, aiRow, "full", model); p != nil {
+		all = append(all, p)
+	}
+	return all, done, nil
+}
+
+func (r *run) beginGoReader(ctx context.Context, name string, model *process) (*readerProcess, error) {
+	return beginReader(ctx, name, r.self, "reader", "-name", name, "-url", model.url())
+}
+
+// beginAI starts a reader of the Vercel AI SDK; nil, with the reason in the log,
+// where that cannot be.
+func (r *run) beginAI(ctx context.Context, name, how string, model *process) *readerProcess {
+	if !r.wants(name) {
+		return nil
+	}
+	p, err := beginAI(ctx, name, how, model.url())
+	if errors.Is(err, errNoNode) {
+		r.log.Print(err)
+		return nil
+	}
+	if err != nil {
+		r.log.Printf("the rows of the Vercel AI SDK are left out: %v", err)
+		return nil
+	}
+	return p
+}
+
+// into reads one round.
+func (p *readerProcess) into(row *row, answer played, counts bool) error {
+	found, err := p.read(order{Tool: answer.tool, Deltas: answer.deltas, Seconds: readTime})
+	if err != nil || !counts {
+		return err
+	}
+	row.add(deltasCol, found.Deltas/found.Seconds)
+	if found.Allocated > 0 {
+		row.add(allocatedCol, found.Allocated/found.Deltas)
+	}
+	row.cpu, row.ops = row.cpu+found.CPU, row.ops+found.Deltas
+	return nil
+}

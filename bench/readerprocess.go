@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// readerProcess is a process that reads the stream of a model and measures
+// itself, so that neither the model's work nor the driver's counts.
+type readerProcess struct {
+	name    string
+	cmd     *exec.Cmd
+	stdin   io.Closer
+	orders  *json.Encoder
+	answers *json.Decoder
+	said    bytes.Buffer // not read before the process has ended
+}
+
+func beginReader(ctx context.Context, name, program string, args ...string) (*readerProcess, error) {
+	p := &readerProcess{name: name, cmd: exec.CommandContext(ctx, program, args...)}
+	p.cmd.Stderr = &p.said
+	stdin, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.stdin, p.orders, p.answers = stdin, json.NewEncoder(stdin), json.NewDecoder(stdout)
+	return p, p.cmd.Start()
+}
+
+func (p *readerProcess) read(o order) (reading, error) {
+	var found reading
+	err := p.orders.Encode(o)
+	if err == nil {
+		err = p.answers.Decode(&found)
+	}
+	if err != nil {
+		return found, fmt.Errorf("%s: %w; %w\n%s", p.name, err, p.stop(), p.said.Bytes())
+	}
+	return found, nil
+}
+
+// stop ends the process and waits for that.
+func (p *readerProcess) stop() error {
+	return errors.Join(p.stdin.Close(), p.cmd.Wait())
+}
+
+// The Vercel AI SDK in bench/ai-sdk, if Node is there.
+const (
+	aiRow   = "Vercel AI SDK, fullStream"
+	aiUIRow = "Vercel AI SDK, readUIMessageStream"
+)
+
+var (
+	aiDir = filepath.Join("bench", "ai-sdk")
+
+	errNoNode = errors.New("node and npm are not installed: the rows of the Vercel AI SDK are left out (Debian: apt-get install nodejs npm)")
+)
+
+// beginAI starts its reader; how is full or ui.
+func beginAI(ctx context.Context, name, how, url string) (*readerProcess, error) {
+	node, err := installAI(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return beginReader(ctx, name, node, filepath.Join(aiDir, "reader.mjs"), how, url)
+}
+
+// installAI installs what package-lock.json names, once, and returns the path of
+// node.
+func installAI(ctx context.Context) (node string, err error) {
+	node, noNode := exec.LookPath("node")
+	npm, noNPM := exec.LookPath("npm")
+	if noNode != nil || noNPM != nil {
+		return "", errNoNode
+	}
+	lock, err := os.Stat(filepath.Join(aiDir, "package-lock.json"))
+	if err != nil {
+		return "", fmt.Errorf("%w; the command runs at the root of the repository", err)
+	}
+	mark := filepath.Join(aiDir, "node_modules", ".installed")
+	if done, err := os.Stat(mark); err == nil && done.ModTime().After(lock.ModTime()) {
+		return node, nil
+	}
+	install := exec.CommandContext(ctx, npm, "--prefix", aiDir, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	install.Env = append(os.Environ(), trustOfNode()...)
+	if said, err := install.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", install, err, said)
+	}
+	return node, os.WriteFile(mark, nil, 0o644)
+}
+
+// trustOfNode tells Node to trust the authorities that the machine trusts.
+func trustOfNode() []string {
+	const variable, authorities = "NODE_EXTRA_CA_CERTS", "/etc/ssl/certs/ca-certificates.crt"
+	if _, err := os.Stat(authorities); err != nil || os.Getenv(variable) != "" {
+		return nil
+	}
+	return []string{variable + "=" + authorities}
+}
+
+// aiVersions names what was measured.
+func aiVersions(ctx context.Context) string {
+	var lock struct {
+		Packages map[string]struct{ Version string }
+	}
+	text, err := os.ReadFile(filepath.Join(aiDir, "package-lock.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &lock)
+	}
+	version, failed := exec.CommandContext(ctx, "node", "--version").Output()
+	if err != nil || failed != nil {
+		return "unknown versions"
+	}
+	return fmt.Sprintf("ai %s, Node %s", lock.Packages["node_modules/ai"].Version, bytes.TrimSpace(version))
+}

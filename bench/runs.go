@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shoal-dev/shoal/agent"
+)
+
+const (
+	runsAtOnce = 1000
+	runsRate   = 30 // deltas/s of each
+	runsRounds = 3
+	runsWindow = 3 * time.Second
+
+	heapCol       = "KiB heap + stacks"
+	residentCol   = "KiB resident"
+	goroutinesCol = "goroutines"
+	leftCol       = "left"
+
+	paceRow = "the model alone"
+)
+
+// streaming is what many runs at once cost their process.
+type streaming struct {
+	Heap       float64 `json:"heap"`     // bytes, with stacks, in use after a collection
+	Resident   float64 `json:"resident"` // bytes
+	Goroutines float64 `json:"goroutines"`
+	Deltas     float64 `json:"deltas"` // in the window
+	Seconds    float64 `json:"seconds"`
+	CPU        float64 `json:"cpu"` // seconds
+	Left       float64 `json:"left"`
+}
+
+// manyRuns measures what a run costs while many of them stream in one process.
+func (r *run) manyRuns(ctx context.Context) error {
+	t := r.report.add(&table{
+		title: fmt.Sprintf("%s runs at once, %d deltas/s each", thousands(runsAtOnce), runsRate),
+		note: "In one process, on a model that is a ticker. Memory and goroutines are what each run adds while all of them stream: the heap and stacks in use after a collection, " +
+			"and the proportional set size as it is. CPU is that of one delta; left is what remains of the goroutines when all runs have ended.",
+		ratios: []ratio{{cpuCol, paceRow, "CPU ÷ model"}, {heapCol, paceRow, "heap + stacks ÷ model"}},
+		shown:  []string{cpuCol, deltasCol, heapCol, residentCol, goroutinesCol, leftCol},
+	})
+	for range min(r.rounds, runsRounds) {
+		for _, name := range []string{paceRow, agentReader} {
+			found, err := r.streamMany(ctx, name)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			row := t.row(name)
+			row.cpu, row.ops = row.cpu+found.CPU, row.ops+found.Deltas
+			row.add(deltasCol, found.Deltas/found.Seconds)
+			row.add(heapCol, found.Heap/1024/runsAtOnce)
+			row.add(residentCol, found.Resident/1024/runsAtOnce)
+			row.add(goroutinesCol, found.Goroutines/runsAtOnce)
+			row.add(leftCol, found.Left)
+		}
+	}
+	ours := t.row(agentReader)
+	r.report.atLeast(0.99*runsAtOnce*runsRate, deltasCol, ours.value(deltasCol), t.title+", agent.Stream")
+	r.report.atMost(1, goroutinesCol, ours.value(goroutinesCol), t.title+", each")
+	r.report.atMost(0, goroutinesCol, ours.worst(leftCol), t.title+", left behind")
+	return nil
+}
+
+// streamMany takes one round in a process of its own.
+func (r *run) streamMany(ctx context.Context, name string) (found streaming, err error) {
+	cmd := exec.CommandContext(ctx, r.self, "runs", "-name", name, "-n", strconv.Itoa(runsAtOnce))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return found, fmt.Errorf("%w\n%s", err, said.Bytes())
+	}
+	return found, json.Unmarshal(out, &found)
+}
+
+// crowd are runs that stream in this process.
+type crowd struct {
+	model  pacing
+	agent  *agent.Agent // nil: the model alone
+	deltas atomic.Int64
+	ended  sync.WaitGroup
+	mu     sync.Mutex
+	failed error
+}
+
+// serveRuns lets the runs stream, measures, and lets them end.
+func serveRuns(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("runs", flag.ContinueOnError)
+	name := flags.String("name", agentReader, "who streams")
+	n := flags.Int("n", runsAtOnce, "how many at once")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	c, err := newCrowd(*name)
+	if err != nil {
+		return err
+	}
+	found, err := c.measure(ctx, *n)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(found)
+}
+
+func newCrowd(name string) (c *crowd, err error) {
+	c = &crowd{model: pacing{every: time.Second / runsRate, stop: make(chan struct{})}}
+	if name == agentReader {
+		c.agent, err = agent.New(&c.model, agent.Options{Tools: []agent.Tool{sendTool}})
+	}
+	return c, err
+}
+
+func (c *crowd) measure(ctx context.Context, n int) (found streaming, err error) {
+	heap, goroutines := inUse(), runtime.NumGoroutine()
+	resident, err := memory(os.Getpid())
+	if err != nil {
+		return found, err
+	}
+	for i := range n {
+		c.ended.Go(func() {
+			if pause(ctx, time.Duration(i)*c.model.every/time.Duration(n)) {
+				c.fail(c.stream(ctx))
+			}
+		})
+	}
+	pause(ctx, time.Second) // until all of them stream
+	used, before, began := ownCPU(), c.deltas.Load(), time.Now()
+	pause(ctx, runsWindow)
+	found.CPU, found.Deltas, found.Seconds = ownCPU()-used, float64(c.deltas.Load()-before), time.Since(began).Seconds()
+	now, err := memory(os.Getpid())
+	if err != nil {
+		return found, err
+	}
+	found.Resident = now - resident
+	found.Heap = inUse() - heap
+	found.Goroutines = float64(runtime.NumGoroutine() - goroutines)
+	close(c.model.stop)
+	c.ended.Wait()
+	for waited := time.Now(); runtime.NumGoroutine() > goroutines && time.Since(waited) < 5*time.Second; {
+		pause(ctx, time.Millisecond) // who has said that he is done may not have gone yet
+	}
+	found.Left = float64(runtime.NumGoroutine() - goroutines)
+	return found, errors.Join(c.failed, ctx.Err())
+}
+
+// inUse returns the bytes of the heap and of stacks.
+func inUse() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc + m.StackInuse)
+}
+
+func (c *crowd) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = errors.Join(c.failed, err)
+}
+
+// stream is one run.
+func (c *crowd) stream(ctx context.Context) error {
+	if c.agent == nil {
+		for chunk, err := range c.model.Stream(ctx, nil) {
+			if err != nil {
+				return err
+			}
+			if chunk.Kind == agent.ChunkText {
+				c.deltas.Add(1)
+			}
+		}
+		return nil
+	}
+	for event, err := range c.agent.Stream(ctx, agent.NewConversation(), agent.Say("Go on.")) {
+		if err != nil {
+			return err
+		}
+		switch e := event.(type) {
+		case agent.TextDelta:
+			c.deltas.Add(1)
+		case agent.TurnFinished:
+			if e.Outcome != agent.Completed {
+				return fmt.Errorf("a turn ended as %s, %s: %w", e.Outcome, e.Reason, e.Err)
+			}
+		}
+	}
+	return nil
+}
+
+// pacing is a model that says a word each time, until it is stopped.
+type pacing struct {
+	every time.Duration
+	stop  chan struct{}
+}
+
+func (m *pacing) Info() agent.ModelInfo {
+	return agent.ModelInfo{Provider: "bench", Name: "pacing"}
+}
+
+func (m *pacing) Stream(ctx context.Context, _ *agent.Request) iter.Seq2[agent.Chunk, error] {
+	return func(yield func(agent.Chunk, error) bool) {
+		ticks := time.NewTicker(m.every)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ticks.C:
+				if !yield(agent.Chunk{Kind: agent.ChunkText, Text: "word "}, nil) {
+					return
+				}
+			case <-m.stop:
+				yield(agent.Chunk{Kind: agent.ChunkFinish, Reason: agent.FinishStop}, nil)
+				return
+			case <-ctx.Done():
+				yield(agent.Chunk{}, context.Cause(ctx))
+				return
+			}
+		}
+	}
+}
