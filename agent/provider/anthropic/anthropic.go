@@ -4,11 +4,12 @@
 //	a, err := agent.New(model, agent.Options{Instructions: "Answer in one sentence."})
 //
 // What is promised:
-//   - One Stream is one HTTP request. Nothing is sent again, no redirect is
-//     followed, and nothing but what Options and the request say is read from the
-//     environment or from files (the key aside).
-//   - Text, thoughts and tool arguments arrive as they are written. Finish comes
-//     only after the provider said that the message is whole.
+//   - One attempt for each call: one HTTP request, or two around a refreshed key. No
+//     redirect is followed, and nothing but the key is read from the environment
+//     or from files.
+//   - Neither keys nor headers show up in an error.
+//   - Text, thoughts and tool arguments arrive as they are written.
+//   - A stream that breaks off is an error, never a short answer.
 //   - Thoughts keep their signature in Part.Opaque and go back unchanged, redacted
 //     ones too. Thoughts without a signature of this provider cannot be sent and
 //     are left out.
@@ -28,37 +29,42 @@
 package anthropic
 
 import (
-	"cmp"
 	"context"
 	"iter"
-	"net"
 	"net/http"
-	"net/url"
-	"os"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 const (
 	provider   = "anthropic"
-	vendorURL  = "https://api.anthropic.com"
-	keyVar     = "ANTHROPIC_API_KEY"
 	defaultMax = 8192
 )
 
-// Options say how the API is reached. The zero value reaches the vendor with
+var vendor = wire.Vendor{
+	Provider: provider, URL: "https://api.anthropic.com", KeyVars: []string{"ANTHROPIC_API_KEY"},
+	Authorize: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
+	Explain:   explain,
+}
+
+// Options say where a model is and who asks. The zero value is Anthropic with
 // the key from the environment.
 type Options struct {
-	// APIKey is the key. Empty takes ANTHROPIC_API_KEY as it is when New is
-	// called; without either, every Stream fails with [agent.ClassAuth].
+	// APIKey is sent with each call. Without it and without Key,
+	// ANTHROPIC_API_KEY, as it is when the model is made, is used for Anthropic's
+	// own URL; any other BaseURL then gets no key at all.
 	APIKey string
-	// BaseURL is the scheme and host of the API, without /v1; empty is the vendor's.
+	// Key returns the key of each call, instead of APIKey. When the provider says
+	// that a key is wrong, Key is asked once more with refresh true, and the call
+	// is made once again. It must be safe for concurrent use.
+	Key func(ctx context.Context, refresh bool) (string, error)
+	// BaseURL goes up to and excluding /v1. Empty is Anthropic's own.
 	BaseURL string
-	// HTTPClient sends the requests; nil is one without a time limit. It is not
+	// HTTPClient makes the calls; nil is one without a time limit. It is not
 	// changed, and its redirects are not followed.
 	HTTPClient *http.Client
 	// Headers are set on each call, over the package's own.
@@ -70,101 +76,45 @@ type Options struct {
 	NoCache bool
 }
 
-// over returns o with every field replaced that next sets.
-func (o Options) over(next Options) Options {
-	o.APIKey = cmp.Or(next.APIKey, o.APIKey)
-	o.BaseURL = cmp.Or(next.BaseURL, o.BaseURL)
-	o.HTTPClient = cmp.Or(next.HTTPClient, o.HTTPClient)
-	o.Window = cmp.Or(next.Window, o.Window)
-	o.NoCache = o.NoCache || next.NoCache
-	if next.Headers != nil {
-		o.Headers = next.Headers
-	}
-	return o
-}
-
 // model is an [agent.Model]; nothing in it changes after New.
 type model struct {
-	info    agent.ModelInfo
-	options Options
-	client  *http.Client
-	invalid error
+	*wire.Client
+	noCache bool
 }
 
 // New returns a model behind the Messages API. Of several options a later one
 // wins field by field. Wrong options show as the error of each call.
 func New(name string, options ...Options) agent.Model {
-	o := Options{HTTPClient: &http.Client{}, BaseURL: vendorURL, APIKey: os.Getenv(keyVar)}
-	for _, next := range options {
-		o = o.over(next)
-	}
-	m := &model{options: o}
-	m.info = agent.ModelInfo{Provider: provider, Name: name, Window: o.Window}
-	// The standard client would carry the key's header to another host.
-	own := *o.HTTPClient
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	m.client = &own
-
-	u, err := url.Parse(o.BaseURL)
-	switch {
-	case name == "":
-		m.invalid = shoal.Invalid("model", "must name a model")
-	case err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		// The URL itself may hold a password, so it is not repeated here.
-		m.invalid = shoal.Invalid("baseURL", "must be an http or https URL such as "+vendorURL)
-	case o.APIKey == "":
-		m.invalid = &agent.ModelError{Class: agent.ClassAuth, Provider: provider, Detail: "no API key: set " + keyVar + " or Options.APIKey"}
-	}
-	if err == nil && u.Hostname() != "" {
-		port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
-		m.info.Address = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port))
-	}
-	return m
+	o := wire.Over(options...)
+	client := wire.New(vendor, name, wire.Reach{
+		APIKey: o.APIKey, Key: o.Key, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Headers: o.Headers, Window: o.Window,
+	})
+	return &model{client, o.NoCache}
 }
-
-// Info names the model.
-func (m *model) Info() agent.ModelInfo { return m.info }
 
 // Stream sends req and yields the answer; see [agent.Model].
 func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
-	return func(yield func(agent.Chunk, error) bool) {
-		if m.invalid != nil {
-			yield(agent.Chunk{}, m.invalid)
-			return
-		}
-		ex := &exchange{ctx: ctx, key: m.options.APIKey}
+	return m.Call(ctx, func(x *wire.Exchange) error {
+		sent := &sender{x: x}
 		params, opts := m.params(req)
-		stream := m.service(ex).NewStreaming(ctx, params, opts...)
+		stream := m.service(sent).NewStreaming(ctx, params, opts...)
 		defer stream.Close() //nolint:errcheck // nothing can be done about a connection that does not close
 
-		read := reader{blocks: map[int64]*block{}, yield: func(c agent.Chunk) bool { return yield(c, nil) }}
-		for stream.Next() {
-			ex.events++
-			switch done, err := read.event(stream.Current()); {
-			case err != nil:
-				yield(agent.Chunk{}, err)
-				return
-			case done:
-				return
+		answer := reader{x: x, blocks: map[int64]*block{}}
+		for ; stream.Next(); sent.events++ {
+			if done, err := answer.event(stream.Current()); done || err != nil || x.Stopped {
+				return err
 			}
 		}
-		yield(agent.Chunk{}, ex.ended(stream.Err()))
-	}
+		return sent.ended(stream.Err())
+	})
 }
 
 // service is the SDK's client for one exchange. It is built from options alone:
 // the SDK's own constructor would read the environment and profile files.
-func (m *model) service(ex *exchange) *sdk.MessageService {
-	opts := []option.RequestOption{
-		option.WithBaseURL(m.options.BaseURL),
-		option.WithHTTPClient(m.client),
-		option.WithMaxRetries(0),
-		option.WithAPIKey(m.options.APIKey),
-		option.WithMiddleware(ex.send),
-	}
-	for name, value := range m.options.Headers {
-		opts = append(opts, option.WithHeader(name, value))
-	}
-	service := sdk.NewMessageService(opts...)
+func (m *model) service(s *sender) *sdk.MessageService {
+	service := sdk.NewMessageService(
+		option.WithBaseURL(m.URL("").String()), option.WithHTTPClient(s), option.WithMaxRetries(0),
+	)
 	return &service
 }

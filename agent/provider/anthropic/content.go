@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 // opaque is what this package writes into a part: the blocks of thoughts that
@@ -82,7 +82,7 @@ func blocks(msg agent.Message) []sdk.ContentBlockParamUnion {
 		case agent.FilePart:
 			list = append(list, file(part.File))
 		case agent.CallPart:
-			list = append(list, sdk.NewToolUseBlock(callID(part.Call.ID), object(part.Call.Arguments), part.Call.Name))
+			list = append(list, sdk.NewToolUseBlock(callID(part.Call.ID), wire.Object(part.Call.Arguments), part.Call.Name))
 		case agent.ResultPart:
 			list = append(list, sdk.ContentBlockParamUnion{OfToolResult: result(part.Result)})
 		}
@@ -142,8 +142,7 @@ func result(r *agent.ToolResult) *sdk.ToolResultBlockParam {
 // file writes an image or a document; what the API cannot take becomes a line
 // that says so, since one odd file would make every later call fail.
 func file(f *agent.File) sdk.ContentBlockParamUnion {
-	kind, _, _ := strings.Cut(f.MediaType, ";")
-	switch kind = strings.ToLower(strings.TrimSpace(kind)); kind {
+	switch kind := wire.Kind(f); kind {
 	case "image/jpeg", "image/png", "image/gif", "image/webp":
 		if len(f.Data) > 0 {
 			return sdk.NewImageBlockBase64(kind, base64.StdEncoding.EncodeToString(f.Data))
@@ -157,7 +156,7 @@ func file(f *agent.File) sdk.ContentBlockParamUnion {
 		}
 		return document(f, sdk.DocumentBlockParamSourceUnion{OfURL: &sdk.URLPDFSourceParam{URL: f.URL}})
 	}
-	if len(f.Data) > 0 && utf8.Valid(f.Data) && (strings.HasPrefix(kind, "text/") || kind == "application/json") {
+	if wire.IsText(f) {
 		return document(f, sdk.DocumentBlockParamSourceUnion{OfText: &sdk.PlainTextSourceParam{Data: string(f.Data)}})
 	}
 	return sdk.NewTextBlock(fmt.Sprintf("[A file %q of type %q is here that this model cannot read.]", f.Name, f.MediaType))

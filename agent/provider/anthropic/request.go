@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -22,7 +21,7 @@ const minThinking = 1024
 func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.RequestOption) {
 	s := req.Settings
 	p := sdk.MessageNewParams{
-		Model:         m.info.Name,
+		Model:         m.Info().Name,
 		MaxTokens:     defaultMax,
 		System:        system(req),
 		Messages:      conversation(req.Messages),
@@ -48,7 +47,7 @@ func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.Reque
 	}
 	extra := map[string]any{}
 	think(&p, extra, s.Reasoning)
-	if !m.options.NoCache {
+	if !m.noCache {
 		mark(&p)
 	}
 	maps.Copy(extra, s.ProviderOptions)
@@ -181,14 +180,4 @@ func mark(p *sdk.MessageNewParams) {
 		}
 		left--
 	}
-}
-
-// object returns text as it is if it is one JSON object, else an empty one: the
-// API refuses a request with anything else as the input of a call.
-func object(text string) json.RawMessage {
-	raw := bytes.TrimSpace([]byte(text))
-	if len(raw) > 0 && raw[0] == '{' && json.Valid(raw) {
-		return raw
-	}
-	return json.RawMessage("{}")
 }

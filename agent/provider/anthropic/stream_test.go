@@ -150,8 +150,8 @@ func TestBrokenStreams(t *testing.T) {
 		{"overloaded on the way", events(start, openText, say("Mo"), `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), agent.ClassOverloaded, "overloaded_error"},
 		{"limited on the way", events(start, `{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}`), agent.ClassRateLimited, "rate_limit_error"},
 		{"failed on the way", events(start, `{"type":"error","error":{"type":"api_error","message":"oops"}}`), agent.ClassOverloaded, "api_error"},
-		{"an error that is no JSON", events(start) + "event: error\ndata: oops\n\n", agent.ClassMalformed, ""},
-		{"an error of an unknown type", events(start, `{"type":"error","error":{"type":"new_error","message":"?"}}`), agent.ClassMalformed, "new_error"},
+		{"an error that is no JSON", events(start) + "event: error\ndata: oops\n\n", agent.ClassOverloaded, ""},
+		{"an error of an unknown type", events(start, `{"type":"error","error":{"type":"new_error","message":"?"}}`), agent.ClassOverloaded, "new_error"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := tell(newVendor(t, plays(c.transcript)).model(t), t, hello())

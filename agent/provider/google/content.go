@@ -1,15 +1,14 @@
 package google
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 // content is a turn on the wire, in both directions.
@@ -101,7 +100,7 @@ func (w *writer) answer(msg agent.Message) []part {
 			}
 			called = true
 			w.ids[p.Call.ID] = o.ID
-			parts = append(parts, part{Signature: o.Signature, Call: &functionCall{ID: o.ID, Name: p.Call.Name, Args: object(p.Call.Arguments)}})
+			parts = append(parts, part{Signature: o.Signature, Call: &functionCall{ID: o.ID, Name: p.Call.Name, Args: wire.Object(p.Call.Arguments)}})
 		}
 	}
 	return parts
@@ -141,11 +140,10 @@ var taken = []string{"application/pdf", "image/png", "image/jpeg", "image/webp",
 // file writes an image or a document; what the API cannot take becomes a line
 // that says so, since one odd file would make every later call fail.
 func file(f *agent.File) part {
-	kind, _, _ := strings.Cut(f.MediaType, ";")
-	kind = strings.ToLower(strings.TrimSpace(kind))
+	kind := wire.Kind(f)
 	top, _, _ := strings.Cut(kind, "/")
 	switch {
-	case len(f.Data) > 0 && utf8.Valid(f.Data) && (top == "text" || kind == "application/json"):
+	case wire.IsText(f):
 		return part{Text: fmt.Sprintf("[%s (%s)]\n%s", cmp.Or(f.Name, "file"), f.MediaType, f.Data)}
 	case !slices.Contains(taken, kind) && top != "audio" && top != "video":
 	case len(f.Data) > 0:
@@ -154,14 +152,4 @@ func file(f *agent.File) part {
 		return part{File: &fileRef{MediaType: kind, URL: f.URL}}
 	}
 	return part{Text: fmt.Sprintf("[A file %q of type %q is here that this model cannot read.]", f.Name, f.MediaType)}
-}
-
-// object returns text as it is if it is one JSON object, else an empty one: the
-// API refuses a request with anything else as the arguments of a call.
-func object(text string) json.RawMessage {
-	raw := bytes.TrimSpace([]byte(text))
-	if len(raw) > 0 && raw[0] == '{' && json.Valid(raw) {
-		return raw
-	}
-	return json.RawMessage("{}")
 }

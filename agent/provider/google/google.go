@@ -4,12 +4,14 @@
 //	a, err := agent.New(model, agent.Options{Instructions: "Answer in one sentence."})
 //
 // What is promised:
-//   - One Stream is one HTTP request. Nothing is sent again, no stream is resumed,
-//     no redirect is followed, and nothing but the key is read from the environment.
+//   - One attempt for each call: one HTTP request, or two around a refreshed key. No
+//     stream is resumed, no redirect is followed, and nothing but the key is read
+//     from the environment.
+//   - Neither keys nor headers show up in an error.
 //   - Text and thoughts arrive as they are written. The arguments of a call
 //     arrive in one piece: the API does not stream them. They are passed on and
 //     given back as written, long numbers included.
-//   - Finish comes only when a finish reason was given and the stream ended well.
+//   - A stream that breaks off is an error, never a short answer.
 //   - Signatures of thoughts are kept in Part.Opaque of the part that they came
 //     with and go back with it unchanged.
 //
@@ -26,43 +28,50 @@
 //   - Files in tool results follow the results in the same turn.
 //   - A file that the API cannot take is replaced by a line of text that tells the
 //     model so.
+//
+// The vendor's SDK is not used: it starts a goroutine that never ends, passes
+// arguments through map[string]any, and resumes streams by itself.
 package google
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"iter"
-	"net"
 	"net/http"
-	"net/url"
-	"os"
 	"strings"
 
 	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
-const (
-	provider   = "gcp.gemini"
-	vendorURL  = "https://generativelanguage.googleapis.com"
-	apiVersion = "v1beta"
-	keyVar     = "GEMINI_API_KEY"
-	otherKey   = "GOOGLE_API_KEY"
-)
+const provider = "gcp.gemini"
 
-// Options say how the API is reached. The zero value reaches the vendor with
-// the key from the environment.
+var vendor = wire.Vendor{
+	Provider: provider, URL: "https://generativelanguage.googleapis.com",
+	KeyVars:   []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"}, // in the vendor's order
+	Authorize: func(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) },
+	Explain:   explain,
+}
+
+// Options say where a model is and who asks. The zero value is Google with the
+// key from the environment.
 type Options struct {
-	// APIKey is the key. Empty takes GOOGLE_API_KEY, else GEMINI_API_KEY, as they
-	// are when New is called (the vendor's order); without any, every Stream fails
-	// with [agent.ClassAuth].
+	// APIKey is sent with each call. Without it and without Key, GOOGLE_API_KEY,
+	// else GEMINI_API_KEY, as they are when the model is made, are used for
+	// Google's own URL; any other BaseURL then gets no key at all.
 	APIKey string
-	// BaseURL is the scheme and host of the API, without /v1beta; empty is the
-	// vendor's.
+	// Key returns the key of each call, instead of APIKey. When the provider says
+	// that a key is wrong, Key is asked once more with refresh true, and the call
+	// is made once again. It must be safe for concurrent use.
+	Key func(ctx context.Context, refresh bool) (string, error)
+	// BaseURL goes up to and excluding /v1beta. Empty is Google's own. A query in
+	// it stays.
 	BaseURL string
-	// HTTPClient sends the requests; nil is one without a time limit. It is not
+	// HTTPClient makes the calls; nil is one without a time limit. It is not
 	// changed, and its redirects are not followed.
 	HTTPClient *http.Client
 	// Headers are set on each call, over the package's own.
@@ -71,130 +80,75 @@ type Options struct {
 	Window int
 }
 
-// over returns o with every field replaced that next sets.
-func (o Options) over(next Options) Options {
-	o.APIKey = cmp.Or(next.APIKey, o.APIKey)
-	o.BaseURL = cmp.Or(next.BaseURL, o.BaseURL)
-	o.HTTPClient = cmp.Or(next.HTTPClient, o.HTTPClient)
-	o.Window = cmp.Or(next.Window, o.Window)
-	if next.Headers != nil {
-		o.Headers = next.Headers
-	}
-	return o
-}
-
 // model is an [agent.Model]; nothing in it changes after New.
 type model struct {
-	info    agent.ModelInfo
-	options Options
-	client  *http.Client
-	path    string // of the model
-	invalid error
+	*wire.Client
+	path string // of its stream
 }
 
 // New returns a model behind the Gemini API. Of several options a later one wins
 // field by field. Wrong options show as the error of each call.
 func New(name string, options ...Options) agent.Model {
-	o := Options{HTTPClient: &http.Client{}, BaseURL: vendorURL, APIKey: cmp.Or(os.Getenv(otherKey), os.Getenv(keyVar))}
-	for _, next := range options {
-		o = o.over(next)
-	}
-	m := &model{options: o}
-	m.info = agent.ModelInfo{Provider: provider, Name: name, Window: o.Window}
-	u, err := url.Parse(o.BaseURL)
-	switch {
-	case name == "":
-		m.invalid = shoal.Invalid("model", "must name a model")
-	case err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		// The URL itself may hold a password, so it is not repeated here.
-		m.invalid = shoal.Invalid("baseURL", "must be an http or https URL such as "+vendorURL)
-	case o.APIKey == "":
-		m.invalid = &agent.ModelError{
-			Class: agent.ClassAuth, Provider: provider,
-			Detail: "no API key: set " + keyVar + ", " + otherKey + " or Options.APIKey",
-		}
-	}
+	m := &model{Client: wire.New(vendor, name, wire.Reach(wire.Over(options...)))}
 	if strings.ContainsAny(name, "?&#") || strings.Contains(name, "..") {
-		m.invalid = shoal.Invalid("model", "must not hold ?, &, # or ..")
+		m.Invalid = shoal.Invalid("model", "must not hold ?, &, # or ..")
 	}
-	m.path = name
 	if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
-		m.path = "models/" + name
+		name = "models/" + name
 	}
-	// The standard client would carry the key's header to another host.
-	own := *o.HTTPClient
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	m.client = &own
-	if err == nil && u.Hostname() != "" {
-		port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
-		m.info.Address = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port))
-	}
+	m.path = "/v1beta/" + name + ":streamGenerateContent"
 	return m
 }
 
-// Info names the model.
-func (m *model) Info() agent.ModelInfo { return m.info }
-
 // Stream sends req and yields the answer; see [agent.Model].
 func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
-	return func(yield func(agent.Chunk, error) bool) {
-		if m.invalid != nil {
-			yield(agent.Chunk{}, m.invalid)
-			return
+	return m.Call(ctx, func(x *wire.Exchange) error {
+		text, err := json.Marshal(m.body(req))
+		if err != nil {
+			return shoal.Invalid("request", "cannot be written as JSON: "+err.Error())
 		}
-		ex := &exchange{ctx: ctx, key: m.options.APIKey}
-		read := reader{yield: func(c agent.Chunk) bool { return yield(c, nil) }}
-		var last error
-		for data, err := range m.send(ctx, ex, m.body(req)) {
-			if last = err; err != nil {
-				break
-			}
-			switch more, err := read.event(data); {
-			case err != nil:
-				yield(agent.Chunk{}, ex.told(err))
-				return
-			case !more:
-				return
-			}
+		to := m.URL(m.path)
+		to.RawQuery = strings.TrimPrefix(to.RawQuery+"&alt=sse", "&")
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(text))
+		if err != nil {
+			return shoal.Invalid("baseURL", "cannot be called")
 		}
-		if err := ex.ended(last, read.reason != ""); err != nil {
-			yield(agent.Chunk{}, err)
-			return
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := x.Do(r)
+		if err != nil {
+			return err
 		}
-		if err := read.finish(); err != nil {
-			yield(agent.Chunk{}, err)
-		}
-	}
+		defer resp.Body.Close()
+		return read(x, resp.Body)
+	})
 }
 
-// send posts the body and takes the events of the answer, one after the other.
-func (m *model) send(ctx context.Context, ex *exchange, body map[string]any) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		text, err := json.Marshal(body)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		to := strings.TrimRight(m.options.BaseURL, "/") + "/" + apiVersion + "/" + m.path + ":streamGenerateContent?alt=sse"
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(text))
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("X-Goog-Api-Key", m.options.APIKey)
-		for name, value := range m.options.Headers {
-			req.Header.Set(name, value)
-		}
-		if err := ex.post(m.client, req); err != nil {
-			yield(nil, err)
-			return
-		}
-		defer ex.body.from.Close()
-		for data := ex.body.next(); data != nil; data = ex.body.next() {
-			if !yield(data, nil) {
-				return
+// read passes the events of an answer on. Some models give a reason to finish in
+// every event, so only the end of the stream says that the answer is whole.
+func read(x *wire.Exchange, body io.Reader) error {
+	events, answer := wire.NewEvents(body), reader{x: x}
+	for n := 0; !x.Stopped; n++ {
+		data, err := events.Next()
+		switch {
+		case errors.Is(err, wire.ErrNoEvent):
+			said, err := events.Rest()
+			switch {
+			case err != nil:
+				return x.Ended(err, n)
+			case parse(said).Message != "":
+				return x.Failure(0, said)
 			}
+			return x.Malformed("JSON in the place of an event", nil)
+		case errors.Is(err, io.EOF) && answer.reason != "":
+			return answer.finish()
+		case err != nil:
+			return x.Ended(err, n)
+		case events.Cut:
+			return x.Ended(io.EOF, n)
+		}
+		if err := answer.event(data); err != nil {
+			return err
 		}
 	}
+	return nil
 }

@@ -65,7 +65,8 @@ func (m *model) body(req *agent.Request) map[string]any {
 
 // old reports whether the model is older than Gemini 3.
 func (m *model) old() bool {
-	name := m.info.Name[strings.LastIndex(m.info.Name, "/")+1:]
+	name := m.Info().Name
+	name = name[strings.LastIndex(name, "/")+1:]
 	return strings.HasPrefix(name, "gemini-1") || strings.HasPrefix(name, "gemini-2")
 }
 

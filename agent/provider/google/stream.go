@@ -3,9 +3,9 @@ package google
 import (
 	"crypto/rand"
 	"encoding/json"
-	"net/http"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 // answer is one event of a stream.
@@ -31,39 +31,30 @@ type answer struct {
 
 // reader turns the events of one answer into chunks.
 type reader struct {
-	yield   func(agent.Chunk) bool
+	x       *wire.Exchange
 	last    agent.ChunkKind // of the part that is open
 	calls   int
-	parts   int
 	usage   agent.Usage
 	reason  string
 	message string
 }
 
-// refused is an error that the provider told in the middle of a stream.
-type refused struct{ text []byte }
-
-// Error says where the error was told.
-func (r refused) Error() string { return "an error in the stream" }
-
-// event takes one event. It reports whether the consumer wants more.
-func (r *reader) event(data []byte) (more bool, err error) {
+// event takes one event.
+func (r *reader) event(data []byte) error {
 	var a answer
 	if err := json.Unmarshal(data, &a); err != nil {
-		return false, &agent.ModelError{Class: agent.ClassMalformed, Provider: provider, Status: http.StatusOK, Detail: "an event cannot be read", Err: err}
+		return r.x.Malformed("an event cannot be read", err)
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
-		return false, refused{text: data}
+		return r.x.Failure(0, data)
 	}
 	if f := a.Feedback; f != nil && f.Reason != "" {
-		return false, &agent.ModelError{Class: agent.ClassFiltered, Provider: provider, Status: http.StatusOK, Code: f.Reason, Detail: f.Message}
+		return r.x.Refused(agent.ClassFiltered, f.Reason, f.Message)
 	}
 	if len(a.Candidates) > 0 { // never more than one is asked for
 		c := a.Candidates[0]
 		for _, p := range c.Content.Parts {
-			if !r.part(p) {
-				return false, nil
-			}
+			r.part(p)
 		}
 		if c.Reason != "" && c.Reason != "FINISH_REASON_UNSPECIFIED" {
 			r.reason, r.message = c.Reason, c.Message
@@ -76,44 +67,40 @@ func (r *reader) event(data []byte) (more bool, err error) {
 		}
 		if now != r.usage {
 			r.usage = now
-			return r.yield(agent.Chunk{Kind: agent.ChunkUsage, Usage: &now}), nil
+			r.x.Emit(agent.Chunk{Kind: agent.ChunkUsage, Usage: &now})
 		}
 	}
-	return true, nil
+	return nil
 }
 
-func (r *reader) part(p part) bool {
+func (r *reader) part(p part) {
 	switch {
 	case p.Call != nil:
-		return r.call(p)
+		r.call(p)
+		return
 	case p.Inline != nil, p.File != nil, p.Response != nil:
-		return true // nothing that was asked for
+		return // nothing that was asked for
 	}
 	kind := agent.ChunkText
 	if p.Thought {
 		kind = agent.ChunkReasoning
 	}
 	if p.Text != "" {
-		r.parts++
 		r.last = kind
-		if !r.yield(agent.Chunk{Kind: kind, Text: p.Text}) {
-			return false
-		}
+		r.x.Emit(agent.Chunk{Kind: kind, Text: p.Text})
 	}
 	// A signature without a text of its own belongs to the text before it. It
 	// must not take the place of a call's, which the API insists on; its own may
 	// be left out.
-	if p.Signature == "" || (p.Text == "" && r.last != kind) {
-		return true
+	if p.Signature != "" && (p.Text != "" || r.last == kind) {
+		r.opaque(agent.Chunk{}, opaque{Signature: p.Signature})
 	}
-	return r.opaque(agent.Chunk{}, opaque{Signature: p.Signature})
 }
 
 // call passes a call on, which comes whole. Without an id it gets one.
-func (r *reader) call(p part) bool {
+func (r *reader) call(p part) {
 	index := r.calls
 	r.calls++
-	r.parts++
 	r.last = agent.ChunkCallStart
 	id := p.Call.ID
 	if id == "" {
@@ -123,23 +110,20 @@ func (r *reader) call(p part) bool {
 	if args == "" || args == "null" {
 		args = "{}"
 	}
-	if !r.yield(agent.Chunk{Kind: agent.ChunkCallStart, Index: index, ID: id, Name: p.Call.Name}) ||
-		!r.yield(agent.Chunk{Kind: agent.ChunkCallDelta, Index: index, Text: args}) {
-		return false
-	}
+	r.x.Emit(agent.Chunk{Kind: agent.ChunkCallStart, Index: index, ID: id, Name: p.Call.Name})
+	r.x.Emit(agent.Chunk{Kind: agent.ChunkCallDelta, Index: index, Text: args})
 	if p.Signature != "" || p.Call.ID != "" {
-		if !r.opaque(agent.Chunk{Index: index, Call: true}, opaque{Signature: p.Signature, ID: p.Call.ID}) {
-			return false
-		}
+		r.opaque(agent.Chunk{Index: index, Call: true}, opaque{Signature: p.Signature, ID: p.Call.ID})
 	}
-	return r.yield(agent.Chunk{Kind: agent.ChunkCallEnd, Index: index})
+	r.x.Emit(agent.Chunk{Kind: agent.ChunkCallEnd, Index: index})
 }
 
-func (r *reader) opaque(c agent.Chunk, o opaque) bool {
+func (r *reader) opaque(c agent.Chunk, o opaque) {
 	o.Provider = provider
-	raw, err := json.Marshal(o)
-	c.Kind, c.Opaque = agent.ChunkOpaque, raw
-	return err == nil && r.yield(c)
+	if raw, err := json.Marshal(o); err == nil { // strings always are
+		c.Kind, c.Opaque = agent.ChunkOpaque, raw
+		r.x.Emit(c)
+	}
 }
 
 // finish ends an answer that is whole.
@@ -158,18 +142,9 @@ func (r *reader) finish() error {
 		reason = agent.FinishFiltered
 	case "MALFORMED_FUNCTION_CALL":
 		// The model wrote a call that is none; another attempt often helps.
-		return r.failed(agent.ClassMalformed)
+		return r.x.Refused(agent.ClassMalformed, r.reason, r.message)
 	case "MISSING_THOUGHT_SIGNATURE":
-		return r.failed(agent.ClassInvalid)
+		return r.x.Refused(agent.ClassInvalid, r.reason, r.message)
 	}
-	// A model may end its turn without a word, and is billed for doing so.
-	if reason == agent.FinishStop && r.parts == 0 && r.usage.OutputTokens == r.usage.ReasoningTokens {
-		return malformed("the answer is empty")
-	}
-	r.yield(agent.Chunk{Kind: agent.ChunkFinish, Reason: reason})
-	return nil
-}
-
-func (r *reader) failed(class agent.ErrorClass) error {
-	return &agent.ModelError{Class: class, Provider: provider, Status: http.StatusOK, Code: r.reason, Detail: cut(r.message)}
+	return r.x.Finish(reason, r.usage)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 const benchDeltas = 10_000
@@ -29,28 +30,35 @@ func BenchmarkDelta(b *testing.B) {
 			b.Run(name+"/"+kind, func(b *testing.B) {
 				b.ReportAllocs()
 				chunks := 0
-				out := &sink{yield: func(agent.Chunk, error) bool { chunks++; return true }}
-				m := &model{wire: chatWire}
-				chat := &chatAnswer{m: m, out: out, slow: kind == "json", calls: callTable{out: out}}
-				chat.call(0, "call_1", "f", "")
-				var a answer = chat
-				if name == "responses" {
-					a = &responsesAnswer{m: m, out: out, slow: kind == "json", items: map[int]*itemState{}}
-				}
-				for n := 0; n < b.N; {
-					events := newEventReader(strings.NewReader(body))
-					for ; n < b.N; n++ {
-						data, err := events.next()
-						if errors.Is(err, io.EOF) {
-							break
-						}
-						if err == nil {
-							err = each(data, a)
-						}
-						if err != nil {
-							b.Fatal(err)
+				m := Chat("m", Options{BaseURL: "http://h"}).(*model)
+				for _, err := range m.Call(b.Context(), func(out *wire.Exchange) error {
+					chat := &chatAnswer{m: m, out: out, slow: kind == "json", calls: callTable{out: out}}
+					chat.call(0, "call_1", "f", "")
+					var a answer = chat
+					if name == "responses" {
+						a = &responsesAnswer{m: m, out: out, slow: kind == "json", items: map[int]*itemState{}}
+					}
+					for n := 0; n < b.N; {
+						events := wire.NewEvents(strings.NewReader(body))
+						for ; n < b.N; n++ {
+							data, err := events.Next()
+							if errors.Is(err, io.EOF) {
+								break
+							}
+							if err == nil {
+								err = each(data, a)
+							}
+							if err != nil {
+								return err
+							}
 						}
 					}
+					return nil
+				}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					chunks++
 				}
 				if kind != "read" && chunks < b.N {
 					b.Errorf("%d chunks of %d", chunks, b.N)

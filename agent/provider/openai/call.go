@@ -7,38 +7,19 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"os"
 	"time"
 
 	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 const (
-	maxErrorBody = 64 << 10
 	// An answer is over before its last bytes are; reading them keeps the
 	// connection for the next call, waiting for them is not worth more.
 	drainTime  = 50 * time.Millisecond
 	drainBytes = 16 << 10
 )
-
-// defaultClient follows no redirects: they would carry keys in Headers to
-// wherever the answer points.
-var defaultClient = &http.Client{
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-}
-
-// sink hands chunks to whoever ranges over them, until he has enough.
-type sink struct {
-	yield   func(agent.Chunk, error) bool
-	stopped bool
-}
-
-func (s *sink) emit(c agent.Chunk) {
-	if !s.stopped && !s.yield(c, nil) {
-		s.stopped = true
-	}
-}
 
 // answer turns the events of one wire into chunks.
 type answer interface {
@@ -53,209 +34,117 @@ type answer interface {
 	tokens() *agent.Usage
 }
 
-// Stream makes one call and yields its answer.
+// Stream makes one call and yields its answer; see [agent.Model].
 func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
-	return func(yield func(agent.Chunk, error) bool) {
-		out := &sink{yield: yield}
-		if err := m.stream(ctx, req, out); err != nil && !out.stopped {
-			if ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
-			yield(agent.Chunk{}, err)
+	return m.Call(ctx, func(x *wire.Exchange) error {
+		body, err := encode(m.api.request(m, req), req.Settings.ProviderOptions)
+		if err != nil {
+			return err
 		}
-	}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		resp, err := m.send(ctx, x, body)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		a := m.api.answer(m, x)
+		reason, err := read(resp.Body, a, x)
+		used := a.tokens()
+		if used == nil {
+			used = &agent.Usage{}
+		} else {
+			x.Emit(agent.Chunk{Kind: agent.ChunkUsage, Usage: used})
+		}
+		if err != nil || x.Stopped {
+			return err
+		}
+		if err := x.Finish(reason, *used); err != nil {
+			return err
+		}
+		stop := time.AfterFunc(drainTime, cancel)
+		defer stop.Stop()
+		_, _ = io.CopyN(io.Discard, resp.Body, drainBytes) // whether it worked shows in the next call's connection only
+		return nil
+	})
 }
 
-func (m *model) stream(ctx context.Context, req *agent.Request, out *sink) error {
-	if m.invalid != nil {
-		return m.invalid
-	}
-	body, err := encode(m.wire.request(m, req), req.Settings.ProviderOptions)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	resp, err := m.post(ctx, body)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	a := m.wire.answer(m, out)
-	reason, err := m.read(resp, a, out)
-	if usage := a.tokens(); usage != nil {
-		out.emit(agent.Chunk{Kind: agent.ChunkUsage, Usage: usage})
-	}
-	if err != nil || out.stopped {
-		return err
-	}
-	out.emit(agent.Chunk{Kind: agent.ChunkFinish, Reason: reason})
-	stop := time.AfterFunc(drainTime, cancel)
-	defer stop.Stop()
-	_, _ = io.CopyN(io.Discard, resp.Body, drainBytes) // whether it worked shows in the next call's connection only
-	return nil
-}
-
-// read hands the body to a and returns why the answer ended.
-func (m *model) read(resp *http.Response, a answer, out *sink) (agent.FinishReason, error) {
-	events := newEventReader(resp.Body)
-	first, err := events.first()
-	if errors.Is(err, io.EOF) {
-		return "", m.malformed(resp.StatusCode, "the answer is empty", nil)
-	}
-	if err != nil {
-		return "", m.broken(err)
-	}
-	if first == '{' || first == '[' {
-		data, err := events.all()
+// read hands the body to a and returns why the answer ended: at the wire's own
+// end, or at the stream's once a reason was given.
+func read(body io.Reader, a answer, x *wire.Exchange) (agent.FinishReason, error) {
+	events := wire.NewEvents(body)
+	for n := 0; !x.Stopped; n++ {
+		data, err := events.Next()
 		switch {
-		case errors.Is(err, errTooLong):
-			return "", m.malformed(resp.StatusCode, "", err)
 		case err != nil:
-			return "", m.broken(err)
-		}
-		if err := a.whole(data); err != nil {
-			return "", err
-		}
-		reason, _ := a.finish()
-		return reason, nil
-	}
-	some, done, err := m.readEvents(events, a, out)
-	reason, given := a.finish()
-	switch {
-	case err != nil:
-		return "", err
-	case out.stopped || given || done && reason != "": // [DONE] ends no response
-		return reason, nil
-	case !some:
-		return "", m.malformed(resp.StatusCode, "no event in an answer of type "+resp.Header.Get("Content-Type"), nil)
-	}
-	return "", m.broken(io.ErrUnexpectedEOF)
-}
-
-// readEvents reads until the wire's own end (done), the stream's end, an error,
-// or until nobody wants more; some says whether there was an event at all.
-func (m *model) readEvents(events *eventReader, a answer, out *sink) (some, done bool, err error) {
-	for {
-		data, err := events.next()
-		switch _, given := a.finish(); {
-		case errors.Is(err, io.EOF):
-			return some, false, nil
-		case errors.Is(err, errTooLong):
-			return some, false, m.malformed(http.StatusOK, "", err)
-		case err != nil && given: // all that counts has come
-			return some, true, nil
-		case err != nil:
-			return some, false, m.broken(err)
+			return end(events, err, n, a, x)
 		case len(data) == 0:
+			n--
 			continue
 		case string(data) == "[DONE]":
-			return some, some, nil
-		}
-		if events.isError {
-			return some, false, m.failure(0, data)
-		}
-		some = true
-		done, err := a.event(data)
-		if err != nil {
-			var failure *agent.ModelError
-			if events.cut && errors.As(err, &failure) && failure.Class == agent.ClassMalformed {
-				err = m.broken(io.ErrUnexpectedEOF)
+			if reason, _ := a.finish(); n > 0 && reason != "" { // it ends no response
+				return reason, nil
 			}
-			return some, false, err
+			return "", x.Ended(io.EOF, n)
+		case events.IsError:
+			return "", x.Failure(0, data)
 		}
-		if done || out.stopped {
-			return some, done, nil
+		done, err := a.event(data)
+		switch {
+		case err != nil && events.Cut && malformed(err):
+			return "", x.Ended(io.EOF, n)
+		case err != nil:
+			return "", err
+		case done:
+			reason, _ := a.finish()
+			return reason, nil
 		}
 	}
+	return "", nil
 }
 
-// post sends the request, twice if a refreshed key may help, and returns an
-// answer with a status of success. The caller closes its body.
-func (m *model) post(ctx context.Context, body []byte) (*http.Response, error) {
-	for refresh := false; ; refresh = true {
-		key, err := m.key(ctx, refresh)
-		if err != nil {
-			return nil, err
-		}
-		resp, err := m.send(ctx, body, key)
-		if err != nil {
-			return nil, m.broken(err)
-		}
-		if resp.StatusCode >= 200 && resp.StatusCode < 300 {
-			return resp, nil
-		}
-		// The status has told enough to act on, whatever becomes of the words.
-		said, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		resp.Body.Close()
-		if resp.StatusCode == http.StatusUnauthorized && m.options.Key != nil && !refresh {
-			continue
-		}
-		failure := m.failure(resp.StatusCode, said, key)
-		failure.RetryAfter = retryAfter(resp.Header, time.Now())
-		return nil, failure
-	}
-}
-
-// key returns the token to send, empty for none.
-func (m *model) key(ctx context.Context, refresh bool) (string, error) {
+// end says what it means that no event follows the first n: err says why. JSON
+// in the place of the first is an answer in one piece; later it is an error.
+func end(events *wire.Events, err error, n int, a answer, x *wire.Exchange) (agent.FinishReason, error) {
+	reason, given := a.finish()
 	switch {
-	case m.options.Key != nil:
-		key, err := m.options.Key(ctx, refresh)
-		var failure *agent.ModelError
-		if err == nil || errors.As(err, &failure) {
-			return key, err
-		}
-		return "", &agent.ModelError{Class: agent.ClassAuth, Provider: m.info.Provider, Detail: "no token for the call", Err: err}
-	case m.options.APIKey != "":
-		return m.options.APIKey, nil
-	case !m.envKey:
-		return "", nil
+	case given && !errors.Is(err, wire.ErrTooLong): // all that counts has come
+		return reason, nil
+	case !errors.Is(err, wire.ErrNoEvent):
+		return "", x.Ended(err, n)
 	}
-	key := os.Getenv(keyVar)
-	if key == "" && m.vendor && !m.authorized() {
-		return "", &agent.ModelError{
-			Class: agent.ClassAuth, Provider: m.info.Provider,
-			Detail: "no key: set the environment variable " + keyVar + " or Options.APIKey",
-		}
+	data, err := events.Rest()
+	switch {
+	case err != nil:
+		return "", x.Ended(err, n)
+	case n == 0:
+		err := a.whole(data)
+		reason, _ := a.finish()
+		return reason, err
+	case parseProblem(data).message != "":
+		return "", x.Failure(0, data)
 	}
-	return key, nil
+	return "", x.Malformed("JSON in the place of an event", nil)
 }
 
-// authorized reports whether Headers authorize the call themselves.
-func (m *model) authorized() bool {
-	for name := range m.options.Headers {
-		if http.CanonicalHeaderKey(name) == "Authorization" {
-			return true
-		}
-	}
-	return false
+func malformed(err error) bool {
+	failure, ok := errors.AsType[*agent.ModelError](err)
+	return ok && failure.Class == agent.ClassMalformed
 }
 
-func (m *model) send(ctx context.Context, body []byte, key string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+// send sends the request; the caller closes the answer's body.
+func (m *model) send(ctx context.Context, x *wire.Exchange, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL(m.api.path).String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, shoal.Invalid("baseURL", "cannot be called")
 	}
-	set := func(name, value string) {
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "text/event-stream", "User-Agent": "shoal",
+		"OpenAI-Organization": m.options.Organization, "OpenAI-Project": m.options.Project,
+	} {
 		if value != "" {
 			req.Header.Set(name, value)
 		}
 	}
-	set("Content-Type", "application/json")
-	set("Accept", "text/event-stream")
-	set("User-Agent", "shoal")
-	set("OpenAI-Organization", m.options.Organization)
-	set("OpenAI-Project", m.options.Project)
-	if key != "" {
-		set("Authorization", "Bearer "+key)
-	}
-	for name, value := range m.options.Headers {
-		req.Header.Set(name, value)
-	}
-	client := m.options.HTTPClient
-	if client == nil {
-		client = defaultClient
-	}
-	return client.Do(req)
+	return x.Do(req)
 }

@@ -1,10 +1,13 @@
 package openai
 
-import "github.com/shoal-dev/shoal/agent"
+import (
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
+)
 
 // callTable tells the calls of the chat wire apart, and numbers them from 0.
 type callTable struct {
-	out   *sink
+	out   *wire.Exchange
 	calls []*growingCall
 }
 
@@ -42,7 +45,7 @@ func (t *callTable) add(index int, id, name, args string) {
 	}
 	t.start(at)
 	if args != "" {
-		t.out.emit(agent.Chunk{Kind: agent.ChunkCallDelta, Index: at, Text: args})
+		t.out.Emit(agent.Chunk{Kind: agent.ChunkCallDelta, Index: at, Text: args})
 	}
 }
 
@@ -53,9 +56,9 @@ func (t *callTable) start(at int) {
 		return
 	}
 	c.started = true
-	t.out.emit(agent.Chunk{Kind: agent.ChunkCallStart, Index: at, ID: c.id, Name: c.name})
+	t.out.Emit(agent.Chunk{Kind: agent.ChunkCallStart, Index: at, ID: c.id, Name: c.name})
 	if c.waiting != "" {
-		t.out.emit(agent.Chunk{Kind: agent.ChunkCallDelta, Index: at, Text: c.waiting})
+		t.out.Emit(agent.Chunk{Kind: agent.ChunkCallDelta, Index: at, Text: c.waiting})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 type chatMessage struct {
@@ -77,7 +78,7 @@ func outputSchema(kind string, o *agent.OutputSchema) namedSchema {
 
 func chatRequest(m *model, req *agent.Request) []field {
 	var f fields
-	f.add("model", m.info.Name)
+	f.add("model", m.Info().Name)
 	f.add("stream", true)
 	f.add("stream_options", map[string]any{"include_usage": true})
 	s := req.Settings
@@ -165,7 +166,7 @@ func (m *model) chatAnswer(msg *agent.Message) (chatMessage, bool) {
 		case agent.FilePart:
 			text.WriteString(fileText(p.File))
 		case agent.ReasoningPart:
-			if m.vendor {
+			if m.Own {
 				continue // refuses fields that it does not know
 			}
 			switch m.readOpaque(p.Opaque).Field {
@@ -177,7 +178,7 @@ func (m *model) chatAnswer(msg *agent.Message) (chatMessage, bool) {
 		case agent.CallPart:
 			out.ToolCalls = append(out.ToolCalls, chatCall{
 				ID: p.Call.ID, Type: "function",
-				Function: chatFunction{p.Call.Name, arguments(p.Call.Arguments)},
+				Function: chatFunction{p.Call.Name, string(wire.Object(p.Call.Arguments))},
 			})
 		}
 	}

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
-var chatWire = wire{path: "/chat/completions", request: chatRequest, answer: newChatAnswer}
+var chatAPI = api{path: "/chat/completions", request: chatRequest, answer: newChatAnswer}
 
 // The fields in which servers send thoughts.
 const (
@@ -119,7 +120,7 @@ func (u *chatUsage) usage() *agent.Usage {
 // chatAnswer builds one answer from the chunks of the chat wire.
 type chatAnswer struct {
 	m     *model
-	out   *sink
+	out   *wire.Exchange
 	slow  bool // tests: never use the scanner
 	piece chatPiece
 
@@ -130,7 +131,7 @@ type chatAnswer struct {
 	usage    *agent.Usage
 }
 
-func newChatAnswer(m *model, out *sink) answer {
+func newChatAnswer(m *model, out *wire.Exchange) answer {
 	return &chatAnswer{m: m, out: out, calls: callTable{out: out}}
 }
 
@@ -145,7 +146,7 @@ func (a *chatAnswer) event(data []byte) (bool, error) {
 	}
 	var c chatChunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return false, a.m.malformed(200, "an event that is no chunk", err)
+		return false, a.out.Malformed("an event that is no chunk", err)
 	}
 	return false, a.chunk(&c, data)
 }
@@ -154,15 +155,15 @@ func (a *chatAnswer) whole(data []byte) error {
 	var c chatChunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		if p := parseProblem(data); p.message != "" { // an error in an array
-			return a.m.failure(0, data)
+			return a.out.Failure(0, data)
 		}
-		return a.m.malformed(200, "a body that is no answer", err)
+		return a.out.Malformed("a body that is no answer", err)
 	}
 	if err := a.chunk(&c, data); err != nil {
 		return err
 	}
 	if len(c.Choices) == 0 {
-		return a.m.malformed(200, "an answer without choices", nil)
+		return a.out.Malformed("an answer without choices", nil)
 	}
 	return nil
 }
@@ -193,7 +194,7 @@ func (a *chatAnswer) chunk(c *chatChunk, data []byte) error {
 	case len(c.Error) > 0 && string(c.Error) != "null",
 		c.Object == "error" && len(c.Choices) == 0, // vLLM
 		a.reason == "error":                        // OpenRouter: an upstream failed midway
-		return a.m.failure(0, data)
+		return a.out.Failure(0, data)
 	}
 	return nil
 }
@@ -229,16 +230,16 @@ func (a *chatAnswer) delta(content, reasoningContent, reasoning string) {
 }
 
 func (a *chatAnswer) thought(field, text string) {
-	a.out.emit(agent.Chunk{Kind: agent.ChunkReasoning, Text: text})
-	if !a.thinking && !a.m.vendor {
-		a.out.emit(agent.Chunk{Kind: agent.ChunkOpaque, Opaque: a.m.opaque(opaque{Field: field})})
+	a.out.Emit(agent.Chunk{Kind: agent.ChunkReasoning, Text: text})
+	if !a.thinking && !a.m.Own {
+		a.out.Emit(agent.Chunk{Kind: agent.ChunkOpaque, Opaque: a.m.opaque(opaque{Field: field})})
 	}
 	a.thinking = true
 }
 
 func (a *chatAnswer) text(text string) {
 	a.thinking = false
-	a.out.emit(agent.Chunk{Kind: agent.ChunkText, Text: text})
+	a.out.Emit(agent.Chunk{Kind: agent.ChunkText, Text: text})
 }
 
 func (a *chatAnswer) call(index int, id, name, args string) {

@@ -2,23 +2,14 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
-	"net"
 	"net/http"
-	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/shoal-dev/shoal/agent"
-)
-
-const (
-	maxDetail  = 2 << 10
-	longestAsk = 24 * time.Hour // what a Retry-After can ask for
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 // problem is what a provider says about a failure.
@@ -29,67 +20,12 @@ type problem struct {
 	message string
 }
 
-// failure returns the error for an answer that says one, from its status (0
-// within a stream) and its words.
-func (m *model) failure(status int, said []byte, secrets ...string) *agent.ModelError {
+// explain reads an error in the provider's own words.
+func explain(status int, said []byte) wire.Problem {
 	p := parseProblem(said)
-	if p.message == "" {
-		p.message = string(bytes.TrimSpace(said))
+	return wire.Problem{
+		Class: classify(cmp.Or(status, p.status), p), Status: p.status, Code: cmp.Or(p.code, p.kind), Message: p.message,
 	}
-	e := &agent.ModelError{Class: classify(status, p), Provider: m.info.Provider, Status: status, Code: p.code}
-	if e.Code == "" {
-		e.Code = p.kind
-	}
-	e.Code = m.words(e.Code, secrets)
-	e.Detail = m.words(p.message, secrets)
-	return e
-}
-
-func (m *model) malformed(status int, detail string, err error) *agent.ModelError {
-	return &agent.ModelError{
-		Class: agent.ClassMalformed, Provider: m.info.Provider, Status: status,
-		Detail: m.words(detail, nil), Err: err,
-	}
-}
-
-// broken returns the error for a connection that failed or broke off. What
-// net/http wraps around the cause holds the URL, and with it perhaps a secret.
-func (m *model) broken(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		err = wrapped.Err
-	}
-	e := &agent.ModelError{Class: agent.ClassNetwork, Provider: m.info.Provider, Err: err}
-	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
-		e.Class = agent.ClassTimeout
-	}
-	return e
-}
-
-// keyLike finds what looks like a key of one of the vendors, whole or masked.
-var keyLike = regexp.MustCompile(`\b(sk|gsk|xai|pk)-[\w*.-]{6,}`)
-
-// words makes a provider's words fit for an error: short, valid, without secrets.
-func (m *model) words(s string, secrets []string) string {
-	secrets = append([]string{m.options.APIKey}, secrets...)
-	for _, value := range m.options.Headers {
-		secrets = append(secrets, strings.TrimPrefix(value, "Bearer "))
-	}
-	for _, secret := range secrets {
-		if len(secret) >= 4 {
-			s = strings.ReplaceAll(s, secret, "[secret]")
-		}
-	}
-	s = strings.ToValidUTF8(keyLike.ReplaceAllString(s, "[secret]"), "\ufffd")
-	if len(s) > maxDetail {
-		cut := maxDetail
-		for !utf8.RuneStart(s[cut]) {
-			cut--
-		}
-		s = s[:cut]
-	}
-	return s
 }
 
 // parseProblem reads the shapes that errors have in the wild: an object error,
@@ -190,12 +126,8 @@ var codeClasses = map[string]agent.ErrorClass{
 	"BadRequestError":       agent.ClassInvalid,
 }
 
-// classify finds the class: a code that says more than the status, then the
-// status, then, within a stream, that the provider failed on its side.
+// classify finds what a code says beyond the status, empty if nothing.
 func classify(status int, p problem) agent.ErrorClass {
-	if status == 0 {
-		status = p.status
-	}
 	for _, name := range []string{p.code, p.kind} {
 		switch class := codeClasses[name]; {
 		case class == "":
@@ -207,54 +139,14 @@ func classify(status int, p problem) agent.ErrorClass {
 			return class
 		}
 	}
-	switch {
-	case status == http.StatusBadRequest && longContext(p.message):
+	if status == http.StatusBadRequest && longContext(p.message) {
 		return agent.ClassContextOverflow
-	case status == http.StatusRequestEntityTooLarge:
-		return agent.ClassContextOverflow // a shorter history is the one thing that helps
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return agent.ClassAuth
-	case status == http.StatusPaymentRequired:
-		return agent.ClassQuota
-	case status == http.StatusRequestTimeout:
-		return agent.ClassTimeout
-	case status == http.StatusTooManyRequests:
-		return agent.ClassRateLimited
-	case status == http.StatusConflict, status == http.StatusTooEarly:
-		return agent.ClassOverloaded // asks for the same call again, later
-	case status == http.StatusNotImplemented:
-		return agent.ClassInvalid
-	case status >= 300 && status < 500:
-		return agent.ClassInvalid
 	}
-	return agent.ClassOverloaded
+	return ""
 }
 
 // longContext reads a sentence because vLLM, OpenRouter and DeepSeek give
 // nothing else: their overflow is a plain bad request.
 func longContext(message string) bool {
 	return strings.Contains(strings.ToLower(message), "maximum context length")
-}
-
-// retryAfter reads how long the provider asks to wait, as of now.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if d, ok := asked(h.Get("Retry-After-Ms"), time.Millisecond); ok {
-		return d
-	}
-	value := h.Get("Retry-After")
-	if d, ok := asked(value, time.Second); ok {
-		return d
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return min(max(at.Sub(now), 0), longestAsk)
-	}
-	return 0
-}
-
-func asked(value string, unit time.Duration) (time.Duration, bool) {
-	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-	if err != nil || n != n {
-		return 0, false
-	}
-	return time.Duration(min(max(n, 0), float64(longestAsk/unit)) * float64(unit)), true
 }

@@ -13,8 +13,8 @@
 // there, and encrypted thoughts travel with the conversation.
 //
 // What is promised:
-//   - One attempt for each call. Failures are [*agent.ModelError] with a class
-//     from status and code; the end of the context is answered with its cause.
+//   - One attempt for each call: one HTTP request, or two around a refreshed key. No
+//     redirect is followed.
 //   - A stream that breaks off is an error, never a short answer.
 //   - The same history gives the same bytes, and a longer history begins with
 //     the bytes of the shorter one, so that prompt caches work.
@@ -25,14 +25,12 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"net/http"
-	"net/url"
-	"os"
-	"strings"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 const (
@@ -44,56 +42,30 @@ const (
 // Options say where a model is and who asks. The zero value is OpenAI with the
 // key from the environment.
 type Options struct {
-	// APIKey is sent as a bearer token. Without it and without Key, the variable
-	// OPENAI_API_KEY is used for OpenAI's own URL and for the one in
-	// OPENAI_BASE_URL; any other BaseURL then gets no Authorization at all.
+	// APIKey is sent with each call, as a bearer token. Without it and without
+	// Key, OPENAI_API_KEY, as it is when the model is made, is used for OpenAI's
+	// own URL and for the one in OPENAI_BASE_URL; any other BaseURL then gets no
+	// key at all.
 	APIKey string
-	// Key returns the token of each call, instead of APIKey. When the provider
-	// answers 401 it is asked once more with refresh true, and the call is made
-	// once again. It must be safe for concurrent use.
+	// Key returns the key of each call, instead of APIKey. When the provider says
+	// that a key is wrong, Key is asked once more with refresh true, and the call
+	// is made once again. It must be safe for concurrent use.
 	Key func(ctx context.Context, refresh bool) (string, error)
 	// BaseURL goes up to and including /v1. Empty is the variable
 	// OPENAI_BASE_URL, else OpenAI's own. A query in it stays.
 	BaseURL string
-	// HTTPClient makes the calls; nil is one without a time limit that follows no
-	// redirects.
+	// HTTPClient makes the calls; nil is one without a time limit. It is not
+	// changed, and its redirects are not followed.
 	HTTPClient *http.Client
 	// Headers are set on each call, over the package's own.
 	Headers map[string]string
+	// Window is the model's context window in tokens, 0 when unknown.
+	Window int
 	// Organization and Project bill a call at OpenAI.
 	Organization string
 	Project      string
-	// Window is the model's context window in tokens, 0 when unknown.
-	Window int
 	// Provider is the name in errors and in [agent.ModelInfo]; empty is openai.
 	Provider string
-}
-
-// over returns o with every field replaced that next sets.
-func (o Options) over(next Options) Options {
-	set := func(mine *string, theirs string) {
-		if theirs != "" {
-			*mine = theirs
-		}
-	}
-	set(&o.APIKey, next.APIKey)
-	set(&o.BaseURL, next.BaseURL)
-	set(&o.Organization, next.Organization)
-	set(&o.Project, next.Project)
-	set(&o.Provider, next.Provider)
-	if next.Key != nil {
-		o.Key = next.Key
-	}
-	if next.HTTPClient != nil {
-		o.HTTPClient = next.HTTPClient
-	}
-	if next.Headers != nil {
-		o.Headers = next.Headers
-	}
-	if next.Window != 0 {
-		o.Window = next.Window
-	}
-	return o
 }
 
 // Chat returns a model behind the chat completions API. Of several options a
@@ -102,89 +74,47 @@ func (o Options) over(next Options) Options {
 // Settings.MaxOutputTokens is sent as max_completion_tokens to OpenAI and
 // Azure, whose thinking models take nothing else, and as max_tokens to all
 // others, who may not know the new name.
-func Chat(name string, options ...Options) agent.Model { return newModel(chatWire, name, options) }
+func Chat(name string, options ...Options) agent.Model { return newModel(chatAPI, name, options) }
 
 // Responses returns a model behind the Responses API; else it is like [Chat].
 // Encrypted thoughts are asked for, except from the model families that refuse
 // such a request because they do not think.
 func Responses(name string, options ...Options) agent.Model {
-	return newModel(responsesWire, name, options)
+	return newModel(responsesAPI, name, options)
 }
 
 // Ollama returns a model of an Ollama server on this machine; options are as for
 // [Chat].
 func Ollama(name string, options ...Options) agent.Model {
 	local := Options{Provider: "ollama", BaseURL: "http://127.0.0.1:11434/v1"}
-	return newModel(chatWire, name, append([]Options{local}, options...))
+	return newModel(chatAPI, name, append([]Options{local}, options...))
 }
 
-// wire is one of the two protocols.
-type wire struct {
+// api is one of the two protocols.
+type api struct {
 	path    string
 	request func(m *model, req *agent.Request) []field
-	answer  func(m *model, out *sink) answer
+	answer  func(m *model, out *wire.Exchange) answer
 }
 
 // model is an [agent.Model]; nothing in it changes after newModel.
 type model struct {
-	wire    wire
-	info    agent.ModelInfo
+	*wire.Client
+	api     api
 	options Options
-	url     string
-	vendor  bool // the URL is OpenAI's own
 	modern  bool // takes max_completion_tokens
-	envKey  bool // the environment's key belongs to this URL
-	invalid error
 }
 
-func newModel(w wire, name string, options []Options) *model {
-	o := Options{Provider: "openai"}
-	for _, next := range options {
-		o = o.over(next)
+func newModel(a api, name string, options []Options) *model {
+	o := wire.Over(options...)
+	vendor := wire.Vendor{
+		Provider: cmp.Or(o.Provider, "openai"), URL: vendorURL, URLVar: baseURLVar, KeyVars: []string{keyVar},
+		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
+		Explain:   explain,
 	}
-	m := &model{wire: w, options: o}
-	m.info = agent.ModelInfo{Provider: o.Provider, Name: name, Window: o.Window}
-	if name == "" {
-		m.invalid = shoal.Invalid("model", "must name a model")
-		return m
-	}
-	base, ours := o.BaseURL, false
-	if base == "" {
-		base, ours = os.Getenv(baseURLVar), true
-	}
-	if base == "" {
-		base = vendorURL
-	}
-	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		// The URL itself may hold a password, so it is not repeated here.
-		m.invalid = shoal.Invalid("baseURL", "must be an http or https URL such as "+vendorURL)
-		return m
-	}
-	host := strings.ToLower(u.Hostname())
-	m.vendor = u.Scheme == "https" && within(host, "api.openai.com")
-	m.modern = m.vendor || within(host, "openai.azure.com")
-	m.envKey = ours || m.vendor
-	u.Path = strings.TrimRight(u.Path, "/") + w.path
-	u.RawPath, u.Fragment = "", ""
-	m.url = u.String()
-	m.info.Address = address(u)
+	m := &model{api: a, options: o, Client: wire.New(vendor, name, wire.Reach{
+		APIKey: o.APIKey, Key: o.Key, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Headers: o.Headers, Window: o.Window,
+	})}
+	m.modern = m.Own || m.Within("openai.azure.com")
 	return m
 }
-
-func within(host, domain string) bool {
-	return host == domain || strings.HasSuffix(host, "."+domain)
-}
-
-func address(u *url.URL) string {
-	if u.Port() != "" {
-		return u.Host
-	}
-	if u.Scheme == "http" {
-		return u.Host + ":80"
-	}
-	return u.Host + ":443"
-}
-
-// Info names the model.
-func (m *model) Info() agent.ModelInfo { return m.info }

@@ -8,10 +8,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 // field is one top-level field of a request. The history is the last one, so
@@ -81,7 +81,7 @@ type opaque struct {
 }
 
 func (m *model) opaque(o opaque) json.RawMessage {
-	o.Provider, o.Wire = m.info.Provider, m.wire.path
+	o.Provider, o.Wire = m.Info().Provider, m.api.path
 	raw, err := json.Marshal(o)
 	if err != nil {
 		return nil // an item that is no JSON; it came through a JSON decoder
@@ -92,20 +92,10 @@ func (m *model) opaque(o opaque) json.RawMessage {
 // readOpaque returns what this model's provider wrote on this wire, or nothing.
 func (m *model) readOpaque(raw json.RawMessage) opaque {
 	var o opaque
-	if len(raw) == 0 || json.Unmarshal(raw, &o) != nil || o.Provider != m.info.Provider || o.Wire != m.wire.path {
+	if len(raw) == 0 || json.Unmarshal(raw, &o) != nil || o.Provider != m.Info().Provider || o.Wire != m.api.path {
 		return opaque{}
 	}
 	return o
-}
-
-// arguments returns a call's arguments as the wires want them back. A text that
-// is no JSON object goes as {}: servers that parse it would refuse the whole
-// history, and the call's result says what was wrong with it.
-func arguments(text string) string {
-	if isObject([]byte(text)) && json.Valid([]byte(text)) {
-		return text
-	}
-	return "{}"
 }
 
 func schemaOf(schema json.RawMessage) json.RawMessage {
@@ -136,7 +126,7 @@ func fileText(f *agent.File) string {
 	if name == "" {
 		name = "file"
 	}
-	if isText(f) {
+	if wire.IsText(f) {
 		return "[" + name + " (" + f.MediaType + ")]\n" + string(f.Data)
 	}
 	if f.URL != "" {
@@ -145,12 +135,7 @@ func fileText(f *agent.File) string {
 	return fmt.Sprintf("[%s (%s, %d bytes), not shown]", name, f.MediaType, len(f.Data))
 }
 
-func isText(f *agent.File) bool {
-	kind, _, _ := strings.Cut(f.MediaType, ";")
-	return len(f.Data) > 0 && utf8.Valid(f.Data) && (strings.HasPrefix(kind, "text/") || kind == "application/json")
-}
-
-func isImage(f *agent.File) bool { return strings.HasPrefix(f.MediaType, "image/") }
+func isImage(f *agent.File) bool { return strings.HasPrefix(wire.Kind(f), "image/") }
 
 // dataURL returns where a file is: its data, else its URL.
 func dataURL(f *agent.File) string {

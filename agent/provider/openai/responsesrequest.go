@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 // inputItem is one item of the history of the Responses wire.
@@ -52,11 +53,11 @@ type responseReasoning struct {
 
 func responsesRequest(m *model, req *agent.Request) []field {
 	var f fields
-	f.add("model", m.info.Name)
+	f.add("model", m.Info().Name)
 	f.add("stream", true)
 	f.add("store", false)
 	s := req.Settings
-	if s.Reasoning.Enabled || thinks(m.info.Name) {
+	if s.Reasoning.Enabled || thinks(m.Info().Name) {
 		f.add("include", []string{"reasoning.encrypted_content"})
 	}
 	if s.Reasoning.Enabled {
@@ -154,7 +155,7 @@ func (m *model) answerItems(items []any, msg *agent.Message) []any {
 		case agent.CallPart:
 			items = append(items, inputItem{
 				Type: "function_call", ID: own.ID, CallID: p.Call.ID, Name: p.Call.Name,
-				Arguments: arguments(p.Call.Arguments),
+				Arguments: string(wire.Object(p.Call.Arguments)),
 			})
 		}
 	}
@@ -181,7 +182,7 @@ func inputFile(f *agent.File) inputPart {
 	switch {
 	case isImage(f):
 		return inputPart{Type: "input_image", ImageURL: dataURL(f)}
-	case isText(f), !documents.MatchString(f.MediaType):
+	case wire.IsText(f), !documents.MatchString(f.MediaType):
 		return inputPart{Type: "input_text", Text: fileText(f)}
 	case len(f.Data) == 0 && f.URL != "":
 		return inputPart{Type: "input_file", FileURL: f.URL}

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
-var responsesWire = wire{path: "/responses", request: responsesRequest, answer: newResponsesAnswer}
+var responsesAPI = api{path: "/responses", request: responsesRequest, answer: newResponsesAnswer}
 
 // The events that carry the answer in pieces.
 const (
@@ -64,7 +65,7 @@ type itemState struct {
 // responsesAnswer builds one answer from the events of the Responses wire.
 type responsesAnswer struct {
 	m     *model
-	out   *sink
+	out   *wire.Exchange
 	slow  bool // tests: never use the scanner
 	piece responsePiece
 
@@ -76,7 +77,7 @@ type responsesAnswer struct {
 	usage    *agent.Usage
 }
 
-func newResponsesAnswer(m *model, out *sink) answer {
+func newResponsesAnswer(m *model, out *wire.Exchange) answer {
 	return &responsesAnswer{m: m, out: out, items: map[int]*itemState{}}
 }
 
@@ -100,7 +101,7 @@ func (a *responsesAnswer) event(data []byte) (bool, error) {
 	}
 	var e responseEvent
 	if err := json.Unmarshal(data, &e); err != nil {
-		return false, a.m.malformed(200, "an event that is none of the Responses API", err)
+		return false, a.out.Malformed("an event that is none of the Responses API", err)
 	}
 	switch e.Type {
 	case textDelta, refusalDelta, argumentsDelta, thoughtDelta:
@@ -117,14 +118,14 @@ func (a *responsesAnswer) event(data []byte) (bool, error) {
 		}
 	case "response.completed", "response.incomplete", "response.failed":
 		if e.Response == nil {
-			return false, a.m.malformed(200, "an end without a response", nil)
+			return false, a.out.Malformed("an end without a response", nil)
 		}
 		return true, a.responseDone(e.Response, data)
 	case "error":
-		return false, a.m.failure(0, data)
+		return false, a.out.Failure(0, data)
 	case "":
 		if len(e.Error) > 0 && string(e.Error) != "null" {
-			return false, a.m.failure(0, data)
+			return false, a.out.Failure(0, data)
 		}
 	}
 	return false, nil
@@ -134,15 +135,15 @@ func (a *responsesAnswer) whole(data []byte) error {
 	var r response
 	if err := json.Unmarshal(data, &r); err != nil {
 		if p := parseProblem(data); p.message != "" { // an error in an array
-			return a.m.failure(0, data)
+			return a.out.Failure(0, data)
 		}
-		return a.m.malformed(200, "a body that is no answer", err)
+		return a.out.Malformed("a body that is no answer", err)
 	}
 	if len(r.Error) > 0 && string(r.Error) != "null" {
-		return a.m.failure(0, data)
+		return a.out.Failure(0, data)
 	}
 	if r.Status == "" && r.Output == nil {
-		return a.m.malformed(200, "an answer without output", nil)
+		return a.out.Malformed("an answer without output", nil)
 	}
 	return a.responseDone(&r, data)
 }
@@ -172,7 +173,7 @@ func (a *responsesAnswer) delta(kind string, output, part int, text string) {
 		a.thoughts = nil
 	}
 	s.streamed = true
-	a.out.emit(c)
+	a.out.Emit(c)
 }
 
 func (a *responsesAnswer) openCall(s *itemState, item *responseItem) {
@@ -182,7 +183,7 @@ func (a *responsesAnswer) openCall(s *itemState, item *responseItem) {
 	a.thoughts = nil
 	s.call = a.calls
 	a.calls++
-	a.out.emit(agent.Chunk{Kind: agent.ChunkCallStart, Index: s.call, ID: item.CallID, Name: item.Name})
+	a.out.Emit(agent.Chunk{Kind: agent.ChunkCallStart, Index: s.call, ID: item.CallID, Name: item.Name})
 }
 
 // itemDone closes an item, and yields it if that was not done in pieces.
@@ -201,7 +202,7 @@ func (a *responsesAnswer) itemDone(output int, item *responseItem) {
 			}
 		}
 		if s.streamed && (item.ID != "" || item.Phase != "") {
-			a.out.emit(agent.Chunk{Kind: agent.ChunkOpaque, Opaque: a.m.opaque(opaque{ID: item.ID, Phase: item.Phase})})
+			a.out.Emit(agent.Chunk{Kind: agent.ChunkOpaque, Opaque: a.m.opaque(opaque{ID: item.ID, Phase: item.Phase})})
 		}
 	case "function_call":
 		a.openCall(s, item)
@@ -209,11 +210,11 @@ func (a *responsesAnswer) itemDone(output int, item *responseItem) {
 			a.delta(argumentsDelta, output, 0, string(item.Arguments))
 		}
 		if item.ID != "" {
-			a.out.emit(agent.Chunk{
+			a.out.Emit(agent.Chunk{
 				Kind: agent.ChunkOpaque, Call: true, Index: s.call, Opaque: a.m.opaque(opaque{ID: item.ID}),
 			})
 		}
-		a.out.emit(agent.Chunk{Kind: agent.ChunkCallEnd, Index: s.call})
+		a.out.Emit(agent.Chunk{Kind: agent.ChunkCallEnd, Index: s.call})
 	case "reasoning":
 		a.reasoningDone(s, output, item)
 	}
@@ -236,10 +237,10 @@ func (a *responsesAnswer) reasoningDone(s *itemState, output int, item *response
 		return // the provider knows nothing of it at the next call
 	}
 	if !s.streamed { // hidden thoughts need a part too
-		a.out.emit(agent.Chunk{Kind: agent.ChunkReasoning})
+		a.out.Emit(agent.Chunk{Kind: agent.ChunkReasoning})
 	}
 	a.thoughts = append(a.thoughts, item.raw)
-	a.out.emit(agent.Chunk{Kind: agent.ChunkOpaque, Opaque: a.m.opaque(opaque{Items: a.thoughts})})
+	a.out.Emit(agent.Chunk{Kind: agent.ChunkOpaque, Opaque: a.m.opaque(opaque{Items: a.thoughts})})
 }
 
 // responseDone takes the end of an answer, with the items that no event ended.
@@ -255,7 +256,7 @@ func (a *responsesAnswer) responseDone(r *response, data []byte) error {
 		if isObject(r.Error) {
 			said = r.Error
 		}
-		return a.m.failure(0, said)
+		return a.out.Failure(0, said)
 	}
 	silent := len(a.items) == 0
 	for i := range r.Output {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 // scanned are events that the scanner must read itself: the ones that make up
@@ -61,24 +62,25 @@ var left = []string{
 // told is what an event comes to, with the scanner or without.
 func told(responses, slow bool, data string) string {
 	var b strings.Builder
-	out := &sink{yield: func(c agent.Chunk, _ error) bool {
-		b.WriteString(line(c) + "\n")
-		return true
-	}}
-	m := &model{wire: chatWire, info: agent.ModelInfo{Provider: "openai"}}
-	var a answer
-	if responses {
-		m.wire = responsesWire
-		r := &responsesAnswer{m: m, out: out, slow: slow, items: map[int]*itemState{}}
-		r.openCall(r.item(1), &responseItem{})
-		r.item(0).streamed = true // so that the number of a part of thoughts shows
-		a = r
-	} else {
-		a = &chatAnswer{m: m, out: out, slow: slow, calls: callTable{out: out}}
+	m := &model{api: chatAPI, Client: wire.New(wire.Vendor{Explain: explain}, "m", wire.Reach{BaseURL: "http://h"})}
+	for c, err := range m.Call(context.Background(), func(out *wire.Exchange) error {
+		var a answer
+		if responses {
+			m.api = responsesAPI
+			r := &responsesAnswer{m: m, out: out, slow: slow, items: map[int]*itemState{}}
+			r.openCall(r.item(1), &responseItem{})
+			r.item(0).streamed = true // so that the number of a part of thoughts shows
+			a = r
+		} else {
+			a = &chatAnswer{m: m, out: out, slow: slow, calls: callTable{out: out}}
+		}
+		done, err := a.event([]byte(data))
+		reason, given := a.finish()
+		fmt.Fprintln(&b, done, reason, given, a.tokens())
+		return err
+	}) {
+		fmt.Fprintln(&b, line(c), err)
 	}
-	done, err := a.event([]byte(data))
-	reason, given := a.finish()
-	fmt.Fprintln(&b, done, err, reason, given, a.tokens())
 	return b.String()
 }
 

@@ -161,7 +161,8 @@ func TestCutStreams(t *testing.T) {
 		last   = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n"
 		item   = `data: {"type":"response.output_text.delta","output_index":0,"delta":"Hi"}` + "\n\n"
 		ended  = "text \"Hi\"\nfinish stop\n"
-		broken = "error network 0 \"\" \"\" unexpected EOF\n"
+		broken = "error network 0 \"\" \"the answer ended before its end\" unexpected EOF\n"
+		none   = "error malformed 200 \"\" \"no whole event in an answer of type text/event-stream\" <nil>\n"
 	)
 	for _, c := range []struct {
 		name, body, want string
@@ -171,15 +172,20 @@ func TestCutStreams(t *testing.T) {
 		{"without an end, responses", item, "text \"Hi\"\n" + broken, Responses},
 		{"after the finish reason", some + last, ended, Chat},
 		{"[DONE] alone tells the end", some + "data: [DONE]\n\n", ended, Chat},
-		{"[DONE] alone tells nothing", "data: [DONE]\n\n", "error malformed 200 \"\" \"no event in an answer of type text/event-stream\" <nil>\n", Chat},
+		{"[DONE] alone tells nothing", "data: [DONE]\n\n", none, Chat},
 		{"[DONE] does not end a response", item + "data: [DONE]\n\n", "text \"Hi\"\n" + broken, Responses},
 		{"within an event", some + `data: {"choices":[{"ind`, "text \"Hi\"\n" + broken, Chat},
 		{"within an event, responses", item + `data: {"type":"resp`, "text \"Hi\"\n" + broken, Responses},
+		{"within the first event", `data: {"choices":[{"ind`, none, Chat},
+		{"JSON in place of an event", some + "{\"ok\":true}", "text \"Hi\"\nerror malformed 200", Chat},
+		{"an error in place of an event", some + "{\"error\":{\"code\":502,\r\n\"message\":\"no\"}}", "text \"Hi\"\nerror overloaded 0 \"\" \"no\" <nil>\n", Chat},
+		{"an error behind the end", some + last + "{\"error\":{\"code\":502,\"message\":\"no\"}}", ended, Chat},
+		{"an answer without a word", last, "error malformed 200 \"\" \"the answer is empty\" <nil>\n", Chat},
 		{"garbage", some + "data: {\"choices\":[{\"ind\n\n", "text \"Hi\"\nerror malformed 200", Chat},
 		{"garbage, responses", item + "data: nonsense\n\n", "text \"Hi\"\nerror malformed 200", Responses},
 		{"a page", "<!doctype html>\n<p>Welcome: please sign in</p>\n", "error malformed 200", Chat},
-		{"nothing", "", "error malformed 200 \"\" \"the answer is empty\" <nil>\n", Chat},
-		{"white space", "\r\n \n\n", "error malformed 200 \"\" \"the answer is empty\" <nil>\n", Responses},
+		{"nothing", "", none, Chat},
+		{"white space", "\r\n \n\n", none, Responses},
 		{"half an answer in one piece", `{"choices":[`, "error malformed 200", Chat},
 		{"an answer of nothing", `{}`, "error malformed 200", Chat},
 		{"an answer of nothing, responses", `{}`, "error malformed 200", Responses},

@@ -67,7 +67,10 @@ func TestScriptSaysWhatItIs(t *testing.T) {
 
 func TestScriptEnds(t *testing.T) {
 	m := script.New(script.Answer{Text: "once"})
-	for range m.Stream(t.Context(), &agent.Request{}) {
+	for _, err := range m.Stream(t.Context(), &agent.Request{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, err := range m.Stream(t.Context(), &agent.Request{}) {
 		if err == nil || !strings.Contains(err.Error(), "the script has 1 answers, and this is call 2") {

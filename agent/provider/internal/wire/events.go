@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"bytes"
@@ -6,14 +6,19 @@ import (
 	"io"
 )
 
-// maxEvent bounds one event of a stream, and an answer that comes in one piece.
-const maxEvent = 16 << 20
+// MaxEvent bounds one event of a stream, and an answer that comes in one piece.
+const MaxEvent = 16 << 20
 
-var errTooLong = errors.New("an event or answer is longer than 16 MiB")
+// ErrTooLong says that an event or an answer exceeds [MaxEvent].
+var ErrTooLong = errors.New("an event or answer is longer than 16 MiB")
 
-// eventReader splits a text/event-stream into events. It keeps one event in
+// ErrNoEvent says that a JSON object or array stands where an event should
+// begin: servers send their errors so, and answers in one piece.
+var ErrNoEvent = errors.New("JSON in place of an event")
+
+// Events splits a text/event-stream into events. It keeps one event in
 // memory and copies only data that spans several lines.
-type eventReader struct {
+type Events struct {
 	src   io.Reader
 	buf   []byte
 	start int // of the event in buf
@@ -25,48 +30,20 @@ type eventReader struct {
 	begun  bool   // the first line was looked at
 	joined []byte // data of several lines
 
-	// isError says that the event returned last was named error.
-	isError bool
-	// cut says that the stream ended within the event returned last.
-	cut bool
+	// IsError says that the event returned last was named error.
+	IsError bool
+	// Cut says that the stream ended within the event returned last.
+	Cut bool
 }
 
-func newEventReader(src io.Reader) *eventReader {
-	return &eventReader{src: src, buf: make([]byte, 16<<10)}
+// NewEvents returns a reader of the events in src.
+func NewEvents(src io.Reader) *Events {
+	return &Events{src: src, buf: make([]byte, 16<<10)}
 }
 
-// first returns the first byte that is no white space, and reads past nothing
-// but white space.
-func (r *eventReader) first() (byte, error) {
-	for {
-		for r.pos < r.end {
-			switch c := r.buf[r.pos]; c {
-			case ' ', '\t', '\r', '\n':
-				r.pos++
-			default:
-				return c, nil
-			}
-		}
-		r.start = r.pos
-		if err := r.fill(); err != nil {
-			return 0, err
-		}
-	}
-}
-
-// all returns everything that is left.
-func (r *eventReader) all() ([]byte, error) {
-	rest := io.MultiReader(bytes.NewReader(r.buf[r.pos:r.end]), r.src)
-	data, err := io.ReadAll(io.LimitReader(rest, maxEvent+1))
-	if err == nil && len(data) > maxEvent {
-		err = errTooLong
-	}
-	return data, err
-}
-
-// next returns the data of the next event, valid until the call after it. Its
-// error is io.EOF at the end, errTooLong, or that of the source.
-func (r *eventReader) next() ([]byte, error) {
+// Next returns the data of the next event, valid until the call after it. Its
+// error is io.EOF at the end, [ErrNoEvent], [ErrTooLong], or that of the source.
+func (r *Events) Next() ([]byte, error) {
 	r.begin()
 	var lo, hi, lines int // where the first data line is, seen from start
 	for {
@@ -75,7 +52,7 @@ func (r *eventReader) next() ([]byte, error) {
 		case err != nil && (lines == 0 || !errors.Is(err, io.EOF)):
 			return nil, err
 		case err != nil:
-			r.cut = true
+			r.Cut = true
 			return r.data(lo, hi, lines), nil
 		case from == to && lines > 0:
 			return r.data(lo, hi, lines), nil
@@ -83,10 +60,11 @@ func (r *eventReader) next() ([]byte, error) {
 			r.begin()
 			continue
 		}
-		name, value := splitField(r.buf[r.start+from : r.start+to])
+		line := r.buf[r.start+from : r.start+to]
+		name, value := splitField(line)
 		switch string(name) {
 		case "event":
-			r.isError = string(value) == "error"
+			r.IsError = string(value) == "error"
 		case "data":
 			if lines++; lines == 1 {
 				lo, hi = to-len(value), to
@@ -96,15 +74,38 @@ func (r *eventReader) next() ([]byte, error) {
 				r.joined = append(r.joined[:0], r.buf[r.start+lo:r.start+hi]...)
 			}
 			r.joined = append(append(r.joined, '\n'), value...)
+		default:
+			if json := bytes.TrimLeft(line, " \t"); lines == 0 && len(json) > 0 && (json[0] == '{' || json[0] == '[') {
+				r.pos, r.skipLF = r.start+from, false
+				return nil, ErrNoEvent
+			}
 		}
 	}
 }
 
-func (r *eventReader) begin() {
-	r.start, r.isError, r.cut = r.pos, false, false
+// Rest returns everything that is left: after [ErrNoEvent], what stands in the
+// stream's place.
+func (r *Events) Rest() ([]byte, error) {
+	data, err := bytes.Clone(r.buf[r.pos:r.end]), r.err
+	if err == nil {
+		var more []byte
+		more, err = io.ReadAll(io.LimitReader(r.src, int64(MaxEvent+1-len(data))))
+		data = append(data, more...)
+	}
+	switch {
+	case len(data) > MaxEvent:
+		return nil, ErrTooLong
+	case errors.Is(err, io.EOF):
+		err = nil
+	}
+	return data, err
 }
 
-func (r *eventReader) data(lo, hi, lines int) []byte {
+func (r *Events) begin() {
+	r.start, r.IsError, r.Cut = r.pos, false, false
+}
+
+func (r *Events) data(lo, hi, lines int) []byte {
 	if lines > 1 {
 		return r.joined
 	}
@@ -122,7 +123,7 @@ func splitField(line []byte) (name, value []byte) {
 
 // line returns where the next line is, seen from start, without its end. The
 // last line may lack one.
-func (r *eventReader) line() (from, to int, err error) {
+func (r *Events) line() (from, to int, err error) {
 	scanned := 0
 	for {
 		if r.skipLF && r.pos < r.end {
@@ -172,7 +173,7 @@ func lineEnd(b []byte, from int) int {
 }
 
 // mark returns the length of a byte order mark at the stream's beginning.
-func (r *eventReader) mark(line []byte) int {
+func (r *Events) mark(line []byte) int {
 	if r.begun {
 		return 0
 	}
@@ -184,7 +185,7 @@ func (r *eventReader) mark(line []byte) int {
 }
 
 // fill reads once more, making room where there is none.
-func (r *eventReader) fill() error {
+func (r *Events) fill() error {
 	if r.err != nil {
 		return r.err
 	}
@@ -195,8 +196,8 @@ func (r *eventReader) fill() error {
 			r.start = 0
 		}
 		if r.end == len(r.buf) {
-			if r.end >= maxEvent {
-				return errTooLong
+			if r.end >= MaxEvent {
+				return ErrTooLong
 			}
 			r.buf = append(r.buf, make([]byte, len(r.buf))...)
 		}

@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/shoal-dev/shoal/agent"
+)
+
+const maxErrorBody = 64 << 10
+
+// Exchange is one call of a model: a request and what comes of it. It belongs to
+// the goroutine that ranges over the answer.
+type Exchange struct {
+	// Stopped says that nobody wants more.
+	Stopped bool
+
+	client *Client
+	yield  func(agent.Chunk, error) bool
+	some   bool     // chunks of the answer were emitted
+	keys   []string // that were sent
+	status int
+	kind   string // content type
+}
+
+// Emit hands a chunk on, until somebody has enough; it reports whether more is
+// wanted.
+func (x *Exchange) Emit(c agent.Chunk) bool {
+	x.some = x.some || c.Kind < agent.ChunkUsage
+	x.Stopped = x.Stopped || !x.yield(c, nil)
+	return !x.Stopped
+}
+
+// Finish ends an answer that is whole. A model may end its turn without a word,
+// and is billed for doing so; where nothing came that is billed either, there
+// was no answer.
+func (x *Exchange) Finish(reason agent.FinishReason, u agent.Usage) error {
+	cut := reason == agent.FinishFiltered || reason == agent.FinishLength
+	if !x.some && !cut && u.OutputTokens == u.ReasoningTokens {
+		return x.Malformed("the answer is empty", nil)
+	}
+	x.Emit(agent.Chunk{Kind: agent.ChunkFinish, Reason: reason})
+	return nil
+}
+
+// Do sends a request with the key and the user's headers, once more if a
+// refreshed key may help. It returns an answer with a status of success, whose
+// body the caller closes, or an [*agent.ModelError].
+func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
+	var body []byte
+	if x.client.reach.Key != nil && req.Body != nil { // it may be sent twice
+		var err error
+		if body, err = io.ReadAll(req.Body); err != nil {
+			return nil, x.Broken("the request cannot be read", err)
+		}
+	}
+	for refresh := false; ; refresh = true {
+		if body != nil {
+			req = req.Clone(req.Context()) // the one before may still be in use
+			req.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		if err := x.authorize(req, refresh); err != nil {
+			return nil, err
+		}
+		resp, err := x.client.http.Do(req)
+		if err != nil {
+			return nil, x.Broken("the provider was not reached", err)
+		}
+		x.status, x.kind = resp.StatusCode, resp.Header.Get("Content-Type")
+		if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+			return resp, nil
+		}
+		// The status has told enough to act on, whatever becomes of the words.
+		said, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+		resp.Body.Close()
+		failure := x.Failure(resp.StatusCode, said)
+		// A key that may not (403) is as good as the next one.
+		wrong := failure.Class == agent.ClassAuth && resp.StatusCode != http.StatusForbidden
+		if wrong && x.client.reach.Key != nil && !refresh {
+			continue
+		}
+		failure.RetryAfter = max(failure.RetryAfter, retryAfter(resp.Header, time.Now()))
+		return nil, failure
+	}
+}
+
+func (x *Exchange) authorize(req *http.Request, refresh bool) error {
+	key, err := x.key(req.Context(), refresh)
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		if !slices.Contains(x.keys, key) {
+			x.keys = append(x.keys, key)
+		}
+		x.client.vendor.Authorize(req.Header, key)
+	}
+	for name, value := range x.client.reach.Headers {
+		req.Header.Set(name, value)
+	}
+	return nil
+}
+
+// key returns the key to send, empty for none.
+func (x *Exchange) key(ctx context.Context, refresh bool) (string, error) {
+	if x.client.reach.Key == nil {
+		return x.client.reach.APIKey, nil
+	}
+	key, err := x.client.reach.Key(ctx, refresh)
+	var failure *agent.ModelError
+	if err == nil || errors.As(err, &failure) {
+		return key, err
+	}
+	return "", &agent.ModelError{Class: agent.ClassAuth, Provider: x.client.info.Provider, Detail: "no key for the call", Err: err}
+}
