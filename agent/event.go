@@ -11,9 +11,9 @@ import (
 //
 // The order of one turn:
 //
-//	TurnStarted
-//	  per step: [Reduced] StepStarted
-//	    per attempt: ModelCallStarted MessageStarted
+//	TurnStarted [Reduced, a hard one]
+//	  per step: StepStarted
+//	    per attempt: [Reduced] ModelCallStarted MessageStarted
 //	      (ReasoningStarted ReasoningDelta* ReasoningEnded |
 //	       TextStarted TextDelta* TextEnded |
 //	       ToolCallStarted ToolArgsDelta* ToolCallEnded)*

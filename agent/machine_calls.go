@@ -150,14 +150,15 @@ func (m *machine) admit(c *callState, choice Choice) {
 		m.settle(c, ResultOK, "Accepted.")
 		return
 	}
+	by := "by a rule"
 	if choice == "" || choice == AskAgain {
-		choice = m.choices[c.call.Name]
+		choice, by = m.choices[c.call.Name], "by a remembered choice"
 	}
 	switch {
 	case !spec.RequiresPermission || o.FullAccess || choice == AlwaysAllow:
 		m.permit(c)
 	case choice == AlwaysDeny:
-		m.settle(c, ResultDenied, fmt.Sprintf("Execution of '%s' was denied: by a remembered choice", c.call.Name))
+		m.settle(c, ResultDenied, fmt.Sprintf("Execution of '%s' was denied: %s", c.call.Name, by))
 	default:
 		m.request(c, Permission)
 	}
@@ -186,6 +187,9 @@ func (m *machine) request(c *callState, kind PendingKind) {
 	p := Pending{
 		ID: id, Kind: kind, Call: c.call, Description: c.tool.spec.Description,
 		Agent: m.rules.agent, Conversation: m.conv, RequestedAt: m.now(),
+	}
+	if in := c.tool.spec.ExpiresIn; in > 0 {
+		p.ExpiresAt = m.now().Add(in)
 	}
 	if kind == Clarification {
 		p.Question, p.Options = questionOf(c.call.Arguments)
@@ -247,20 +251,18 @@ func (m *machine) nextInCalls() (action, bool) {
 		return action{kind: actSave, step: m.step}, true
 	}
 	m.announce()
+	if m.settleByChoice() {
+		return action{}, false // to be stored
+	}
 	switch p := m.unanswered(Permission); {
 	case p != nil:
-		return m.askOrPark(p), true
+		return m.askOrPark(Permission), true
 	case running < m.rules.opts.MaxParallelTools && m.startNext():
 		return action{kind: actStart, call: m.open[m.started].call}, true
 	case running > 0:
 		return action{kind: actAwait}, true
 	}
-	for i := range m.step.Pending {
-		if p := &m.step.Pending[i]; p.Answer == nil && !m.asked[p.ID] && p.Via == "" {
-			return m.askOrPark(p), true
-		}
-	}
-	return m.park(), true
+	return m.askOrPark(""), true
 }
 
 // markStarted notes what may begin now, so that it is stored before it begins.
@@ -341,13 +343,34 @@ func (m *machine) unanswered(kind PendingKind) *Pending {
 	return nil
 }
 
-// askOrPark puts a request to Options.Answer once, and then waits for days.
-func (m *machine) askOrPark(p *Pending) action {
-	if m.asked[p.ID] {
-		return m.park()
+// settleByChoice answers the permissions of tools whose choice came with the
+// answer to another request of the step, and reports whether there were any.
+func (m *machine) settleByChoice() bool {
+	before := len(m.toApply)
+	for _, p := range m.step.Pending {
+		choice := m.choices[p.Call.Name]
+		if p.Kind == Permission && p.Answer == nil && p.Via == "" && (choice == AlwaysAllow || choice == AlwaysDeny) {
+			m.answered(Answer{PendingID: p.ID, Approved: choice == AlwaysAllow})
+		}
 	}
-	m.asked[p.ID] = true
-	return action{kind: actAsk, pending: *p}
+	return len(m.toApply) > before
+}
+
+// overdue is the answer to a request that nobody answered in time.
+func overdue(id string) Answer {
+	return Answer{PendingID: id, Reason: "Nobody answered in time.", Text: "Error: nobody answered in time.", Failed: true}
+}
+
+// askOrPark puts each request of the kind, or of all kinds, to Options.Answer
+// once, and then waits for days.
+func (m *machine) askOrPark(kind PendingKind) action {
+	for _, p := range m.step.Pending {
+		if p.Answer == nil && !m.asked[p.ID] && p.Via == "" && (kind == "" || p.Kind == kind) {
+			m.asked[p.ID] = true
+			return action{kind: actAsk, pending: p}
+		}
+	}
+	return m.park()
 }
 
 // park ends the turn as waiting; the open step is stored already.

@@ -217,6 +217,11 @@ func (m *machine) resumeOpen() {
 			c.stage = callReady
 		}
 	}
+	for _, p := range slices.Clone(m.step.Pending) {
+		if p.Answer == nil && p.Via == "" && p.expired(m.now()) {
+			m.answered(overdue(p.ID))
+		}
+	}
 }
 
 // resumeRequest takes up the requests of a call that has not begun and reports

@@ -71,6 +71,10 @@ func (o *Options) check() error {
 		return shoal.Invalid("MaxSteps", "must be greater than zero")
 	case o.MaxParallelTools < 0:
 		return shoal.Invalid("MaxParallelTools", "must be greater than zero")
+	case o.MaxAnswerBytes < 0, o.MaxArgumentBytes < 0, o.MaxResultBytes < 0:
+		return shoal.Invalid("MaxAnswerBytes, MaxArgumentBytes and MaxResultBytes", "must be greater than zero")
+	case o.Grace < 0, o.AnswerTimeout < 0, o.Retry.Base < 0, o.Retry.Max < 0:
+		return shoal.Invalid("Grace, AnswerTimeout and Retry", "must not be negative")
 	case o.Continuation < 0:
 		return shoal.Invalid("Continuation", "must not be negative")
 	case o.MaxCost > 0 && o.Price == nil:

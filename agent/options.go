@@ -106,12 +106,13 @@ type Retry struct {
 // tools.
 type ContextProvider interface {
 	Name() string
-	// Invoking is called once at the start of a turn with its new input alone, and
-	// the state that Invoked returned last. An error is a [Warning]; the turn goes
-	// on without the provider.
+	// Invoking is called when a turn begins or goes on, with its new input alone and
+	// the state that Invoked returned last; what it adds is not stored. An error is
+	// a [Warning]; the turn goes on without the provider.
 	Invoking(ctx context.Context, in Invoking) (Provided, error)
 	// Invoked is called once at the end of every turn that Invoking was called
-	// for, however it ended. It returns the state to keep.
+	// for, however it ended; a turn that waits has not ended. It returns the state
+	// to keep.
 	Invoked(ctx context.Context, in Invoked) (json.RawMessage, error)
 }
 

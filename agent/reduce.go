@@ -90,6 +90,9 @@ func (r *reducer) view(ctx context.Context, history []Message, force bool) (view
 	r.adopt(h)
 	view = h.view(r.covers, r.text)
 	to := r.due(h, view, force)
+	if !force && r.limit() == 0 && len(h.view(to, "…")) >= len(view) {
+		to = r.covers // a summary and the input that stays would be no shorter
+	}
 	if to <= r.covers {
 		if first && len(view) < len(history) {
 			did = &Reduced{Strategy: r.strategy(), Before: len(history), After: len(view), Cached: r.text != ""}

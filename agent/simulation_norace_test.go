@@ -2,4 +2,7 @@
 
 package agent_test
 
-const defaultSeeds = 1500
+const (
+	defaultSeeds = 1500
+	soakTurns    = 1000
+)

@@ -2,4 +2,7 @@
 
 package agent_test
 
-const defaultSeeds = 150
+const (
+	defaultSeeds = 150
+	soakTurns    = 100
+)

@@ -50,14 +50,13 @@ type simulation struct {
 
 	mu    sync.Mutex
 	trace []string
-	steps map[string]int // granted steps by turn
 	runs  map[string]int // of tools, by call
 	began map[string]bool
 }
 
 func newSimulation(t *testing.T, seed uint64) *simulation {
 	s := &simulation{
-		t: t, seed: seed, runs: map[string]int{}, began: map[string]bool{}, steps: map[string]int{},
+		t: t, seed: seed, runs: map[string]int{}, began: map[string]bool{},
 	}
 	s.r = s.rand("world")
 	s.store = newSimStore(s)
@@ -70,7 +69,7 @@ func newSimulation(t *testing.T, seed uint64) *simulation {
 // which goroutines ask.
 func (s *simulation) rand(of ...any) *rand.Rand {
 	h := fnv.New64a()
-	fmt.Fprint(h, of...)
+	_, _ = fmt.Fprint(h, of...)
 	return rand.New(rand.NewPCG(s.seed, h.Sum64()))
 }
 
@@ -213,72 +212,6 @@ func someAnswer(r *rand.Rand, p agent.Pending) agent.Answer {
 	return a
 }
 
-// disturbance is what happens to one run from outside.
-type disturbance struct {
-	cancelAt, leaveAt int // the event at which it happens, -1 for never
-	deadline          time.Duration
-}
-
-func (s *simulation) disturbance() disturbance {
-	d := disturbance{cancelAt: -1, leaveAt: -1}
-	if s.calm.Load() {
-		return d
-	}
-	switch s.r.IntN(8) {
-	case 0:
-		d.cancelAt = s.r.IntN(40)
-	case 1:
-		d.leaveAt = s.r.IntN(40)
-	case 2:
-		d.deadline = time.Duration(s.r.IntN(4000)) * time.Millisecond
-	}
-	s.store.disturb()
-	return d
-}
-
-// turn takes one run. begun is false when it could not begin.
-func (s *simulation) turn(in []agent.Message) (end agent.TurnFinished, begun bool) {
-	before := s.load()
-	d := s.disturbance()
-	opts := s.opts
-	if s.calm.Load() {
-		opts.TurnTimeout, opts.Retry.Attempts, opts.MaxTokens = -1, 9, 0
-	}
-	a := newAgentOn(s.t, s.model, opts)
-	ctx, cancel := context.WithCancel(s.t.Context())
-	if d.deadline > 0 {
-		ctx, cancel = context.WithTimeout(s.t.Context(), d.deadline)
-	}
-	defer cancel()
-	s.note("--- run with %d messages, %+v, %s", len(in), d, s.store)
-	w := newWatcher(s, before)
-	n := 0
-	var over time.Time
-	for e, err := range a.Stream(ctx, s.conv, in...) {
-		if err != nil {
-			s.refused(ctx, before, err)
-			return end, false
-		}
-		s.note("%s", show(e))
-		w.event(e)
-		if n == d.cancelAt {
-			s.note("cancel")
-			cancel()
-			over = time.Now()
-		}
-		if n++; n-1 == d.leaveAt {
-			s.note("leave")
-			w.left = true
-			over = time.Now()
-			break
-		}
-	}
-	if !over.IsZero() && time.Since(over) > 20*time.Second {
-		s.fail("the turn went on for %v", time.Since(over))
-	}
-	return s.after(w, before), true
-}
-
 // refused checks a run that could not begin.
 func (s *simulation) refused(ctx context.Context, before agent.Record, err error) {
 	s.note("refused: %v", err)
@@ -300,7 +233,7 @@ func (s *simulation) after(w *simWatcher, before agent.Record) agent.TurnFinishe
 	if !seen { // the consumer has gone
 		end = agent.TurnFinished{Outcome: agent.Canceled, Unsaved: refused}
 	}
-	if end.Unsaved != refused {
+	if seen && end.Unsaved != refused {
 		s.fail("unsaved is %v, and that the store refused %v", end.Unsaved, refused)
 	}
 	if end.Unsaved && (end.Outcome != agent.Failed || end.Reason != agent.ReasonStorage) && seen {
@@ -312,6 +245,8 @@ func (s *simulation) after(w *simWatcher, before agent.Record) agent.TurnFinishe
 	case end.Unsaved:
 	case !seen && open && record.Open.Waiting: // it left when all was said
 		end.Outcome, end.Pending = agent.Waiting, openRequests(record)
+	case w.panicked && open:
+		end.Outcome = agent.Failed
 	case open != (end.Outcome == agent.Waiting):
 		s.fail("the turn ends as %s, and open is %v", end.Outcome, open)
 	case open && !record.Open.Waiting:

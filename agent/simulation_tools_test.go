@@ -21,7 +21,7 @@ func (s *simulation) agentOptions(name string, depth int) (agent.Options, *simMo
 		StopOnUnknownTool: one(r, 10), DetailedErrors: one(r, 50), FullAccess: one(r, 10), KeepReasoning: one(r, 50),
 		MaxAnswerBytes: pick(r, 0, 0, 500), MaxArgumentBytes: pick(r, 0, 100), MaxResultBytes: pick(r, 0, 8),
 		TurnTimeout: pick(r, 0, 3*time.Second, -1), AttemptTimeout: 5 * time.Second, StallTimeout: 5 * time.Second,
-		ToolTimeout: pick(r, time.Second, time.Second, -1), Grace: 2 * time.Second >> depth,
+		ToolTimeout: pick(r, time.Second, time.Second, -1), Grace: time.Second,
 		Retry:         agent.Retry{Attempts: 1 + r.IntN(3), Base: 100 * time.Millisecond},
 		AnswerTimeout: 2 * time.Second, MaxTokens: int64(pick(r, 0, 0, 30)),
 		Observers: []agent.Observer{simObserver{s}},

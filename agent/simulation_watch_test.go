@@ -1,9 +1,9 @@
 package agent_test
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -12,16 +12,17 @@ import (
 
 // simWatcher checks the order of a run's events and puts together what they say.
 type simWatcher struct {
-	s       *simulation
-	nested  map[string]*simWatcher // by turn
-	left    bool                   // the consumer has gone
-	resumed bool
-	depth   int
+	s        *simulation
+	nested   map[string]*simWatcher // by turn
+	left     bool                   // the consumer has gone
+	panicked bool
+	depth    int
+	opts     agent.Options // of the first agent
+	turn     string
 
 	begun, ended bool
 	end          agent.TurnFinished
 	step         int // the open one, -1 for none
-	maxSteps     int
 	asked        int // model calls of the step
 	open         string
 	parts        []agent.Part // of the open message
@@ -36,9 +37,9 @@ type simWatcher struct {
 	before       agent.Usage // of the steps that were stored already
 }
 
-func newWatcher(s *simulation, before agent.Record) *simWatcher {
+func newWatcher(s *simulation, before agent.Record, o agent.Options) *simWatcher {
 	w := &simWatcher{
-		s: s, step: -1, nested: map[string]*simWatcher{}, said: map[string]agent.Message{}, calls: map[string]int{}, growing: map[string]bool{},
+		s: s, opts: o, step: -1, nested: map[string]*simWatcher{}, said: map[string]agent.Message{}, calls: map[string]int{}, growing: map[string]bool{},
 		results: map[string]agent.ToolResult{}, running: map[string]bool{}, ran: map[string]bool{},
 	}
 	if before.Open != nil {
@@ -62,7 +63,7 @@ func (w *simWatcher) event(e agent.Event) {
 	w.must(!w.ended, "%T after the end", e)
 	if start, ok := e.(agent.TurnStarted); ok {
 		w.must(!w.begun, "a second start")
-		w.begun, w.resumed = true, start.Resumed
+		w.begun, w.turn = true, start.TurnID
 		return
 	}
 	w.must(w.begun, "%T before the start", e)
@@ -71,7 +72,9 @@ func (w *simWatcher) event(e agent.Event) {
 		w.must(w.step < 0, "step %d begins inside of step %d", e.Step, w.step)
 		w.step, w.asked = e.Step, 0
 		w.must(e.Step < e.MaxSteps, "step %d of %d", e.Step, e.MaxSteps)
-		w.maxSteps = cmp.Or(w.maxSteps, e.MaxSteps)
+		if more := e.MaxSteps - w.opts.MaxSteps; w.depth == 0 && more != 0 {
+			w.must(w.opts.Continuation > 0 && more%w.opts.Continuation == 0, "%d steps, of %d", e.MaxSteps, w.opts.MaxSteps)
+		}
 	case agent.StepFinished:
 		w.must(w.step == e.Step && w.open == "", "step %d ends, open is step %d and message %q", e.Step, w.step, w.open)
 		w.must(len(w.running) == 0, "step %d ends while tools run: %v", e.Step, w.running)
@@ -80,7 +83,8 @@ func (w *simWatcher) event(e agent.Event) {
 	case agent.ModelCallStarted:
 		w.asked++
 		// An overflow may have one attempt more, with a shorter history.
-		w.must(w.asked == e.Attempt && w.asked <= 10, "attempt %d is the %d.", e.Attempt, w.asked)
+		w.must(w.asked == e.Attempt, "attempt %d is the %d.", e.Attempt, w.asked)
+		w.must(w.depth > 0 || w.asked <= w.opts.Retry.Attempts+1, "attempt %d", w.asked)
 		w.must(w.step == e.Step && w.open == "", "step %d asks the model, open is step %d and message %q", e.Step, w.step, w.open)
 	case agent.Reduced:
 		w.usage = w.usage.Add(e.Usage)
@@ -90,7 +94,7 @@ func (w *simWatcher) event(e agent.Event) {
 		w.must(w.running[e.CallID], "something of %s, which does not run: %s", e.CallID, show(e))
 		n := w.nested[e.TurnID]
 		if n == nil {
-			n = newWatcher(w.s, agent.Record{})
+			n = newWatcher(w.s, agent.Record{}, w.opts)
 			n.depth = len(e.Chain) - 1
 			w.nested[e.TurnID] = n
 		}
@@ -178,6 +182,9 @@ func (w *simWatcher) tool(e agent.Event) {
 		_, twice := w.results[e.Result.CallID]
 		w.must(!twice && w.step >= 0, "a second result of %s, or outside of a step", e.Result.CallID)
 		w.results[e.Result.CallID] = e.Result
+		if strings.HasPrefix(e.Result.Name, "sub") && e.Result.Status == agent.ResultOK {
+			w.must(w.s.worked(w.turn, e.Result.CallID), "%s is ok, and its sub-agent did nothing", e.Result.CallID)
+		}
 		delete(w.running, e.Result.CallID)
 	case agent.Requested, agent.Answered:
 		w.must(w.step >= 0 && w.open == "", "%T outside of a step", e)
@@ -187,6 +194,13 @@ func (w *simWatcher) tool(e agent.Event) {
 	default:
 		w.s.fail("what is %T?", e)
 	}
+}
+
+// worked reports whether a sub-agent has begun a turn for the call.
+func (s *simulation) worked(turn, call string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.began[turn+" "+call]
 }
 
 func (w *simWatcher) finished(e agent.TurnFinished) {

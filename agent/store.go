@@ -130,7 +130,7 @@ type Step struct {
 func (s Step) Messages() []Message {
 	out := []Message{s.Assistant}
 	if len(s.Results) > 0 {
-		m := Message{Role: ToolRole, CreatedAt: s.Assistant.CreatedAt}
+		m := Message{ID: s.Assistant.ID + ".results", Role: ToolRole, CreatedAt: s.Assistant.CreatedAt}
 		for i := range s.Results {
 			m.Parts = append(m.Parts, Part{Type: ResultPart, Result: &s.Results[i]})
 		}

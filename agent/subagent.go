@@ -56,6 +56,18 @@ type subAgent struct {
 
 func (s *subAgent) Spec() ToolSpec { return s.spec }
 
+// graceOf is how much longer than others a tool may take to end: a sub-agent waits
+// for its own tools and for the store before its turn has ended.
+func graceOf(tool Tool) time.Duration {
+	switch tool := tool.(type) {
+	case *configured:
+		return graceOf(tool.Tool)
+	case *subAgent:
+		return tool.agent.opts.Grace + writeTimeout
+	}
+	return 0
+}
+
 // maxNesting bounds agents that call agents that call agents.
 const maxNesting = 8
 

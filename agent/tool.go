@@ -41,6 +41,9 @@ type ToolSpec struct {
 	// request is of kind [Clarification] and takes question and options from the
 	// arguments. See [AskUser].
 	Question bool
+	// ExpiresIn is how long a request about a call waits for its answer; then it
+	// counts as denied, or as a failed call. 0 waits for ever.
+	ExpiresIn time.Duration
 	// Timeout bounds one call. 0 takes Options.ToolTimeout, negative is none.
 	Timeout time.Duration
 }

@@ -48,6 +48,7 @@ type turn struct {
 	write   *pendingWrite
 	work    *workers
 	partial *partialOutput
+	asking  chan struct{} // holds one: Options.Answer, of this turn and those below it, is asked one at a time
 }
 
 // run takes one turn; see [Agent.Stream]. It returns nil when the turn could not
@@ -150,6 +151,10 @@ func (t *turn) begin() Turn {
 func (t *turn) loop() {
 	t.work = newWorkers()
 	t.write = &pendingWrite{}
+	t.asking = make(chan struct{}, 1)
+	if above, ok := t.ctx.Value(toolContextKey{}).(*toolContext); ok {
+		t.asking = above.asking
+	}
 	defer t.abandon()
 	t.observe = newObservation(t)
 	t.emit(TurnStarted{TurnID: t.ref.ID, Conversation: t.conv.id, Agent: t.agent.opts.Name, Resumed: t.resume, At: t.clock.began})
@@ -157,6 +162,7 @@ func (t *turn) loop() {
 		t.emit(e)
 	}
 	if err := t.open(); err != nil {
+		t.closeOpen()
 		t.finish(&ending{outcome: Failed, reason: ReasonInternal, message: "The turn could not be prepared.", err: err})
 		return
 	}
@@ -187,6 +193,18 @@ func (t *turn) loop() {
 	}
 }
 
+// closeOpen ends the open step of a turn that cannot go on, so that what its
+// tools did stays in the history.
+func (t *turn) closeOpen() {
+	open := t.record.Open
+	if !t.resume || len(open.Steps) == 0 || open.Steps[len(open.Steps)-1].Done {
+		return
+	}
+	step := open.Steps[len(open.Steps)-1].canceled()
+	t.write.begin(t.ctx, func(ctx context.Context) error { return t.conv.store.Commit(ctx, t.conv.id, t.ref, step) })
+	t.history = append(t.history, step.Messages()...)
+}
+
 // open makes the machine, after the context providers have added their part.
 func (t *turn) open() error {
 	a := t.agent
@@ -204,6 +222,12 @@ func (t *turn) open() error {
 		t.m.choices[name] = choice
 	}
 	t.reducer = newReducer(a.opts.Reduction, a.model, t.record.Summary)
+	for _, e := range t.early { // a hard reduction is paid by the turn that wanted it
+		if did, ok := e.(Reduced); ok {
+			t.m.usage = t.m.usage.Add(did.Usage)
+			t.m.cost += t.rules.priceOf(t.reducer.model.Info(), did.Usage)
+		}
+	}
 	t.reducer.model = summarizer{Model: t.reducer.model, turn: t}
 	if a.opts.Output != nil && a.opts.Output.Mode == OutputNative && !a.opts.Output.NoPartials {
 		t.partial = &partialOutput{}
@@ -233,10 +257,9 @@ func (t *turn) interrupt() {
 		return
 	}
 	switch cause := context.Cause(t.ctx); {
-	case errors.Is(cause, errTurnTimeout):
+	case errors.Is(cause, errTurnTimeout) && t.clock.over():
 		t.m.cancel(ReasonTimeout, "The turn took longer than "+t.agent.opts.TurnTimeout.String()+".", cause)
-	case errors.Is(cause, errStore):
-	default:
+	default: // also what ended the turn above, if this is a sub-agent's
 		t.m.cancel(ReasonCanceled, "The turn was canceled.", cause)
 	}
 }
@@ -291,34 +314,6 @@ func (t *turn) save(step Step) {
 		t.cancel(errStore)
 	}
 	t.m.saved(err)
-}
-
-// ask puts a request to Options.Answer.
-func (t *turn) ask(p Pending) {
-	answer := t.answerer()
-	if answer == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(t.ctx, t.agent.opts.AnswerTimeout)
-	defer cancel()
-	var got Answer
-	var ok bool
-	err := t.clock.paused(func() error {
-		return guarded("Options.Answer", func() error { got, ok = answer(ctx, p); return nil })
-	})
-	switch {
-	case t.ctx.Err() != nil:
-		return
-	case err != nil:
-		t.warn("answer", err)
-		return
-	case ctx.Err() != nil:
-		got, ok = Answer{Reason: "Nobody answered in time.", Text: "Error: nobody answered in time.", Failed: true}, true
-	}
-	if ok {
-		got.PendingID = p.ID
-		t.m.answered(got)
-	}
 }
 
 // abandon ends the goroutines of a turn whose consumer panicked; after finish

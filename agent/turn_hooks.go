@@ -136,3 +136,42 @@ func (t *turn) answerer() func(context.Context, Pending) (Answer, bool) {
 	}
 	return nil
 }
+
+// ask puts a request to Options.Answer.
+func (t *turn) ask(p Pending) {
+	answer := t.answerer()
+	if answer == nil || t.clock.paused(t.queue) != nil {
+		return
+	}
+	defer func() { <-t.asking }()
+	ctx, cancel := context.WithTimeout(t.ctx, t.agent.opts.AnswerTimeout)
+	defer cancel()
+	var got Answer
+	var ok bool
+	err := t.clock.paused(func() error {
+		return guarded("Options.Answer", func() error { got, ok = answer(ctx, p); return nil })
+	})
+	switch {
+	case t.ctx.Err() != nil:
+		return
+	case err != nil:
+		t.warn("answer", err)
+		return
+	case ctx.Err() != nil:
+		got, ok = overdue(p.ID), true
+	}
+	if ok {
+		got.PendingID = p.ID
+		t.m.answered(got)
+	}
+}
+
+// queue waits until nobody else is asked.
+func (t *turn) queue() error {
+	select {
+	case t.asking <- struct{}{}:
+		return nil
+	case <-t.ctx.Done():
+		return t.ctx.Err()
+	}
+}

@@ -41,7 +41,9 @@ func text(v any) string {
 func TestAStoredStepIsNotChanged(t *testing.T) {
 	store := &frozen{Store: agent.NewMemory()}
 	a := newAgent(t, "call pay {}\ncall client {\"n\":1}\ncall client {\"n\":2}\n---\nsay Done.", agent.Options{
-		Answer: func(context.Context, agent.Pending) (agent.Answer, bool) { return agent.Answer{Approved: true, Text: "x"}, true },
+		Answer: func(context.Context, agent.Pending) (agent.Answer, bool) {
+			return agent.Answer{Approved: true, Text: "x"}, true
+		},
 	})
 	all(t, a, t.Context(), agent.OpenConversation(store, "c"), agent.Say("go"))
 	if len(store.steps) < 5 {

@@ -14,13 +14,14 @@ type turnClock struct {
 	left    time.Duration
 	resumed time.Time
 	timer   *time.Timer
+	fired   atomic.Bool
 }
 
 func newTurnClock(limit time.Duration, over func()) *turnClock {
 	c := &turnClock{began: time.Now(), limit: limit, left: limit}
 	c.resumed = c.began
 	if limit > 0 {
-		c.timer = time.AfterFunc(limit, over)
+		c.timer = time.AfterFunc(limit, func() { c.fired.Store(true); over() })
 	}
 	return c
 }
@@ -30,6 +31,9 @@ func (c *turnClock) stop() {
 		c.timer.Stop()
 	}
 }
+
+// over reports whether the turn's time is over.
+func (c *turnClock) over() bool { return c.fired.Load() }
 
 // elapsed is the time since the turn began, pauses included.
 func (c *turnClock) elapsed() time.Duration { return time.Since(c.began) }

@@ -51,6 +51,7 @@ type toolContext struct {
 	depth   int
 	history []Message // before the present turn
 	answer  func(context.Context, Pending) (Answer, bool)
+	asking  chan struct{} // see turn
 	send    func(ctx context.Context, e Event)
 }
 
@@ -97,9 +98,9 @@ func (t *turn) start(call ToolCall) {
 		Kind: OpTool, Agent: t.agent.opts.Name, Conversation: t.conv.id, TurnID: t.ref.ID,
 		Step: t.m.step.Index, Call: call, Tool: bound.spec,
 	})
-	w, grace := t.work, t.agent.opts.Grace
+	w, grace := t.work, t.agent.opts.Grace+graceOf(bound.tool)
 	ctx = context.WithValue(ctx, toolContextKey{}, &toolContext{
-		callID: call.ID, turnID: t.ref.ID, agent: t.agent.opts.Name, conv: t.conv, answer: t.answerer(),
+		callID: call.ID, turnID: t.ref.ID, agent: t.agent.opts.Name, conv: t.conv, answer: t.answerer(), asking: t.asking,
 		depth: t.depth(), history: t.history[:t.base:t.base],
 		send: func(ctx context.Context, e Event) {
 			select {

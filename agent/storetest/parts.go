@@ -180,7 +180,7 @@ var commitParts = []part{
 		s.commit(ref("t", 1), calling(1, false))
 		s.commit(ref("t", 1), calling(1, true, "c1", "c2"))
 		s.commit(ref("t", 1), answered(2))
-		s.history("m1", "b", "", "b", "", "a")
+		s.history("m1", "b", "b.results", "b", "b.results", "a")
 	}},
 	{"Commit out of order is a Conflict", func(s *suite) {
 		s.begin(turn("t", 1, say("m1")))
@@ -320,7 +320,7 @@ var replaceParts = []part{
 			s.Errorf("the answer is %+v", got)
 		}
 		s.commit(ref("t", 1), calling(0, true, "c1", "c2"))
-		s.history("m1", "b", "")
+		s.history("m1", "b", "b.results")
 	}},
 	{"messages after a Replace go after those that it stored", func(s *suite) {
 		s.begin(turn("t", 1, say("m1"), say("m2")))
