@@ -67,16 +67,18 @@ func TestNothingFollowsAToolsEnd(t *testing.T) {
 // own. (It went round in circles when the store had failed.)
 func TestASubAgentEndsWithItsCaller(t *testing.T) {
 	for name, test := range map[string]struct {
+		clerk  string
 		opts   agent.Options
 		refuse string
 		want   agent.Reason
 	}{
-		"time":  {agent.Options{TurnTimeout: time.Second}, "", agent.ReasonTimeout},
-		"store": {agent.Options{}, "open 0 results=1", agent.ReasonStorage},
+		"time":  {"say Let\npause 10s", agent.Options{TurnTimeout: time.Second}, "", agent.ReasonTimeout},
+		"store": {"say Let\npause 10s", agent.Options{}, "open 0 results=1", agent.ReasonStorage},
+		"stuck": {"call stuck {}", agent.Options{TurnTimeout: time.Second}, "", agent.ReasonTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				test.opts.Tools = append(storyTools(), clerkAgent(t, "say Let\npause 10s"))
+				test.opts.Tools = append(storyTools(), clerkAgent(t, test.clerk))
 				a := newAgent(t, "call slow#e {\"a\":\"500ms\"}\ncall clerk#c {\"input\":\"pay\"}\n---\nsay done", test.opts)
 				store := &tap{Store: agent.NewMemory(), refuse: test.refuse}
 				events := all(t, a, t.Context(), agent.OpenConversation(store, "c"), agent.Say("go"))
@@ -87,6 +89,7 @@ func TestASubAgentEndsWithItsCaller(t *testing.T) {
 				if end := finished(t, nestedOf(events)); end.Outcome != agent.Canceled {
 					t.Errorf("the sub-agent ends as %s %s", end.Outcome, end.Reason)
 				}
+				<-time.After(time.Hour) // for the tool that is left behind
 			})
 		})
 	}
@@ -235,6 +238,22 @@ func TestTheTurnsTimeDoesNotCountTheStores(t *testing.T) {
 		time.AfterFunc(10*time.Second, func() { close(store.block) })
 		a := newAgent(t, "call echo {}\n---\ncall echo {\"a\":\"2\"}\n---\nsay done", agent.Options{TurnTimeout: 5 * time.Second})
 		if _, err := a.Run(t.Context(), agent.OpenConversation(store, "c"), agent.Say("go")); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A person whom a sub-agent asks takes long; that is not the caller's time.
+func TestTheTurnsTimeDoesNotCountPeopleBelow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, "call clerk {\"input\":\"pay\"}\n---\nsay done", agent.Options{
+			Tools: []agent.Tool{clerkAgent(t, "call pay {}\n---\nsay Paid.")}, TurnTimeout: time.Second,
+			Answer: func(context.Context, agent.Pending) (agent.Answer, bool) {
+				<-time.After(time.Minute)
+				return agent.Answer{Approved: true}, true
+			},
+		})
+		if _, err := a.Run(t.Context(), agent.NewConversation(), agent.Say("go")); err != nil {
 			t.Error(err)
 		}
 	})

@@ -140,7 +140,7 @@ func (t *turn) answerer() func(context.Context, Pending) (Answer, bool) {
 // ask puts a request to Options.Answer.
 func (t *turn) ask(p Pending) {
 	answer := t.answerer()
-	if answer == nil || t.clock.paused(t.queue) != nil {
+	if answer == nil || t.paused(t.queue) != nil {
 		return
 	}
 	defer func() { <-t.asking }()
@@ -148,7 +148,7 @@ func (t *turn) ask(p Pending) {
 	defer cancel()
 	var got Answer
 	var ok bool
-	err := t.clock.paused(func() error {
+	err := t.paused(func() error {
 		return guarded("Options.Answer", func() error { got, ok = answer(ctx, p); return nil })
 	})
 	switch {
@@ -164,6 +164,16 @@ func (t *turn) ask(p Pending) {
 		got.PendingID = p.ID
 		t.m.answered(got)
 	}
+}
+
+// paused calls f outside of the turn's time, and of the turns' above it.
+func (t *turn) paused(f func() error) error {
+	return t.clock.paused(func() error {
+		if above, ok := t.ctx.Value(toolContextKey{}).(*toolContext); ok {
+			return above.paused(f)
+		}
+		return f()
+	})
 }
 
 // queue waits until nobody else is asked.

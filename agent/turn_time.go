@@ -2,13 +2,17 @@ package agent
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // turnClock measures a turn and ends it after its time. What is paused, because
-// a person or the store is waited for, does not count.
+// a person or the store is waited for, does not count. Sub-agents pause the
+// clocks above theirs, too, several at once.
 type turnClock struct {
+	mu      sync.Mutex
+	pauses  int
 	began   time.Time
 	limit   time.Duration // negative: none
 	left    time.Duration
@@ -28,7 +32,7 @@ func newTurnClock(limit time.Duration, over func()) *turnClock {
 
 func (c *turnClock) stop() {
 	if c.timer != nil {
-		c.timer.Stop()
+		c.pause() // for good: a sub-agent that was left behind cannot resume it
 	}
 }
 
@@ -43,20 +47,36 @@ func (c *turnClock) remaining() time.Duration {
 	if c.timer == nil {
 		return -1
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return max(c.left-time.Since(c.resumed), 0)
 }
 
 // paused calls f outside of the turn's time.
 func (c *turnClock) paused(f func() error) error {
-	if c.timer == nil || !c.timer.Stop() {
+	if c.timer == nil {
 		return f()
 	}
-	c.left -= time.Since(c.resumed)
-	defer func() {
+	c.pause()
+	defer c.resume()
+	return f()
+}
+
+func (c *turnClock) pause() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pauses++; c.pauses == 1 && c.timer.Stop() {
+		c.left -= time.Since(c.resumed)
+	}
+}
+
+func (c *turnClock) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pauses--; c.pauses == 0 && !c.over() {
 		c.resumed = time.Now()
 		c.timer.Reset(max(c.left, 0))
-	}()
-	return f()
+	}
 }
 
 // watch calls over when a model does not begin within first, or falls silent for

@@ -51,7 +51,8 @@ type toolContext struct {
 	depth   int
 	history []Message // before the present turn
 	answer  func(context.Context, Pending) (Answer, bool)
-	asking  chan struct{} // see turn
+	asking  chan struct{}            // see turn
+	paused  func(func() error) error // calls outside of the time of this turn and those above
 	send    func(ctx context.Context, e Event)
 }
 
@@ -100,7 +101,7 @@ func (t *turn) start(call ToolCall) {
 	})
 	w, grace := t.work, t.agent.opts.Grace+graceOf(bound.tool)
 	ctx = context.WithValue(ctx, toolContextKey{}, &toolContext{
-		callID: call.ID, turnID: t.ref.ID, agent: t.agent.opts.Name, conv: t.conv, answer: t.answerer(), asking: t.asking,
+		callID: call.ID, turnID: t.ref.ID, agent: t.agent.opts.Name, conv: t.conv, answer: t.answerer(), asking: t.asking, paused: t.paused,
 		depth: t.depth(), history: t.history[:t.base:t.base],
 		send: func(ctx context.Context, e Event) {
 			select {
