@@ -15,7 +15,8 @@ type Agent struct {
 
 // Stream takes one turn on c and yields its events while they happen, the last
 // one being [TurnFinished]. The error is non-nil only as the single, first
-// element, when the turn could not begin, nothing being stored:
+// element, when the turn could not begin, and nothing is stored then (but for a
+// store that fails right behind the beginning: run without input goes on):
 //
 //   - InvalidArgument: input is malformed, or there is neither input nor history.
 //   - Conflict: c runs a turn already, or has an unfinished turn and there is input.

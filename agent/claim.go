@@ -30,7 +30,7 @@ func (c *Conversation) claim() (release func(), err error) {
 }
 
 func (c *Conversation) claimKey() claimKey {
-	if reflect.TypeOf(c.store).Comparable() {
+	if reflect.ValueOf(c.store).Comparable() {
 		return claimKey{c.store, c.id}
 	}
 	return claimKey{c, c.id}

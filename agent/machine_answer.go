@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
-	"time"
 )
 
 // answer is one attempt's message as it grows: parts in the order in which they
@@ -237,103 +235,4 @@ func (m *machine) message(interrupted bool) Message {
 		out.Parts = append(out.Parts, part)
 	}
 	return out
-}
-
-// modelEnded reports the end of an attempt: err is nil after Finish. jitter is
-// from 0 to 1; remaining is the time that the turn has left, negative for no
-// limit.
-func (m *machine) modelEnded(err error, jitter float64, remaining time.Duration) {
-	if m.phase != phaseModel || m.stopped {
-		return
-	}
-	if err == nil {
-		m.answerWhole()
-		return
-	}
-	class := classOf(err)
-	if class == ClassContextOverflow && !m.reduced {
-		m.reduced, m.force = true, true
-		m.retry(err, 0)
-		return
-	}
-	delay, again := m.rules.opts.Retry.next(m.attempt, err, jitter)
-	if again && (remaining < 0 || delay < remaining) {
-		m.retry(err, delay)
-		return
-	}
-	reason, message := reasonOf(class)
-	m.end = &ending{outcome: Failed, reason: reason, message: message, err: err}
-	m.stopped = true
-	m.cutShort()
-}
-
-// retry gives the attempt up: what it has shown did not happen.
-func (m *machine) retry(err error, delay time.Duration) {
-	for i := range m.answer.parts {
-		delete(m.callIDs, m.answer.parts[i].id)
-	}
-	m.closeAnswer(true, false)
-	m.emit(ModelRetrying{Step: m.step.Index, Attempt: m.attempt + 1, Delay: delay, Err: err})
-	m.delay = delay
-	m.phase = phaseBackoff
-}
-
-// cutShort ends a step whose model call will not be finished. Text that was shown
-// stays; calls get their results.
-func (m *machine) cutShort() {
-	if m.answer.open && !m.answer.empty() {
-		m.closeAnswer(false, true)
-		m.step.Assistant = m.message(true)
-		m.openCalls()
-		m.phase = phaseCalls
-		return
-	}
-	m.closeAnswer(true, false)
-	m.usage, m.cost = m.usage.Add(m.step.Usage), m.cost+m.step.Cost
-	m.emitStepFinished()
-	m.phase = phaseEnded
-}
-
-// answerWhole takes a whole answer.
-func (m *machine) answerWhole() {
-	m.closeAnswer(false, false)
-	m.step.Assistant = m.message(false)
-	m.step.Finish = m.answer.finish
-	m.openCalls()
-	if len(m.open) > 0 {
-		m.phase = phaseDecide
-		return
-	}
-	m.phase = phaseCalls
-}
-
-func classOf(err error) ErrorClass {
-	var me *ModelError
-	if errors.As(err, &me) {
-		return me.Class
-	}
-	return ""
-}
-
-// reasonOf says what a provider's failure means for the turn, and tells people.
-func reasonOf(class ErrorClass) (Reason, string) {
-	switch class {
-	case ClassAuth:
-		return ReasonProviderAuth, "The model provider refused the key."
-	case ClassQuota:
-		return ReasonProviderAuth, "The account at the model provider has no credit left."
-	case ClassRateLimited:
-		return ReasonRateLimited, "The model provider limits the rate of requests; try again later."
-	case ClassContextOverflow:
-		return ReasonContextOverflow, "The conversation is too long for the model."
-	case ClassFiltered:
-		return ReasonFiltered, "The model provider refused the content."
-	case ClassInvalid:
-		return ReasonInvalidRequest, "The model provider did not accept the request."
-	case ClassTooLarge:
-		return ReasonUnavailable, "The model's answer did not end."
-	case ClassOverloaded, ClassNetwork, ClassTimeout, ClassMalformed:
-		return ReasonUnavailable, "The model provider could not be reached or did not answer properly."
-	}
-	return ReasonInternal, "The model failed."
 }

@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // callStage is where a call is.
@@ -134,6 +136,22 @@ func (m *machine) count(c ToolCall) int {
 	return r.count
 }
 
+// canonical returns arguments with their keys sorted, so that identical calls
+// are seen as such; what is no JSON is its own form.
+func canonical(arguments string) string {
+	var v any
+	d := json.NewDecoder(strings.NewReader(arguments))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return arguments
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return arguments
+	}
+	return string(out)
+}
+
 // admit decides how a call with a known tool goes on.
 func (m *machine) admit(c *callState, choice Choice) {
 	o, spec := m.rules.opts, c.tool.spec
@@ -178,31 +196,6 @@ func (m *machine) permit(c *callState) {
 	}
 }
 
-// request adds a pending request about the call.
-func (m *machine) request(c *callState, kind PendingKind) {
-	id := fmt.Sprintf("%s.%d.%d.%s", m.turn.ID, m.step.Index, m.place(c), kind)
-	if slices.ContainsFunc(m.step.Pending, func(p Pending) bool { return p.ID == id }) {
-		return
-	}
-	p := Pending{
-		ID: id, Kind: kind, Call: c.call, Description: c.tool.spec.Description,
-		Agent: m.rules.agent, Conversation: m.conv, RequestedAt: m.now(),
-	}
-	if in := c.tool.spec.ExpiresIn; in > 0 {
-		p.ExpiresAt = m.now().Add(in)
-	}
-	if kind == Clarification {
-		p.Question, p.Options = questionOf(c.call.Arguments)
-	}
-	m.step.Pending = append(m.step.Pending, p)
-	m.dirty = true
-}
-
-// place is where the call stands among those of its step.
-func (m *machine) place(c *callState) int {
-	return slices.IndexFunc(m.open, func(o callState) bool { return o.call.ID == c.call.ID })
-}
-
 // settle gives a call its one result; the first stays.
 func (m *machine) settle(c *callState, status ResultStatus, text string, files ...File) {
 	if c.stage == callDone {
@@ -215,6 +208,18 @@ func (m *machine) settle(c *callState, status ResultStatus, text string, files .
 	}
 	m.dirty = true
 	m.show()
+}
+
+// cut bounds a result's text, at the end of a character, with a mark.
+func cut(text string, limit int) string {
+	if limit <= 0 || len(text) <= limit {
+		return text
+	}
+	at := limit
+	for at > 0 && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return text[:at] + fmt.Sprintf("\n[cut: %d of %d bytes]", at, len(text))
 }
 
 // show emits results in the order of the calls. What waits for an answer from
@@ -233,251 +238,11 @@ func (m *machine) show() {
 	}
 }
 
-// nextInCalls drives requests and tools until every call has its result.
-func (m *machine) nextInCalls() (action, bool) {
-	if m.stopped {
-		return m.nextInStop()
-	}
-	if m.unanswered(Permission) == nil {
-		m.markStarted()
-	}
-	running, left := m.tally()
-	if left == 0 && len(m.toApply) == 0 && !m.needsMoreSteps() {
-		return m.closeStep(), true
-	}
-	if m.dirty {
-		m.dirty = false
-		m.step.Results = m.results()
-		return action{kind: actSave, step: m.step}, true
-	}
-	m.announce()
-	if m.settleByChoice() {
-		return action{}, false // to be stored
-	}
-	switch p := m.unanswered(Permission); {
-	case p != nil:
-		return m.askOrPark(Permission), true
-	case running < m.rules.opts.MaxParallelTools && m.startNext():
-		return action{kind: actStart, call: m.open[m.started].call}, true
-	case running > 0:
-		return action{kind: actAwait}, true
-	}
-	return m.askOrPark(""), true
-}
-
-// markStarted notes what may begin now, so that it is stored before it begins.
-func (m *machine) markStarted() {
-	for i := range m.open {
-		if c := &m.open[i]; c.stage == callReady && !slices.Contains(m.step.Started, c.call.ID) {
-			m.step.Started = append(m.step.Started, c.call.ID)
-			m.dirty = true
-		}
-	}
-}
-
-// startNext moves the first ready call to running and reports whether there was
-// one; m.started is its place.
-func (m *machine) startNext() bool {
-	at := slices.IndexFunc(m.open, func(c callState) bool { return c.stage == callReady })
-	if at < 0 {
-		return false
-	}
-	m.started = at
-	m.open[at].stage = callRunning
-	m.calls++
-	m.complete = append(m.complete, m.open[at].call.Name)
-	m.emit(ToolStarted{Call: m.open[at].call})
-	return true
-}
-
-// tally returns how many tools run and how many calls have no result.
-func (m *machine) tally() (running, left int) {
-	for i := range m.open {
-		if m.open[i].stage == callRunning {
-			running++
-		}
-		if m.open[i].stage != callDone {
-			left++
-		}
-	}
-	return running, left
-}
-
-// runs reports whether the call's tool runs.
-func (m *machine) runs(callID string) bool {
-	return slices.ContainsFunc(m.open, func(c callState) bool { return c.call.ID == callID && c.stage == callRunning })
-}
-
-// nextInStop ends a step whose turn is over: running tools are awaited, and all
-// other calls get their results.
-func (m *machine) nextInStop() (action, bool) {
-	for i := range m.open {
-		if c := &m.open[i]; c.stage != callRunning {
-			m.settle(c, ResultCanceled, "Error: canceled before it could run.")
-		}
-	}
-	if running, _ := m.tally(); running > 0 {
-		return action{kind: actAwait}, true
-	}
-	return m.closeStep(), true
-}
-
-// announce shows the requests that are stored and were not shown.
-func (m *machine) announce() {
-	for _, p := range m.step.Pending {
-		if p.Answer == nil && !m.announced[p.ID] {
-			m.announced[p.ID] = true
-			m.emit(Requested{Pending: p})
-		}
-	}
-}
-
-// unanswered returns the first request of the kind about this turn's own calls
-// that has no answer.
-func (m *machine) unanswered(kind PendingKind) *Pending {
-	for i := range m.step.Pending {
-		if p := &m.step.Pending[i]; p.Kind == kind && p.Answer == nil && p.Via == "" {
-			return p
-		}
-	}
-	return nil
-}
-
-// settleByChoice answers the permissions of tools whose choice came with the
-// answer to another request of the step, and reports whether there were any.
-func (m *machine) settleByChoice() bool {
-	before := len(m.toApply)
-	for _, p := range m.step.Pending {
-		choice := m.choices[p.Call.Name]
-		if p.Kind == Permission && p.Answer == nil && p.Via == "" && (choice == AlwaysAllow || choice == AlwaysDeny) {
-			m.answered(Answer{PendingID: p.ID, Approved: choice == AlwaysAllow})
-		}
-	}
-	return len(m.toApply) > before
-}
-
-// overdue is the answer to a request that nobody answered in time.
-func overdue(id string) Answer {
-	return Answer{PendingID: id, Reason: "Nobody answered in time.", Text: "Error: nobody answered in time.", Failed: true}
-}
-
-// askOrPark puts each request of the kind, or of all kinds, to Options.Answer
-// once, and then waits for days.
-func (m *machine) askOrPark(kind PendingKind) action {
-	for _, p := range m.step.Pending {
-		if p.Answer == nil && !m.asked[p.ID] && p.Via == "" && (kind == "" || p.Kind == kind) {
-			m.asked[p.ID] = true
-			return action{kind: actAsk, pending: p}
-		}
-	}
-	return m.park()
-}
-
-// park ends the turn as waiting; the open step is stored already.
-func (m *machine) park() action {
-	m.end = &ending{outcome: Waiting, reason: ReasonPending, message: "The turn waits for an answer."}
-	m.phase = phaseEnded
-	return action{kind: actFinish}
-}
-
-// answered reports the answer to a request; it is shown when it is stored.
-func (m *machine) answered(a Answer) {
-	for i := range m.step.Pending {
-		if p := &m.step.Pending[i]; p.ID == a.PendingID && p.Answer == nil && !m.stopped {
-			m.step.Pending = slices.Clone(m.step.Pending) // the store has the one before
-			p = &m.step.Pending[i]
-			p.Answer = &a
-			m.dirty = true
-			m.toApply = append(m.toApply, *p)
-			return
-		}
-	}
-}
-
-// apply lets the answer of a request act on its call.
-func (m *machine) apply(p *Pending) {
-	for i := range m.open {
-		c := &m.open[i]
-		if p.Via != "" || p.Kind == Continuation || c.call.ID != p.Call.ID || c.stage == callDone {
-			continue
-		}
-		if p.Kind == Permission {
-			m.applyPermission(c, p.Answer)
-			continue
-		}
-		status := ResultOK
-		if p.Answer.Failed {
-			status = ResultFailed
-		}
-		m.settle(c, status, p.Answer.Text, p.Answer.Files...)
-	}
-}
-
-func (m *machine) applyPermission(c *callState, a *Answer) {
-	if a.Choice == AlwaysAllow || a.Choice == AlwaysDeny {
-		m.choices[c.call.Name] = a.Choice
-	}
-	if a.Approved {
-		m.permit(c)
-		return
-	}
-	text := a.Reason
-	if text == "" {
-		text = "Permission denied by user."
-	}
-	m.settle(c, ResultDenied, text)
-}
-
-// toolEnded reports a tool's result.
-func (m *machine) toolEnded(r ToolResult, end toolEnd) {
-	for i := range m.open {
-		c := &m.open[i]
-		if c.call.ID != r.CallID || c.stage != callRunning {
-			continue
-		}
-		if len(end.parked) > 0 && m.stopped { // nobody will go on with it
-			r.Status, r.Text = ResultCanceled, "Error: canceled while it waited for an answer."
-		}
-		if len(end.parked) == 0 || m.stopped {
-			c.end = end
-			m.settle(c, r.Status, r.Text, r.Files...)
-			m.withdraw(c.call.ID)
-			return
-		}
-		c.stage = callParked
-		m.withdraw(c.call.ID)
-		for _, p := range end.parked {
-			p.Via = c.call.ID
-			m.step.Pending = append(m.step.Pending, p)
-		}
-		m.dirty = true
-	}
-}
-
-// withdraw drops the nested requests of a call, which its tool reports anew as
-// long as they stand.
-func (m *machine) withdraw(callID string) {
-	m.step.Pending = slices.DeleteFunc(slices.Clone(m.step.Pending), func(p Pending) bool {
-		return p.Via != "" && p.Via == callID
-	})
-}
-
 func (m *machine) results() []ToolResult {
 	out := make([]ToolResult, 0, len(m.open))
 	for i := range m.open {
 		if m.open[i].stage == callDone {
 			out = append(out, m.open[i].result)
-		}
-	}
-	return out
-}
-
-// waitingFor returns the requests that have no answer.
-func (m *machine) waitingFor() []Pending {
-	var out []Pending
-	for _, p := range m.step.Pending {
-		if p.Answer == nil {
-			out = append(out, p)
 		}
 	}
 	return out

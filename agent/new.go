@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,7 +21,7 @@ func New(model Model, o Options) (*Agent, error) {
 	if o.Reduction.Share > 0 && model.Info().Window == 0 {
 		return nil, shoal.Invalid("Reduction.Share", "needs a model whose context window is known; set it where the model is made, or use MaxTokens")
 	}
-	a := &Agent{model: model, opts: o}
+	a := &Agent{model: model, opts: o.cloned()}
 	rules, err := a.newRules()
 	if err != nil {
 		return nil, err
@@ -54,6 +55,14 @@ func (o Options) withDefaults() Options {
 	if o.Output != nil && o.Output.Mode != OutputNative && o.ToolChoice.Mode == ToolsAuto {
 		o.ToolChoice.Mode = ToolsRequired // text would be no answer
 	}
+	return o
+}
+
+// cloned returns options that nobody else can change.
+func (o Options) cloned() Options {
+	o.Tools, o.Context = slices.Clone(o.Tools), slices.Clone(o.Context)
+	o.Middleware, o.Observers = slices.Clone(o.Middleware), slices.Clone(o.Observers)
+	o.Retry.PerClass, o.Settings.ProviderOptions = maps.Clone(o.Retry.PerClass), maps.Clone(o.Settings.ProviderOptions)
 	return o
 }
 

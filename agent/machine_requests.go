@@ -1,0 +1,169 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// request adds a pending request about the call.
+func (m *machine) request(c *callState, kind PendingKind) {
+	id := fmt.Sprintf("%s.%d.%d.%s", m.turn.ID, m.step.Index, m.place(c), kind)
+	if slices.ContainsFunc(m.step.Pending, func(p Pending) bool { return p.ID == id }) {
+		return
+	}
+	p := Pending{
+		ID: id, Kind: kind, Call: c.call, Description: c.tool.spec.Description,
+		Agent: m.rules.agent, Conversation: m.conv, RequestedAt: m.now(),
+	}
+	if in := c.tool.spec.ExpiresIn; in > 0 {
+		p.ExpiresAt = m.now().Add(in)
+	}
+	if kind == Clarification {
+		p.Question, p.Options = questionOf(c.call.Arguments)
+	}
+	m.step.Pending = append(m.step.Pending, p)
+	m.dirty = true
+}
+
+// questionOf reads the arguments of a question.
+func questionOf(arguments string) (string, []string) {
+	var q struct {
+		Question string
+		Options  []string
+	}
+	if json.Unmarshal([]byte(arguments), &q) != nil || q.Question == "" {
+		return arguments, nil
+	}
+	return q.Question, q.Options
+}
+
+// place is where the call stands among those of its step.
+func (m *machine) place(c *callState) int {
+	return slices.IndexFunc(m.open, func(o callState) bool { return o.call.ID == c.call.ID })
+}
+
+// announce shows the requests that are stored and were not shown.
+func (m *machine) announce() {
+	for _, p := range m.step.Pending {
+		if p.Answer == nil && !m.announced[p.ID] {
+			m.announced[p.ID] = true
+			m.emit(Requested{Pending: p})
+		}
+	}
+}
+
+// unanswered returns the first request of the kind about this turn's own calls
+// that has no answer.
+func (m *machine) unanswered(kind PendingKind) *Pending {
+	for i := range m.step.Pending {
+		if p := &m.step.Pending[i]; p.Kind == kind && p.Answer == nil && p.Via == "" {
+			return p
+		}
+	}
+	return nil
+}
+
+// settleByChoice answers the permissions of tools whose choice came with the
+// answer to another request of the step, and reports whether there were any.
+func (m *machine) settleByChoice() bool {
+	before := len(m.toApply)
+	for _, p := range m.step.Pending {
+		choice := m.choices[p.Call.Name]
+		if p.Kind == Permission && p.Answer == nil && p.Via == "" && (choice == AlwaysAllow || choice == AlwaysDeny) {
+			m.answered(Answer{PendingID: p.ID, Approved: choice == AlwaysAllow})
+		}
+	}
+	return len(m.toApply) > before
+}
+
+// overdue is the answer to a request that nobody answered in time.
+func overdue(id string) Answer {
+	return Answer{PendingID: id, Reason: "Nobody answered in time.", Text: "Error: nobody answered in time.", Failed: true}
+}
+
+// askOrPark puts each request of the kind, or of all kinds, to Options.Answer
+// once, and then waits for days.
+func (m *machine) askOrPark(kind PendingKind) action {
+	for _, p := range m.step.Pending {
+		if p.Answer == nil && !m.asked[p.ID] && p.Via == "" && (kind == "" || p.Kind == kind) {
+			m.asked[p.ID] = true
+			return action{kind: actAsk, pending: p}
+		}
+	}
+	return m.park()
+}
+
+// park ends the turn as waiting; the open step is stored already.
+func (m *machine) park() action {
+	m.end = &ending{outcome: Waiting, reason: ReasonPending, message: "The turn waits for an answer."}
+	m.phase = phaseEnded
+	return action{kind: actFinish}
+}
+
+// answered reports the answer to a request; it is shown when it is stored.
+func (m *machine) answered(a Answer) {
+	for i := range m.step.Pending {
+		if p := &m.step.Pending[i]; p.ID == a.PendingID && p.Answer == nil && !m.stopped {
+			m.step.Pending = slices.Clone(m.step.Pending) // the store has the one before
+			p = &m.step.Pending[i]
+			p.Answer = &a
+			m.dirty = true
+			m.toApply = append(m.toApply, *p)
+			return
+		}
+	}
+}
+
+// apply lets the answer of a request act on its call.
+func (m *machine) apply(p *Pending) {
+	for i := range m.open {
+		c := &m.open[i]
+		if p.Via != "" || p.Kind == Continuation || c.call.ID != p.Call.ID || c.stage == callDone {
+			continue
+		}
+		if p.Kind == Permission {
+			m.applyPermission(c, p.Answer)
+			continue
+		}
+		status := ResultOK
+		if p.Answer.Failed {
+			status = ResultFailed
+		}
+		m.settle(c, status, p.Answer.Text, p.Answer.Files...)
+	}
+}
+
+func (m *machine) applyPermission(c *callState, a *Answer) {
+	if a.Choice == AlwaysAllow || a.Choice == AlwaysDeny {
+		m.choices[c.call.Name] = a.Choice
+	}
+	if a.Approved {
+		m.permit(c)
+		return
+	}
+	text := a.Reason
+	if text == "" {
+		text = "Permission denied by user."
+	}
+	m.settle(c, ResultDenied, text)
+}
+
+// withdraw drops the nested requests of a call, which its tool reports anew as
+// long as they stand.
+func (m *machine) withdraw(callID string) {
+	m.step.Pending = slices.DeleteFunc(slices.Clone(m.step.Pending), func(p Pending) bool {
+		return p.Via != "" && p.Via == callID
+	})
+}
+
+// waitingFor returns the requests that have no answer.
+func (m *machine) waitingFor() []Pending {
+	var out []Pending
+	for _, p := range m.step.Pending {
+		if p.Answer == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package agent
+
+import (
+	"slices"
+)
+
+// nextInCalls drives requests and tools until every call has its result.
+func (m *machine) nextInCalls() (action, bool) {
+	if m.stopped {
+		return m.nextInStop()
+	}
+	if m.unanswered(Permission) == nil {
+		m.markStarted()
+	}
+	running, left := m.tally()
+	if left == 0 && len(m.toApply) == 0 && !m.needsMoreSteps() {
+		return m.closeStep(), true
+	}
+	if m.dirty {
+		m.dirty = false
+		m.step.Results = m.results()
+		return action{kind: actSave, step: m.step}, true
+	}
+	m.announce()
+	if m.settleByChoice() {
+		return action{}, false // to be stored
+	}
+	switch p := m.unanswered(Permission); {
+	case p != nil:
+		return m.askOrPark(Permission), true
+	case running < m.rules.opts.MaxParallelTools && m.startNext():
+		return action{kind: actStart, call: m.open[m.started].call}, true
+	case running > 0:
+		return action{kind: actAwait}, true
+	}
+	return m.askOrPark(""), true
+}
+
+// markStarted notes what may begin now, so that it is stored before it begins.
+func (m *machine) markStarted() {
+	for i := range m.open {
+		if c := &m.open[i]; c.stage == callReady && !slices.Contains(m.step.Started, c.call.ID) {
+			m.step.Started = append(m.step.Started, c.call.ID)
+			m.dirty = true
+		}
+	}
+}
+
+// startNext moves the first ready call to running and reports whether there was
+// one; m.started is its place.
+func (m *machine) startNext() bool {
+	at := slices.IndexFunc(m.open, func(c callState) bool { return c.stage == callReady })
+	if at < 0 {
+		return false
+	}
+	m.started = at
+	m.open[at].stage = callRunning
+	m.calls++
+	m.complete = append(m.complete, m.open[at].call.Name)
+	m.emit(ToolStarted{Call: m.open[at].call})
+	return true
+}
+
+// tally returns how many tools run and how many calls have no result.
+func (m *machine) tally() (running, left int) {
+	for i := range m.open {
+		if m.open[i].stage == callRunning {
+			running++
+		}
+		if m.open[i].stage != callDone {
+			left++
+		}
+	}
+	return running, left
+}
+
+// runs reports whether the call's tool runs.
+func (m *machine) runs(callID string) bool {
+	return slices.ContainsFunc(m.open, func(c callState) bool { return c.call.ID == callID && c.stage == callRunning })
+}
+
+// nextInStop ends a step whose turn is over: running tools are awaited, and all
+// other calls get their results.
+func (m *machine) nextInStop() (action, bool) {
+	for i := range m.open {
+		if c := &m.open[i]; c.stage != callRunning {
+			m.settle(c, ResultCanceled, "Error: canceled before it could run.")
+		}
+	}
+	if running, _ := m.tally(); running > 0 {
+		return action{kind: actAwait}, true
+	}
+	return m.closeStep(), true
+}
+
+// toolEnded reports a tool's result.
+func (m *machine) toolEnded(r ToolResult, end toolEnd) {
+	for i := range m.open {
+		c := &m.open[i]
+		if c.call.ID != r.CallID || c.stage != callRunning {
+			continue
+		}
+		if len(end.parked) > 0 && m.stopped { // nobody will go on with it
+			r.Status, r.Text = ResultCanceled, "Error: canceled while it waited for an answer."
+		}
+		if len(end.parked) == 0 || m.stopped {
+			c.end = end
+			m.settle(c, r.Status, r.Text, r.Files...)
+			m.withdraw(c.call.ID)
+			return
+		}
+		c.stage = callParked
+		m.withdraw(c.call.ID)
+		for _, p := range end.parked {
+			p.Via = c.call.ID
+			m.step.Pending = append(m.step.Pending, p)
+		}
+		m.dirty = true
+	}
+}

@@ -1,0 +1,126 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// prepare finds out whether the turn is a new one or goes on, and stores the
+// input.
+func (t *turn) prepare() error {
+	record, err := t.conv.store.Load(t.ctx, t.conv.id)
+	if err != nil && !errors.Is(err, shoal.NotFound) {
+		return err
+	}
+	if err := record.validate(); err != nil {
+		return err
+	}
+	t.record = record
+	if err := t.mayBegin(); err != nil {
+		return err
+	}
+	if err := t.reduceHard(); err != nil {
+		return err
+	}
+	begin := t.begin()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
+	defer cancel()
+	if err := t.conv.store.Begin(ctx, t.conv.id, begin); err != nil {
+		return err
+	}
+	t.ref = TurnRef{ID: begin.ID, Attempt: begin.Attempt}
+	t.input = begin.Input
+	// Something may have come between the look and the beginning: a message, or
+	// the answer to a request. From here on nothing can.
+	if t.record, err = t.conv.store.Load(ctx, t.conv.id); err != nil {
+		return err
+	}
+	t.history, t.base = slices.Clip(t.record.Messages), t.record.Open.Base
+	return nil
+}
+
+// mayBegin applies the rules of checklist A 54 to 58.
+func (t *turn) mayBegin() error {
+	const op = "agent.Run"
+	if err := checkHistory("input", t.input); err != nil {
+		return err
+	}
+	open := t.record.Open
+	switch {
+	case open != nil && len(t.input) > 0:
+		return shoal.E(op, shoal.Conflict, "Cannot add new messages when resuming mid-execution. Conversation '"+t.conv.id+"' is at step "+
+			strconv.Itoa(open.step())+". Run it without messages to go on, answer its pending requests first, or Discard the turn.")
+	case open == nil && len(t.input) == 0 && len(t.record.Messages) == 0:
+		return shoal.E(op, shoal.InvalidArgument, "Cannot run agent with empty conversation and no messages. "+
+			"Pass a message, add messages to the conversation first, or open a conversation that has some.")
+	}
+	t.resume = open != nil
+	return nil
+}
+
+// begin returns what opens the turn in the store.
+func (t *turn) begin() Turn {
+	now := time.Now()
+	if t.resume {
+		b := t.record.Open.Turn
+		b.Attempt++
+		return b
+	}
+	id := shoal.NewID[string]("trn_")
+	input := slices.Clone(t.input)
+	for i := range input {
+		if input[i].ID == "" {
+			input[i].ID = id + ".in" + strconv.Itoa(i)
+		}
+		if input[i].CreatedAt.IsZero() {
+			input[i].CreatedAt = now
+		}
+	}
+	return Turn{ID: id, Attempt: 1, Agent: t.agent.opts.Name, Input: input, StartedAt: now}
+}
+
+// open makes the machine, after the context providers have added their part.
+func (t *turn) open() error {
+	a := t.agent
+	t.ctx = t.observe.turnBegins(t.ctx)
+	t.context = t.invoking()
+	r, err := a.rules.with(t.context.tools)
+	if err != nil {
+		return err
+	}
+	t.rules = r
+	t.m = newMachine(r, t.conv.id, t.ref)
+	t.m.began = t.clock.began
+	t.m.knowCalls(t.history)
+	for name, choice := range t.record.Choices {
+		t.m.choices[name] = choice
+	}
+	t.reducer = newReducer(a.opts.Reduction, a.model, t.record.Summary)
+	for _, e := range t.early { // a hard reduction is paid by the turn that wanted it
+		if did, ok := e.(Reduced); ok {
+			t.m.usage = t.m.usage.Add(did.Usage)
+			t.m.cost += t.rules.priceOf(t.reducer.model.Info(), did.Usage)
+		}
+	}
+	t.reducer.model = summarizer{Model: t.reducer.model, turn: t}
+	if a.opts.Output != nil && a.opts.Output.Mode == OutputNative && !a.opts.Output.NoPartials {
+		t.partial = &partialOutput{}
+	}
+	if t.resume {
+		t.m.resume(t.record.Open)
+	}
+	for _, mw := range a.opts.Middleware {
+		if mw.BeforeTurn == nil {
+			continue
+		}
+		if err := guarded("middleware "+mw.Name, func() error { return mw.BeforeTurn(t.ctx, t.input) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
