@@ -29,7 +29,8 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	pay := agent.Configure(
 		agent.Func("pay", "Pays an invoice.", func(_ context.Context, in struct {
 			Amount float64 `json:"amount"`
-		}) (string, error) {
+		},
+		) (string, error) {
 			return fmt.Sprintf("paid %.2f EUR", in.Amount), nil
 		}),
 		func(s *agent.ToolSpec) { s.RequiresPermission = true },

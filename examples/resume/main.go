@@ -78,7 +78,8 @@ func newAgent() (*agent.Agent, error) {
 	deploy := agent.Configure(
 		agent.Func("deploy", "Deploys a service.", func(_ context.Context, in struct {
 			Service string `json:"service"`
-		}) (string, error) {
+		},
+		) (string, error) {
 			return in.Service + " is deployed", nil
 		}),
 		func(s *agent.ToolSpec) { s.RequiresPermission = true },

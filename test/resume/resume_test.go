@@ -132,7 +132,8 @@ func (m *mortal) End(ctx context.Context, id string, ref agent.TurnRef, e agent.
 func adder(dir string, d *death, idempotent bool) agent.Tool {
 	add := agent.Func("add", "Adds a number.", func(_ context.Context, in struct {
 		N int `json:"n"`
-	}) (string, error) {
+	},
+	) (string, error) {
 		f, err := os.OpenFile(filepath.Join(dir, "ledger"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 		if err != nil {
 			return "", err
