@@ -26,11 +26,11 @@ func main() {
 }
 
 func run(ctx context.Context, in io.Reader, out io.Writer) error {
+	type invoice struct {
+		Amount float64 `json:"amount"`
+	}
 	pay := agent.Configure(
-		agent.Func("pay", "Pays an invoice.", func(_ context.Context, in struct {
-			Amount float64 `json:"amount"`
-		},
-		) (string, error) {
+		agent.Func("pay", "Pays an invoice.", func(_ context.Context, in invoice) (string, error) {
 			return fmt.Sprintf("paid %.2f EUR", in.Amount), nil
 		}),
 		func(s *agent.ToolSpec) { s.RequiresPermission = true },

@@ -75,11 +75,11 @@ func run(ctx context.Context, dir, answer string, out io.Writer) error {
 }
 
 func newAgent() (*agent.Agent, error) {
+	type order struct {
+		Service string `json:"service"`
+	}
 	deploy := agent.Configure(
-		agent.Func("deploy", "Deploys a service.", func(_ context.Context, in struct {
-			Service string `json:"service"`
-		},
-		) (string, error) {
+		agent.Func("deploy", "Deploys a service.", func(_ context.Context, in order) (string, error) {
 			return in.Service + " is deployed", nil
 		}),
 		func(s *agent.ToolSpec) { s.RequiresPermission = true },
