@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -243,7 +244,9 @@ func typesOf(schema *jsonschema.Schema) []string {
 // Unlike encoding/json alone it refuses a property that is given twice, since
 // readers disagree on which one counts. label is what errors call the value.
 func parseJSON(label, text string) (any, error) {
-	if err := json.Unmarshal([]byte(text), new(json.RawMessage)); err != nil {
+	raw := []byte(text)
+	if !json.Valid(raw) {
+		err := json.Unmarshal(raw, new(json.RawMessage)) // which says where
 		wrong, ok := errors.AsType[*json.SyntaxError](err)
 		if !ok {
 			return nil, fmt.Errorf("%s: not valid JSON: %w", label, err)
@@ -252,7 +255,7 @@ func parseJSON(label, text string) (any, error) {
 		near := strings.ToValidUTF8(text[max(0, end-24):end], "")
 		return nil, fmt.Errorf("%s: not valid JSON at byte %d, after %q: %w", label, end, near, err)
 	}
-	return readValue(json.NewDecoder(strings.NewReader(text)), label, 0)
+	return readValue(json.NewDecoder(bytes.NewReader(raw)), label, 0)
 }
 
 // readValue reads the next value of text that is known to be JSON.
