@@ -1,0 +1,293 @@
+package compose
+
+import (
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+)
+
+// stage is how far a call is on its way into a space.
+type stage int
+
+const (
+	stageReading stage = iota // its space is not known
+	stageAsking               // the standing is not known
+	stageReady                // it may be shown, when it is its turn
+	stageShown                // it has a part
+	stageShut                 // it appears nowhere, or no more
+)
+
+// call is a tool call of the open step that may appear in a space, or a request
+// that needs a part of its own.
+type call struct {
+	id, name string
+	source   string // the message of the model's attempt
+	tool     Tool
+	reader   *Reader
+	fed      int  // bytes of the arguments that the reader got
+	ended    bool // nothing about the arguments changes any more
+	broken   bool // they are not JSON
+
+	space           shoal.SpaceID
+	mention, target shoal.EntityID
+	wait            bool
+	badSpace        bool // what stands for the space or the target is no id
+	badTarget       bool
+
+	stage    stage
+	refusal  Refusal
+	held     []byte // what is to be shown and cannot be yet
+	fresh    string // the same, from the present delta
+	part     *part
+	finished bool // has its result
+
+	request bool // a part for a request alone
+	pending agent.Pending
+}
+
+// begin takes a call that the model begins to write. Only calls that may appear
+// are followed.
+func (c *Composer) begin(id, name, source string) *call {
+	tool, ok := c.tools[name]
+	if !ok || (!tool.Send && !tool.Display) {
+		return nil
+	}
+	k := &call{id: id, name: name, source: source, tool: tool, reader: tool.reader()}
+	c.calls = append(c.calls, k)
+	c.last = k
+	return k
+}
+
+// feed gives the call's reader the next piece of arguments.
+func (c *Composer) feed(k *call, piece string) {
+	if k.finished {
+		return
+	}
+	k.fed += len(piece)
+	c.read(k, k.reader.Feed(piece))
+}
+
+// endArguments ends the call's arguments; they come once more as a whole, for
+// models that do not stream them.
+func (c *Composer) endArguments(k *call, arguments string) {
+	if k.fed < len(arguments) {
+		c.feed(k, arguments[k.fed:])
+	}
+	if !k.finished {
+		c.read(k, k.reader.Close())
+	}
+}
+
+// read takes what the call's reader tells.
+func (c *Composer) read(k *call, tokens []Token) {
+	for _, t := range tokens {
+		switch t.Kind {
+		case TokenText, TokenRest:
+			k.hold(t.Text)
+		case TokenBegin, TokenOther:
+			c.restart(k)
+		case TokenString, TokenValue:
+			if k.route(t) {
+				c.leavePlace(k)
+			}
+		case TokenEnd:
+			if k.tool.HideInput && !k.tool.Send {
+				k.hold("{}")
+			}
+			k.ended = true
+		case TokenError: // behind the end it is for the agent to refuse
+			k.ended, k.broken = true, k.broken || !k.ended
+		}
+	}
+	if !c.tooLarge(k) {
+		c.ask(k)
+		c.advance()
+	}
+	k.settleFresh()
+}
+
+// hold keeps a piece of text or arguments until it can be shown. The piece of
+// the present delta is not copied.
+func (k *call) hold(s string) {
+	if k.stage == stageShut || s == "" {
+		return
+	}
+	s = k.showable(s)
+	if k.fresh == "" && len(k.held) == 0 {
+		k.fresh = s
+		return
+	}
+	k.settleFresh()
+	k.held = append(k.held, s...)
+}
+
+// showable replaces U+0000 in a text: not every database keeps it.
+func (k *call) showable(s string) string {
+	if k.tool.Send && strings.IndexByte(s, 0) >= 0 {
+		return strings.ReplaceAll(s, "\x00", "\uFFFD")
+	}
+	return s
+}
+
+func (k *call) settleFresh() {
+	if k.fresh != "" && k.stage != stageShut {
+		k.held = append(k.held, k.fresh...)
+	}
+	k.fresh = ""
+}
+
+// heldText takes out what is held.
+func (k *call) heldText() string {
+	out := k.fresh
+	if len(k.held) > 0 {
+		k.settleFresh()
+		out = string(k.held)
+		k.held = k.held[:0]
+	}
+	k.fresh = ""
+	return out
+}
+
+// tooLarge refuses a call with more text or arguments than fit into a part.
+func (c *Composer) tooLarge(k *call) bool {
+	n := len(k.held) + len(k.fresh)
+	if k.part != nil {
+		n += len(k.part.buf)
+	}
+	if n <= c.opts.MaxPart || k.stage == stageShut {
+		return false
+	}
+	c.shut(k, RefusedTooLarge)
+	c.advance()
+	return true
+}
+
+// restart drops the text so far: the model writes the field anew.
+func (c *Composer) restart(k *call) {
+	k.held, k.fresh = k.held[:0], ""
+	if p := k.part; p != nil && k.stage == stageShown && len(p.buf) > 0 {
+		p.buf = p.buf[:0]
+		p.in.changed = true
+		c.emit(ResetPart{p.place, 0})
+	}
+}
+
+// route takes a routing field and reports whether the call's place is another one
+// now. The last of several equal keys counts.
+func (k *call) route(t Token) bool {
+	id := ""
+	if t.Kind == TokenString {
+		id = t.Text
+	}
+	bad := t.Kind == TokenValue && t.Text != "null" || t.Kind == TokenString && shoal.CheckID("id", id) != nil
+	before := *k
+	switch {
+	case t.Field == atMention:
+		k.mention = shoal.EntityID(id)
+	case t.Field == atThird && k.tool.Send:
+		k.wait = t.Kind != TokenValue || t.Text != "null"
+	case t.Field == atThird:
+		k.target, k.badTarget = shoal.EntityID(id), bad
+	default:
+		k.space, k.badSpace = shoal.SpaceID(id), bad
+	}
+	return k.space != before.space || k.badSpace != before.badSpace || k.target != before.target || k.badTarget != before.badTarget
+}
+
+// leavePlace takes a call back to where its place is not known, with all that
+// belongs into its part.
+func (c *Composer) leavePlace(k *call) {
+	if k.stage == stageShut {
+		return
+	}
+	if p := k.part; p != nil {
+		c.removePart(p)
+		k.part = nil
+		k.settleFresh()
+		k.held = append(p.buf, k.held...)
+	}
+	k.stage = stageReading
+}
+
+// ask asks for the standing as soon as the place is known.
+func (c *Composer) ask(k *call) {
+	targetKnown := !k.tool.Targeted || k.tool.Send || k.target != "" || k.ended
+	if k.stage != stageReading || k.space == "" || k.badSpace || k.badTarget || k.broken || k.tool.Hidden || !targetKnown {
+		return
+	}
+	k.stage = stageAsking
+	for _, other := range c.calls {
+		if other != k && other.stage == stageAsking && other.space == k.space && other.target == k.target {
+			return
+		}
+	}
+	c.emit(AskSpace{k.space, k.target})
+}
+
+// advance shows what may be shown. A call opens its part only when all calls
+// before it are settled, so that parts are in the order of the model's output.
+func (c *Composer) advance() {
+	for c.head < len(c.calls) {
+		k := c.calls[c.head]
+		c.progress(k)
+		if !k.ended || k.stage != stageShown && k.stage != stageShut {
+			return
+		}
+		c.head++
+	}
+}
+
+// progress moves a call on as far as it can go now.
+func (c *Composer) progress(k *call) {
+	switch {
+	case k.stage == stageReading && k.ended, k.broken && k.stage < stageShown:
+		c.shut(k, k.whyNot())
+	case k.stage == stageReady && k.tool.Send && k.ended && len(k.held)+len(k.fresh) == 0:
+		c.shut(k, RefusedEmpty)
+	case k.stage == stageReady && (!k.tool.Send || len(k.held)+len(k.fresh) > 0):
+		c.show(k)
+	}
+	if k.stage != stageShown {
+		return
+	}
+	c.extend(k)
+	switch {
+	case !k.ended || k.broken:
+	case k.tool.Send && k.part.Status == shoal.PartStreaming && len(k.part.buf) == 0: // it was written anew, as nothing
+		c.shut(k, RefusedEmpty)
+	default:
+		c.endPart(k)
+	}
+}
+
+// whyNot says why a call cannot be shown although its arguments have ended;
+// empty for one that is not meant to be.
+func (k *call) whyNot() Refusal {
+	switch {
+	case k.broken && (k.tool.Send || k.space != ""):
+		return RefusedMalformed
+	case k.broken || k.tool.Hidden:
+		return ""
+	case k.badTarget:
+		return RefusedTarget
+	case k.badSpace || k.space == "" && k.tool.Send:
+		return RefusedSpace
+	}
+	return ""
+}
+
+// shut says that the call appears nowhere. What it has shown is withdrawn.
+func (c *Composer) shut(k *call, why Refusal) {
+	if k.stage == stageShut {
+		return
+	}
+	k.stage, k.refusal, k.held, k.fresh = stageShut, why, nil, ""
+	if k.part != nil {
+		c.removePart(k.part)
+		k.part = nil
+	}
+	if k.request {
+		c.emit(ShowPending{Pending: k.pending})
+	}
+}

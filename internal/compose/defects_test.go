@@ -1,0 +1,285 @@
+package compose_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/compose"
+)
+
+// These are the defects of earlier systems (checklist D) that a composer can
+// have. D30, composite messages that were documented and not there, is what the
+// stories are for.
+
+func testTools() []compose.Tool {
+	return []compose.Tool{{Name: "send", Send: true}, {Name: "card", Display: true}, {Name: "gift", Display: true, Targeted: true}}
+}
+
+// write lets the model write one call in pieces of size bytes; what the composer
+// asks is answered with standing, unless that is 0.
+func write(c *compose.Composer, call agent.ToolCall, size int, standing compose.Standing) []compose.Effect {
+	var all []compose.Effect
+	take := func(effects []compose.Effect) {
+		for i := 0; i < len(effects); i++ { // answers bring more of them
+			if ask, ok := effects[i].(compose.AskSpace); ok && standing != 0 {
+				effects = append(effects, c.Standing(ask.Space, ask.Target, standing)...)
+			}
+		}
+		all = append(all, effects...)
+	}
+	take(c.Apply(agent.ToolCallStarted{MessageID: "m", CallID: call.ID, Name: call.Name}))
+	for piece := range slices.Chunk([]byte(call.Arguments), size) {
+		take(c.Apply(agent.ToolArgsDelta{CallID: call.ID, Text: string(piece)}))
+	}
+	take(c.Apply(agent.ToolCallEnded{Call: call}))
+	return all
+}
+
+// count returns how many effects are of type T.
+func count[T compose.Effect](effects []compose.Effect) (n int) {
+	for _, e := range effects {
+		if _, ok := e.(T); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// D14: the whole argument string was parsed and sent again for each delta. Here a
+// delta costs the same at its end as at its beginning, and sends its own bytes.
+func TestD14DeltasCostWhatTheyAreLong(t *testing.T) {
+	for _, tool := range []string{"send", "card"} {
+		c := compose.New(compose.Options{Run: "r", Tools: testTools(), MaxPart: 10 << 20})
+		head := `{"spaceId":"shop","text":"`
+		if tool == "card" {
+			head = `{"targetSpaceId":"shop","text":"`
+		}
+		c.Apply(agent.ToolCallStarted{MessageID: "m", CallID: "c", Name: tool})
+		c.Apply(agent.ToolArgsDelta{CallID: "c", Text: head})
+		c.Standing("shop", "", compose.Member)
+		c.Apply(agent.ToolArgsDelta{CallID: "c", Text: "first"})
+		sent := 0
+		cost := func() float64 {
+			return testing.AllocsPerRun(10_000, func() {
+				for _, e := range c.Apply(agent.ToolArgsDelta{CallID: "c", Text: "four"}) {
+					sent += len(e.(compose.AppendPart).Delta)
+				}
+			})
+		}
+		first := cost()
+		for range 5 {
+			cost()
+		}
+		if last := cost(); last != first || last > 3 {
+			t.Errorf("%s: a delta takes %.1f allocations at first and %.1f later", tool, first, last)
+		}
+		if want := 7 * 10_001 * len("four"); sent != want {
+			t.Errorf("%s: %d bytes sent for %d bytes written", tool, sent, want)
+		}
+	}
+}
+
+// D15: a tool error counted as a client tool that waits.
+func TestD15AFailedToolWaitsForNobody(t *testing.T) {
+	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
+	write(c, agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"shop"}`}, 100, compose.Member)
+	effects := c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultFailed, Text: "broken"}})
+	if got := effects[0].(compose.FinishTool); got.Status != compose.ToolError || got.Error != "broken" || got.Result != nil {
+		t.Errorf("the part ends as %+v", got)
+	}
+}
+
+// D16: text went to any space before the membership was checked, and display
+// tools never checked it.
+func TestD16NothingLeavesBeforeTheMembershipIsKnown(t *testing.T) {
+	for _, call := range []agent.ToolCall{
+		{ID: "c", Name: "send", Arguments: `{"spaceId":"shop","text":"Hello you","mention":"bob"}`},
+		{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"shop","name":"MacBook","mention":"bob"}`},
+		{ID: "c", Name: "gift", Arguments: `{"targetEntityId":"ann","targetSpaceId":"shop","name":"MacBook"}`},
+	} {
+		for size := 1; size <= len(call.Arguments); size++ {
+			c := compose.New(compose.Options{Run: "r", Tools: testTools()})
+			effects := write(c, call, size, 0)
+			if len(effects) != 1 || count[compose.AskSpace](effects) != 1 {
+				t.Fatalf("%s in pieces of %d: %v before the answer", call.Name, size, effects)
+			}
+			for _, standing := range []compose.Standing{compose.Stranger, compose.SpaceClosed, compose.NoTarget} {
+				c := compose.New(compose.Options{Run: "r", Tools: testTools()})
+				if effects := write(c, call, size, standing); len(effects) != 1 {
+					t.Fatalf("%s in pieces of %d: %v for somebody who may not write", call.Name, size, effects)
+				}
+				if r, ok := c.Route("c"); !ok || r.Refusal == "" || r.Place != nil {
+					t.Fatalf("%s: the route is %+v", call.Name, r)
+				}
+			}
+		}
+	}
+}
+
+// D17: with the text first, it went to a truncated space id.
+func TestD17TextWaitsForTheWholeSpace(t *testing.T) {
+	call := agent.ToolCall{ID: "c", Name: "send", Arguments: `{"text":"Hello \u00e9 \ud83d\ude00","spaceId":"shop-floor.\u0032"}`}
+	for size := 1; size <= len(call.Arguments); size++ {
+		c := compose.New(compose.Options{Run: "r", Tools: testTools()})
+		text := ""
+		for _, e := range write(c, call, size, compose.Member) {
+			switch e := e.(type) {
+			case compose.AskSpace:
+				if e.Space != "shop-floor.2" {
+					t.Fatalf("pieces of %d: asked for %q", size, e.Space)
+				}
+			case compose.AppendPart:
+				text += e.Delta
+			}
+		}
+		if text != "Hello é 😀" {
+			t.Fatalf("pieces of %d: the text is %q", size, text)
+		}
+	}
+}
+
+// Holding back has a bound: what is longer than a part may be is refused.
+func TestD17WhatIsHeldBackIsBounded(t *testing.T) {
+	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
+	long := `{"text":"` + strings.Repeat("x", shoal.MaxContent+1) + `","spaceId":"shop"}`
+	if effects := write(c, agent.ToolCall{ID: "c", Name: "send", Arguments: long}, 1000, compose.Member); len(effects) != 0 {
+		t.Errorf("%d effects", len(effects))
+	}
+	if r, _ := c.Route("c"); r.Refusal != compose.RefusedTooLarge {
+		t.Errorf("the route is %+v", r)
+	}
+}
+
+// D19: after a resume earlier steps had vanished, so that sends were repeated.
+func TestD19AResumedRunShowsNothingTwice(t *testing.T) {
+	opts := compose.Options{Run: "r", Tools: testTools()}
+	c := compose.New(opts)
+	call := agent.ToolCall{ID: "c", Name: "send", Arguments: `{"spaceId":"shop","text":"Hello"}`}
+	result := agent.ToolResult{CallID: "c", Name: "send", Status: agent.ResultOK}
+	write(c, call, 5, compose.Member)
+	var stored []compose.Message
+	for _, e := range c.Apply(agent.ToolFinished{Result: result}) {
+		if save, ok := e.(compose.SaveMessage); ok {
+			stored = append(stored, save.Message)
+		}
+	}
+	steps := []agent.Step{{Assistant: agent.Message{ID: "m", Parts: []agent.Part{{Type: agent.CallPart, Call: &call}}}, Results: []agent.ToolResult{result}}}
+	for _, done := range []bool{false, true} {
+		steps[0].Done = done
+		c, effects := compose.Restore(opts, stored, steps)
+		effects = append(effects, c.Apply(agent.ToolFinished{Result: result})...)
+		if n := count[compose.OpenPart](effects) + count[compose.AppendPart](effects) + count[compose.AskSpace](effects); n != 0 {
+			t.Errorf("done %v: %v", done, effects)
+		}
+		end := c.End(agent.Completed)
+		if got := end[0].(compose.CloseMessage).Message; len(got.Parts) != 1 || got.Parts[0].Text != "Hello" {
+			t.Errorf("the message is %+v", got)
+		}
+	}
+}
+
+// D20: two results for one call were possible.
+func TestD20TheFirstResultStays(t *testing.T) {
+	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
+	write(c, agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"shop"}`}, 100, compose.Member)
+	c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultOK, Text: `{"n":1}`}})
+	if effects := c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultOK, Text: `{"n":2}`}}); len(effects) != 0 {
+		t.Errorf("a second result: %v", effects)
+	}
+	if effects := c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "unknown", Status: agent.ResultOK}}); len(effects) != 0 {
+		t.Errorf("a result of an unknown call: %v", effects)
+	}
+}
+
+// D21: an approval in another space was refused, because the trigger's space was
+// looked at.
+func TestD21ARequestBelongsToTheSpaceThatShowsIt(t *testing.T) {
+	c := compose.New(compose.Options{Run: "r", Trigger: "shop", Tools: testTools()})
+	call := agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"finance"}`}
+	write(c, call, 100, compose.Member)
+	effects := c.Apply(agent.Requested{Pending: agent.Pending{ID: "p", Kind: agent.ClientCall, Call: call}})
+	at := slices.IndexFunc(effects, func(e compose.Effect) bool { _, ok := e.(compose.ShowPending); return ok })
+	if shown := effects[at].(compose.ShowPending); shown.Space != "finance" || shown.Place == nil || shown.Place.Call != "c" {
+		t.Errorf("shown at %+v", shown)
+	}
+}
+
+// D22: a canceled run was completed later.
+func TestD22AnEndedRunStaysEnded(t *testing.T) {
+	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
+	write(c, agent.ToolCall{ID: "c", Name: "send", Arguments: `{"spaceId":"shop","text":"Hello","mention":"bob"}`}, 100, compose.Member)
+	end := c.End(agent.Canceled)
+	if got := end[len(end)-1].(compose.CloseMessage).Message; got.Status != shoal.MessageCanceled || got.Mention != "" {
+		t.Errorf("closed as %+v", got)
+	}
+	late := slices.Concat(
+		c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultOK}}), c.Accept("c"),
+		c.Apply(agent.TurnFinished{Outcome: agent.Completed}), c.End(agent.Completed), c.Standing("shop", "", compose.SpaceClosed))
+	if len(late) != 0 {
+		t.Errorf("behind the end: %v", late)
+	}
+}
+
+// What a tool, its schema and the store see has no routing fields (checklist 117,
+// 119), and is otherwise what the model wrote.
+func TestStrip(t *testing.T) {
+	card, gift := compose.Tool{Display: true}, compose.Tool{Display: true, Targeted: true}
+	for _, test := range []struct {
+		tool     compose.Tool
+		in, want string
+	}{
+		{card, `{"targetSpaceId":"shop","name":"x","mention":"bob"}`, `{"name":"x"}`},
+		{card, `{ "a" : [ 1, 2 ] , "targetSpaceId" : null }`, `{"a":[ 1, 2 ]}`},
+		{card, `{"mention":{"deep":[1]},"a":{"mention":"stays"},"b":1.50}`, `{"a":{"mention":"stays"},"b":1.50}`},
+		{card, `{"m\u0065ntion":"x","\u0061":"\u00e9"}`, `{"\u0061":"\u00e9"}`},
+		{card, `{"targetEntityId":"ann"}`, `{"targetEntityId":"ann"}`},
+		{gift, `{"targetEntityId":"ann","a":1}`, `{"a":1}`},
+		{card, ``, `{}`},
+		{compose.Tool{}, `{"targetSpaceId":"shop"}`, `{"targetSpaceId":"shop"}`},
+		{compose.Tool{Display: true, HideInput: true}, `{"targetSpaceId":"shop","a":1}`, `{"a":1}`},
+		{compose.Tool{Send: true, Display: true}, `{"spaceId":"shop","mention":"bob"}`, `{"spaceId":"shop","mention":"bob"}`},
+	} {
+		got, err := compose.Strip(test.tool, test.in)
+		if err != nil || got != test.want {
+			t.Errorf("%s: got %s, %v, want %s", test.in, got, err, test.want)
+		}
+		s, grown := compose.NewStripper(test.tool), ""
+		for i := range len(test.in) {
+			grown += s.Feed(test.in[i : i+1])
+		}
+		if grown != got && test.in != "" {
+			t.Errorf("%s: grown byte by byte it is %s, want %s", test.in, grown, got)
+		}
+	}
+	if _, err := compose.Strip(card, `{"a":`); shoal.KindOf(err) != shoal.InvalidJSON {
+		t.Errorf("broken arguments: %v", err)
+	}
+}
+
+// A private part is seen by one member.
+func TestVisibleTo(t *testing.T) {
+	private, public := compose.Part{Target: "ann"}, compose.Part{}
+	if !private.VisibleTo("ann") || private.VisibleTo("bob") || private.VisibleTo("") || !public.VisibleTo("bob") {
+		t.Error("a part is visible to the wrong ones")
+	}
+}
+
+// The stored form of a message survives the store.
+func TestMessageSurvivesTheStore(t *testing.T) {
+	m := compose.Message{
+		ID: "m", Space: "s", Status: shoal.MessageStreaming, Mention: "bob", Sealed: true, SealedBy: "c", Starts: true, Opened: 3,
+		Parts: []compose.Part{
+			{ID: "p", Type: shoal.TextPart, Status: shoal.PartDone, Call: "c", Text: "x", Accepted: true},
+			{ID: "q", Type: compose.PartTool, Status: compose.ToolInputStreaming, Call: "d", Tool: "t", Input: `{"a`, Target: "ann", Hints: json.RawMessage(`{}`)},
+		},
+	}
+	raw := mustJSON(m)
+	var got compose.Message
+	if err := json.Unmarshal([]byte(raw), &got); err != nil || mustJSON(got) != raw {
+		t.Errorf("%v: %s became %s", err, raw, mustJSON(got))
+	}
+}

@@ -1,0 +1,182 @@
+package compose
+
+import (
+	"fmt"
+)
+
+// beginKey opens a key with the quote at i. Only one at the top level can name a
+// field.
+func (r *Reader) beginKey(i int) {
+	r.state, r.text = inKey, textState{}
+	if len(r.stack) == 1 {
+		r.sink, r.key, r.raw, r.over, r.from = sinkKey, r.key[:0], r.raw[:0], false, i
+	}
+}
+
+// endKey closes the key; end is behind its last quote.
+func (r *Reader) endKey(piece string, end int) {
+	r.state = wantColon
+	if len(r.stack) > 1 {
+		return
+	}
+	r.verbatim(piece, end)
+	r.field = r.fieldOf()
+	if r.field < 0 && r.rest {
+		r.tellKey()
+		r.tell(TokenRest, 0, ":")
+	}
+	r.sink = sinkNone
+}
+
+// fieldOf returns which field the key names, -1 for none.
+func (r *Reader) fieldOf() int {
+	if r.sink == sinkKey && !r.over {
+		for i := range r.fields {
+			if r.fields[i].Name == string(r.key) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// tellKey puts the key into the rest, as far as that was not done.
+func (r *Reader) tellKey() {
+	if r.sink != sinkKey {
+		return
+	}
+	if r.kept++; r.kept > 1 {
+		r.tell(TokenRest, 0, ",")
+	}
+	r.tell(TokenRest, 0, string(r.raw))
+}
+
+// keepKey keeps the key as it is written, and gives up to take it for a field's
+// when it is too long.
+func (r *Reader) keepKey(s string) {
+	r.raw = append(r.raw, s...)
+	if len(r.raw) <= maxValue {
+		return
+	}
+	if !r.rest {
+		r.sink = sinkNone
+		return
+	}
+	r.tellKey()
+	r.sink = sinkRest
+}
+
+// beginMember opens the value of a top-level member whose first byte is at i.
+func (r *Reader) beginMember(i int, text bool) {
+	switch {
+	case r.field < 0 && r.rest:
+		r.sink, r.from = sinkRest, i
+	case r.field < 0:
+		r.sink = sinkNone
+	case r.fields[r.field].Stream && text:
+		r.sink = sinkStream
+		r.tell(TokenBegin, r.field, "")
+	case r.fields[r.field].Stream:
+		r.sink = sinkNone
+		r.tell(TokenOther, r.field, "")
+	case text:
+		r.sink, r.value, r.over = sinkWhole, r.value[:0], false
+	default:
+		r.sink, r.value, r.over, r.from = sinkJSON, r.value[:0], false, i
+	}
+}
+
+// endMember closes the value of a top-level member; end is behind its last byte.
+func (r *Reader) endMember(piece string, end int) {
+	r.state = afterValue
+	r.verbatim(piece, end)
+	switch {
+	case r.sink != sinkWhole && r.sink != sinkJSON:
+	case r.over:
+		r.tell(TokenValue, r.field, "")
+	case r.sink == sinkWhole:
+		r.tell(TokenString, r.field, string(r.value))
+	default:
+		r.tell(TokenValue, r.field, string(r.value))
+	}
+	r.sink, r.field = sinkNone, -1
+}
+
+// verbatim hands on what was read before end and goes into its sink as it was
+// written.
+func (r *Reader) verbatim(piece string, end int) {
+	if r.from >= end {
+		return
+	}
+	r.written(piece[r.from:end])
+	r.from = end
+}
+
+// written puts s into the sink that takes values as they were written.
+func (r *Reader) written(s string) {
+	switch r.sink {
+	case sinkRest:
+		r.tell(TokenRest, 0, s)
+	case sinkKey:
+		r.keepKey(s)
+	case sinkJSON:
+		r.keep(s)
+	}
+}
+
+// keep adds to the value that is told whole.
+func (r *Reader) keep(s string) {
+	if r.over = r.over || len(r.value)+len(s) > maxValue; !r.over {
+		r.value = append(r.value, s...)
+	}
+}
+
+// endValue closes a string, a number or a literal; end is behind its last byte.
+func (r *Reader) endValue(piece string, end int) {
+	if len(r.stack) == 1 {
+		r.endMember(piece, end)
+		return
+	}
+	r.state = afterValue
+}
+
+func (r *Reader) readLiteral(piece string, i int) int {
+	if piece[i] != r.literal[0] {
+		r.fail(piece, i, fmt.Sprintf("%q is in the place of true, false or null", piece[i]))
+		return i
+	}
+	if r.literal = r.literal[1:]; r.literal == "" {
+		r.endValue(piece, i+1)
+	}
+	return i + 1
+}
+
+// readNumber reads one byte of a number. A byte that ends the number is not
+// read.
+func (r *Reader) readNumber(piece string, i int) int {
+	c := piece[i]
+	digit := '0' <= c && c <= '9'
+	switch {
+	case digit && r.state == inMinus && c == '0':
+		r.state = inZero
+	case digit && (r.state == inMinus || r.state == inInt):
+		r.state = inInt
+	case digit && (r.state == inPoint || r.state == inFraction):
+		r.state = inFraction
+	case digit && r.state != inZero:
+		r.state = inPower
+	case c == '.' && (r.state == inZero || r.state == inInt):
+		r.state = inPoint
+	case (c == 'e' || c == 'E') && (r.state == inZero || r.state == inInt || r.state == inFraction):
+		r.state = inExponent
+	case (c == '+' || c == '-') && r.state == inExponent:
+		r.state = inSign
+	case r.state == inZero || r.state == inInt || r.state == inFraction || r.state == inPower:
+		r.endValue(piece, i)
+		return i
+	default:
+		r.fail(piece, i, fmt.Sprintf("%q is not expected in a number", c))
+		return i
+	}
+	return i + 1
+}

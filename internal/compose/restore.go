@@ -1,0 +1,193 @@
+package compose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+)
+
+// Restore returns the composer of a run that goes on in another process: after a
+// crash, or after it waited. stored are all composite messages that the run ever
+// had, in the order of their opening, as [OpenMessage], [SaveMessage],
+// [CloseMessage] and [Composer.Drafts] last gave them; steps are all those of the
+// run's turn that are stored, open or done, also when the turn has ended. Nothing
+// else is needed. With fewer steps it would withdraw what happened.
+//
+// The effects bring the messages to where the steps stand. What a model call has
+// shown that is in no step is withdrawn, since it will be made again. Parts of
+// calls that are in a step get the rest of their text or arguments and their
+// result. Calls without a result that show nothing yet are asked for again.
+func Restore(opts Options, stored []Message, steps []agent.Step) (*Composer, []Effect) {
+	c := New(opts)
+	c.count = len(stored)
+	r := restorer{c: c, parts: map[string]*part{}, closed: map[string]bool{}, calls: map[string]agent.ToolCall{}, pending: map[string]agent.Pending{}}
+	for _, s := range steps {
+		for _, call := range s.Assistant.Calls() {
+			r.calls[call.ID] = call
+		}
+		for _, p := range s.Pending {
+			r.pending[p.ID] = p
+		}
+	}
+	for _, m := range stored {
+		r.message(m)
+	}
+	r.withdraw()
+	for i := range steps {
+		r.step(&steps[i])
+	}
+	return c, c.take()
+}
+
+// restorer is what is known while a composer is restored. parts are those of
+// open messages, by call, or by request for parts that are there for one alone.
+type restorer struct {
+	c       *Composer
+	parts   map[string]*part
+	order   []*part
+	closed  map[string]bool // calls whose parts are in closed messages
+	calls   map[string]agent.ToolCall
+	pending map[string]agent.Pending
+}
+
+func (p *Part) key() string {
+	if p.RequestOnly {
+		return p.Pending
+	}
+	return p.Call
+}
+
+func (r *restorer) message(stored Message) {
+	if stored.Status != shoal.MessageStreaming {
+		for i := range stored.Parts {
+			r.closed[stored.Parts[i].key()] = true
+		}
+		return
+	}
+	m := &message{Message: stored}
+	m.Parts = nil
+	for i := range stored.Parts {
+		p := &part{Part: stored.Parts[i], in: m}
+		p.place = placeOf(m, &p.Part)
+		switch p.Status {
+		case shoal.PartStreaming:
+			p.buf, p.Text = []byte(p.Text), ""
+		case ToolInputStreaming:
+			p.buf, p.Input = []byte(p.Input), ""
+		}
+		m.parts = append(m.parts, p)
+		r.parts[p.key()] = p
+		r.order = append(r.order, p)
+	}
+	r.c.messages = append(r.c.messages, m)
+}
+
+// withdraw removes what no step knows, the newest first.
+func (r *restorer) withdraw() {
+	for _, p := range slices.Backward(r.order) {
+		_, call := r.calls[p.Call]
+		_, request := r.pending[p.Pending]
+		if p.RequestOnly && !request || !p.RequestOnly && !call {
+			r.c.removePart(p)
+			delete(r.parts, p.key())
+		}
+	}
+}
+
+// step brings the parts of one step to where it stands.
+func (r *restorer) step(s *agent.Step) {
+	c := r.c
+	results := map[string]bool{}
+	for i := range s.Results {
+		results[s.Results[i].CallID] = true
+	}
+	for _, call := range s.Assistant.Calls() {
+		k := c.begin(call.ID, call.Name, s.Assistant.ID)
+		if k == nil {
+			continue
+		}
+		p := r.parts[call.ID]
+		if p == nil && (results[call.ID] || r.closed[call.ID]) {
+			k.stage = stageShut
+		}
+		if p == nil {
+			c.endArguments(k, call.Arguments)
+			continue
+		}
+		r.takeUp(k, p, call.Arguments)
+	}
+	r.passedOver()
+	for _, p := range s.Pending {
+		r.request(p)
+	}
+	for _, result := range s.Results {
+		c.toolFinished(result)
+	}
+	if s.Done {
+		c.stepFinished()
+	}
+}
+
+// passedOver refuses again the calls that were refused before: parts open in
+// order, so a call without one in front of a call with one had its chance.
+func (r *restorer) passedOver() {
+	later := false
+	for _, k := range slices.Backward(r.c.calls) {
+		switch {
+		case k.part != nil || r.closed[k.id]:
+			later = true
+		case later && (k.stage == stageAsking || k.stage == stageReady):
+			r.c.shut(k, RefusedNotMember)
+		}
+	}
+	r.c.advance()
+}
+
+// takeUp joins a call with its part, and gives the part what it lacks.
+func (r *restorer) takeUp(k *call, p *part, arguments string) {
+	k.stage, k.part = stageShown, p
+	growing := p.Status == shoal.PartStreaming || p.Status == ToolInputStreaming
+	other := k.tool.reader() // reads everything, apart from the part
+	var whole strings.Builder
+	other.all(arguments, func(t Token) {
+		switch t.Kind {
+		case TokenBegin, TokenOther:
+			whole.Reset()
+		case TokenText, TokenRest:
+			whole.WriteString(k.showable(t.Text))
+		case TokenString, TokenValue:
+			k.route(t)
+		}
+	})
+	k.ended, k.broken = true, other.Err() != nil
+	if !growing {
+		return
+	}
+	text := whole.String()
+	if k.tool.HideInput && !k.tool.Send {
+		text = "{}"
+	}
+	if rest, ok := strings.CutPrefix(text, string(p.buf)); ok {
+		k.held = []byte(rest)
+	} else {
+		r.c.restart(k)
+		k.held = []byte(text)
+	}
+	r.c.advance()
+	if k.broken {
+		r.c.cutShort(k)
+	}
+}
+
+// request takes up the part of a request that has one of its own.
+func (r *restorer) request(p agent.Pending) {
+	part := r.parts[p.ID]
+	if part == nil || !part.RequestOnly {
+		return
+	}
+	k := &call{id: p.ID, name: p.Call.Name, ended: true, space: part.in.Space, request: true, pending: p, stage: stageShown, part: part}
+	r.c.calls = append(r.c.calls, k)
+	r.c.answered(p)
+}

@@ -1,0 +1,198 @@
+package compose
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+)
+
+// toolStarted takes that a tool runs now.
+func (c *Composer) toolStarted(callID string) {
+	if k := c.find(callID); k != nil && k.stage == stageShown {
+		c.change(k.part, ToolRunning)
+	}
+}
+
+// requested shows a request: in the part of its call, else in a part of its own
+// in the trigger's space.
+func (c *Composer) requested(p agent.Pending) {
+	if k := c.find(p.Call.ID); p.Via == "" && k != nil && k.stage == stageShown {
+		if k.part.Pending == p.ID {
+			return // told again by a turn that goes on
+		}
+		k.part.Pending, k.part.in.due = p.ID, true
+		c.change(k.part, ToolRequiresAction)
+		c.emit(ShowPending{p, k.space, k.part.place})
+		return
+	}
+	switch {
+	case c.requestOf(p.ID) != nil:
+	case c.opts.Trigger == "" || p.Kind == agent.ClientCall:
+		c.emit(ShowPending{Pending: p})
+	case p.Kind == agent.Continuation:
+		c.emit(ShowPending{Pending: p, Space: c.opts.Trigger})
+	default:
+		c.request(p)
+	}
+}
+
+// request makes a part for a request that shows nowhere else.
+func (c *Composer) request(p agent.Pending) {
+	tool := c.tools[p.Call.Name]
+	arguments, err := Strip(tool, p.Call.Arguments)
+	if err != nil || tool.HideInput || arguments == "" {
+		arguments = "{}"
+	}
+	k := &call{
+		id: p.ID, name: p.Call.Name, tool: Tool{Hints: tool.Hints}, ended: true, space: c.opts.Trigger,
+		held: []byte(arguments), request: true, pending: p,
+	}
+	c.calls = append(c.calls, k)
+	c.ask(k)
+}
+
+func (c *Composer) requestOf(pendingID string) *call {
+	at := slices.IndexFunc(c.calls, func(k *call) bool { return k.request && k.pending.ID == pendingID })
+	if at < 0 {
+		return nil
+	}
+	return c.calls[at]
+}
+
+// answered takes the answer to a request.
+func (c *Composer) answered(p agent.Pending) {
+	if p.Answer == nil {
+		return
+	}
+	by := shoal.EntityID(p.Answer.By)
+	if k := c.requestOf(p.ID); k != nil {
+		if k.stage == stageShown {
+			c.answerRequest(k.part, p)
+		}
+		k.stage, k.part = stageShut, nil
+		return
+	}
+	k := c.find(p.Call.ID)
+	if k == nil || p.Via != "" || k.stage != stageShown || k.part.whole() {
+		return
+	}
+	k.part.AnsweredBy = by
+	if p.Kind == agent.Permission && p.Answer.Approved {
+		c.change(k.part, ToolRunning)
+	}
+}
+
+// answerRequest ends a part that is there for a request alone.
+func (c *Composer) answerRequest(p *part, pending agent.Pending) {
+	a := pending.Answer
+	p.AnsweredBy = shoal.EntityID(a.By)
+	switch {
+	case pending.Kind == agent.Permission && a.Approved:
+		c.finishTool(p, ToolDone, json.RawMessage(`{"approved":true}`), "")
+	case pending.Kind == agent.Permission:
+		c.finishTool(p, ToolDenied, nil, a.Reason)
+	case a.Failed:
+		c.finishTool(p, ToolError, nil, a.Text)
+	default:
+		c.finishTool(p, ToolDone, resultJSON(a.Text), "")
+	}
+}
+
+// toolFinished gives the call its one result.
+func (c *Composer) toolFinished(r agent.ToolResult) {
+	for _, k := range c.calls { // requests that the result leaves without an answer
+		if k.request && k.stage == stageShown && (k.pending.Call.ID == r.CallID || k.pending.Via == r.CallID) {
+			c.finishTool(k.part, ToolCanceled, nil, "canceled")
+		}
+	}
+	k := c.find(r.CallID)
+	if k == nil || k.finished || k.request {
+		return
+	}
+	k.finished = true
+	if !k.ended { // it gets a result before it was written
+		k.ended, k.broken = true, true
+		if k.stage == stageShown {
+			c.cutShort(k)
+		}
+	}
+	switch {
+	case k.stage != stageShown:
+		c.shut(k, k.refusal)
+		c.advance()
+	case k.tool.Send:
+		c.finishSend(k, r.Status)
+	default:
+		c.finishDisplay(k, r)
+	}
+}
+
+// finishSend keeps the text of a call that happened or was cut short, and
+// withdraws that of a call that was refused.
+func (c *Composer) finishSend(k *call, status agent.ResultStatus) {
+	switch p := k.part; {
+	case status == agent.ResultOK:
+		c.accept(k)
+	case p.Accepted:
+	case status == agent.ResultCanceled || status == agent.ResultSkipped || status == agent.ResultInterrupted:
+		p.Accepted, p.in.due = true, true
+		c.settle(p.in)
+	default:
+		c.shut(k, k.refusal)
+	}
+}
+
+// accept says that a text stays and that its mention is due.
+func (c *Composer) accept(k *call) {
+	p := k.part
+	if k.stage != stageShown || !k.tool.Send || p.Accepted || p.Status == shoal.PartStreaming {
+		return
+	}
+	p.Accepted, p.in.due = true, true
+	p.in.Starts = p.in.Starts || p.in.SealedBy == k.id && p.in.Mention != ""
+	c.settle(p.in)
+}
+
+// statusOf says how a tool part ends.
+var statusOf = map[agent.ResultStatus]shoal.PartStatus{
+	agent.ResultOK: ToolDone, agent.ResultDenied: ToolDenied, agent.ResultCanceled: ToolCanceled, agent.ResultSkipped: ToolCanceled,
+}
+
+// finishDisplay puts the result into the call's part. A tool that ran, well or
+// not, lets the mention start; one that did not run does not.
+func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
+	status, ok := statusOf[r.Status]
+	if !ok {
+		status = ToolError
+	}
+	switch r.Status {
+	case agent.ResultOK, agent.ResultFailed, agent.ResultTimedOut:
+		m := k.part.in
+		m.Starts = m.Starts || m.SealedBy == k.id && m.Mention != ""
+	}
+	switch {
+	case status == ToolDone && k.tool.HideOutput:
+		c.finishTool(k.part, status, nil, "")
+	case status == ToolDone:
+		c.finishTool(k.part, status, resultJSON(r.Text), "")
+	case k.tool.HideOutput:
+		c.finishTool(k.part, status, nil, "The tool failed.")
+	default:
+		c.finishTool(k.part, status, nil, r.Text)
+	}
+}
+
+// resultJSON returns a result as JSON: as it is if it is some, else as a string.
+func resultJSON(text string) json.RawMessage {
+	if json.Valid([]byte(text)) {
+		return bytes.TrimSpace([]byte(text))
+	}
+	out, err := json.Marshal(text)
+	if err != nil { // a string always has a JSON form
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,275 @@
+package compose_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/compose"
+)
+
+var update = flag.Bool("update", false, "write testdata/stories anew")
+
+// The stories in testdata/stories say what the composer does, as text: commands,
+// a line of four dashes, and the effects. Blocks are separated by blank lines.
+//
+//	tool NAME WORDS        describes a tool: display targeted hidden hideInput hideOutput; sendSpaceMessage is there
+//	trigger SPACE          names the trigger's space
+//	limit parts|bytes N    sets a limit
+//	space ID WORD          how the agent stands to a space: member stranger closed later; member by default.
+//	                       "later" leaves the question open; "in SPACE" lists who else is there
+//	in SPACE ENTITY        makes an entity a member of a space
+//	model ID               the model begins a message
+//	call ID NAME ARGS      it writes a call; a | in ARGS is where a delta ends
+//	open ID NAME           the same by itself: begin, then the deltas, then the end
+//	args ID ARGS
+//	close ID
+//	ended                  the message ends; "ended discarded", "ended interrupted"
+//	request CALL KIND      permission, client_call, clarification, continuation; "via CALL" for a sub-agent's
+//	answer CALL KIND BY WORDS   yes, no REASON, or the text
+//	start CALL, accept CALL, refuse CALL
+//	result CALL STATUS TEXT
+//	step                   the step ends
+//	turn OUTCOME           the turn ends
+//	standing SPACE WORD    tells a standing: member stranger closed notarget (with an entity behind it)
+//	end OUTCOME            the run ends
+//	route CALL             shows where a call goes
+//	drafts                 shows the drafts
+//	lose                   what was stored since the last drafts is lost
+//	crash                  the process dies; what was saved and the steps stay
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/stories/*.txt")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("stories: %v, %d files", err, len(files))
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := tell(t, string(text))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if d := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); d != "" {
+				t.Errorf("the story is another one (-update writes it anew):\n%s", d)
+			}
+		})
+	}
+}
+
+func tell(t *testing.T, text string) string {
+	s := newStory(t)
+	var told strings.Builder
+	for i, block := range strings.Split(strings.TrimRight(text, "\n"), "\n\n") {
+		if i > 0 {
+			told.WriteString("\n")
+		}
+		commands, _, shows := strings.Cut(block, "\n----")
+		told.WriteString(commands + "\n")
+		s.out.Reset()
+		for line := range strings.Lines(commands) {
+			if line = strings.TrimRight(line, "\n"); line != "" && line[0] != '#' {
+				s.command(line)
+			}
+		}
+		if shows {
+			told.WriteString("----\n" + s.out.String())
+		} else if s.out.Len() > 0 {
+			t.Fatalf("block %q shows something and has no line of dashes:\n%s", commands, s.out.String())
+		}
+	}
+	return told.String()
+}
+
+// story is a telling: a composer, the spaces around it, and what a store has.
+type story struct {
+	t        *testing.T
+	opts     compose.Options
+	composer *compose.Composer
+	spaces   map[string]string
+	inside   []string
+	out      strings.Builder
+
+	source string
+	args   map[string]string
+	names  map[string]string
+	steps  []agent.Step
+	open   *agent.Step
+	stored []compose.Message
+	// drafted is what was stored when drafts were last shown.
+	drafted []compose.Message
+	follow  *follower
+}
+
+func newStory(t *testing.T) *story {
+	return &story{
+		t: t, spaces: map[string]string{}, args: map[string]string{}, names: map[string]string{}, follow: newFollower(),
+		opts: compose.Options{Run: "r", Tools: []compose.Tool{{Name: "sendSpaceMessage", Send: true}}},
+	}
+}
+
+func (s *story) command(line string) {
+	words := strings.Fields(line)
+	rest := func(n int) string { // what follows n words, as it is
+		text := line
+		for range n {
+			_, text, _ = strings.Cut(strings.TrimLeft(text, " "), " ")
+		}
+		return text
+	}
+	word := func(n int) string {
+		if n < len(words) {
+			return words[n]
+		}
+		return ""
+	}
+	switch words[0] {
+	case "tool":
+		s.opts.Tools = append(s.opts.Tools, toolOf(words[1], words[2:]))
+	case "trigger":
+		s.opts.Trigger = shoal.SpaceID(words[1])
+	case "limit":
+		n := 0
+		if _, err := fmt.Sscan(words[2], &n); err != nil {
+			s.t.Fatal(err)
+		}
+		if words[1] == "parts" {
+			s.opts.MaxParts = n
+		} else {
+			s.opts.MaxPart = n
+		}
+	case "space":
+		s.spaces[words[1]] = words[2]
+	case "in":
+		s.inside = append(s.inside, words[1]+"/"+words[2])
+	case "standing":
+		s.perform(s.run().Standing(shoal.SpaceID(words[1]), shoal.EntityID(word(3)), standings[words[2]]))
+	case "accept":
+		s.perform(s.run().Accept(words[1]))
+	case "refuse":
+		s.perform(s.run().Refuse(words[1], compose.RefusedMention))
+	case "end":
+		s.perform(s.run().End(agent.Outcome(words[1])))
+	case "route":
+		s.route(words[1])
+	case "drafts":
+		for _, m := range s.run().Drafts() {
+			s.store(m)
+			fmt.Fprintf(&s.out, "draft %s\n", showMessage(m))
+		}
+		s.drafted = slices.Clone(s.stored)
+	case "lose":
+		s.stored = slices.Clone(s.drafted)
+	case "crash":
+		s.crash()
+	default:
+		if !s.modelCommand(words, rest) {
+			s.runCommand(words, word, rest)
+		}
+	}
+}
+
+var standings = map[string]compose.Standing{
+	"member": compose.Member, "stranger": compose.Stranger, "closed": compose.SpaceClosed, "notarget": compose.NoTarget,
+}
+
+func (s *story) run() *compose.Composer {
+	if s.composer == nil {
+		s.composer = compose.New(s.opts)
+	}
+	return s.composer
+}
+
+func (s *story) apply(e agent.Event) { s.perform(s.run().Apply(e)) }
+
+// perform shows effects, keeps what a store would keep, and then answers
+// questions.
+func (s *story) perform(effects []compose.Effect) {
+	var asked []compose.AskSpace
+	for _, e := range effects {
+		if _, ok := e.(compose.SaveMessage); !ok {
+			fmt.Fprintln(&s.out, showEffect(e))
+		}
+		if err := s.follow.take(e); err != nil {
+			s.t.Errorf("%s: %v", showEffect(e), err)
+		}
+		switch e := e.(type) {
+		case compose.OpenMessage:
+			s.store(e.Message)
+		case compose.SaveMessage:
+			s.store(e.Message)
+		case compose.CloseMessage:
+			s.store(e.Message)
+		case compose.AskSpace:
+			asked = append(asked, e)
+		}
+	}
+	for _, e := range asked {
+		s.answer(e)
+	}
+}
+
+func (s *story) store(m compose.Message) {
+	raw := []byte(mustJSON(m)) // what a database gives back
+	var kept compose.Message
+	if err := json.Unmarshal(raw, &kept); err != nil {
+		s.t.Fatal(err)
+	}
+	at := slices.IndexFunc(s.stored, func(o compose.Message) bool { return o.ID == m.ID })
+	if at < 0 {
+		s.stored = append(s.stored, kept)
+		return
+	}
+	s.stored[at] = kept
+}
+
+func (s *story) answer(e compose.AskSpace) {
+	standing := compose.Member
+	switch word := s.spaces[string(e.Space)]; {
+	case word == "later":
+		return
+	case word != "":
+		standing = standings[word]
+	case e.Target != "" && !slices.Contains(s.inside, string(e.Space)+"/"+string(e.Target)):
+		standing = compose.NoTarget
+	}
+	s.perform(s.composer.Standing(e.Space, e.Target, standing))
+}
+
+// crash makes a composer of what was stored; followers reload.
+func (s *story) crash() {
+	s.follow = newFollower()
+	for _, m := range s.stored {
+		s.follow.load(m)
+	}
+	var effects []compose.Effect
+	s.composer, effects = compose.Restore(s.opts, s.stored, s.steps)
+	s.perform(effects)
+}
+
+func (s *story) route(id string) {
+	r, ok := s.run().Route(id)
+	if !ok {
+		fmt.Fprintf(&s.out, "route %s nowhere\n", id)
+		return
+	}
+	place := ""
+	if r.Place != nil {
+		place = string(r.Place.Part)
+	}
+	fmt.Fprintf(&s.out, "route %s space=%s mention=%s target=%s wait=%v part=%s refusal=%s\n", id, r.Space, r.Mention, r.Target, r.Wait, place, r.Refusal)
+}
