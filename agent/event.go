@@ -250,7 +250,8 @@ const (
 )
 
 // Reason says why a turn ended. The words of failures are the contract's codes
-// of a failed run (contract, section 4).
+// of a failed run (section 4); provider_invalid, output_invalid, unknown_tool and
+// denied are this package's own.
 type Reason string
 
 // The reasons.
