@@ -17,7 +17,7 @@ TOOLS := .cache/bin/built-with-$(GOVERSION)
 # all the others without it, so that nothing is compiled and run twice. The
 # provider anthropic has no goroutine of its own, and the module below it takes
 # a minute to compile.
-RACING := /(agent(/agui|/filestore|/mcptool|/provider/(google|openai))?|client|internal/(app|httpapi|hub|localbus|mcpapi|sqlstore))$$
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/(google|openai))?|client|internal/(app|httpapi|hub|localbus|mcpapi|sqlstore|tool))$$
 
 # On a build machine a remembered result proves nothing about that machine.
 TESTFLAGS ?= $(if $(CI),-count=1)
@@ -70,6 +70,7 @@ bench: build ## Measure bin/shoal beside the least that does the same work; BENC
 generate: ## Write the generated files anew
 	go generate ./...
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestLinterHoldsTheImportTable$$' .
+	SHOAL_GENERATE=1 go test -count=1 -run '^TestSchemaIsFresh$$' ./internal/agentconfig
 
 verify: ## Fail if a generated file, go.mod or the libc under SQLite is not what it should be
 	@scripts/verify.sh

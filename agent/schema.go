@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,8 +17,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// maxJSONDepth bounds the nesting of arguments and schemas.
-const maxJSONDepth = 100
+// maxSchemaBytes bounds the work of compiling, in which a part that references name
+// is read once for each way to name it.
+const maxSchemaBytes = 2 << 20
 
 var toolNames = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -43,14 +43,11 @@ func checkSpec(spec ToolSpec) error {
 	return nil
 }
 
-// argumentSchema checks what a model wrote against a JSON Schema. It is safe for
-// concurrent use.
+// argumentSchema is the schema of what a model writes as an object: the arguments
+// of a call, or an answer.
 type argumentSchema struct {
-	label    string // what errors call the value: arguments
-	root     *jsonschema.Schema
-	document any                           // the schema as JSON, for references
-	refs     map[string]*jsonschema.Schema // by reference, such as #/$defs/name
-	patterns map[string]*regexp.Regexp     // nil where Go cannot express the pattern
+	*Schema
+	label string // what errors call the object
 }
 
 // compileSchema reads the schema of the tool called name; an empty one is that
@@ -59,117 +56,162 @@ func compileSchema(name string, raw json.RawMessage) (*argumentSchema, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
 	}
-	s := &argumentSchema{label: "arguments", refs: map[string]*jsonschema.Schema{}, patterns: map[string]*regexp.Regexp{}}
-	if err := s.compile(raw); err != nil {
-		return nil, shoal.Invalid("tool", fmt.Sprintf("%s has a schema that cannot be used: %v", name, err))
+	s, err := CompileSchema("schema", raw)
+	if wrong, ok := errors.AsType[*shoal.Error](err); ok {
+		return nil, shoal.Invalid("tool", fmt.Sprintf("%s has a schema that cannot be used: %s", name, wrong.Msg))
 	}
-	return s, nil
+	return &argumentSchema{Schema: s, label: "arguments"}, nil
 }
 
-func (s *argumentSchema) compile(raw json.RawMessage) (err error) {
-	if s.document, err = parseJSON("schema", string(raw)); err != nil {
+// check is [Schema.Check] for an object. No text at all counts as {}.
+func (s *argumentSchema) check(text string) error {
+	if strings.TrimSpace(text) == "" {
+		text = "{}"
+	}
+	value, err := parseJSON(s.label, text)
+	if err != nil {
 		return err
 	}
-	if s.root, err = readSchema(s.document); err != nil {
-		return err
+	if _, ok := value.(map[string]any); !ok {
+		return fmt.Errorf("%s: must be object, not %s", s.label, typeOf(value))
 	}
-	if err := s.prepare(s.root, "#"); err != nil {
-		return err
+	return s.judge(s.label, value)
+}
+
+// Schema is a JSON Schema (2020-12, or draft 7) that values are checked against,
+// such as those that a model writes. It is safe for concurrent use and does not
+// change.
+//
+// All keywords that judge a value are checked but these, which a model may be told
+// and which refuse nothing: format, contentEncoding, contentMediaType,
+// contentSchema, unevaluatedItems, unevaluatedProperties, and a pattern that Go's
+// regexp cannot express. Keywords that it does not know are ignored. References
+// lead to places in the same schema (#/$defs/name); those to anchors or other
+// documents are refused when it is compiled, and nothing is ever loaded.
+//
+// Numbers are compared as float64.
+type Schema struct {
+	root     *jsonschema.Schema
+	document any                           // the schema as JSON, for references
+	refs     map[string]*jsonschema.Schema // by reference, such as #/$defs/name
+	patterns map[string]*regexp.Regexp     // nil where Go cannot express the pattern
+	bytes    int                           // read so far
+}
+
+// CompileSchema reads a schema. It demands what [Schema.Check] needs and is not
+// the meta-schema: minLength may be negative. A schema nests at most 100 deep and
+// has at most 2 MiB, for which what references name counts again. The error is of
+// kind InvalidArgument with one field: the path of the part that cannot be used,
+// which begins with name (name.properties.size).
+func CompileSchema(name string, raw json.RawMessage) (*Schema, error) {
+	s := &Schema{refs: map[string]*jsonschema.Schema{}, patterns: map[string]*regexp.Regexp{}}
+	var err error
+	if s.document, err = parseJSON(name, string(raw)); err != nil {
+		return nil, shoal.Invalid(name, "is no usable JSON: "+err.Error())
+	}
+	if s.root, err = s.read(s.document, name); err != nil {
+		return nil, err
+	}
+	if err := s.prepare(s.root, name, name); err != nil {
+		return nil, err
 	}
 	judged := map[*jsonschema.Schema]bool{}
 	for _, schema := range append(slices.Collect(maps.Values(s.refs)), s.root) {
 		if s.endless(schema, judged) {
-			return errors.New("it refers to itself without end")
+			return nil, shoal.Invalid(name, "refers to itself without end")
 		}
 	}
-	return nil
+	return s, nil
 }
 
-func readSchema(document any) (*jsonschema.Schema, error) {
-	raw, err := json.Marshal(document)
-	if err != nil {
-		return nil, err
+// read reads the schema at a path.
+func (s *Schema) read(document any, at string) (*jsonschema.Schema, error) {
+	schema, ok := s.decode(document)
+	if s.bytes > maxSchemaBytes {
+		return nil, shoal.Invalid(at, fmt.Sprintf("is too large: %d bytes are read of a schema, and what references name counts again", maxSchemaBytes))
 	}
-	schema := new(jsonschema.Schema)
-	return schema, json.Unmarshal(raw, schema)
+	if !ok {
+		place, v := s.misfit(document, at)
+		return nil, shoal.Invalid(place, "cannot be "+quote(v))
+	}
+	return schema, nil
 }
 
-// prepare checks schema and everything below it, compiles its patterns and
-// resolves its references.
-func (s *argumentSchema) prepare(schema *jsonschema.Schema, at string) error {
+// prepare checks the schema at a path of the one called name, and everything below
+// it, compiles its patterns and resolves its references.
+func (s *Schema) prepare(schema *jsonschema.Schema, name, at string) error {
 	if schema == nil {
-		return fmt.Errorf("%s is null", at)
+		return shoal.Invalid(at, "is null")
 	}
 	for _, t := range typesOf(schema) {
 		if !slices.Contains([]string{"object", "array", "string", "number", "integer", "boolean", "null"}, t) {
-			return fmt.Errorf("%s has the unknown type %q", at, t)
+			return shoal.Invalid(at, fmt.Sprintf("has the unknown type %q", t))
 		}
 	}
 	if schema.DynamicRef != "" {
-		return fmt.Errorf("%s has a $dynamicRef, which is not supported", at)
+		return shoal.Invalid(at, "has a $dynamicRef, which is not supported")
 	}
 	for _, pattern := range append(slices.Collect(maps.Keys(schema.PatternProperties)), schema.Pattern) {
 		compiled, err := regexp.Compile(pattern)
 		if wrong, ok := errors.AsType[*syntax.Error](err); ok && wrong.Code != syntax.ErrInvalidPerlOp &&
 			wrong.Code != syntax.ErrInvalidEscape && wrong.Code != syntax.ErrInvalidCharRange {
-			return fmt.Errorf("%s: %w", at, err)
+			return shoal.Invalid(at, "has a pattern that cannot be used: "+err.Error())
 		}
 		s.patterns[pattern] = compiled
 	}
 	if ref := schema.Ref; ref != "" && s.refs[ref] == nil {
-		target, err := s.lookUp(ref)
-		if err != nil {
-			return fmt.Errorf("%s: %w", at, err)
+		target, place, ok := s.lookUp(ref, name)
+		if !ok {
+			return shoal.Invalid(at, fmt.Sprintf("has the reference %q, which names nothing: use one such as #/$defs/name", ref))
 		}
-		s.refs[ref] = target
-		if err := s.prepare(target, ref); err != nil {
+		var err error
+		if s.refs[ref], err = s.read(target, place); err != nil {
+			return err
+		}
+		if err := s.prepare(s.refs[ref], name, place); err != nil {
 			return err
 		}
 	}
 	for _, part := range slices.Concat(sameValue(schema), innerValues(schema)) {
-		if err := s.prepare(part.schema, at+"/"+part.name); err != nil {
+		if err := s.prepare(part.schema, name, at+part.place); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lookUp finds the schema that a reference within the document names.
-func (s *argumentSchema) lookUp(ref string) (*jsonschema.Schema, error) {
-	unknown := fmt.Errorf("the reference %q names nothing: use one such as #/$defs/name", ref)
+// lookUp finds what a reference within the document names, and its path.
+func (s *Schema) lookUp(ref, path string) (target any, at string, ok bool) {
 	pointer, local := strings.CutPrefix(ref, "#")
 	pointer, err := url.PathUnescape(pointer)
 	if !local || err != nil || (pointer != "" && pointer[0] != '/') {
-		return nil, unknown
+		return nil, "", false
 	}
-	at := s.document
+	target, at = s.document, path
 	for i, name := range strings.Split(pointer, "/") {
 		if i == 0 {
 			continue // what stands before the first slash: nothing
 		}
 		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		switch in := at.(type) {
+		switch in := target.(type) {
 		case map[string]any:
-			at = in[name]
+			target, at = in[name], propertyPath(at, name)
 		case []any:
 			i, err := strconv.Atoi(name)
 			if err != nil || i < 0 || i >= len(in) {
-				return nil, unknown
+				return nil, "", false
 			}
-			at = in[i]
+			target, at = in[i], at+"["+strconv.Itoa(i)+"]"
 		default:
-			return nil, unknown
+			return nil, "", false
 		}
 	}
-	if at == nil {
-		return nil, unknown
-	}
-	return readSchema(at)
+	return target, at, target != nil
 }
 
 // endless reports whether judging one value by schema would come to schema
 // again. judged holds what is being judged (true) and what was found well.
-func (s *argumentSchema) endless(schema *jsonschema.Schema, judged map[*jsonschema.Schema]bool) bool {
+func (s *Schema) endless(schema *jsonschema.Schema, judged map[*jsonschema.Schema]bool) bool {
 	if open, seen := judged[schema]; seen {
 		return open
 	}
@@ -183,7 +225,7 @@ func (s *argumentSchema) endless(schema *jsonschema.Schema, judged map[*jsonsche
 
 // schemaPart is a schema within another one, with its place there.
 type schemaPart struct {
-	name   string
+	place  string // such as .properties.size
 	schema *jsonschema.Schema
 }
 
@@ -192,7 +234,7 @@ func sameValue(schema *jsonschema.Schema) []schemaPart {
 	var parts []schemaPart
 	for name, s := range map[string]*jsonschema.Schema{"not": schema.Not, "if": schema.If, "then": schema.Then, "else": schema.Else} {
 		if s != nil {
-			parts = append(parts, schemaPart{name, s})
+			parts = append(parts, schemaPart{"." + name, s})
 		}
 	}
 	parts = listParts(parts, "allOf", schema.AllOf)
@@ -210,7 +252,7 @@ func innerValues(schema *jsonschema.Schema) []schemaPart {
 		"additionalProperties": schema.AdditionalProperties, "propertyNames": schema.PropertyNames,
 	} {
 		if s != nil {
-			parts = append(parts, schemaPart{name, s})
+			parts = append(parts, schemaPart{"." + name, s})
 		}
 	}
 	parts = listParts(parts, "prefixItems", schema.PrefixItems)
@@ -221,14 +263,14 @@ func innerValues(schema *jsonschema.Schema) []schemaPart {
 
 func listParts(parts []schemaPart, name string, list []*jsonschema.Schema) []schemaPart {
 	for i, s := range list {
-		parts = append(parts, schemaPart{name + "/" + strconv.Itoa(i), s})
+		parts = append(parts, schemaPart{"." + name + "[" + strconv.Itoa(i) + "]", s})
 	}
 	return parts
 }
 
 func mapParts(parts []schemaPart, name string, m map[string]*jsonschema.Schema) []schemaPart {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		parts = append(parts, schemaPart{name + "/" + key, m[key]})
+		parts = append(parts, schemaPart{propertyPath("."+name, key), m[key]})
 	}
 	return parts
 }
@@ -238,85 +280,4 @@ func typesOf(schema *jsonschema.Schema) []string {
 		return []string{schema.Type}
 	}
 	return schema.Types
-}
-
-// parseJSON reads one JSON value: objects as map[string]any, numbers as float64.
-// Unlike encoding/json alone it refuses a property that is given twice, since
-// readers disagree on which one counts. label is what errors call the value.
-func parseJSON(label, text string) (any, error) {
-	raw := []byte(text)
-	if !json.Valid(raw) {
-		err := json.Unmarshal(raw, new(json.RawMessage)) // which says where
-		wrong, ok := errors.AsType[*json.SyntaxError](err)
-		if !ok {
-			return nil, fmt.Errorf("%s: not valid JSON: %w", label, err)
-		}
-		end := min(int(wrong.Offset), len(text))
-		near := strings.ToValidUTF8(text[max(0, end-24):end], "")
-		return nil, fmt.Errorf("%s: not valid JSON at byte %d, after %q: %w", label, end, near, err)
-	}
-	return readValue(json.NewDecoder(bytes.NewReader(raw)), label, 0)
-}
-
-// readValue reads the next value of text that is known to be JSON.
-func readValue(dec *json.Decoder, path string, depth int) (any, error) {
-	if depth > maxJSONDepth {
-		return nil, fmt.Errorf("%s: nested more than %d deep", path, maxJSONDepth)
-	}
-	token, err := dec.Token()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	switch token {
-	case json.Delim('{'):
-		object := map[string]any{}
-		for dec.More() {
-			token, err := dec.Token()
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
-			name, _ := token.(string)
-			at := propertyPath(path, name)
-			if _, twice := object[name]; twice {
-				return nil, fmt.Errorf("%s: is given twice", at)
-			}
-			if object[name], err = readValue(dec, at, depth+1); err != nil {
-				return nil, err
-			}
-		}
-		_, err := dec.Token()
-		return object, err
-	case json.Delim('['):
-		list := []any{}
-		for dec.More() {
-			item, err := readValue(dec, path+"["+strconv.Itoa(len(list))+"]", depth+1)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, item)
-		}
-		_, err := dec.Token()
-		return list, err
-	}
-	return token, nil
-}
-
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]{1,64}$`)
-
-// propertyPath is path with a property's name, which is quoted where it would be
-// unclear and cut where it is long.
-func propertyPath(path, name string) string {
-	if plainName.MatchString(name) {
-		return path + "." + name
-	}
-	return path + "[" + quote(name) + "]"
-}
-
-// quote renders a value as JSON that is short enough for an error.
-func quote(v any) string {
-	text, _ := json.Marshal(v)
-	if len(text) > 80 {
-		return strings.ToValidUTF8(string(text[:77]), "") + "…"
-	}
-	return string(text)
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -151,17 +152,21 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{`:                                      "not valid JSON",
 		`{"a":1,"a":2}`:                          "given twice",
-		`[]`:                                     "cannot unmarshal array",
-		`{"type":"text"}`:                        `# has the unknown type "text"`,
-		`{"properties":{"a":{"type":["x"]}}}`:    `#/properties/a has the unknown type "x"`,
-		`{"properties":{"a":null}}`:              "#/properties/a is null",
-		`{"properties":{"a":{"minLength":"x"}}}`: "cannot",
-		`{"properties":{"a":{"pattern":"["}}}`:   "missing closing ]",
-		`{"$ref":"#/$defs/no"}`:                  `the reference "#/$defs/no" names nothing`,
-		`{"$ref":"http://127.0.0.1/schema"}`:     "names nothing",
-		`{"$ref":"#anchor"}`:                     "names nothing",
-		`{"$dynamicRef":"#x"}`:                   "$dynamicRef",
-		`{"$ref":"#"}`:                           "refers to itself without end",
+		`[]`:                                     "schema cannot be []",
+		`null`:                                   "schema cannot be null",
+		`{"type":"text"}`:                        `pay has a schema that cannot be used: schema has the unknown type "text"`,
+		`{"properties":{"a":{"type":["x"]}}}`:    `schema.properties.a has the unknown type "x"`,
+		`{"properties":{"a":null}}`:              "schema.properties.a is null",
+		`{"properties":{"a":{"minLength":"x"}}}`: `schema.properties.a.minLength cannot be "x"`,
+		`{"properties":{"title":{"type":"string"},"b":{"not":{"minItems":1,"required":["a",1]}}}}`: `schema.properties.b.not.required cannot be ["a",1]`,
+		`{"allOf":[{"minLength":1},{"items":7}]}`:                                                  `schema.allOf[1].items cannot be 7`,
+		`{"properties":{"a":{"$ref":"#/title"}},"title":"x"}`:                                      `schema.title cannot be "x"`,
+		`{"properties":{"a":{"pattern":"["}}}`:                                                     "missing closing ]",
+		`{"$ref":"#/$defs/no"}`:                                                                    `schema has the reference "#/$defs/no", which names nothing`,
+		`{"$ref":"http://127.0.0.1/schema"}`:                                                       "names nothing",
+		`{"$ref":"#anchor"}`:                                                                       "names nothing",
+		`{"$dynamicRef":"#x"}`:                                                                     "$dynamicRef",
+		`{"$ref":"#"}`:                                                                             "refers to itself without end",
 		`{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"not":{"$ref":"#/$defs/b"}}]},"b":{"if":{"$ref":"#/$defs/a"}}}}`: "without end",
 		`{"properties":{"p":{"$ref":"#/$defs/b"}},"$ref":"#/$defs/b","$defs":{"b":{"anyOf":[{"$ref":"#"}]}}}`:         "without end",
 		nested(maxJSONDepth + 1): "deep",
@@ -169,6 +174,62 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 		_, err := compileSchema("pay", json.RawMessage(schema))
 		if shoal.KindOf(err) != shoal.InvalidArgument || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "pay") {
 			t.Errorf("%.60s\n got %v\nwant %s", schema, err, want)
+		}
+	}
+}
+
+// Neither references that name one large part in thousands of ways nor the search
+// for a mistake far within keep a processor busy.
+func TestTheWorkOfCompilingIsBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"$defs":{"bbbbbbbbbbbb":{"enum":["` + strings.Repeat("x", 200_000) + `"]}},"allOf":[true`)
+	for i := range 4096 {
+		b.WriteString(`,{"$ref":"#/$defs/`)
+		for bit := range 12 {
+			b.WriteString([]string{"b", "%62"}[i>>bit&1])
+		}
+		b.WriteString(`"}`)
+	}
+	_, err := CompileSchema("big", json.RawMessage(b.String()+"]}"))
+	if shoal.KindOf(err) != shoal.InvalidArgument || !strings.Contains(said(err), "big.$defs.bbbbbbbbbbbb is too large") {
+		t.Error(err)
+	}
+	deep := strings.Repeat(`{"not":`, 60) + `{"enum":["` + strings.Repeat("x", 200_000) + `"],"title":7}` + strings.Repeat("}", 60)
+	_, err = CompileSchema("deep", json.RawMessage(deep))
+	if shoal.KindOf(err) != shoal.InvalidArgument || !strings.Contains(said(err), `.not.not.not.not cannot be {"not":`) || len(said(err)) > 300 {
+		t.Errorf("%.500v", err)
+	}
+}
+
+// A schema is good for any value, and its faults are found where its caller says
+// that it is.
+func TestSchemasOfAnyValue(t *testing.T) {
+	for _, c := range []struct{ schema, text, want string }{
+		{`{"type":"string","minLength":2}`, `"x"`, "result: must have at least 2 characters, not 1"},
+		{`{"type":["array","null"],"items":{"type":"integer"}}`, `[1,"x"]`, "result[1]: must be integer, not string"},
+		{`{"type":["array","null"]}`, `null`, ""},
+		{`{"enum":[1,2]}`, `3`, "result: must be one of 1, 2"},
+		{`{"format":"email","unevaluatedProperties":false}`, `{"a":1}`, ""},
+		{`true`, ``, `result: not valid JSON at byte 0, after "": unexpected end of JSON input`},
+	} {
+		schema, err := CompileSchema("outputSchema", json.RawMessage(c.schema))
+		if err != nil {
+			t.Errorf("%s: %v", c.schema, err)
+			continue
+		}
+		if got := said(schema.Check("result", c.text)); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.schema, got, c.want)
+		}
+	}
+	for schema, want := range map[string]string{
+		`{"properties":{"a b":{"type":"text"}}}`:                                            `tools[1].outputSchema.properties["a b"]`,
+		`{"anyOf":[{},{"$ref":"#/$defs/x"}],"$defs":{"x":{"items":{"$ref":"other.json"}}}}`: "tools[1].outputSchema.$defs.x.items",
+		`{"allOf":[{"minimum":"x"}]}`:                                                       "tools[1].outputSchema.allOf[0].minimum",
+		`{"a":`:                                                                             "tools[1].outputSchema",
+	} {
+		_, err := CompileSchema("tools[1].outputSchema", json.RawMessage(schema))
+		if wrong, ok := errors.AsType[*shoal.Error](err); !ok || len(wrong.Fields) != 1 || wrong.Fields[0].Location != want {
+			t.Errorf("%s: %v", schema, err)
 		}
 	}
 }

@@ -23,24 +23,31 @@ const (
 	maxCheckSteps = 1_000_000
 )
 
-// check says what is wrong with the arguments of a call, in words for the model
-// that wrote them: every line names a path and what is expected there. No text
-// at all counts as {}.
-func (s *argumentSchema) check(arguments string) error {
-	if strings.TrimSpace(arguments) == "" {
-		arguments = "{}"
+// Check says what is wrong with a text of JSON, in words for the model that wrote
+// it: a line for each of the first 8 faults, with its path, which begins with
+// label, and what is expected there. Text that is no JSON, nests more than 100
+// deep or gives a property twice is a fault as well.
+//
+// The work is bounded: a check that takes too many steps, as alternatives within
+// alternatives do, ends with the error that the value is too large to be checked.
+//
+// A nil Schema takes any text.
+func (s *Schema) Check(label, text string) error {
+	if s == nil {
+		return nil
 	}
-	value, err := parseJSON(s.label, arguments)
+	value, err := parseJSON(label, text)
 	if err != nil {
 		return err
 	}
-	if _, ok := value.(map[string]any); !ok {
-		return fmt.Errorf("%s: must be object, not %s", s.label, typeOf(value))
-	}
+	return s.judge(label, value)
+}
+
+func (s *Schema) judge(label string, value any) error {
 	c := checker{s: s, limit: maxViolations}
-	c.value(s.root, value, s.label)
+	c.value(s.root, value, label)
 	if c.steps > maxCheckSteps {
-		return fmt.Errorf("%s: too large to be checked", s.label)
+		return fmt.Errorf("%s: too large to be checked", label)
 	}
 	if len(c.found) > 0 {
 		return errors.New(strings.Join(c.found, "\n"))
@@ -50,7 +57,7 @@ func (s *argumentSchema) check(arguments string) error {
 
 // checker is one walk of a value along a schema.
 type checker struct {
-	s     *argumentSchema
+	s     *Schema
 	found []string
 	limit int
 	steps int

@@ -1,0 +1,220 @@
+package agentconfig
+
+import (
+	"encoding/json"
+	"maps"
+	"net/textproto"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// BuiltIns are the tools that every hosted agent has; no configured tool may take
+// one of their names.
+var BuiltIns = []string{
+	"sendSpaceMessage", "readSpaceMessages", "getMyRuns", "delegateToAgent",
+	"setGoals", "setMemories", "setPlans", "deleteGoals", "deleteMemories", "deletePlans", "getPreviousPlans",
+}
+
+// The fields that a display tool shows the model beside its own.
+const (
+	TargetSpace  = "targetSpaceId"
+	Mention      = "mention"
+	TargetEntity = "targetEntityId" // of a targeted tool
+)
+
+// identity settles the agent's id.
+func (c *check) identity(config map[string]any, o Options) {
+	agent, ok := config["agent"].(map[string]any)
+	if !ok {
+		return
+	}
+	id, named := agent["id"].(string)
+	if !named && o.ID != "" {
+		id = string(o.ID)
+		agent["id"] = id
+	}
+	switch {
+	case id == "":
+		c.wrong("agent.id", "is required: give it here or by the name of the file")
+	case o.Fixed && id != string(o.ID):
+		c.wrong("agent.id", "is %s, but the config is for %s", quote(id), quote(string(o.ID)))
+	case id == string(shoal.System) || id == "." || id == ".." || !entityID.form.re.MatchString(id):
+		c.wrong("agent.id", "must be %s, and not system", entityID.form.says)
+	}
+}
+
+// across checks what concerns more than one field. Fields that are wrong by
+// themselves are gone by now, or of the wrong kind, and have been named.
+func (c *check) across(config map[string]any) {
+	if m, ok := config["model"].(map[string]any); ok {
+		if api := m["api"]; m["provider"] != "openai" && (api == "responses" || api == "chat") {
+			c.wrong("model.api", "is for the provider openai only")
+		}
+	}
+	names := map[string]string{}
+	tools, _ := config["tools"].([]any)
+	for i, t := range tools {
+		if t, ok := t.(map[string]any); ok {
+			at := index("tools", i)
+			c.once(names, t["name"], at)
+			c.tool(t, at)
+		}
+	}
+	servers := map[string]string{}
+	mcp, _ := config["mcp"].(map[string]any)
+	list, _ := mcp["servers"].([]any)
+	for i, s := range list {
+		if s, ok := s.(map[string]any); ok {
+			at := index("mcp.servers", i)
+			c.once(servers, s["name"], at)
+			c.headers(s["headers"], at+".headers")
+			c.link(s["url"], at+".url")
+		}
+	}
+}
+
+// once notices a name that stands at two places.
+func (c *check) once(seen map[string]string, name any, at string) {
+	text, ok := name.(string)
+	if !ok {
+		return
+	}
+	if first, twice := seen[text]; twice {
+		c.wrong(at+".name", "is %s, as is %s.name; names are unique", quote(text), first)
+		return
+	}
+	seen[text] = at
+}
+
+func (c *check) tool(t map[string]any, at string) {
+	kind, _ := t["executionType"].(string)
+	name, _ := t["name"].(string)
+	if slices.Contains(BuiltIns, name) && Type(kind) != BuiltInType {
+		c.wrong(at+".name", "is the name of a tool that every agent has: choose another one")
+	}
+	if t["targeted"] == true && t["displayTool"] != true {
+		c.wrong(at+".targeted", "needs displayTool: true")
+	}
+	input := t["inputSchema"]
+	switch Type(kind) {
+	case AgentType, ImageType, BuiltInType:
+		if input != nil {
+			c.wrong(at+".inputSchema", "is fixed for the type %s: leave it out", kind)
+		}
+	}
+	if s, ok := input.(map[string]any); ok {
+		if s["type"] != "object" {
+			c.wrong(at+".inputSchema.type", `must be "object"`)
+		}
+		if t["displayTool"] == true {
+			c.routable(s, t["targeted"] == true, at+".inputSchema")
+		}
+	}
+	answer, _ := t["answer"].(map[string]any)
+	if by, ok := answer["by"].([]any); ok {
+		quorum, _ := answer["quorum"].(json.Number)
+		if n, err := quorum.Int64(); err == nil && len(by) > 0 && n > int64(len(by)) {
+			c.wrong(at+".answer.quorum", "is %d, but only %d may answer", n, len(by))
+		}
+	}
+	c.execution(t, Type(kind), at+".execution")
+}
+
+func (c *check) execution(t map[string]any, kind Type, at string) {
+	x, _ := t["execution"].(map[string]any)
+	switch kind {
+	case BasicType:
+		if x["mode"] == Static {
+			return
+		}
+		if output, _ := x["output"].(map[string]any); len(output) > 0 {
+			c.wrong(at+".output", "is for the mode static only")
+		}
+		if x["template"] == true {
+			c.wrong(at+".template", "is for the mode static only")
+		}
+	case RequestType:
+		c.headers(x["headers"], at+".headers")
+		c.link(x["url"], at+".url")
+	}
+}
+
+// transportHeaders are those that the HTTP client sets by itself, or that would
+// ask a server for another host than the URL's.
+var transportHeaders = []string{
+	"Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "Te", "Trailer",
+	"Proxy-Authorization", "Proxy-Connection", "Accept-Encoding", "Expect",
+}
+
+func (c *check) headers(headers any, at string) {
+	table, _ := headers.(map[string]any)
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		same := textproto.CanonicalMIMEHeaderKey(name)
+		if slices.Contains(transportHeaders, same) {
+			c.wrong(join(at, name), "is set by the server itself")
+		}
+		if seen[same] {
+			c.wrong(join(at, name), "is there twice, in another spelling")
+		}
+		seen[same] = true
+	}
+}
+
+// link checks a URL as far as it is known: references and variables stand in for
+// something harmless.
+func (c *check) link(link any, at string) {
+	text, ok := link.(string)
+	if !ok || strings.HasPrefix(text, envBegin) {
+		return
+	}
+	text = envReference.ReplaceAllString(text, "1")
+	if u, err := url.Parse(text); err != nil || u.Hostname() == "" {
+		c.wrong(at, "is no URL that can be called")
+	}
+}
+
+// closing are keywords by which a part of a schema refuses fields that another
+// part allows.
+var closing = []string{"additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties", "patternProperties"}
+
+// routable checks that the routing fields can stand beside a display tool's own.
+func (c *check) routable(s map[string]any, targeted bool, at string) {
+	added := []string{TargetSpace, Mention}
+	if targeted {
+		added = append(added, TargetEntity)
+	}
+	properties, _ := s["properties"].(map[string]any)
+	for _, name := range added {
+		if _, taken := properties[name]; taken {
+			c.wrong(join(at+".properties", name), "is what a display tool adds by itself: choose another name")
+		}
+	}
+	for _, keyword := range []string{"propertyNames", "maxProperties", "$ref", "$dynamicRef", "not", "if", "const", "enum"} {
+		if _, there := s[keyword]; there {
+			c.wrong(join(at, keyword), "cannot stand at the top of a display tool's schema, which gets %s beside its own fields", strings.Join(added, ", "))
+		}
+	}
+	patterns, _ := s["patternProperties"].(map[string]any)
+	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
+		re, err := regexp.Compile(pattern)
+		if err != nil || slices.ContainsFunc(added, re.MatchString) {
+			c.wrong(join(at+".patternProperties", pattern), "could mean %s, which a display tool gets beside its own fields", strings.Join(added, ", "))
+		}
+	}
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		parts, _ := s[keyword].([]any)
+		for i, part := range parts {
+			part, _ := part.(map[string]any)
+			for _, word := range append(closing, "$ref", "not", "if") {
+				if _, there := part[word]; there {
+					c.wrong(join(index(join(at, keyword), i), word), "cannot stand here in a display tool's schema, which gets %s beside its own fields", strings.Join(added, ", "))
+				}
+			}
+		}
+	}
+}

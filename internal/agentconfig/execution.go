@@ -1,0 +1,115 @@
+package agentconfig
+
+import "encoding/json"
+
+// Type is a kind of tool: who executes it, and how.
+type Type string
+
+// The kinds of tools.
+const (
+	BasicType   Type = "basic"
+	RequestType Type = "request"
+	AgentType   Type = "ai-agent"
+	ImageType   Type = "image-generator"
+	WaitingType Type = "waiting"
+	ComputeType Type = "compute"
+	// BuiltInType are entries for tools that every agent has anyhow; they are
+	// accepted, since old configs name them, and change nothing.
+	BuiltInType Type = "prebuilt"
+)
+
+// Execution holds the settings of the tool's kind.
+type Execution struct {
+	Basic   *Basic
+	Request *Request
+	Agent   *AgentCall
+	Image   *Image
+	Waiting *Waiting
+	Compute *Compute
+	BuiltIn *BuiltIn
+}
+
+// The modes of a basic tool.
+const (
+	NoExecution = "no-execution" // a client executes it
+	Static      = "static"       // answers with Output
+	PassThrough = "pass-through" // answers with its input
+)
+
+// Basic is a tool without an effect of its own.
+type Basic struct {
+	Mode   string         `json:"mode"`
+	Output map[string]any `json:"output"`
+	// Template puts the input's values in place of {{name}} in Output.
+	Template bool `json:"template"`
+}
+
+// Request is an HTTP request. URL, Headers, QueryParams and Body may hold
+// {{name}} for a value of the input and ${env.NAME} for one of the environment.
+type Request struct {
+	URL         string            `json:"url"`
+	Method      string            `json:"method"`
+	Headers     map[string]string `json:"headers"`
+	QueryParams map[string]any    `json:"queryParams"` // texts, numbers and booleans
+	// Body is nil where the input itself is the body.
+	Body json.RawMessage `json:"body"`
+	// Timeout is milliseconds.
+	Timeout int64 `json:"timeout"`
+}
+
+// AgentCall asks another hosted agent.
+type AgentCall struct {
+	AgentConfig    string `json:"agentConfig"` // the id of the other agent
+	IncludeContext bool   `json:"includeContext"`
+	Stream         bool   `json:"stream"`
+	Timeout        int64  `json:"timeout"` // milliseconds
+}
+
+// Image makes pictures.
+type Image struct {
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	// APIKey is a reference to the environment; empty is the provider's own key.
+	APIKey         string `json:"apiKey"`
+	BaseURL        string `json:"baseURL"`
+	Size           string `json:"size"`
+	Quality        string `json:"quality"`
+	Style          string `json:"style"`
+	IncludeContext bool   `json:"includeContext"`
+}
+
+// Waiting lets the run wait without holding anything.
+type Waiting struct {
+	Duration int64  `json:"duration"` // milliseconds
+	Reason   string `json:"reason"`
+}
+
+// Compute evaluates an expression over the input.
+type Compute struct {
+	Operation  string `json:"operation"` // a name for the record
+	Expression string `json:"expression"`
+}
+
+// BuiltIn names a tool that every agent has.
+type BuiltIn struct {
+	Action string `json:"action"`
+}
+
+// UnmarshalJSON reads a tool of the canonical form.
+func (t *Tool) UnmarshalJSON(text []byte) error {
+	type plain Tool
+	var in struct {
+		plain
+		Execution json.RawMessage `json:"execution"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*t = Tool(in.plain)
+	x := &t.Execution
+	target := map[Type]any{
+		BasicType: &x.Basic, RequestType: &x.Request, AgentType: &x.Agent, ImageType: &x.Image,
+		WaitingType: &x.Waiting, ComputeType: &x.Compute, BuiltInType: &x.BuiltIn,
+	}[t.ExecutionType]
+	return json.Unmarshal(in.Execution, target)
+}

@@ -1,0 +1,271 @@
+package agentconfig
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is what a shape takes.
+type kind uint8
+
+const (
+	object kind = iota // fields with names of ours
+	table              // fields with names of the author's
+	list
+	text
+	whole
+	number
+	flag
+	anything
+	schema   // a JSON Schema
+	alone    // a text, number or boolean
+	someBody // the word members, or a list of entity ids
+)
+
+// shape describes a value: the check walks it, and the JSON Schema is made of it.
+type shape struct {
+	kind      kind
+	doc       string
+	fields    []field  // of an object
+	items     *shape   // of a list or a table
+	names     *pattern // of a table's fields
+	choices   []string // of a text
+	form      *pattern // of a text
+	least     float64  // of a number; a text's characters, a list's items
+	most      float64
+	env       bool // texts in it may refer to the environment
+	unique    bool // a list holds nothing twice
+	arguments bool // a schema is that of an object
+	// byType are the shapes of execution, chosen by executionType.
+	byType map[Type]shape
+}
+
+// field is one field of an object. A field that is not required and absent, or
+// null, takes its fallback; without one it stays away.
+type field struct {
+	name     string
+	shape    shape
+	required bool
+	fallback any
+}
+
+// pattern is a regular expression that JSON Schema and Go both understand, and
+// how it is said to people.
+type pattern struct {
+	re   *regexp.Regexp
+	says string
+}
+
+func matching(re, says string) *pattern { return &pattern{regexp.MustCompile(re), says} }
+
+// walk checks a value and returns it with its defaults.
+func (c *check) walk(s shape, v any, path string) any {
+	if s.kind != anything && s.kind != schema && !s.takes(v) {
+		c.wrong(path, "must be %s, not %s", s.expects(), kindOf(v))
+		return nil
+	}
+	switch s.kind {
+	case object:
+		return c.object(s, v.(map[string]any), path)
+	case table:
+		return c.table(s, v.(map[string]any), path)
+	case list:
+		return c.list(s, v.([]any), path)
+	case text:
+		c.text(s, v.(string), path)
+	case whole, number:
+		c.numberIn(s, v.(json.Number), path)
+	case schema:
+		c.references(s, v, path)
+		c.schema(v, path)
+	case someBody:
+		return c.somebody(v, path)
+	default:
+		c.references(s, v, path)
+	}
+	return v
+}
+
+// takes says whether a value is of the shape's kind.
+func (s shape) takes(v any) bool {
+	switch s.kind {
+	case object, table:
+		_, ok := v.(map[string]any)
+		return ok
+	case list:
+		_, ok := v.([]any)
+		return ok
+	case text:
+		_, ok := v.(string)
+		return ok
+	case flag:
+		_, ok := v.(bool)
+		return ok
+	case number:
+		_, ok := v.(json.Number)
+		return ok
+	case whole:
+		n, ok := v.(json.Number)
+		f, err := n.Float64()
+		return ok && err == nil && f == math.Trunc(f)
+	case alone:
+		return slices.Contains([]string{"a text", "a number", "true or false"}, kindOf(v))
+	}
+	_, list := v.([]any)
+	return list || v == members
+}
+
+func (s shape) expects() string {
+	return map[kind]string{
+		object: "an object", table: "an object", list: "a list", text: "a text", whole: "a whole number",
+		number: "a number", flag: "true or false", alone: "a text, a number or true or false",
+		someBody: "the word members or a list of entity ids",
+	}[s.kind]
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "true or false"
+	case string:
+		return "a text"
+	case json.Number:
+		return "a number"
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}
+
+func (c *check) object(s shape, in map[string]any, path string) any {
+	out := map[string]any{}
+	known := make([]string, 0, len(s.fields))
+	for _, f := range s.fields {
+		known = append(known, f.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if !slices.Contains(known, name) {
+			c.wrong(join(path, name), "is not a known field; known are: %s", strings.Join(known, ", "))
+		}
+	}
+	for _, f := range s.fields {
+		at, v := join(path, f.name), in[f.name]
+		if v == nil && f.required {
+			c.wrong(at, "is required")
+			continue
+		}
+		if v == nil {
+			if v = f.fallback; v == nil {
+				continue
+			}
+		}
+		if f.shape.byType != nil {
+			kind, _ := out["executionType"].(string)
+			chosen, ok := f.shape.byType[Type(kind)]
+			if !ok {
+				continue // the type itself is wrong, which is said there
+			}
+			f.shape = chosen
+		}
+		if v = c.walk(f.shape, v, at); v != nil {
+			out[f.name] = v
+		}
+	}
+	return out
+}
+
+func (c *check) table(s shape, in map[string]any, path string) any {
+	out := map[string]any{}
+	if len(in) > int(s.most) {
+		c.wrong(path, "has %d fields; at most %v are allowed", len(in), s.most)
+	}
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		at := join(path, name)
+		if s.names != nil && !s.names.re.MatchString(name) {
+			c.wrong(at, "is no name of %s", s.names.says)
+		}
+		if v := c.walk(*s.items, in[name], at); v != nil {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+func (c *check) list(s shape, in []any, path string) any {
+	out := make([]any, 0, len(in))
+	if n := float64(len(in)); n < s.least || n > s.most {
+		c.wrong(path, "has %d items; it must have %v to %v", len(in), s.least, s.most)
+	}
+	for i, item := range in {
+		if s.unique && slices.Contains(out, item) { // texts; others compare unequal
+			c.wrong(index(path, i), "is there twice")
+		}
+		out = append(out, c.walk(*s.items, item, index(path, i)))
+	}
+	return out
+}
+
+func (c *check) text(s shape, v, path string) {
+	switch n := utf8.RuneCountInString(v); {
+	case len(s.choices) > 0:
+		if !slices.Contains(s.choices, v) {
+			c.wrong(path, "must be one of %s", strings.Join(s.choices, ", "))
+		}
+	case float64(n) < s.least && s.least == 1:
+		c.wrong(path, "must not be empty")
+	case float64(n) > s.most:
+		c.wrong(path, "has %d characters; at most %v are allowed", n, s.most)
+	case s.form != nil && !s.form.re.MatchString(v):
+		c.wrong(path, "must be %s", s.form.says)
+	}
+	c.references(s, v, path)
+}
+
+func (c *check) numberIn(s shape, n json.Number, path string) {
+	if f, err := n.Float64(); err != nil || f < s.least || f > s.most {
+		c.wrong(path, "must be from %s to %s", quote(s.least), quote(s.most))
+	}
+}
+
+// references checks every text in a value for references to the environment.
+func (c *check) references(s shape, v any, path string) {
+	switch v := v.(type) {
+	case string:
+		if s.env {
+			c.env(v, path)
+		} else if strings.Contains(v, envBegin) {
+			c.wrong(path, "refers to the environment, which only the execution of request tools and the headers of MCP servers may")
+		}
+	case []any:
+		for i, item := range v {
+			c.references(s, item, index(path, i))
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			c.references(shape{}, name, join(path, name)) // a name is never replaced
+			c.references(s, v[name], join(path, name))
+		}
+	}
+}
+
+// somebody checks who may answer. The order of ids says nothing, so it is lost.
+func (c *check) somebody(v any, path string) any {
+	ids, ok := v.([]any)
+	if !ok {
+		return v
+	}
+	ids = c.walk(shape{kind: list, items: &entityID, least: 1, most: maxAnswerers, unique: true}, ids, path).([]any)
+	slices.SortFunc(ids, func(a, b any) int {
+		x, _ := a.(string)
+		y, _ := b.(string)
+		return strings.Compare(x, y)
+	})
+	return ids
+}

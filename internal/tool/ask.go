@@ -1,0 +1,46 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+)
+
+var errWait = errors.New("arguments: duration and seconds must be numbers")
+
+var promptSchema = json.RawMessage(`{"type":"object","properties":{"prompt":{"type":"string",` +
+	`"description":"The task, with everything that is needed to do it."}},"required":["prompt"],"additionalProperties":false}`)
+
+// ask makes a tool of another agent, which is looked up at each call.
+func (t *Tool) ask(x *agentconfig.AgentCall, find func(context.Context, shoal.EntityID) (*agent.Agent, error)) error {
+	if find == nil {
+		return shoal.Invalid("executionType", "ai-agent is not supported here")
+	}
+	t.spec.Schema = promptSchema
+	t.spec.Timeout = milliseconds(x.Timeout)
+	t.spec.Idempotent = true // the other agent's conversation knows how far it came
+	t.run = func(ctx context.Context, c call) (agent.Output, error) {
+		other, err := find(ctx, shoal.EntityID(x.AgentConfig))
+		if errors.Is(err, shoal.NotFound) {
+			return failed(fmt.Sprintf("Error: there is no agent %s.", x.AgentConfig)), nil
+		}
+		if err != nil {
+			return agent.Output{}, err
+		}
+		sub := agent.AsTool(other, agent.SubAgent{
+			Name: c.Name, Description: t.config.Description, WithHistory: x.IncludeContext, WithoutPermission: true,
+		})
+		arguments, err := encode(map[string]any{"input": c.input["prompt"]})
+		if err != nil {
+			return agent.Output{}, err
+		}
+		c.Arguments = arguments
+		return sub.Call(ctx, c.ToolCall)
+	}
+	return nil
+}

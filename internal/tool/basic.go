@@ -1,0 +1,113 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"time"
+
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+)
+
+// basic makes a tool without an effect: executed by a client, or answered at
+// once.
+func (t *Tool) basic(x *agentconfig.Basic) {
+	switch x.Mode {
+	case agentconfig.Static:
+		output := x.Output
+		t.run = func(_ context.Context, c call) (agent.Output, error) {
+			filled := any(output)
+			if x.Template {
+				filled = fillAll(output, variables(c.input))
+			}
+			return succeed(filled)
+		}
+	case agentconfig.PassThrough:
+		t.run = func(_ context.Context, c call) (agent.Output, error) { return succeed(c.input) }
+	default:
+		t.kind = Client
+		return
+	}
+	t.spec.Idempotent = true // there is no effect to repeat
+}
+
+// succeed answers with success: true and the fields of an object, which may say
+// otherwise.
+func succeed(fields any) (agent.Output, error) {
+	result := map[string]any{"success": true}
+	if object, ok := fields.(map[string]any); ok {
+		maps.Copy(result, object)
+	}
+	return answer(result)
+}
+
+// maxWait bounds what a model may wait for.
+const maxWait = 31 * 24 * time.Hour
+
+var waitSchema = json.RawMessage(`{"type":"object","properties":{` +
+	`"duration":{"type":"number","minimum":0,"description":"How long to wait, in milliseconds."},` +
+	`"seconds":{"type":"number","minimum":0,"description":"How long to wait, in seconds, where duration is not given."},` +
+	`"reason":{"type":"string","description":"What is waited for."}}}`)
+
+// waiting makes a tool that is over when time has passed.
+func (t *Tool) waiting() {
+	t.kind = Clock
+	if len(t.spec.Schema) == 0 {
+		t.spec.Schema = waitSchema
+	}
+}
+
+// Wait is how long a call of a tool of the kind [Clock] waits, and why.
+type Wait struct {
+	Duration time.Duration
+	Reason   string
+}
+
+// Wait reads a call: its duration in milliseconds, else its seconds, else what
+// the config says; at most 31 days, at least 0. The error is for the model.
+func (t *Tool) Wait(arguments string) (Wait, error) {
+	_, arguments, err := t.Strip(arguments)
+	if err != nil {
+		return Wait{}, err
+	}
+	if err := t.Check(arguments); err != nil {
+		return Wait{}, err
+	}
+	var w Wait
+	if x := t.config.Execution.Waiting; x != nil {
+		w = Wait{Duration: milliseconds(x.Duration), Reason: x.Reason}
+	}
+	value, err := decode([]byte(arguments))
+	if err != nil {
+		return Wait{}, errWait
+	}
+	input, _ := floats(value).(map[string]any)
+	duration, inMs := input["duration"].(float64)
+	seconds, inSeconds := input["seconds"].(float64)
+	switch {
+	case inMs:
+		w.Duration = span(duration)
+	case inSeconds:
+		w.Duration = span(seconds * 1000)
+	case input["duration"] != nil || input["seconds"] != nil:
+		return Wait{}, errWait
+	}
+	if reason, ok := input["reason"].(string); ok && reason != "" {
+		w.Reason = reason
+	}
+	return w, nil
+}
+
+// span turns milliseconds into a duration within the bounds.
+func span(ms float64) time.Duration {
+	return time.Duration(min(max(ms, 0), float64(maxWait/time.Millisecond)) * float64(time.Millisecond))
+}
+
+// Result is the result of a call that began to wait and is over at a time.
+func (w Wait) Result(at time.Time) string {
+	return string(mustEncode(map[string]any{
+		"success": true, "waited": w.Duration.Milliseconds(), "reason": w.Reason,
+		"timestamp": at.UTC().Format("2006-01-02T15:04:05.000Z"),
+	}))
+}

@@ -1,0 +1,205 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+)
+
+// Routing is where the model wants a call of a display tool to be shown. The zero
+// value shows it nowhere.
+type Routing struct {
+	TargetSpaceID  shoal.SpaceID
+	Mention        shoal.EntityID
+	TargetEntityID shoal.EntityID
+}
+
+// routingField is one field that a display tool adds.
+type routingField struct {
+	name, description string
+	targeted          bool // only for targeted tools
+	set               func(r *Routing, value string)
+}
+
+// routingFields are in the order in which the model sees them.
+var routingFields = []routingField{
+	{
+		name:        agentconfig.TargetSpace,
+		description: "The id of the space in which to show this. Without it nobody sees it.",
+		set:         func(r *Routing, v string) { r.TargetSpaceID = shoal.SpaceID(v) },
+	},
+	{
+		name:        agentconfig.Mention,
+		description: "The id of a member of that space to mention, who then acts on it.",
+		set:         func(r *Routing, v string) { r.Mention = shoal.EntityID(v) },
+	},
+	{
+		name:        agentconfig.TargetEntity,
+		targeted:    true,
+		description: "The id of the one member of that space to show this to. The others see that something private is there.",
+		set:         func(r *Routing, v string) { r.TargetEntityID = shoal.EntityID(v) },
+	},
+}
+
+// routed returns a copy of an author's schema with the routing fields in front of
+// its own properties. They are never required.
+func routed(schema json.RawMessage, targeted bool) (json.RawMessage, error) {
+	parts := map[string]json.RawMessage{}
+	if len(schema) > 0 {
+		if err := json.Unmarshal(schema, &parts); err != nil {
+			return nil, shoal.Invalid("inputSchema", "is no object")
+		}
+	}
+	properties := map[string]json.RawMessage{}
+	if own := parts["properties"]; len(own) > 0 {
+		if err := json.Unmarshal(own, &properties); err != nil {
+			return nil, shoal.Invalid("inputSchema.properties", "is no object")
+		}
+	}
+	delete(parts, "type")
+	delete(parts, "properties")
+	var b bytes.Buffer
+	b.WriteString(`{"type":"object","properties":{`)
+	for i, f := range routingFields {
+		if f.targeted && !targeted {
+			continue
+		}
+		if _, taken := properties[f.name]; taken {
+			return nil, shoal.Invalid("inputSchema.properties."+f.name, "is what a display tool adds by itself: choose another name")
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		member(&b, f.name, mustEncode(map[string]string{"type": "string", "description": f.description}))
+	}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		b.WriteByte(',')
+		member(&b, name, properties[name])
+	}
+	b.WriteByte('}')
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		b.WriteByte(',')
+		member(&b, name, parts[name])
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+func member(b *bytes.Buffer, name string, value json.RawMessage) {
+	b.Write(mustEncode(name))
+	b.WriteByte(':')
+	b.Write(value)
+}
+
+// mustEncode writes what cannot fail to be written: strings.
+func mustEncode(v any) json.RawMessage {
+	text, err := encode(v)
+	if err != nil {
+		panic("tool: " + err.Error())
+	}
+	return json.RawMessage(text)
+}
+
+// Strip takes the routing fields out of the arguments of a call. What is left is
+// what the model wrote, byte for byte and in its order, but for the space between
+// the fields; no text at all counts as {}. A tool that is no display tool has no
+// such fields: there a field of that name is an argument like any other.
+//
+// The error says what is wrong, in words for the model.
+func (t *Tool) Strip(arguments string) (Routing, string, error) {
+	var r Routing
+	if strings.TrimSpace(arguments) == "" {
+		arguments = "{}"
+	}
+	fields, err := split(arguments)
+	if err != nil {
+		return r, "", err
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for _, f := range fields {
+		if t.config.DisplayTool {
+			routing, err := r.take(f, t.config.Targeted)
+			if err != nil {
+				return Routing{}, "", err
+			}
+			if routing {
+				continue
+			}
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.Write(f.quoted)
+		b.WriteByte(':')
+		b.Write(f.value)
+	}
+	b.WriteByte('}')
+	return r, b.String(), nil
+}
+
+// take keeps a field that is one of the routing, and says whether it is.
+func (r *Routing) take(f argument, targeted bool) (bool, error) {
+	at := slices.IndexFunc(routingFields, func(known routingField) bool { return known.name == f.name })
+	if at < 0 || (routingFields[at].targeted && !targeted) {
+		return false, nil
+	}
+	var value *string
+	if err := json.Unmarshal(f.value, &value); err != nil {
+		return true, fmt.Errorf("arguments.%s: must be a string", f.name)
+	}
+	if value != nil && *value != "" {
+		if err := shoal.CheckID("arguments."+f.name, *value); err != nil {
+			return true, fmt.Errorf("arguments.%s: must be an id", f.name)
+		}
+		routingFields[at].set(r, *value)
+	}
+	return true, nil
+}
+
+// argument is one top-level field of a call's arguments.
+type argument struct {
+	name          string
+	quoted, value json.RawMessage
+}
+
+// split takes the top level of an object apart.
+func split(arguments string) ([]argument, error) {
+	dec := json.NewDecoder(strings.NewReader(arguments))
+	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
+		return nil, errors.New("arguments: must be one JSON object")
+	}
+	var fields []argument
+	seen := map[string]bool{}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return nil, errors.New("arguments: is no JSON")
+		}
+		name, _ := token.(string) // a name is always one
+		if seen[name] {
+			return nil, fmt.Errorf("arguments: the field %.80q is given twice", name)
+		}
+		seen[name] = true
+		f := argument{name: name, quoted: mustEncode(name)}
+		if err := dec.Decode(&f.value); err != nil {
+			return nil, errors.New("arguments: is no JSON")
+		}
+		fields = append(fields, f)
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, errors.New("arguments: is no JSON")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("arguments: there is text after the object")
+	}
+	return fields, nil
+}

@@ -1,0 +1,88 @@
+package tool
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+)
+
+// secrets are texts that no result and no error holds.
+type secrets struct{ replace *strings.Replacer }
+
+// shortSecret is below what can be hidden: it would be found everywhere.
+const shortSecret = 4
+
+const hidden = "[secret]"
+
+// newSecrets collects the values of the environment, and what an author wrote
+// into headers that carry credentials.
+func newSecrets(values []string, headers map[string]string) secrets {
+	all := slices.Clone(values)
+	for name, value := range headers {
+		if !credential(name) {
+			continue
+		}
+		for _, p := range agentconfig.Split(value) {
+			if p.Env == "" && !variable.MatchString(p.Text) {
+				word := strings.TrimSpace(p.Text)
+				for _, scheme := range []string{"Bearer", "Basic", "Token"} {
+					if first, rest, ok := strings.Cut(word+" ", " "); ok && strings.EqualFold(first, scheme) {
+						word = strings.TrimSpace(rest)
+					}
+				}
+				all = append(all, word)
+			}
+		}
+	}
+	var forms []string
+	for _, v := range all {
+		if len(v) >= shortSecret {
+			quoted := string(mustEncode(v))
+			forms = append(forms, v, url.QueryEscape(v), url.PathEscape(v), quoted[1:len(quoted)-1])
+		}
+	}
+	// The longest first: a secret may begin with another one.
+	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	var pairs []string
+	for _, f := range slices.Compact(forms) {
+		pairs = append(pairs, f, hidden)
+	}
+	return secrets{strings.NewReplacer(pairs...)}
+}
+
+// credential says whether a header carries one, by its name.
+func credential(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"authorization", "cookie", "token", "secret", "key", "password", "auth"}, func(word string) bool {
+		return strings.Contains(name, word)
+	})
+}
+
+func (s secrets) hide(text string) string { return s.replace.Replace(text) }
+
+// hideAll hides the secrets in every text, name and number of a value.
+func (s secrets) hideAll(v any) any {
+	switch v := v.(type) {
+	case string:
+		return s.hide(v)
+	case json.Number:
+		if text := s.hide(v.String()); text != v.String() {
+			return text
+		}
+	case []any:
+		for i := range v {
+			v[i] = s.hideAll(v[i])
+		}
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, item := range v {
+			out[s.hide(name)] = s.hideAll(item)
+		}
+		return out
+	}
+	return v
+}
