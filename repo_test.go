@@ -241,15 +241,15 @@ var machinePath = regexp.MustCompile(`(^|[^\w.~/}\])-]|//)/(work|root|home/\w+|U
 
 func TestMachinePath(t *testing.T) {
 	for text, want := range map[string]bool{
-		"cd /" + "work/shoal":             true,
-		`"/` + `home/ann/x"`:              true,
-		"(/" + "root/.npmrc)":             true,
-		"file:///" + "Users/ann/y":        true,
-		"PATH=/" + "root":                 true,
-		"/var/lib/shoal":                  false,
-		"https://shop.example/work/1":     false,
-		"./work/x ~/work/x internal/root": false,
-		"/workers /roots":                 false,
+		"cd /" + "work/shoal":                       true,
+		`"/` + `home/ann/x"`:                        true,
+		"(/" + "root/.npmrc)":                       true,
+		"file:///" + "Users/ann/y":                  true,
+		"PATH=/" + "root":                           true,
+		"/var/lib/shoal":                            false,
+		"https://shop.example/work/1":               false,
+		"./" + "work/x ~/" + "work/x internal/root": false,
+		"/workers /roots":                           false,
 	} {
 		if got := machinePath.MatchString(text); got != want {
 			t.Errorf("machinePath in %q = %v, want %v", text, got, want)
