@@ -39,6 +39,7 @@ var importTable = []importRule{
 	{dir: "agent/provider/anthropic", inside: []string{".", "agent", "agent/provider/internal/wire"}, others: true, never: sqlPackages},
 	{dir: "agent/provider/google", inside: []string{".", "agent", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/internal/wire", inside: []string{".", "agent"}, never: sqlPackages},
+	{dir: "agent/provider/internal/wiretest", inside: []string{"agent"}, never: sqlPackages},
 	{dir: "agent/provider/openai", inside: []string{".", "agent", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/script", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "agent/storetest", inside: []string{".", "agent"}, others: true, never: sqlAndWeb},
@@ -86,9 +87,11 @@ var importTable = []importRule{
 		dir: "internal/shoaltest",
 		inside: []string{
 			".", "client", "internal/app", "internal/auth", "internal/hub", "internal/localbus", "internal/sqlstore",
+			"internal/storytest",
 		},
 		others: true,
 	},
+	{dir: "internal/storytest", never: sqlAndWeb},
 	{dir: "internal/sqlstore", inside: []string{".", "internal/hub"}, others: true, never: webPackages},
 }
 

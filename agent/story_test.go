@@ -5,18 +5,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
+	"github.com/shoal-dev/shoal/internal/storytest"
 )
 
 var update = flag.Bool("update", false, "write testdata/stories anew")
@@ -31,31 +28,13 @@ var update = flag.Bool("update", false, "write testdata/stories anew")
 //	answer ID WORDS     answers a request: yes, no, always, never, or the text of the answer
 //	history             shows the stored messages
 func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/stories/*.txt")
-	if err != nil || len(files) < 10 {
-		t.Fatalf("stories: %v, %d files", err, len(files))
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got string
-			synctest.Test(t, func(t *testing.T) {
-				got = tell(t, string(text))
-				<-time.After(time.Hour) // what a turn left behind ends by itself
-			})
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if d := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); d != "" && !*update {
-				t.Errorf("the story is another one (-update writes it anew):\n%s", d)
-			}
+	storytest.Play(t, "testdata/stories/*.txt", 10, *update, func(t *testing.T, _, text string) (got string) {
+		synctest.Test(t, func(t *testing.T) {
+			got = tell(t, text)
+			<-time.After(time.Hour) // what a turn left behind ends by itself
 		})
-	}
+		return got
+	})
 }
 
 // story is a telling: the agent's options, what the model will say, and the
@@ -71,22 +50,11 @@ type story struct {
 // tell plays a story and returns it with what was seen.
 func tell(t *testing.T, text string) string {
 	s := &story{t: t, conv: agent.NewConversation(), opts: agent.Options{Tools: storyTools(), DetailedErrors: true}}
-	var told strings.Builder
-	for i, block := range strings.Split(strings.TrimRight(text, "\n"), "\n\n") {
-		if i > 0 {
-			told.WriteString("\n")
-		}
-		commands, _, shows := strings.Cut(block, "\n----")
-		told.WriteString(commands + "\n")
+	return storytest.Blocks(t, text, func(commands string) string {
 		s.out.Reset()
 		s.block(commands)
-		if shows {
-			told.WriteString("----\n" + s.out.String())
-		} else if s.out.Len() > 0 {
-			t.Fatalf("block %q shows something and has no line of dashes:\n%s", commands, s.out.String())
-		}
-	}
-	return told.String()
+		return s.out.String()
+	})
 }
 
 func (s *story) block(commands string) {

@@ -4,17 +4,14 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/storytest"
 )
 
 var update = flag.Bool("update", false, "write testdata/stories anew")
@@ -47,52 +44,20 @@ var update = flag.Bool("update", false, "write testdata/stories anew")
 //	lose                   what was stored since the last drafts is lost
 //	crash                  the process dies; what was saved and the steps stay
 func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/stories/*.txt")
-	if err != nil || len(files) < 10 {
-		t.Fatalf("stories: %v, %d files", err, len(files))
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := tell(t, string(text))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if d := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); d != "" {
-				t.Errorf("the story is another one (-update writes it anew):\n%s", d)
-			}
-		})
-	}
+	storytest.Play(t, "testdata/stories/*.txt", 10, *update, func(t *testing.T, _, text string) string { return tell(t, text) })
 }
 
 func tell(t *testing.T, text string) string {
 	s := newStory(t)
-	var told strings.Builder
-	for i, block := range strings.Split(strings.TrimRight(text, "\n"), "\n\n") {
-		if i > 0 {
-			told.WriteString("\n")
-		}
-		commands, _, shows := strings.Cut(block, "\n----")
-		told.WriteString(commands + "\n")
+	return storytest.Blocks(t, text, func(commands string) string {
 		s.out.Reset()
 		for line := range strings.Lines(commands) {
 			if line = strings.TrimRight(line, "\n"); line != "" && line[0] != '#' {
 				s.command(line)
 			}
 		}
-		if shows {
-			told.WriteString("----\n" + s.out.String())
-		} else if s.out.Len() > 0 {
-			t.Fatalf("block %q shows something and has no line of dashes:\n%s", commands, s.out.String())
-		}
-	}
-	return told.String()
+		return s.out.String()
+	})
 }
 
 // story is a telling: a composer, the spaces around it, and what a store has.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
+	"github.com/shoal-dev/shoal/internal/storytest"
 )
 
 // OpenSQLite opens a new SQLite store in a directory of the test and closes it
@@ -40,29 +40,10 @@ func OpenSQLite(t testing.TB) *sqlstore.Store {
 // Play plays every scenario that pattern matches, each as a subtest. With update
 // it writes the outcomes anew instead of comparing them.
 func Play(t *testing.T, pattern string, update bool) {
-	files, err := filepath.Glob(pattern)
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenario matches %s (%v)", pattern, err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got string
-			synctest.Test(t, func(t *testing.T) { got = play(t, file, string(text)) })
-			switch {
-			case got == string(text):
-			case update:
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			default:
-				t.Errorf("%s has another outcome; run with -update to write it there, and look at the difference:\n%s", file, difference(string(text), got))
-			}
-		})
-	}
+	storytest.Play(t, pattern, 1, update, func(t *testing.T, file, text string) (got string) {
+		synctest.Test(t, func(t *testing.T) { got = play(t, file, text) })
+		return got
+	})
 }
 
 // play runs a scenario and returns its text with the outcomes that it had.
@@ -98,19 +79,6 @@ func play(t *testing.T, file, text string) string {
 		fmt.Fprintln(&out, line)
 	}
 	return out.String()
-}
-
-// difference shows from where on two texts differ.
-func difference(want, got string) string {
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	at := 0
-	for at < len(w) && at < len(g) && w[at] == g[at] {
-		at++
-	}
-	around := func(lines []string) string {
-		return strings.Join(lines[min(max(at-4, 0), len(lines)):min(at+8, len(lines))], "\n")
-	}
-	return fmt.Sprintf("line %d\n--- written\n%s\n--- happened\n%s", at+1, around(w), around(g))
 }
 
 // stage is where a scenario plays: one hub, and what was said about it.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/shoal-dev/shoal/internal/storytest"
 )
 
 func TestParse(t *testing.T) {
@@ -50,7 +52,7 @@ func TestPlay(t *testing.T) {
 	for name, text := range map[string]string{"as told": told, "without outcome": blank, "with another one": wrong} {
 		synctest.Test(t, func(t *testing.T) {
 			if got := play(t, file, text); got != told {
-				t.Errorf("%s it plays as\n%s", name, difference(told, got))
+				t.Errorf("%s it plays as\n%s", name, storytest.Difference(told, got))
 			}
 		})
 	}

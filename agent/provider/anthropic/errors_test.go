@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/anthropic"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
 )
 
 func said(kind, message string) string {
@@ -43,22 +44,22 @@ func TestRefusals(t *testing.T) {
 		{403, "{}", agent.ClassAuth},
 		{204, "", agent.ClassMalformed},
 	} {
-		v := newVendor(t, refuses(c.status, c.body))
-		_, err := tell(v.model(t), t, hello())
-		failure := modelError(t, err)
+		v := newVendor(t, wiretest.Refuses(c.status, c.body))
+		_, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+		failure := wiretest.ModelError(t, err)
 		if failure.Class != c.want || failure.Status != c.status || failure.Provider != "anthropic" {
 			t.Errorf("status %d %s: error %#v, want class %q", c.status, c.body, failure, c.want)
 		}
-		if n := len(v.requests); n != 1 {
+		if n := len(v.Requests); n != 1 {
 			t.Errorf("status %d: %d requests, want one", c.status, n)
 		}
 	}
 }
 
 func TestRefusalTellsCodeWordsAndDelay(t *testing.T) {
-	v := newVendor(t, refuses(429, said("rate_limit_error", "the key "+testKey), "Retry-After", "17"))
-	_, err := tell(v.model(t), t, hello())
-	failure := modelError(t, err)
+	v := newVendor(t, wiretest.Refuses(429, said("rate_limit_error", "the key "+testKey), "Retry-After", "17"))
+	_, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+	failure := wiretest.ModelError(t, err)
 	if failure.Code != "rate_limit_error" || failure.RetryAfter != 17*time.Second || failure.Detail != "the key [secret]" {
 		t.Errorf("error %#v, want the code, the words and 17 s", failure)
 	}
@@ -73,24 +74,24 @@ func TestHeaders(t *testing.T) {
 	t.Setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Odd: 1")
 	v := newVendor(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Api-Key") != "fresh-true" {
-			refuses(401, "")(w, r)
+			wiretest.Refuses(401, "")(w, r)
 			return
 		}
-		plays(short)(w, r)
+		wiretest.Plays(short)(w, r)
 	})
 	key := func(_ context.Context, refresh bool) (string, error) { return fmt.Sprint("fresh-", refresh), nil }
 	m := anthropic.New("claude-test", anthropic.Options{Key: key, BaseURL: v.URL, HTTPClient: v.Client()}, anthropic.Options{Headers: map[string]string{"X-Own": "2"}})
-	if _, err := tell(m, t, hello()); err != nil {
+	if _, err := wiretest.Tell(t, m, wiretest.Hello()); err != nil {
 		t.Fatal(err)
 	}
-	if len(v.requests) != 2 || v.bodies[0] != v.bodies[1] {
-		t.Fatalf("a fresh key took %d requests with bodies %q", len(v.requests), v.bodies)
+	if len(v.Requests) != 2 || v.Bodies[0] != v.Bodies[1] {
+		t.Fatalf("a fresh key took %d requests with bodies %q", len(v.Requests), v.Bodies)
 	}
-	if h := v.requests[1].Header; h.Get("X-Own") != "2" || h.Get("Content-Type") != "application/json" || h.Get("Authorization") != "" || h.Get("X-Odd") != "" {
+	if h := v.Requests[1].Header; h.Get("X-Own") != "2" || h.Get("Content-Type") != "application/json" || h.Get("Authorization") != "" || h.Get("X-Odd") != "" {
 		t.Errorf("headers %v", h)
 	}
-	_, err := tell(anthropic.New("claude-test"), t, hello())
-	if failure := modelError(t, err); failure.Class != agent.ClassAuth || !strings.Contains(failure.Error(), "ANTHROPIC_API_KEY") {
+	_, err := wiretest.Tell(t, anthropic.New("claude-test"), wiretest.Hello())
+	if failure := wiretest.ModelError(t, err); failure.Class != agent.ClassAuth || !strings.Contains(failure.Error(), "ANTHROPIC_API_KEY") {
 		t.Errorf("without a key: %v, want a failure that names the variable", err)
 	}
 }
@@ -101,9 +102,9 @@ func TestWrongOptionsShowAtTheCall(t *testing.T) {
 		anthropic.New("claude-test", anthropic.Options{APIKey: testKey, BaseURL: "localhost"}),
 		anthropic.New("claude-test", anthropic.Options{APIKey: testKey, BaseURL: "http://127.0.0.1:1"}),
 	} {
-		req := hello()
+		req := wiretest.Hello()
 		req.Settings.ProviderOptions = map[string]any{"odd": func() {}}
-		if _, err := tell(m, t, req); !errors.Is(err, shoal.InvalidArgument) {
+		if _, err := wiretest.Tell(t, m, req); !errors.Is(err, shoal.InvalidArgument) {
 			t.Errorf("error %v, want an invalid argument", err)
 		}
 	}

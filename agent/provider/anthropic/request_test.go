@@ -15,6 +15,7 @@ import (
 
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/anthropic"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
 )
 
 var update = flag.Bool("update", false, "write the request bodies in testdata anew")
@@ -43,7 +44,7 @@ func thought(text, opaque string) agent.Part {
 
 // requests are the cases of TestRequest; each has its body in testdata.
 var requests = map[string]*agent.Request{
-	"text": hello(),
+	"text": wiretest.Hello(),
 	"history": {
 		Instructions: "Be short.",
 		Messages: []agent.Message{
@@ -112,15 +113,15 @@ var requests = map[string]*agent.Request{
 func TestRequest(t *testing.T) {
 	for name, req := range requests {
 		t.Run(name, func(t *testing.T) {
-			v := newVendor(t, plays(short))
-			if _, err := tell(v.model(t), t, req); err != nil {
+			v := newVendor(t, wiretest.Plays(short))
+			if _, err := wiretest.Tell(t, v.model(t), req); err != nil {
 				t.Fatal(err)
 			}
-			if r := v.requests[0]; r.Method != http.MethodPost || r.URL.Path != "/v1/messages" || r.Header.Get("X-Api-Key") != testKey || r.Header.Get("Anthropic-Version") != "2023-06-01" {
+			if r := v.Requests[0]; r.Method != http.MethodPost || r.URL.Path != "/v1/messages" || r.Header.Get("X-Api-Key") != testKey || r.Header.Get("Anthropic-Version") != "2023-06-01" {
 				t.Errorf("request %s %s with headers %v", r.Method, r.URL, r.Header)
 			}
 			var got bytes.Buffer
-			if err := json.Indent(&got, []byte(v.bodies[0]), "", "  "); err != nil {
+			if err := json.Indent(&got, []byte(v.Bodies[0]), "", "  "); err != nil {
 				t.Fatal(err)
 			}
 			got.WriteByte('\n')
@@ -145,18 +146,18 @@ func TestRequest(t *testing.T) {
 // be of no use. Only the marks move.
 func TestLongerHistoryBeginsWithTheShorter(t *testing.T) {
 	whole := requests["history"].Messages
-	v := newVendor(t, plays(short))
+	v := newVendor(t, wiretest.Plays(short))
 	m := anthropic.New("claude-test", anthropic.Options{APIKey: testKey, BaseURL: v.URL, NoCache: true, HTTPClient: v.Client()})
 	for _, n := range []int{3, 6, 8} {
-		if _, err := tell(m, t, &agent.Request{Messages: whole[:n]}); err != nil {
+		if _, err := wiretest.Tell(t, m, &agent.Request{Messages: whole[:n]}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if strings.Contains(v.bodies[2], "cache_control") {
-		t.Errorf("NoCache sends marks: %s", v.bodies[2])
+	if strings.Contains(v.Bodies[2], "cache_control") {
+		t.Errorf("NoCache sends marks: %s", v.Bodies[2])
 	}
-	for i, longer := range v.bodies[1:] {
-		prefix, _, found := strings.Cut(v.bodies[i], `],"model"`)
+	for i, longer := range v.Bodies[1:] {
+		prefix, _, found := strings.Cut(v.Bodies[i], `],"model"`)
 		if !found || !strings.HasPrefix(longer, prefix) {
 			t.Errorf("request %d\n%s\ndoes not begin with\n%s", i+1, longer, prefix)
 		}
@@ -175,7 +176,7 @@ func TestThoughtsGoBackUnchanged(t *testing.T) {
 			fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":{"type":"thinking_delta","thinking":%q}}`, index, text),
 			fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":{"type":"signature_delta","signature":%q}}`, index, signature), shut(index))
 	}
-	v := newVendor(t, plays(events(start)+
+	v := newVendor(t, wiretest.Plays(events(start)+
 		think(0, "Rain? <b>", "EqQB+/=")+hidden(1, "Hid1")+think(2, "é", "Sig2")+
 		events(`{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}`, shut(3))+
 		hidden(4, "Hid4")+think(5, "so", "Sig5")+
@@ -183,7 +184,7 @@ func TestThoughtsGoBackUnchanged(t *testing.T) {
 	m := v.model(t)
 	// The parts are put together as the agent does it.
 	var parts []agent.Part
-	for c, err := range m.Stream(t.Context(), hello()) {
+	for c, err := range m.Stream(t.Context(), wiretest.Hello()) {
 		n := len(parts) - 1
 		switch {
 		case err != nil:
@@ -199,7 +200,7 @@ func TestThoughtsGoBackUnchanged(t *testing.T) {
 		}
 	}
 	req := &agent.Request{Messages: []agent.Message{agent.Say("hello"), {Role: agent.Assistant, Parts: parts}, agent.Say("and?")}}
-	if _, err := tell(m, t, req); err != nil {
+	if _, err := wiretest.Tell(t, m, req); err != nil {
 		t.Fatal(err)
 	}
 	var sent struct {
@@ -207,7 +208,7 @@ func TestThoughtsGoBackUnchanged(t *testing.T) {
 			Content []struct{ Type, Thinking, Signature string } `json:"content"`
 		} `json:"messages"`
 	}
-	if err := json.Unmarshal([]byte(v.bodies[1]), &sent); err != nil {
+	if err := json.Unmarshal([]byte(v.Bodies[1]), &sent); err != nil {
 		t.Fatal(err)
 	}
 	want := []struct{ Type, Thinking, Signature string }{

@@ -1,8 +1,6 @@
 package anthropic_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
 )
 
 const (
@@ -87,7 +86,7 @@ call 2 ends
 		{"a turn without a word that is billed", events(start, end("end_turn"), stop), usage + usageEnd + "finish stop\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := tell(newVendor(t, plays(c.transcript)).model(t), t, hello())
+			got, err := wiretest.Tell(t, newVendor(t, wiretest.Plays(c.transcript)).model(t), wiretest.Hello())
 			if err != nil {
 				t.Error(err)
 			}
@@ -108,7 +107,7 @@ func TestCutStreamNeverFinishes(t *testing.T) {
 	for _, abort := range []bool{false, true} {
 		cut := 0
 		v := newVendor(t, func(w http.ResponseWriter, r *http.Request) {
-			plays(whole[:cut])(w, r)
+			wiretest.Plays(whole[:cut])(w, r)
 			if abort {
 				if err := http.NewResponseController(w).Flush(); err != nil {
 					t.Error(err)
@@ -118,11 +117,11 @@ func TestCutStreamNeverFinishes(t *testing.T) {
 		})
 		m := v.model(t)
 		for cut = range len(whole) {
-			got, err := tell(m, t, hello())
+			got, err := wiretest.Tell(t, m, wiretest.Hello())
 			if strings.Contains(got, "finish") || err == nil {
 				t.Fatalf("abort %v: cut at %d of %d (%q): error %v after\n%s", abort, cut, len(whole), whole[max(0, cut-20):cut], err, got)
 			}
-			failure := modelError(t, err)
+			failure := wiretest.ModelError(t, err)
 			want := agent.ClassNetwork
 			if first := strings.Index(whole, "\n\n") + 2; cut < first && !abort {
 				want = agent.ClassMalformed // nothing has come: an empty answer
@@ -154,8 +153,8 @@ func TestBrokenStreams(t *testing.T) {
 		{"an error of an unknown type", events(start, `{"type":"error","error":{"type":"new_error","message":"?"}}`), agent.ClassOverloaded, "new_error"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := tell(newVendor(t, plays(c.transcript)).model(t), t, hello())
-			failure := modelError(t, err)
+			got, err := wiretest.Tell(t, newVendor(t, wiretest.Plays(c.transcript)).model(t), wiretest.Hello())
+			failure := wiretest.ModelError(t, err)
 			if failure.Class != c.want || failure.Code != c.code || failure.Provider != "anthropic" {
 				t.Errorf("error %#v, want class %q, code %q", failure, c.want, c.code)
 			}
@@ -167,48 +166,11 @@ func TestBrokenStreams(t *testing.T) {
 }
 
 func TestStreamEndsWithItsContext(t *testing.T) {
-	gone := make(chan struct{})
-	v := newVendor(t, func(w http.ResponseWriter, r *http.Request) {
-		plays(events(start, openText, say("Mo")))(w, r)
-		if err := http.NewResponseController(w).Flush(); err != nil {
-			t.Error(err)
-		}
-		<-r.Context().Done()
-		close(gone)
-	})
-	because := errors.New("somebody said stop")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	var last error
-	for c, err := range v.model(t).Stream(ctx, hello()) {
-		if c.Kind == agent.ChunkText {
-			cancel(because)
-		}
-		last = err
-	}
-	if !errors.Is(last, because) {
-		t.Errorf("error %v, want the context's cause", last)
-	}
-	<-gone
+	answer, gone := wiretest.Hangs(t, events(start, openText, say("Mo")))
+	wiretest.EndsWithItsContext(t, newVendor(t, answer).model(t), gone)
 }
 
 func TestRangeThatStopsClosesTheConnection(t *testing.T) {
-	gone := make(chan struct{})
-	v := newVendor(t, func(w http.ResponseWriter, r *http.Request) {
-		plays(events(start, openText, say("Mo")))(w, r)
-		if err := http.NewResponseController(w).Flush(); err != nil {
-			t.Error(err)
-		}
-		<-r.Context().Done()
-		close(gone)
-	})
-	for c, err := range v.model(t).Stream(t.Context(), hello()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.Kind == agent.ChunkText {
-			break
-		}
-	}
-	<-gone
+	answer, gone := wiretest.Hangs(t, events(start, openText, say("Mo")))
+	wiretest.LeavesWithItsRange(t, newVendor(t, answer).model(t), gone)
 }

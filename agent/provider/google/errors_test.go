@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/google"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
 )
 
 func said(code int, status, message string, details ...string) string {
@@ -55,22 +56,22 @@ func TestRefusals(t *testing.T) {
 		{403, "{}", agent.ClassAuth},
 		{204, "", agent.ClassMalformed},
 	} {
-		v := newVendor(t, refuses(c.status, c.body))
-		_, err := tell(v.model(t), t, hello())
-		failure := modelError(t, err)
+		v := newVendor(t, wiretest.Refuses(c.status, c.body))
+		_, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+		failure := wiretest.ModelError(t, err)
 		if failure.Class != c.want || failure.Status != c.status || failure.Provider != "gcp.gemini" {
 			t.Errorf("status %d %s: error %#v, want class %q", c.status, c.body, failure, c.want)
 		}
-		if n := len(v.requests); n != 1 {
+		if n := len(v.Requests); n != 1 {
 			t.Errorf("status %d: %d requests, want one", c.status, n)
 		}
 	}
 }
 
 func TestRefusalTellsCodeWordsAndDelay(t *testing.T) {
-	v := newVendor(t, refuses(429, said(429, "RESOURCE_EXHAUSTED", "the key "+testKey, retry34), "Retry-After", "17"))
-	_, err := tell(v.model(t), t, hello())
-	failure := modelError(t, err)
+	v := newVendor(t, wiretest.Refuses(429, said(429, "RESOURCE_EXHAUSTED", "the key "+testKey, retry34), "Retry-After", "17"))
+	_, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+	failure := wiretest.ModelError(t, err)
 	if failure.Code != "RESOURCE_EXHAUSTED" || failure.RetryAfter != 34500*time.Millisecond || failure.Detail != "the key [secret]" {
 		t.Errorf("error %#v, want the code, the words and the longer delay", failure)
 	}
@@ -84,24 +85,24 @@ func TestHeaders(t *testing.T) {
 	t.Setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1")
 	v := newVendor(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Goog-Api-Key") != "fresh-true" {
-			refuses(400, said(400, "INVALID_ARGUMENT", "API key expired.", badKey))(w, r)
+			wiretest.Refuses(400, said(400, "INVALID_ARGUMENT", "API key expired.", badKey))(w, r)
 			return
 		}
-		plays(short)(w, r)
+		wiretest.Plays(short)(w, r)
 	})
 	key := func(_ context.Context, refresh bool) (string, error) { return fmt.Sprint("fresh-", refresh), nil }
 	m := google.New("gemini-test", google.Options{Key: key, BaseURL: v.URL, HTTPClient: v.Client()}, google.Options{Headers: map[string]string{"X-Own": "2"}})
-	if _, err := tell(m, t, hello()); err != nil {
+	if _, err := wiretest.Tell(t, m, wiretest.Hello()); err != nil {
 		t.Fatal(err)
 	}
-	if len(v.requests) != 2 || v.bodies[0] != v.bodies[1] {
-		t.Fatalf("a fresh key took %d requests with bodies %q", len(v.requests), v.bodies)
+	if len(v.Requests) != 2 || v.Bodies[0] != v.Bodies[1] {
+		t.Fatalf("a fresh key took %d requests with bodies %q", len(v.Requests), v.Bodies)
 	}
-	if h := v.requests[1].Header; h.Get("X-Own") != "2" || h.Get("Content-Type") != "application/json" {
+	if h := v.Requests[1].Header; h.Get("X-Own") != "2" || h.Get("Content-Type") != "application/json" {
 		t.Errorf("headers %v", h)
 	}
-	_, err := tell(google.New("gemini-test"), t, hello())
-	if failure := modelError(t, err); failure.Class != agent.ClassAuth || !strings.Contains(failure.Error(), "GEMINI_API_KEY") {
+	_, err := wiretest.Tell(t, google.New("gemini-test"), wiretest.Hello())
+	if failure := wiretest.ModelError(t, err); failure.Class != agent.ClassAuth || !strings.Contains(failure.Error(), "GEMINI_API_KEY") {
 		t.Errorf("without a key: %v, want a failure that names the variable", err)
 	}
 }
@@ -111,7 +112,7 @@ func TestWrongOptionsShowAtTheCall(t *testing.T) {
 		google.New("", google.Options{APIKey: testKey}),
 		google.New("gemini-test", google.Options{APIKey: testKey, BaseURL: "localhost"}),
 	} {
-		if _, err := tell(m, t, hello()); !errors.Is(err, shoal.InvalidArgument) {
+		if _, err := wiretest.Tell(t, m, wiretest.Hello()); !errors.Is(err, shoal.InvalidArgument) {
 			t.Errorf("error %v, want an invalid argument", err)
 		}
 	}

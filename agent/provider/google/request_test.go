@@ -16,6 +16,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/google"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
 )
 
 var update = flag.Bool("update", false, "write the request bodies in testdata anew")
@@ -49,7 +50,7 @@ func thought(text, opaque string) agent.Part {
 
 // requests are the cases of TestRequest; each has its body in testdata.
 var requests = map[string]*agent.Request{
-	"text": hello(),
+	"text": wiretest.Hello(),
 	"history": {
 		Instructions: "Be short.",
 		Messages: []agent.Message{
@@ -122,16 +123,16 @@ var requests = map[string]*agent.Request{
 func TestRequest(t *testing.T) {
 	for name, req := range requests {
 		t.Run(name, func(t *testing.T) {
-			v := newVendor(t, plays(short))
-			if _, err := tell(v.model(t), t, req); err != nil {
+			v := newVendor(t, wiretest.Plays(short))
+			if _, err := wiretest.Tell(t, v.model(t), req); err != nil {
 				t.Fatal(err)
 			}
-			r := v.requests[0]
+			r := v.Requests[0]
 			if got := r.URL.String(); r.Method != http.MethodPost || got != "/v1beta/models/gemini-test:streamGenerateContent?alt=sse" || r.Header.Get("X-Goog-Api-Key") != testKey {
 				t.Errorf("request %s %s with headers %v", r.Method, got, r.Header)
 			}
 			var got bytes.Buffer
-			if err := json.Indent(&got, []byte(strings.TrimSpace(v.bodies[0])), "", "  "); err != nil {
+			if err := json.Indent(&got, []byte(strings.TrimSpace(v.Bodies[0])), "", "  "); err != nil {
 				t.Fatal(err)
 			}
 			got.WriteByte('\n')
@@ -159,31 +160,31 @@ func TestOlderModels(t *testing.T) {
 		"": `{}`, "none": `{"thinkingBudget":0}`, "minimal": `{"thinkingBudget":1024}`, "low": `{"thinkingBudget":1024}`,
 		"medium": `{"thinkingBudget":8192}`, "high": `{"thinkingBudget":24576}`, "xhigh": `{"thinkingBudget":24576}`,
 	} {
-		v := newVendor(t, plays(short))
+		v := newVendor(t, wiretest.Plays(short))
 		m := google.New("models/gemini-2.5-flash", google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: v.Client()})
-		if _, err := tell(m, t, &agent.Request{
+		if _, err := wiretest.Tell(t, m, &agent.Request{
 			Messages: []agent.Message{{Role: agent.Assistant, Parts: []agent.Part{call("c", "now", `{}`)}}},
 			Settings: agent.Settings{Reasoning: agent.Reasoning{Enabled: true, Effort: effort}},
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(v.bodies[0], `"thinkingConfig":`+want) || strings.Contains(v.bodies[0], "skip_") {
-			t.Errorf("effort %q: body %s, want %s", effort, v.bodies[0], want)
+		if !strings.Contains(v.Bodies[0], `"thinkingConfig":`+want) || strings.Contains(v.Bodies[0], "skip_") {
+			t.Errorf("effort %q: body %s, want %s", effort, v.Bodies[0], want)
 		}
 	}
 }
 
 // What cannot be sent is the caller's fault and not the network's.
 func TestRequestThatCannotBeMade(t *testing.T) {
-	v := newVendor(t, plays(short))
+	v := newVendor(t, wiretest.Plays(short))
 	for name, options := range map[string]map[string]any{"gemini?x": nil, "gemini-test": {"odd": func() {}}} {
 		m := google.New(name, google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: v.Client()})
-		req := hello()
+		req := wiretest.Hello()
 		req.Settings.ProviderOptions = options
-		_, err := tell(m, t, req)
+		_, err := wiretest.Tell(t, m, req)
 		var failure *agent.ModelError
-		if invalid := errors.As(err, &failure) && failure.Class == agent.ClassInvalid; !invalid && !errors.Is(err, shoal.InvalidArgument) || len(v.requests) != 0 {
-			t.Errorf("%s: error %v after %d requests, want invalid after none", name, err, len(v.requests))
+		if invalid := errors.As(err, &failure) && failure.Class == agent.ClassInvalid; !invalid && !errors.Is(err, shoal.InvalidArgument) || len(v.Requests) != 0 {
+			t.Errorf("%s: error %v after %d requests, want invalid after none", name, err, len(v.Requests))
 		}
 	}
 }

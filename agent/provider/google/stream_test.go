@@ -2,8 +2,6 @@ package google_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"log"
 	"net/http"
 	"regexp"
@@ -13,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
 )
 
 const (
@@ -88,15 +87,15 @@ finish tool_calls
 		{"a turn without a word that is billed", events(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"candidatesTokenCount":2}}`), "usage in=0 cached=0 written=0 out=2 thoughts=0\nfinish stop\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := newVendor(t, plays(c.transcript))
-			got, err := tell(v.model(t), t, hello())
+			v := newVendor(t, wiretest.Plays(c.transcript))
+			got, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
 			if err != nil {
 				t.Error(err)
 			}
 			if diff := cmp.Diff(c.want, madeID.ReplaceAllString(got, "MADE")); diff != "" {
 				t.Errorf("chunks (-want +got):\n%s", diff)
 			}
-			if n := len(v.requests); n != 1 {
+			if n := len(v.Requests); n != 1 {
 				t.Errorf("%d requests, want one", n)
 			}
 		})
@@ -116,7 +115,7 @@ func TestCutStreamNeverFinishes(t *testing.T) {
 	for _, abort := range []bool{false, true} {
 		cut := 0
 		v := newVendor(t, func(w http.ResponseWriter, r *http.Request) {
-			plays(whole[:cut])(w, r)
+			wiretest.Plays(whole[:cut])(w, r)
 			if abort {
 				if err := http.NewResponseController(w).Flush(); err != nil {
 					t.Error(err)
@@ -126,11 +125,11 @@ func TestCutStreamNeverFinishes(t *testing.T) {
 		})
 		m := v.model(t)
 		for cut = range len(whole) - 1 { // without its last byte it is whole
-			got, err := tell(m, t, hello())
+			got, err := wiretest.Tell(t, m, wiretest.Hello())
 			if strings.Contains(got, "finish") || err == nil {
 				t.Fatalf("abort %v: cut at %d of %d (%q): error %v after\n%s", abort, cut, len(whole), whole[max(0, cut-20):cut], err, got)
 			}
-			failure := modelError(t, err)
+			failure := wiretest.ModelError(t, err)
 			want := agent.ClassNetwork
 			if first := strings.Index(whole, "\r\n\r\n") + 3; cut < first && !abort {
 				want = agent.ClassMalformed // nothing has come: an empty answer
@@ -139,7 +138,7 @@ func TestCutStreamNeverFinishes(t *testing.T) {
 				t.Fatalf("abort %v: cut at %d of %d: class %q, want %q: %v", abort, cut, len(whole), failure.Class, want, err)
 			}
 		}
-		if n := len(v.requests); n > len(whole) {
+		if n := len(v.Requests); n > len(whole) {
 			t.Errorf("%d requests for %d streams", n, len(whole))
 		}
 	}
@@ -175,8 +174,8 @@ func TestBrokenStreams(t *testing.T) {
 		{"an error in lines", strings.ReplaceAll("["+said(503, "UNAVAILABLE", "overloaded")+"]", ",", ",\r\n  "), agent.ClassOverloaded, "UNAVAILABLE"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := tell(newVendor(t, plays(c.transcript)).model(t), t, hello())
-			failure := modelError(t, err)
+			got, err := wiretest.Tell(t, newVendor(t, wiretest.Plays(c.transcript)).model(t), wiretest.Hello())
+			failure := wiretest.ModelError(t, err)
 			if failure.Class != c.want || failure.Code != c.code || failure.Provider != "gcp.gemini" {
 				t.Errorf("error %#v, want class %q, code %q", failure, c.want, c.code)
 			}
@@ -189,59 +188,25 @@ func TestBrokenStreams(t *testing.T) {
 
 func TestLineThatIsTooLong(t *testing.T) {
 	v := newVendor(t, func(w http.ResponseWriter, r *http.Request) {
-		plays("data: ")(w, r)
+		wiretest.Plays("data: ")(w, r)
 		for range 40 {
 			if _, err := w.Write(bytes.Repeat([]byte("x"), 1<<20)); err != nil {
 				return // the client has gone, as it should
 			}
 		}
 	})
-	_, err := tell(v.model(t), t, hello())
-	if failure := modelError(t, err); failure.Class != agent.ClassMalformed {
+	_, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+	if failure := wiretest.ModelError(t, err); failure.Class != agent.ClassMalformed {
 		t.Errorf("error %#v, want malformed", failure)
 	}
 }
 
-// hanging starts an answer that does not go on; gone tells that the client left.
-func hanging(t *testing.T) (v *vendor, gone chan struct{}) {
-	gone = make(chan struct{})
-	return newVendor(t, func(w http.ResponseWriter, r *http.Request) {
-		plays(events(moin))(w, r)
-		if err := http.NewResponseController(w).Flush(); err != nil {
-			t.Error(err)
-		}
-		<-r.Context().Done()
-		close(gone)
-	}), gone
-}
-
 func TestStreamEndsWithItsContext(t *testing.T) {
-	v, gone := hanging(t)
-	because := errors.New("somebody said stop")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	var last error
-	for c, err := range v.model(t).Stream(ctx, hello()) {
-		if c.Kind == agent.ChunkText {
-			cancel(because)
-		}
-		last = err
-	}
-	if !errors.Is(last, because) {
-		t.Errorf("error %v, want the context's cause", last)
-	}
-	<-gone
+	answer, gone := wiretest.Hangs(t, events(moin))
+	wiretest.EndsWithItsContext(t, newVendor(t, answer).model(t), gone)
 }
 
 func TestRangeThatStopsClosesTheConnection(t *testing.T) {
-	v, gone := hanging(t)
-	for c, err := range v.model(t).Stream(t.Context(), hello()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.Kind == agent.ChunkText {
-			break
-		}
-	}
-	<-gone
+	answer, gone := wiretest.Hangs(t, events(moin))
+	wiretest.LeavesWithItsRange(t, newVendor(t, answer).model(t), gone)
 }
