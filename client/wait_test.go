@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,15 +24,22 @@ type asked struct {
 	Redeliver bool
 }
 
-// waits serves waits with what answer returns, and remembers what was asked.
+// waits serves waits with what answer returns, and remembers what was asked. A
+// wait that was given up may still be with its handler when the next one comes.
 func waits(all *[]asked, answers ...func(a asked, w http.ResponseWriter, r *http.Request)) http.HandlerFunc {
+	var mu sync.Mutex
+	remember := func(a asked) int {
+		mu.Lock()
+		defer mu.Unlock()
+		*all = append(*all, a)
+		return len(*all)
+	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		var a asked
 		if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
 			panic(err)
 		}
-		*all = append(*all, a)
-		answers[min(len(*all), len(answers))-1](a, w, r)
+		answers[min(remember(a), len(answers))-1](a, w, r)
 	}
 }
 
