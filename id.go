@@ -18,6 +18,9 @@ type (
 	PartID    string
 	RunID     string
 	KeyID     string
+	PendingID string
+	PlanID    string
+	FileID    string
 )
 
 // DefaultSession always exists and cannot be deleted.
@@ -38,6 +41,12 @@ const (
 	PrefixMessage = "msg_"
 	PrefixPart    = "prt_"
 	PrefixKey     = "key_"
+	PrefixRun     = "run_"
+	PrefixPending = "pnd_"
+	PrefixPlan    = "pln_"
+	PrefixFile    = "fil_"
+	PrefixGoal    = "gol_"
+	PrefixMemory  = "mem_"
 )
 
 // idAlphabet is in ASCII order, so that identifiers sort as their times do.

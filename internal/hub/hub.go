@@ -24,6 +24,8 @@ type Options struct {
 	// KeepEvents is how many events of a space a follower can go back, 10,000
 	// if zero. Whoever is further behind gets a new snapshot.
 	KeepEvents int
+	// NextTime knows calendars; without it plans with a cron expression are refused.
+	NextTime NextTime
 }
 
 // Hub is the conversation. Its nouns hold the methods. It is safe for
@@ -36,6 +38,14 @@ type Hub struct {
 	Inbox    *Inbox
 	Events   *Events
 	Keys     *Keys
+	Agents   *Agents
+	Runs     *Runs
+	Pending  *Pending
+	Plans    *Plans
+	Files    *Files
+	Usage    *Usage
+	// Work is for what executes runs, and for nobody else.
+	Work *Work
 
 	core *core
 }
@@ -56,7 +66,7 @@ func New(o Options) *Hub {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &core{
-		store: o.Store, bus: o.Bus, log: o.Log, maxWaits: int64(o.MaxWaits), keepEvents: o.KeepEvents, ctx: ctx, cancel: cancel,
+		store: o.Store, bus: o.Bus, log: o.Log, maxWaits: int64(o.MaxWaits), keepEvents: o.KeepEvents, nextTime: o.NextTime, ctx: ctx, cancel: cancel,
 	}
 	c.presence = newPresence(c)
 	h := &Hub{core: c}
@@ -67,6 +77,13 @@ func New(o Options) *Hub {
 	h.Inbox = newInbox(c)
 	h.Events = newEvents(c)
 	h.Keys = &Keys{c}
+	h.Agents = &Agents{c}
+	h.Runs = &Runs{c}
+	h.Pending = &Pending{c}
+	h.Plans = &Plans{c}
+	h.Files = &Files{c}
+	h.Usage = &Usage{c}
+	h.Work = &Work{c}
 	return h
 }
 
@@ -110,6 +127,7 @@ type core struct {
 	log        *slog.Logger
 	maxWaits   int64
 	keepEvents int
+	nextTime   NextTime
 
 	ctx      context.Context
 	cancel   context.CancelCauseFunc

@@ -46,6 +46,17 @@ type Tx interface {
 	EventTx
 	KeyTx
 	AnswerTx
+	AgentTx
+	RunTx
+	StepTx
+	ComposedTx
+	PendingTx
+	PlanTx
+	NoteTx
+	UsageTx
+	FileTx
+	// Now is the time of the database's clock, by which leases are judged.
+	Now() (shoal.Time, error)
 }
 
 // SessionTx keeps sessions.
@@ -61,8 +72,7 @@ type SessionTx interface {
 	DeleteSession(id shoal.SessionID) error
 }
 
-// EntityTx keeps entities. State, WaitEndsAt and Hosted of what it returns are
-// zero; LastSeenAt is what was stored last.
+// EntityTx keeps entities. State and WaitEndsAt of what it returns are zero; LastSeenAt is what was stored last.
 type EntityTx interface {
 	// Entity is NotFound for a deleted entity.
 	Entity(session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error)
@@ -248,25 +258,34 @@ type EventTx interface {
 	// EventFloor is the place up to which matching events may be missing,
 	// because they were trimmed.
 	EventFloor(session shoal.SessionID, filter EventFilter) (int64, error)
-	// TrimEvents keeps only the newest events of a space.
+	// TrimEvents keeps only the newest events of a space; with an empty space, of
+	// those without one.
 	TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) error
 }
 
 // StoredEvent is an event with its place. Entity is whom it is about, if it is
 // about a membership: that entity follows it even when it is no member (any
 // more).
+//
+// Run is the run whose stream tells the event, if any. An event without a space
+// is told there alone. Private says that Data holds parts that are for one member
+// (and admins and services): others get what redacting leaves of it.
 type StoredEvent struct {
 	Session shoal.SessionID
 	Place   int64
 	Space   shoal.SpaceID
 	Entity  shoal.EntityID
+	Run     shoal.RunID
+	Private bool
 	Type    shoal.EventType
 	Data    []byte
 }
 
-// EventFilter chooses events: of one space, or of all spaces that an entity is
-// in (with those about the entity itself), or, with both empty, of the session.
+// EventFilter chooses events: of one run; of one space; of all spaces that an
+// entity is in (with those about the entity itself); or, with all empty, of all
+// spaces of the session. Only the first of them sees events without a space.
 type EventFilter struct {
+	Run    shoal.RunID
 	Space  shoal.SpaceID
 	Entity shoal.EntityID
 }

@@ -88,7 +88,7 @@ func (c *conn) begin(query string) error {
 // run calls fn in the transaction under way. Whatever fn makes of a failure of
 // the database, the transaction has failed with it.
 func (c *conn) run(fn func(hub.Tx) error) error {
-	err := fn(tx{c})
+	err := fn(tx{c: c})
 	if c.failed != nil {
 		return c.failed
 	}

@@ -9,7 +9,10 @@ import (
 
 // tx is the transaction under way on a connection. Its methods stand in the
 // file of their noun.
-type tx struct{ c *conn }
+type tx struct {
+	c      *conn
+	hub.Tx // what is not built yet
+}
 
 var _ hub.Tx = tx{}
 

@@ -1,0 +1,261 @@
+package shoal
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// PartType says what a part holds.
+type PartType string
+
+// The types of parts. A client may post text, files and data; tool calls are
+// composed by runs.
+const (
+	TextPart PartType = "text"
+	ToolPart PartType = "tool_call"
+	FilePart PartType = "file"
+	DataPart PartType = "data"
+)
+
+// PartStatus tells how far a text or a tool call is.
+type PartStatus string
+
+// The states of a text part. A posted part is done at once.
+const (
+	PartStreaming   PartStatus = "streaming"
+	PartDone        PartStatus = "done"
+	PartInterrupted PartStatus = "interrupted"
+)
+
+// The states of a tool part besides done.
+const (
+	PartInputStreaming PartStatus = "input_streaming"
+	PartRunning        PartStatus = "running"
+	PartRequiresAction PartStatus = "requires_action"
+	PartError          PartStatus = "error"
+	PartDenied         PartStatus = "denied"
+	PartCanceled       PartStatus = "canceled"
+)
+
+// Part is one piece of a message. Which fields count depends on Type; its JSON
+// has exactly the fields of that type.
+type Part struct {
+	ID   PartID
+	Type PartType
+
+	// Status belongs to text and tool parts, Text to a text part.
+	Text   string
+	Status PartStatus
+
+	// These belong to a tool part. Args is {} until they are whole; Result is nil
+	// for null; Display is what the tool's author tells clients about drawing it.
+	ToolName   string
+	ToolCallID string
+	Args       json.RawMessage
+	Result     json.RawMessage
+	Error      string // empty for null
+	Display    json.RawMessage
+	AnsweredBy EntityID // empty for null
+	// Target is the one member who may see the part; empty for all. Private says
+	// that the reader is not that member: only ID and Type are left.
+	Target  EntityID
+	Private bool
+
+	// Name belongs to file and data parts; the others to file parts.
+	Name      string
+	MediaType string
+	Size      int64
+	URL       string
+
+	// Data belongs to a data part: any JSON value.
+	Data json.RawMessage
+}
+
+// Text returns a text part.
+func Text(s string) Part { return Part{Type: TextPart, Text: s, Status: PartDone} }
+
+// size counts what the part adds to the content of its message.
+func (p Part) size() int {
+	return len(p.Text) + len(p.Name) + len(p.MediaType) + len(p.URL) + len(p.Data)
+}
+
+func (p Part) validate(at string) error {
+	var all problems
+	switch p.Type {
+	case TextPart:
+		if p.Text == "" {
+			all.add(Invalid(at+".text", "is empty"))
+		} else if len(p.Text) <= MaxContent {
+			all.add(checkText(at+".text", p.Text, MaxContent))
+		}
+	case FilePart:
+		all.add(checkLine(at+".name", p.Name, MaxName, true))
+		all.add(checkLine(at+".mediaType", p.MediaType, MaxName, true))
+		all.add(checkLine(at+".url", p.URL, MaxDescription, true))
+		if !strings.HasPrefix(p.URL, "https://") && !strings.HasPrefix(p.URL, "http://") {
+			all.add(Invalid(at+".url", "must start with https:// or http://"))
+		}
+		if p.Size < 0 {
+			all.add(Invalid(at+".size", "must not be negative"))
+		}
+	case DataPart:
+		all.add(checkLine(at+".name", p.Name, MaxName, true))
+		if !json.Valid(p.Data) {
+			all.add(Invalid(at+".data", "is missing: it holds any JSON value"))
+		} else {
+			all.add(checkObject(at+".data", wrapped(p.Data), MaxContent))
+		}
+	default:
+		all.add(Invalid(at+".type", `must be "text", "file" or "data"`))
+	}
+	return all.err()
+}
+
+// wrapped makes an object of any JSON value, so that one check serves both.
+func wrapped(raw json.RawMessage) json.RawMessage {
+	return append(append([]byte(`{"v":`), raw...), '}')
+}
+
+type (
+	textShape struct {
+		ID     PartID     `json:"id"`
+		Type   PartType   `json:"type"`
+		Text   string     `json:"text"`
+		Status PartStatus `json:"status"`
+	}
+	toolShape struct {
+		ID         PartID          `json:"id"`
+		Type       PartType        `json:"type"`
+		ToolName   string          `json:"toolName"`
+		ToolCallID string          `json:"toolCallId"`
+		Args       json.RawMessage `json:"args"`
+		Result     json.RawMessage `json:"result"`
+		Error      *string         `json:"error"`
+		Status     PartStatus      `json:"status"`
+		Display    json.RawMessage `json:"display"`
+		AnsweredBy *EntityID       `json:"answeredBy"`
+		Target     *EntityID       `json:"targetEntityId"`
+	}
+	privateShape struct {
+		ID      PartID   `json:"id"`
+		Type    PartType `json:"type"`
+		Private bool     `json:"private"`
+	}
+	fileShape struct {
+		ID        PartID   `json:"id"`
+		Type      PartType `json:"type"`
+		Name      string   `json:"name"`
+		MediaType string   `json:"mediaType"`
+		Size      int64    `json:"size"`
+		URL       string   `json:"url"`
+	}
+	dataShape struct {
+		ID   PartID          `json:"id"`
+		Type PartType        `json:"type"`
+		Name string          `json:"name"`
+		Data json.RawMessage `json:"data"`
+	}
+)
+
+// MarshalJSON writes exactly the fields of the part's type.
+func (p Part) MarshalJSON() ([]byte, error) {
+	if p.Private {
+		return json.Marshal(privateShape{p.ID, p.Type, true})
+	}
+	switch p.Type {
+	case TextPart:
+		return json.Marshal(textShape{p.ID, p.Type, p.Text, p.Status})
+	case ToolPart:
+		return json.Marshal(toolShape{
+			p.ID, p.Type, p.ToolName, p.ToolCallID, orObject(p.Args), p.Result, orNil(p.Error), p.Status, p.Display, orNil(p.AnsweredBy), orNil(p.Target),
+		})
+	case FilePart:
+		return json.Marshal(fileShape{p.ID, p.Type, p.Name, p.MediaType, p.Size, p.URL})
+	case DataPart:
+		return json.Marshal(dataShape{p.ID, p.Type, p.Name, p.Data})
+	}
+	return nil, E("shoal.Part", Internal, fmt.Sprintf("a part of the unknown type %q", p.Type))
+}
+
+// orObject is raw, or {} where there is none yet.
+func orObject(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// orNil is a pointer to v, or nil for the empty one.
+func orNil[T ~string](v T) *T {
+	if v == "" {
+		return nil
+	}
+	return &v
+}
+
+func orEmpty[T ~string](p *T) T {
+	if p == nil {
+		return ""
+	}
+	return *p
+}
+
+// UnmarshalJSON reads a part of any type; unknown fields are ignored.
+func (p *Part) UnmarshalJSON(b []byte) error {
+	var all struct {
+		toolShape
+		Text      string          `json:"text"`
+		Name      string          `json:"name"`
+		MediaType string          `json:"mediaType"`
+		Size      int64           `json:"size"`
+		URL       string          `json:"url"`
+		Data      json.RawMessage `json:"data"`
+		Private   bool            `json:"private"`
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	*p = Part{
+		ID: all.ID, Type: all.Type, Text: all.Text, Status: all.Status, Name: all.Name, MediaType: all.MediaType, Size: all.Size,
+		URL: all.URL, Data: all.Data, ToolName: all.ToolName, ToolCallID: all.ToolCallID, Args: all.Args, Result: known(all.Result),
+		Error: orEmpty(all.Error), Display: known(all.Display), AnsweredBy: orEmpty(all.AnsweredBy), Target: orEmpty(all.Target), Private: all.Private,
+	}
+	return nil
+}
+
+// known is raw, or nil for null.
+func known(raw json.RawMessage) json.RawMessage {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
+}
+
+// VisibleTo reports whether reader may see more of the part than its id, its
+// type and that it is private. An empty reader, an admin or a service, sees all.
+func (p Part) VisibleTo(reader EntityID) bool {
+	return p.Target == "" || reader == "" || p.Target == reader
+}
+
+// For returns the message as reader may see it; its own sender sees all of it. The
+// message itself is not changed.
+func (m Message) For(reader EntityID) Message {
+	if reader == m.EntityID {
+		return m
+	}
+	for i, p := range m.Parts {
+		if p.VisibleTo(reader) {
+			continue
+		}
+		parts := append([]Part(nil), m.Parts...)
+		for j := i; j < len(parts); j++ {
+			if !parts[j].VisibleTo(reader) {
+				parts[j] = Part{ID: parts[j].ID, Type: parts[j].Type, Private: true}
+			}
+		}
+		m.Parts = parts
+		break
+	}
+	return m
+}

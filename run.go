@@ -1,0 +1,215 @@
+package shoal
+
+import "encoding/json"
+
+// RunStatus is how far a run is. Queued, running, waiting for a tool's answer or
+// for a reply (both parked: nothing of it is in memory), and three ends that never
+// change.
+type RunStatus string
+
+// The states of a run.
+const (
+	RunQueued       RunStatus = "queued"
+	RunRunning      RunStatus = "running"
+	RunWaitingTool  RunStatus = "waiting_tool"
+	RunWaitingReply RunStatus = "waiting_reply"
+	RunCompleted    RunStatus = "completed"
+	RunFailed       RunStatus = "failed"
+	RunCanceled     RunStatus = "canceled"
+)
+
+// Ended reports whether the status is one of the ends.
+func (s RunStatus) Ended() bool { return s == RunCompleted || s == RunFailed || s == RunCanceled }
+
+// Parked reports whether the run waits for somebody.
+func (s RunStatus) Parked() bool { return s == RunWaitingTool || s == RunWaitingReply }
+
+// Run is one execution of a hosted agent. CauseRoot is the message, plan or call
+// that began the chain of agents that this run belongs to, and Depth its place in
+// that chain, 0 for the first.
+type Run struct {
+	ID               RunID             `json:"id"`
+	SessionID        SessionID         `json:"sessionId"`
+	AgentID          EntityID          `json:"agentId"`
+	Status           RunStatus         `json:"status"`
+	Trigger          Trigger           `json:"trigger"`
+	CauseRoot        string            `json:"causeRoot"`
+	Depth            int               `json:"depth"`
+	Steps            int               `json:"steps"`
+	MaxSteps         int               `json:"maxSteps"`
+	Usage            Usage             `json:"usage"`
+	PendingToolCalls []PendingToolCall `json:"pendingToolCalls"`
+	Error            *RunError         `json:"error"`
+	CreatedAt        Time              `json:"createdAt"`
+	StartedAt        *Time             `json:"startedAt"`
+	EndedAt          *Time             `json:"endedAt"`
+}
+
+// TriggerType says what started a run.
+type TriggerType string
+
+// The types of triggers.
+const (
+	SpaceMessageTrigger TriggerType = "space_message"
+	PlanTrigger         TriggerType = "plan"
+	ServiceTrigger      TriggerType = "service"
+)
+
+// Trigger is what started a run. Which fields count depends on Type; its JSON has
+// exactly those of its type.
+type Trigger struct {
+	Type TriggerType
+
+	// These belong to space_message. MentionReason is set when an agent mentioned
+	// this one.
+	SpaceID        SpaceID
+	SpaceName      string
+	MessageID      MessageID
+	MessageContent string
+	SenderEntityID EntityID
+	SenderName     string
+	SenderType     EntityKind
+	MentionReason  string
+
+	// These belong to plan. Instruction is what the plan's maker wants done.
+	PlanID      PlanID
+	PlanName    string
+	ScheduledAt Time
+	Instruction string
+
+	// These belong to service. Payload is any JSON value.
+	ServiceName string
+	Payload     json.RawMessage
+}
+
+type (
+	spaceMessageShape struct {
+		Type           TriggerType `json:"type"`
+		SpaceID        SpaceID     `json:"spaceId"`
+		SpaceName      string      `json:"spaceName"`
+		MessageID      MessageID   `json:"messageId"`
+		MessageContent string      `json:"messageContent"`
+		SenderEntityID EntityID    `json:"senderEntityId"`
+		SenderName     string      `json:"senderName"`
+		SenderType     EntityKind  `json:"senderType"`
+		MentionReason  string      `json:"mentionReason,omitempty"`
+	}
+	planShape struct {
+		Type        TriggerType `json:"type"`
+		PlanID      PlanID      `json:"planId"`
+		PlanName    string      `json:"planName"`
+		ScheduledAt Time        `json:"scheduledAt"`
+		Instruction string      `json:"instruction,omitempty"`
+	}
+	serviceShape struct {
+		Type        TriggerType     `json:"type"`
+		ServiceName string          `json:"serviceName"`
+		Payload     json.RawMessage `json:"payload"`
+	}
+)
+
+// MarshalJSON writes exactly the fields of the trigger's type.
+func (t Trigger) MarshalJSON() ([]byte, error) {
+	switch t.Type {
+	case SpaceMessageTrigger:
+		return json.Marshal(spaceMessageShape{
+			t.Type, t.SpaceID, t.SpaceName, t.MessageID, t.MessageContent, t.SenderEntityID, t.SenderName, t.SenderType, t.MentionReason,
+		})
+	case PlanTrigger:
+		return json.Marshal(planShape{t.Type, t.PlanID, t.PlanName, t.ScheduledAt, t.Instruction})
+	case ServiceTrigger:
+		return json.Marshal(serviceShape{t.Type, t.ServiceName, t.Payload})
+	}
+	return nil, E("shoal.Trigger", Internal, "a trigger of the unknown type "+string(t.Type))
+}
+
+// UnmarshalJSON reads a trigger of any type; unknown fields are ignored.
+func (t *Trigger) UnmarshalJSON(b []byte) error {
+	var all struct {
+		spaceMessageShape
+		PlanID      PlanID          `json:"planId"`
+		PlanName    string          `json:"planName"`
+		ScheduledAt Time            `json:"scheduledAt"`
+		Instruction string          `json:"instruction"`
+		ServiceName string          `json:"serviceName"`
+		Payload     json.RawMessage `json:"payload"`
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	*t = Trigger{
+		Type: all.Type, SpaceID: all.SpaceID, SpaceName: all.SpaceName, MessageID: all.MessageID, MessageContent: all.MessageContent,
+		SenderEntityID: all.SenderEntityID, SenderName: all.SenderName, SenderType: all.SenderType, MentionReason: all.MentionReason,
+		PlanID: all.PlanID, PlanName: all.PlanName, ScheduledAt: all.ScheduledAt, Instruction: all.Instruction,
+		ServiceName: all.ServiceName, Payload: all.Payload,
+	}
+	return nil
+}
+
+// Usage is what model calls used. InputTokens include CachedInputTokens. Cost is
+// in Currency, 0 where the model's price is not known.
+type Usage struct {
+	InputTokens       int64   `json:"inputTokens"`
+	CachedInputTokens int64   `json:"cachedInputTokens"`
+	OutputTokens      int64   `json:"outputTokens"`
+	ReasoningTokens   int64   `json:"reasoningTokens"`
+	Cost              float64 `json:"cost"`
+	Currency          string  `json:"currency"`
+}
+
+// Currency is what all costs are in.
+const Currency = "USD"
+
+// Add returns the sum of both.
+func (u Usage) Add(o Usage) Usage {
+	u.InputTokens += o.InputTokens
+	u.CachedInputTokens += o.CachedInputTokens
+	u.OutputTokens += o.OutputTokens
+	u.ReasoningTokens += o.ReasoningTokens
+	u.Cost += o.Cost
+	u.Currency = Currency
+	return u
+}
+
+// PendingToolCall is a tool call that a run waits for. SpaceID is null for one
+// that no space shows.
+type PendingToolCall struct {
+	ToolCallID      string          `json:"toolCallId"`
+	ToolName        string          `json:"toolName"`
+	Args            json.RawMessage `json:"args"`
+	PendingActionID PendingID       `json:"pendingActionId"`
+	SpaceID         *SpaceID        `json:"spaceId"`
+	ExpiresAt       *Time           `json:"expiresAt"`
+}
+
+// RunError is why a run failed or was canceled. Code is one of the contract's.
+type RunError struct {
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable"`
+}
+
+// Step is one model call of a run with its tool calls. Text and Reasoning are
+// the run's own: no space shows them.
+type Step struct {
+	Index        int        `json:"index"`
+	Model        string     `json:"model"`
+	FinishReason string     `json:"finishReason"`
+	Usage        Usage      `json:"usage"`
+	Text         string     `json:"text"`
+	Reasoning    string     `json:"reasoning"`
+	ToolCalls    []StepCall `json:"toolCalls"`
+	StartedAt    Time       `json:"startedAt"`
+	EndedAt      *Time      `json:"endedAt"` // null while the step is open
+}
+
+// StepCall is one tool call of a step. Result is what the model was told, null
+// while there is none; Status is pending until then, then as agent.ResultStatus
+// says it.
+type StepCall struct {
+	ToolCallID string          `json:"toolCallId"`
+	ToolName   string          `json:"toolName"`
+	Args       json.RawMessage `json:"args"`
+	Result     *string         `json:"result"`
+	Status     string          `json:"status"`
+}
