@@ -90,6 +90,7 @@ var tables = []measurement{
 	{"posts", ofServers, (*run).posts},
 	{"idle", ofServers, (*run).idle},
 	{"fan", ofServers, (*run).fans},
+	{"hosted", ofServers, (*run).hosted},
 	{"page", ofServers, (*run).pages},
 	{"start", ofServers, (*run).starts},
 	{"parse", ofModels, (*run).parses},

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // played is an answer of the model that is played: so many deltas of text, or of
@@ -101,9 +102,11 @@ func (p played) stream() []byte {
 //
 //	GET  /readyz
 //	POST /v1/{text|tool}/DELTAS/chat/completions
+//	POST /v1/paced/SPACE/chat/completions
 //
-// It gives the whole answer at once, and a short one to a request that holds the
-// result of a tool.
+// The first gives the whole answer at once, and a short one to a request that
+// holds the result of a tool. The second writes the text of sendSpaceMessage at
+// the pace of runsRate until its reader goes.
 func servePlayed(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("model", flag.ContinueOnError)
 	addr := flags.String("addr", "127.0.0.1:0", "where to listen")
@@ -117,6 +120,7 @@ func playedHandler() http.Handler {
 	var streams sync.Map
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("POST /v1/paced/{space}/chat/completions", paced)
 	mux.HandleFunc("POST /v1/{kind}/{deltas}/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		deltas, err := strconv.Atoi(r.PathValue("deltas"))
 		if err != nil {
@@ -139,4 +143,26 @@ func playedHandler() http.Handler {
 		_, _ = w.Write(stream.([]byte))
 	})
 	return mux
+}
+
+// paced writes a message into a space, a marked moment with each delta.
+func paced(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return // whoever has gone needs no answer
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	flush := http.NewResponseController(w).Flush
+	chunk := func(delta string) error {
+		_, err := fmt.Fprintf(w, `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"played",`+
+			`"choices":[{"index":0,"delta":%s,"logprobs":null,"finish_reason":null}]}`+"\n\n", delta)
+		if err == nil {
+			err = flush()
+		}
+		return err
+	}
+	err := chunk(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"sendSpaceMessage","arguments":` +
+		strconv.Quote(`{"spaceId":"`+r.PathValue("space")+`","text":"`) + `}}]}`)
+	for err == nil && pause(r.Context(), time.Second/runsRate) {
+		err = chunk(fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"@%019d@ "}}]}`, time.Now().UnixNano()))
+	}
 }

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+const (
+	hostedRuns    = 200
+	hostedReaders = 5 // of each run's space
+	hostedPosts   = 50
+	hostedWindow  = 6 * time.Second
+	hostedRounds  = 2
+
+	ackP50, ackP99 = "ack p50 µs", "ack p99 µs"
+
+	quietRow   = "Shoal REST, no runs"
+	hostedRow  = "Shoal REST, 200 runs streaming"
+)
+
+func hostedSpace(i int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("run-%d", i)) }
+
+// hosted measures runs that stream into spaces while others post: what a delta
+// costs on its way from the model to each reader, how long it takes, and what the
+// posts feel of it.
+func (r *run) hosted(ctx context.Context) error {
+	t := r.report.add(&table{
+		title: fmt.Sprintf("%d runs streaming %d deltas/s each to %d readers each, beside %d posts/s", hostedRuns, runsRate, hostedReaders, hostedPosts),
+		note: "Each run's model, played in a process of its own behind OpenAI's chat wire, writes the text of sendSpaceMessage; a delta carries the moment at which it left the model. " +
+			"The posts go to another space, one after the other. CPU is the server's, of one delivered delta, posts included.",
+		ratios: []ratio{{ackP99, quietRow, "ack p99 ÷ no runs"}},
+		shown:  []string{deliveries, cpuCol, p50, p99, ackP50, ackP99},
+	})
+	for range min(r.rounds, hostedRounds) {
+		if err := r.hostedRound(ctx, t); err != nil {
+			return err
+		}
+	}
+	streaming := t.row(hostedRow)
+	r.report.atLeast(0.98*hostedRuns*runsRate*hostedReaders, deliveries, streaming.value(deliveries), t.title+", delivered")
+	r.report.atMost(50e3, "µs", streaming.value(ackP99), t.title+", p99 of a post's acknowledgement")
+	r.report.atMost(50e3, "µs", streaming.value(p99), t.title+", p99 from the model to a reader")
+	return nil
+}
+
+// hostedRound takes a round with servers of its own.
+func (r *run) hostedRound(ctx context.Context, t *table) error {
+	model, err := begin(ctx, r.self, "model", "-addr", "ADDR")
+	if err != nil {
+		return err
+	}
+	defer model.stop()
+	p, err := r.beginNewShoal(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	s := &restSide{wire: newWire(p)}
+	if err := s.open(ctx, 1); err != nil {
+		return err
+	}
+	f := &fan{side: s}
+	if f.connect, err = hostedConnect(ctx, s); err != nil {
+		return err
+	}
+	defer func() {
+		for _, c := range f.conns {
+			_ = c.Close() // its reader has ended or ends now
+		}
+		f.readers.Wait()
+	}()
+	if err := s.hire(ctx, model.url()); err != nil {
+		return err
+	}
+	if err := s.posting(ctx, t.row(quietRow), hostedWindow/2); err != nil {
+		return err
+	}
+	for i := range hostedRuns * hostedReaders {
+		if err := f.follow(i); err != nil {
+			return err
+		}
+	}
+	if err := s.trigger(ctx); err != nil {
+		return err
+	}
+	pause(ctx, 2*time.Second) // until all of them stream
+	f.mu.Lock()
+	f.took = nil
+	f.mu.Unlock()
+	f.seen.Store(0)
+	row, before, began := t.row(hostedRow), cpu(p.pid()), time.Now()
+	if err := s.posting(ctx, row, hostedWindow); err != nil {
+		return err
+	}
+	took, used := time.Since(began), cpu(p.pid())-before
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	row.add(deliveries, float64(len(f.took))/took.Seconds())
+	row.add(p50, percentile(f.took, 50))
+	row.add(p99, percentile(f.took, 99))
+	row.cpu, row.ops = row.cpu+used, row.ops+float64(len(f.took))
+	return ctx.Err()
+}
+
+// hostedConnect lets services read the runs' spaces.
+func hostedConnect(ctx context.Context, s *restSide) (func(net.Conn, int) error, error) {
+	var services []string
+	for range (hostedRuns*hostedReaders + streamsEach - 1) / streamsEach {
+		made, err := s.admin.CreateKey(ctx, shoal.NewKey{Role: shoal.RoleService})
+		if err != nil {
+			return nil, err
+		}
+		services = append(services, *made.Secret)
+	}
+	return func(c net.Conn, i int) error {
+		header := restHeader(services[i/streamsEach])
+		header.Set("Accept", "text/event-stream")
+		return request(c, http.MethodGet, sessionPath+"/spaces/"+string(hostedSpace(i/hostedReaders))+"/events", header, nil)
+	}, nil
+}
+
+// hire makes an agent for each run, alone with a0 in a space.
+func (s *restSide) hire(ctx context.Context, model string) error {
+	_, admin, err := adminOf(s.process())
+	if err != nil {
+		return err
+	}
+	header := restHeader(admin)
+	for i := range hostedRuns {
+		id := shoal.EntityID(fmt.Sprintf("hosted-%d", i))
+		config, err := json.Marshal(map[string]any{
+			"version": "1.0", "agent": map[string]any{"id": id, "system": "You write."},
+			"model": map[string]any{
+				"provider": "openai", "name": "played", "api": "chat",
+				"baseURL": fmt.Sprintf("%s/v1/paced/%s", model, hostedSpace(i)),
+			},
+		})
+		if err != nil {
+			return err
+		}
+		if _, _, err := s.do(ctx, http.MethodPut, sessionPath+"/agents/"+string(id), header, config); err != nil {
+			return err
+		}
+		if _, err := s.session.CreateSpace(ctx, shoal.NewSpace{ID: hostedSpace(i), Name: "Run", Members: []shoal.EntityID{agentID(0), id}, AdminAgentID: &id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trigger lets a0 mention every agent, which starts its run.
+func (s *restSide) trigger(ctx context.Context) error {
+	var group sync.WaitGroup
+	failed := make(chan error, hostedRuns)
+	for i := range hostedRuns {
+		group.Go(func() {
+			body, err := json.Marshal(post{"Go on.", []shoal.EntityID{shoal.EntityID(fmt.Sprintf("hosted-%d", i))}})
+			if err == nil {
+				_, _, err = s.do(ctx, http.MethodPost, sessionPath+"/spaces/"+string(hostedSpace(i))+"/messages", restHeader(s.keys[0]), body)
+			}
+			if err != nil {
+				failed <- err
+			}
+		})
+	}
+	group.Wait()
+	close(failed)
+	return <-failed
+}
+
+// posting sends messages at the pace of hostedPosts for a while, and notes how
+// long each took until it was acknowledged.
+func (s *restSide) posting(ctx context.Context, into *row, length time.Duration) error {
+	var took []float64
+	for began, sent := time.Now(), 0; time.Since(began) < length; sent++ {
+		if !pause(ctx, time.Until(began.Add(time.Duration(sent)*time.Second/hostedPosts))) {
+			return context.Cause(ctx)
+		}
+		at := time.Now()
+		if err := s.send(ctx, 0, text(), false); err != nil {
+			return err
+		}
+		took = append(took, float64(time.Since(at))/1e3)
+	}
+	into.add(ackP50, percentile(took, 50))
+	into.add(ackP99, percentile(took, 99))
+	return nil
+}
