@@ -17,7 +17,7 @@ TOOLS := .cache/bin/built-with-$(GOVERSION)
 # all the others without it, so that nothing is compiled and run twice. The
 # provider anthropic has no goroutine of its own, and the module below it takes
 # a minute to compile.
-RACING := /(agent(/agui|/filestore|/mcptool|/provider/(google|openai))?|client|internal/(app|httpapi|hub|localbus|mcpapi|sqlstore|tool))$$
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/(google|openai))?|client|internal/(aguiapi|app|httpapi|hub|localbus|mcpapi|run|spacetool|sqlstore|tool))$$
 
 # On a build machine a remembered result proves nothing about that machine.
 TESTFLAGS ?= $(if $(CI),-count=1)

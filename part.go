@@ -1,6 +1,7 @@
 package shoal
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -93,8 +94,8 @@ func (p Part) validate(at string) error {
 		all.add(checkLine(at+".name", p.Name, MaxName, true))
 		all.add(checkLine(at+".mediaType", p.MediaType, MaxName, true))
 		all.add(checkLine(at+".url", p.URL, MaxDescription, true))
-		if !strings.HasPrefix(p.URL, "https://") && !strings.HasPrefix(p.URL, "http://") {
-			all.add(Invalid(at+".url", "must start with https:// or http://"))
+		if _, _, here := p.File(); !here && !strings.HasPrefix(p.URL, "https://") && !strings.HasPrefix(p.URL, "http://") {
+			all.add(Invalid(at+".url", "must start with https:// or http://, or be the url of an uploaded file"))
 		}
 		if p.Size < 0 {
 			all.add(Invalid(at+".size", "must not be negative"))
@@ -161,21 +162,31 @@ type (
 // MarshalJSON writes exactly the fields of the part's type.
 func (p Part) MarshalJSON() ([]byte, error) {
 	if p.Private {
-		return json.Marshal(privateShape{p.ID, p.Type, true})
+		return unescaped(privateShape{p.ID, p.Type, true})
 	}
 	switch p.Type {
 	case TextPart:
-		return json.Marshal(textShape{p.ID, p.Type, p.Text, p.Status})
+		return unescaped(textShape{p.ID, p.Type, p.Text, p.Status})
 	case ToolPart:
-		return json.Marshal(toolShape{
+		return unescaped(toolShape{
 			p.ID, p.Type, p.ToolName, p.ToolCallID, orObject(p.Args), p.Result, orNil(p.Error), p.Status, p.Display, orNil(p.AnsweredBy), orNil(p.Target),
 		})
 	case FilePart:
-		return json.Marshal(fileShape{p.ID, p.Type, p.Name, p.MediaType, p.Size, p.URL})
+		return unescaped(fileShape{p.ID, p.Type, p.Name, p.MediaType, p.Size, p.URL})
 	case DataPart:
-		return json.Marshal(dataShape{p.ID, p.Type, p.Name, p.Data})
+		return unescaped(dataShape{p.ID, p.Type, p.Name, p.Data})
 	}
 	return nil, E("shoal.Part", Internal, fmt.Sprintf("a part of the unknown type %q", p.Type))
+}
+
+// unescaped is json.Marshal without its escapes of <, > and &, so that JSON within
+// stays the same bytes. An encoder that wants them adds them later.
+func unescaped(v any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
 // orObject is raw, or {} where there is none yet.

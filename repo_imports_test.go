@@ -67,26 +67,44 @@ var importTable = []importRule{
 	{
 		dir: "internal/app",
 		inside: []string{
-			".", "internal/auth", "internal/guard", "internal/httpapi", "internal/hub",
-			"internal/localbus", "internal/mcpapi", "internal/sqlstore",
+			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/calendar", "internal/guard",
+			"internal/httpapi", "internal/hub", "internal/localbus", "internal/mcpapi", "internal/run", "internal/sqlstore",
+			"internal/tool",
 		},
 		others: true, never: sqlPackages,
 	},
 	{dir: "internal/apptest", inside: []string{".", "client", "internal/app"}},
+	{dir: "internal/aguiapi", inside: []string{".", "agent/agui", "internal/auth", "internal/guard", "internal/hub"}, never: sqlPackages},
 	{dir: "internal/auth", inside: []string{".", "internal/hub"}, others: true, never: sqlPackages},
 	{dir: "internal/agentconfig", inside: []string{".", "agent"}, others: true, never: sqlAndWeb},
+	{dir: "internal/calendar", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/compose", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/tool", inside: []string{".", "agent", "internal/agentconfig"}, others: true, never: sqlPackages},
 	{dir: "internal/guard", inside: []string{"."}, others: true, never: sqlPackages},
-	{dir: "internal/httpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub"}, others: true, never: sqlPackages},
+	{
+		dir:    "internal/httpapi",
+		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/hub"}, others: true, never: sqlPackages,
+	},
 	{dir: "internal/hub", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/localbus", inside: []string{".", "internal/hub"}, others: true, never: sqlAndWeb},
 	{dir: "internal/mcpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub"}, others: true, never: sqlPackages},
 	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
 	{
+		dir: "internal/run",
+		inside: []string{
+			".", "agent", "agent/mcptool", "agent/price", "agent/provider/anthropic", "agent/provider/google", "agent/provider/openai",
+			"agent/provider/script", "internal/agentconfig", "internal/compose", "internal/hub", "internal/spacetool", "internal/tool",
+		},
+		never: sqlPackages,
+	},
+	{
+		dir:    "internal/spacetool",
+		inside: []string{".", "agent", "internal/agentconfig", "internal/calendar", "internal/hub"}, never: sqlAndWeb,
+	},
+	{
 		dir: "internal/shoaltest",
 		inside: []string{
-			".", "client", "internal/app", "internal/auth", "internal/hub", "internal/localbus", "internal/sqlstore",
+			".", "client", "internal/app", "internal/auth", "internal/calendar", "internal/hub", "internal/localbus", "internal/sqlstore",
 			"internal/storytest",
 		},
 		others: true,

@@ -31,10 +31,17 @@ type call struct {
 	method string // GET if empty
 	path   []string
 	query  url.Values
-	body   any    // sent as JSON, unless nil
+	body   any    // sent as JSON, unless nil; content as it is
+	accept string // JSON if empty
 	key    string // the idempotency key, if it has one
 	once   bool   // whether doing it twice does harm
 	within time.Duration
+}
+
+// content is a body that is sent as it is.
+type content struct {
+	media string
+	data  []byte
 }
 
 // CallOption changes how a call that creates something is made.
@@ -58,7 +65,7 @@ func (c *Client) create(ctx context.Context, in call, out any, options []CallOpt
 }
 
 // do makes a call, repeats it as long as that may help, and decodes the answer
-// into out, unless that is nil.
+// into out, unless that is nil. A *[]byte gets the answer as it is.
 func (c *Client) do(ctx context.Context, in call, out any) error {
 	delays := backoff{first: callFirst, most: watchMost}
 	for tries := 1; ; tries++ {
@@ -117,7 +124,10 @@ func (c *Client) try(ctx context.Context, in call, out any) outcome {
 			err: e, sent: true, after: retryAfter(header), refused: status == http.StatusTooManyRequests,
 			unknown: status == http.StatusServiceUnavailable || e.Kind == ErrUnreachable,
 		}
-	case out != nil && len(body) > 0:
+	}
+	if plain, ok := out.(*[]byte); ok {
+		*plain = body
+	} else if out != nil && len(body) > 0 {
 		if err := json.Unmarshal(body, out); err != nil {
 			return outcome{err: c.stranger(status, err), sent: true}
 		}
@@ -135,20 +145,27 @@ func (c *Client) encode(ctx context.Context, in call) (*http.Request, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
+	if in.accept != "" {
+		req.Header.Set("Accept", in.accept)
+	}
 	if in.key != "" {
 		req.Header.Set("Idempotency-Key", in.key)
 	}
 	if in.body == nil {
 		return req, nil
 	}
-	body, err := json.Marshal(in.body)
-	if err != nil {
-		return nil, &shoal.Error{Kind: shoal.InvalidArgument, Msg: "what is sent cannot be written as JSON", Err: err}
+	body, ok := in.body.(content)
+	if !ok {
+		encoded, err := json.Marshal(in.body)
+		if err != nil {
+			return nil, &shoal.Error{Kind: shoal.InvalidArgument, Msg: "what is sent cannot be written as JSON", Err: err}
+		}
+		body = content{"application/json", encoded}
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.ContentLength = int64(len(body))
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Header.Set("Content-Type", body.media)
+	req.ContentLength = int64(len(body.data))
+	req.Body = io.NopCloser(bytes.NewReader(body.data))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body.data)), nil }
 	return req, nil
 }
 

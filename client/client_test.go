@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -121,6 +122,7 @@ func TestWhereCallsGo(t *testing.T) {
 			return drain(s.Search(w.Context(), "two words", client.SearchOptions{Space: "shop", SenderKind: shoal.Agent}))
 		},
 	}
+	maps.Copy(calls, hostedCalls())
 	for want, call := range calls {
 		handler := func(w http.ResponseWriter, r *http.Request) {
 			if got := r.Method + " " + r.URL.RequestURI(); got != want {

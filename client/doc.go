@@ -14,6 +14,10 @@
 //		…
 //	}
 //
+// Hosted agents are made with [Session.PutAgent], and act when somebody posts or
+// with [Session.TriggerAgent]; [Session.Follow] shows what a run does, in a space
+// or alone, and [Session.PendingActions] what it waits for.
+//
 // The package promises:
 //   - A call that creates something carries an idempotency key, so it is
 //     repeated when the connection breaks and still done once.

@@ -22,6 +22,9 @@ type FollowOptions struct {
 	// Space is followed alone; empty, all spaces of the caller are, those it
 	// joins later included.
 	Space shoal.SpaceID
+	// Run is followed instead of spaces, if set: its steps, what it writes and
+	// what it thinks. Its end is an event; the sequence goes on.
+	Run shoal.RunID
 	// After resumes behind the event with this cursor. Empty, the stream begins
 	// with a snapshot.
 	After shoal.Cursor
@@ -44,10 +47,14 @@ type FollowOptions struct {
 // has left; ErrUnreachable if the server was not reached even once.
 func (s *Session) Follow(ctx context.Context, o FollowOptions) iter.Seq2[shoal.Event, error] {
 	return func(yield func(shoal.Event, error) bool) {
-		f := follower{client: s.client, lost: o.Lost, cursor: o.After, yield: yield, everything: o.Space == ""}
-		f.path = s.path("events")
-		if !f.everything {
+		f := follower{client: s.client, lost: o.Lost, cursor: o.After, yield: yield}
+		switch {
+		case o.Run != "":
+			f.path = s.path("runs", string(o.Run), "events")
+		case o.Space != "":
 			f.path = s.path("spaces", string(o.Space), "events")
+		default:
+			f.path, f.everything = s.path("events"), true
 		}
 		if err := f.run(ctx); err != nil && !f.left {
 			yield(shoal.Event{}, named("client.Follow", err))

@@ -42,3 +42,14 @@ func list[T any](ctx context.Context, c *Client, in call) iter.Seq2[T, error] {
 		}
 	}
 }
+
+// filters are the parameters of a list that are set.
+func filters(all map[string]string) url.Values {
+	q := url.Values{}
+	for name, value := range all {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return q
+}

@@ -1,15 +1,32 @@
 package main
 
-import "context"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/shoal-dev/shoal"
+)
 
 type agentsCmd struct {
-	List agentsListCmd `cmd:"" name:"ls" help:"List the entities of the session, people included."`
+	List    agentsListCmd    `cmd:"" name:"ls" aliases:"list" help:"List the entities of the session, people included."`
+	Apply   agentsApplyCmd   `cmd:"" help:"Make hosted agents of configuration files, or change those that there are."`
+	Get     agentsGetCmd     `cmd:"" help:"Show the configuration of a hosted agent."`
+	Remove  agentsRemoveCmd  `cmd:"" name:"rm" help:"Take the configuration of hosted agents away: their runs are canceled, they stay as connected agents."`
+	Trigger agentsTriggerCmd `cmd:"" help:"Start a run of a hosted agent without a message."`
 }
 
-type agentsListCmd struct{}
+type agentsListCmd struct {
+	Hosted bool `help:"List the hosted agents only, with the versions of their configurations."`
+}
 
-// Run lists the entities of the session.
-func (*agentsListCmd) Run(ctx context.Context, sh *shell) error {
+// Run lists the entities of the session, or the hosted agents.
+func (c *agentsListCmd) Run(ctx context.Context, sh *shell) error {
+	if c.Hosted {
+		return listHosted(ctx, sh)
+	}
 	session, _, err := sh.connect(ctx)
 	if err != nil {
 		return err
@@ -23,4 +40,77 @@ func (*agentsListCmd) Run(ctx context.Context, sh *shell) error {
 		rows = append(rows, []string{string(e.ID), e.Name, string(e.Kind), string(e.State), timeOr(e.LastSeenAt, "never"), e.Description})
 	}
 	return sh.output.table(all, []string{"ID", "NAME", "KIND", "STATE", "SEEN", "DESCRIPTION"}, rows...)
+}
+
+func listHosted(ctx context.Context, sh *shell) error {
+	session, err := sh.overlook()
+	if err != nil {
+		return err
+	}
+	all, err := collect(session.Agents(ctx))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, a := range all.Items {
+		var config struct {
+			Model struct{ Provider, Name string }
+		}
+		_ = json.Unmarshal(a.Config, &config) // what it does not say stays empty
+		rows = append(rows, []string{
+			string(a.ID), strconv.Itoa(a.Version), config.Model.Provider, config.Model.Name, a.CreatedAt.String(), a.Hash,
+		})
+	}
+	return sh.output.table(all, []string{"ID", "VERSION", "PROVIDER", "MODEL", "APPLIED", "HASH"}, rows...)
+}
+
+type agentsGetCmd struct {
+	ID      shoal.EntityID `arg:"" help:"The agent."`
+	Version int            `help:"Which version; without it, the newest." placeholder:"N" env:"-"`
+}
+
+// Run prints a configuration as JSON that can be applied again.
+func (c *agentsGetCmd) Run(ctx context.Context, sh *shell) error {
+	if c.Version < 0 {
+		return shoal.E("", kindUsage, "versions count from 1")
+	}
+	session, err := sh.overlook()
+	if err != nil {
+		return err
+	}
+	a, err := session.Agent(ctx, c.ID, c.Version)
+	if err != nil {
+		return err
+	}
+	switch {
+	case sh.output.json:
+		return sh.output.object(a)
+	case sh.output.quiet:
+		return sh.output.write(line(string(a.ID)) + "\n")
+	}
+	var config bytes.Buffer
+	if err := json.Indent(&config, a.Config, "", "  "); err != nil {
+		return &shoal.Error{Kind: shoal.Internal, Msg: fmt.Sprintf("the configuration of %s cannot be read", c.ID), Err: err}
+	}
+	sh.output.note("%s is in version %d since %s", a.ID, a.Version, a.CreatedAt)
+	return sh.output.text(escaped(config.String()))
+}
+
+type agentsRemoveCmd struct {
+	ID []shoal.EntityID `arg:"" help:"The agents."`
+}
+
+// Run removes configurations, one after the other.
+func (c *agentsRemoveCmd) Run(ctx context.Context, sh *shell) error {
+	session, err := sh.overlook()
+	if err != nil {
+		return err
+	}
+	for _, id := range c.ID {
+		if err := session.DeleteAgent(ctx, id); err != nil {
+			return err
+		}
+		sh.output.note("%s is hosted no more", id)
+	}
+	return nil
 }

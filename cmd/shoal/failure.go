@@ -37,7 +37,12 @@ var exits = map[shoal.Kind]int{
 	shoal.SessionClosed:       5,
 	shoal.AdminRequired:       5,
 	shoal.IdempotencyMismatch: 5,
+	shoal.AlreadyAnswered:     5,
+	shoal.RunNotWaiting:       5,
+	shoal.Expired:             5,
 	client.ErrUnreachable:     6,
+	kindRunFailed:             8,
+	kindRejected:              9,
 	kindDisk:                  70,
 	kindTimedOut:              124,
 }
@@ -50,10 +55,25 @@ var hints = map[shoal.Kind]string{
 	shoal.IdentityMismatch: "leave out --as, or use that entity's key",
 	shoal.NotFound:         "`shoal spaces ls` and `shoal agents ls` show what is there",
 	shoal.SpaceClosed:      "`shoal spaces create NAME` makes a new one",
+	shoal.AlreadyAnswered:  "`shoal approvals` shows what still waits",
+	shoal.Expired:          "`shoal approvals` shows what still waits",
+	shoal.RunNotWaiting:    "`shoal approvals` shows what still waits",
+	kindRunFailed:          "`shoal runs get ID` shows its steps",
+	kindRejected:           "`shoal runs get ID` shows its steps",
+	kindNoAnswer:           "`shoal runs get ID` shows its steps",
+	kindNotApplied:         "correct what is named above and apply again; what was applied stays",
 	shoal.RateLimited:      "wait a little and try again",
 	shoal.Busy:             "wait a little and try again",
 	client.ErrUnreachable:  "start one with `shoal serve`, or name another with --url",
 	kindTimedOut:           "give it longer with --timeout",
+}
+
+// missing are hints for commands whose things are not in the usual lists.
+var missing = map[string]string{
+	"agents":    "`shoal agents ls --hosted` shows the hosted agents",
+	"runs":      "`shoal runs` shows the runs",
+	"approvals": "`shoal approvals` shows what waits for you",
+	"plans":     "`shoal plans ls AGENT` shows the plans of an agent",
 }
 
 // failure is an error as it is told.
@@ -77,6 +97,9 @@ func usage(err error) (command string, told error) {
 func describe(command string, err error) failure {
 	f := failure{Code: shoal.KindOf(err), Message: err.Error()}
 	f.Hint = hints[f.Code]
+	if group, _, _ := strings.Cut(command, " "); f.Code == shoal.NotFound && missing[group] != "" {
+		f.Hint = missing[group]
+	}
 	if f.Code == kindUsage {
 		words, _, _ := strings.Cut(command, " <")
 		f.Hint = strings.Join(append(strings.Fields("shoal "+words), "--help"), " ")

@@ -29,16 +29,20 @@ import (
 // commands is the grammar of the command line.
 type commands struct {
 	globals
-	Serve    serveCmd    `cmd:"" help:"Run the server."`
-	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Connect a program that speaks MCP over its standard input and output to a server."`
-	Send     sendCmd     `cmd:"" help:"Post a message."`
-	Wait     waitCmd     `cmd:"" help:"Wait for messages, print them and acknowledge them."`
-	Tail     tailCmd     `cmd:"" help:"Follow what is said, in one space or in all."`
-	Spaces   spacesCmd   `cmd:"" help:"List, create, show and close spaces; add and remove members."`
-	Agents   agentsCmd   `cmd:"" help:"List the entities of the session and what they are doing."`
-	Keys     keysCmd     `cmd:"" help:"List, create and revoke keys."`
-	Sessions sessionsCmd `cmd:"" help:"List and create sessions."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+	Serve     serveCmd     `cmd:"" help:"Run the server."`
+	MCP       mcpCmd       `cmd:"" name:"mcp" help:"Connect a program that speaks MCP over its standard input and output to a server."`
+	Send      sendCmd      `cmd:"" help:"Post a message."`
+	Wait      waitCmd      `cmd:"" help:"Wait for messages, print them and acknowledge them."`
+	Tail      tailCmd      `cmd:"" help:"Follow what is said, in one space or in all."`
+	Spaces    spacesCmd    `cmd:"" help:"List, create, show and close spaces; add and remove members."`
+	Agents    agentsCmd    `cmd:"" help:"List the entities of the session; apply, show, trigger and remove hosted agents."`
+	Runs      runsCmd      `cmd:"" help:"List, show, follow and cancel the runs of hosted agents."`
+	Approvals approvalsCmd `cmd:"" help:"List and answer what agents ask for."`
+	Plans     plansCmd     `cmd:"" help:"List, make and end the schedules of hosted agents."`
+	Usage     usageCmd     `cmd:"" help:"Show what model calls used and cost."`
+	Keys      keysCmd      `cmd:"" help:"List, create and revoke keys."`
+	Sessions  sessionsCmd  `cmd:"" help:"List and create sessions."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
 func main() {

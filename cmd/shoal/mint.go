@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -54,29 +52,13 @@ func (c *keysCreateCmd) asked(session shoal.SessionID, now time.Time) (shoal.New
 		n.SessionID = session
 	}
 	if c.Expires != "" {
-		at, err := expiry(c.Expires, now)
+		at, err := moment("--expires", c.Expires, now, 1)
 		if err != nil {
 			return n, err
 		}
 		n.ExpiresAt = &at
 	}
 	return n, n.Validate()
-}
-
-// expiry reads a time, or a duration from now, in which d are days.
-func expiry(s string, now time.Time) (shoal.Time, error) {
-	if at, err := time.Parse(time.RFC3339, s); err == nil {
-		return shoal.At(at), nil
-	}
-	if days, found := strings.CutSuffix(s, "d"); found {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
-			return shoal.At(now.AddDate(0, 0, n)), nil
-		}
-	}
-	if d, err := time.ParseDuration(s); err == nil && d > 0 {
-		return shoal.At(now.Add(d)), nil
-	}
-	return shoal.Time{}, shoal.E("", kindUsage, fmt.Sprintf("--expires %s is neither a duration such as 90m or 30d nor a time such as 2027-01-31T00:00:00Z", s))
 }
 
 // mint asks the server for the key. If a data directory is named and no server

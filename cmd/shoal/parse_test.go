@@ -13,7 +13,7 @@ func newCause(t *testing.T) (context.Context, context.CancelCauseFunc) {
 	return context.WithCancelCause(t.Context())
 }
 
-func TestExpiry(t *testing.T) {
+func TestMoments(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	for in, want := range map[string]string{
 		"90m":                       "2026-11-20T11:30:00.000Z",
@@ -26,10 +26,13 @@ func TestExpiry(t *testing.T) {
 		"99999999999999999d":        "",
 		"":                          "",
 	} {
-		got, err := expiry(in, now)
+		got, err := moment("--expires", in, now, 1)
 		if (err == nil) != (want != "") || err == nil && got.String() != want {
-			t.Errorf("expiry(%q) = %v, %v, want %q", in, got, err, want)
+			t.Errorf("moment(%q) = %v, %v, want %q", in, got, err, want)
 		}
+	}
+	if got, err := moment("--since", "2d", now, -1); err != nil || got.String() != "2026-11-18T10:00:00.000Z" {
+		t.Errorf("two days ago = %v, %v", got, err)
 	}
 }
 

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE COMMAND…   runs a command that must end with this code
 //	keep NAME             keeps what the last command printed in a variable
+//	answers FILE          puts a server that gives these answers in the server's place: see standIn
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -38,7 +39,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SHOAL_DATA", data)
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": endsWith, "keep": keep},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": endsWith, "keep": keep, "answers": answers},
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,18 +16,16 @@ type sendCmd struct {
 	Text           []string         `arg:"" optional:"" help:"What to say."`
 	Mention        []shoal.EntityID `help:"Mention these members, which wakes them." short:"m" placeholder:"ID"`
 	File           string           `help:"Say what this file holds, - for standard input." short:"f" placeholder:"FILE"`
-	Wait           bool             `help:"Wait for the next message of a mentioned member in the space, and print that."`
+	Wait           bool             `help:"Wait for the next message of a mentioned member in the space, or of the agent that acts when nobody is mentioned, and print that."`
+	Trigger        bool             `help:"Let hosted agents act on it; --no-trigger keeps them from it." default:"true" negatable:""`
 	Timeout        time.Duration    `help:"How long to wait for it, 0 for ever." default:"5m"`
 	IdempotencyKey string           `help:"Post once, however often this is called with the same key." placeholder:"KEY"`
 }
 
-var errNoAnswer = &shoal.Error{Kind: kindTimedOut, Msg: "the message was posted, but nobody who was mentioned has answered in time"}
+var errNoAnswer = &shoal.Error{Kind: kindTimedOut, Msg: "the message was posted, but nobody has answered in time"}
 
 // Run posts the message, and waits for an answer if it is to.
 func (c *sendCmd) Run(ctx context.Context, sh *shell) error {
-	if c.Wait && len(c.Mention) == 0 {
-		return shoal.E("", kindUsage, "--wait waits for a mentioned member: name one with -m")
-	}
 	text, err := c.text(sh.in)
 	if err != nil {
 		return err
@@ -37,32 +34,38 @@ func (c *sendCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
+	post := func(ctx context.Context) (shoal.Message, error) { return c.post(ctx, sh, session, text) }
+	if c.Wait {
+		return c.wait(ctx, sh, session, post)
+	}
+	posted, err := post(ctx)
+	if err != nil {
+		return err
+	}
+	return sh.output.table(posted, []string{"ID", "SPACE", "SEQ"}, []string{string(posted.ID), string(posted.SpaceID), itoa(posted.Seq)})
+}
+
+// post posts the message, and says who does not get it.
+func (c *sendCmd) post(ctx context.Context, sh *shell, session *client.Session, text string) (shoal.Message, error) {
 	var options []client.CallOption
 	if c.IdempotencyKey != "" {
 		options = append(options, client.IdempotencyKey(c.IdempotencyKey))
 	}
-	posted, err := session.Post(ctx, c.Space, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: c.Mention}, options...)
+	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: c.Mention}
+	if !c.Trigger {
+		draft.TriggerAgents = &c.Trigger
+	}
+	posted, err := session.Post(ctx, c.Space, draft, options...)
 	if err != nil {
-		return err
+		return posted, err
 	}
 	for _, id := range posted.DroppedMentions {
 		sh.output.note("%s is no member of %s and was not mentioned; add it: shoal spaces add %s %s", id, c.Space, c.Space, id)
 	}
-	if !c.Wait {
-		return sh.output.table(posted, []string{"ID", "SPACE", "SEQ"}, []string{string(posted.ID), string(posted.SpaceID), itoa(posted.Seq)})
+	for _, id := range posted.SkippedAgents {
+		sh.output.note("%s runs already and does not act on this message", id)
 	}
-	if len(posted.Mentions) == 0 {
-		return shoal.E("", shoal.NotFound, "the message was posted as "+string(posted.ID)+", but nobody was mentioned who could answer")
-	}
-	sh.output.note("posted as %s; waiting for %s", posted.ID, list(posted.Mentions, "", " or "))
-	answer, err := c.answer(ctx, session, posted)
-	if err != nil {
-		return err
-	}
-	if sh.output.json {
-		return sh.output.object(answer)
-	}
-	return sh.output.text(said(answer))
+	return posted, nil
 }
 
 // text returns what to say.
@@ -82,32 +85,4 @@ func (c *sendCmd) text(in io.Reader) (string, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(in, shoal.MaxContent+1))
 	return string(text), err
-}
-
-// answer returns the next message behind posted by somebody whom it mentions.
-func (c *sendCmd) answer(ctx context.Context, session *client.Session, posted shoal.Message) (shoal.Message, error) {
-	if c.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, errNoAnswer)
-		defer cancel()
-	}
-	seen := timeline{session, map[shoal.SpaceID]int64{c.Space: posted.Seq}}
-	for event, err := range session.Follow(ctx, client.FollowOptions{Space: c.Space}) {
-		if err != nil {
-			return shoal.Message{}, err
-		}
-		messages, _, err := seen.take(ctx, event)
-		if err != nil {
-			return shoal.Message{}, err
-		}
-		for _, m := range messages {
-			if slices.Contains(posted.Mentions, m.EntityID) {
-				return m, nil
-			}
-		}
-		if event.Type == shoal.EventSpaceClosed {
-			return shoal.Message{}, shoal.E("", shoal.SpaceClosed, "the space was closed before anybody answered")
-		}
-	}
-	return shoal.Message{}, context.Cause(ctx)
 }

@@ -16,13 +16,15 @@ import (
 )
 
 type serveCmd struct {
-	Addr        string   `help:"Where to listen; port 0 takes a free one." default:"127.0.0.1:7462" placeholder:"HOST:PORT"`
-	Database    string   `help:"sqlite://PATH (default: shoal.db in the data directory) or postgres://…" placeholder:"URL"`
-	Bus         string   `help:"How several servers tell each other what happens: memory, there is only one." default:"memory"`
-	Auth        string   `help:"off lets everybody in; on loopback only." enum:"on,off" default:"on"`
-	AllowOrigin []string `help:"Let web pages of these origins in." placeholder:"ORIGIN"`
-	AllowHost   []string `help:"Answer under these names, too." placeholder:"HOST"`
-	PrintConfig bool     `help:"Print the configuration with its sources, and end."`
+	Addr         string   `help:"Where to listen; port 0 takes a free one." default:"127.0.0.1:7462" placeholder:"HOST:PORT"`
+	Database     string   `help:"sqlite://PATH (default: shoal.db in the data directory) or postgres://…" placeholder:"URL"`
+	Bus          string   `help:"How several servers tell each other what happens: memory, there is only one." default:"memory"`
+	Auth         string   `help:"off lets everybody in; on loopback only." enum:"on,off" default:"on"`
+	AllowOrigin  []string `help:"Let web pages of these origins in." placeholder:"ORIGIN"`
+	AllowHost    []string `help:"Answer under these names, too." placeholder:"HOST"`
+	AllowPrivate []string `help:"Let request tools and MCP servers of agents reach these loopback and private networks; may be repeated." placeholder:"CIDR"`
+	AllowEnv     []string `help:"Let agent configs refer to these variables of the environment; may be repeated." placeholder:"NAME"`
+	PrintConfig  bool     `help:"Print the configuration with its sources, and end."`
 }
 
 // Run serves until a signal ends it.
@@ -44,7 +46,7 @@ func (c *serveCmd) Run(ctx context.Context, sh *shell, chosen *kong.Context) err
 	}
 	err = app.Run(ctx, app.Config{
 		Addr: c.Addr, Data: data, Database: c.Database, Bus: c.Bus, AuthOff: c.Auth == "off",
-		AllowOrigins: c.AllowOrigin, AllowHosts: c.AllowHost, Version: thisBuild().Version,
+		AllowOrigins: c.AllowOrigin, AllowHosts: c.AllowHost, AllowPrivate: c.AllowPrivate, AllowEnv: c.AllowEnv, Version: thisBuild().Version,
 		Log: sh.output.logger(), Out: greeting, Command: command,
 	})
 	if errors.Is(err, app.ErrDisk) {
@@ -99,6 +101,8 @@ func (c *serveCmd) printConfig(sh *shell, chosen *kong.Context, data string) err
 		{"auth", c.Auth, ""},
 		{"allow-origin", strings.Join(c.AllowOrigin, ","), ""},
 		{"allow-host", strings.Join(c.AllowHost, ","), ""},
+		{"allow-private", strings.Join(c.AllowPrivate, ","), ""},
+		{"allow-env", strings.Join(c.AllowEnv, ","), ""},
 	}
 	var rows [][]string
 	for i := range all {

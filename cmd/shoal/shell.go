@@ -125,3 +125,21 @@ func (sh *shell) connect(ctx context.Context) (*client.Session, shoal.EntityID, 
 	}
 	return c.Session(sh.Session), as, nil
 }
+
+// overlook returns the session as somebody who looks after all of it: an admin or
+// a service acts as nobody, unless --as names an entity.
+func (sh *shell) overlook() (*client.Session, error) {
+	key, _, err := sh.secret()
+	if err != nil {
+		return nil, err
+	}
+	o := client.Options{URL: sh.URL, Key: key}
+	if sh.As != nil {
+		o.As = *sh.As
+	}
+	c, err := client.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return c.Session(sh.Session), nil
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
@@ -19,8 +20,10 @@ func (c *tailCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	t := &tail{tailCmd: c, shell: sh, timeline: timeline{session, map[shoal.SpaceID]int64{}}}
-	options := client.FollowOptions{Space: c.Space, After: c.After, Lost: t.lost}
+	t := &tail{
+		tailCmd: c, shell: sh, timeline: newTimeline(session), live: live{out: sh.output, space: c.Space == ""}, loss: loss{output: sh.output},
+	}
+	options := client.FollowOptions{Space: c.Space, After: c.After, Lost: t.loss.told}
 	for event, err := range session.Follow(ctx, options) {
 		if err != nil {
 			return err
@@ -37,18 +40,12 @@ type tail struct {
 	*tailCmd
 	shell    *shell
 	timeline timeline
-	away     bool // whether the loss of the connection was told
-}
-
-func (t *tail) lost(cause error) {
-	if !t.away {
-		t.shell.output.note("%s; trying again", describe("tail", cause).Message)
-	}
-	t.away = true
+	live     live
+	loss     loss
 }
 
 func (t *tail) show(ctx context.Context, e shoal.Event) error {
-	t.away = false
+	t.loss.over()
 	if t.shell.output.json {
 		return t.shell.output.event(e)
 	}
@@ -59,7 +56,15 @@ func (t *tail) show(ctx context.Context, e shoal.Event) error {
 	if earlier {
 		messages = messages[max(0, len(messages)-max(0, t.Lines)):]
 	}
+	if t.shell.output.terminal && !t.shell.output.quiet {
+		if seen, err := t.live.take(e); err != nil || seen {
+			return err
+		}
+	}
 	for _, m := range messages {
+		if err := t.live.pause(); err != nil {
+			return err
+		}
 		if err := t.shell.output.message(m, t.Space == ""); err != nil {
 			return err
 		}
@@ -69,22 +74,44 @@ func (t *tail) show(ctx context.Context, e shoal.Event) error {
 
 // notice tells what else happened.
 func (t *tail) notice(e shoal.Event) error {
+	said, err := notice(e)
+	if err != nil || said == "" {
+		return err
+	}
+	if err := t.live.pause(); err != nil {
+		return err
+	}
+	t.shell.output.note("%s", said)
+	return nil
+}
+
+// notice returns what to tell a person about an event, nothing for most.
+func notice(e shoal.Event) (string, error) {
 	switch e.Type {
 	case shoal.EventMemberJoined, shoal.EventMemberLeft:
 		data, err := decode[shoal.MemberData](e)
 		did := map[shoal.EventType]string{shoal.EventMemberJoined: "joined", shoal.EventMemberLeft: "left"}[e.Type]
-		if err == nil && data.SpaceID != nil {
-			t.shell.output.note("%s %s %s", data.Member.EntityID, did, *data.SpaceID)
+		if err != nil || data.SpaceID == nil {
+			return "", err
 		}
-		return err
+		return fmt.Sprintf("%s %s %s", data.Member.EntityID, did, *data.SpaceID), nil
 	case shoal.EventSpaceClosed:
 		data, err := decode[shoal.SpaceData](e)
-		if err == nil {
-			t.shell.output.note("%s is closed", data.Space.ID)
+		return fmt.Sprintf("%s is closed", data.Space.ID), err
+	case shoal.EventPendingOpened:
+		data, err := decode[shoal.PendingData](e)
+		return asking(data.PendingAction), err
+	case shoal.EventPendingSettled:
+		data, err := decode[shoal.PendingData](e)
+		return settled(data.PendingAction), err
+	case shoal.EventRunFailed, shoal.EventRunCanceled:
+		data, err := decode[shoal.RunData](e)
+		if err != nil {
+			return "", err
 		}
-		return err
+		return describe("", failed(data.Run)).Message, nil
 	}
-	return nil
+	return "", nil
 }
 
 // event prints the data of an event, with the cursor to go on behind it.

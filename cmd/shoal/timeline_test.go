@@ -49,7 +49,7 @@ func TestATimelineHasNoGapAndNothingTwice(t *testing.T) {
 	created := func(seq int64) shoal.Event {
 		return eventOf(t, shoal.EventMessageCreated, shoal.MessageData{Message: seqs(seq, seq)[0]})
 	}
-	line := &timeline{c.Session("default"), map[shoal.SpaceID]int64{}}
+	line := newTimeline(c.Session("default"))
 	next := int64(1)
 	for i, e := range []shoal.Event{
 		snapshot(1, 50),
@@ -81,7 +81,7 @@ func TestATimelineHasNoGapAndNothingTwice(t *testing.T) {
 
 // A space that was empty at first is known all the same.
 func TestATimelineThatBeganEmpty(t *testing.T) {
-	line := &timeline{last: map[shoal.SpaceID]int64{}}
+	line := newTimeline(nil)
 	empty := eventOf(t, shoal.EventSnapshot, shoal.SnapshotData{Space: shoal.Space{ID: "shop"}})
 	again := eventOf(t, shoal.EventSnapshot, shoal.SnapshotData{Space: shoal.Space{ID: "shop", LastSeq: 2}, Messages: seqs(1, 2)})
 	var got []string
@@ -98,10 +98,55 @@ func TestATimelineThatBeganEmpty(t *testing.T) {
 }
 
 func TestAnEventThatCannotBeReadIsAnError(t *testing.T) {
-	line := &timeline{last: map[shoal.SpaceID]int64{}}
+	line := newTimeline(nil)
 	for _, name := range []shoal.EventType{shoal.EventMessageCreated, shoal.EventSnapshot} {
 		if _, _, err := line.take(t.Context(), shoal.Event{Type: name, Data: []byte(`[`)}); shoal.KindOf(err) != shoal.Internal {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A message that grows is taken when it is whole, once, also where the end of it
+// was missed.
+func TestAMessageIsTakenWhenItIsWhole(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "after=1&limit=1" {
+			t.Errorf("asked for %s", r.URL.RawQuery)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(items[shoal.Message]{Items: []shoal.Message{{ID: "b", SpaceID: "shop", Seq: 2}}})
+	}))
+	defer server.Close()
+	c, err := client.New(client.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := func(id shoal.MessageID, seq int64, status shoal.MessageStatus) shoal.Message {
+		return shoal.Message{ID: id, SpaceID: "shop", Seq: seq, Status: status}
+	}
+	snapshot := func(all ...shoal.Message) shoal.Event {
+		last := all[len(all)-1].Seq
+		return eventOf(t, shoal.EventSnapshot, shoal.SnapshotData{Space: shoal.Space{ID: "shop", LastSeq: last}, Messages: all})
+	}
+	line := newTimeline(c.Session("default"))
+	for i, step := range []struct {
+		event shoal.Event
+		want  string
+	}{
+		{snapshot(message("a", 1, shoal.MessageStreaming), message("b", 2, shoal.MessageStreaming)), "[]"},
+		{eventOf(t, shoal.EventMessageCreated, shoal.MessageData{Message: message("c", 3, shoal.MessageStreaming)}), "[]"},
+		{eventOf(t, shoal.EventMessageCompleted, shoal.MessageData{Message: message("a", 1, shoal.MessageCompleted)}), "[a]"},
+		{snapshot(message("c", 3, shoal.MessageFailed), message("d", 4, shoal.MessageStreaming)), "[b c]"},
+		{snapshot(message("c", 3, shoal.MessageFailed), message("d", 4, shoal.MessageStreaming)), "[]"},
+		{eventOf(t, shoal.EventMessageCompleted, shoal.MessageData{Message: message("d", 4, shoal.MessageCompleted)}), "[d]"},
+	} {
+		got, _, err := line.take(t.Context(), step.event)
+		ids := []shoal.MessageID{}
+		for _, m := range got {
+			ids = append(ids, m.ID)
+		}
+		if err != nil || fmt.Sprint(ids) != step.want {
+			t.Fatalf("event %d: took %v, %v, want %s", i, ids, err, step.want)
 		}
 	}
 }

@@ -65,17 +65,23 @@ type AgentCall struct {
 	Timeout        int64  `json:"timeout"` // milliseconds
 }
 
-// Image makes pictures.
+// Image makes pictures, which the server keeps as its files.
 type Image struct {
-	Provider string `json:"provider"`
-	Model    string `json:"model"`
-	// APIKey is a reference to the environment; empty is the provider's own key.
-	APIKey         string `json:"apiKey"`
-	BaseURL        string `json:"baseURL"`
-	Size           string `json:"size"`
-	Quality        string `json:"quality"`
-	Style          string `json:"style"`
-	IncludeContext bool   `json:"includeContext"`
+	Provider string `json:"provider"` // openai (also called dall-e) or google
+	Model    string `json:"model"`    // empty is one that the server chooses
+	// APIKey is a reference to the environment; empty is the server's own key of the
+	// provider.
+	APIKey string `json:"apiKey"`
+	// BaseURL is of the provider's wire, as that of a model; empty is the vendor's.
+	BaseURL string `json:"baseURL"`
+	// Size is WIDTHxHEIGHT, or auto, landscape, portrait or square. Google takes the
+	// nearest ratio that it knows.
+	Size    string `json:"size"`
+	Quality string `json:"quality"`
+	Style   string `json:"style"`
+	// IncludeContext puts the newest messages of the conversation before the prompt.
+	IncludeContext bool  `json:"includeContext"`
+	Timeout        int64 `json:"timeout"` // milliseconds
 }
 
 // Waiting lets the run wait without holding anything.

@@ -165,14 +165,15 @@ var executions = map[Type]shape{
 		{name: "timeout", fallback: n("30000"), shape: shape{kind: whole, doc: "In milliseconds.", least: 1, most: day}},
 	}},
 	ImageType: {kind: object, fields: []field{
-		{name: "provider", required: true, shape: words("", "openai", "dall-e")},
+		{name: "provider", required: true, shape: words("dall-e is another name of openai.", "openai", "dall-e", "google")},
 		{name: "model", fallback: "", shape: upTo(shoal.MaxName, "")},
 		{name: "apiKey", fallback: "", shape: formed(keyText, "Empty is the provider's key of the server.").withEnv()},
 		{name: "baseURL", fallback: "", shape: formed(baseURL, "")},
 		{name: "size", fallback: "1024x1024", shape: formed(imageSize, "")},
 		{name: "quality", fallback: "standard", shape: words("", "standard", "hd")},
 		{name: "style", fallback: "", shape: upTo(64, "")},
-		{name: "includeContext", fallback: false, shape: yesNo("")},
+		{name: "includeContext", fallback: false, shape: yesNo("Puts the newest of the conversation before the prompt.")},
+		{name: "timeout", fallback: n("120000"), shape: shape{kind: whole, doc: "In milliseconds.", least: 1, most: 600_000}},
 	}},
 	WaitingType: {kind: object, fields: []field{
 		{name: "duration", fallback: n("0"), shape: milliseconds(31*day, "How long, unless the model says so,")},

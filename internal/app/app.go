@@ -1,5 +1,5 @@
-// Package app puts a server together: configuration → open → start → stop, in
-// this order and in this file.
+// Package app puts a server together: configuration → database → hub → executor
+// of runs → listener, in this order; Stop ends them from the listener back.
 //
 //	s, err := app.Start(ctx, app.Config{Data: dir, Addr: "127.0.0.1:0"})
 //	if err != nil { … }
@@ -12,6 +12,8 @@
 //   - Stop refuses new connections, ends waits as timed out and streams where
 //     they are, and returns within five seconds with everything ended and the
 //     database closed.
+//   - The first start of a data directory makes a person, an agent that answers, and
+//     the spaces where they meet. What is deleted of them stays away.
 //   - A disk that fails a commit ends Run with ErrDisk: what the database says
 //     after that cannot be trusted until it is opened anew.
 package app
@@ -26,13 +28,17 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/aguiapi"
 	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/calendar"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/httpapi"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
+	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
+	"github.com/shoal-dev/shoal/internal/tool"
 )
 
 // ErrDisk ends a server whose disk failed a commit.
@@ -46,6 +52,8 @@ type Server struct {
 	Hub *hub.Hub
 
 	config   Config
+	network  *tool.Network
+	executor *run.Executor
 	store    *sqlstore.Store
 	auth     *auth.Authenticator
 	mcp      *mcpapi.API
@@ -62,7 +70,7 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	s.greet()
+	s.greet(ctx)
 	select {
 	case <-ctx.Done():
 		s.config.Log.Info("stopping", "cause", context.Cause(ctx))
@@ -90,6 +98,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.execute(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.listen(); err != nil {
 		return nil, err
 	}
@@ -104,7 +115,9 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	s.Hub = hub.New(hub.Options{Store: s.store, Bus: localbus.New(), Log: s.config.Log})
+	s.Hub = hub.New(hub.Options{
+		Store: s.store, Bus: localbus.New(), Log: s.config.Log, NextTime: calendar.NextTime, FitsSchema: tool.Fits,
+	})
 	if err := s.Hub.Start(ctx); err != nil {
 		return err
 	}
@@ -118,15 +131,19 @@ func (s *Server) listen() (err error) {
 	host, _, _ := net.SplitHostPort(c.Addr)
 	g, err := guard.New(guard.Options{
 		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
+		Accept: httpapi.BodyTypes, Upload: httpapi.UploadLimit,
 	})
 	if err != nil {
 		return err
 	}
 	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version})
-	rest := httpapi.New(httpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version})
+	rest := httpapi.New(httpapi.Options{
+		Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Env: func() []string { return c.AllowEnv },
+	})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s.mcp.Handler())
 	mux.Handle("/sse", s.mcp.Handler())
+	mux.Handle("/agui/", aguiapi.New(aguiapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log}).Handler())
 	mux.Handle("/", rest.Handler())
 
 	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
@@ -155,27 +172,40 @@ func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
 // Stop ends the server. It may be called once.
 func (s *Server) Stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	shut := s.shutDown(ctx)
+	s.stopExecuting(ctx)
+	if s.Hub != nil {
+		s.Hub.Stop()
+	}
 	if s.http != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-		defer cancel()
-		stopped := make(chan struct{})
-		go func() { // waits for handlers, which end because the hub below does
-			defer close(stopped)
-			if s.http.Shutdown(ctx) != nil {
-				s.cut()
-				_ = s.http.Close() // whoever is left is cut off; there is nobody to tell
-			}
-		}()
-		s.Hub.Stop()
 		s.mcp.Stop()
-		<-stopped
+		<-shut
 		s.cut()
-	} else if s.Hub != nil {
-		s.Hub.Stop()
 	}
 	if s.store != nil {
 		if err := s.store.Close(); err != nil {
 			s.config.Log.Error("the database did not close cleanly; it recovers at the next start", "error", err)
 		}
 	}
+}
+
+// shutDown refuses new connections at once and closes the returned channel when
+// the handlers have ended, which they do because the hub does. Whoever is left at
+// the end of ctx is cut off.
+func (s *Server) shutDown(ctx context.Context) <-chan struct{} {
+	done := make(chan struct{})
+	if s.http == nil {
+		close(done)
+		return done
+	}
+	go func() {
+		defer close(done)
+		if s.http.Shutdown(ctx) != nil {
+			s.cut()
+			_ = s.http.Close() // there is nobody to tell
+		}
+	}()
+	return done
 }

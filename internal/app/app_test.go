@@ -27,6 +27,10 @@ func TestRefusesWhatCannotWork(t *testing.T) {
 		"a bus that is not there":  {app.Config{Bus: "nats://x"}, "--bus memory"},
 		"no address":               {app.Config{Addr: "nonsense"}, "host:port"},
 		"auth off for the network": {app.Config{Addr: "0.0.0.0:0", AuthOff: true}, "loopback"},
+		"a network that is none":   {app.Config{AllowPrivate: []string{"10.0.0.0/8", "10.0.0.1"}}, "--allow-private 10.0.0.1"},
+		"a variable that is none":  {app.Config{AllowEnv: []string{"A B"}}, "--allow-env"},
+		"a vendor's key":           {app.Config{AllowEnv: []string{"OPENAI_API_KEY"}}, "--allow-env OPENAI_API_KEY"},
+		"the server's variable":    {app.Config{AllowEnv: []string{"shoal_x"}}, "--allow-env shoal_x"},
 		"a host that is none":      {app.Config{Addr: "127.0.0.1:0", AllowHosts: []string{"a/b"}}, "a/b"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,8 +72,8 @@ func TestRestartKeepsTheKey(t *testing.T) {
 	}
 }
 
-// expectOperator checks that the key is the admin's and that the operator is in
-// the space welcome.
+// expectOperator checks that the key is the admin's and that the operator and the
+// first agent are in the space welcome.
 func expectOperator(t *testing.T, url, key string) {
 	t.Helper()
 	idle := client.Options{URL: url, Key: key, As: shoal.Operator}
@@ -82,7 +86,7 @@ func expectOperator(t *testing.T, url, key string) {
 		t.Errorf("the admin key says %+v, %v", me, err)
 	}
 	space, err := c.Session(shoal.DefaultSession).Space(t.Context(), app.Welcome)
-	if err != nil || len(space.Members) != 1 || space.Members[0].EntityID != shoal.Operator {
+	if err != nil || len(space.Members) != 2 || space.Members[0].EntityID != shoal.Operator || space.Members[1].EntityID != app.ShopAgent {
 		t.Errorf("welcome is %+v, %v", space, err)
 	}
 }

@@ -5,10 +5,14 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
 // DefaultAddr is where a server listens unless told otherwise.
@@ -31,6 +35,16 @@ type Config struct {
 	// AllowOrigins and AllowHosts widen what the guard lets through.
 	AllowOrigins []string
 	AllowHosts   []string
+	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
+	// request tools and MCP servers of agents may call; none by default.
+	AllowPrivate []string
+	// AllowEnv names the variables of the environment that agent configs may refer
+	// to as ${env.NAME}; none by default. The server's own and the keys of the model
+	// vendors are refused.
+	AllowEnv []string
+	// Keys looks up the keys of the model vendors by the names of their variables;
+	// nil is the environment.
+	Keys func(name string) string
 	// Version is what the server says it is.
 	Version string
 	// Log receives what an operator should know; nil discards it.
@@ -39,6 +53,8 @@ type Config struct {
 	// them. Command is how that person runs the command line.
 	Out     io.Writer
 	Command string
+
+	private []netip.Prefix // AllowPrivate
 }
 
 // complete fills in the defaults and refuses what cannot work.
@@ -66,6 +82,12 @@ func (c Config) complete() (Config, error) {
 	if c.AuthOff && !Loopback(host) {
 		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--auth off lets everybody in and is allowed on loopback only, not on %s.", c.Addr))
 	}
+	if err := c.allowed(); err != nil {
+		return c, err
+	}
+	if c.Keys == nil {
+		c.Keys = os.Getenv
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -79,6 +101,30 @@ func (c Config) complete() (Config, error) {
 		c.Command = "shoal"
 	}
 	return c, nil
+}
+
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// allowed reads what agents are allowed.
+func (c *Config) allowed() error {
+	const op = "app.Config"
+	c.private = nil
+	for _, text := range c.AllowPrivate {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--allow-private %s is no network: write it as 10.0.0.0/8, or 127.0.0.1/32 for one address.", text))
+		}
+		c.private = append(c.private, network.Masked())
+	}
+	for _, name := range c.AllowEnv {
+		switch {
+		case !variable.MatchString(name):
+			return shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--allow-env %q is no name of a variable.", name))
+		case agentconfig.Protected(name):
+			return shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--allow-env %s is refused: that variable is the server's own, and no agent config may read it.", name))
+		}
+	}
+	return nil
 }
 
 // Loopback reports whether host, without a port, can only be this machine.

@@ -12,13 +12,17 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/calendar"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// Welcome is the space that the first start creates.
-const Welcome shoal.SpaceID = "welcome"
+// The spaces that the first start creates, both with the operator and ShopAgent.
+const (
+	Welcome   shoal.SpaceID = "welcome"
+	Approvals shoal.SpaceID = "approvals"
+)
 
 // keyFile is where the admin key of a data directory lies.
 const keyFile = "admin.key"
@@ -27,12 +31,16 @@ const keyFile = "admin.key"
 var local = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "local"}
 
 // first makes sure of what every server has: the admin key in the data
-// directory, and on the very first start the operator and a space to meet in.
+// directory, and on the very first start the operator, an agent that answers, and
+// the spaces where they meet. What somebody deletes is not made again.
 func (s *Server) first(ctx context.Context) error {
 	if err := adminKey(ctx, s.Hub, s.config.Data); err != nil {
 		return err
 	}
 	_, err := s.Hub.Entities.Get(ctx, local, shoal.DefaultSession, shoal.Operator)
+	if err == nil {
+		return s.followKeys(ctx)
+	}
 	if !errors.Is(err, shoal.NotFound) {
 		return err
 	}
@@ -40,15 +48,23 @@ func (s *Server) first(ctx context.Context) error {
 		ID: shoal.Operator, Kind: shoal.Human, Name: "Operator", Description: "whoever runs this server",
 	}, "")
 	if errors.Is(err, shoal.AlreadyExists) {
-		return nil // an operator who was deleted is not made again
+		return s.followKeys(ctx) // an operator who was deleted is not made again
 	}
 	if err != nil {
 		return err
 	}
-	operator := local
+	operator, agent := local, ShopAgent
 	operator.EntityID = shoal.Operator
-	_, err = s.Hub.Spaces.Create(ctx, operator, shoal.DefaultSession, shoal.NewSpace{ID: Welcome, Name: "Welcome"}, "")
-	return err
+	if err := s.host(ctx, present(s.config.Keys)); err != nil {
+		return err
+	}
+	for _, space := range []shoal.NewSpace{{ID: Welcome, Name: "Welcome"}, {ID: Approvals, Name: "Approvals"}} {
+		space.Members, space.AdminAgentID = []shoal.EntityID{agent}, &agent
+		if _, err := s.Hub.Spaces.Create(ctx, operator, shoal.DefaultSession, space, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // adminKey makes sure that the key in the data directory works, and that there
@@ -94,7 +110,7 @@ func MintKey(ctx context.Context, data, database string, n shoal.NewKey) (shoal.
 	if err != nil {
 		return shoal.Key{}, fmt.Errorf("open the database: %w", err)
 	}
-	h := hub.New(hub.Options{Store: store, Bus: localbus.New()})
+	h := hub.New(hub.Options{Store: store, Bus: localbus.New(), NextTime: calendar.NextTime})
 	defer func() { _ = store.Close() }() // the key is durable or Mint has failed
 	defer h.Stop()
 	if err := h.Start(ctx); err != nil {

@@ -1,14 +1,19 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
 // greet prints what somebody who has just started a server needs to go on:
-// every line can be copied as it stands.
-func (s *Server) greet() {
+// every line that is indented by two can be copied as it stands.
+func (s *Server) greet(ctx context.Context) {
 	c, url := s.config, s.URL()
 	command := c.Command
 	if url != "http://"+DefaultAddr {
@@ -19,18 +24,20 @@ func (s *Server) greet() {
 		"",
 		"  MCP   " + url + "/mcp",
 		"  REST  " + url + "/v1    (reference: " + url + "/docs)",
+		"  AG-UI " + url + "/agui/SESSION/SPACE",
 		"  data  " + c.Data + "    (admin key: " + filepath.Join(c.Data, keyFile) + ")",
 		"",
 	}
+	lines = append(lines, s.firstWords(ctx, command)...)
 	if c.AuthOff {
 		lines = append(lines,
-			"Anybody on this machine may act as anybody: --auth off. Connect an agent called scout:",
+			"Anybody on this machine may act as anybody: --auth off. Connect an agent of yours called scout:",
 			"  claude mcp add --transport http shoal '"+url+"/mcp?agent=scout'",
 			"  "+command+" spaces add welcome scout",
 		)
 	} else {
 		lines = append(lines,
-			"Connect an agent called scout, with its own key, to the space \"welcome\":",
+			"Connect an agent of yours called scout, with its own key, to the space \"welcome\":",
 			"  SCOUT_KEY=$("+command+" keys create --entity scout --join welcome -q)",
 			"  claude mcp add --transport http shoal "+url+"/mcp --header \"Authorization: Bearer $SCOUT_KEY\"",
 			"Other MCP clients take the same URL and header.",
@@ -44,4 +51,34 @@ func (s *Server) greet() {
 		"",
 	)
 	_, _ = fmt.Fprint(c.Out, strings.Join(lines, "\n")) // a closed terminal is no reason to stop
+}
+
+// firstWords introduces the first agent, if it is still there.
+func (s *Server) firstWords(ctx context.Context, command string) []string {
+	stored, err := s.Hub.Agents.Get(ctx, local, shoal.DefaultSession, ShopAgent, 0)
+	if errors.Is(err, shoal.NotFound) {
+		return nil
+	}
+	var config *agentconfig.Config
+	if err == nil {
+		config, err = agentconfig.Load(stored.Config)
+	}
+	if err != nil {
+		s.config.Log.Error("the first agent cannot be read", "agent", ShopAgent, "error", err)
+		return nil
+	}
+	lines := []string{fmt.Sprintf("The agent %s in the space \"welcome\" answers with %s of %s.", ShopAgent, config.Model.Name, config.Model.Provider)}
+	if config.Model.Provider == scripted {
+		lines = []string{
+			fmt.Sprintf("The agent %s in the space \"welcome\" plays a script, one story. For a model that thinks, set one of", ShopAgent),
+			"OPENAI_API_KEY, ANTHROPIC_API_KEY and GEMINI_API_KEY and start the server again.",
+		}
+	}
+	return append(lines,
+		"Write to it from another terminal, watch it answer, and answer what it asks:",
+		"  "+command+" send welcome 'I need a laptop'",
+		"  "+command+" tail welcome",
+		"  "+command+" approvals",
+		"",
+	)
 }

@@ -5,7 +5,9 @@
 //	s.Operator.Post(ctx, app.Welcome, draft)
 //
 // The server is the one that `shoal serve` runs, on a free port, with its data
-// in a directory of the test, and ends with the test.
+// in a directory of the test, and ends with the test. It has no key of a model
+// vendor, and its first agent, which would answer whoever speaks, is not in the
+// space welcome.
 package apptest
 
 import (
@@ -31,7 +33,7 @@ type Server struct {
 func Start(t *testing.T) *Server {
 	t.Helper()
 	data := t.TempDir()
-	running, err := app.Start(t.Context(), app.Config{Data: data, Addr: "127.0.0.1:0"})
+	running, err := app.Start(t.Context(), app.Config{Data: data, Addr: "127.0.0.1:0", Keys: func(string) string { return "" }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +46,11 @@ func Start(t *testing.T) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Server{URL: running.URL(), Admin: admin, Operator: admin.Session(shoal.DefaultSession), t: t}
+	s := &Server{URL: running.URL(), Admin: admin, Operator: admin.Session(shoal.DefaultSession), t: t}
+	if _, err := s.Operator.RemoveMember(t.Context(), app.Welcome, app.ShopAgent); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // Agent makes an agent that is a member of the space welcome, and returns its

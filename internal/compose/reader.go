@@ -89,8 +89,8 @@ const (
 )
 
 // NewReader returns a reader of one call's arguments. With rest it also tells
-// the JSON of the arguments without the named fields, as it grows; white space
-// between top-level members is left out, everything else is as the model wrote it.
+// the JSON of the arguments without the named fields, as it grows: compact, as by
+// Compact of encoding/json, and otherwise as the model wrote it.
 func NewReader(rest bool, fields ...Field) *Reader {
 	return &Reader{rest: rest, fields: fields, field: -1}
 }
@@ -172,6 +172,10 @@ func (r *Reader) step(piece string, i int) int {
 		return r.readNumber(piece, i)
 	}
 	if c == ' ' || c == '\n' || c == '\t' || c == '\r' {
+		if r.sink == sinkRest {
+			r.verbatim(piece, i)
+			r.from = i + 1
+		}
 		return i + 1
 	}
 	switch r.state {

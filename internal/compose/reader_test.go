@@ -1,6 +1,7 @@
 package compose_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,6 +105,10 @@ func (got *read) check(arguments string) error {
 	var rest map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(got.rest), &rest); err != nil {
 		return fmt.Errorf("the rest is %q: %w", got.rest, err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(got.rest)); err != nil || compact.String() != got.rest {
+		return fmt.Errorf("the rest is %q, compact it is %q", got.rest, compact.String())
 	}
 	if !sameJSON(rest, want) {
 		return fmt.Errorf("the rest is %s, want %s", got.rest, mustJSON(want))

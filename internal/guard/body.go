@@ -3,11 +3,9 @@ package guard
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -152,12 +150,8 @@ func (g *Guard) checkType(r *http.Request) (json bool, refusal *shoal.Error) {
 // memory grows with what has arrived, not with what was announced.
 func readAll(r *http.Request, limit int64) ([]byte, *shoal.Error) {
 	const op = "guard.readAll"
-	tooLarge := shoal.Error{
-		Op: op, Kind: shoal.TooLarge,
-		Msg: fmt.Sprintf("The body has more than the %d bytes that are allowed here. Send less at once.", limit),
-	}
 	if r.ContentLength > limit {
-		return nil, &tooLarge
+		return nil, tooLarge(op, limit)
 	}
 	const most = 64 << 10
 	first := int64(512) // of a body that is not announced
@@ -170,19 +164,11 @@ func readAll(r *http.Request, limit int64) ([]byte, *shoal.Error) {
 		data = data[:len(data)+n]
 		switch {
 		case int64(len(data)) > limit:
-			return nil, &tooLarge
+			return nil, tooLarge(op, limit)
 		case err == io.EOF:
 			return data, nil
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil, &shoal.Error{
-				Op: op, Kind: shoal.InvalidJSON, Err: err,
-				Msg: fmt.Sprintf("The body did not arrive whole within %v. Send it faster, or less at once.", BodyTime),
-			}
 		case err != nil:
-			return nil, &shoal.Error{
-				Op: op, Kind: shoal.InvalidJSON, Err: err,
-				Msg: "The body ended before it was whole. Send it again.",
-			}
+			return nil, cutShort(op, err, BodyTime)
 		}
 		if len(data) == cap(data) {
 			data = slices.Grow(data, len(data))

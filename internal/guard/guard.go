@@ -16,6 +16,8 @@
 //     body has arrived whole within 10 s and within the limit of its face;
 //   - a JSON body is one JSON text that [Scan] accepts, at most 64 levels deep;
 //   - Body(r) gives those bytes without reading, r.Body reads them once more;
+//   - only what [Options].Upload names comes unread, of any type, so that a large
+//     body costs no memory before its sender is known;
 //   - the call came from no web page of another origin that is not allowed;
 //   - r.Context() ends when the client goes away, since nothing of the request
 //     is left unread, and no read deadline is left behind.
@@ -58,6 +60,12 @@ type Options struct {
 	// and the time, but not scanned. A nil Accept, or an empty answer, means
 	// JSON only. It must be safe for concurrent use.
 	Accept func(r *http.Request) []string
+	// Upload says how many bytes the body of an upload may have, and 0 of any
+	// other request. The body of an upload is handed on as it arrives: of any
+	// type, not scanned, cut off at that size with an error of kind TooLarge, and
+	// with UploadTime to arrive. [Body] returns nil for it. A nil Upload means that
+	// there are none. It must be safe for concurrent use.
+	Upload func(r *http.Request) int64
 }
 
 // Guard is the gate that [New] makes. It is safe for concurrent use and holds
@@ -68,12 +76,13 @@ type Guard struct {
 	origins  map[string]bool // as normalOrigin writes them
 	mcpPaths []string
 	accept   func(r *http.Request) []string
+	upload   func(r *http.Request) int64
 }
 
 // New returns a Guard with these options, or an error of kind InvalidArgument
 // that names the first host, origin or path among them that cannot be right.
 func New(opts Options) (*Guard, error) {
-	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, accept: opts.Accept}
+	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, accept: opts.Accept, upload: opts.Upload}
 	for _, entry := range opts.AllowHosts {
 		name, port, ok := splitHost(entry)
 		if !ok || name == "" || strings.ContainsAny(entry, "/*@ ") {
@@ -116,7 +125,12 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			return
 		}
 		err := g.checkOrigin(r, mcp)
-		if err == nil {
+		if limit := g.uploadLimit(r, mcp); limit > 0 && err == nil {
+			if err = checkUpload(w, r, limit); err == nil {
+				passOn(w, r, limit, next)
+				return
+			}
+		} else if err == nil {
 			r, err = g.readBody(w, r, mcp)
 		}
 		if err != nil {

@@ -23,6 +23,9 @@ type Options struct {
 	Log *slog.Logger
 	// Version is what the server says it is.
 	Version string
+	// Env lists the names of the environment that agent configs may refer to; nil
+	// means none. It must be safe for concurrent use.
+	Env func() []string
 	// Ready tells why the server cannot serve now; nil means that it always can.
 	// It must be safe for concurrent use.
 	Ready func() error
@@ -98,6 +101,7 @@ func (a *API) Routes() []Route {
 func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),
-		keyRoutes(), healthRoutes(), documentRoutes(),
+		agentRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), fileRoutes(),
+		keyRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
 	)
 }

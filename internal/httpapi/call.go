@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,14 +21,15 @@ import (
 // of the request.
 type call struct {
 	*API
-	w      http.ResponseWriter
-	r      *http.Request
-	who    shoal.Principal
-	params url.Values
-	id     string
-	began  time.Time
-	status int   // of the answer; 0 until it has begun
-	lost   error // why the client does not have the whole answer
+	w       http.ResponseWriter
+	r       *http.Request
+	who     shoal.Principal
+	params  url.Values
+	id      string
+	began   time.Time
+	caching []string // the header Cache-Control; nil: nothing is kept
+	status  int      // of the answer; 0 until it has begun
+	lost    error    // why the client does not have the whole answer
 }
 
 // Header values that every answer shares; nobody appends to them.
@@ -49,7 +51,9 @@ func (c *call) start(status int) http.Header {
 	c.status = status
 	h := c.w.Header()
 	h["X-Request-Id"] = []string{c.id}
-	h["Cache-Control"] = noStore
+	if h["Cache-Control"] = c.caching; c.caching == nil {
+		h["Cache-Control"] = noStore
+	}
 	h["X-Content-Type-Options"] = noSniff
 	h["Referrer-Policy"] = noReferrer
 	return h
@@ -109,11 +113,21 @@ func (c *call) refuse(err error) {
 // answer writes body as JSON, whole and flushed. When it returns nil, the
 // connection still stood when the last byte had been handed to it.
 func (c *call) answer(status int, body any) error {
-	text, err := json.Marshal(body)
+	text, err := marshal(body)
 	if err != nil {
 		return err
 	}
 	return c.write(status, "application/json", text)
+}
+
+// marshal is json.Marshal, and leaves <, > and & as they are: what a stream has
+// told of a tool's arguments and what is read later are the same bytes.
+func marshal(body any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(body)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
 // write writes a whole answer and flushes it.

@@ -23,9 +23,11 @@
 //     the key is looked at again.
 //   - Handlers start no goroutine. They end when their request does, or when the
 //     hub stops.
+//   - A file is read only once its sender is known. It is served so that a browser
+//     runs nothing of it.
 //
-// The package needs a guard.Guard in front: bodies are taken from it, read whole
-// and scanned.
+// The package needs a guard.Guard in front, with [BodyTypes] and [UploadLimit]:
+// bodies are taken from it, read whole and scanned, but for uploads.
 package httpapi
 
 //go:generate go test -count=1 -run ^TestOpenAPIDocumentIsFresh$ . -update

@@ -92,6 +92,7 @@ type (
 		Enum       []any
 		Examples   []json.RawMessage
 		OneOf      []docSchema
+		AnyOf      []docSchema // a schema, or null
 	}
 	// docType is one type or several.
 	docType []string
@@ -170,6 +171,8 @@ func typeOf(s docSchema) template.HTML {
 			kinds[i] = string(typeOf(one))
 		}
 		return template.HTML(strings.Join(kinds, " or "))
+	case len(s.AnyOf) > 0:
+		return typeOf(s.AnyOf[0]) + " or null"
 	case len(s.Enum) > 0:
 		values := make([]string, 0, len(s.Enum))
 		for _, v := range s.Enum {

@@ -12,12 +12,14 @@ import (
 // key, refuses another call under it, and belongs to one principal.
 func TestRepeatedCallsCreateOnce(t *testing.T) {
 	w, ann, bot := conversation(t)
+	w.host("default", "shop-agent")
 	for path, c := range map[string]struct{ secret, body, other string }{
 		"/v1/sessions":                 {w.admin, `{"name": "a"}`, `{"name": "b"}`},
 		base + "/entities":             {w.admin, `{"id": "dan"}`, `{"id": "eve"}`},
 		base + "/spaces":               {ann, `{"name": "a"}`, `{"name": "b"}`},
 		base + "/spaces/shop/messages": {ann, `{"text": "a"}`, `{"text": "b"}`},
 		"/v1/keys":                     {w.admin, `{"role": "service", "name": "a"}`, `{"role": "service", "name": "b"}`},
+		agentBase + "/plans":           {w.admin, `{"name": "a", "scheduledAt": "2126-11-20T10:00:00Z"}`, `{"name": "b", "scheduledAt": "2126-11-20T10:00:00Z"}`},
 	} {
 		first := into[map[string]any](w.do(c.secret, "POST", path, c.body, "Idempotency-Key", "k1").wants(201))
 		again := into[map[string]any](w.do(c.secret, "POST", path, c.body, "Idempotency-Key", "k1").wants(201))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,15 +48,39 @@ var matrix = map[string]struct {
 	"GET " + spacePath + "/events":      {"", "", "401 401 401  200 404 404  200 404 200"},
 	"GET " + sessionPath + "/events":    {"", "", "401 401 401  200 200 404  200 404 200"},
 	"GET " + sessionPath + "/search":    {"?q=confidential", "", "401 401 401  200 200 404  200 404 200"},
-	"GET /v1/me":                        {"", "", "401 401 401  200 200 200  200 200 200"},
-	"GET /v1/keys":                      {"", "", "401 401 401  403 403 403  403 403 200"},
-	"POST /v1/keys":                     {"", `{"role": "service", "sessionId": "away"}`, "401 401 401  403 403 403  403 403 201"},
-	"DELETE /v1/keys/{key}":             {"", "", "401 401 401  403 403 403  403 403 204"},
-	"GET /healthz":                      {"", "", "200 200 200  200 200 200  200 200 200"},
-	"GET /readyz":                       {"", "", "200 200 200  200 200 200  200 200 200"},
-	"GET /v1/openapi.json":              {"", "", "200 200 200  200 200 200  200 200 200"},
-	"GET /docs":                         {"", "", "200 200 200  200 200 200  200 200 200"},
-	"GET /docs/style.css":               {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET " + sessionPath + "/agents":    {"", "", "401 401 401  403 403 404  403 404 200"},
+	"PUT " + agentPath:                  {"", configOf("more"), "401 401 401  403 403 404  403 404 200"},
+	"GET " + agentPath:                  {"", "", "401 401 401  403 403 404  403 404 200"},
+	"DELETE " + agentPath:               {"", "", "401 401 401  403 403 404  403 404 204"},
+	"POST " + agentPath + "/trigger":    {"", `{"serviceName": "more"}`, "401 401 401  403 403 404  202 404 202"},
+	"GET " + agentPath + "/plans":       {"", "", "401 401 401  403 403 404  403 404 200"},
+	"POST " + agentPath + "/plans":      {"", `{"name": "more", "scheduledAt": "2126-11-20T10:00:00Z"}`, "401 401 401  403 403 404  403 404 201"},
+	"PATCH " + planPath:                 {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200"},
+	"DELETE " + planPath:                {"", "", "401 401 401  403 403 404  403 404 204"},
+	"GET " + sessionPath + "/runs":      {"", "", "401 401 401  200 200 404  200 404 200"},
+	"GET " + runPath:                    {"", "", "401 401 401  200 404 404  200 404 200"},
+	"POST " + runPath + "/cancel":       {"", "", "401 401 401  200 404 404  200 404 200"},
+	"GET " + runPath + "/steps":         {"", "", "401 401 401  403 403 404  200 404 200"},
+	"GET " + runPath + "/events":        {"", "", "401 401 401  200 404 404  200 404 200"},
+	"POST " + runPath + "/tool-results": {"", `{"callId": "call-1", "result": 1}`, "401 401 401  200 404 404  200 404 200"},
+
+	"GET " + sessionPath + "/pending-actions":                   {"", "", "401 401 401  200 200 404  200 404 200"},
+	"POST " + sessionPath + "/pending-actions/{pending}/answer": {"", `{"result": 1}`, "401 401 401  200 404 404  200 404 200"},
+
+	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200"},
+	"POST " + filesPath:                {"?name=more", `{"a": "file"}`, "401 401 401  201 201 404  201 404 201"},
+	"GET " + filesPath + "/{file}":     {"", "", "401 401 401  200 404 404  200 404 200"},
+	"GET /v1/agent-config.schema.json": {"", "", "200 200 200  200 200 200  200 200 200"},
+
+	"GET /v1/me":            {"", "", "401 401 401  200 200 200  200 200 200"},
+	"GET /v1/keys":          {"", "", "401 401 401  403 403 403  403 403 200"},
+	"POST /v1/keys":         {"", `{"role": "service", "sessionId": "away"}`, "401 401 401  403 403 403  403 403 201"},
+	"DELETE /v1/keys/{key}": {"", "", "401 401 401  403 403 403  403 403 204"},
+	"GET /healthz":          {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET /readyz":           {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET /v1/openapi.json":  {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET /docs":             {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET /docs/style.css":   {"", "", "200 200 200  200 200 200  200 200 200"},
 }
 
 // confidential is in everything that is in the space room, and internal in
@@ -86,12 +111,19 @@ func TestRightsMatrix(t *testing.T) {
 			continue
 		}
 		rows++
+		var f *fixture // a call that changes something spoils it for the next
 		for i, caller := range callers {
 			t.Run(name+" as "+caller, func(t *testing.T) {
 				w := *w
 				w.TB = t
-				f := w.fixture(fmt.Sprintf("s%d-%d", rows, i), maps.Clone(keys))
+				if f == nil {
+					f = w.fixture(fmt.Sprintf("s%d-%d", rows, i), maps.Clone(keys), rt.Pattern)
+				}
+				f.world = &w
 				status, body := f.call(rt, f.keys[caller], row.query, row.body)
+				if rt.Method != http.MethodGet && status < 400 {
+					f = nil
+				}
 				if fmt.Sprint(status) != statuses[i] {
 					t.Errorf("%d, want %s\n%s", status, statuses[i], body)
 				}
@@ -116,7 +148,7 @@ type fixture struct {
 	path *strings.Replacer
 }
 
-func (w *world) fixture(session string, keys map[string]string) *fixture {
+func (w *world) fixture(session string, keys map[string]string, pattern string) *fixture {
 	w.Helper()
 	f := &fixture{world: w, keys: keys}
 	w.do(w.admin, "POST", "/v1/sessions", map[string]string{"id": session, "name": internal}).wants(201)
@@ -129,8 +161,32 @@ func (w *world) fixture(session string, keys map[string]string) *fixture {
 	w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`"}`).wants(201)
 
 	other := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)}).wants(201))
-	f.path = strings.NewReplacer("{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID))
+	names := []string{"{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID)}
+	if slices.ContainsFunc([]string{"/agents", "/plans", "/runs", "/pending-actions", "/usage", "/files"}, func(noun string) bool { return strings.Contains(pattern, noun) }) {
+		names = append(names, f.hosting(session, !strings.HasSuffix(pattern, "/cancel"))...)
+	}
+	f.path = strings.NewReplacer(names...)
 	return f
+}
+
+// hosting adds a hosted agent with all that belongs to one, and returns what it is
+// called. Its run waits for an answer; not parked, it has not begun, and ends at
+// once when it is canceled.
+func (f *fixture) hosting(session string, parked bool) []string {
+	f.Helper()
+	w, at := f.world, "/v1/sessions/"+session
+	w.host(session, "helper")
+	w.do(f.keys["member"], "PUT", at+"/spaces/room/members/helper", nil).wants(200)
+	asking := into[shoal.Message](w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`", "mentions": ["helper"]}`).wants(201))
+	is := asked{run: w.runOf(asking), pending: []shoal.PendingID{"pnd_none"}}
+	if parked {
+		is = w.parks(shoal.SessionID(session), is.run, "room", clientTool("call-1"))
+	}
+	plan := into[shoal.Plan](w.do(w.admin, "POST", at+"/agents/helper/plans", `{"name": "`+internal+`", "scheduledAt": "2126-11-20T10:00:00Z"}`).wants(201))
+	file := into[shoal.File](w.do(f.keys["member"], "POST", at+"/files", confidential).wants(201))
+	return []string{
+		"{agent}", "helper", "{run}", string(is.run), "{pending}", string(is.pending[0]), "{plan}", string(plan.ID), "{file}", string(file.ID),
+	}
 }
 
 // call makes a call and returns its status and what there is of its body.

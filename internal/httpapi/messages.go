@@ -30,7 +30,8 @@ func messageRoutes() []route {
 			method: http.MethodPost, path: messagesPath, do: postMessage, id: "postMessage", tag: "Messages",
 			summary: "Post a message",
 			about: "Give `text`, or `parts` for anything else. The answer means that the message is stored for good and has its place; whoever waits for it wakes. " +
-				"Mentions that are no members are dropped and named in `droppedMentions`. A repeated Idempotency-Key returns the first message, as long as it exists.",
+				"Mentions that are no members are dropped and named in `droppedMentions`. Hosted agents act on it, unless `triggerAgents` is false; " +
+				"who refuses, since it is at work, is named in `skippedAgents`. A repeated Idempotency-Key returns the first message, as long as it exists.",
 			in: messageInput{}, example: `{"text": "What were the final Q4 sales figures?", "mentions": ["data-analyzer"]}`, once: true,
 			status: http.StatusCreated, out: shoal.Message{},
 			errors: []shoal.Kind{shoal.EntityRequired, shoal.IdentityMismatch, shoal.Forbidden, shoal.SpaceClosed, shoal.SessionClosed},
@@ -38,8 +39,7 @@ func messageRoutes() []route {
 	}
 }
 
-// messageInput is a message as clients post it. TriggerAgents is for hosted
-// agents.
+// messageInput is a message as clients post it.
 type messageInput struct {
 	Text          *string          `json:"text,omitempty"`
 	Parts         []shoal.Part     `json:"parts,omitempty"`
@@ -49,7 +49,7 @@ type messageInput struct {
 }
 
 func (in messageInput) draft() (shoal.Draft, error) {
-	draft := shoal.Draft{Parts: in.Parts, Mentions: in.Mentions}
+	draft := shoal.Draft{Parts: in.Parts, Mentions: in.Mentions, TriggerAgents: in.TriggerAgents}
 	if in.Text == nil {
 		return draft, nil
 	}

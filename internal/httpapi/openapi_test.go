@@ -106,15 +106,40 @@ func (d *documentMaker) operation(rt route) *huma.Operation {
 	for _, p := range rt.query {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Description: p.about, Schema: &huma.Schema{Type: string(p.kind)}})
 	}
-	if rt.in != nil {
-		content := &huma.MediaType{Schema: d.registry.Schema(reflect.TypeOf(rt.in), true, "")}
-		if rt.example != "" {
-			content.Example = json.RawMessage(rt.example)
-		}
-		op.RequestBody = &huma.RequestBody{Required: rt.id != "createSession", Content: map[string]*huma.MediaType{"application/json": content}}
+	op.RequestBody = d.body(rt)
+	if rt.also != 0 {
+		op.Responses[strconv.Itoa(rt.also)] = &huma.Response{Description: http.StatusText(rt.also), Content: d.success(rt).Content}
+	}
+	if rt.file {
+		op.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Description: http.StatusText(http.StatusNotModified)}
 	}
 	d.failures(op, rt)
 	return op
+}
+
+// anyMedia stands for a body of any type.
+const anyMedia = "*/*"
+
+// body describes what a call takes, nil if nothing.
+func (d *documentMaker) body(rt route) *huma.RequestBody {
+	binary := &huma.Schema{Type: "string", Format: "binary"}
+	switch {
+	case rt.upload:
+		form := &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{"file": binary}, Required: []string{"file"}}
+		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{anyMedia: {Schema: binary}, "multipart/form-data": {Schema: form}}}
+	case rt.in == nil:
+		return nil
+	}
+	content := &huma.MediaType{Schema: d.registry.Schema(reflect.TypeOf(rt.in), true, ""), Example: json.RawMessage(rt.example)}
+	if _, config := rt.in.(AgentConfig); config {
+		d.registry.Map()["AgentConfig"] = &huma.Schema{Type: "object", AdditionalProperties: true}
+		content.Schema = &huma.Schema{Ref: schemaRefs + "AgentConfig"}
+	}
+	out := &huma.RequestBody{Required: rt.id != "createSession", Content: map[string]*huma.MediaType{"application/json": content}}
+	for _, mediaType := range rt.types {
+		out.Content[mediaType] = &huma.MediaType{Schema: content.Schema}
+	}
+	return out
 }
 
 // success describes the answer to a call that went well.
@@ -123,13 +148,21 @@ func (d *documentMaker) success(rt route) *huma.Response {
 	switch {
 	case rt.stream:
 		var data []*huma.Schema
-		for _, t := range eventTypes {
+		types := spaceEventTypes
+		if rt.id == "followRun" {
+			types = runEventTypes
+		}
+		for _, t := range types {
 			data = append(data, d.registry.Schema(t, true, ""))
 		}
 		res.Description = "A stream of events. The `data` of each is one of these."
 		res.Content = map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{OneOf: data}}}
 	case rt.id == "docs":
 		res.Content = map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: "string"}}}
+	case rt.file:
+		res.Content = map[string]*huma.MediaType{anyMedia: {Schema: &huma.Schema{Type: "string", Format: "binary"}}}
+	case rt.id == "agentConfigSchema":
+		res.Content = map[string]*huma.MediaType{"application/schema+json": {Schema: &huma.Schema{Type: "object", AdditionalProperties: true}}}
 	case rt.id == "openapi":
 		res.Content = map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: "object", AdditionalProperties: true}}}
 	case rt.out != nil:
@@ -152,6 +185,9 @@ func (d *documentMaker) failures(op *huma.Operation, rt route) {
 		kinds = append(kinds, shoal.InvalidArgument)
 	}
 	if rt.in != nil {
+		kinds = append(kinds, shoal.InvalidJSON, shoal.InvalidArgument, shoal.TooLarge, shoal.UnsupportedMediaType)
+	}
+	if rt.upload {
 		kinds = append(kinds, shoal.InvalidJSON, shoal.InvalidArgument, shoal.TooLarge, shoal.UnsupportedMediaType)
 	}
 	if rt.once {
@@ -203,6 +239,9 @@ func describe(p *huma.Schema, t reflect.Type, schema, name string) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	if t.Kind() == reflect.Struct && t != reflect.TypeFor[shoal.Time]() && p.Ref != "" && nullable[schema+"."+name] {
+		*p = huma.Schema{AnyOf: []*huma.Schema{{Ref: p.Ref}, {Enum: []any{nil}}}, Description: p.Description}
+	}
 	target := p
 	if t.Kind() == reflect.Slice && p.Items != nil {
 		t, target = t.Elem(), p.Items
@@ -210,6 +249,8 @@ func describe(p *huma.Schema, t reflect.Type, schema, name string) {
 	switch {
 	case t == reflect.TypeFor[shoal.Time]():
 		p.Format = "date-time"
+	case t.Kind() == reflect.String && target != p && nullable[schema+"."+name]:
+		p.Nullable = true
 	case name == "metadata":
 		p.Type = "object"
 		p.AdditionalProperties = true
@@ -251,53 +292,15 @@ func (d *documentMaker) unions(schemas map[string]*huma.Schema) {
 		}
 		return out
 	}
-	schemas["Part"] = one(reflect.TypeFor[TextPart](), reflect.TypeFor[FilePart](), reflect.TypeFor[DataPart]())
+	schemas["Part"] = one(reflect.TypeFor[TextPart](), reflect.TypeFor[ToolPart](), reflect.TypeFor[FilePart](), reflect.TypeFor[DataPart]())
+	// A reader that may not see a tool call learns only that it is there.
+	shown, private := schemas["ToolPart"], d.registry.Schema(reflect.TypeFor[PrivatePart](), true, "")
+	schemas["ShownToolPart"] = shown
+	schemas["ToolPart"] = &huma.Schema{OneOf: []*huma.Schema{{Ref: schemaRefs + "ShownToolPart"}, private}}
+	schemas["Trigger"] = one(reflect.TypeFor[SpaceMessageTrigger](), reflect.TypeFor[PlanTrigger](), reflect.TypeFor[ServiceTrigger]())
 	schemas["NewPart"] = one(reflect.TypeFor[NewTextPart](), reflect.TypeFor[NewFilePart](), reflect.TypeFor[NewDataPart]())
 	schemas["MessageInput"].Properties["parts"].Items = &huma.Schema{Ref: schemaRefs + "NewPart"}
 }
-
-// What is in a part, by its type, as the server writes it and as clients may.
-type (
-	TextPart struct {
-		ID     shoal.PartID     `json:"id"`
-		Type   string           `json:"type" enum:"text"`
-		Text   string           `json:"text"`
-		Status shoal.PartStatus `json:"status"`
-	}
-	FilePart struct {
-		ID        shoal.PartID `json:"id"`
-		Type      string       `json:"type" enum:"file"`
-		Name      string       `json:"name"`
-		MediaType string       `json:"mediaType"`
-		Size      int64        `json:"size"`
-		URL       string       `json:"url"`
-	}
-	DataPart struct {
-		ID   shoal.PartID    `json:"id"`
-		Type string          `json:"type" enum:"data"`
-		Name string          `json:"name"`
-		Data json.RawMessage `json:"data"`
-	}
-	NewTextPart struct {
-		_    struct{} `additionalProperties:"true"`
-		Type string   `json:"type" enum:"text"`
-		Text string   `json:"text"`
-	}
-	NewFilePart struct {
-		_         struct{} `additionalProperties:"true"`
-		Type      string   `json:"type" enum:"file"`
-		Name      string   `json:"name"`
-		MediaType string   `json:"mediaType"`
-		Size      int64    `json:"size,omitempty"`
-		URL       string   `json:"url"`
-	}
-	NewDataPart struct {
-		_    struct{}        `additionalProperties:"true"`
-		Type string          `json:"type" enum:"data"`
-		Name string          `json:"name"`
-		Data json.RawMessage `json:"data"`
-	}
-)
 
 func documentJSON(t *testing.T) []byte {
 	t.Helper()

@@ -23,11 +23,15 @@ type route struct {
 	summary string
 	about   string
 	query   []param
-	in      any    // a value of the body's type; nil: no body
-	example string // of the body
-	once    bool   // takes an Idempotency-Key
-	status  int    // of success
-	out     any    // a value of the answer's type; nil: no body
+	in      any      // a value of the body's type; nil: no body
+	example string   // of the body
+	types   []string // of the body, besides JSON
+	upload  bool     // takes a file in place of JSON
+	once    bool     // takes an Idempotency-Key
+	status  int      // of success
+	also    int      // another status of success, with the same body
+	file    bool     // answers with a file
+	out     any      // a value of the answer's type; nil: no body
 	errors  []shoal.Kind
 }
 

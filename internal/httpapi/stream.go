@@ -33,6 +33,13 @@ func eventRoutes() []route {
 			about:   "Spaces that the caller joins later are included. A fresh connection gets one `snapshot` per space and then `snapshot.end`." + resume,
 			query:   after, status: http.StatusOK, errors: []shoal.Kind{shoal.RateLimited, shoal.InvalidArgument},
 		},
+		{
+			method: http.MethodGet, path: runPath + "/events", do: followRun, stream: true, id: "followRun", tag: "Events",
+			summary: "Follow a run",
+			about: "Its states, steps, messages and reasoning; to an entity only what its spaces show. A fresh connection gets `snapshot` with `{run, steps, messages, cursor}` first." +
+				resume,
+			query: after, status: http.StatusOK, errors: []shoal.Kind{shoal.RateLimited, shoal.InvalidArgument},
+		},
 	}
 }
 
@@ -41,6 +48,10 @@ func followSpace(c *call) error {
 }
 
 func followSession(c *call) error { return c.follow(hub.FollowRequest{Session: c.session()}) }
+
+func followRun(c *call) error {
+	return c.follow(hub.FollowRequest{Session: c.session(), Run: c.run()})
+}
 
 // follow streams events until the caller goes, may not follow any more, or is
 // too slow. Whoever is cut off resumes with the last id.

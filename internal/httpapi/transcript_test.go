@@ -112,9 +112,9 @@ func (p *play) stream(words, headers []string) string {
 }
 
 var (
-	variable = regexp.MustCompile(`\b(ses_|spc_|msg_|key_)[0-9a-z]{22}\b|\bshoal_[\w-]{43}\b|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z|` +
+	variable = regexp.MustCompile(`\b(ses_|spc_|msg_|key_|run_|pnd_|pln_|fil_)[0-9a-z]{22}\b|\bshoal_[\w-]{43}\b|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z|` +
 		`"(?:cursor|nextCursor)": ?"([^"]+)"|(?m)^id: (.+)$`)
-	placeholder = regexp.MustCompile(`\b(ses_|spc_|msg_|key_|cursor_)#\d+`)
+	placeholder = regexp.MustCompile(`\b(ses_|spc_|msg_|key_|run_|pnd_|pln_|fil_|cursor_)#\d+`)
 )
 
 // named replaces what differs from run to run by names.

@@ -44,15 +44,17 @@ func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session 
 // present lists who of ids, or of everybody but the caller, is not offline.
 func (b *Inbox) present(ctx context.Context, who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID) (here []shoal.Entity, missing []shoal.EntityID, err error) {
 	here, missing = []shoal.Entity{}, []shoal.EntityID{}
-	wanted := ids
-	if len(ids) == 0 {
-		wanted = b.presence.here(session)
-	}
 	err = b.view(ctx, "hub.Inbox.present", func(tx Tx) error {
 		if err := enter(who, session); err != nil {
 			return err
 		}
 		here, missing = here[:0], missing[:0]
+		wanted := ids
+		if len(ids) == 0 {
+			if wanted, err = b.presence.around(tx, session); err != nil {
+				return err
+			}
+		}
 		for _, id := range wanted {
 			e, err := entityOf(tx, session, id)
 			if errors.Is(err, shoal.NotFound) && len(ids) == 0 {

@@ -21,8 +21,17 @@
 //     hint changes nothing but time.
 //   - Nothing is erased by reading. An inbox entry stays until it is
 //     acknowledged, its reader leaves the space, or the reader is deleted.
+//   - What passes by without being stored (deltas, reasoning, live states) may be
+//     lost on its way to a follower; of a part that is stored, the follower makes it
+//     good, and says each byte of it once.
+//   - A part for one member is seen by that member, services and admins. Whatever
+//     else is read shows others that it is there, and nothing of it.
 //   - A right that is taken away ends at once what rests on it: the open waits
 //     and followers of a revoked key, a deleted entity, a deleted session.
+//   - Which hosted agents act on a message is decided, and their runs are queued, in
+//     the transaction that stores it. A run is executed under a lease, and every
+//     write of it is refused once the lease is another's, or the run has ended. Each
+//     time of a plan fires once, however many servers look.
 //   - The hub knows no protocol, no SQL and no model, and calls nobody back.
 //
 // Every method takes the [shoal.Principal] that makes the call and checks its

@@ -84,8 +84,10 @@ func (e *Entities) Get(ctx context.Context, who shoal.Principal, session shoal.S
 		if err := enter(who, session); err != nil {
 			return err
 		}
-		out, err = entityOf(tx, session, id)
-		return err
+		if out, err = entityOf(tx, session, id); err != nil {
+			return err
+		}
+		return running(tx, session, &out)
 	})
 	return e.presence.live(out), err
 }
@@ -111,8 +113,14 @@ func (e *Entities) List(ctx context.Context, who shoal.Principal, session shoal.
 		if _, err := sessionOf(tx, session); err != nil {
 			return err
 		}
-		out, err = tx.Entities(session, after, limit)
-		return err
+		if out, err = tx.Entities(session, after, limit); err != nil {
+			return err
+		}
+		all := make([]*shoal.Entity, len(out))
+		for i := range out {
+			all[i] = &out[i]
+		}
+		return running(tx, session, all...)
 	})
 	for i := range out {
 		out[i] = e.presence.live(out[i])
@@ -142,10 +150,15 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 		}
 		named := out.Name
 		applyEntity(&out, c)
-		if err := takenEntity(ch.UpdateEntity(out), out); err != nil || out.Name == named {
+		if err := takenEntity(ch.UpdateEntity(out), out); err != nil {
 			return err
 		}
-		return renamed(ch, session, id)
+		if out.Name != named {
+			if err := renamed(ch, session, id); err != nil {
+				return err
+			}
+		}
+		return running(ch, session, &out)
 	})
 	if err != nil {
 		return shoal.Entity{}, err
@@ -193,7 +206,7 @@ func applyEntity(e *shoal.Entity, c shoal.EntityChange) {
 }
 
 // Delete ends an entity: it leaves every space, its keys and inbox are gone, its
-// waits and followers end with NotFound, its messages stay, and its id stays
+// runs and plans are canceled, its waits and followers end with NotFound, its messages stay, and its id stays
 // taken. Admins only.
 func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Entities.Delete"
@@ -213,7 +226,7 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 				return err
 			}
 		}
-		return errors.Join(ch.DeleteEntityKeys(session, id), ch.DeleteEntity(session, id, ch.at))
+		return errors.Join(endWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteEntity(session, id, ch.at))
 	})
 	e.revocations.Add(1)
 	if err == nil {

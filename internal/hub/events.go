@@ -1,12 +1,10 @@
 package hub
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
+	"errors"
 	"sync"
 
 	"github.com/shoal-dev/shoal"
@@ -21,59 +19,68 @@ type Events struct {
 
 func newEvents(c *core) *Events { return &Events{core: c, feeds: map[feedKey]*feed{}} }
 
+// trimRuns keeps only the newest of the events that no space tells.
+func (e *Events) trimRuns(ctx context.Context) error {
+	for after := shoal.SessionID(""); ; {
+		var page []shoal.Session
+		err := e.store.View(ctx, func(tx Tx) (err error) {
+			page, err = tx.Sessions(after, shoal.MaxPage)
+			return err
+		})
+		for _, s := range page {
+			after = s.ID
+			err = errors.Join(err, e.store.Update(ctx, func(tx Tx) error { return tx.TrimEvents(s.ID, "", e.keepEvents) }))
+		}
+		if err != nil || len(page) < shoal.MaxPage {
+			return err
+		}
+	}
+}
+
 // tell stores an event of a space, encoded once for everybody who will follow
 // it, and wakes its followers after the commit. about is the entity whose
 // membership it is about, if any.
 func tell(ch *change, session shoal.SessionID, space shoal.SpaceID, about shoal.EntityID, what shoal.EventType, data func(shoal.EventHead) any) error {
-	body, err := json.Marshal(data(shoal.EventHead{Type: what, SpaceID: &space, At: ch.at}))
-	if err != nil {
-		return err
-	}
-	_, err = ch.AppendEvent(StoredEvent{Session: session, Space: space, Entity: about, Type: what, Data: body})
-	ch.hint(spaceTopic(session, space))
-	ch.hint(sessionTopic(session))
+	_, err := tellAs(ch, StoredEvent{Session: session, Space: space, Entity: about, Type: what}, data)
 	return err
 }
 
-// A cursor is the epoch of the database and a place in the events of a session.
-// Behind it stand the spaces whose snapshot was already ahead of that place:
-// their events up to there must not come twice.
-
-// cursorAt writes a place as the cursor that clients see.
-func (c *core) cursorAt(place int64, ahead map[shoal.SpaceID]int64) shoal.Cursor {
-	out := c.store.Epoch() + "." + strconv.FormatInt(place, 10)
-	if len(ahead) == 0 {
-		return shoal.Cursor(out)
+// tellAs is tell for events that runs cause: of a space, of a run's stream, or of
+// both. It fills in the data and returns the place.
+func tellAs(ch *change, ev StoredEvent, data func(shoal.EventHead) any) (place int64, err error) {
+	if ev.Data, err = encode(data(head(ev, ch.at))); err != nil {
+		return 0, err
 	}
-	for _, space := range slices.Sorted(maps.Keys(ahead)) {
-		if upTo := ahead[space]; upTo > place {
-			out += "," + string(space) + ":" + strconv.FormatInt(upTo, 10)
-		}
+	place, err = ch.AppendEvent(ev)
+	if ev.Space != "" {
+		ch.hint(spaceTopic(ev.Session, ev.Space))
 	}
-	return shoal.Cursor(out)
+	if ev.Run != "" {
+		ch.hint(runTopic(ev.Session, ev.Run))
+	}
+	ch.hint(sessionTopic(ev.Session))
+	return place, err
 }
 
-// placeOf reads a cursor. ok is false for a cursor of another database: it
-// names no place here, so its bearer needs a snapshot.
-func (c *core) placeOf(cursor shoal.Cursor) (place int64, ahead map[shoal.SpaceID]int64, ok bool, err error) {
-	parts := strings.Split(string(cursor), ",")
-	epoch, number, found := strings.Cut(parts[0], ".")
-	place, valid := placeNumber(number)
-	valid = valid && found
-	ahead = map[shoal.SpaceID]int64{}
-	for _, part := range parts[1:] {
-		space, number, found := strings.Cut(part, ":")
-		upTo, isPlace := placeNumber(number)
-		ahead[shoal.SpaceID(space)] = upTo
-		valid = valid && found && isPlace
+func head(ev StoredEvent, at shoal.Time) shoal.EventHead {
+	h := shoal.EventHead{Type: ev.Type, At: at}
+	if ev.Space != "" {
+		h.SpaceID = &ev.Space
 	}
-	if !valid {
-		return 0, nil, false, shoal.Invalid("after", fmt.Sprintf("is no cursor: %.40q was not the id of an event here", cursor))
+	if ev.Run != "" {
+		h.RunID = &ev.Run
 	}
-	return place, ahead, epoch == c.store.Epoch(), nil
+	return h
 }
 
-func placeNumber(s string) (place int64, ok bool) {
-	place, err := strconv.ParseInt(s, 10, 64)
-	return place, err == nil && place >= 0
+// encode writes JSON as it is sent: < and & stand for themselves, so that the
+// JSON of arguments is byte for byte what their deltas were.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }

@@ -9,20 +9,25 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// feedKey names what is followed: a space, all spaces of an entity, or, with
-// both empty, all of a session.
+// feedKey names what is followed: a run, a space, all spaces of an entity, or,
+// with all empty, all of a session.
 type feedKey struct {
 	session shoal.SessionID
+	run     shoal.RunID
 	space   shoal.SpaceID
 	entity  shoal.EntityID
 }
 
-func (k feedKey) filter() EventFilter { return EventFilter{Space: k.space, Entity: k.entity} }
+func (k feedKey) filter() EventFilter {
+	return EventFilter{Run: k.run, Space: k.space, Entity: k.entity}
+}
 
 // topic is hinted at by every event of the thing, but for those of an entity's
 // spaces, which have their own.
 func (k feedKey) topic() string {
 	switch {
+	case k.run != "":
+		return runTopic(k.session, k.run)
 	case k.space != "":
 		return spaceTopic(k.session, k.space)
 	case k.entity != "":
@@ -31,17 +36,24 @@ func (k feedKey) topic() string {
 	return sessionTopic(k.session)
 }
 
-// Bounds of a feed's window, which is also how far a follower may lag.
+// Bounds of a feed's window, which is also how far a follower may lag: stored events,
+// all entries, and their bytes.
 const (
-	feedEvents = 1024
-	feedBytes  = 1 << 20
-	feedPage   = 256
+	feedEvents  = 1024
+	feedEntries = 8192
+	feedBytes   = 4 << 20
+	feedPage    = 256
 )
 
-// entry is an event in a feed's window; place is 0 for a passing one.
+// entry is an event in a feed's window; place is 0 for a passing one. Of a passing
+// one, after is the place up to which stored events came before it, and delta what
+// it is if it is a delta; part is what a stored one does to a part.
 type entry struct {
 	place int64
+	after int64
 	event StoredEvent
+	delta *passing
+	part  *partEvent
 }
 
 // feed reads the events of one thing once, for all who follow it on this node,
@@ -52,13 +64,17 @@ type feed struct {
 	cancel    context.CancelCauseFunc
 	opened    chan struct{} // closed when the feed works, or has failed to
 	ended     chan struct{}
-	in        spacesIn // as of last; it belongs to the pump
-	followers int      // guarded by Events.mu
+	nudge     chan struct{}     // holds a value when the pump is to look at the store
+	in        spacesIn          // as of last; it belongs to the pump
+	resets    map[partKey]int64 // where parts in progress were reset last; of the pump
+	followers int               // guarded by Events.mu
 
 	mu      sync.Mutex
 	window  []entry
 	base    int64 // index of window[0]
+	lost    int64 // index behind the newest stored event that fell out of the window
 	bytes   int
+	stored  int   // how many of window are stored events
 	last    int64 // stored events up to this place have been through the window
 	changed chan struct{}
 	err     error
@@ -93,7 +109,10 @@ func (e *Events) join(key feedKey) (*feed, error) {
 			return nil, ErrStopping
 		}
 		ctx, cancel := context.WithCancelCause(e.ctx)
-		f = &feed{key: key, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{})}
+		f = &feed{
+			key: key, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
+			nudge: make(chan struct{}, 1), resets: map[partKey]int64{},
+		}
 		e.feeds[key] = f
 		go e.run(ctx, f)
 	}
@@ -122,18 +141,23 @@ func (e *Events) run(ctx context.Context, f *feed) {
 	defer close(f.ended)
 	sub := e.bus.Subscribe()
 	defer sub.Close()
-	err := e.open(ctx, f)
+	topics, err := e.retopic(ctx, f.key, sub, nil)
+	if err == nil {
+		err = e.open(ctx, f)
+	}
 	if err != nil {
 		f.fail(err)
 	}
+	// A delta that came until now may be from before a reset that the feed will not
+	// read. Who follows looks for itself what has passed.
+	sub.Take()
 	close(f.opened)
 	if err == nil {
-		f.fail(e.pump(ctx, f, sub))
+		f.fail(e.pump(ctx, f, sub, topics))
 	}
 }
 
 // open notes where the events end: whatever comes later goes through the window.
-// The pump subscribes before it reads on from there.
 func (e *Events) open(ctx context.Context, f *feed) error {
 	return e.store.View(ctx, func(tx Tx) (err error) {
 		if f.last, err = tx.EventEnd(f.key.session); err != nil {
@@ -148,7 +172,7 @@ func (e *Events) open(ctx context.Context, f *feed) error {
 // passing events of the entities in them.
 func (e *Events) topics(ctx context.Context, key feedKey) ([]string, error) {
 	out := []string{key.topic()}
-	if key.space == "" && key.entity == "" {
+	if key.run != "" || key.space == "" && key.entity == "" {
 		return out, nil
 	}
 	err := e.store.View(ctx, func(tx Tx) error {
@@ -177,8 +201,7 @@ func (e *Events) topics(ctx context.Context, key feedKey) ([]string, error) {
 }
 
 // pump moves notes and stored events into the window until ctx ends.
-func (e *Events) pump(ctx context.Context, f *feed, sub Subscription) (err error) {
-	var topics []string
+func (e *Events) pump(ctx context.Context, f *feed, sub Subscription, topics []string) (err error) {
 	for moved := true; ; {
 		for moved {
 			if topics, err = e.retopic(ctx, f.key, sub, topics); err != nil {
@@ -192,15 +215,68 @@ func (e *Events) pump(ctx context.Context, f *feed, sub Subscription) (err error
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-f.nudge:
+			moved, err = e.load(ctx, f)
 		case <-sub.Ready():
+			moved, err = e.take(ctx, f, sub.Take())
 		}
-		for _, note := range sub.Take() {
-			if note.Event != nil {
-				f.push(entry{event: StoredEvent{Type: shoal.EventEntityUpdated, Data: note.Event}})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// take handles notes in their order: what a hint tells of is in the window before
+// the passing events behind the hint, or a delta would come before its part.
+func (e *Events) take(ctx context.Context, f *feed, notes []Note) (moved bool, err error) {
+	hinted := false
+	look := func() error {
+		some, err := e.load(ctx, f)
+		moved, hinted = moved || some, false
+		return err
+	}
+	for _, note := range notes {
+		if note.Event == nil {
+			hinted = true
+			continue
+		}
+		if hinted {
+			if err := look(); err != nil {
+				return moved, err
 			}
 		}
-		if moved, err = e.load(ctx, f); err != nil {
-			return err
+		f.pass(note.Event)
+	}
+	if hinted {
+		err = look()
+	}
+	return moved, err
+}
+
+// pass puts a passing event into the window. A delta from before a reset that is
+// there already has nothing to say.
+func (f *feed) pass(note []byte) {
+	n, data, isDelta := parsePassing(note)
+	if !isDelta {
+		f.push(entry{event: StoredEvent{Type: shoal.EventEntityUpdated, Data: note}})
+		return
+	}
+	if n.base >= f.resets[n.key] {
+		f.push(entry{event: StoredEvent{Type: n.what, Space: n.space, Data: data}, delta: n})
+	}
+}
+
+// noteResets remembers where a part in progress was reset last.
+func (f *feed) noteResets(p *partEvent, place int64) {
+	switch {
+	case p == nil:
+	case p.what == shoal.EventPartReset:
+		f.resets[p.key] = place
+	case p.what == shoal.EventMessageCompleted:
+		for key := range f.resets {
+			if key.owner == p.key.owner {
+				delete(f.resets, key)
+			}
 		}
 	}
 }
@@ -210,8 +286,12 @@ func (e *Events) pump(ctx context.Context, f *feed, sub Subscription) (err error
 func (e *Events) load(ctx context.Context, f *feed) (moved bool, err error) {
 	for {
 		var page []StoredEvent
+		var end int64
 		err := e.store.View(ctx, func(tx Tx) (err error) {
-			page, err = tx.Events(f.key.session, f.key.filter(), f.last, feedPage)
+			if page, err = tx.Events(f.key.session, f.key.filter(), f.last, feedPage); err != nil {
+				return err
+			}
+			end, err = tx.EventEnd(f.key.session)
 			return err
 		})
 		if err != nil {
@@ -219,13 +299,16 @@ func (e *Events) load(ctx context.Context, f *feed) (moved bool, err error) {
 		}
 		for _, ev := range page {
 			moved = moved || ev.Type == shoal.EventMemberJoined || ev.Type == shoal.EventMemberLeft
+			part := partOf(ev)
+			f.noteResets(part, ev.Place)
 			if f.in.pass(f.key.entity, ev) {
-				f.push(entry{place: ev.Place, event: ev})
+				f.push(entry{place: ev.Place, event: ev, part: part})
 			} else {
 				f.passOver(ev.Place)
 			}
 		}
 		if len(page) < feedPage {
+			f.passOver(end)
 			return moved, nil
 		}
 	}

@@ -7,10 +7,12 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// FollowRequest says what to follow: one space, or, with an empty Space, all
-// spaces of the caller, those it joins later included.
+// FollowRequest says what to follow: one run, one space, or, with both empty, all
+// spaces of the caller, those it joins later included. An entity that follows a run
+// sees of it what its spaces show; steps and reasoning are for services and admins.
 type FollowRequest struct {
 	Session shoal.SessionID
+	Run     shoal.RunID
 	Space   shoal.SpaceID
 	// After resumes behind the event with this cursor. Empty, unknown or too old,
 	// the follower starts with a snapshot.
@@ -19,7 +21,9 @@ type FollowRequest struct {
 
 // Follower delivers events in order: first what was missed, or a snapshot for
 // each space (and snapshot.end behind those of several), then what follows it,
-// without a gap and without anything twice. It belongs to one goroutine.
+// without a gap and without anything twice. The deltas of a part since its last
+// reset are what is stored of it, also for who missed some or was away. It belongs
+// to one goroutine.
 type Follower struct {
 	events  *Events
 	who     shoal.Principal
@@ -31,19 +35,31 @@ type Follower struct {
 	until   int64                   // catch-up reads the store up to this place
 	ahead   map[shoal.SpaceID]int64 // places that the snapshots of spaces joined on the way were at
 	in      spacesIn                // as of after
-	pending []shoal.Event
-	ended   bool
-	timer   *time.Timer // of Next, used again and again
+	known   map[partKey]int         // bytes of the parts in progress that were delivered
+	deltas  int                     // how many were delivered
+	seen    int64                   // the first snapshot was taken there
+	current bool                    // what is known was brought up to date
+	mine    Subscription            // of an entity that follows a run: it joined or left a space
+	spaces  map[shoal.SpaceID]bool  // where such an entity is
+	// elsewhere says that it is to be found out anew where the entity is.
+	elsewhere bool
+	pending   []shoal.Event
+	ended     bool
+	timer     *time.Timer // of Next, used again and again
 }
 
 // Follow starts to follow. It is the one way to watch. The caller must Close the
 // follower.
 func (e *Events) Follow(ctx context.Context, who shoal.Principal, req FollowRequest) (*Follower, error) {
 	const op = "hub.Events.Follow"
-	f := &Follower{events: e, who: who, req: req}
+	f := &Follower{events: e, who: who, req: req, known: map[partKey]int{}}
+	if req.Run != "" {
+		f.req.Space = ""
+	}
 	f.call = e.callers.enter(who.KeyID, req.Session, reader(who))
 	if err := f.open(ctx); err != nil {
 		e.callers.leave(f.call)
+		f.leaveRun()
 		return nil, wrap(op, err)
 	}
 	e.presence.opened(req.Session, who.EntityID)
@@ -66,25 +82,32 @@ func (f *Follower) open(ctx context.Context) error {
 		return err
 	}
 	f.index, f.until = feed.position()
+	f.watchOwn()
 	if err := store.View(ctx, f.begin); err != nil {
 		f.events.detach(feed)
 		return err
 	}
 	f.feed = feed
+	feed.look()
 	return nil
 }
 
-func (f *Follower) key() feedKey { return feedKey{f.req.Session, f.req.Space, f.ownSpaces()} }
+func (f *Follower) key() feedKey {
+	return feedKey{f.req.Session, f.req.Run, f.req.Space, f.ownSpaces()}
+}
 
-// ownSpaces is the entity whose spaces are followed, if it is not one space.
+// ownSpaces is the entity whose spaces are followed, if it is not one space or run.
 func (f *Follower) ownSpaces() shoal.EntityID {
-	if f.req.Space != "" {
+	if f.req.Space != "" || f.req.Run != "" {
 		return ""
 	}
 	return reader(f.who)
 }
 
 func (f *Follower) mayFollow(tx Tx) error {
+	if f.req.Run != "" {
+		return f.mayFollowRun(tx)
+	}
 	if f.req.Space != "" {
 		_, err := sees(tx, f.who, f.req.Session, f.req.Space)
 		return err
@@ -106,15 +129,16 @@ func (f *Follower) begin(tx Tx) error {
 		return err
 	}
 	if f.req.After != "" {
-		place, ahead, here, err := f.events.placeOf(f.req.After)
+		at, here, err := f.events.placeOf(f.req.Session, f.req.After)
 		if err != nil {
 			return err
 		}
+		place := at.place
 		if here, err = f.resumable(tx, here, place); err != nil {
 			return err
 		}
 		if here {
-			f.after, f.ahead = place, ahead
+			f.after, f.ahead, f.known = place, at.ahead, at.known
 			f.in, err = spacesAt(tx, f.key(), place)
 			return err
 		}
@@ -138,7 +162,7 @@ func (f *Follower) resumable(tx Tx, here bool, place int64) (bool, error) {
 // passed without any. It ends with the cause of ctx; with NotFound or
 // Unauthenticated once the caller may not follow any more; with Busy when it was
 // too slow; and with ErrStopping. The data of the events is shared and must not
-// be changed.
+// be changed. The stream of a run goes on behind its end.
 func (f *Follower) Next(ctx context.Context, idle time.Duration) ([]shoal.Event, error) {
 	if f.timer == nil {
 		f.timer = time.NewTimer(idle)
@@ -148,6 +172,9 @@ func (f *Follower) Next(ctx context.Context, idle time.Duration) ([]shoal.Event,
 	defer f.timer.Stop()
 	for {
 		if err := f.call.ended(); err != nil {
+			return nil, wrap("hub.Follower.Next", err)
+		}
+		if err := f.lookAround(ctx); err != nil {
 			return nil, wrap("hub.Follower.Next", err)
 		}
 		if out := f.pending; len(out) > 0 {
@@ -163,10 +190,16 @@ func (f *Follower) Next(ctx context.Context, idle time.Duration) ([]shoal.Event,
 			}
 			continue
 		}
-		entries, changed, err := f.feed.from(f.index)
+		if !f.current {
+			if err := f.update(ctx); err != nil {
+				return nil, wrap("hub.Follower.Next", err)
+			}
+			continue
+		}
+		entries, next, changed, err := f.feed.from(f.index)
 		switch {
 		case len(entries) > 0:
-			f.index += int64(len(entries))
+			f.index = next
 			if err := f.deliver(ctx, entries); err != nil {
 				return nil, wrap("hub.Follower.Next", err)
 			}
@@ -176,6 +209,8 @@ func (f *Follower) Next(ctx context.Context, idle time.Duration) ([]shoal.Event,
 		}
 		select {
 		case <-f.call.gone:
+		case <-f.moved():
+			f.elsewhere = true
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-f.timer.C:
@@ -202,7 +237,7 @@ func (f *Follower) catchUp(ctx context.Context) error {
 	entries := make([]entry, 0, len(page))
 	for _, ev := range page {
 		if ev.Place <= f.until { // the rest comes through the feed
-			entries = append(entries, entry{place: ev.Place, event: ev})
+			entries = append(entries, entry{place: ev.Place, event: ev, part: partOf(ev)})
 		}
 	}
 	if err := f.deliver(ctx, entries); err != nil {
@@ -217,6 +252,12 @@ func (f *Follower) catchUp(ctx context.Context) error {
 func (f *Follower) deliver(ctx context.Context, entries []entry) error {
 	for _, en := range entries {
 		ev := en.event
+		if en.delta != nil {
+			if err := f.passing(en); err != nil {
+				return err
+			}
+			continue
+		}
 		if en.place == 0 {
 			f.pending = append(f.pending, shoal.Event{Type: ev.Type, Data: ev.Data})
 			continue
@@ -224,8 +265,16 @@ func (f *Follower) deliver(ctx context.Context, entries []entry) error {
 		if en.place <= f.after || f.ended {
 			continue
 		}
+		before := f.after
 		f.after = en.place
 		if !f.in.pass(f.ownSpaces(), ev) || en.place <= f.ahead[ev.Space] {
+			continue
+		}
+		data, err := f.show(ctx, ev)
+		if err != nil {
+			return err
+		}
+		if data == nil {
 			continue
 		}
 		about := reader(f.who) != "" && ev.Entity == reader(f.who)
@@ -234,7 +283,10 @@ func (f *Follower) deliver(ctx context.Context, entries []entry) error {
 				return err
 			}
 		}
-		f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: f.events.cursorAt(en.place, f.ahead), Data: ev.Data})
+		if err := f.notePart(en, before); err != nil {
+			return err
+		}
+		f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: f.cursor(en.place), Data: data})
 		if about && ev.Type == shoal.EventMemberLeft && f.req.Space != "" {
 			f.ended = true
 		}
@@ -248,6 +300,7 @@ func (f *Follower) Close() {
 		return
 	}
 	f.events.detach(f.feed)
+	f.leaveRun()
 	f.events.callers.leave(f.call)
 	f.events.presence.closed(f.req.Session, f.who.EntityID)
 	f.feed = nil

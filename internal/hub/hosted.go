@@ -2,6 +2,8 @@ package hub
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -11,24 +13,207 @@ import (
 type Agents struct{ *core }
 
 // Put stores a configuration as the newest version and makes the agent's entity if
-// it is new. created says that there was no version before. A configuration with
-// the hash of the newest version changes nothing. Conflict for a human. Admins only.
+// it is new; the entity's name and description follow the configuration. created
+// says that the agent was not hosted before. A configuration with the hash of the
+// newest version changes nothing. Conflict for a human; AdminRequired, naming the
+// space, when the agent is in a space that has another hosted agent and no admin
+// agent. Admins only.
 func (a *Agents) Put(ctx context.Context, who shoal.Principal, n StoredAgent) (out shoal.HostedAgent, created bool, err error) {
-	panic("not built")
+	const op = "hub.Agents.Put"
+	if err := errors.Join(enter(who, n.SessionID), adminOnly(who), shoal.CheckID("id", string(n.ID))); err != nil {
+		return out, false, wrap(op, first(err))
+	}
+	err = a.change(ctx, op, func(ch *change) (err error) {
+		out, created, err = putAgent(ch, n)
+		return err
+	})
+	if err == nil {
+		a.presence.appeared(n.SessionID, n.ID)
+	}
+	return out, created, err
+}
+
+func putAgent(ch *change, n StoredAgent) (out shoal.HostedAgent, created bool, err error) {
+	if err := openSession(ch, n.SessionID); err != nil {
+		return out, false, err
+	}
+	before, err := ch.HostedAgent(n.SessionID, n.ID)
+	switch {
+	case err == nil && before.Hash == n.Hash:
+		return before.HostedAgent, false, nil
+	case err == nil:
+		n.Version = before.Version + 1
+	case errors.Is(err, shoal.NotFound):
+		created = true
+		if n.Version, err = nextVersion(ch, n); err != nil {
+			return out, false, err
+		}
+	default:
+		return out, false, err
+	}
+	if err := beAgent(ch, n); err != nil {
+		return out, false, err
+	}
+	n.CreatedAt = ch.at
+	if err := ch.PutHostedAgent(n); err != nil {
+		return out, false, err
+	}
+	if created {
+		err = checkAdminsOf(ch, n.SessionID, n.ID)
+	}
+	return n.HostedAgent, created, err
+}
+
+// nextVersion returns the version of an agent that is not hosted: it may have been
+// before.
+func nextVersion(tx Tx, n StoredAgent) (int, error) {
+	for version := 1; ; version++ {
+		_, err := tx.HostedAgentAt(n.SessionID, n.ID, version)
+		if errors.Is(err, shoal.NotFound) {
+			return version, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// beAgent makes the entity of a hosted agent, or has it present itself as its
+// configuration says.
+func beAgent(ch *change, n StoredAgent) error {
+	if n.Name == "" {
+		n.Name = string(n.ID)
+	}
+	e, err := ch.Entity(n.SessionID, n.ID)
+	if errors.Is(err, shoal.NotFound) {
+		_, err = insertEntity(ch, n.SessionID, shoal.NewEntity{ID: n.ID, Kind: shoal.Agent, Name: n.Name, Description: n.Description})
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if e.Kind == shoal.Human {
+		return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a person; only an agent can be given a configuration. Choose another id.", n.ID))
+	}
+	named := e.Name
+	e.Name, e.Description = n.Name, n.Description
+	if err := ch.UpdateEntity(e); err != nil || named == e.Name {
+		return err
+	}
+	return renamed(ch, n.SessionID, n.ID)
+}
+
+// checkAdminsOf refuses an agent that has become hosted in a space that needs an
+// admin agent for that.
+func checkAdminsOf(ch *change, session shoal.SessionID, id shoal.EntityID) error {
+	spaces, err := ch.Spaces(session, SpaceFilter{Member: id, OpenOnly: true})
+	if err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		if err := checkAdmin(ch, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkAdmin refuses a space with several hosted agents and no admin agent: nobody
+// would know which of them a person talks to.
+func checkAdmin(tx Tx, s shoal.Space) error {
+	if s.AdminAgentID != nil {
+		return nil
+	}
+	hosted, err := tx.HostedMembers(s.SessionID, s.ID)
+	if err != nil || len(hosted) < 2 {
+		return err
+	}
+	return shoal.E("", shoal.AdminRequired, fmt.Sprintf("The space %q would have %d hosted agents (%q and %q among them) and no admin agent. Set its adminAgentId first: that agent answers whoever mentions nobody.", s.ID, len(hosted), hosted[0], hosted[1]))
 }
 
 // Get returns the newest version, or, if version is not 0, that one. Admins only.
-func (a *Agents) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, version int) (shoal.HostedAgent, error) {
-	panic("not built")
+func (a *Agents) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, version int) (out shoal.HostedAgent, err error) {
+	const op = "hub.Agents.Get"
+	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+		return out, wrap(op, first(err))
+	}
+	err = a.view(ctx, op, func(tx Tx) error {
+		found, err := hostedOf(tx, session, id)
+		if err == nil && version != 0 && version != found.Version {
+			found, err = tx.HostedAgentAt(session, id, version)
+			if errors.Is(err, shoal.NotFound) {
+				err = shoal.E("", shoal.NotFound, fmt.Sprintf("The agent %q has no version %d.", id, version))
+			}
+		}
+		out = found.HostedAgent
+		return err
+	})
+	return out, err
+}
+
+// hostedOf returns the configuration of an agent, or says that there is none.
+func hostedOf(tx Tx, session shoal.SessionID, id shoal.EntityID) (StoredAgent, error) {
+	if !mayBe(session) || !mayBe(id) {
+		return StoredAgent{}, notHosted(id)
+	}
+	found, err := tx.HostedAgent(session, id)
+	if errors.Is(err, shoal.NotFound) {
+		err = notHosted(id)
+	}
+	return found, err
+}
+
+func notHosted(id shoal.EntityID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no hosted agent %q in this session. Give it a configuration first.", id))
 }
 
 // List returns the newest versions in the order of ids, those after the given one.
 // Admins only.
-func (a *Agents) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) ([]shoal.HostedAgent, error) {
-	panic("not built")
+func (a *Agents) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.HostedAgent, err error) {
+	const op = "hub.Agents.List"
+	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+		return nil, wrap(op, first(err))
+	}
+	err = a.view(ctx, op, func(tx Tx) error {
+		if _, err := sessionOf(tx, session); err != nil {
+			return err
+		}
+		found, err := tx.HostedAgents(session, after, limit)
+		out = make([]shoal.HostedAgent, len(found))
+		for i, f := range found {
+			out[i] = f.HostedAgent
+		}
+		return err
+	})
+	return out, err
 }
 
-// Delete leaves a connected agent behind, and cancels its runs. Admins only.
+// Delete leaves a connected agent behind, and cancels its runs and plans. Admins
+// only.
 func (a *Agents) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
-	panic("not built")
+	const op = "hub.Agents.Delete"
+	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+		return wrap(op, first(err))
+	}
+	err := a.change(ctx, op, func(ch *change) error {
+		if err := openSession(ch, session); err != nil {
+			return err
+		}
+		if _, err := hostedOf(ch, session, id); err != nil {
+			return err
+		}
+		return errors.Join(endWork(ch, session, id), ch.DeleteHostedAgent(session, id))
+	})
+	if err == nil {
+		a.presence.touch(session, id)
+	}
+	return err
+}
+
+// endWork cancels all that an agent does and would do.
+func endWork(ch *change, session shoal.SessionID, agent shoal.EntityID) error {
+	if err := cancelRuns(ch, session, agent); err != nil {
+		return err
+	}
+	return cancelPlans(ch, session, agent)
 }

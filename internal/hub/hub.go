@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync"
@@ -24,6 +25,9 @@ type Options struct {
 	// KeepEvents is how many events of a space a follower can go back, 10,000
 	// if zero. Whoever is further behind gets a new snapshot.
 	KeepEvents int
+	// FitsSchema tells why a result does not fit a JSON Schema, nil when it does.
+	// Without it results of client tools are taken as they are.
+	FitsSchema func(schema, result json.RawMessage) error
 	// NextTime knows calendars; without it plans with a cron expression are refused.
 	NextTime NextTime
 }
@@ -66,7 +70,8 @@ func New(o Options) *Hub {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &core{
-		store: o.Store, bus: o.Bus, log: o.Log, maxWaits: int64(o.MaxWaits), keepEvents: o.KeepEvents, nextTime: o.NextTime, ctx: ctx, cancel: cancel,
+		store: o.Store, bus: o.Bus, log: o.Log, maxWaits: int64(o.MaxWaits), keepEvents: o.KeepEvents, nextTime: o.NextTime, replan: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
+		fits: o.FitsSchema, live: newLive(),
 	}
 	c.presence = newPresence(c)
 	h := &Hub{core: c}
@@ -105,8 +110,11 @@ func (h *Hub) Start(ctx context.Context) error {
 	}
 	c.own(func(ctx context.Context) { c.every(ctx, announceEvery, "presence", c.presence.announce) })
 	c.own(c.presence.keep)
+	c.own(h.Pending.keepTime)
+	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "events of runs", h.Events.trimRuns) })
 	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "first answers", c.dropOldAnswers) })
 	c.own(func(ctx context.Context) { c.every(ctx, time.Minute, "mailboxes", h.Inbox.forget) })
+	c.own(h.Plans.keep)
 	c.own(func(ctx context.Context) { c.every(ctx, countEvery, "deliveries", h.Inbox.countAll) })
 	return nil
 }
@@ -128,12 +136,15 @@ type core struct {
 	maxWaits   int64
 	keepEvents int
 	nextTime   NextTime
+	replan     chan struct{} // holds a value when the next due plan may be another
 
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	stopping sync.Mutex // orders begin before or behind stop
 	running  sync.WaitGroup
 	presence *presence
+	live     *live
+	fits     func(schema, result json.RawMessage) error
 	callers  callers
 	// revocations counts changes after which some key no longer works. It rises
 	// after the commit and before the method returns.
@@ -174,27 +185,58 @@ func (c *core) own(fn func(ctx context.Context)) {
 // change is one transaction with the hints that follow from it.
 type change struct {
 	Tx
+	core  *core
 	at    shoal.Time
 	hints []string
+	ends  []func(committed bool)
+	// replied are the agents whose wait for a reply a message has satisfied, by
+	// message: it starts no run of theirs.
+	replied map[shoal.MessageID][]shoal.EntityID
 }
 
 // hint wakes whoever watches topic, once the transaction is durable.
 func (ch *change) hint(topic string) { ch.hints = append(ch.hints, topic) }
+
+// after runs do once it is known whether the transaction is durable, before the
+// hints are sent.
+func (ch *change) after(do func(committed bool)) { ch.ends = append(ch.ends, do) }
+
+// then runs do once the transaction is durable.
+func (ch *change) then(do func()) {
+	ch.after(func(committed bool) {
+		if committed {
+			do()
+		}
+	})
+}
+
+func (ch *change) end(committed bool) {
+	if ch == nil {
+		return
+	}
+	for _, do := range ch.ends {
+		do(committed)
+	}
+	ch.ends = nil
+}
 
 // change runs fn in one transaction and sends its hints after the commit. It
 // sends them too when the outcome is unknown: a needless hint costs a look, a
 // missing one would leave a waiter asleep beside its message.
 func (c *core) change(ctx context.Context, op string, fn func(*change) error) error {
 	var hints []string
+	var last *change
 	err := c.store.Update(ctx, func(tx Tx) error {
-		ch := &change{Tx: tx, at: shoal.Now()}
-		hints = nil
+		last.end(false)
+		ch := &change{Tx: tx, core: c, at: shoal.Now()}
+		hints, last = nil, ch
 		if err := fn(ch); err != nil {
 			return err
 		}
 		hints = ch.hints
 		return nil
 	})
+	last.end(err == nil)
 	for _, topic := range hints {
 		c.bus.Publish(Note{Topic: topic})
 	}

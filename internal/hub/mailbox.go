@@ -258,6 +258,7 @@ func (m *mailbox) read(ctx context.Context, waits []*heldWait) (found [][]InboxE
 			}
 			for k := range entries {
 				entries[k].Delivery++
+				entries[k].Message = entries[k].Message.For(m.key.entity)
 			}
 			found[i] = entries
 		}

@@ -28,7 +28,8 @@ func join(ch *change, session shoal.SessionID, space shoal.SpaceID, id shoal.Ent
 	})
 }
 
-// leave ends a membership and tells so. NotFound when there is none.
+// leave ends a membership and tells so; what an agent is writing there, its runs
+// close. NotFound when there is none.
 func leave(ch *change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) error {
 	members, err := ch.Members(session, space)
 	if err != nil {
@@ -42,9 +43,13 @@ func leave(ch *change, session shoal.SessionID, space shoal.SpaceID, id shoal.En
 		return err
 	}
 	ch.hint(entityTopic(session, id))
-	return tell(ch, session, space, id, shoal.EventMemberLeft, func(h shoal.EventHead) any {
+	err = tell(ch, session, space, id, shoal.EventMemberLeft, func(h shoal.EventHead) any {
 		return shoal.MemberData{EventHead: h, Member: members[i]}
 	})
+	if err != nil || members[i].Kind == shoal.Human {
+		return err
+	}
+	return leaveMessages(ch, session, space, id)
 }
 
 // dropAdminAgent unsets the admin agent of a space that it has left, and tells
@@ -59,8 +64,9 @@ func dropAdminAgent(ch *change, s *shoal.Space) error {
 
 // Join makes an entity a member. Members and admins may; joining twice changes
 // nothing. The new member sees the whole history; its unread starts here.
+// AdminRequired for a second hosted agent where no admin agent is set.
 func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
-	return s.membership(ctx, "hub.Spaces.Join", who, session, id, func(ch *change) error {
+	return s.membership(ctx, "hub.Spaces.Join", who, session, id, func(ch *change, to shoal.Space) error {
 		if !mayBe(entity) {
 			return noEntity(entity)
 		}
@@ -74,26 +80,29 @@ func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.Se
 		if n >= shoal.MaxMembers {
 			return full()
 		}
-		_, err = join(ch, session, id, entity)
-		return err
+		m, err := join(ch, session, id, entity)
+		if err != nil || m.Kind == shoal.Human {
+			return err
+		}
+		return checkAdmin(ch, to)
 	})
 }
 
 // Leave ends a membership: the entity's access and its pending inbox entries of
 // the space go with it. Members and admins may; NotFound when there is none.
 func (s *Spaces) Leave(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
-	return s.membership(ctx, "hub.Spaces.Leave", who, session, id, func(ch *change) error {
+	return s.membership(ctx, "hub.Spaces.Leave", who, session, id, func(ch *change, _ shoal.Space) error {
 		return leave(ch, session, id, entity)
 	})
 }
 
 // membership runs do on a locked, open space and returns it as it is then.
-func (s *Spaces) membership(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, do func(*change) error) (out shoal.Space, err error) {
+func (s *Spaces) membership(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, do func(*change, shoal.Space) error) (out shoal.Space, err error) {
 	err = s.change(ctx, op, func(ch *change) (err error) {
 		if out, err = changes(ch, who, session, id); err != nil {
 			return err
 		}
-		if err := do(ch); err != nil {
+		if err := do(ch, out); err != nil {
 			return err
 		}
 		if out, err = whole(ch, who, out); err != nil {

@@ -17,6 +17,11 @@ type Messages struct{ *core }
 // an idempotency key is stored once for as long as it exists: the same call
 // returns the same message, another one is IdempotencyMismatch. Whoever waits is
 // woken after the commit.
+//
+// The hosted agents that are to act on it are started in the same transaction; the
+// answer's SkippedAgents, which is not stored, are those who take no message while
+// they run. A part that shows a file of this server is InvalidArgument when the
+// sender may not see that file.
 func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (out shoal.Message, err error) {
 	const op = "hub.Messages.Post"
 	if err := errors.Join(enter(who, session), d.Validate(), checkMentions(d.Mentions), checkOnce(idempotencyKey)); err != nil {
@@ -99,6 +104,9 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key P
 	if err := ch.InsertMessage(out, key); err != nil {
 		return out, err
 	}
+	if err := showFiles(ch, out); err != nil {
+		return out, err
+	}
 	receivers, err := ch.Deliver(out)
 	if err != nil {
 		return out, err
@@ -106,9 +114,15 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key P
 	for _, id := range receivers {
 		ch.hint(inboxTopic(s.SessionID, id))
 	}
-	return out, tell(ch, s.SessionID, s.ID, "", shoal.EventMessageCreated, func(h shoal.EventHead) any {
+	err = tell(ch, s.SessionID, s.ID, "", shoal.EventMessageCreated, func(h shoal.EventHead) any {
 		return shoal.MessageData{EventHead: h, Message: out}
 	})
+	if err != nil {
+		return out, err
+	}
+	skipped, err := trigger(ch, s, out, d.TriggerAgents)
+	out.SkippedAgents = skipped
+	return out, err
 }
 
 // numbered gives the parts of a posted message their ids and makes them whole.
@@ -169,6 +183,7 @@ func (m *Messages) Read(ctx context.Context, who shoal.Principal, session shoal.
 			return err
 		}
 		out, err = tx.Messages(session, space, page)
+		out = forReader(out, reader(who))
 		return err
 	})
 	return out, err

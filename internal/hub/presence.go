@@ -152,8 +152,21 @@ func (p *presence) here(session shoal.SessionID) (out []shoal.EntityID) {
 	return out
 }
 
-// live fills in what e is doing now.
+// live fills in what e is doing now. A hosted agent is always there.
 func (p *presence) live(e shoal.Entity) shoal.Entity {
+	runs := e.State == shoal.Running
+	e = p.felt(e)
+	switch {
+	case runs && e.State != shoal.Waiting:
+		e.State = shoal.Running
+	case e.Hosted && e.State == shoal.Offline:
+		e.State = shoal.Connected
+	}
+	return e
+}
+
+// felt fills in what the calls of e say.
+func (p *presence) felt(e shoal.Entity) shoal.Entity {
 	e.State = shoal.Offline
 	now := time.Now()
 	p.mu.Lock()
@@ -212,8 +225,10 @@ func (p *presence) tell(ctx context.Context, key mailboxKey) error {
 	}
 	var e shoal.Entity
 	err := p.store.View(ctx, func(tx Tx) (err error) {
-		e, err = entityOf(tx, key.session, key.entity)
-		return err
+		if e, err = entityOf(tx, key.session, key.entity); err != nil {
+			return err
+		}
+		return running(tx, key.session, &e)
 	})
 	if shoal.KindOf(err) == shoal.NotFound {
 		return nil

@@ -3,6 +3,9 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -12,28 +15,228 @@ type Runs struct{ *core }
 
 // Trigger starts a run of a hosted agent for a service. Services and admins only;
 // InvalidArgument for an agent that is not hosted.
-func (r *Runs) Trigger(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage, idempotencyKey string) (shoal.Run, error) {
-	panic("not built")
+func (r *Runs) Trigger(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage, idempotencyKey string) (out shoal.Run, err error) {
+	const op = "hub.Runs.Trigger"
+	if err := errors.Join(enter(who, session), serviceOnly(who), shoal.CheckTrigger(service, payload), checkOnce(idempotencyKey)); err != nil {
+		return out, wrap(op, first(err))
+	}
+	if len(payload) == 0 {
+		payload = json.RawMessage("null")
+	}
+	type ask struct {
+		Agent   shoal.EntityID
+		Service string
+		Payload json.RawMessage
+	}
+	err = r.change(ctx, op, func(ch *change) (err error) {
+		out, _, err = once(ch, who, session, op, idempotencyKey, ask{agent, service, payload}, func() (shoal.Run, error) {
+			return serviceRun(ch, session, agent, service, payload)
+		})
+		return err
+	})
+	return out, err
+}
+
+func serviceRun(ch *change, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage) (shoal.Run, error) {
+	if err := openSession(ch, session); err != nil {
+		return shoal.Run{}, err
+	}
+	if _, err := entityOf(ch, session, agent); err != nil {
+		return shoal.Run{}, err
+	}
+	as, err := ch.HostedAgent(session, agent)
+	if errors.Is(err, shoal.NotFound) {
+		err = shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no hosted agent: the server cannot run it. Give it a configuration, or write to it in a space.", agent))
+	}
+	if err != nil {
+		return shoal.Run{}, err
+	}
+	now, err := ch.Now()
+	if err != nil {
+		return shoal.Run{}, err
+	}
+	made, err := start{
+		session: session, agent: agent, requester: service,
+		trigger: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: service, Payload: payload},
+	}.at(ch, as, now, false)
+	return made.Run, err
+}
+
+// serviceOnly refuses entities.
+func serviceOnly(who shoal.Principal) error {
+	if who.Role == shoal.RoleEntity {
+		return shoal.E("", shoal.Forbidden, "A key of role \"entity\" may not do this; it needs a service or an admin key.")
+	}
+	return nil
 }
 
 // Get returns a run that the caller may see: services and admins all, an entity
-// those that its spaces show.
-func (r *Runs) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (shoal.Run, error) {
-	panic("not built")
+// those that its spaces show. To an entity it shows what is for it: not what was
+// said in a space that it is not in, nor what waits for somebody else.
+func (r *Runs) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
+	err = r.view(ctx, "hub.Runs.Get", func(tx Tx) error {
+		found, err := seesRun(tx, who, session, id)
+		if err != nil {
+			return err
+		}
+		out, err = (&runReader{Tx: tx, who: who, session: session}).shown(found)
+		return err
+	})
+	return out, err
+}
+
+// runReader shows runs to one caller.
+type runReader struct {
+	Tx
+	who     shoal.Principal
+	session shoal.SessionID
+	in      map[shoal.SpaceID]bool
+}
+
+// member reports whether the reader is in a space; services and admins count as
+// in every one.
+func (r *runReader) member(space shoal.SpaceID) (bool, error) {
+	if reader(r.who) == "" {
+		return true, nil
+	}
+	if space == "" {
+		return false, nil
+	}
+	if is, known := r.in[space]; known {
+		return is, nil
+	}
+	is, err := r.IsMember(r.session, space, r.who.EntityID)
+	if r.in == nil {
+		r.in = map[shoal.SpaceID]bool{}
+	}
+	r.in[space] = is
+	return is, err
+}
+
+// shown returns a run as the reader may see it, with what it waits for.
+func (r *runReader) shown(found StoredRun) (shoal.Run, error) {
+	inside, err := r.member(found.Space)
+	if err != nil {
+		return found.Run, err
+	}
+	out := outside(found.Run, inside)
+	out.PendingToolCalls = []shoal.PendingToolCall{}
+	if !out.Status.Parked() {
+		return out, nil
+	}
+	rows, err := r.PendingOf(r.session, out.ID)
+	if err != nil {
+		return out, err
+	}
+	out.PendingToolCalls = pendingCalls(rows, func(p StoredPending) bool {
+		if reader(r.who) == "" {
+			return true
+		}
+		is := false
+		if p.SpaceID != nil {
+			var failed error
+			is, failed = r.member(*p.SpaceID)
+			err = errors.Join(err, failed)
+		}
+		return is && (p.Target == "" || p.Target == r.who.EntityID)
+	})
+	return out, err
 }
 
 // List returns runs that the caller may see, the newest first.
-func (r *Runs) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter RunFilter) ([]shoal.Run, error) {
-	panic("not built")
+func (r *Runs) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter RunFilter) (out []shoal.Run, err error) {
+	err = r.view(ctx, "hub.Runs.List", func(tx Tx) error {
+		if err := enter(who, session); err != nil {
+			return err
+		}
+		if _, err := sessionOf(tx, session); err != nil {
+			return err
+		}
+		if filter.Agent != "" && !mayBe(filter.Agent) {
+			return noEntity(filter.Agent)
+		}
+		if filter.Space != "" {
+			if _, err := sees(tx, who, session, filter.Space); err != nil {
+				return err
+			}
+		}
+		filter.Reader = reader(who)
+		found, err := tx.Runs(session, filter)
+		if err != nil {
+			return err
+		}
+		shows := &runReader{Tx: tx, who: who, session: session}
+		out = make([]shoal.Run, len(found))
+		for i, f := range found {
+			if out[i], err = shows.shown(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
 }
 
 // Steps returns the steps of a run in order. Services and admins only.
-func (r *Runs) Steps(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) ([]shoal.Step, error) {
-	panic("not built")
+func (r *Runs) Steps(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out []shoal.Step, err error) {
+	const op = "hub.Runs.Steps"
+	if err := errors.Join(enter(who, session), serviceOnly(who)); err != nil {
+		return nil, wrap(op, first(err))
+	}
+	err = r.view(ctx, op, func(tx Tx) error {
+		if _, err := seesRun(tx, who, session, id); err != nil {
+			return err
+		}
+		steps, err := tx.RunSteps(session, id)
+		out = make([]shoal.Step, len(steps))
+		for i, s := range steps {
+			if out[i] = s.Step; out[i].ToolCalls == nil {
+				out[i].ToolCalls = []shoal.StepCall{}
+			}
+		}
+		return err
+	})
+	return out, err
 }
+
+// cancelWithin is how long a cancellation waits for the end.
+const cancelWithin = 3 * time.Second
 
 // Cancel ends a run that the caller may see, and returns it once it has ended, or
 // as it is after a few seconds. One that has ended is returned as it is.
-func (r *Runs) Cancel(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (shoal.Run, error) {
-	panic("not built")
+func (r *Runs) Cancel(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
+	const op = "hub.Runs.Cancel"
+	sub := r.bus.Subscribe()
+	defer sub.Close()
+	if mayBe(id) {
+		sub.Add(runTopic(session, id))
+	}
+	err = r.change(ctx, op, func(ch *change) error {
+		found, err := seesRun(ch, who, session, id)
+		if err != nil {
+			return err
+		}
+		_, err = cancelRun(ch, found)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	timer := time.NewTimer(cancelWithin)
+	defer timer.Stop()
+	for {
+		if out, err = r.Get(ctx, who, session, id); err != nil || out.Status.Ended() {
+			return out, err
+		}
+		select {
+		case <-sub.Ready():
+			sub.Take()
+		case <-timer.C:
+			return out, nil
+		case <-r.ctx.Done():
+			return out, nil
+		case <-ctx.Done():
+			return out, context.Cause(ctx)
+		}
+	}
 }

@@ -53,7 +53,7 @@ func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoa
 		})
 		out = make([]shoal.Hit, len(found))
 		for i, f := range found {
-			out[i] = shoal.Hit{Space: f.Space, Message: f.Message}
+			out[i] = shoal.Hit{Space: f.Space, Message: f.Message.For(reader(who))}
 			out[i].Highlight, out[i].Matches = highlight(f.Message.Text(), words)
 		}
 		return err

@@ -64,7 +64,7 @@ func (s *Sessions) List(ctx context.Context, who shoal.Principal, after shoal.Se
 	return out, err
 }
 
-// Close makes a session read-only. Admins only; Conflict for the default
+// Close makes a session read-only; what its agents do is canceled. Admins only; Conflict for the default
 // session and for one that is closed.
 func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
 	const op = "hub.Sessions.Close"
@@ -80,7 +80,7 @@ func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.Sess
 		}
 		at := ch.at
 		out.Status, out.ClosedAt = shoal.SessionShut, &at
-		return ch.CloseSession(id, at)
+		return errors.Join(endWork(ch, id, ""), ch.CloseSession(id, at))
 	})
 	return out, err
 }
@@ -97,6 +97,7 @@ func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.Ses
 		if _, err := endable(ch, id, "deleted"); err != nil {
 			return err
 		}
+		ch.hint(workTopic) // whoever executes its runs loses them
 		return ch.DeleteSession(id)
 	})
 	s.revocations.Add(1)

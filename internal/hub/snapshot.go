@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 
@@ -15,9 +14,12 @@ func (f *Follower) snapshots(tx Tx) (err error) {
 	if f.after, err = tx.EventEnd(f.req.Session); err != nil {
 		return err
 	}
-	cursor := f.events.cursorAt(f.after, nil)
+	f.known, f.seen = map[partKey]int{}, f.after
+	if f.req.Run != "" {
+		return f.snapshotRun(tx)
+	}
 	if f.req.Space != "" {
-		return f.snapshot(tx, f.req.Space, cursor)
+		return f.snapshot(tx, f.req.Space, f.after)
 	}
 	if f.in, err = spacesOf(tx, f.key()); err != nil {
 		return err
@@ -27,20 +29,21 @@ func (f *Follower) snapshots(tx Tx) (err error) {
 		return err
 	}
 	for _, s := range spaces {
-		if err := f.snapshot(tx, s.ID, cursor); err != nil {
+		if err := f.snapshot(tx, s.ID, f.after); err != nil {
 			return err
 		}
 		// No place to resume behind: the other snapshots are still to come.
 		f.pending[len(f.pending)-1].Cursor = ""
 	}
+	cursor := f.cursor(f.after)
 	return f.encode(shoal.EventSnapshotEnd, cursor, shoal.SnapshotEndData{
 		EventHead: shoal.EventHead{Type: shoal.EventSnapshotEnd, At: shoal.Now()}, Cursor: cursor,
 	})
 }
 
-// snapshot appends the snapshot of one space. cursor is what to resume behind
-// for whoever has it.
-func (f *Follower) snapshot(tx Tx, id shoal.SpaceID, cursor shoal.Cursor) error {
+// snapshot appends the snapshot of one space. Whoever has it resumes behind a
+// place, and with what it knows of the parts in progress.
+func (f *Follower) snapshot(tx Tx, id shoal.SpaceID, behind int64) error {
 	s, err := tx.Space(f.req.Session, id)
 	if err != nil {
 		return err
@@ -52,6 +55,12 @@ func (f *Follower) snapshot(tx Tx, id shoal.SpaceID, cursor shoal.Cursor) error 
 	if err != nil {
 		return err
 	}
+	at, err := tx.EventEnd(f.req.Session)
+	if err != nil {
+		return err
+	}
+	messages = f.takeMessages(messages, at)
+	cursor := f.cursor(behind)
 	return f.encode(shoal.EventSnapshot, cursor, shoal.SnapshotData{
 		EventHead: shoal.EventHead{Type: shoal.EventSnapshot, SpaceID: &id, At: shoal.Now()},
 		Space:     s, Members: s.Members, Messages: messages, Cursor: cursor,
@@ -59,7 +68,7 @@ func (f *Follower) snapshot(tx Tx, id shoal.SpaceID, cursor shoal.Cursor) error 
 }
 
 func (f *Follower) encode(what shoal.EventType, cursor shoal.Cursor, data any) error {
-	body, err := json.Marshal(data)
+	body, err := encode(data)
 	f.pending = append(f.pending, shoal.Event{Type: what, Cursor: cursor, Data: body})
 	return err
 }
@@ -80,9 +89,11 @@ func (f *Follower) joined(ctx context.Context, id shoal.SpaceID) error {
 			return err
 		}
 		// Who is cut off here and resumes has the joining come again.
-		if err := f.snapshot(tx, id, f.events.cursorAt(f.after-1, f.ahead)); err != nil {
+		if err := f.snapshot(tx, id, f.after-1); err != nil {
 			return err
 		}
+		f.current = false
+		f.feed.look()
 		f.ahead[id], err = tx.EventEnd(f.req.Session)
 		return err
 	})

@@ -13,7 +13,8 @@ import (
 type Spaces struct{ *core }
 
 // Create makes a space with its members; an acting entity is one of them. An
-// unknown member is InvalidArgument, and nothing is created.
+// unknown member is InvalidArgument, several hosted agents without an admin agent
+// are AdminRequired, and nothing is created.
 func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace, idempotencyKey string) (made shoal.Space, err error) {
 	const op = "hub.Spaces.Create"
 	if err := enter(who, session); err != nil {
@@ -81,7 +82,10 @@ func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n sho
 		}
 		out.Members = append(out.Members, m)
 	}
-	return out, checkAdminAgent(out)
+	if err := checkAdminAgent(out); err != nil {
+		return out, err
+	}
+	return out, checkAdmin(ch, out)
 }
 
 func checkAdminAgent(s shoal.Space) error {
@@ -163,6 +167,7 @@ func (s *Spaces) List(ctx context.Context, who shoal.Principal, session shoal.Se
 }
 
 // Update changes how a space presents itself. Members and admins only.
+// AdminRequired for unsetting the admin agent of several hosted agents.
 func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, c shoal.SpaceChange) (out shoal.Space, err error) {
 	const op = "hub.Spaces.Update"
 	if err := c.Validate(); err != nil {
@@ -178,6 +183,11 @@ func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.
 		applySpace(&out, c)
 		if err := checkAdminAgent(out); err != nil {
 			return err
+		}
+		if c.AdminAgentID != nil {
+			if err := checkAdmin(ch, out); err != nil {
+				return err
+			}
 		}
 		return saveSpace(ch, out, shoal.EventSpaceUpdated)
 	})
@@ -239,7 +249,7 @@ func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.S
 		if out, err = whole(ch, who, out); err != nil {
 			return err
 		}
-		return saveSpace(ch, out, shoal.EventSpaceClosed)
+		return errors.Join(saveSpace(ch, out, shoal.EventSpaceClosed), leaveMessages(ch, session, id, ""))
 	})
 	return out, err
 }

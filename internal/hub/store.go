@@ -202,8 +202,9 @@ type Found struct {
 // in a gap-free order of their own.
 type InboxTx interface {
 	// Deliver puts the message into the inbox of every member of its space, but
-	// for its sender, as mention, system message or message. A message of
-	// [shoal.System] reaches every member. It returns the receivers.
+	// for its sender and for hosted agents, who are started instead, as mention,
+	// system message or message. A message of [shoal.System] reaches every other
+	// member. It returns the receivers.
 	Deliver(m shoal.Message) ([]shoal.EntityID, error)
 	// Unread returns the first limit entries that match, in order.
 	Unread(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, limit int) ([]InboxEntry, error)

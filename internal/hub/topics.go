@@ -23,3 +23,14 @@ func inboxTopic(s shoal.SessionID, e shoal.EntityID) string {
 func entityTopic(s shoal.SessionID, e shoal.EntityID) string {
 	return "entity/" + string(s) + "/" + string(e)
 }
+
+// runTopic is hinted at by every event of a run and by every change of it that
+// whoever executes or cancels it has to see, and carries its deltas.
+func runTopic(s shoal.SessionID, r shoal.RunID) string { return "run/" + string(s) + "/" + string(r) }
+
+// workTopic is hinted at when there may be something to do for whoever executes
+// runs.
+const workTopic = "work"
+
+// dueTopic is hinted at when a pending row has a time at which it is due.
+const dueTopic = "due"

@@ -14,13 +14,22 @@ import (
 func (f *feed) push(en entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	en.after = f.last
 	f.window = append(f.window, en)
 	f.bytes += len(en.event.Data)
 	f.last = max(f.last, en.place)
-	for len(f.window) > 1 && (len(f.window) > feedEvents || f.bytes > feedBytes) {
-		f.bytes -= len(f.window[0].event.Data)
+	if en.place != 0 {
+		f.stored++
+	}
+	for len(f.window) > 1 && (f.stored > feedEvents || len(f.window) > feedEntries || f.bytes > feedBytes) {
+		oldest := f.window[0]
+		f.bytes -= len(oldest.event.Data)
 		f.window = f.window[1:]
 		f.base++
+		if oldest.place != 0 {
+			f.lost = f.base
+			f.stored--
+		}
 	}
 	f.wake()
 }
@@ -63,18 +72,29 @@ func (f *feed) position() (index, last int64) {
 	return f.base + int64(len(f.window)), f.last
 }
 
-// from returns the entries from index on, or, when there are none yet, a channel
-// that is closed as soon as there are. The entries must not be changed.
-func (f *feed) from(index int64) ([]entry, <-chan struct{}, error) {
+// from returns the entries from index on and the index behind them, or,
+// when there are none yet, a channel that is closed as soon as there are. Passing
+// events that fell out of the window are left out: nobody is cut off for them. The
+// entries must not be changed.
+func (f *feed) from(index int64) ([]entry, int64, <-chan struct{}, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if index < f.base {
-		return nil, nil, errTooSlow
+	if index < f.lost {
+		return nil, index, nil, errTooSlow
 	}
+	index = max(index, f.base)
 	if fresh := f.window[index-f.base:]; len(fresh) > 0 {
-		return fresh, nil, nil
+		return fresh, index + int64(len(fresh)), nil, nil
 	}
-	return nil, f.changed, f.err
+	return nil, index, f.changed, f.err
+}
+
+// look makes the pump read the store although nothing hinted.
+func (f *feed) look() {
+	select {
+	case f.nudge <- struct{}{}:
+	default:
+	}
 }
 
 // errTooSlow ends a follower that is further behind than the window reaches.

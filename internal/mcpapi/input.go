@@ -17,6 +17,7 @@ const (
 	listInput  kind = "array" // of strings
 	wholeInput kind = "integer"
 	flagInput  kind = "boolean"
+	anyInput   kind = "" // any JSON value
 )
 
 // input is one argument that a tool takes.
@@ -32,6 +33,8 @@ type input struct {
 	otherwise   int64
 	least, most int64
 	clamped     bool
+	// open says of a flag that left out it is neither true nor false.
+	open bool
 	// empty says of a list that left out it is as good as empty.
 	empty bool
 }
@@ -63,13 +66,14 @@ type value struct {
 	list  []string
 	whole int64
 	flag  bool
+	raw   []byte // of anyInput
 }
 
 // maxItem bounds the entries of a list, which are all ids.
 const maxItem = shoal.MaxID
 
-// decode reads the arguments of a call. Null is the same as left out. The error
-// names everything that is wrong.
+// decode reads the arguments of a call. Null is the same as left out, but where
+// any value may stand. The error names everything that is wrong.
 func (t *tool) decode(raw []byte) (arguments, error) {
 	out := arguments{inputs: t.inputs, values: make([]value, len(t.inputs))}
 	for i, in := range t.inputs {
@@ -87,7 +91,7 @@ func (t *tool) decode(raw []byte) (arguments, error) {
 				Location: fmt.Sprintf("%.64q", key),
 				Message:  "is no input of " + t.name + ", which takes " + t.inputNames(),
 			})
-		case !isNull(value):
+		case !isNull(value) || t.inputs[at].kind == anyInput:
 			if problem := out.values[at].set(t.inputs[at], value); problem != "" {
 				wrong = append(wrong, shoal.FieldError{Location: t.inputs[at].name, Message: problem})
 			}
@@ -118,6 +122,8 @@ func invalid(wrong []shoal.FieldError) error {
 func (v *value) set(in input, raw []byte) string {
 	v.given = true
 	switch in.kind {
+	case anyInput:
+		v.raw = bytes.Clone(raw)
 	case textInput:
 		if !isText(raw) {
 			return "must be a string"

@@ -36,6 +36,8 @@ var rights = []struct {
 	{"wait_for_messages", inputs{"timeoutMs": 0}, "                                            ok     ok        ok        forbidden entity_required ok     ok"},
 	{"read_thread", inputs{"threadId": "shop"}, "                                              ok     not_found not_found ok        ok              ok     ok"},
 	{"search_messages", inputs{"query": "hi", "threadId": "shop"}, "                           ok     not_found not_found ok        ok              ok     ok"},
+	{"list_pending_actions", inputs{}, "                                                       ok     ok        ok        ok        ok              ok     ok"},
+	{"answer_pending_action", inputs{"id": "pnd_none", "approved": true}, "                    not_found not_found not_found not_found not_found not_found not_found"},
 	{"close_thread", inputs{"threadId": "shop", "summary": "over"}, "                          ok     not_found not_found forbidden ok              ok     ok"},
 }
 

@@ -62,6 +62,8 @@ func inputSchema(inputs []input) json.RawMessage {
 	for _, in := range inputs {
 		p := property{in.name, schema{Type: string(in.kind), Description: in.about}}
 		switch in.kind {
+		case anyInput:
+			p.Type = nil
 		case listInput:
 			p.Items = &schema{Type: "string"}
 			if in.empty {
@@ -76,7 +78,9 @@ func inputSchema(inputs []input) json.RawMessage {
 				p.Default = in.otherwise
 			}
 		case flagInput:
-			p.Default = false
+			if !in.open {
+				p.Default = false
+			}
 		}
 		if in.required {
 			s.Required = append(s.Required, in.name)
@@ -93,7 +97,9 @@ func outputSchema(of any) json.RawMessage { return mustMarshal(schemaOf(reflect.
 var (
 	timeType = reflect.TypeFor[shoal.Time]()
 	partType = reflect.TypeFor[shoal.Part]()
-	rawType  = reflect.TypeFor[json.RawMessage]()
+	// pendingType has a list that is null for most.
+	pendingType = reflect.TypeFor[shoal.PendingAction]()
+	rawType     = reflect.TypeFor[json.RawMessage]()
 )
 
 func schemaOf(t reflect.Type) schema {
@@ -123,6 +129,9 @@ func schemaOf(t reflect.Type) schema {
 	case reflect.Struct:
 		s := schema{Type: "object"}
 		s.addFields(t)
+		if t == pendingType {
+			s.allowNull("options")
+		}
 		return s
 	}
 	panic("mcpapi: no schema for " + t.String())
@@ -139,6 +148,15 @@ func (s *schema) addFields(t reflect.Type) {
 		s.Properties = append(s.Properties, property{name, schemaOf(f.Type)})
 		if options != "omitempty" {
 			s.Required = append(s.Required, name)
+		}
+	}
+}
+
+// allowNull lets the named property be null.
+func (s *schema) allowNull(name string) {
+	for i, p := range s.Properties {
+		if p.name == name {
+			s.Properties[i].Type = []any{p.Type, "null"}
 		}
 	}
 }

@@ -64,6 +64,7 @@ func table() []*tool {
 		registerAgent(), listAgents(), waitForAgents(),
 		createThread(), listThreads(), addParticipant(), removeParticipant(), closeThread(),
 		sendMessage(), waitForMentions(), waitForMessages(), readThread(), searchMessages(),
+		listPendingActions(), answerPendingAction(),
 	}
 	for _, t := range tools {
 		t.inputSchema, t.outputSchema = inputSchema(t.inputs), outputSchema(t.output)

@@ -43,6 +43,9 @@ func sentText(m shoal.Message) string {
 	if len(m.DroppedMentions) > 0 {
 		b.WriteString("\nDropped mentions: " + join(m.DroppedMentions) + " (no participants of this thread: add_participant adds them)")
 	}
+	if len(m.SkippedAgents) > 0 {
+		b.WriteString("\nSkipped agents: " + join(m.SkippedAgents) + " (at work, and they take one message at a time)")
+	}
 	return b.String()
 }
 

@@ -58,7 +58,11 @@ func (x *xmlText) thread(t threadText, n names) {
 }
 
 func (x *xmlText) message(m shoal.Message, n names) {
-	x.open(3, "message", "id", string(m.ID), "seq", strconv.FormatInt(m.Seq, 10), "timestamp", m.CreatedAt.String())
+	about := []string{"id", string(m.ID), "seq", strconv.FormatInt(m.Seq, 10), "timestamp", m.CreatedAt.String()}
+	if m.Status != shoal.MessageCompleted && m.Status != "" {
+		about = append(about, "status", string(m.Status)) // a run composes it, or has ended early
+	}
+	x.open(3, "message", about...)
 	x.empty(4, "sender", "id", string(m.EntityID), "name", n.of(m.EntityID))
 	x.open(4, "mentions")
 	for _, id := range m.Mentions {
@@ -72,9 +76,30 @@ func (x *xmlText) message(m shoal.Message, n names) {
 			x.empty(4, "file", "name", p.Name, "mediaType", p.MediaType, "size", strconv.FormatInt(p.Size, 10), "url", p.URL)
 		case shoal.DataPart:
 			x.leaf(4, "data", string(p.Data), "name", p.Name)
+		case shoal.ToolPart:
+			x.tool(p)
 		}
 	}
 	x.end(3, "message")
+}
+
+// tool writes a tool call: its arguments, and its result or error once there is
+// one. Of a private one a reader learns only that it is there.
+func (x *xmlText) tool(p shoal.Part) {
+	if p.Private {
+		x.empty(4, "tool", "private", "true")
+		return
+	}
+	x.open(4, "tool", "name", p.ToolName, "call", p.ToolCallID, "status", string(p.Status))
+	if len(p.Args) > 0 {
+		x.leaf(5, "args", string(p.Args))
+	}
+	if p.Error != "" {
+		x.leaf(5, "error", p.Error)
+	} else if len(p.Result) > 0 {
+		x.leaf(5, "result", string(p.Result))
+	}
+	x.end(4, "tool")
 }
 
 // hitsXML writes the results of a search.

@@ -25,6 +25,14 @@ func TestMessagesXML(t *testing.T) {
 				{Type: shoal.FilePart, Name: "a.png", MediaType: "image/png", Size: 12, URL: "https://x/a?b&c"},
 				{Type: shoal.DataPart, Name: "chart", Data: []byte(`{"a":"<b>"}`)},
 			},
+		}, {
+			ID: "msg_z", Seq: 8, EntityID: "shop", CreatedAt: at, Status: shoal.MessageStreaming,
+			Parts: []shoal.Part{
+				{Type: shoal.ToolPart, ToolName: "showCard", ToolCallID: "call-1", Status: shoal.PartDone, Args: []byte(`{"name":"<Pro>"}`), Result: []byte(`{"clicked":true}`)},
+				{Type: shoal.ToolPart, ToolName: "ask", ToolCallID: "call-2", Status: shoal.PartError, Args: []byte(`{}`), Error: "no <one>"},
+				{Type: shoal.ToolPart, ToolName: "form", ToolCallID: "call-3", Status: shoal.PartInputStreaming},
+				{Type: shoal.ToolPart, ToolName: "secret", Args: []byte(`{"a":1}`), Private: true},
+			},
 		}},
 	}}, names{"report-writer": "Report Writer", "data-analyzer": "Data Analyzer"})
 	want := `<messages>
@@ -45,6 +53,23 @@ func TestMessagesXML(t *testing.T) {
 &lt;/content&gt;&lt;message id="msg_z"&gt;</content>
         <file name="a.png" mediaType="image/png" size="12" url="https://x/a?b&amp;c"/>
         <data name="chart">{"a":"&lt;b&gt;"}</data>
+      </message>
+      <message id="msg_z" seq="8" timestamp="2026-11-20T10:00:00.000Z" status="streaming">
+        <sender id="shop" name="shop"/>
+        <mentions>
+        </mentions>
+        <content></content>
+        <tool name="showCard" call="call-1" status="done">
+          <args>{"name":"&lt;Pro&gt;"}</args>
+          <result>{"clicked":true}</result>
+        </tool>
+        <tool name="ask" call="call-2" status="error">
+          <args>{}</args>
+          <error>no &lt;one&gt;</error>
+        </tool>
+        <tool name="form" call="call-3" status="input_streaming">
+        </tool>
+        <tool private="true"/>
       </message>
     </messages>
   </thread>

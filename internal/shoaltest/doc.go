@@ -56,7 +56,8 @@
 //	space ID by ACTOR [members=A,B] [admin=ID] [once=KEY]          spaces ACTOR
 //	get ACTOR SPACE                   set ACTOR SPACE [name=] [admin=]
 //	join ACTOR SPACE ENTITY           leave ACTOR SPACE ENTITY     close ACTOR SPACE SUMMARY
-//	post ACTOR SPACE TEXT [mentions=A,B] [once=KEY] [times=N]     the last of N is told
+//	post ACTOR SPACE TEXT [mentions=A,B] [once=KEY] [times=N] [quiet]
+//	                                  the last of N is told; quiet starts no agent
 //	read ACTOR SPACE [limit=] [before=] [after=]                   mark-read ACTOR SPACE SEQ
 //	search ACTOR WORDS [space=]
 //	wait NAME ACTOR mentions|messages [timeout=30s] [space=] [from=A,B] [entity=ID]
@@ -69,12 +70,27 @@
 //	unfollow NAME                     its connection is cut
 //	key NAME ROLE [ENTITY] [human] [expires=1h] [by=ACTOR]         revoke NAME [by=ACTOR]
 //	check NAME                        whom the key proves
+//	agent ID [name=] [description=] [on=enqueue|interrupt|reject] [settle=1s] [steps=5] [by=ACTOR]
+//	                                  hosts the agent with that configuration; hosted ACTOR lists them
+//	unhost ID [by=ACTOR]              its configuration is deleted
+//	trigger ACTOR AGENT SERVICE [payload=JSON] [once=KEY]          starts a run; run1 is the first that is shown
+//	runs ACTOR [agent=] [space=] [status=]                         run ACTOR RUN
+//	cancel-run NAME ACTOR RUN         cancels a run, and waits for its end
+//	claim OWNER [limit=N] [ttl=15s]   OWNER executes what it may; renew OWNER [ttl=15s]; orphan OWNER; next-claim
+//	start RUN, park RUN, finish RUN STATUS [code=], delegate RUN AGENT
+//	                                  a write of whoever has claimed the run; generation=N of an older claim
+//	say RUN SPACE TEXT [mention=A,B]  the run posts a message
+//	ask RUN CALL [kind=client_tool|permission|question|reply] [space=] [target=]
+//	                                  the run is to wait for that; take RUN gives it what has come
+//	answer ACTOR RUN CALL             somebody has executed the client tool
+//	plan ACTOR AGENT NAME [cron=] [zone=] [at=1h] [instruction=] [once=KEY]
+//	set-plan ACTOR PLAN [name=] [cron=] [zone=] [at=] [status=]    plans ACTOR AGENT; delete-plan ACTOR PLAN
 //	advance DURATION                  lets time pass
 //	hold [counts]                     from now on, who reads an inbox (or counts deliveries) is kept from
 //	                                  learning that it has
 //	step                              those who are held now may go on, nobody behind them
 //	release                           all may go on
 //	unsure                            the next change is stored, but the store's answer is lost
-//	restart [keep=N]                  the hub stops and another one, which keeps N events of a space,
+//	restart [keep=N] [after=1h]       the hub stops and (so long) after that another one, which keeps N events of a space,
 //	                                  starts on the same store
 package shoaltest

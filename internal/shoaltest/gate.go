@@ -2,6 +2,7 @@ package shoaltest
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/shoal-dev/shoal"
@@ -16,6 +17,7 @@ type gate struct {
 	reads  barrier // for whoever has read an inbox
 	counts barrier // for whoever has counted deliveries
 	unsure bool
+	dead   bool // nothing is stored any more
 }
 
 // barrier is closed while it is not nil; closing the channel opens it.
@@ -86,6 +88,20 @@ func (g *gate) loseAnswer() {
 	g.unsure = true
 }
 
+// refuse makes every change fail, as if the process had died, until it is taken
+// back.
+func (g *gate) refuse(dead bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dead = dead
+}
+
+func (g *gate) refuses() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.dead
+}
+
 // View implements [hub.Store].
 func (g *gate) View(ctx context.Context, fn func(hub.Tx) error) error {
 	var w watched
@@ -99,6 +115,9 @@ func (g *gate) View(ctx context.Context, fn func(hub.Tx) error) error {
 
 // Update implements [hub.Store].
 func (g *gate) Update(ctx context.Context, fn func(hub.Tx) error) error {
+	if g.refuses() {
+		return errors.New("the process is dead")
+	}
 	var w watched
 	err := g.Store.Update(ctx, func(tx hub.Tx) error {
 		w = watched{Tx: tx}

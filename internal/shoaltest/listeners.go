@@ -1,17 +1,22 @@
 package shoaltest
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// Listeners is a bus that knows how many subscriptions are open.
+// Listeners is a bus that knows how many subscriptions are open for callers. The
+// one that a hub keeps for itself, to learn what is due, is not counted.
 type Listeners struct {
 	hub.Bus
 	open atomic.Int64
 }
+
+// upkeepTopic is what only a hub itself subscribes to.
+const upkeepTopic = "due"
 
 // Open returns how many subscriptions are not closed yet.
 func (l *Listeners) Open() int64 { return l.open.Load() }
@@ -25,6 +30,14 @@ func (l *Listeners) Subscribe() hub.Subscription {
 type listener struct {
 	hub.Subscription
 	closed func()
+}
+
+// Add implements [hub.Subscription].
+func (l *listener) Add(topics ...string) {
+	if slices.Contains(topics, upkeepTopic) {
+		l.closed() // it is no caller's
+	}
+	l.Subscription.Add(topics...)
 }
 
 // Close implements [hub.Subscription].

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/calendar"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -50,6 +52,12 @@ func Play(t *testing.T, pattern string, update bool) {
 func play(t *testing.T, file, text string) string {
 	s := newStage(t)
 	defer s.stop()
+	return s.play(file, text)
+}
+
+func (s *stage) play(file, text string) string {
+	t := s.t
+	s.folder = filepath.Dir(file)
 	var out strings.Builder
 	inBlock, skipping := false, false
 	for n, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -94,12 +102,25 @@ type stage struct {
 	keys      map[string]shoal.KeyID
 	waits     []*stageWait
 	followers map[string]*stageFollower
+
+	naming    sync.Mutex // guards the names of runs
+	runNames  map[shoal.RunID]string
+	runIDs    map[string]shoal.RunID
+	leases    map[shoal.RunID]hub.Lease
+	planNames map[shoal.PlanID]string
+
+	hosting
 }
 
-func newStage(t *testing.T) *stage {
+func newStage(t *testing.T) *stage { return newStageOf(t, nil) }
+
+// newStageOf returns a stage whose runs are executed, or not if executor is nil.
+func newStageOf(t *testing.T, executor *Executor) *stage {
 	s := &stage{
-		t: t, store: &gate{Store: OpenSQLite(t)}, bus: &Listeners{Bus: localbus.New()}, start: time.Now(),
+		hosting: hosting{executor: executor},
+		t:       t, store: &gate{Store: OpenSQLite(t)}, bus: &Listeners{Bus: localbus.New()}, start: time.Now(),
 		messages: map[shoal.MessageID]string{}, keys: map[string]shoal.KeyID{}, followers: map[string]*stageFollower{},
+		runNames: map[shoal.RunID]string{}, runIDs: map[string]shoal.RunID{}, leases: map[shoal.RunID]hub.Lease{}, planNames: map[shoal.PlanID]string{},
 	}
 	s.open(0)
 	return s
@@ -107,16 +128,18 @@ func newStage(t *testing.T) *stage {
 
 // open starts a hub that keeps so many events of a space; 0 is its default.
 func (s *stage) open(keepEvents int) {
-	s.hub = hub.New(hub.Options{Store: s.store, Bus: s.bus, KeepEvents: keepEvents})
+	s.hub = hub.New(hub.Options{Store: s.store, Bus: s.bus, KeepEvents: keepEvents, NextTime: calendar.NextTime, FitsSchema: s.fits()})
 	if err := s.hub.Start(context.Background()); err != nil {
 		s.t.Fatalf("start the hub: %v", err)
 	}
+	s.execute()
 }
 
 // stop ends everything that still waits or follows, and the hub. Nothing may be
 // left of them.
 func (s *stage) stop() {
 	s.store.release()
+	s.idle()
 	for _, w := range s.waits {
 		w.cancel()
 		<-w.ended
@@ -160,7 +183,19 @@ func (s *stage) say(format string, args ...any) {
 	for name, id := range s.keys {
 		line = strings.ReplaceAll(line, string(id), name)
 	}
-	fmt.Fprintln(&s.out, line)
+	line = named(named(line, s.messages), s.planNames)
+	s.naming.Lock()
+	line = named(line, s.runNames)
+	s.naming.Unlock()
+	fmt.Fprintln(&s.out, s.steady(line))
+}
+
+// named puts the names of things where their ids stand.
+func named[T ~string](line string, names map[T]string) string {
+	for id, name := range names {
+		line = strings.ReplaceAll(line, string(id), name)
+	}
+	return line
 }
 
 // told returns what was said since it was asked last.

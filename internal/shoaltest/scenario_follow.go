@@ -25,12 +25,17 @@ type stageFollower struct {
 func follow(s *stage, c *command) error {
 	name := c.word()
 	who, session := s.actor(c, c.word())
-	f := &stageFollower{presence: c.flag("presence")}
+	presence := c.flag("presence")
 	after, err := s.after(c.option("after"))
 	if err != nil {
 		return err
 	}
-	req := hub.FollowRequest{Session: session, Space: shoal.SpaceID(c.word()), After: after}
+	return s.followOn(name, who, hub.FollowRequest{Session: session, Space: shoal.SpaceID(c.word()), After: after}, presence)
+}
+
+// followOn starts a follower of that name in the place of an older one.
+func (s *stage) followOn(name string, who shoal.Principal, req hub.FollowRequest, presence bool) error {
+	f := &stageFollower{presence: presence}
 	if before := s.followers[name]; before != nil {
 		before.cut()
 	}

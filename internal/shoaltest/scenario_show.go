@@ -120,12 +120,15 @@ func cursor(c shoal.Cursor) string {
 func (s *stage) event(ev shoal.Event) (string, error) {
 	var data struct {
 		shoal.EventHead
-		Space    *shoal.Space    `json:"space"`
-		Members  []shoal.Member  `json:"members"`
-		Messages []shoal.Message `json:"messages"`
-		Message  *shoal.Message  `json:"message"`
-		Member   *shoal.Member   `json:"member"`
-		Entity   *shoal.Entity   `json:"entity"`
+		Space    *shoal.Space         `json:"space"`
+		Members  []shoal.Member       `json:"members"`
+		Messages []shoal.Message      `json:"messages"`
+		Message  *shoal.Message       `json:"message"`
+		Member   *shoal.Member        `json:"member"`
+		Entity   *shoal.Entity        `json:"entity"`
+		Run      *shoal.Run           `json:"run"`
+		Step     *shoal.Step          `json:"step"`
+		Pending  *shoal.PendingAction `json:"pendingAction"`
 	}
 	if err := json.Unmarshal(ev.Data, &data); err != nil {
 		return "", err
@@ -135,7 +138,7 @@ func (s *stage) event(ev shoal.Event) (string, error) {
 	}
 	out := string(ev.Type)
 	switch {
-	case ev.Type == shoal.EventSnapshot:
+	case ev.Type == shoal.EventSnapshot && data.Space != nil:
 		out += " " + space(*data.Space)
 		for _, m := range data.Messages {
 			out += fmt.Sprintf(" #%d", m.Seq)
@@ -148,6 +151,12 @@ func (s *stage) event(ev shoal.Event) (string, error) {
 		out += fmt.Sprintf(" %s %s", *data.SpaceID, data.Member.EntityID)
 	case data.Entity != nil:
 		out += " " + s.entity(*data.Entity)
+	case data.Run != nil:
+		out += " " + s.run(*data.Run)
+	case data.Step != nil:
+		out += fmt.Sprintf(" %s %d", s.runName(*data.RunID), data.Step.Index)
+	case data.Pending != nil:
+		out += fmt.Sprintf(" %s %s %s", s.runName(data.Pending.RunID), data.Pending.ToolCallID, data.Pending.Status)
 	}
 	return out + cursor(ev.Cursor), nil
 }

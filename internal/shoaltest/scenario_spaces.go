@@ -79,6 +79,9 @@ func post(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	to := shoal.SpaceID(c.word())
 	d := shoal.Draft{Parts: []shoal.Part{shoal.Text(c.word())}, Mentions: c.ids("mentions")}
+	if c.flag("quiet") {
+		d.TriggerAgents = new(bool)
+	}
 	once := c.option("once")
 	times, err := c.number("times")
 	if err != nil {
@@ -90,7 +93,11 @@ func post(s *stage, c *command) error {
 			return err
 		}
 	}
-	s.say("%s %s", s.name(m.ID), line(m))
+	skipped := ""
+	if len(m.SkippedAgents) > 0 {
+		skipped = " skipped=" + join(m.SkippedAgents)
+	}
+	s.say("%s %s%s", s.name(m.ID), line(m), skipped)
 	return nil
 }
 

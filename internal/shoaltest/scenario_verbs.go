@@ -24,6 +24,12 @@ func init() {
 		"wait": wait, "written": written, "cancel": cancelWait, "agents": waitForAgents,
 		"follow": follow, "events": events, "unfollow": unfollow,
 		"key": newKey, "check": checkKey, "revoke": revokeKey,
+		"agent": newAgent, "hosted": listAgents, "unhost": unhost,
+		"trigger": triggerAgent, "runs": listRuns, "run": getRun, "cancel-run": cancelRun,
+		"claim": claim, "renew": renew, "orphan": orphan, "next-claim": nextClaim,
+		"start": startRun, "park": parkRun, "finish": finishRun, "delegate": delegateRun,
+		"say": sayAs, "ask": ask, "take": takeAnswers, "answer": answer,
+		"plan": newPlan, "set-plan": setPlan, "plans": listPlans, "delete-plan": deletePlan,
 		"advance": advance, "hold": hold, "step": step, "release": release, "unsure": unsure, "restart": restart,
 	}
 }
@@ -197,7 +203,17 @@ func restart(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
+	away, err := c.duration("after", 0)
+	if err != nil {
+		return err
+	}
+	if c.flag("killed") {
+		s.store.refuse(true)
+	}
+	s.idle()
 	s.hub.Stop()
+	s.store.refuse(false)
+	<-time.After(away)
 	s.open(int(keep))
 	return nil
 }

@@ -40,6 +40,17 @@ func ExerciseStore(t *testing.T, open func(t *testing.T) hub.Store) {
 		{"events", eventTests},
 		{"keys", keyTests},
 		{"answers", answerTests},
+		{"hosted agents", agentTests},
+		{"runs", runTests},
+		{"claims", claimTests},
+		{"steps", stepTests},
+		{"conversations", conversationTests},
+		{"composite messages", composedTests},
+		{"pending actions", pendingTests},
+		{"plans", planTests},
+		{"notes", noteTests},
+		{"usage", usageTests},
+		{"files", fileTests},
 	} {
 		t.Run(noun.name, func(t *testing.T) {
 			store := open(t)

@@ -122,6 +122,45 @@ var eventTests = map[string]func(*storeCase){
 		same(c, "the floor after more", floor(c, hub.EventFilter{Space: "shop"}), 5)
 	},
 
+	"a run's events, those without a space among them, which nobody else sees": func(c *storeCase) {
+		c.entities("ann")
+		c.space("shop", "ann")
+		c.runs(c.run("r1", "bot", "shop"), c.run("r2", "bot", "shop"))
+		tell := func(space shoal.SpaceID, about shoal.EntityID, run shoal.RunID) {
+			c.update(func(tx hub.Tx) error {
+				_, err := tx.AppendEvent(hub.StoredEvent{
+					Session: c.session, Space: space, Entity: about, Run: run, Private: run == "r2", Type: shoal.EventStepStarted, Data: []byte(`{}`),
+				})
+				return err
+			})
+		}
+		tell("shop", "", "r1") // 1
+		tell("", "", "r1")     // 2
+		tell("shop", "", "")   // 3
+		tell("", "", "r2")     // 4
+		tell("", "ann", "r1")  // 5
+		tell("shop", "", "r2") // 6
+		tell("shop", "", "r1") // 7
+		same(c, "the first run's", happened(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{1, 2, 5, 7})
+		same(c, "two of them", happened(c, hub.EventFilter{Run: "r1"}, 1, 2), []int64{2, 5})
+		same(c, "the space's", happened(c, hub.EventFilter{Space: "shop"}, 0, 9), []int64{1, 3, 6, 7})
+		same(c, "ann's", happened(c, hub.EventFilter{Entity: "ann"}, 0, 9), []int64{1, 3, 6, 7})
+		same(c, "the session's", happened(c, hub.EventFilter{}, 0, 9), []int64{1, 3, 6, 7})
+		same(c, "the second run's", seen(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
+			return tx.Events(c.session, hub.EventFilter{Run: "r2"}, 4, 9)
+		}), []hub.StoredEvent{{Session: c.session, Place: 6, Space: "shop", Run: "r2", Private: true, Type: shoal.EventStepStarted, Data: []byte(`{}`)}})
+		c.update(func(tx hub.Tx) error { return tx.TrimEvents(c.session, "", 1) })
+		same(c, "the first run's after trimming", happened(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{1, 5, 7})
+		c.update(func(tx hub.Tx) error { return tx.TrimEvents(c.session, "shop", 2) })
+		same(c, "the first run's after more", happened(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{5, 7})
+		for _, f := range []struct {
+			filter hub.EventFilter
+			want   int64
+		}{{hub.EventFilter{Run: "r1"}, 2}, {hub.EventFilter{Run: "r2"}, 4}, {hub.EventFilter{Run: "r3"}, 0}, {hub.EventFilter{}, 3}, {hub.EventFilter{Entity: "ann"}, 3}} {
+			same(c, fmt.Sprintf("the floor of %+v", f.filter), floor(c, f.filter), f.want)
+		}
+	},
+
 	"a trimmed place is not given again": func(c *storeCase) {
 		happen(c, "shop", "")
 		happen(c, "shop", "")

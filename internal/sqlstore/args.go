@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ func (c *conn) bind(args []any) []driver.NamedValue {
 // microseconds, an absent value is NULL.
 func plain(arg any) driver.Value {
 	switch v := arg.(type) {
-	case nil, string, int64, bool, []byte:
+	case nil, string, int64, float64, bool, []byte:
 		return v
 	case int:
 		return int64(v)
@@ -39,11 +40,25 @@ func plain(arg any) driver.Value {
 		return string(v)
 	case shoal.KeyID:
 		return string(v)
+	case shoal.RunID:
+		return string(v)
+	case shoal.PendingID:
+		return string(v)
+	case shoal.PlanID:
+		return string(v)
+	case shoal.FileID:
+		return string(v)
 	case *shoal.SessionID:
 		return deref(v)
 	case *shoal.EntityID:
 		return deref(v)
 	case *shoal.RunID:
+		return deref(v)
+	case *shoal.SpaceID:
+		return deref(v)
+	case *shoal.MessageID:
+		return deref(v)
+	case *shoal.PartID:
 		return deref(v)
 	case *string:
 		return deref(v)
@@ -59,6 +74,14 @@ func plain(arg any) driver.Value {
 	case shoal.SpaceStatus:
 		return string(v)
 	case shoal.MessageStatus:
+		return string(v)
+	case shoal.RunStatus:
+		return string(v)
+	case shoal.PendingKind:
+		return string(v)
+	case shoal.PendingStatus:
+		return string(v)
+	case shoal.PlanStatus:
 		return string(v)
 	case shoal.EntityKind:
 		return string(v)
@@ -82,6 +105,14 @@ func deref[T ~string](p *T) driver.Value {
 		return nil
 	}
 	return string(*p)
+}
+
+// orAll is a limit, where 0 is none.
+func orAll(limit int) int {
+	if limit == 0 {
+		return math.MaxInt
+	}
+	return limit
 }
 
 // clauses builds a statement from pieces. In a piece every ? takes the next

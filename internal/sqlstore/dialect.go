@@ -32,6 +32,8 @@ type dialect struct {
 	// migrations holds the steps from the empty database to the present one.
 	migrations fs.FS
 
+	// now asks for the time in microseconds; empty for the machine's.
+	now string
 	// insertWords stores the words ($2, with spaces between) of message $1.
 	insertWords string
 	// matchWords is the condition that the words of a message match $1, which

@@ -9,14 +9,14 @@ import (
 
 const (
 	noEntity      = "There is no entity %q here."
-	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at`
+	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, hosted_version`
 )
 
 func entityOf(r *rows) shoal.Entity {
 	return shoal.Entity{
 		SessionID: shoal.SessionID(r.text(0)), ID: shoal.EntityID(r.text(1)), Kind: shoal.EntityKind(r.text(2)),
 		Name: r.text(3), Description: r.text(4), ExternalID: textOrNil[string](r, 5), LastSeenAt: r.timeOrNil(6),
-		Metadata: r.json(7), CreatedAt: r.time(8),
+		Metadata: r.json(7), CreatedAt: r.time(8), Hosted: !r.null(9),
 	}
 }
 
@@ -77,7 +77,7 @@ func externalTaken(op string, e shoal.Entity) error {
 // DeleteEntity implements [hub.EntityTx]. The external id is free again.
 func (t tx) DeleteEntity(session shoal.SessionID, id shoal.EntityID, at shoal.Time) error {
 	n, err := t.c.exec(
-		`UPDATE entities SET deleted_at = $3, external_id = NULL WHERE session_id = $1 AND id = $2 AND deleted_at IS NULL`,
+		`UPDATE entities SET deleted_at = $3, external_id = NULL, hosted_version = NULL WHERE session_id = $1 AND id = $2 AND deleted_at IS NULL`,
 		session, id, at)
 	if err == nil && n == 0 {
 		err = missing("DeleteEntity", noEntity, id)

@@ -10,30 +10,42 @@ import (
 func (t tx) AppendEvent(e hub.StoredEvent) (int64, error) {
 	t.c.wrote = true
 	return number(t.c,
-		`INSERT INTO events (session_id, place, space_id, entity_id, type, data)
-		 VALUES ($1, (SELECT COALESCE(MAX(place), 0) + 1 FROM events WHERE session_id = $1), $2, $3, $4, $5)
-		 RETURNING place`, e.Session, e.Space, e.Entity, e.Type, string(e.Data))
+		`INSERT INTO events (session_id, place, space_id, entity_id, type, data, run_id, private)
+		 VALUES ($1, (SELECT COALESCE(MAX(place), 0) + 1 FROM events WHERE session_id = $1), $2, $3, $4, $5, $6, $7)
+		 RETURNING place`, e.Session, e.Space, e.Entity, e.Type, string(e.Data), e.Run, e.Private)
 }
 
 // mySpaces are the spaces that an entity is in.
 const mySpaces = `(SELECT space_id FROM members WHERE session_id = ? AND entity_id = ?)`
 
-// Events implements [hub.EventTx]. A filter with a space is about the space
-// alone.
-func (t tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
-	var b clauses
-	b.add(`SELECT place, space_id, entity_id, type, data FROM events WHERE session_id = ? AND place > ?`, session, after)
+// matchingEvents appends the conditions of a filter on events or their floors. The
+// space of an event that its run alone tells is empty.
+func matchingEvents(b *clauses, session shoal.SessionID, filter hub.EventFilter) {
 	switch {
 	case filter.Space != "":
 		b.add(` AND space_id = ?`, filter.Space)
 	case filter.Entity != "":
-		b.add(` AND (entity_id = ? OR space_id IN `+mySpaces+`)`, filter.Entity, session, filter.Entity)
+		b.add(` AND space_id <> '' AND (entity_id = ? OR space_id IN `+mySpaces+`)`, filter.Entity, session, filter.Entity)
+	default:
+		b.add(` AND space_id <> ''`)
+	}
+}
+
+// Events implements [hub.EventTx]. A filter with a run is about the run alone, one
+// with a space about the space alone.
+func (t tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
+	var b clauses
+	b.add(`SELECT place, space_id, entity_id, type, data, run_id, private FROM events WHERE session_id = ? AND place > ?`, session, after)
+	if filter.Run != "" {
+		b.add(` AND run_id = ? AND run_id <> ''`, filter.Run) // as in the index events_run
+	} else {
+		matchingEvents(&b, session, filter)
 	}
 	b.add(` ORDER BY place` + upTo(limit))
 	return listFirst(t.c, limit, func(r *rows) hub.StoredEvent {
 		return hub.StoredEvent{
 			Session: session, Place: r.int(0), Space: shoal.SpaceID(r.text(1)), Entity: shoal.EntityID(r.text(2)),
-			Type: shoal.EventType(r.text(3)), Data: []byte(r.text(4)),
+			Type: shoal.EventType(r.text(3)), Data: []byte(r.text(4)), Run: shoal.RunID(r.text(5)), Private: r.bool(6),
 		}
 	}, b.text.String(), b.args...)
 }
@@ -45,14 +57,12 @@ func (t tx) EventEnd(session shoal.SessionID) (int64, error) {
 
 // EventFloor implements [hub.EventTx].
 func (t tx) EventFloor(session shoal.SessionID, filter hub.EventFilter) (int64, error) {
+	if filter.Run != "" {
+		return number(t.c, `SELECT event_floor FROM runs WHERE session_id = $1 AND id = $2`, session, filter.Run)
+	}
 	var b clauses
 	b.add(`SELECT MAX(place) FROM event_floors WHERE session_id = ?`, session)
-	switch {
-	case filter.Space != "":
-		b.add(` AND space_id = ?`, filter.Space)
-	case filter.Entity != "":
-		b.add(` AND (entity_id = ? OR space_id IN `+mySpaces+`)`, filter.Entity, session, filter.Entity)
-	}
+	matchingEvents(&b, session, filter)
 	return number(t.c, b.text.String(), b.args...)
 }
 
@@ -69,6 +79,9 @@ func (t tx) TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) e
 		 SELECT session_id, space_id, entity_id, MAX(place) FROM events
 		 WHERE session_id = $1 AND space_id = $2 AND place <= $3 GROUP BY session_id, space_id, entity_id
 		 ON CONFLICT (session_id, space_id, entity_id) DO UPDATE SET place = excluded.place`,
+		`UPDATE runs SET event_floor = CASE WHEN gone.place > event_floor THEN gone.place ELSE event_floor END FROM (
+		   SELECT run_id, MAX(place) AS place FROM events WHERE session_id = $1 AND space_id = $2 AND place <= $3 AND run_id <> '' GROUP BY run_id) AS gone
+		 WHERE session_id = $1 AND id = gone.run_id`,
 		`DELETE FROM events WHERE session_id = $1 AND space_id = $2 AND place <= $3`,
 	}, session, space, last)
 }

@@ -2,9 +2,11 @@ package sqlstore
 
 import (
 	"context"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
+	"testing/fstest"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -80,6 +82,9 @@ func (s *Store) Statements() (texts []string) {
 	return texts
 }
 
+// Prepared returns the texts of the statements of a transaction's connection.
+func Prepared(t hub.Tx) []string { return slices.Collect(maps.Keys(t.(tx).c.stmts)) }
+
 // Plan returns how SQLite would run a statement, step by step.
 func Plan(t hub.Tx, query string) ([]string, error) {
 	return list(t.(tx).c, func(r *rows) string { return r.text(3) }, `EXPLAIN QUERY PLAN `+query, slices.Repeat([]any{""}, strings.Count(query, "$"))...)
@@ -87,3 +92,52 @@ func Plan(t hub.Tx, query string) ([]string, error) {
 
 // PostgresKind is the kind of error that an error of PostgreSQL becomes.
 func PostgresKind(err error) shoal.Kind { return newFailure(postgresFault(err), "", err).err.Kind }
+
+// Begin makes a database as the first steps leave it, with what statements add to
+// it.
+func Begin(url string, steps int, statements ...string) error {
+	d, err := dialectOf(url)
+	if err != nil {
+		return err
+	}
+	c := &conn{dialect: d, opening: true}
+	defer c.drop()
+	if err := c.open(context.Background()); err != nil {
+		return err
+	}
+	if err := d.check(c); err != nil {
+		return err
+	}
+	files, err := fs.Glob(d.migrations, "*.sql")
+	if err != nil {
+		return err
+	}
+	first := fstest.MapFS{}
+	for _, name := range files[:steps] {
+		text, err := fs.ReadFile(d.migrations, name)
+		if err != nil {
+			return err
+		}
+		first[name] = &fstest.MapFile{Data: text}
+	}
+	if err := migrate(c, first); err != nil {
+		return err
+	}
+	if err := c.begin(d.begin); err != nil {
+		return err
+	}
+	if err := c.execAll(statements); err != nil {
+		return err
+	}
+	return c.commit()
+}
+
+// Tables returns the tables that have a column.
+func Tables(t hub.Tx, column string) ([]string, error) {
+	query := `SELECT m.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table' AND c.name = $1 ORDER BY m.name`
+	if t.(tx).c.dialect.now != "" {
+		query = `SELECT CAST(table_name AS TEXT) FROM information_schema.columns
+			WHERE table_schema = current_schema() AND column_name = $1 ORDER BY table_name`
+	}
+	return list(t.(tx).c, func(r *rows) string { return r.text(0) }, query, column)
+}

@@ -8,9 +8,9 @@ import (
 )
 
 // advanceInboxes gives one more place in the inbox of every member of space $2
-// but $3.
+// but $3 and hosted agents.
 const advanceInboxes = `INSERT INTO inboxes (session_id, entity_id, last_place)
-	SELECT session_id, entity_id, 1 FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id <> $3
+	SELECT session_id, entity_id, 1 FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id <> $3 AND NOT hosted
 	ON CONFLICT (session_id, entity_id) DO UPDATE SET last_place = inboxes.last_place + 1`
 
 // fillInboxes puts message $4 at those places. The clauses that build it number
@@ -48,7 +48,7 @@ func fillInboxesText(mentions int) string {
 	return `INSERT INTO inbox (session_id, entity_id, place, space_id, seq, reason, delivery)
 		SELECT m.session_id, m.entity_id, i.last_place, m.space_id, CAST($4 AS BIGINT), ` + reason + `, 0
 		FROM members AS m JOIN inboxes AS i ON i.session_id = m.session_id AND i.entity_id = m.entity_id
-		WHERE m.session_id = $1 AND m.space_id = $2 AND m.entity_id <> $3
+		WHERE m.session_id = $1 AND m.space_id = $2 AND m.entity_id <> $3 AND NOT m.hosted
 		RETURNING entity_id`
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -73,43 +74,81 @@ func (s *Store) indexNext(before int64) (left int64, pause time.Duration) {
 // indexSome feeds the index with the next messages, batch at most, and returns
 // how many are left.
 func (t tx) indexSome(batch int) (left int64, err error) {
+	if err := t.indexLate(batch); err != nil {
+		return 0, err
+	}
 	indexed, err := number(t.c, `SELECT indexed FROM store`)
 	if err != nil {
 		return 0, err
 	}
-	fresh, err := t.unindexed(indexed, batch)
-	if err != nil || len(fresh) == 0 {
+	fresh, err := t.wordies(batch, `SELECT m.doc, `+messageColumns+` FROM messages AS m WHERE m.doc > $1 ORDER BY m.doc`+upTo(batch), indexed)
+	if err != nil {
 		return 0, err
 	}
 	for _, f := range fresh {
+		indexed = f.doc
+		if f.open {
+			continue // when it is closed, it is late
+		}
 		if _, err := t.c.exec(t.c.dialect.insertWords, f.doc, f.words); err != nil {
 			return 0, err
 		}
-		indexed = f.doc
 	}
-	if _, err := t.c.exec(`UPDATE store SET indexed = $1`, indexed); err != nil {
-		return 0, err
+	if len(fresh) > 0 {
+		if _, err := t.c.exec(`UPDATE store SET indexed = $1`, indexed); err != nil {
+			return 0, err
+		}
 	}
-	return number(t.c, `SELECT MAX(doc) - $1 FROM messages`, indexed)
+	return number(t.c, `SELECT COALESCE((SELECT MAX(doc) FROM messages), $1) - $1 + (SELECT COUNT(*) FROM late)`, indexed)
 }
 
-// wordy is a message as the index takes it: its words, with spaces between.
+// indexLate feeds the index with messages that it has passed. Their words replace
+// those that it may have.
+func (t tx) indexLate(batch int) error {
+	late, err := t.wordies(batch, `SELECT m.doc, `+messageColumns+` FROM late AS l CROSS JOIN messages AS m WHERE m.doc = l.doc ORDER BY l.doc`+upTo(batch))
+	if err != nil {
+		return err
+	}
+	for _, l := range late {
+		if _, err := t.c.exec(`DELETE FROM search WHERE rowid = $1`, l.doc); err != nil {
+			return err
+		}
+		if !l.open {
+			if _, err := t.c.exec(t.c.dialect.insertWords, l.doc, l.words); err != nil {
+				return err
+			}
+		}
+		if _, err := t.c.exec(`DELETE FROM late WHERE doc = $1`, l.doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wordy is a message as the index takes it: its words, with spaces between. One
+// that is still open has none yet.
 type wordy struct {
 	doc   int64
 	words string
+	open  bool
 }
 
-// unindexed returns the next messages behind the indexed ones.
-func (t tx) unindexed(indexed int64, batch int) ([]wordy, error) {
-	r, err := t.c.query(`SELECT m.doc, `+messageColumns+` FROM messages AS m WHERE m.doc > $1 ORDER BY m.doc`+upTo(batch), indexed)
+// wordies returns the next messages that a query chooses, batch at most.
+func (t tx) wordies(batch int, query string, args ...any) ([]wordy, error) {
+	r, err := t.c.query(query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close() //nolint:errcheck // as in list
 	var fresh []wordy
 	for size := 0; size < indexBytes && len(fresh) < batch && r.next(); {
+		m := messageOf(r, 1, "", "")
+		if m.Status == shoal.MessageStreaming {
+			fresh = append(fresh, wordy{doc: r.int(0), open: true})
+			continue
+		}
 		var line []byte
-		words(messageOf(r, 1, "", "").Text(), func(word []byte) bool {
+		words(m.Text(), func(word []byte) bool {
 			if len(line) > 0 {
 				line = append(line, ' ')
 			}
@@ -117,7 +156,7 @@ func (t tx) unindexed(indexed int64, batch int) ([]wordy, error) {
 			return true
 		})
 		size += len(line)
-		fresh = append(fresh, wordy{r.int(0), string(line)})
+		fresh = append(fresh, wordy{doc: r.int(0), words: string(line)})
 	}
 	return fresh, r.close()
 }

@@ -83,9 +83,9 @@ func (t tx) CountMembers(session shoal.SessionID, space shoal.SpaceID) (int, err
 // InsertMember implements [hub.MemberTx].
 func (t tx) InsertMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, at shoal.Time) error {
 	n, err := t.c.exec(
-		`INSERT INTO members (session_id, space_id, entity_id, place, joined_at)
+		`INSERT INTO members (session_id, space_id, entity_id, place, joined_at, hosted)
 		 SELECT e.session_id, $2, e.id,
-		   (SELECT COALESCE(MAX(m.place), 0) + 1 FROM members AS m WHERE m.session_id = $1 AND m.space_id = $2), CAST($4 AS BIGINT)
+		   (SELECT COALESCE(MAX(m.place), 0) + 1 FROM members AS m WHERE m.session_id = $1 AND m.space_id = $2), CAST($4 AS BIGINT), e.hosted_version IS NOT NULL
 		 FROM entities AS e WHERE e.session_id = $1 AND e.id = $3 AND e.deleted_at IS NULL
 		 ON CONFLICT DO NOTHING`, session, space, entity, at)
 	if err != nil || n > 0 {

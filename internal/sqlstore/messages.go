@@ -1,8 +1,6 @@
 package sqlstore
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -61,7 +59,10 @@ func (t tx) InsertMessage(m shoal.Message, post hub.PostKey) error {
 		return err
 	}
 	t.c.posted = true
-	return nil
+	if m.RunID == nil {
+		return nil
+	}
+	return t.inSpace(m.SessionID, *m.RunID, m.SpaceID)
 }
 
 // MessageByKey implements [hub.MessageTx].
@@ -124,16 +125,16 @@ func decodeIDs(text string) []shoal.EntityID {
 
 // encodeParts returns the columns part_id, text and parts of a message: nearly
 // every message is one finished text, which needs no JSON, neither here nor
-// whenever it is read.
+// whenever it is read. A NUL, which a model may write, fits into JSON alone.
 func encodeParts(all []shoal.Part) (id, text, parts any, err error) {
-	if len(all) == 1 && all[0].Type == shoal.TextPart && all[0].Status == shoal.PartDone {
+	if len(all) == 1 && all[0].Type == shoal.TextPart && all[0].Status == shoal.PartDone && strings.IndexByte(all[0].Text, 0) < 0 {
 		return all[0].ID, all[0].Text, nil, nil
 	}
 	if len(all) == 0 {
 		return nil, nil, "[]", nil
 	}
-	encoded, err := json.Marshal(all)
-	return nil, nil, string(encoded), err
+	encoded, err := encodeJSONParts(all)
+	return nil, nil, encoded, err
 }
 
 // parts reads what encodeParts wrote, from column i on.
@@ -144,11 +145,4 @@ func (r *rows) parts(i int) []shoal.Part {
 	parts := []shoal.Part{}
 	r.decode(r.text(i+2), &parts)
 	return parts
-}
-
-// decode reads JSON that this package wrote.
-func (r *rows) decode(text string, v any) {
-	if err := json.Unmarshal([]byte(text), v); err != nil {
-		_ = r.c.fail(r.query, errors.Join(errors.New("a value is not the JSON that was stored"), err))
-	}
 }

@@ -58,3 +58,44 @@ func TestManyProcessesMigrateOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatOlderProgramsStoredStays(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		err := sqlstore.Begin(url, 1,
+			`INSERT INTO sessions (id, name, status, created_at) VALUES ('default', '', 'open', 1)`,
+			`INSERT INTO entities (session_id, id, kind, name, description, metadata, created_at) VALUES ('default', 'ann', 'agent', 'Ann', '', '{}', 1)`,
+			`INSERT INTO spaces (session_id, id, name, status, show_reasoning, metadata, last_seq, created_at) VALUES ('default', 'shop', '', 'open', FALSE, '{}', 1, 1)`,
+			`INSERT INTO members (session_id, space_id, entity_id, place, joined_at) VALUES ('default', 'shop', 'ann', 1, 1)`,
+			`INSERT INTO messages (session_id, space_id, seq, id, entity_id, status, created_at, updated_at, parts) VALUES ('default', 'shop', 1, 'msg_1', 'ann', 'completed', 1, 1,
+			   '[{"id":"p1","type":"text","text":"needle","status":"interrupted"},{"id":"p2","type":"data","name":"n","data":{"a":"\u003cb"}}]')`,
+			`INSERT INTO events (session_id, place, space_id, entity_id, type, data) VALUES ('default', 1, 'shop', '', 'message.created', '{}')`,
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, url)
+		update(t, s, func(tx hub.Tx) error {
+			ann, err := tx.Entity("default", "ann")
+			if err != nil || ann.Hosted {
+				t.Errorf("ann is %+v, %v", ann, err)
+			}
+			hosted, err := tx.HostedMembers("default", "shop")
+			if err != nil || len(hosted) > 0 {
+				t.Errorf("hosted members are %v, %v", hosted, err)
+			}
+			m, err := tx.Message("default", "shop", "msg_1")
+			if err != nil || m.Text() != "needle" || string(m.Parts[1].Data) != `{"a":"\u003cb"}` {
+				t.Errorf("the message is %+v, %v", m, err)
+			}
+			events, err := tx.Events("default", hub.EventFilter{}, 0, 9)
+			if err != nil || len(events) != 1 || events[0].Run != "" || events[0].Private {
+				t.Errorf("the events are %+v, %v", events, err)
+			}
+			found, err := tx.Search("default", hub.SearchQuery{Words: []string{"needle"}, Limit: 9})
+			if err != nil || len(found) != 1 {
+				t.Errorf("found %+v, %v", found, err)
+			}
+			return nil
+		})
+	})
+}

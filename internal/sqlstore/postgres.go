@@ -61,6 +61,7 @@ func postgresDialect(url string) (*dialect, error) {
 		check:       checkPostgres,
 		faultOf:     postgresFault,
 		migrations:  migrations,
+		now:         `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`,
 		insertWords: `INSERT INTO search (rowid, words) VALUES ($1, array_to_tsvector(string_to_array($2, ' ')))`,
 		matchWords:  `search.words @@ CAST($1 AS tsquery)`,
 		allWords:    tsquery,

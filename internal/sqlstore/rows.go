@@ -161,7 +161,18 @@ func (r *rows) bytes(i int) []byte {
 	return b
 }
 
-func (r *rows) time(i int) shoal.Time { return shoal.Time{Time: time.UnixMicro(r.int(i)).UTC()} }
+func (r *rows) float(i int) float64 {
+	f, ok := r.values[i].(float64)
+	if !ok && r.values[i] != nil {
+		r.surprise(i)
+	}
+	return f
+}
+
+func (r *rows) time(i int) shoal.Time { return microTime(r.int(i)) }
+
+// microTime is the time that a column holds.
+func microTime(n int64) shoal.Time { return shoal.Time{Time: time.UnixMicro(n).UTC()} }
 
 func (r *rows) timeOrNil(i int) *shoal.Time {
 	if r.null(i) {

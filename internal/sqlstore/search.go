@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 
@@ -9,9 +10,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// Search implements [hub.MessageTx]. The newest messages, which the index does
-// not hold yet, are compared one by one; the index answers for the others. New
-// means committed late: no clock is asked.
+// Search implements [hub.MessageTx]. The messages that the index does not hold yet,
+// the newest and those that were closed late, are compared one by one; the index
+// answers for the others. Messages in progress are not found. New means committed
+// late: no clock is asked.
 func (t tx) Search(session shoal.SessionID, query hub.SearchQuery) ([]hub.Found, error) {
 	asked := wordsOf(query.Words)
 	if len(asked) == 0 || query.Limit <= 0 {
@@ -30,13 +32,37 @@ func (t tx) Search(session shoal.SessionID, query hub.SearchQuery) ([]hub.Found,
 	if err != nil {
 		return nil, err
 	}
-	newest, err := t.searchTail(session, query, asked, indexed, before)
-	if err != nil || len(newest) >= query.Limit {
-		return newest, err
+	hits, err := t.compare(session, query, asked, unindexed{`messages AS m`, `m.doc`, ``}, indexed, before)
+	if err != nil || len(hits) >= query.Limit {
+		return founds(hits), err
 	}
-	query.Limit -= len(newest)
-	older, err := t.searchIndex(session, query, asked, min(before, indexed+1))
-	return append(newest, older...), err
+	query.Limit -= len(hits)
+	before = min(before, indexed+1)
+	late, err := t.compare(session, query, asked, unindexed{`late AS l CROSS JOIN messages AS m`, `l.doc`, ` AND m.doc = l.doc`}, 0, before)
+	if err != nil {
+		return nil, err
+	}
+	older, err := t.searchIndex(session, query, asked, before)
+	if err != nil {
+		return nil, err
+	}
+	older = append(older, late...)
+	slices.SortFunc(older, func(a, b hit) int { return cmp.Compare(b.doc, a.doc) })
+	return founds(append(hits, older[:min(len(older), query.Limit)]...)), nil
+}
+
+// hit is what a search found, with its number.
+type hit struct {
+	doc   int64
+	found hub.Found
+}
+
+func founds(hits []hit) []hub.Found {
+	found := make([]hub.Found, len(hits))
+	for i, h := range hits {
+		found[i] = h.found
+	}
+	return found
 }
 
 // wordsOf returns the words of a query.
@@ -50,12 +76,12 @@ func wordsOf(query []string) (asked []string) {
 	return asked
 }
 
-const foundColumns = `s.id, s.name, s.status, ` + messageColumns
+const foundColumns = `m.doc, s.id, s.name, s.status, ` + messageColumns
 
-func foundOf(session shoal.SessionID) func(*rows) hub.Found {
-	return func(r *rows) hub.Found {
-		space := spaceRefOf(r, 0)
-		return hub.Found{Space: space, Message: messageOf(r, 3, session, space.ID)}
+func hitOf(session shoal.SessionID) func(*rows) hit {
+	return func(r *rows) hit {
+		space := spaceRefOf(r, 1)
+		return hit{r.int(0), hub.Found{Space: space, Message: messageOf(r, 4, session, space.ID)}}
 	}
 }
 
@@ -75,23 +101,27 @@ func wanted(b *clauses, session shoal.SessionID, query hub.SearchQuery) {
 	}
 }
 
-// searchTail searches the messages after indexed.
-func (t tx) searchTail(session shoal.SessionID, query hub.SearchQuery, asked []string, indexed, before int64) ([]hub.Found, error) {
+// unindexed says where messages are that the index does not hold: the tables, the
+// column with their numbers, and what joins the tables.
+type unindexed struct{ tables, doc, joined string }
+
+// compare searches such messages, between two numbers.
+func (t tx) compare(session shoal.SessionID, query hub.SearchQuery, asked []string, in unindexed, after, before int64) ([]hit, error) {
 	var b clauses
-	b.add(`SELECT `+foundColumns+` FROM messages AS m JOIN spaces AS s ON s.session_id = m.session_id AND s.id = m.space_id
-		WHERE m.doc > ? AND m.doc < ?`, indexed, before)
+	b.add(`SELECT `+foundColumns+` FROM `+in.tables+` JOIN spaces AS s ON s.session_id = m.session_id AND s.id = m.space_id
+		WHERE `+in.doc+` > ? AND `+in.doc+` < ? AND m.status <> 'streaming'`+in.joined, after, before)
 	wanted(&b, session, query)
-	b.add(` ORDER BY m.doc DESC`)
+	b.add(` ORDER BY ` + in.doc + ` DESC`)
 	r, err := t.c.query(b.text.String(), b.args...)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close() //nolint:errcheck // as in list
-	read := foundOf(session)
-	hits := []hub.Found{}
+	read := hitOf(session)
+	hits := []hit{}
 	for len(hits) < query.Limit && r.next() {
-		if hit := read(r); holdsAll(hit.Message.Text(), asked) {
-			hits = append(hits, hit)
+		if h := read(r); holdsAll(h.found.Message.Text(), asked) {
+			hits = append(hits, h)
 		}
 	}
 	return hits, r.close()
@@ -112,12 +142,13 @@ func holdsAll(text string, asked []string) bool {
 }
 
 // searchIndex searches the messages before a number through the index.
-func (t tx) searchIndex(session shoal.SessionID, query hub.SearchQuery, asked []string, before int64) ([]hub.Found, error) {
+func (t tx) searchIndex(session shoal.SessionID, query hub.SearchQuery, asked []string, before int64) ([]hit, error) {
 	var b clauses
 	b.args = append(b.args, t.c.dialect.allWords(asked)) // $1 of matchWords
 	b.add(`SELECT `+foundColumns+` FROM search CROSS JOIN messages AS m JOIN spaces AS s ON s.session_id = m.session_id AND s.id = m.space_id
-		WHERE m.doc = search.rowid AND `+t.c.dialect.matchWords+` AND search.rowid < ?`, before)
+		WHERE m.doc = search.rowid AND `+t.c.dialect.matchWords+` AND search.rowid < ?
+		AND search.rowid NOT IN (SELECT doc FROM late)`, before)
 	wanted(&b, session, query)
 	b.add(` ORDER BY search.rowid DESC` + upTo(query.Limit))
-	return listFirst(t.c, query.Limit, foundOf(session), b.text.String(), b.args...)
+	return listFirst(t.c, query.Limit, hitOf(session), b.text.String(), b.args...)
 }

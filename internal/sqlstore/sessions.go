@@ -49,6 +49,7 @@ func (t tx) CloseSession(id shoal.SessionID, at shoal.Time) error {
 // eraseSession removes all that belongs to session $1. The index goes first: it
 // is found through the messages.
 var eraseSession = []string{
+	`DELETE FROM late WHERE doc IN (SELECT doc FROM messages WHERE session_id = $1)`,
 	`DELETE FROM search WHERE rowid IN (SELECT doc FROM messages WHERE session_id = $1)`,
 	`DELETE FROM messages WHERE session_id = $1`,
 	`DELETE FROM inbox WHERE session_id = $1`,
@@ -61,6 +62,19 @@ var eraseSession = []string{
 	`DELETE FROM entities WHERE session_id = $1`,
 	`DELETE FROM keys WHERE session_id = $1`,
 	`DELETE FROM answers WHERE session_id = $1`,
+	`DELETE FROM hosted_agents WHERE session_id = $1`,
+	`DELETE FROM message_causes WHERE session_id = $1`,
+	`DELETE FROM runs WHERE session_id = $1`,
+	`DELETE FROM run_spaces WHERE session_id = $1`,
+	`DELETE FROM run_steps WHERE session_id = $1`,
+	`DELETE FROM conversations WHERE session_id = $1`,
+	`DELETE FROM pending_actions WHERE session_id = $1`,
+	`DELETE FROM plans WHERE session_id = $1`,
+	`DELETE FROM goals WHERE session_id = $1`,
+	`DELETE FROM memories WHERE session_id = $1`,
+	`DELETE FROM usage WHERE session_id = $1`,
+	`DELETE FROM files WHERE session_id = $1`,
+	`DELETE FROM file_spaces WHERE session_id = $1`,
 }
 
 // DeleteSession implements [hub.SessionTx].

@@ -1,8 +1,6 @@
 package sqlstore
 
 import (
-	"math"
-
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
@@ -49,10 +47,7 @@ func (t tx) Spaces(session shoal.SessionID, filter hub.SpaceFilter) ([]shoal.Spa
 	if filter.OpenOnly {
 		b.add(` AND s.status = ?`, shoal.SpaceOpen)
 	}
-	limit := filter.Limit
-	if limit == 0 {
-		limit = math.MaxInt
-	}
+	limit := orAll(filter.Limit)
 	b.add(` ORDER BY s.id` + upTo(limit))
 	return listFirst(t.c, limit, spaceOf, b.text.String(), b.args...)
 }

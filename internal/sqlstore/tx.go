@@ -9,12 +9,19 @@ import (
 
 // tx is the transaction under way on a connection. Its methods stand in the
 // file of their noun.
-type tx struct {
-	c      *conn
-	hub.Tx // what is not built yet
-}
+type tx struct{ c *conn }
 
 var _ hub.Tx = tx{}
+
+// Now implements [hub.Tx]. A file has no clock of its own: the processes that can
+// share it share that of their machine.
+func (t tx) Now() (shoal.Time, error) {
+	if t.c.dialect.now == "" {
+		return shoal.Now(), nil
+	}
+	at, _, err := one(t.c, func(r *rows) shoal.Time { return r.time(0) }, t.c.dialect.now)
+	return at, err
+}
 
 // missing says in a sentence that something is not there.
 func missing(op, format string, args ...any) error {

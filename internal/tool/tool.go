@@ -16,6 +16,10 @@
 //   - Request tools reach public addresses only, and those that the operator
 //     lists, judged when the connection is made, so neither DNS nor a redirect
 //     leads elsewhere ([Network]).
+//   - Image generators ask the vendor that the config names, wherever its base URL
+//     is: that is the operator's, like a model's. They follow no redirect, bound
+//     what they read, and keep images as files of this server: no address of a
+//     vendor is in a result.
 //   - Values of the environment are in no error, and in no result where they have
 //     four characters or more, as they are or as URLs and JSON write them. A server
 //     that sends them back in another form (base64, reversed) is not noticed.
@@ -60,6 +64,15 @@ type Options struct {
 	// Agent finds the agent that an ai-agent tool asks: one without tools that
 	// reach spaces. NotFound says that there is none.
 	Agent func(ctx context.Context, id shoal.EntityID) (*agent.Agent, error)
+	// Keys looks up the server's own keys of the model vendors by the names of their
+	// variables, for image generators whose config names none; nil has none.
+	Keys func(name string) string
+	// History returns what was said in the conversation before the call, for image
+	// generators that include it; nil leaves it out.
+	History func(ctx context.Context) ([]agent.Message, error)
+	// Keep stores an image that a tool made and returns it with its URL. Without it
+	// there are no image generators.
+	Keep func(ctx context.Context, file shoal.File, data []byte) (shoal.File, error)
 }
 
 // Tool is one configured tool. It is safe for concurrent use.
@@ -133,6 +146,8 @@ func New(c agentconfig.Tool, o Options) (*Tool, error) {
 		err = t.compute(x.Compute)
 	case x.Agent != nil:
 		err = t.ask(x.Agent, o.Agent)
+	case x.Image != nil:
+		err = t.image(x.Image, o)
 	default:
 		err = shoal.Invalid("executionType", string(c.ExecutionType)+" is not supported by this server")
 	}
@@ -204,6 +219,16 @@ func (t *Tool) CheckResult(text string) error {
 		text = string(mustEncode(text))
 	}
 	return t.output.Check("result", text)
+}
+
+// Fits says what a schema has against a result in JSON; nil where there is nothing.
+// It is for results that others hand in; see [Tool.CheckResult].
+func Fits(schema, result json.RawMessage) error {
+	s, err := compile("outputSchema", schema)
+	if err != nil {
+		return err
+	}
+	return s.Check("result", string(result))
 }
 
 func failed(text string) agent.Output { return agent.Output{Text: text, Failed: true} }

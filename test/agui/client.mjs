@@ -1,8 +1,9 @@
 // A person at the official AG-UI client, played from outside: HttpAgent with its
 // schemas, its sequence check and its reducer.
 //
-//   node client.mjs URL
+//   node client.mjs URL [HEADERS]
 //
+// HEADERS is a JSON object of headers to send along.
 // Each line that comes in is one run: {"add": [message, …], "run": {…}, "abortOn": "TEXT_MESSAGE_CONTENT"}.
 // add goes to the client's messages first, run is handed to runAgent (tools,
 // context, forwardedProps, resume), and abortOn gives the run up at the first
@@ -18,13 +19,13 @@ import { createInterface } from 'node:readline';
 
 import { HttpAgent } from '@ag-ui/client';
 
-const [url] = process.argv.slice(2);
+const [url, headers = '{}'] = process.argv.slice(2);
 
 let warnings = [];
 console.warn = (...said) => warnings.push(said.map(String).join(' '));
 console.error = () => {}; // what runAgent rejects with says the same
 
-const agent = new HttpAgent({ url, threadId: 'thread' });
+const agent = new HttpAgent({ url, headers: JSON.parse(headers), threadId: 'thread' });
 
 async function run({ add = [], run: parameters = {}, abortOn }) {
   warnings = [];

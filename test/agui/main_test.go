@@ -1,6 +1,7 @@
-// Package agui_test plays conversations between agents behind agent/agui and the
-// official AG-UI client, HttpAgent of @ag-ui/client: its schemas and its sequence
-// check refuse what is wrong, and its reducer decides what a person would see.
+// Package agui_test plays conversations between agents and the official AG-UI
+// client, HttpAgent of @ag-ui/client: its schemas and its sequence check refuse what
+// is wrong, and its reducer decides what a person would see. The agents are behind
+// agent/agui, or hosted by a whole server (server_test.go).
 //
 // client.mjs is the client from outside; `make setup` installs what it needs.
 package agui_test
@@ -100,10 +101,11 @@ func meet(t *testing.T, store agent.Store, build agui.Build) *client {
 	return connect(t, server.URL)
 }
 
-// connect starts the client, on the thread that is called thread.
-func connect(t *testing.T, url string) *client {
+// connect starts the client, on the thread that is called thread. more are headers
+// in JSON.
+func connect(t *testing.T, url string, more ...string) *client {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "node", "client.mjs", url)
+	cmd := exec.CommandContext(t.Context(), "node", append([]string{"client.mjs", url}, more...)...)
 	cmd.WaitDelay = 5 * time.Second
 	var notes bytes.Buffer
 	cmd.Stderr = &notes

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
 // vendors are the models, played by aimock.
@@ -26,7 +27,8 @@ var vendors = sync.OnceValues(func() (string, error) {
 	}
 	cmd := exec.Command("node", "hosted.mjs") // ends with its input, which ends with this process
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	if _, err := cmd.StdinPipe(); err != nil {
+	var err error
+	if vendorsLive, err = cmd.StdinPipe(); err != nil {
 		return "", err
 	}
 	out, err := cmd.StdoutPipe()
@@ -43,6 +45,9 @@ var vendors = sync.OnceValues(func() (string, error) {
 	var said struct{ URL string }
 	return said.URL, json.Unmarshal(line, &said)
 })
+
+// vendorsLive is the other end of aimock's input; aimock lives as long as it.
+var vendorsLive io.WriteCloser
 
 // wire is a way to speak to a model.
 type wire struct {
@@ -151,16 +156,20 @@ func shopAgent(model map[string]any, inventory string) map[string]any {
 	}
 }
 
-// The seed's shopping run (004), over every wire: one message in the customer's
+// The seed's shopping run (004), over every wire and on both databases: one message in the customer's
 // space, whose parts come in the order in which the model wrote them and grow
 // while it writes; an approval in another space, by somebody who is only there;
 // and neither the inventory's server nor anybody's stream sees where it all went.
 func TestShopping(t *testing.T) {
-	for _, w := range wires {
-		t.Run(w.provider+" "+w.api, func(t *testing.T) {
+	for i, w := range append(wires, wires[0]) {
+		name, flags := w.provider+" "+w.api, []string{"--allow-private", "127.0.0.0/8"}
+		if i == len(wires) {
+			name, flags = name+" on PostgreSQL", append(flags, "--database", shoaltest.Postgres(t))
+		}
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			stock := newInventory(t)
-			s := serve(t, t.TempDir(), "--allow-private", "127.0.0.0/8")
+			s := serve(t, t.TempDir(), flags...)
 			const base = "/v1/sessions/lab"
 			s.newSession(t, "lab")
 			ann, bob, eve := s.human(t, "lab", "ann"), s.human(t, "lab", "bob"), s.human(t, "lab", "eve")

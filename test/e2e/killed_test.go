@@ -160,7 +160,7 @@ func newKilled(t *testing.T) *killed {
 	k.cancel = cancel
 	t.Cleanup(func() { cancel(); k.users.Wait() })
 	k.users.Go(func() { k.post(ctx, t) })
-	k.users.Go(func() { k.answer(ctx) })
+	k.users.Go(func() { k.answer(ctx, t) })
 	for i := range killedSpaces {
 		k.views[i] = newView()
 		k.users.Go(func() { k.views[i].follow(ctx, t, k, fmt.Sprintf("%s/spaces/w%d/events", killedBase, i)) })
@@ -209,11 +209,15 @@ func (k *killed) stop(t *testing.T) {
 
 // call makes a call of the present life. An error is no verdict.
 func (k *killed) call(ctx context.Context, header http.Header, method, path string, in any) (status int, body []byte, err error) {
-	text, err := json.Marshal(in)
-	if err != nil {
-		return 0, nil, err
+	var sent io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return 0, nil, err
+		}
+		sent = bytes.NewReader(text)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, *k.url.Load()+path, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(ctx, method, *k.url.Load()+path, sent)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -260,16 +264,23 @@ func tick(ctx context.Context, d time.Duration) {
 }
 
 // answer chooses whatever is to be chosen.
-func (k *killed) answer(ctx context.Context) {
+func (k *killed) answer(ctx context.Context, t *testing.T) {
 	for ; ctx.Err() == nil; tick(ctx, 20*time.Millisecond) {
 		status, body, err := k.call(ctx, k.ann, http.MethodGet, killedBase+"/pending-actions?status=open", nil)
 		var page struct{ Items []shoal.PendingAction }
-		if err != nil || status != http.StatusOK || json.Unmarshal(body, &page) != nil {
+		if err != nil || status == http.StatusServiceUnavailable {
 			continue
 		}
+		if status != http.StatusOK || json.Unmarshal(body, &page) != nil {
+			t.Errorf("what is to be answered: %d %s", status, body)
+			return
+		}
 		for _, p := range page.Items {
-			// Whether it was taken is seen at the next look.
-			_, _, _ = k.call(ctx, k.ann, http.MethodPost, killedBase+"/pending-actions/"+string(p.ID)+"/answer", map[string]any{"result": map[string]any{"chosen": true}})
+			answer := killedBase + "/pending-actions/" + string(p.ID) + "/answer"
+			status, body, err := k.call(ctx, k.ann, http.MethodPost, answer, map[string]any{"result": map[string]any{"chosen": true}})
+			if err == nil && status != http.StatusOK && status != http.StatusServiceUnavailable {
+				t.Errorf("%s: %d %s", answer, status, body)
+			}
 		}
 	}
 }
@@ -350,11 +361,22 @@ func (k *killed) check(t *testing.T) {
 	for n := range jobs {
 		key := fmt.Sprintf("job-%d", n)
 		if len(runs[key]) != 1 || runs[key][0].Status != shoal.RunCompleted {
-			t.Errorf("%s has the runs %+v", key, runs[key])
+			t.Errorf("%s has %d runs: %s", key, len(runs[key]), states(runs[key]))
 			continue
 		}
 		k.checkRun(t, key, runs[key][0], messages[runs[key][0].ID])
 	}
+}
+
+// states says how runs ended.
+func states(runs []shoal.Run) (said string) {
+	for _, r := range runs {
+		said += fmt.Sprintf(" %s %s", r.ID, r.Status)
+		if r.Error != nil {
+			said += fmt.Sprintf(" (%s: %s)", r.Error.Code, r.Error.Message)
+		}
+	}
+	return said
 }
 
 const killedFiller = ", and this takes a while to write down, and this takes a while to write down" +

@@ -37,7 +37,62 @@ const job = ({ messages }) => {
 };
 const filler = ', and this takes a while to write down'.repeat(4);
 
+const textOf = ({ content }) => (Array.isArray(content) ? content.map((part) => part.text ?? '').join('') : String(content ?? ''));
+
+/**
+ * What the last thing that was said tells a puppet to do: [[{name, args, id?}, …], …], a list of answers
+ * with the calls of each. {{N.path}} in args is something of the result of the Nth call.
+ */
+const puppet = (thought) => (req) => {
+  const said = [req.messages.findLast((m) => m.role === 'user'), ...req.messages.filter((m) => m.role === 'system')];
+  const orders = said.flatMap((m) => [...textOf(m ?? {}).matchAll(/\[\[.*\]\]/g)]).at(0)?.[0] ?? '[]';
+  const had = results(req).map(textOf);
+  const of = (_, n, path) => {
+    const value = path ? path.split('.').reduce((v, key) => v?.[key], JSON.parse(had[n])) : had[n];
+    return JSON.stringify(String(value)).slice(1, -1);
+  };
+  const answers = JSON.parse(orders.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'));
+  return steps(...answers.map((calls, i) => () => ({
+    reasoning: thought,
+    toolCalls: calls.map(({ name, args = {}, id }, n) => ({
+      name, id: id ?? `call_${i}_${n}`, arguments: JSON.stringify(args).replace(/\{\{(\d+)(?:\.([\w.]+))?\}\}/g, of),
+    })),
+  })), { content: 'That is all that I was told.' })(req);
+};
+
+const saga = Array.from({ length: 12 }, (_, i) =>
+  `${i + 1}. Der Seebär 🐻‍❄️ rief »Ahoi«, <b>"laut"</b> & 長い間\n\tüber die Reling. \\o/ `).join('');
+
 const plays = {
+  puppet: puppet(),
+  'slow puppet': puppet(),
+  'thinking puppet': puppet('I do what I am told: ☂ <b>nothing</b> else.'),
+  // What is told in readers_test.go: long enough to be cut into many pieces.
+  saga: steps(
+    { toolCalls: [send('den', saga), call('page', { targetSpaceId: 'den', title: 'Saga', body: saga, mention: '' }, 'call_page')] },
+    { content: 'The end.' },
+  ),
+  // Two rooms, and a thought for each run's own reader.
+  rooms: steps(
+    { toolCalls: [call('choose', { targetSpaceId: 'den', of: 'rooms' }, 'call_rooms')] },
+    {
+      reasoning: 'A word for the den ☂, and <b>another</b> for the attic.',
+      toolCalls: [send('den', 'Hello, den.'), send('attic', 'Hello, attic.')],
+    },
+    { content: 'That is all.' },
+  ),
+  // Something for ann alone.
+  whisper: steps(
+    {
+      toolCalls: [
+        send('den', 'Psst, everybody.'),
+        call('card', { targetSpaceId: 'den', targetEntityId: 'ann', about: 'the swordfish' }, 'call_card'),
+      ],
+    },
+    { toolCalls: [call('note', { about: 'another swordfish', targetEntityId: 'ann', targetSpaceId: 'den' }, 'call_note')] },
+    { content: 'That is all.' },
+  ),
+  four: () => ({ content: 'Four.' }),
   // What test/e2e's TestKilledRuns expects of each job.
   job: steps(
     (req) => {
@@ -73,9 +128,13 @@ const plays = {
   ),
 };
 
+/** Milliseconds between two pieces of an answer. */
+const pace = { job: 2, puppet: 1, 'thinking puppet': 1, four: 1, 'slow puppet': 8, saga: 6, rooms: 5, whisper: 3 };
+
 const mock = new LLMock({ port: 0, chunkSize: 7, logLevel: 'warn', strict: true, fixtureCountsMaxTestIds: 0 });
 for (const [name, response] of Object.entries(plays)) {
-  mock.addFixture({ match: { predicate: (req) => req.model === name }, response, latency: name === 'job' ? 2 : 10 });
+  const counted = (req) => ({ usage: { prompt_tokens: 300, completion_tokens: 40 }, ...response(req) });
+  mock.addFixture({ match: { predicate: (req) => req.model === name }, response: counted, latency: pace[name] ?? 10 });
 }
 await mock.start();
 process.stdout.write(JSON.stringify({ url: mock.url }) + '\n');

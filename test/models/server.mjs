@@ -16,6 +16,9 @@ import { LLMock } from '@copilotkit/aimock';
 const grey = 'Grüße aus Kiel: es ist grau ☂, und bis heute Abend fällt noch viel Regen. Nimm bitte einen Schirm mit.';
 const thought = 'Kiel lies on the coast, so I should look at the wind as well as at the rain before I say anything about an umbrella.';
 
+/** A PNG of one dot. */
+const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 const call = (name, args, id) => ({ name, id, arguments: JSON.stringify(args) });
 
 const textOf = ({ content }) =>
@@ -72,6 +75,7 @@ const plays = {
   },
   'every step': (req) => ({ toolCalls: [call('weather', { city: `Stop ${results(req).length + 1}` })] }),
   image: { content: 'A dot.' },
+  picture: { image: { b64Json: dot } },
   usage: { content: 'Counted.', usage: { prompt_tokens: 1200, completion_tokens: 34, total_tokens: 1234 } },
   structured: { content: JSON.stringify({ city: 'Kiel', degrees: 11, wet: true }) },
   misfit: { content: JSON.stringify({ city: 'Kiel', degrees: 'eleven' }) },

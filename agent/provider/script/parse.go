@@ -24,9 +24,29 @@ import (
 // Further words are: pause DURATION (before each chunk), usage IN OUT [CACHED],
 // finish REASON, and fail CLASS [RETRY-AFTER], which cuts the answer off there.
 // A say, think or call may come more than once; texts of one kind are joined.
-// The error is of kind InvalidArgument and names the line.
+//
+// An answer may have alternatives with an else between them, each but the last
+// behind conditions, all of which must hold:
+//
+//	hears rain weather
+//	call  forecast#f {"city":"Kiel"}
+//	else
+//	say   I know about the weather only.
+//	---
+//	when  f.sky clear
+//	say   No umbrella today.
+//	else
+//	when  f ok
+//	say   Take an umbrella.
+//	else
+//	say   I could not find out.
+//
+// hears WORD… is about the words of the user, when CALL[.FIELD] VALUE about the
+// result of a call, by the id behind # or the tool's name: see [Condition]. The
+// error is of kind InvalidArgument and names the line.
 func Parse(text string) ([]Answer, error) {
 	answers := []Answer{{}}
+	open := &answers[0]
 	lines := bufio.NewScanner(strings.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
@@ -35,8 +55,15 @@ func Parse(text string) ([]Answer, error) {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case line == "---":
 			answers = append(answers, Answer{})
+			open = &answers[len(answers)-1]
+		case line == "else":
+			if len(open.When) == 0 {
+				return nil, shoal.Invalid(fmt.Sprintf("line %d", n), "else is never reached: what stands before it has no when and no hears")
+			}
+			open.Else = &Answer{}
+			open = open.Else
 		default:
-			if err := answers[len(answers)-1].line(line); err != nil {
+			if err := open.line(line); err != nil {
 				return nil, shoal.Invalid(fmt.Sprintf("line %d", n), err.Error())
 			}
 		}
@@ -69,12 +96,31 @@ func (a *Answer) line(line string) (err error) {
 		a.Usage, err = parseUsage(rest)
 	case "finish":
 		a.Finish = agent.FinishReason(rest)
+	case "hears":
+		words := strings.Fields(rest)
+		if len(words) == 0 {
+			return fmt.Errorf("hears needs at least one word")
+		}
+		a.When = append(a.When, Condition{Hears: words})
+	case "when":
+		return a.when(rest)
 	case "fail":
 		a.Err, err = parseFailure(rest)
 	default:
-		return fmt.Errorf("begins with %q; think, say, call, pause, usage, finish and fail are known", word)
+		return fmt.Errorf("begins with %q; think, say, call, pause, usage, finish, fail, hears, when and else are known", word)
 	}
 	return err
+}
+
+// when adds a condition on the result of a call.
+func (a *Answer) when(text string) error {
+	place, value, _ := strings.Cut(text, " ")
+	call, field, _ := strings.Cut(place, ".")
+	if value = strings.TrimSpace(value); call == "" || value == "" {
+		return fmt.Errorf("when needs a call and what its result is, such as: when forecast ok")
+	}
+	a.When = append(a.When, Condition{Call: call, Field: field, Is: value})
+	return nil
 }
 
 func parseUsage(text string) (u agent.Usage, err error) {

@@ -44,13 +44,16 @@ fail overloaded 2s
 
 func TestParseNamesTheWrongLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"say hi\nsing la":   `line 2 begins with "sing"; think, say, call, pause, usage, finish and fail are known`,
+		"say hi\nsing la":   `line 2 begins with "sing"; think, say, call, pause, usage, finish, fail, hears, when and else are known`,
 		"call":              "line 1 call needs the name of a tool",
 		"pause long":        `line 1 time: invalid duration "long"`,
 		"usage 1":           "line 1 usage needs two or three numbers: input, output, cached",
 		"usage 1 x":         `line 1 "x" is no number of tokens`,
 		"fail":              "line 1 fail needs a class, such as overloaded",
 		"fail overloaded x": `line 1 "x" is no duration such as 2s`,
+		"say a\nelse":       `line 2 else is never reached`,
+		"hears":             `line 1 hears needs at least one word`,
+		"when f":            `line 1 when needs a call and what its result is`,
 	} {
 		_, err := script.Parse(text)
 		if err == nil || !strings.Contains(err.Error(), want) {

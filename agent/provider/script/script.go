@@ -10,7 +10,8 @@
 // Text is streamed word by word, arguments in pieces of about eight bytes, so
 // that what reads the stream sees what a model would send. A script is played
 // from its first answer to its last, one answer for each model call; [PerTurn]
-// plays it anew for each user message.
+// plays it anew for each user message. An answer may depend on what the turn has
+// brought so far: see [Condition].
 package script
 
 import (
@@ -28,6 +29,12 @@ import (
 // Answer is one answer of the model: thoughts, text and calls in this order,
 // then Err or the finish.
 type Answer struct {
+	// When, if set, must all hold for this answer to be given; else Else is, which
+	// may have conditions of its own. A call that no answer is left for fails as
+	// [agent.ClassInvalid].
+	When []Condition
+	Else *Answer
+
 	Reasoning string
 	Text      string
 	Calls     []agent.ToolCall // an empty ID is given by the agent
@@ -50,8 +57,8 @@ type Model struct {
 // New plays the answers one after another, one for each call. A call after the
 // last one fails as [agent.ClassInvalid].
 func New(answers ...Answer) *Model {
-	return &Model{answers: answers, choose: func(m *Model, _ *agent.Request) (Answer, error) {
-		return m.at(int(m.next.Add(1)) - 1)
+	return &Model{answers: answers, choose: func(m *Model, req *agent.Request) (Answer, error) {
+		return m.at(int(m.next.Add(1))-1, req)
 	}}
 }
 
@@ -66,7 +73,7 @@ func PerTurn(answers ...Answer) *Model {
 				said++
 			}
 		}
-		return m.at(said)
+		return m.at(said, req)
 	}}
 }
 
@@ -78,14 +85,20 @@ func Func(answer func(req *agent.Request) Answer) *Model {
 // Info says that this is a script.
 func (m *Model) Info() agent.ModelInfo { return agent.ModelInfo{Provider: "script", Name: "script"} }
 
-func (m *Model) at(place int) (Answer, error) {
+func (m *Model) at(place int, req *agent.Request) (Answer, error) {
 	if place >= len(m.answers) {
-		return Answer{}, &agent.ModelError{
-			Class: agent.ClassInvalid, Provider: "script",
-			Detail: fmt.Sprintf("the script has %d answers, and this is call %d", len(m.answers), place+1),
+		return Answer{}, invalid("the script has %d answers, and this is call %d", len(m.answers), place+1)
+	}
+	for answer := &m.answers[place]; answer != nil; answer = answer.Else {
+		if answer.fits(req) {
+			return *answer, nil
 		}
 	}
-	return m.answers[place], nil
+	return Answer{}, invalid("the script has no answer %d for what has happened so far", place+1)
+}
+
+func invalid(format string, args ...any) error {
+	return &agent.ModelError{Class: agent.ClassInvalid, Provider: "script", Detail: fmt.Sprintf(format, args...)}
 }
 
 // Stream plays the next answer.

@@ -1,0 +1,77 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// ConfigFormat is in what language an agent's configuration is written.
+type ConfigFormat string
+
+// The formats of configurations, as media types.
+const (
+	ConfigJSON ConfigFormat = "application/json"
+	ConfigYAML ConfigFormat = "application/yaml"
+)
+
+// PutAgent stores a configuration as the newest version of a hosted agent, and
+// makes the agent's entity if it is new. A configuration that says the same as
+// the newest version changes nothing, and that version is returned. Every wrong
+// field is named in one InvalidArgument error; Conflict if id is a human. Admins
+// only.
+func (s *Session) PutAgent(ctx context.Context, id shoal.EntityID, format ConfigFormat, config []byte) (out shoal.HostedAgent, err error) {
+	in := call{op: "client.PutAgent", method: http.MethodPut, path: s.path("agents", string(id)), body: content{string(format), config}}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// Agent returns the configuration of a hosted agent in one version, the newest
+// if version is 0. Admins only.
+func (s *Session) Agent(ctx context.Context, id shoal.EntityID, version int) (out shoal.HostedAgent, err error) {
+	in := call{op: "client.Agent", path: s.path("agents", string(id))}
+	if version != 0 {
+		in.query = url.Values{"version": {strconv.Itoa(version)}}
+	}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// Agents lists the hosted agents, each in its newest version, in the order of
+// ids. Admins only.
+func (s *Session) Agents(ctx context.Context) iter.Seq2[shoal.HostedAgent, error] {
+	return list[shoal.HostedAgent](ctx, s.client, call{op: "client.Agents", path: s.path("agents")})
+}
+
+// DeleteAgent takes the configuration of a hosted agent away: its runs are
+// canceled, and it stays as a connected agent. Admins only.
+func (s *Session) DeleteAgent(ctx context.Context, id shoal.EntityID) error {
+	in := call{op: "client.DeleteAgent", method: http.MethodDelete, path: s.path("agents", string(id)), once: true}
+	return s.client.do(ctx, in, nil)
+}
+
+// Triggered is the run that a trigger has started, as it was then.
+type Triggered struct {
+	RunID   shoal.RunID     `json:"runId"`
+	AgentID shoal.EntityID  `json:"agentId"`
+	Status  shoal.RunStatus `json:"status"`
+}
+
+// TriggerAgent starts a run of a hosted agent for the service of that name, once,
+// however often the call had to be repeated. It does not wait for the run's end:
+// see [Session.Follow]. payload is any JSON value, null if empty. Services and
+// admins only.
+func (s *Session) TriggerAgent(ctx context.Context, id shoal.EntityID, service string, payload json.RawMessage, options ...CallOption) (started Triggered, err error) {
+	if len(payload) == 0 {
+		payload = json.RawMessage("null")
+	}
+	in := call{op: "client.TriggerAgent", path: s.path("agents", string(id), "trigger")}
+	in.body = struct {
+		ServiceName string          `json:"serviceName"`
+		Payload     json.RawMessage `json:"payload"`
+	}{service, payload}
+	return started, s.client.create(ctx, in, &started, options)
+}

@@ -1,0 +1,176 @@
+package client_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+)
+
+// clerk is an agent that says one word.
+const clerk = `version: "1.0"
+agent: {name: Clerk, system: You answer.}
+model: {provider: script, name: clerk, providerOptions: {script: "say  Done."}}
+`
+
+// A hosted agent from its configuration to its end, in the words of this package,
+// against the real server.
+func TestAHostedAgentOnARealServer(t *testing.T) {
+	ctx := t.Context()
+	_, admin := realServer(t)
+	lab := admin.Session("default")
+	first := must[shoal.HostedAgent](t)(lab.PutAgent(ctx, "clerk", client.ConfigYAML, []byte(clerk)))
+	again := must[shoal.HostedAgent](t)(lab.PutAgent(ctx, "clerk", client.ConfigYAML, []byte("# the same\n"+clerk)))
+	changed := must[shoal.HostedAgent](t)(lab.PutAgent(ctx, "clerk", client.ConfigJSON, []byte(
+		`{"version":"1.0","agent":{"name":"Clerk","system":"You answer well."},"model":{"provider":"script","name":"clerk","providerOptions":{"script":"say  Well done."}}}`)))
+	old := must[shoal.HostedAgent](t)(lab.Agent(ctx, "clerk", 1))
+	if first.Version != 1 || again.Version != 1 || changed.Version != 2 || old.Hash != first.Hash || changed.Hash == first.Hash {
+		t.Errorf("versions %d, %d, %d; hashes %s, %s", first.Version, again.Version, changed.Version, old.Hash, changed.Hash)
+	}
+	var hosted []shoal.EntityID
+	for a, err := range lab.Agents(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosted = append(hosted, a.ID)
+	}
+	if !slices.Contains(hosted, "clerk") {
+		t.Errorf("hosted agents %v", hosted)
+	}
+	_, err := lab.PutAgent(ctx, "clerk", client.ConfigYAML, []byte("version: '1.0'\nagent: {systm: x}\n"))
+	var e *shoal.Error
+	if !errors.As(err, &e) || e.Kind != shoal.InvalidArgument || len(e.Fields) < 2 {
+		t.Errorf("a wrong configuration: %v", err)
+	}
+
+	one := must[client.Triggered](t)(lab.TriggerAgent(ctx, "clerk", "billing", json.RawMessage(`{"n":1}`), client.IdempotencyKey("k1")))
+	two := must[client.Triggered](t)(lab.TriggerAgent(ctx, "clerk", "billing", json.RawMessage(`{"n":1}`), client.IdempotencyKey("k1")))
+	if one.RunID == "" || one.RunID != two.RunID || one.AgentID != "clerk" {
+		t.Errorf("triggered %+v, then %+v", one, two)
+	}
+	run := ended(t, lab, one.RunID)
+	if run.Status != shoal.RunCompleted || run.Trigger.ServiceName != "billing" || string(run.Trigger.Payload) != `{"n":1}` {
+		t.Errorf("run = %+v", run)
+	}
+	if r := must[shoal.Run](t)(lab.CancelRun(ctx, one.RunID)); r.Status != shoal.RunCompleted {
+		t.Errorf("canceled after its end: %+v", r)
+	}
+	steps, used := 0, int64(0)
+	for s, err := range lab.Steps(ctx, one.RunID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, used = steps+1, used+s.Usage.InputTokens
+	}
+	if steps == 0 || steps != run.Steps || used != run.Usage.InputTokens {
+		t.Errorf("%d steps with %d tokens, of a run with %d and %d", steps, used, run.Steps, run.Usage.InputTokens)
+	}
+	for u, err := range lab.Usage(ctx, client.UsageOptions{By: []string{"agent", "run"}, Agent: "clerk"}) {
+		if err != nil || u.RunID != one.RunID || u.InputTokens != used {
+			t.Errorf("usage %+v, %v", u, err)
+		}
+	}
+	for r, err := range lab.Runs(ctx, client.RunsOptions{Agent: "clerk", Status: []shoal.RunStatus{shoal.RunCompleted, shoal.RunFailed}}) {
+		if err != nil || r.ID != one.RunID {
+			t.Errorf("listed %+v, %v", r, err)
+		}
+	}
+
+	cron := "0 9 * * 1-5"
+	plan := must[shoal.Plan](t)(lab.CreatePlan(ctx, "clerk", shoal.NewPlan{Name: "daily", Cron: &cron, TimeZone: "Europe/Berlin"}))
+	paused := shoal.PlanPaused
+	if plan = must[shoal.Plan](t)(lab.ChangePlan(ctx, plan.ID, shoal.PlanChange{Status: &paused})); plan.Status != shoal.PlanPaused {
+		t.Errorf("plan = %+v", plan)
+	}
+	if err := errors.Join(drain(lab.Plans(ctx, "clerk")), lab.DeletePlan(ctx, plan.ID), lab.DeleteAgent(ctx, "clerk")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab.Agent(ctx, "clerk", 0); !errors.Is(err, shoal.NotFound) {
+		t.Errorf("an agent that is hosted no more: %v", err)
+	}
+}
+
+// ended follows a run to its end.
+func ended(t *testing.T, s *client.Session, id shoal.RunID) (run shoal.Run) {
+	t.Helper()
+	for e, err := range s.Follow(t.Context(), client.FollowOptions{Run: id}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var data shoal.RunData
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			t.Fatal(err)
+		}
+		if data.Run.Status.Ended() {
+			return data.Run
+		}
+	}
+	t.Fatal("the stream ended before the run")
+	return run
+}
+
+// What an agent asks for is listed and answered, once.
+func TestAnsweringOnARealServer(t *testing.T) {
+	ctx := t.Context()
+	url, admin := realServer(t)
+	s := must[*client.Client](t)(client.New(client.Options{URL: url, Key: adminKey(t, admin), As: shoal.Operator})).Session("default")
+	posted := false
+	var actions []shoal.PendingAction
+	for e, err := range s.Follow(ctx, client.FollowOptions{Space: "welcome"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !posted {
+			must[shoal.Message](t)(s.Post(ctx, "welcome", shoal.Draft{Parts: []shoal.Part{shoal.Text("I need a laptop")}}))
+			posted = true
+		}
+		if e.Type == shoal.EventRunWaitingTool {
+			break
+		}
+	}
+	for p, err := range s.PendingActions(ctx, client.PendingOptions{Space: "welcome"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		actions = append(actions, p)
+	}
+	if len(actions) != 2 || actions[0].Kind != shoal.PendingClientTool {
+		t.Fatalf("what waits: %+v", actions)
+	}
+	card := actions[0]
+	yes := shoal.PendingAnswer{Result: json.RawMessage(`{"chosen":true}`)}
+	first := must[shoal.PendingAction](t)(s.AnswerPending(ctx, card.ID, yes))
+	again := must[shoal.PendingAction](t)(s.AnswerToolCall(ctx, card.RunID, card.ToolCallID, yes))
+	if first.Status != shoal.PendingAnswered || *first.AnsweredBy != shoal.Operator || again.ID != first.ID {
+		t.Errorf("answered %+v, then %+v", first, again)
+	}
+	if _, err := s.AnswerPending(ctx, card.ID, shoal.PendingAnswer{Result: json.RawMessage(`{"chosen":false}`)}); !errors.Is(err, shoal.AlreadyAnswered) {
+		t.Errorf("another answer: %v", err)
+	}
+	if r := must[shoal.Run](t)(s.CancelRun(ctx, card.RunID)); r.Status != shoal.RunCanceled {
+		t.Errorf("canceled: %+v (%+v)", r, r.Error)
+	}
+	if _, err := s.AnswerPending(ctx, actions[1].ID, yes); !errors.Is(err, shoal.Expired) {
+		t.Errorf("an answer to a run that is over: %v", err)
+	}
+}
+
+// A file goes up and comes back.
+func TestAFileOnARealServer(t *testing.T) {
+	_, admin := realServer(t)
+	s, data := admin.Session("default"), []byte("\x89PNG\x00\xff")
+	made := must[shoal.File](t)(s.UploadFile(t.Context(), "a b.png", "image/png", data))
+	if made.Name != "a b.png" || made.MediaType != "image/png" || made.Size != int64(len(data)) {
+		t.Errorf("uploaded %+v", made)
+	}
+	if got := must[[]byte](t)(s.DownloadFile(t.Context(), made.ID)); !bytes.Equal(got, data) {
+		t.Errorf("downloaded %q", got)
+	}
+	if _, err := s.UploadFile(t.Context(), "large", "", make([]byte, shoal.MaxFile+1)); !errors.Is(err, shoal.TooLarge) {
+		t.Errorf("a file that is too large: %v", err)
+	}
+}

@@ -1,0 +1,26 @@
+package client
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// UploadFile stores a file. A file part with its name, media type, size and URL
+// shows it in a space. Its media type is application/octet-stream if empty. TooLarge over
+// shoal.MaxFile bytes. data must not change until the call returns.
+func (s *Session) UploadFile(ctx context.Context, name, mediaType string, data []byte, options ...CallOption) (made shoal.File, err error) {
+	if mediaType == "" {
+		mediaType = "application/octet-stream"
+	}
+	in := call{op: "client.UploadFile", path: s.path("files"), query: url.Values{"name": {name}}, body: content{mediaType, data}}
+	return made, s.client.create(ctx, in, &made, options)
+}
+
+// DownloadFile returns what an uploaded file holds. NotFound for who is neither
+// its uploader nor in a space that shows it.
+func (s *Session) DownloadFile(ctx context.Context, id shoal.FileID) (data []byte, err error) {
+	in := call{op: "client.DownloadFile", path: s.path("files", string(id)), accept: "*/*"}
+	return data, s.client.do(ctx, in, &data)
+}

@@ -1,0 +1,45 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// PendingOptions narrow a list of pending actions, if set.
+type PendingOptions struct {
+	// Status is PendingOpen if empty: what can be answered.
+	Status shoal.PendingStatus
+	Space  shoal.SpaceID
+	Run    shoal.RunID
+}
+
+// PendingActions lists what waits for an answer of the caller, in the order of
+// ids: for an entity what its spaces show and what it may answer, for services
+// and admins everything.
+func (s *Session) PendingActions(ctx context.Context, o PendingOptions) iter.Seq2[shoal.PendingAction, error] {
+	q := filters(map[string]string{"status": string(o.Status), "space": string(o.Space), "run": string(o.Run)})
+	return list[shoal.PendingAction](ctx, s.client, call{op: "client.PendingActions", path: s.path("pending-actions"), query: q})
+}
+
+// AnswerPending settles a pending action and returns it. The first answer wins:
+// another one is AlreadyAnswered, while the same one again changes nothing, so
+// the call is repeated like a read. Expired when nothing waits for it any more.
+func (s *Session) AnswerPending(ctx context.Context, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
+	in := call{op: "client.AnswerPending", method: http.MethodPost, path: s.path("pending-actions", string(id), "answer"), body: a}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// AnswerToolCall is [Session.AnswerPending] by run and tool call, for programs
+// that execute the client tools of an agent. RunNotWaiting if the run waits for
+// nothing.
+func (s *Session) AnswerToolCall(ctx context.Context, run shoal.RunID, toolCall string, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
+	in := call{op: "client.AnswerToolCall", method: http.MethodPost, path: s.path("runs", string(run), "tool-results")}
+	in.body = struct {
+		CallID string `json:"callId"`
+		shoal.PendingAnswer
+	}{toolCall, a}
+	return out, s.client.do(ctx, in, &out)
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+)
+
+type agentsApplyCmd struct {
+	File []string `help:"A configuration in JSON or YAML, a directory of them, or - for standard input. May be repeated." short:"f" required:"" sep:"none" placeholder:"FILE|DIR"`
+}
+
+// kindNotApplied is the failure when some files were wrong.
+const kindNotApplied shoal.Kind = "not_applied"
+
+// configFile is one configuration to apply. ID is empty if it names none.
+type configFile struct {
+	name   string
+	id     shoal.EntityID
+	format client.ConfigFormat
+	text   []byte
+}
+
+// applied is what became of one file.
+type applied struct {
+	File    string             `json:"file"`
+	ID      shoal.EntityID     `json:"id"`
+	Outcome string             `json:"outcome"` // created, updated, unchanged or refused
+	Version int                `json:"version"` // 0 if it was refused
+	Message string             `json:"message,omitempty"`
+	Errors  []shoal.FieldError `json:"errors,omitempty"`
+}
+
+// Run applies every file, and fails if one of them was refused.
+func (c *agentsApplyCmd) Run(ctx context.Context, sh *shell) error {
+	files, err := c.files(sh.in)
+	if err != nil {
+		return err
+	}
+	session, err := sh.overlook()
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	owner := map[shoal.EntityID]string{} // which file an agent comes from
+	refused := 0
+	for _, f := range files {
+		done, err := f.apply(ctx, session, owner)
+		if err != nil {
+			return err
+		}
+		if done.Outcome == "refused" {
+			refused++
+		} else {
+			rows = append(rows, []string{string(done.ID), done.Outcome, strconv.Itoa(done.Version), done.File})
+		}
+		if err := sh.output.applied(done); err != nil {
+			return err
+		}
+	}
+	if !sh.output.json && len(rows) > 0 {
+		if err := sh.output.table(nil, []string{"ID", "OUTCOME", "VERSION", "FILE"}, rows...); err != nil {
+			return err
+		}
+	}
+	if refused > 0 {
+		return shoal.E("", kindNotApplied, fmt.Sprintf("%d of %d files were not applied", refused, len(files)))
+	}
+	return nil
+}
+
+// files reads everything that is named, each directory in the order of names.
+func (c *agentsApplyCmd) files(in io.Reader) (all []configFile, err error) {
+	for _, name := range c.File {
+		if name == "-" {
+			text, err := io.ReadAll(in)
+			if err != nil {
+				return nil, fmt.Errorf("standard input: %w", err)
+			}
+			all = append(all, newConfigFile("-", text))
+			continue
+		}
+		names := []string{name}
+		if info, err := os.Stat(name); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			if names, err = configsIn(name); err != nil {
+				return nil, err
+			}
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, newConfigFile(name, text))
+		}
+	}
+	return all, nil
+}
+
+// configsIn returns the configurations of a directory in the order of names.
+func configsIn(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.IsDir() && slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(e.Name()))) {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(names) == 0 {
+		return nil, shoal.E("", kindUsage, fmt.Sprintf("%s holds no file *.json, *.yaml or *.yml", dir))
+	}
+	return names, nil
+}
+
+// newConfigFile finds out whose configuration a file is: that of the agent that
+// it names, else of the one that the file is called after. What is wrong with the
+// text is for the server to say.
+func newConfigFile(name string, text []byte) configFile {
+	f := configFile{name: name, text: text, format: client.ConfigYAML}
+	extension := filepath.Ext(name)
+	if strings.EqualFold(extension, ".json") || extension == "" && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		f.format = client.ConfigJSON
+	}
+	if name != "-" {
+		f.id = shoal.EntityID(strings.TrimSuffix(filepath.Base(name), extension))
+	}
+	var config struct {
+		Agent struct {
+			ID string `yaml:"id"`
+		} `yaml:"agent"`
+	}
+	if err := yaml.Unmarshal(text, &config); err == nil && config.Agent.ID != "" {
+		f.id = shoal.EntityID(config.Agent.ID)
+	}
+	return f
+}
+
+// apply hands the file in. It fails if there is no use in going on with others.
+func (f configFile) apply(ctx context.Context, session *client.Session, owner map[shoal.EntityID]string) (applied, error) {
+	done := applied{File: f.name, ID: f.id, Outcome: "refused"}
+	if f.id == "" {
+		done.Message = "the configuration names no agent; say which with agent: {id: …}"
+		return done, nil
+	}
+	if other, taken := owner[f.id]; taken {
+		done.Message = fmt.Sprintf("%s is the agent of %s already", f.id, other)
+		return done, nil
+	}
+	owner[f.id] = f.name
+	before, err := session.Agent(ctx, f.id, 0)
+	if err == nil || errors.Is(err, shoal.NotFound) {
+		var now shoal.HostedAgent
+		if now, err = session.PutAgent(ctx, f.id, f.format, f.text); err == nil {
+			done.Version, done.Outcome = now.Version, outcomeOf(before.Version, now.Version)
+			return done, nil
+		}
+	}
+	var e *shoal.Error
+	if !errors.As(err, &e) || !slices.Contains([]shoal.Kind{
+		shoal.InvalidArgument, shoal.InvalidJSON, shoal.TooLarge, shoal.Conflict, shoal.AlreadyExists, shoal.AdminRequired,
+	}, e.Kind) {
+		return done, err
+	}
+	done.Message, done.Errors = e.Msg, e.Fields
+	if e.Kind == shoal.InvalidJSON {
+		done.Errors = nil // there are no fields yet
+	}
+	return done, nil
+}
+
+// outcomeOf compares two versions, 0 for none.
+func outcomeOf(before, now int) string {
+	switch before {
+	case 0:
+		return "created"
+	case now:
+		return "unchanged"
+	}
+	return "updated"
+}
+
+// applied tells at once what is wrong with a file; for a program, what became of
+// it in any case.
+func (o *output) applied(done applied) error {
+	if o.json {
+		return o.object(done)
+	}
+	if done.Outcome != "refused" {
+		return nil
+	}
+	if len(done.Errors) == 0 {
+		o.failure(failure{Message: done.File + ": " + done.Message})
+	}
+	for _, e := range done.Errors {
+		o.failure(failure{Message: done.File + ": " + strings.TrimPrefix(e.Location, "body.") + " " + e.Message})
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+)
+
+// Kinds of failures of what a command has waited for.
+const (
+	kindRunFailed shoal.Kind = "run_failed"
+	kindRejected  shoal.Kind = "rejected"
+	kindNoAnswer  shoal.Kind = "no_answer"
+)
+
+// runWatch follows a run to its end, and remembers to what people said no.
+type runWatch struct {
+	session *client.Session
+	id      shoal.RunID
+	lost    func(error)
+
+	answered map[string]bool // which calls a person has answered
+	denied   map[string]bool // and which were denied, by whomever
+}
+
+// end follows until the run has ended and returns it. see gets every event.
+func (w *runWatch) end(ctx context.Context, see func(shoal.Event) error) (shoal.Run, error) {
+	w.answered, w.denied = map[string]bool{}, map[string]bool{}
+	for e, err := range w.session.Follow(ctx, client.FollowOptions{Run: w.id, Lost: w.lost}) {
+		if err != nil {
+			return shoal.Run{}, err
+		}
+		if err := see(e); err != nil {
+			return shoal.Run{}, err
+		}
+		run, err := w.take(e)
+		if err != nil || run.Status.Ended() {
+			return run, err
+		}
+	}
+	return shoal.Run{}, context.Cause(ctx)
+}
+
+// take returns the run where the event tells about it.
+func (w *runWatch) take(e shoal.Event) (shoal.Run, error) {
+	switch e.Type {
+	case shoal.EventSnapshot:
+		data, err := decode[shoal.RunSnapshotData](e)
+		for _, s := range data.Steps {
+			w.step(s)
+		}
+		for _, m := range data.Messages {
+			for _, p := range m.Parts {
+				w.part(p.ToolCallID, p.Status, p.AnsweredBy)
+			}
+		}
+		return data.Run, err
+	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed,
+		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
+		data, err := decode[shoal.RunData](e)
+		return data.Run, err
+	case shoal.EventStepCompleted:
+		data, err := decode[shoal.StepData](e)
+		w.step(data.Step)
+		return shoal.Run{}, err
+	case shoal.EventToolOutputError:
+		data, err := decode[shoal.ToolOutputData](e)
+		if data.AnsweredBy != nil {
+			w.part(data.ToolCallID, data.Status, *data.AnsweredBy)
+		}
+		return shoal.Run{}, err
+	case shoal.EventPendingSettled:
+		data, err := decode[shoal.PendingData](e)
+		if data.PendingAction.AnsweredBy != nil {
+			w.answered[data.PendingAction.ToolCallID] = true
+		}
+		return shoal.Run{}, err
+	}
+	return shoal.Run{}, nil
+}
+
+func (w *runWatch) step(s shoal.Step) {
+	for _, call := range s.ToolCalls {
+		if call.Status == string(shoal.PartDenied) {
+			w.denied[call.ToolCallID] = true
+		}
+	}
+}
+
+func (w *runWatch) part(call string, status shoal.PartStatus, by shoal.EntityID) {
+	if status == shoal.PartDenied && by != "" {
+		w.denied[call], w.answered[call] = true, true
+	}
+}
+
+// verdict is the failure that the end of the run stands for, nil for none.
+func (w *runWatch) verdict(r shoal.Run) error {
+	if err := failed(r); err != nil {
+		return err
+	}
+	for call := range w.denied {
+		if w.answered[call] {
+			return shoal.E("", kindRejected, fmt.Sprintf("%s has ended, and a person said no to what it wanted to do", r.ID))
+		}
+	}
+	return nil
+}
+
+// failed is the failure of a run that did not come to its end.
+func failed(r shoal.Run) error {
+	switch {
+	case r.Status == shoal.RunCanceled:
+		return shoal.E("", kindRunFailed, fmt.Sprintf("%s of %s was canceled", r.ID, r.AgentID))
+	case r.Status != shoal.RunFailed:
+		return nil
+	case r.Error == nil:
+		return shoal.E("", kindRunFailed, fmt.Sprintf("%s of %s failed", r.ID, r.AgentID))
+	}
+	return shoal.E("", kindRunFailed, fmt.Sprintf("%s of %s failed with %s: %s", r.ID, r.AgentID, r.Error.Code, r.Error.Message))
+}

@@ -1,0 +1,227 @@
+package aguiapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// wireID returns the id of a call on the wire: calls have ids that are unique in
+// their run only.
+func wireID(run shoal.RunID, call string) string { return string(run) + "/" + call }
+
+// waiting returns what waits in the space for the caller.
+func (x *exchange) waiting(ctx context.Context) ([]shoal.PendingAction, error) {
+	return x.Hub.Pending.List(ctx, x.who, x.session, hub.PendingFilter{Space: x.space, Status: shoal.PendingOpen, Limit: shoal.MaxPage})
+}
+
+// answer hands in the tool messages and the resume entries for what waits. One
+// that comes too late is named to the client; one that does not fit is refused.
+func (x *exchange) answer(ctx context.Context) error {
+	taken := map[string]bool{}
+	if x.brings() {
+		open, err := x.waiting(ctx)
+		if err != nil {
+			return err
+		}
+		for _, p := range open {
+			if err := x.settle(ctx, p, taken); err != nil {
+				return err
+			}
+		}
+	}
+	return x.late(ctx, taken)
+}
+
+// brings reports whether the client brings any answer.
+func (x *exchange) brings() bool {
+	return len(x.in.Resume) > 0 || slices.ContainsFunc(x.in.Messages, func(m agui.Message) bool { return m.Role == roleTool })
+}
+
+// settle answers p, if the client brings an answer to it.
+func (x *exchange) settle(ctx context.Context, p shoal.PendingAction, taken map[string]bool) error {
+	for i, m := range x.in.Messages {
+		if m.Role != roleTool || m.ToolCallID != wireID(p.RunID, p.ToolCallID) || p.Kind == shoal.PendingPermission {
+			continue
+		}
+		taken[m.ToolCallID] = true
+		return x.handIn(ctx, p, toolAnswer(p.Kind, m), fmt.Sprintf("messages[%d]", i))
+	}
+	for i, r := range x.in.Resume {
+		if r.InterruptID != string(p.ID) {
+			continue
+		}
+		at := fmt.Sprintf("resume[%d]", i)
+		a, err := resumeAnswer(p.Kind, r, at)
+		if err != nil {
+			return err
+		}
+		taken[r.InterruptID] = true
+		return x.handIn(ctx, p, a, at)
+	}
+	return nil
+}
+
+// tooLate are the ways in which an answer is in vain and nobody's fault.
+var tooLate = []shoal.Kind{shoal.AlreadyAnswered, shoal.Expired, shoal.RunNotWaiting, shoal.NotFound}
+
+// handIn settles p and shows its run.
+func (x *exchange) handIn(ctx context.Context, p shoal.PendingAction, a shoal.PendingAnswer, at string) error {
+	_, err := x.Hub.Pending.Answer(ctx, x.who, x.session, p.ID, a)
+	if err := x.forgive(err, at); err != nil {
+		return err
+	}
+	return x.want(ctx, p.RunID)
+}
+
+// forgive notes an answer that came too late, and returns any other error at its
+// place in the input.
+func (x *exchange) forgive(err error, at string) error {
+	switch {
+	case err == nil:
+		return nil
+	case slices.Contains(tooLate, shoal.KindOf(err)):
+		x.ignored = append(x.ignored, at)
+		return nil
+	}
+	var e *shoal.Error
+	if errors.As(err, &e) && len(e.Fields) > 0 {
+		told := *e
+		told.Fields = slices.Clone(e.Fields)
+		for i := range told.Fields {
+			told.Fields[i].Location = "body." + at + "." + told.Fields[i].Location
+		}
+		return &told
+	}
+	return err
+}
+
+// want shows a run that the caller may see.
+func (x *exchange) want(ctx context.Context, id shoal.RunID) error {
+	run, err := x.Hub.Runs.Get(ctx, x.who, x.session, id)
+	if err != nil {
+		return err
+	}
+	x.roots[run.CauseRoot] = true
+	x.heard(run)
+	return nil
+}
+
+// late repeats the answers of the newest tool messages to what waits no longer: the
+// client may have sent them before and lost what followed.
+func (x *exchange) late(ctx context.Context, taken map[string]bool) error {
+	first := 0
+	for i, m := range x.in.Messages {
+		if m.Role == roleUser || m.Role == roleAssistant {
+			first = i + 1
+		}
+	}
+	for i, m := range x.in.Messages[first:] {
+		if m.Role != roleTool || taken[m.ToolCallID] {
+			continue
+		}
+		at := fmt.Sprintf("messages[%d]", first+i)
+		run, call, ours := strings.Cut(m.ToolCallID, "/")
+		if !ours {
+			x.ignored = append(x.ignored, at)
+			continue
+		}
+		_, err := x.Hub.Pending.AnswerCall(ctx, x.who, x.session, shoal.RunID(run), call, toolAnswer(shoal.PendingClientTool, m))
+		if err := x.forgive(err, at); err != nil {
+			return err
+		}
+		if err := x.want(ctx, shoal.RunID(run)); err != nil && !errors.Is(err, shoal.NotFound) {
+			return err
+		}
+	}
+	for i, r := range x.in.Resume {
+		if !taken[r.InterruptID] {
+			x.ignored = append(x.ignored, fmt.Sprintf("resume[%d]", i))
+		}
+	}
+	return nil
+}
+
+// unanswered is what an agent reads in place of an answer to its question.
+const unanswered = "The question was not answered."
+
+// toolAnswer is a tool message as an answer. What is no JSON is a string.
+func toolAnswer(kind shoal.PendingKind, m agui.Message) shoal.PendingAnswer {
+	text := contentOf(m)
+	switch {
+	case kind == shoal.PendingQuestion:
+		if strings.TrimSpace(text) == "" {
+			text = unanswered
+		}
+		return shoal.PendingAnswer{Answer: &text}
+	case m.Error != "":
+		return shoal.PendingAnswer{Error: &m.Error}
+	case json.Valid([]byte(text)):
+		return shoal.PendingAnswer{Result: json.RawMessage(text)}
+	}
+	quoted, _ := json.Marshal(text) // a string can always be marshalled
+	return shoal.PendingAnswer{Result: quoted}
+}
+
+// contentOf returns the text of a message.
+func contentOf(m agui.Message) string {
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil {
+		return text
+	}
+	var parts []agui.ContentPart
+	_ = json.Unmarshal(m.Content, &parts) // what is neither has no text
+	for _, p := range parts {
+		text += p.Text
+	}
+	return text
+}
+
+// resumeAnswer is a resume entry as an answer. One that nobody wanted to give
+// denies.
+func resumeAnswer(kind shoal.PendingKind, r agui.ResumeEntry, at string) (a shoal.PendingAnswer, err error) {
+	var said struct {
+		Approved *bool   `json:"approved"`
+		Reason   *string `json:"reason"`
+		Choice   string  `json:"choice"`
+		Answer   string  `json:"answer"`
+	}
+	canceled := r.Status == "cancelled"
+	if !canceled && kind != shoal.PendingClientTool {
+		if kind != shoal.PendingQuestion || json.Unmarshal(r.Payload, &said.Answer) != nil {
+			if json.Unmarshal(r.Payload, &said) != nil {
+				return a, shoal.Invalid("body."+at+".payload", "must be an object as the interrupt's responseSchema says")
+			}
+		}
+	}
+	switch kind {
+	case shoal.PendingQuestion:
+		if said.Answer == "" {
+			said.Answer = unanswered
+		}
+		a.Answer = &said.Answer
+	case shoal.PendingPermission:
+		if canceled {
+			no, why := false, "Nobody wanted to decide."
+			return shoal.PendingAnswer{Approved: &no, Reason: &why}, nil
+		}
+		a.Approved, a.Reason = said.Approved, said.Reason
+		if remember := map[string]string{"always_allow": "allow", "always_deny": "deny"}[said.Choice]; remember != "" {
+			a.Remember = &remember
+		}
+	default:
+		if canceled {
+			gone := "Nobody wanted to answer."
+			return shoal.PendingAnswer{Error: &gone}, nil
+		}
+		a.Result = r.Payload
+	}
+	return a, nil
+}

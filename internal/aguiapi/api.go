@@ -1,0 +1,137 @@
+package aguiapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// Options say what an [API] stands on. Hub and Auth are required and stay the
+// caller's.
+type Options struct {
+	Hub  *hub.Hub
+	Auth *auth.Authenticator
+	// Log receives every internal error once; nil discards them.
+	Log *slog.Logger
+	// Heartbeat is how often a stream gets a comment line and its key is looked at
+	// again, 15 s if zero.
+	Heartbeat time.Duration
+	// Patience is how long a client may take nothing of what is written to it
+	// before it is cut off, 10 s if zero.
+	Patience time.Duration
+}
+
+// API serves runs of the AG-UI protocol. It is safe for concurrent use and holds
+// nothing that must be closed: streams end when the hub stops.
+type API struct {
+	Options
+
+	mu   sync.Mutex
+	open map[streamer]int
+}
+
+// New returns an API over these options.
+func New(o Options) *API {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
+	o.Patience = cmp.Or(o.Patience, 10*time.Second)
+	return &API{Options: o, open: map[streamer]int{}}
+}
+
+// Handler serves /agui/{session}/{space}. Whatever else it is asked for, it answers
+// with a problem document.
+func (a *API) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /agui/{session}/{space}", a.serve)
+	mux.HandleFunc("/agui/{session}/{space}", func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h.Set("Allow", http.MethodPost)
+		h.Set("Content-Type", "application/problem+json")
+		h.Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		_, _ = w.Write([]byte(wrongMethod)) // who does not take it does not learn of it
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		a.refuse(w, r, shoal.E("aguiapi", shoal.NotFound, "There is nothing here. AG-UI clients send their runs to /agui/SESSION/SPACE."))
+	})
+	return mux
+}
+
+// wrongMethod is a problem that no kind of error tells.
+const wrongMethod = `{"type":"about:blank","title":"Method Not Allowed","status":405,"detail":"Only POST is served here.","code":"method_not_allowed"}`
+
+// serve does one run of the protocol.
+func (a *API) serve(w http.ResponseWriter, r *http.Request) {
+	x, err := a.prepare(r)
+	if err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	defer a.leave(x.who)
+	defer x.close()
+	if err := x.ask(r.Context()); err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	x.out = newStream(w, a.Patience)
+	defer x.out.close()
+	if err := x.show(r); err != nil && r.Context().Err() == nil && !errors.Is(err, errGone) {
+		if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError && !errors.Is(err, hub.ErrStopping) {
+			a.Log.Error("a stream failed", "path", r.URL.Path, "error", err)
+		}
+		x.fail(err)
+	}
+}
+
+// refuse answers with a problem document.
+func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil || errors.Is(err, hub.ErrStopping) || errors.Is(err, context.Canceled) {
+		err = shoal.E("aguiapi", shoal.Busy, "The server is stopping. Repeat the run in a moment.")
+	}
+	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {
+		a.Log.Error("a run of the protocol failed", "path", r.URL.Path, "error", err)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	guard.WriteProblem(w, err)
+}
+
+// maxStreams is how many streams one principal may have open.
+const maxStreams = 20
+
+// streamer is a principal as far as streams are counted.
+type streamer struct {
+	session shoal.SessionID
+	scope   string
+}
+
+func (a *API) enter(who shoal.Principal) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	of := streamer{who.SessionID, who.Scope()}
+	if a.open[of] >= maxStreams {
+		return shoal.E("aguiapi", shoal.RateLimited, fmt.Sprintf("You have %d streams open, as many as one principal may. Close one first.", maxStreams))
+	}
+	a.open[of]++
+	return nil
+}
+
+func (a *API) leave(who shoal.Principal) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	of := streamer{who.SessionID, who.Scope()}
+	if a.open[of]--; a.open[of] == 0 {
+		delete(a.open, of)
+	}
+}

@@ -1,0 +1,350 @@
+package aguiapi_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/aguiapi"
+	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience ends a test that has failed anyway.
+const patience = 30 * time.Second
+
+// world is a hub with the space shop, where ann meets the hosted agent bot, whose
+// runs the test executes itself, behind its face and its guard.
+type world struct {
+	*testing.T
+	hub   *hub.Hub
+	auth  *auth.Authenticator
+	url   string
+	admin shoal.Principal
+	ann   string // her key
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, admin: shoal.Principal{Role: shoal.RoleAdmin, KeyID: "test"}}
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + filepath.Join(t.TempDir(), "shoal.db"), Fatal: func(error) {}})
+	w.must(err)
+	w.hub = hub.New(hub.Options{Store: store, Bus: localbus.New()})
+	w.must(w.hub.Start(t.Context()))
+	w.auth = auth.New(w.hub, auth.Options{})
+	api := aguiapi.New(aguiapi.Options{Hub: w.hub, Auth: w.auth, Heartbeat: 50 * time.Millisecond})
+	g, err := guard.New(guard.Options{})
+	w.must(err)
+	server := httptest.NewServer(g.Wrap(api.Handler()))
+	w.url = server.URL
+	t.Cleanup(func() {
+		w.hub.Stop()
+		server.Close()
+		w.must(store.Close())
+	})
+	w.ann = w.key(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
+	bot := hub.StoredAgent{Name: "Bot", OnNewMessage: "parallel", MaxSteps: 5}
+	bot.ID, bot.SessionID, bot.Hash, bot.Config = "bot", shoal.DefaultSession, "1", json.RawMessage(`{}`)
+	_, _, err = w.hub.Agents.Put(t.Context(), w.admin, bot)
+	w.must(err)
+	w.space("shop", "ann", "bot")
+	return w
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) key(n shoal.NewKey) string {
+	w.Helper()
+	if n.SessionID == "" && n.Role != shoal.RoleAdmin {
+		n.SessionID = shoal.DefaultSession
+	}
+	key, err := w.auth.Mint(w.Context(), w.admin, n, "")
+	w.must(err)
+	return *key.Secret
+}
+
+func (w *world) space(id shoal.SpaceID, members ...shoal.EntityID) {
+	w.Helper()
+	_, err := w.hub.Spaces.Create(w.Context(), w.admin, shoal.DefaultSession, shoal.NewSpace{ID: id, Name: string(id), Members: members}, "")
+	w.must(err)
+}
+
+// run is a run of the protocol that is on its way.
+type run struct {
+	*world
+	events chan agui.Event
+}
+
+// input is a RunAgentInput with these messages.
+func input(messages string) string {
+	return `{"threadId":"t","runId":"r","messages":[` + messages + `]}`
+}
+
+func says(id, text string) string {
+	return fmt.Sprintf(`{"id":%q,"role":"user","content":%q}`, id, text)
+}
+
+// request makes a request.
+func (w *world) request(ctx context.Context, method, space, key, contentType, body string, headers ...string) *http.Request {
+	w.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, w.url+"/agui/default/"+space, strings.NewReader(body))
+	w.must(err)
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	return req
+}
+
+// refused sends what is no run of the protocol, and returns the problem.
+func (w *world) refused(req *http.Request) (status int, code, detail string) {
+	w.Helper()
+	res, err := http.DefaultClient.Do(req)
+	w.must(err)
+	defer func() { _ = res.Body.Close() }() // it is read
+	var problem struct{ Code, Detail string }
+	if err := json.NewDecoder(res.Body).Decode(&problem); err != nil || res.Header.Get("Content-Type") != "application/problem+json" {
+		w.Errorf("the answer is no problem but %s, %v", res.Header.Get("Content-Type"), err)
+	}
+	return res.StatusCode, problem.Code, problem.Detail
+}
+
+// begin starts a run of the protocol as ann in the space shop.
+func (w *world) begin(ctx context.Context, body string) *run {
+	w.Helper()
+	res, err := http.DefaultClient.Do(w.request(ctx, http.MethodPost, "shop", w.ann, "application/json", body))
+	w.must(err)
+	w.Cleanup(func() { _ = res.Body.Close() })
+	if res.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(res.Body)
+		w.Fatalf("%s: %s", res.Status, said)
+	}
+	r := &run{world: w, events: make(chan agui.Event, 100)}
+	go func() { // ends with the response
+		defer close(r.events)
+		for scan := bufio.NewScanner(res.Body); scan.Scan(); {
+			text, found := bytes.CutPrefix(scan.Bytes(), []byte("data: "))
+			var e agui.Event
+			if found && json.Unmarshal(text, &e) == nil {
+				r.events <- e
+			}
+		}
+	}()
+	return r
+}
+
+// until returns the events up to one of that type.
+func (r *run) until(last agui.EventType) []agui.Event {
+	r.Helper()
+	var all []agui.Event
+	for {
+		select {
+		case e, more := <-r.events:
+			if !more {
+				r.Fatalf("the stream ended after %v", all)
+			}
+			if all = append(all, e); e.Type == last {
+				return all
+			}
+			if e.Type == agui.RunError || e.Type == agui.RunFinished {
+				r.Fatalf("the run ended before %s: %+v", last, all)
+			}
+		case <-time.After(patience):
+			r.Fatalf("no %s after %+v", last, all)
+		}
+	}
+}
+
+// job is a run of the hub that the test executes.
+type job struct {
+	*world
+	lease hub.Lease
+}
+
+// claim takes the next run.
+func (w *world) claim() *job {
+	w.Helper()
+	sub := w.hub.Work.Subscribe()
+	defer sub.Close()
+	for deadline := time.After(patience); ; {
+		runs, err := w.hub.Work.Claim(w.Context(), "test", 1, time.Minute)
+		w.must(err)
+		if len(runs) == 1 {
+			return &job{w, hub.Lease{Session: runs[0].SessionID, Run: runs[0].ID, Generation: runs[0].Generation}}
+		}
+		select {
+		case <-sub.Ready():
+			sub.Take()
+		case <-deadline:
+			w.Fatal("no run can be claimed")
+		}
+	}
+}
+
+func (j *job) write(fn func(c *hub.RunChange) error) {
+	j.Helper()
+	j.must(j.hub.Work.Write(j.Context(), j.lease, fn))
+}
+
+// say posts a text that is whole, in a message of its own.
+func (j *job) say(text string) {
+	j.Helper()
+	j.write(func(c *hub.RunChange) error {
+		if err := c.Start(); err != nil {
+			return err
+		}
+		m, err := c.OpenMessage(shoal.Message{SpaceID: "shop"}, nil)
+		if err != nil {
+			return err
+		}
+		part := shoal.Text(text)
+		part.ID = shoal.PartID("prt_" + string(m.ID))
+		m.Parts, m.Status = []shoal.Part{part}, shoal.MessageCompleted
+		return c.CloseMessage(m, nil)
+	})
+}
+
+func (j *job) finish(status shoal.RunStatus, failure *shoal.RunError) {
+	j.Helper()
+	j.write(func(c *hub.RunChange) error { return c.Finish(status, failure) })
+}
+
+// What is wrong before a stream begins is a problem as at the REST face.
+func TestRefusals(t *testing.T) {
+	w := newWorld(t)
+	admin := w.key(shoal.NewKey{Role: shoal.RoleAdmin})
+	service := w.key(shoal.NewKey{Role: shoal.RoleService, Name: "s"})
+	w.space("private", "bot")
+	const post, plain = http.MethodPost, "application/json"
+	hello := input(says("u", "Hi"))
+	for _, c := range []struct {
+		name, method, space, key, contentType, body string
+		headers                                     []string
+		status                                      int
+		code                                        string
+	}{
+		{"no key", post, "shop", "", plain, hello, nil, 401, "unauthenticated"},
+		{"a wrong key", post, "shop", "x", plain, hello, nil, 401, "unauthenticated"},
+		{"another one's space", post, "private", w.ann, plain, hello, nil, 404, "not_found"},
+		{"no such space", post, "nowhere", w.ann, plain, hello, nil, 404, "not_found"},
+		{"an admin as nobody", post, "shop", admin, plain, hello, nil, 400, "entity_required"},
+		{"an admin as no member", post, "private", admin, plain, hello, []string{"X-Shoal-Entity", "ann"}, 403, "forbidden"},
+		{"a service", post, "shop", service, plain, hello, nil, 403, "forbidden"},
+		{"another name", post, "shop", w.ann, plain, hello, []string{"X-Shoal-Entity", "bot"}, 403, "identity_mismatch"},
+		{"a form", post, "shop", w.ann, "text/plain", hello, nil, 415, "unsupported_media_type"},
+		{"no body", post, "shop", w.ann, plain, "", nil, 400, "invalid_json"},
+		{"no JSON", post, "shop", w.ann, plain, "{", nil, 400, "invalid_json"},
+		{"no input", post, "shop", w.ann, plain, `{"threadId":"t"}`, nil, 422, "invalid_argument"},
+		{"an empty message", post, "shop", w.ann, plain, input(says("u", "")), nil, 422, "invalid_argument"},
+		{"GET", http.MethodGet, "shop", w.ann, plain, "", nil, 405, "method_not_allowed"},
+		{"another path", post, "shop/more", w.ann, plain, hello, nil, 404, "not_found"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			status, code, detail := w.refused(w.request(t.Context(), c.method, c.space, c.key, c.contentType, c.body, c.headers...))
+			if status != c.status || code != c.code || detail == "" {
+				t.Errorf("%d %s: %s; want %d %s", status, code, detail, c.status, c.code)
+			}
+		})
+	}
+}
+
+// A message is posted once for its id, whatever the client sends again, and a
+// run that failed is told as such every time.
+func TestPostsOnce(t *testing.T) {
+	w := newWorld(t)
+	first := w.begin(t.Context(), input(says("u", "Hi")))
+	job := w.claim()
+	job.say("Hello.")
+	first.until(agui.TextMessageEnd)
+	job.finish(shoal.RunFailed, &shoal.RunError{Code: "max_steps", Message: "Too many steps."})
+	end := first.until(agui.RunError)
+	if e := end[len(end)-1]; e.Code != "max_steps" || e.Message != "Too many steps." {
+		t.Errorf("it ends with %+v", e)
+	}
+	again := w.begin(t.Context(), input(says("u", "Hi"))).until(agui.RunError)
+	if len(again) != 5 || again[0].Type != agui.RunStarted || again[2].Delta != "Hello." {
+		t.Errorf("the same run again shows %+v", again)
+	}
+	status, code, detail := w.refused(w.request(t.Context(), http.MethodPost, "shop", w.ann, "application/json", input(says("u", "Something else"))))
+	if status != http.StatusConflict || !strings.Contains(detail, "another id") {
+		t.Errorf("another message with the same id: %d %s: %s", status, code, detail)
+	}
+	all, err := w.hub.Messages.Read(t.Context(), w.admin, shoal.DefaultSession, "shop", hub.Page{Limit: 10})
+	if err != nil || len(all) != 2 || all[0].EntityID != "ann" {
+		t.Errorf("the space holds %+v, %v", all, err)
+	}
+}
+
+// A run whose client has gone goes on, and streams end when the hub stops.
+func TestEndsOfStreams(t *testing.T) {
+	w := newWorld(t)
+	ctx, hangUp := context.WithCancel(t.Context())
+	r := w.begin(ctx, input(says("u", "Hi")))
+	r.until(agui.RunStarted)
+	hangUp()
+	for range r.events { // until the client has gone
+	}
+	job := w.claim()
+	job.say("Hello.")
+	job.finish(shoal.RunCompleted, nil)
+
+	r = w.begin(t.Context(), input(says("u2", "And now?")))
+	r.until(agui.RunStarted)
+	w.hub.Stop()
+	end := r.until(agui.RunError)
+	if e := end[len(end)-1]; e.Code != string(shoal.Busy) {
+		t.Errorf("a server that stops tells %+v", e)
+	}
+}
+
+// Who is removed from the space, or loses the key, is told so and cut off.
+func TestEndOfRights(t *testing.T) {
+	w := newWorld(t)
+	r := w.begin(t.Context(), input(says("u", "Hi")))
+	r.until(agui.RunStarted)
+	_, err := w.hub.Spaces.Leave(t.Context(), w.admin, shoal.DefaultSession, "shop", "ann")
+	w.must(err)
+	end := r.until(agui.RunError)
+	if e := end[len(end)-1]; e.Code != string(shoal.NotFound) {
+		t.Errorf("who is removed is told %+v", e)
+	}
+}
+
+// Nobody acts where no hosted agent is, and the message says what to do.
+func TestNobodyActs(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.hub.Spaces.Leave(t.Context(), w.admin, shoal.DefaultSession, "shop", "bot")
+	w.must(err)
+	end := w.begin(t.Context(), input(says("u", "Hi"))).until(agui.RunError)
+	if e := end[len(end)-1]; len(end) != 2 || e.Code != string(shoal.NotFound) || !strings.Contains(e.Message, "no hosted agent") {
+		t.Errorf("it ends with %+v", end)
+	}
+}

@@ -1,0 +1,125 @@
+package aguiapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent/agui"
+)
+
+// The roles of messages that mean something here.
+const (
+	roleUser      = "user"
+	roleSystem    = "system"
+	roleAssistant = "assistant"
+	roleTool      = "tool"
+	roleReasoning = "reasoning"
+	roleActivity  = "activity"
+)
+
+// post posts the newest message of the user, unless it has been answered already.
+func (x *exchange) post(ctx context.Context) error {
+	at := x.newest()
+	if at < 0 {
+		return nil
+	}
+	m := x.in.Messages[at]
+	if known := slices.IndexFunc(x.snapshot.Messages, func(k shoal.Message) bool { return string(k.ID) == m.ID }); known >= 0 {
+		x.asked(x.snapshot.Messages[known])
+		return nil
+	}
+	draft, err := x.draft(m, fmt.Sprintf("messages[%d]", at))
+	if err != nil {
+		return err
+	}
+	posted, err := x.Hub.Messages.Post(ctx, x.who, x.session, x.space, draft, x.key(m.ID))
+	switch {
+	case errors.Is(err, shoal.IdempotencyMismatch):
+		return shoal.E("aguiapi.post", shoal.IdempotencyMismatch, fmt.Sprintf("A message with the id %q was posted before, with another content. Give a message that says something else another id.", m.ID))
+	case err != nil:
+		return err
+	}
+	x.asked(posted)
+	return nil
+}
+
+// asked notes what the client said.
+func (x *exchange) asked(m shoal.Message) {
+	x.posted = &m
+	x.roots[string(m.ID)] = true
+}
+
+// newest returns the place of the last message if it is the user's, or -1. What
+// people cannot see may stand behind it.
+func (x *exchange) newest() int {
+	for i, m := range slices.Backward(x.in.Messages) {
+		switch m.Role {
+		case roleUser:
+			return i
+		case roleAssistant, roleTool:
+			return -1
+		}
+	}
+	return -1
+}
+
+// key makes a message's id unique among all that its sender posts in the session.
+func (x *exchange) key(id string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", x.space, x.in.ThreadID, id))
+	return "agui-" + hex.EncodeToString(sum[:])
+}
+
+// draft returns a message of the user as it is posted. forwardedProps may mention
+// members: {"mentions": ["shop-agent"]}.
+func (x *exchange) draft(m agui.Message, at string) (shoal.Draft, error) {
+	var props struct {
+		Mentions []shoal.EntityID `json:"mentions"`
+	}
+	_ = json.Unmarshal(x.in.ForwardedProps, &props) // they may be anything, and anybody's
+	d := shoal.Draft{Mentions: props.Mentions}
+	var text string
+	var content []agui.ContentPart
+	switch {
+	case json.Unmarshal(m.Content, &text) == nil:
+		content = []agui.ContentPart{{Type: "text", Text: text}}
+	case json.Unmarshal(m.Content, &content) != nil:
+		return d, shoal.Invalid("body."+at+".content", "must be a string or a list of parts")
+	}
+	for i, c := range content {
+		switch {
+		case c.Type == "text" && c.Text == "":
+		case c.Type == "text":
+			d.Parts = append(d.Parts, shoal.Text(c.Text))
+		case c.Source != nil && c.Source.Type == "url":
+			d.Parts = append(d.Parts, filePart(c))
+		default:
+			x.ignored = append(x.ignored, fmt.Sprintf("%s.content[%d]", at, i))
+		}
+	}
+	if len(d.Parts) == 0 {
+		return d, shoal.Invalid("body."+at+".content", "holds nothing that can be posted: send text, or files by their URL")
+	}
+	return d, nil
+}
+
+func filePart(c agui.ContentPart) shoal.Part {
+	name, _ := c.Metadata["name"].(string)
+	if name == "" {
+		name = c.Source.Value[strings.LastIndexByte(c.Source.Value, '/')+1:]
+	}
+	if name == "" || len(name) > shoal.MaxName {
+		name = c.Type
+	}
+	media := c.Source.MimeType
+	if media == "" {
+		media = "application/octet-stream"
+	}
+	return shoal.Part{Type: shoal.FilePart, Name: name, MediaType: media, URL: c.Source.Value}
+}

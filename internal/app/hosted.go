@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	_ "embed" // the agent of the first start
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// ShopAgent is the hosted agent that the first start creates. It is in Welcome and
+// asks for permissions in Approvals.
+const ShopAgent shoal.EntityID = "shop-agent"
+
+//go:embed shop-agent.yaml
+var shopAgent []byte
+
+//go:embed shopping.script
+var shopping string
+
+// scripted is the provider that plays a script.
+const scripted = "script"
+
+// vendors are the models that the first agent may have, each with the variables
+// that hold its key: the first that is set decides.
+var vendors = []struct {
+	keys           []string
+	provider, name string
+}{
+	{[]string{"OPENAI_API_KEY"}, "openai", "gpt-6-luna"},
+	{[]string{"ANTHROPIC_API_KEY"}, "anthropic", "claude-haiku-5-5"},
+	{[]string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, "google", "gemini-3.5-flash-lite"},
+}
+
+// model is a config's model, as far as it differs between the forms of the first
+// agent.
+type model struct {
+	Provider        string         `json:"provider"`
+	Name            string         `json:"name"`
+	MaxOutputTokens int            `json:"maxOutputTokens,omitempty"`
+	ProviderOptions map[string]any `json:"providerOptions,omitempty"`
+}
+
+// models lists the models of the first agent: those of the vendors, then the
+// script.
+func models() []model {
+	var all []model
+	for _, v := range vendors {
+		all = append(all, model{Provider: v.provider, Name: v.name, MaxOutputTokens: 4000}) // thoughts count
+	}
+	return append(all, model{Provider: scripted, Name: "shopping", ProviderOptions: map[string]any{"script": shopping}})
+}
+
+// present returns the model that there is a key for; the script needs none.
+func present(keys func(name string) string) model {
+	all := models()
+	for i, v := range vendors {
+		if slices.ContainsFunc(v.keys, func(name string) bool { return keys(name) != "" }) {
+			return all[i]
+		}
+	}
+	return all[len(vendors)]
+}
+
+// configOf returns the first agent's config with a model.
+func configOf(m model) (*agentconfig.Config, error) {
+	config, err := agentconfig.Decode(shopAgent, agentconfig.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(config.Canonical(), &fields); err != nil {
+		return nil, err
+	}
+	fields["model"] = m
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	return agentconfig.Decode(text, agentconfig.Options{})
+}
+
+// host makes the first agent, or gives it another model; who has it already keeps
+// it.
+func (s *Server) host(ctx context.Context, m model) error {
+	config, err := configOf(m)
+	if err != nil {
+		return err
+	}
+	_, _, err = s.Hub.Agents.Put(ctx, local, hub.StoredAgent{
+		HostedAgent: shoal.HostedAgent{
+			ID: config.Agent.ID, SessionID: shoal.DefaultSession, Hash: config.Hash(), Config: config.Canonical(),
+		},
+		Name: config.Agent.Name, Description: config.Agent.Description,
+		OnNewMessage: config.Loop.OnNewMessage, SettleMs: config.Loop.SettleMs, MaxSteps: config.Loop.MaxSteps,
+	})
+	return err
+}
+
+// followKeys gives the first agent the model that there is a key for now, unless
+// somebody has changed its config, or deleted it.
+func (s *Server) followKeys(ctx context.Context) error {
+	stored, err := s.Hub.Agents.Get(ctx, local, shoal.DefaultSession, ShopAgent, 0)
+	if errors.Is(err, shoal.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, m := range models() {
+		config, err := configOf(m)
+		if err != nil {
+			return err
+		}
+		if config.Hash() == stored.Hash {
+			return s.host(ctx, present(s.config.Keys))
+		}
+	}
+	return nil
+}

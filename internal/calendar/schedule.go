@@ -1,0 +1,90 @@
+package calendar
+
+import "time"
+
+// schedule is an expression as sets of bits, one bit for each value of a field. star
+// marks a field that is not restricted.
+type schedule struct {
+	minutes, hours, days, months, weekdays uint64
+}
+
+const star = 1 << 63
+
+func has(set uint64, value int) bool { return set>>uint(value)&1 == 1 }
+
+// next finds the first moment behind after. It counts in days and hours of the
+// clock on the wall and looks for each when it is, so that no change of a clock
+// makes it lose a day.
+func (s schedule) next(after time.Time, zone *time.Location) (time.Time, bool) {
+	year, month, day := after.In(zone).Date()
+	// The day before comes again where clocks go back across midnight.
+	for i := -1; i < searchDays; i++ {
+		midnight := time.Date(year, month, day+i, 0, 0, 0, 0, time.UTC)
+		if !s.comes(midnight) {
+			continue
+		}
+		if first := s.firstOf(midnight, after, zone); !first.IsZero() {
+			return first, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// comes reports whether the schedule names a day.
+func (s schedule) comes(day time.Time) bool {
+	if !has(s.months, int(day.Month())) {
+		return false
+	}
+	inMonth, inWeek := has(s.days, day.Day()), has(s.weekdays, int(day.Weekday()))
+	if s.days&star != 0 || s.weekdays&star != 0 {
+		return inMonth && inWeek
+	}
+	return inMonth || inWeek
+}
+
+// firstOf returns the first moment of a day behind after, or the zero time.
+func (s schedule) firstOf(midnight, after time.Time, zone *time.Location) (first time.Time) {
+	for hour := range 24 {
+		if !has(s.hours, hour) {
+			continue
+		}
+		for minute := range 60 {
+			if !has(s.minutes, minute) {
+				continue
+			}
+			wall := midnight.Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute)
+			for _, moment := range moments(wall, zone) {
+				if moment.After(after) && (first.IsZero() || moment.Before(first)) {
+					first = moment
+				}
+			}
+		}
+	}
+	return first
+}
+
+// moments returns when the clocks of a zone show what wall shows in UTC: once,
+// twice, or never, and then the moment at which they would have.
+func moments(wall time.Time, zone *time.Location) []time.Time {
+	before := wall.Add(-offset(wall.Add(-24*time.Hour), zone))
+	behind := wall.Add(-offset(wall.Add(24*time.Hour), zone))
+	if before.Equal(behind) {
+		return []time.Time{before}
+	}
+	var out []time.Time
+	for _, moment := range []time.Time{before, behind} {
+		if moment.Add(offset(moment, zone)).Equal(wall) {
+			out = append(out, moment)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, before)
+	}
+	return out
+}
+
+// offset is how far the clocks of a zone are ahead of UTC.
+func offset(moment time.Time, zone *time.Location) time.Duration {
+	_, seconds := moment.In(zone).Zone()
+	return time.Duration(seconds) * time.Second
+}

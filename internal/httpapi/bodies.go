@@ -1,0 +1,35 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+)
+
+// BodyTypes returns the media types that a request may carry in place of JSON:
+// those of YAML for an agent config. It is for guard.Options.Accept.
+func BodyTypes(r *http.Request) []string {
+	if r.Method == http.MethodPut && below(r.URL.Path, "agents") == 1 {
+		return configTypes
+	}
+	return nil
+}
+
+// UploadLimit returns how many bytes a request may have that uploads a file, and
+// 0 for all others. It is for guard.Options.Upload.
+func UploadLimit(r *http.Request) int64 {
+	if r.Method == http.MethodPost && below(r.URL.Path, "files") == 0 {
+		return maxUpload
+	}
+	return 0
+}
+
+// below returns how many segments path has below a noun of a session, -1 if it
+// is elsewhere.
+func below(path, noun string) int {
+	rest, found := strings.CutPrefix(path, "/v1/sessions/")
+	segments := strings.Split(rest, "/")
+	if !found || len(segments) < 2 || segments[1] != noun {
+		return -1
+	}
+	return len(segments) - 2
+}

@@ -1,0 +1,74 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+const planPath = sessionPath + "/plans/{plan}"
+
+func planRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: agentPath + "/plans", do: listPlans, id: "listPlans", tag: "Plans",
+			summary: "List the plans of an agent", about: "In the order of ids, those that are over included. Admins only.",
+			query: listParams, status: http.StatusOK, out: page[shoal.Plan]{},
+		},
+		{
+			method: http.MethodPost, path: agentPath + "/plans", do: createPlan, id: "createPlan", tag: "Plans",
+			summary: "Make a plan", about: "Give `cron`, with a `timeZone` if UTC does not do, or `scheduledAt` for one time. Each due time starts one run. Admins only.",
+			in: shoal.NewPlan{}, example: `{"name": "morning report", "instruction": "Report yesterday's sales.", "cron": "0 8 * * 1-5", "timeZone": "Europe/Berlin"}`, once: true,
+			status: http.StatusCreated, out: shoal.Plan{}, errors: []shoal.Kind{shoal.SessionClosed},
+		},
+		{
+			method: http.MethodPatch, path: planPath, do: updatePlan, id: "updatePlan", tag: "Plans",
+			summary: "Change a plan", about: "What is left out stays as it is. `status` is `paused` or `pending`, which goes on with it, or `canceled`. Admins only.",
+			in: shoal.PlanChange{}, example: `{"status": "paused"}`, status: http.StatusOK, out: shoal.Plan{},
+			errors: []shoal.Kind{shoal.Conflict, shoal.SessionClosed},
+		},
+		{
+			method: http.MethodDelete, path: planPath, do: deletePlan, id: "deletePlan", tag: "Plans",
+			summary: "Delete a plan", about: "Runs that it started go on. Admins only.",
+			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
+		},
+	}
+}
+
+func (c *call) plan() shoal.PlanID { return shoal.PlanID(c.r.PathValue("plan")) }
+
+func listPlans(c *call) error {
+	after, limit, err := idCursor[shoal.PlanID](c)
+	if err != nil {
+		return err
+	}
+	found, err := c.Hub.Plans.List(c.ctx(), c.who, c.session(), c.agent())
+	first := slices.IndexFunc(found, func(p shoal.Plan) bool { return p.ID > after })
+	if first < 0 {
+		first = len(found)
+	}
+	return c.answerOr(err, http.StatusOK, pageOf(found[first:], limit, func(p shoal.Plan) string { return string(p.ID) }))
+}
+
+func createPlan(c *call) error {
+	var in shoal.NewPlan
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	made, err := c.Hub.Plans.Create(c.ctx(), c.who, c.session(), c.agent(), in, c.idempotencyKey())
+	return c.answerOr(err, http.StatusCreated, made)
+}
+
+func updatePlan(c *call) error {
+	var in shoal.PlanChange
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	changed, err := c.Hub.Plans.Update(c.ctx(), c.who, c.session(), c.plan(), in)
+	return c.answerOr(err, http.StatusOK, changed)
+}
+
+func deletePlan(c *call) error {
+	return c.done(c.Hub.Plans.Delete(c.ctx(), c.who, c.session(), c.plan()))
+}

@@ -1,0 +1,68 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+func usageRoutes() []route {
+	return []route{{
+		method: http.MethodGet, path: sessionPath + "/usage", do: sumUsage, id: "usage", tag: "Usage",
+		summary: "What model calls used", about: "One row for each group, or one over all without `by`. What is not grouped by is empty in a row. Admins only.",
+		query: []param{
+			{"by", "What to group by: `day`, `agent`, `model`, `run`, or several with commas between.", stringParam},
+			{"from", "From this time on: a time, or a date in UTC.", stringParam},
+			{"to", "Before this time.", stringParam},
+			{"agent", "Only this agent.", stringParam},
+			{"run", "Only this run.", stringParam},
+		},
+		status: http.StatusOK, out: page[shoal.UsageRow]{},
+	}}
+}
+
+var usageGroups = []string{"day", "agent", "model", "run"}
+
+func sumUsage(c *call) error {
+	agent, _ := c.value("agent")
+	run, _ := c.value("run")
+	q := hub.UsageQuery{Agent: shoal.EntityID(agent), Run: shoal.RunID(run)}
+	if by, _ := c.value("by"); by != "" {
+		for group := range strings.SplitSeq(by, ",") {
+			if !slices.Contains(usageGroups, group) || slices.Contains(q.By, group) {
+				return shoal.Invalid("query.by", "must be of "+joined(usageGroups)+", each once; several have commas between")
+			}
+			q.By = append(q.By, group)
+		}
+	}
+	var err error
+	if q.From, err = c.time("from"); err != nil {
+		return err
+	}
+	if q.To, err = c.time("to"); err != nil {
+		return err
+	}
+	rows, err := c.Hub.Usage.Sum(c.ctx(), c.who, c.session(), q)
+	return c.answerOr(err, http.StatusOK, pageOf(rows, len(rows), nil))
+}
+
+// time returns a parameter that is a time or a date, nil if it was not given.
+func (c *call) time(name string) (*shoal.Time, error) {
+	text, _ := c.value(name)
+	if text == "" {
+		return nil, nil
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		at := shoal.At(day)
+		return &at, nil
+	}
+	at := new(shoal.Time)
+	if at.UnmarshalText([]byte(text)) != nil {
+		return nil, shoal.Invalid("query."+name, `must be a time such as "2026-11-20T10:00:00.000Z", or a date`)
+	}
+	return at, nil
+}

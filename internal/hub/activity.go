@@ -1,0 +1,58 @@
+package hub
+
+import (
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// What presence knows of hosted agents. They make no calls: they are always there,
+// and run while a run of theirs does, on whatever node that is.
+
+// around lists who of a session may not be offline, in the order of ids: whoever
+// was felt here, and the hosted agents, who are always there.
+func (p *presence) around(tx Tx, session shoal.SessionID) ([]shoal.EntityID, error) {
+	out := p.here(session)
+	for after := shoal.EntityID(""); ; {
+		page, err := tx.HostedAgents(session, after, shoal.MaxPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range page {
+			out, after = append(out, a.ID), a.ID
+		}
+		if len(page) < shoal.MaxPage {
+			slices.Sort(out)
+			return slices.Compact(out), nil
+		}
+	}
+}
+
+// running notes on those of es whose runs are under way that they run; live
+// keeps it.
+func running(tx Tx, session shoal.SessionID, es ...*shoal.Entity) error {
+	es = slices.DeleteFunc(slices.Clone(es), func(e *shoal.Entity) bool { return !e.Hosted })
+	if len(es) == 0 {
+		return nil
+	}
+	filter := RunFilter{Status: []shoal.RunStatus{shoal.RunRunning}}
+	if len(es) == 1 {
+		filter.Agent, filter.Limit = es[0].ID, 1
+	}
+	runs, err := tx.Runs(session, filter)
+	for _, e := range es {
+		if slices.ContainsFunc(runs, func(r StoredRun) bool { return r.AgentID == e.ID }) {
+			e.State = shoal.Running
+		}
+	}
+	return err
+}
+
+// appeared tells that an entity is there from now on without ever calling.
+func (p *presence) appeared(s shoal.SessionID, e shoal.EntityID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sight(s, e).told = ""
+	close(p.arrived)
+	p.arrived = make(chan struct{})
+}

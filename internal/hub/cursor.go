@@ -1,0 +1,79 @@
+package hub
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// cursorPlace is what a cursor says: a place in the events of a session; the spaces
+// whose snapshot was already ahead of that place, whose events up to there must not
+// come twice; and how many bytes of the parts in progress were delivered. It is
+// good in the database that it is from.
+type cursorPlace struct {
+	place int64
+	ahead map[shoal.SpaceID]int64
+	known map[partKey]int
+}
+
+// cursorAt writes a place as the cursor that clients see:
+// EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES.
+func (c *core) cursorAt(at cursorPlace) shoal.Cursor {
+	out := c.store.Epoch() + "." + strconv.FormatInt(at.place, 10)
+	if len(at.ahead) == 0 && len(at.known) == 0 {
+		return shoal.Cursor(out)
+	}
+	rest := make([]string, 0, len(at.ahead)+len(at.known))
+	for space, upTo := range at.ahead {
+		if upTo > at.place {
+			rest = append(rest, string(space)+":"+strconv.FormatInt(upTo, 10))
+		}
+	}
+	for key, n := range at.known {
+		rest = append(rest, key.owner+"/"+string(key.part)+"="+strconv.Itoa(n))
+	}
+	if len(rest) == 0 {
+		return shoal.Cursor(out)
+	}
+	slices.Sort(rest)
+	return shoal.Cursor(out + "," + strings.Join(rest, ","))
+}
+
+// placeOf reads a cursor. ok is false for a cursor of another database: it
+// names no place here, so its bearer needs a snapshot.
+func (c *core) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at cursorPlace, ok bool, err error) {
+	parts := strings.Split(string(cursor), ",")
+	epoch, number, found := strings.Cut(parts[0], ".")
+	place, valid := placeNumber(number)
+	valid = valid && found
+	at = cursorPlace{place: place, ahead: map[shoal.SpaceID]int64{}, known: map[partKey]int{}}
+	for _, part := range parts[1:] {
+		valid = at.read(session, part) && valid
+	}
+	if !valid {
+		return at, false, shoal.Invalid("after", fmt.Sprintf("is no cursor: %.40q was not the id of an event here", cursor))
+	}
+	return at, epoch == c.store.Epoch(), nil
+}
+
+// read takes what stands behind the place.
+func (at *cursorPlace) read(session shoal.SessionID, s string) (ok bool) {
+	if name, number, found := strings.Cut(s, "="); found {
+		owner, part, slash := strings.Cut(name, "/")
+		n, valid := placeNumber(number)
+		at.known[partKey{session, owner, shoal.PartID(part)}] = int(n)
+		return valid && slash
+	}
+	space, number, found := strings.Cut(s, ":")
+	upTo, valid := placeNumber(number)
+	at.ahead[shoal.SpaceID(space)] = upTo
+	return valid && found
+}
+
+func placeNumber(s string) (place int64, ok bool) {
+	place, err := strconv.ParseInt(s, 10, 64)
+	return place, err == nil && place >= 0
+}

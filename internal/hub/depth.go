@@ -1,0 +1,103 @@
+package hub
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// How deep a chain of agents may go: each mention is one further. A chain that
+// passes connected agents, whose doings nobody here sees, may be longer.
+const (
+	maxDepth       = 5
+	maxLinkedDepth = 32
+)
+
+func (c Cause) limit() int {
+	if c.Linked {
+		return maxLinkedDepth
+	}
+	return maxDepth
+}
+
+func tooDeep(c Cause) bool { return c.Depth > c.limit() }
+
+// depthScope is that of the keys under which a space is told that a chain has
+// ended there: once for each root.
+const depthScope = "depth"
+
+// tellTooDeep says in a space that an agent was not started.
+func tellTooDeep(ch *change, s shoal.Space, agent shoal.EntityID, c Cause) error {
+	key := PostKey{Scope: depthScope, Key: string(s.ID) + "/" + c.Root}
+	_, _, err := ch.MessageByKey(s.SessionID, key.Scope, key.Key)
+	if !errors.Is(err, shoal.NotFound) {
+		return err
+	}
+	text := fmt.Sprintf("%s was not started: agents have mentioned each other %d times in a row here, and at most %d are allowed. A person can go on by writing to the agent.", agent, c.Depth, c.limit())
+	_, err = post(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, key)
+	return err
+}
+
+// chainPages bounds how far back a connected agent's mentions are looked for.
+const chainPages = 4
+
+// postedCause says where a posted message stands in a chain, and stores it for
+// those that follow. A person's is the beginning of one. An agent's continues the
+// deepest chain that it was mentioned in since its last message in the space.
+func postedCause(ch *change, sender shoal.Entity, m shoal.Message) (Cause, error) {
+	own := Cause{Root: string(m.ID)}
+	if sender.Kind != shoal.Agent {
+		return own, nil
+	}
+	c, err := mentionedCause(ch, m)
+	if err != nil || c.Root == "" {
+		return own, err
+	}
+	c.Depth, c.Linked = c.Depth+1, true
+	return c, ch.InsertCause(m.SessionID, m.ID, c)
+}
+
+// mentionedCause returns the deepest cause among the messages that mention the
+// sender of m since its last one; the zero value when there is none.
+func mentionedCause(ch *change, m shoal.Message) (deepest Cause, err error) {
+	before := m.Seq
+	for range chainPages {
+		page, err := ch.Messages(m.SessionID, m.SpaceID, Page{Before: before, Limit: shoal.DefaultPage})
+		if err != nil {
+			return deepest, err
+		}
+		var last *shoal.Message
+		for _, x := range slices.Backward(page) {
+			switch {
+			case x.EntityID == m.EntityID && last == nil:
+				last = &x
+			case !slices.Contains(x.Mentions, m.EntityID) || x.Status == shoal.MessageStreaming:
+			case last == nil || x.RunID != nil && x.UpdatedAt.After(last.CreatedAt.Time):
+				// A composite message is delivered when it is completed, which may be
+				// behind messages with later places.
+				c, err := causeOf(ch, x)
+				if err != nil {
+					return deepest, err
+				}
+				if deepest.Root == "" || c.Depth > deepest.Depth {
+					deepest = c
+				}
+			}
+		}
+		if last != nil || len(page) < shoal.DefaultPage {
+			break
+		}
+		before = page[0].Seq
+	}
+	return deepest, nil
+}
+
+func causeOf(tx Tx, m shoal.Message) (Cause, error) {
+	c, err := tx.Cause(m.SessionID, m.ID)
+	if c.Root == "" {
+		c.Root = string(m.ID)
+	}
+	return c, err
+}

@@ -1,0 +1,82 @@
+package hub
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// dueLook is how often the store is looked at when no hint says so.
+	dueLook = 30 * time.Second
+	// dueAtOnce is how many rows are settled in one transaction.
+	dueAtOnce = 100
+)
+
+// keepTime settles what is due until ctx ends: expired actions, waits that time
+// out. Each is settled once, by whichever server comes first.
+func (p *Pending) keepTime(ctx context.Context) {
+	sub := p.bus.Subscribe()
+	defer sub.Close()
+	sub.Add(dueTopic)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sub.Ready():
+			sub.Take()
+		case <-timer.C:
+		}
+		next, err := p.settleDue(ctx)
+		if err != nil && ctx.Err() == nil {
+			p.log.Error("what is due could not be settled; it is tried again", "error", err)
+			next = time.Second
+		}
+		timer.Reset(next)
+	}
+}
+
+// settleDue settles what is due and returns in what time to look again.
+func (p *Pending) settleDue(ctx context.Context) (time.Duration, error) {
+	for {
+		due, next := 0, dueLook
+		err := p.store.View(ctx, func(tx Tx) error {
+			now, err := tx.Now()
+			if err != nil {
+				return err
+			}
+			rows, err := tx.DuePending(now, 1)
+			if due = len(rows); err != nil || due > 0 {
+				return err
+			}
+			at, err := tx.NextDue()
+			if err == nil && at != nil {
+				next = min(dueLook, max(at.Sub(now.Time), time.Millisecond))
+			}
+			return err
+		})
+		if err != nil || due == 0 {
+			return next, err
+		}
+		err = p.change(ctx, "hub.Pending.settleDue", func(ch *change) error {
+			now, err := ch.Now()
+			if err != nil {
+				return err
+			}
+			rows, err := ch.DuePending(now, dueAtOnce)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if err := expire(ch, row, "Nobody answered in time."); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return next, err
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// What a follower does about parts that grow. known says how many bytes of each
+// part in progress it has delivered; every delta, and every event that ends or cuts
+// a part, is brought in line with that before it goes out.
+
+// partEvent is what a stored event does to a part. text is all of it, when the
+// event ends it.
+type partEvent struct {
+	key    partKey
+	what   shoal.EventType
+	text   string
+	offset int
+	head   shoal.PartHead
+	call   string
+	tool   string
+}
+
+// partOf returns what a stored event does to parts, nil for nothing.
+func partOf(ev StoredEvent) *partEvent {
+	switch ev.Type {
+	case shoal.EventMessageCompleted:
+		var d struct {
+			Message struct{ ID shoal.MessageID } `json:"message"`
+		}
+		if json.Unmarshal(ev.Data, &d) != nil {
+			return nil
+		}
+		return &partEvent{key: partKey{session: ev.Session, owner: string(d.Message.ID)}, what: ev.Type}
+	case shoal.EventTextStart, shoal.EventTextEnd, shoal.EventToolInputStart, shoal.EventToolInputAvailable,
+		shoal.EventToolOutputAvailable, shoal.EventToolOutputError, shoal.EventPartReset, shoal.EventPartRemoved:
+	default:
+		return nil
+	}
+	var d struct {
+		shoal.PartHead
+		ToolCallID string          `json:"toolCallId"`
+		ToolName   string          `json:"toolName"`
+		Text       string          `json:"text"`
+		Args       json.RawMessage `json:"args"`
+		Offset     int             `json:"offset"`
+	}
+	if json.Unmarshal(ev.Data, &d) != nil {
+		return nil
+	}
+	p := &partEvent{
+		key: partKey{ev.Session, string(d.MessageID), d.PartID}, what: ev.Type, text: d.Text, offset: d.Offset, head: d.PartHead, call: d.ToolCallID, tool: d.ToolName,
+	}
+	if ev.Type == shoal.EventToolInputAvailable {
+		p.text = string(d.Args)
+	}
+	return p
+}
+
+// cursor is what to resume behind for whoever has had the events up to a place,
+// and of the parts in progress what is known.
+func (f *Follower) cursor(place int64) shoal.Cursor {
+	return f.events.cursorAt(cursorPlace{place: place, ahead: f.ahead, known: f.known})
+}
+
+// A cursor names every part in progress. Up to manyParts each delta has one; who
+// follows more has one with a delta now and then, and after resuming may get deltas
+// again that it has had: their offsets say so.
+const (
+	manyParts  = 32
+	nowAndThen = 64
+)
+
+// deltaCursor is the cursor of a delta that everybody gets.
+func (f *Follower) deltaCursor() shoal.Cursor {
+	if f.deltas++; len(f.known) > manyParts && f.deltas%nowAndThen != 0 {
+		return ""
+	}
+	return f.cursor(f.after)
+}
+
+// notePart notes what a stored event does to a part, behind the rest of a part
+// that it ends. before is the place that was delivered last.
+func (f *Follower) notePart(en entry, before int64) error {
+	p := en.part
+	if p == nil || p.head.TargetEntityID != "" && !f.maySee(p.head.TargetEntityID) {
+		return nil
+	}
+	n, open := f.known[p.key]
+	switch p.what {
+	case shoal.EventTextStart, shoal.EventToolInputStart:
+		f.known[p.key] = 0
+	case shoal.EventPartReset:
+		if open {
+			f.known[p.key] = min(n, p.offset)
+			f.current = f.current && n >= p.offset
+		}
+	case shoal.EventTextEnd, shoal.EventToolInputAvailable:
+		if open && n < len(p.text) {
+			what := shoal.EventTextDelta
+			if p.tool != "" {
+				what = shoal.EventToolInputDelta
+			}
+			h := p.head
+			h.Type = what
+			if err := f.tell(what, before, p.key, shoal.DeltaData{PartHead: h, ToolCallID: p.call, ToolName: p.tool, Offset: n, Delta: p.text[n:]}); err != nil {
+				return err
+			}
+		}
+		if open && n > len(p.text) { // a crash has lost what was behind it
+			if err := f.cutBack(p.head, p.key, len(p.text), before); err != nil {
+				return err
+			}
+		}
+		delete(f.known, p.key)
+	case shoal.EventMessageCompleted:
+		for key := range f.known {
+			if key.owner != p.key.owner {
+				continue
+			}
+			if err := f.withdraw(en.event, key, before); err != nil { // a crash has lost it
+				return err
+			}
+		}
+	default:
+		delete(f.known, p.key)
+	}
+	return nil
+}
+
+// withdraw tells that a part is not there any more.
+func (f *Follower) withdraw(ev StoredEvent, key partKey, place int64) error {
+	delete(f.known, key)
+	ev.Type = shoal.EventPartRemoved
+	h := shoal.PartHead{EventHead: head(ev, shoal.Now()), MessageID: shoal.MessageID(key.owner), PartID: key.part}
+	body, err := encode(shoal.PartResetData{PartHead: h})
+	f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: f.cursor(place), Data: body})
+	return err
+}
+
+// tell queues a delta that this follower alone gets.
+func (f *Follower) tell(what shoal.EventType, place int64, key partKey, data shoal.DeltaData) error {
+	f.known[key] = data.Offset + len(data.Delta)
+	body, err := encode(data)
+	if err == nil {
+		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: f.cursor(place), Data: body})
+	}
+	return err
+}
+
+// passing queues a delta as far as it is new to the follower, behind what it has
+// missed. One that came before the snapshot says nothing that is not in it, or will
+// not be made good.
+func (f *Follower) passing(en entry) error {
+	n := en.delta
+	if f.ended || en.after < max(f.seen, f.ahead[n.space]) || !f.seesDelta(n.space, n.target, n.loose, n.show) {
+		return nil
+	}
+	have, open := f.known[n.key]
+	if !open && n.loose && n.offset == 0 && (n.first || n.size > 0) {
+		have, open = 0, true
+		f.known[n.key] = 0
+		if err := f.tellLoose(n, "start"); err != nil {
+			return err
+		}
+	}
+	if !open {
+		return nil
+	}
+	if err := f.extend(n, en.event, have); err != nil {
+		return err
+	}
+	if n.loose && n.last {
+		delete(f.known, n.key)
+		return f.tellLoose(n, "end")
+	}
+	return nil
+}
+
+// extend queues what is new of a delta for whoever has so many bytes of its part.
+func (f *Follower) extend(n *passing, ev StoredEvent, have int) error {
+	end := n.offset + n.size
+	switch {
+	case end <= have:
+		return nil
+	case n.offset == have:
+		f.known[n.key] = end
+		f.pending = append(f.pending, shoal.Event{Type: n.what, Cursor: f.deltaCursor(), Data: ev.Data})
+		return nil
+	}
+	var data shoal.DeltaData
+	if err := json.Unmarshal(ev.Data, &data); err != nil {
+		return err
+	}
+	if n.offset < have {
+		data.Delta = data.Delta[have-n.offset:]
+	} else {
+		text, ok := f.events.live.since(n.key, have, f.after)
+		if !ok || text == "" {
+			return nil // the next delta, or the part's end, makes it good
+		}
+		data.Delta = text
+	}
+	data.Offset = have
+	return f.tell(n.what, f.after, n.key, data)
+}
+
+// tellLoose queues the beginning or the end of what is in no message.
+func (f *Follower) tellLoose(n *passing, edge string) error {
+	what := looseEdge(n.what, edge)
+	h := n.head(shoal.Now())
+	h.Type = what
+	body, err := encode(h)
+	if err == nil {
+		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: f.cursor(f.after), Data: body})
+	}
+	return err
+}
+
+// looseEdge is the event at an edge of what deltas of a type belong to.
+func looseEdge(delta shoal.EventType, edge string) shoal.EventType {
+	switch {
+	case delta == shoal.EventReasoningDelta && edge == "start":
+		return shoal.EventReasoningStart
+	case delta == shoal.EventReasoningDelta:
+		return shoal.EventReasoningEnd
+	case delta == shoal.EventToolInputDelta && edge == "start":
+		return shoal.EventToolInputStart
+	case delta == shoal.EventToolInputDelta:
+		return shoal.EventToolInputAvailable
+	case edge == "start":
+		return shoal.EventTextStart
+	}
+	return shoal.EventTextEnd
+}
+
+// maySee reports whether what is for one member is for the follower.
+func (f *Follower) maySee(target shoal.EntityID) bool {
+	own := reader(f.who)
+	return target == "" || own == "" || own == target
+}
+
+// seesDelta reports whether a delta is for the follower: it is in its spaces, for
+// all members or for it. What is in no message is for services and admins, unless
+// the space is to see it.
+func (f *Follower) seesDelta(space shoal.SpaceID, target shoal.EntityID, loose, show bool) bool {
+	own := reader(f.who)
+	switch {
+	case !f.maySee(target):
+		return false
+	case f.req.Run != "":
+		return own == "" || (!loose || show) && f.spaces[space]
+	case loose && !show:
+		return false
+	case f.req.Space != "":
+		return space == f.req.Space
+	}
+	return f.in == nil || f.in[space]
+}
+
+// lookAround ends the follower of a run, or has it look at its spaces anew, when
+// its entity has joined or left one.
+func (f *Follower) lookAround(ctx context.Context) error {
+	if f.mine == nil {
+		return nil
+	}
+	select {
+	case <-f.mine.Ready():
+		f.elsewhere = true
+	default:
+	}
+	if !f.elsewhere {
+		return nil
+	}
+	f.elsewhere = false
+	f.mine.Take()
+	return f.events.store.View(ctx, f.mayFollowRun)
+}

@@ -1,0 +1,513 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+)
+
+// Whoever follows messages in progress, however late, interrupted and lossy, has
+// of each part what is stored of it, in deltas that fit together, and no event
+// twice. A run is played at random: it opens, grows, cuts back, withdraws and ends
+// parts, closes messages, thinks, and loses its server; followers join, read late,
+// are cut off in the middle of what they got, and resume.
+func TestGrowingMessages(t *testing.T) {
+	const seeds = 20
+	for seed := range seeds {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newGrowth(t, uint64(seed))
+				defer p.stop()
+				for range 120 {
+					p.step()
+				}
+				p.finish()
+			})
+		})
+	}
+}
+
+// lossyBus drops some of the passing events, and can be held: what is published
+// then comes all at once when it is released, so that hints become one.
+type lossyBus struct {
+	hub.Bus
+	rate float64
+
+	mu    sync.Mutex
+	rnd   *rand.Rand
+	held  bool
+	notes []hub.Note
+}
+
+func (b *lossyBus) Publish(n hub.Note) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case n.Event != nil && b.rnd.Float64() < b.rate:
+	case b.held:
+		b.notes = append(b.notes, n)
+	default:
+		b.Bus.Publish(n)
+	}
+}
+
+func (b *lossyBus) hold(held bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = held
+	for _, n := range b.notes {
+		b.Bus.Publish(n)
+	}
+	b.notes = nil
+}
+
+// betweenStore does something before a certain one of the next reads.
+type betweenStore struct {
+	hub.Store
+	mu   sync.Mutex
+	left int
+	do   func()
+}
+
+func (s *betweenStore) View(ctx context.Context, fn func(hub.Tx) error) error {
+	s.mu.Lock()
+	s.left--
+	do := s.do
+	if s.left != 0 {
+		do = nil
+	}
+	s.mu.Unlock()
+	if do != nil {
+		do()
+	}
+	return s.Store.View(ctx, fn)
+}
+
+func (s *betweenStore) before(reads int, do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left, s.do = reads, do
+}
+
+// growth is the run that is played, and what should be seen of it.
+type growth struct {
+	t       *testing.T
+	rnd     *rand.Rand
+	store   *betweenStore
+	bus     *lossyBus
+	hub     *hub.Hub
+	lease   hub.Lease
+	open    *shoal.Message
+	grown   map[shoal.PartID]string // of the parts in progress
+	saved   map[shoal.PartID]bool   // whether the store knows the part
+	rest    map[shoal.PartID]string // what a crash has lost, which comes again
+	count   int
+	think   string
+	thought string
+	readers []*growthReader
+}
+
+func newGrowth(t *testing.T, seed uint64) *growth {
+	p := &growth{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), store: &betweenStore{Store: shoaltest.OpenSQLite(t)}}
+	p.bus = &lossyBus{Bus: localbus.New(), rnd: newGrowthRand(seed), rate: []float64{0, 0.3}[seed%2]}
+	p.start()
+	admin := shoal.Principal{Role: shoal.RoleAdmin}
+	for _, e := range []shoal.NewEntity{{ID: "ann", Kind: shoal.Human}, {ID: "bot", Kind: shoal.Agent}} {
+		p.must(second(p.hub.Entities.Create(t.Context(), admin, shoal.DefaultSession, e, "")))
+	}
+	p.must(second(p.hub.Spaces.Create(t.Context(), admin, shoal.DefaultSession, shoal.NewSpace{
+		ID: "shop", Name: "Shop", Members: []shoal.EntityID{"ann", "bot"}, ShowAgentReasoning: true,
+	}, "")))
+	p.lease = hub.Lease{Session: shoal.DefaultSession, Run: "run_1"}
+	p.must(p.store.Update(t.Context(), func(tx hub.Tx) error { return tx.InsertRun(p.run()) }))
+	p.seize()
+	for _, kind := range []string{"space", "space", "own", "run", "session"} {
+		p.readers = append(p.readers, &growthReader{growth: p, kind: kind, messages: map[shoal.MessageID]*shoal.Message{}, text: map[string]string{}})
+	}
+	return p
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func (p *growth) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *growth) run() hub.StoredRun {
+	return hub.StoredRun{
+		Run: shoal.Run{
+			ID: "run_1", SessionID: shoal.DefaultSession, AgentID: "bot", Status: shoal.RunRunning, CauseRoot: "x", MaxSteps: 5, CreatedAt: shoal.Now(),
+			Trigger:          shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: "test", Payload: json.RawMessage(`{}`)},
+			PendingToolCalls: []shoal.PendingToolCall{}, Usage: shoal.Usage{Currency: shoal.Currency},
+		},
+		Version: 1, Space: "shop", Requester: "test", NotBefore: shoal.Now(), Conversation: "bot/shop", Turn: json.RawMessage(`{}`),
+	}
+}
+
+// seize takes the lease of the run.
+func (p *growth) seize() {
+	until := shoal.At(time.Now().Add(time.Hour))
+	p.lease.Generation++
+	p.must(p.store.Update(p.t.Context(), func(tx hub.Tx) error {
+		r, err := tx.Run(shoal.DefaultSession, "run_1")
+		if err != nil {
+			return err
+		}
+		r.Owner, r.LeaseUntil, r.Generation = "me", &until, p.lease.Generation
+		return tx.UpdateRun(r)
+	}))
+}
+
+func (p *growth) start() {
+	p.hub = hub.New(hub.Options{Store: p.store, Bus: p.bus})
+	p.must(p.hub.Start(context.Background()))
+	p.grown, p.saved, p.rest = map[shoal.PartID]string{}, map[shoal.PartID]bool{}, map[shoal.PartID]string{}
+}
+
+func (p *growth) stop() {
+	for _, r := range p.readers {
+		r.cut(0)
+	}
+	p.hub.Stop()
+}
+
+func (p *growth) write(fn func(*hub.RunChange) error) {
+	p.t.Helper()
+	p.must(p.hub.Work.Write(context.Background(), p.lease, fn))
+}
+
+// growing returns a part in progress, nil if there is none.
+func (p *growth) growing() *shoal.Part {
+	if p.open == nil {
+		return nil
+	}
+	var all []*shoal.Part
+	for i := range p.open.Parts {
+		if _, ok := p.grown[p.open.Parts[i].ID]; ok {
+			all = append(all, &p.open.Parts[i])
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all[p.rnd.IntN(len(all))]
+}
+
+func (p *growth) step() {
+	part := p.growing()
+	switch n := p.rnd.IntN(100); {
+	case n < 45 && part != nil:
+		p.delta(part)
+	case n < 55:
+		p.begin()
+	case n < 60 && part != nil:
+		p.reset(part)
+	case n < 63 && part != nil:
+		p.remove(part)
+	case n < 68 && part != nil:
+		p.end(part)
+	case n < 74 && p.open != nil:
+		p.save()
+	case n < 77 && p.open != nil:
+		p.close()
+	case n < 79:
+		p.crash()
+	case n < 83:
+		p.reason()
+	case n < 84:
+		synctest.Wait()
+	case n < 87:
+		p.bus.hold(true)
+	case n < 89:
+		p.bus.hold(false)
+	default:
+		p.readers[p.rnd.IntN(len(p.readers))].act()
+	}
+}
+
+func (p *growth) head(part *shoal.Part) shoal.PartHead {
+	return shoal.PartHead{MessageID: p.open.ID, PartID: part.ID}
+}
+
+func (p *growth) begin() {
+	p.count++
+	part := shoal.Part{ID: shoal.PartID(fmt.Sprintf("prt_%d", p.count)), Type: shoal.TextPart, Status: shoal.PartStreaming}
+	if p.rnd.IntN(3) == 0 {
+		part = shoal.Part{
+			ID: part.ID, Type: shoal.ToolPart, Status: shoal.PartInputStreaming, ToolName: "card", ToolCallID: fmt.Sprintf("call-%d", p.count), Args: json.RawMessage(`{}`),
+		}
+	}
+	fresh := p.open == nil
+	save := p.rnd.IntN(2) == 0
+	p.write(func(c *hub.RunChange) error {
+		if fresh {
+			m, err := c.OpenMessage(shoal.Message{ID: shoal.MessageID(fmt.Sprintf("msg_%d", p.count)), SpaceID: "shop"}, nil)
+			if err != nil {
+				return err
+			}
+			p.open = &m
+		}
+		var data hub.PartEvent = &shoal.TextData{PartHead: p.head(&part)}
+		what := shoal.EventTextStart
+		if part.Type == shoal.ToolPart {
+			what, data = shoal.EventToolInputStart, &shoal.ToolInputData{PartHead: p.head(&part), ToolCallID: part.ToolCallID, ToolName: part.ToolName}
+		}
+		if err := c.TellPart("shop", "", what, data); err != nil {
+			return err
+		}
+		if !save {
+			return nil
+		}
+		with := *p.open
+		with.Parts = append(p.drafts(), part)
+		return c.SaveMessage(with, nil)
+	})
+	p.open.Parts = append(p.open.Parts, part)
+	p.grown[part.ID] = ""
+	if save {
+		p.savedAll()
+	}
+}
+
+func (p *growth) savedAll() {
+	for _, part := range p.open.Parts {
+		p.saved[part.ID] = true
+	}
+}
+
+// drafts are the parts as they stand.
+func (p *growth) drafts() []shoal.Part {
+	out := slices.Clone(p.open.Parts)
+	for i := range out {
+		if text, ok := p.grown[out[i].ID]; ok && out[i].Type == shoal.TextPart {
+			out[i].Text = text
+		}
+	}
+	return out
+}
+
+var pieces = []string{"a", "bc", "<b>&", "größe", "日本", "🙂", " and so on", "\n"}
+
+func (p *growth) delta(part *shoal.Part) {
+	piece := pieces[p.rnd.IntN(len(pieces))]
+	if again := p.rest[part.ID]; again != "" {
+		_, size := utf8.DecodeRuneInString(again)
+		piece, p.rest[part.ID] = again[:size], again[size:]
+	}
+	text := p.grown[part.ID]
+	d := hub.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(text), Text: piece}
+	if part.Type == shoal.ToolPart {
+		d.Call, d.Tool = part.ToolCallID, part.ToolName
+		piece = strconv.Itoa(p.rnd.IntN(1000))
+		if text == "" {
+			piece = `{"n<&":1` + piece
+		}
+		d.Text = piece
+	}
+	p.hub.Work.Relay(p.lease, []hub.Delta{d})
+	p.grown[part.ID] = text + piece
+}
+
+func (p *growth) reset(part *shoal.Part) {
+	text := p.grown[part.ID]
+	at := 0
+	if len(text) > 0 && part.Type == shoal.TextPart {
+		at = p.rnd.IntN(len(text))
+		for at > 0 && !utf8.RuneStart(text[at]) {
+			at--
+		}
+	}
+	p.grown[part.ID] = text[:at]
+	delete(p.rest, part.ID)
+	save := p.rnd.IntN(2) == 0
+	p.write(func(c *hub.RunChange) error {
+		if err := c.TellPart("shop", "", shoal.EventPartReset, &shoal.PartResetData{PartHead: p.head(part), Offset: at}); err != nil || !save {
+			return err
+		}
+		with := *p.open
+		with.Parts = p.drafts()
+		return c.SaveMessage(with, nil)
+	})
+	if save {
+		p.savedAll()
+	}
+}
+
+func (p *growth) remove(part *shoal.Part) {
+	id := part.ID
+	h := p.head(part)
+	delete(p.grown, id)
+	p.open.Parts = slices.DeleteFunc(slices.Clone(p.open.Parts), func(o shoal.Part) bool { return o.ID == id })
+	p.write(func(c *hub.RunChange) error {
+		if err := c.TellPart("shop", "", shoal.EventPartRemoved, &shoal.PartResetData{PartHead: h}); err != nil {
+			return err
+		}
+		with := *p.open
+		with.Parts = p.drafts()
+		return c.SaveMessage(with, nil)
+	})
+	p.savedAll()
+}
+
+// endIn ends a part in a transaction, perhaps with a last piece that is relayed
+// too late.
+func (p *growth) endIn(c *hub.RunChange, part *shoal.Part) error {
+	if part.Type == shoal.TextPart {
+		part.Text, part.Status = p.grown[part.ID], shoal.PartDone
+		return c.TellPart("shop", "", shoal.EventTextEnd, &shoal.TextData{PartHead: p.head(part), Text: part.Text, Status: part.Status})
+	}
+	part.Args, part.Status = json.RawMessage(p.grown[part.ID]+"}"), shoal.PartRunning
+	if p.grown[part.ID] == "" {
+		part.Args = json.RawMessage("{}")
+	}
+	return c.TellPart("shop", "", shoal.EventToolInputAvailable, &shoal.ToolInputData{
+		PartHead: p.head(part), ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args,
+	})
+}
+
+func (p *growth) end(part *shoal.Part) {
+	p.write(func(c *hub.RunChange) error {
+		if err := p.endIn(c, part); err != nil {
+			return err
+		}
+		with := *p.open
+		with.Parts = p.drafts()
+		return c.SaveMessage(with, nil)
+	})
+	late := hub.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(p.grown[part.ID]), Text: "late"} // and wrong
+	delete(p.grown, part.ID)
+	p.savedAll()
+	if p.rnd.IntN(2) == 0 {
+		p.hub.Work.Relay(p.lease, []hub.Delta{late})
+	}
+}
+
+func (p *growth) save() {
+	p.write(func(c *hub.RunChange) error {
+		with := *p.open
+		with.Parts = p.drafts()
+		return c.SaveMessage(with, nil)
+	})
+	p.savedAll()
+}
+
+func (p *growth) close() {
+	p.write(func(c *hub.RunChange) error {
+		for i := range p.open.Parts {
+			if _, ok := p.grown[p.open.Parts[i].ID]; ok {
+				if err := p.endIn(c, &p.open.Parts[i]); err != nil {
+					return err
+				}
+			}
+		}
+		m := *p.open
+		m.Status = shoal.MessageCompleted
+		return c.CloseMessage(m, nil)
+	})
+	p.open, p.grown = nil, map[shoal.PartID]string{}
+}
+
+// crash is the end of a server: what was not saved is lost, and the run goes on
+// from there, or withdraws what it had.
+func (p *growth) crash() {
+	for _, r := range p.readers {
+		r.cut(p.rnd.IntN(3))
+	}
+	p.hub.Stop()
+	p.bus.hold(false)
+	before := p.grown
+	saved := p.saved
+	p.think = ""
+	p.start()
+	p.seize()
+	if p.open == nil {
+		return
+	}
+	p.must(p.hub.Work.Read(context.Background(), func(tx hub.Tx) error {
+		m, err := tx.Message(shoal.DefaultSession, "shop", p.open.ID)
+		p.open = &m
+		return err
+	}))
+	for _, part := range slices.Clone(p.open.Parts) {
+		if _, ok := before[part.ID]; !ok || !saved[part.ID] {
+			continue
+		}
+		p.saved[part.ID] = true
+		p.grown[part.ID] = part.Text
+		i := slices.IndexFunc(p.open.Parts, func(o shoal.Part) bool { return o.ID == part.ID })
+		if part.Type == shoal.ToolPart || p.rnd.IntN(2) == 0 {
+			p.remove(&p.open.Parts[i])
+		} else {
+			p.open.Parts[i].Text = ""
+			p.rest[part.ID] = strings.TrimPrefix(before[part.ID], part.Text)
+		}
+	}
+}
+
+func (p *growth) reason() {
+	d := hub.Delta{Space: "shop", Reasoning: true, Show: true, Part: shoal.PartID(p.think), Offset: len(p.thought), Text: "hm "}
+	switch {
+	case p.think == "":
+		p.count++
+		p.think, p.thought = fmt.Sprintf("prt_r%d", p.count), ""
+		d.Part, d.Offset, d.First, d.Text = shoal.PartID(p.think), 0, true, ""
+	case p.rnd.IntN(4) == 0:
+		d.Last, d.Text, p.think = true, "", ""
+	default:
+		p.thought += d.Text
+	}
+	p.hub.Work.Relay(p.lease, []hub.Delta{d})
+}
+
+// finish closes what is open, and checks that everybody has seen it.
+func (p *growth) finish() {
+	if p.open != nil {
+		p.close()
+	}
+	var stored []shoal.Message
+	p.must(p.hub.Work.Read(context.Background(), func(tx hub.Tx) (err error) {
+		stored, err = tx.Messages(shoal.DefaultSession, "shop", hub.Page{Limit: 50})
+		return err
+	}))
+	for _, r := range p.readers {
+		r.connect()
+		r.drain()
+		for _, m := range stored {
+			have := r.messages[m.ID]
+			if have == nil {
+				p.t.Errorf("%s has not seen message %s", r.kind, m.ID)
+				continue
+			}
+			if got, want := asJSON(have), asJSON(m); got != want {
+				p.t.Errorf("%s has of message %s\n%s\nstored is\n%s", r.kind, m.ID, got, want)
+			}
+		}
+	}
+}
+
+func asJSON(v any) string {
+	out, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(out)
+}
+
+func newGrowthRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 8)) }

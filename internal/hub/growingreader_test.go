@@ -1,0 +1,253 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// growthReader is a client: it makes messages of events.
+type growthReader struct {
+	*growth
+	kind     string
+	follower *hub.Follower
+	cursor   shoal.Cursor
+	place    int64
+	queue    []shoal.Event
+	messages map[shoal.MessageID]*shoal.Message
+	text     map[string]string // of parts in progress
+	log      []string
+}
+
+func (r *growthReader) act() {
+	switch n := r.rnd.IntN(10); {
+	case r.follower == nil:
+		if r.rnd.IntN(6) == 0 { // as a new client
+			r.cursor, r.place, r.messages, r.text, r.log = "", 0, map[shoal.MessageID]*shoal.Message{}, map[string]string{}, nil
+		}
+		r.connect()
+	case n < 6:
+		r.drain()
+	case n < 8:
+		r.take()
+		r.cut(r.rnd.IntN(len(r.queue) + 1))
+	default:
+		r.take()
+	}
+}
+
+func (r *growthReader) connect() {
+	if r.follower != nil {
+		return
+	}
+	who := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann", KeyID: "key_1"}
+	req := hub.FollowRequest{Session: shoal.DefaultSession, After: r.cursor}
+	switch r.kind {
+	case "space":
+		req.Space = "shop"
+	case "run":
+		req.Run, who = "run_1", shoal.Principal{Role: shoal.RoleAdmin}
+	case "session":
+		who = shoal.Principal{Role: shoal.RoleAdmin}
+	}
+	if part := r.growing(); part != nil && r.rnd.IntN(2) == 0 {
+		// A delta and a reset come between the end of the window and the snapshot, of
+		// which the feed learns later.
+		synctest.Wait()
+		r.store.before(2, func() {
+			r.delta(part)
+			synctest.Wait()
+			r.bus.hold(true)
+			r.reset(part)
+		})
+		defer r.store.before(0, nil)
+	}
+	f, err := r.hub.Events.Follow(context.Background(), who, req)
+	r.must(err)
+	r.follower = f
+}
+
+// take reads what has come.
+func (r *growthReader) take() {
+	for r.follower != nil {
+		events, err := r.follower.Next(context.Background(), time.Millisecond)
+		r.must(err)
+		if len(events) == 0 {
+			return
+		}
+		r.queue = append(r.queue, events...)
+	}
+}
+
+func (r *growthReader) drain() {
+	r.bus.hold(false)
+	synctest.Wait()
+	r.take()
+	r.handle(len(r.queue))
+	r.settled()
+}
+
+// settled checks that what the reader has is what there is, as far as it can be:
+// what the bus has lost comes with the next event.
+func (r *growthReader) settled() {
+	if r.open == nil || r.messages[r.open.ID] == nil {
+		return
+	}
+	for _, part := range r.open.Parts {
+		want, growing := r.grown[part.ID]
+		have, known := r.text[string(r.open.ID)+"/"+string(part.ID)]
+		if growing && (!known || !strings.HasPrefix(want, have) || r.bus.rate == 0 && want != have) {
+			r.fail("has %q (%v) of %s, there is %q", have, known, part.ID, want)
+		}
+	}
+}
+
+// cut ends the connection when so many of the events on the way have been handled.
+func (r *growthReader) cut(handled int) {
+	if r.follower == nil {
+		return
+	}
+	r.handle(min(handled, len(r.queue)))
+	r.follower.Close()
+	r.follower, r.queue = nil, nil
+}
+
+func (r *growthReader) fail(format string, args ...any) {
+	r.t.Helper()
+	r.t.Fatalf("%s: %s\n%s", r.kind, fmt.Sprintf(format, args...), strings.Join(r.log, "\n"))
+}
+
+func (r *growthReader) handle(n int) {
+	for _, ev := range r.queue[:n] {
+		r.log = append(r.log, fmt.Sprintf("%s %s %s", ev.Cursor, ev.Type, ev.Data))
+		r.event(ev)
+		if ev.Cursor != "" {
+			r.cursor = ev.Cursor
+		}
+	}
+	r.queue = r.queue[n:]
+}
+
+func (r *growthReader) event(ev shoal.Event) {
+	var d struct {
+		shoal.PartHead
+		Message  shoal.Message   `json:"message"`
+		Messages []shoal.Message `json:"messages"`
+		Delta    *string         `json:"delta"`
+		Offset   int             `json:"offset"`
+		Text     string          `json:"text"`
+		Args     json.RawMessage `json:"args"`
+		Call     string          `json:"toolCallId"`
+		Tool     string          `json:"toolName"`
+	}
+	if err := json.Unmarshal(ev.Data, &d); err != nil {
+		r.fail("%v in %s", err, ev.Data)
+	}
+	key := string(d.MessageID) + "/" + string(d.PartID)
+	if d.Delta == nil && ev.Type != shoal.EventSnapshot && ev.Type != shoal.EventSnapshotEnd {
+		r.once(ev)
+	}
+	switch ev.Type {
+	case shoal.EventSnapshot:
+		r.messages, r.text = map[shoal.MessageID]*shoal.Message{}, map[string]string{}
+		for _, m := range d.Messages {
+			r.messages[m.ID] = &m
+			for _, p := range m.Parts {
+				if p.Status == shoal.PartStreaming || p.Status == shoal.PartInputStreaming {
+					r.text[string(m.ID)+"/"+string(p.ID)] = p.Text
+				}
+			}
+		}
+	case shoal.EventMessageCreated, shoal.EventMessageCompleted:
+		r.completed(ev, d.Message)
+	case shoal.EventReasoningStart, shoal.EventTextStart, shoal.EventToolInputStart:
+		if _, there := r.text[key]; there {
+			r.fail("%s is begun twice", key)
+		}
+		r.text[key] = ""
+		part := shoal.Part{ID: d.PartID, Type: shoal.TextPart, Status: shoal.PartStreaming, ToolCallID: d.Call, ToolName: d.Tool}
+		if m := r.messages[d.MessageID]; m != nil {
+			m.Parts = append(m.Parts, part)
+		} else if d.MessageID != "" {
+			r.fail("%s begins in an unknown message", key)
+		}
+	case shoal.EventTextDelta, shoal.EventToolInputDelta, shoal.EventReasoningDelta:
+		have, there := r.text[key]
+		if !there || len(have) != d.Offset || *d.Delta == "" {
+			r.fail("delta %q at %d of %s, which has %q (%v)", *d.Delta, d.Offset, key, have, there)
+		}
+		r.text[key] += *d.Delta
+	case shoal.EventReasoningEnd:
+		if _, there := r.text[key]; !there {
+			r.fail("%s ends, but has not begun", key)
+		}
+		delete(r.text, key)
+	case shoal.EventTextEnd, shoal.EventToolInputAvailable:
+		if have := r.text[key]; have != d.Text+string(d.Args) {
+			r.fail("%s ends with %q, the deltas were %q", key, d.Text+string(d.Args), have)
+		}
+		delete(r.text, key)
+		p := r.part(d.MessageID, d.PartID)
+		p.Text, p.Args, p.Status = d.Text, d.Args, shoal.PartDone
+	case shoal.EventPartReset:
+		r.text[key] = r.text[key][:min(len(r.text[key]), d.Offset)]
+	case shoal.EventPartRemoved:
+		delete(r.text, key)
+		m := r.messages[d.MessageID]
+		m.Parts = slices.DeleteFunc(m.Parts, func(p shoal.Part) bool { return p.ID == d.PartID })
+	}
+}
+
+// once checks that a stored event comes once, in order.
+func (r *growthReader) once(ev shoal.Event) {
+	if ev.Cursor == "" || strings.HasPrefix(string(ev.Type), "reasoning") {
+		return
+	}
+	number, _, _ := strings.Cut(strings.TrimPrefix(string(ev.Cursor), r.store.Epoch()+"."), ",")
+	place, err := strconv.ParseInt(number, 10, 64)
+	made := ev.Type == shoal.EventPartReset || ev.Type == shoal.EventPartRemoved
+	if err != nil || place < r.place || place == r.place && !made {
+		r.fail("event %s comes behind place %d", ev.Cursor, r.place)
+	}
+	r.place = place
+}
+
+func (r *growthReader) part(message shoal.MessageID, id shoal.PartID) *shoal.Part {
+	if m := r.messages[message]; m != nil {
+		for i := range m.Parts {
+			if m.Parts[i].ID == id {
+				return &m.Parts[i]
+			}
+		}
+	}
+	r.fail("there is no part %s of message %s", id, message)
+	return nil
+}
+
+// completed takes a message, which must be what the reader has of it already.
+func (r *growthReader) completed(ev shoal.Event, m shoal.Message) {
+	if have := r.messages[m.ID]; have != nil && ev.Type == shoal.EventMessageCompleted {
+		for key := range r.text {
+			if strings.HasPrefix(key, string(m.ID)+"/") {
+				r.fail("message %s is completed, but %s grows", m.ID, key)
+			}
+		}
+		if len(have.Parts) != len(m.Parts) {
+			r.fail("message %s has %d parts, seen were %s", m.ID, len(m.Parts), asJSON(have.Parts))
+		}
+		for i, p := range m.Parts {
+			if q := have.Parts[i]; p.ID != q.ID || p.Text != q.Text || p.Type == shoal.ToolPart && string(p.Args) != string(q.Args) {
+				r.fail("part %d of message %s is %s, seen was %s", i, m.ID, asJSON(p), asJSON(q))
+			}
+		}
+	}
+	r.messages[m.ID] = &m
+}

@@ -1,0 +1,172 @@
+package hub
+
+import (
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// RunChange is one transaction of a run. What it has of [Tx] is for what the
+// executor keeps (steps, conversations, notes, usage); everything that others see
+// goes through its own methods.
+type RunChange struct {
+	*change
+	// Run is the run as it will be stored when the transaction ends: Turn, Steps,
+	// Usage, Began and Ended may be set. Status changes through the methods.
+	Run *StoredRun
+}
+
+// The methods on status. Each tells the run's followers and those of its spaces.
+
+// Start makes a queued run running, a parked one running again (run.resumed).
+// Nothing happens to one that is running.
+func (c *RunChange) Start() error {
+	what := shoal.EventRunResumed
+	switch {
+	case c.Run.Status == shoal.RunQueued:
+		at := c.at
+		c.Run.StartedAt, what = &at, shoal.EventRunStarted
+	case !c.Run.Status.Parked():
+		return nil
+	}
+	c.Run.Status = shoal.RunRunning
+	c.showActivity(c.Run.SessionID, c.Run.AgentID)
+	return tellRun(c.change, *c.Run, what)
+}
+
+// Park makes the run wait, waiting_tool if it waits for any pending action, else
+// waiting_reply, and gives the lease up. run.waiting_tool goes to each space that
+// shows one of the actions, and only if one of them was not told before. If an
+// answer came meanwhile, the run is awake again at once.
+func (c *RunChange) Park() error {
+	rows, err := c.PendingOf(c.Run.SessionID, c.Run.ID)
+	if err != nil {
+		return err
+	}
+	before := c.Run.Status
+	c.Run.Status, c.Run.Awake = parked(before, rows)
+	c.Run.Awake = c.Run.Awake || c.Run.Cancel
+	c.release()
+	c.showActivity(c.Run.SessionID, c.Run.AgentID)
+	if err := wakeNext(c.change, *c.Run); err != nil {
+		return err
+	}
+	tell := c.Run.Status != before
+	if !tell && c.Run.Status == shoal.RunWaitingTool {
+		if tell, err = c.untold(rows); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !tell:
+		return nil
+	case c.Run.Status == shoal.RunWaitingTool:
+		return tellWaitingTool(c.change, *c.Run, rows)
+	}
+	return tellRun(c.change, *c.Run, shoal.EventRunWaitingReply)
+}
+
+// parked returns how a run waits for these rows, and whether there is something to
+// do for it at once: one of them was settled that it has not been given, or all.
+func parked(before shoal.RunStatus, rows []StoredPending) (status shoal.RunStatus, awake bool) {
+	open, action, openAction := false, false, false
+	for _, p := range rows {
+		settled := p.Status != shoal.PendingOpen
+		if settled && p.Taken {
+			continue
+		}
+		open, awake = open || !settled, awake || settled
+		if !ownWait(p.Kind) {
+			action, openAction = true, openAction || !settled
+		}
+	}
+	switch {
+	case openAction:
+		return shoal.RunWaitingTool, awake
+	case open:
+		return shoal.RunWaitingReply, awake
+	case before.Parked():
+		return before, true
+	case action:
+		return shoal.RunWaitingTool, true
+	}
+	return shoal.RunWaitingReply, true
+}
+
+// untold reports whether one of the open actions is in no run.waiting_tool yet:
+// some of what the run waits for has come, and it waits for something new.
+func (c *RunChange) untold(rows []StoredPending) (bool, error) {
+	told := map[shoal.PendingID]bool{}
+	for place := int64(0); ; {
+		page, err := c.Events(c.Run.SessionID, EventFilter{Run: c.Run.ID}, place, feedPage)
+		if err != nil {
+			return false, err
+		}
+		for _, ev := range page {
+			place = ev.Place
+			if ev.Type == shoal.EventRunWaitingTool {
+				if err := noteTold(ev, told); err != nil {
+					return false, err
+				}
+			}
+		}
+		if len(page) < feedPage {
+			break
+		}
+	}
+	return slices.ContainsFunc(rows, func(p StoredPending) bool {
+		return p.Status == shoal.PendingOpen && !ownWait(p.Kind) && !told[p.ID]
+	}), nil
+}
+
+// Finish ends the run, cancels what it still waits for, wakes the next one that
+// waits for its end, and gives the lease up. failure is nil for a completed run.
+// The run's messages must be closed before.
+func (c *RunChange) Finish(status shoal.RunStatus, failure *shoal.RunError) error {
+	return finish(c.change, c.Run, status, failure)
+}
+
+// finish ends a run, but for storing it.
+func finish(ch *change, r *StoredRun, status shoal.RunStatus, failure *shoal.RunError) error {
+	at := ch.at
+	r.Status, r.Error, r.EndedAt = status, failure, &at
+	r.Owner, r.LeaseUntil, r.Awake = "", nil, false
+	if err := cancelPending(ch, r); err != nil {
+		return err
+	}
+	what := map[shoal.RunStatus]shoal.EventType{
+		shoal.RunCompleted: shoal.EventRunCompleted, shoal.RunFailed: shoal.EventRunFailed, shoal.RunCanceled: shoal.EventRunCanceled,
+	}[status]
+	if err := tellRun(ch, *r, what); err != nil {
+		return err
+	}
+	ch.showActivity(r.SessionID, r.AgentID)
+	ch.hint(workTopic)
+	return wakeNext(ch, *r)
+}
+
+// release gives the lease up.
+func (c *RunChange) release() {
+	c.Run.Owner, c.Run.LeaseUntil = "", nil
+	if c.Run.Awake {
+		c.hint(workTopic)
+	}
+}
+
+// showActivity has followers learn whether the agent runs now.
+func (ch *change) showActivity(session shoal.SessionID, agent shoal.EntityID) {
+	ch.after(func(bool) { ch.core.presence.touch(session, agent) })
+}
+
+// StepStarted tells the followers of the run.
+func (c *RunChange) StepStarted(s shoal.Step) error { return c.tellStep(shoal.EventStepStarted, s) }
+
+// StepCompleted tells the followers of the run.
+func (c *RunChange) StepCompleted(s shoal.Step) error { return c.tellStep(shoal.EventStepCompleted, s) }
+
+func (c *RunChange) tellStep(what shoal.EventType, s shoal.Step) error {
+	if s.ToolCalls == nil {
+		s.ToolCalls = []shoal.StepCall{}
+	}
+	return recordRun(c.change, *c.Run, "", true, what, func(h shoal.EventHead) any { return shoal.StepData{EventHead: h, Step: s} })
+}

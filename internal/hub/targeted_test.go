@@ -1,0 +1,142 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+)
+
+// A part for one member is seen by that member, services and admins; others learn
+// that it is there, wherever they read: in a snapshot, in events and deltas, in the
+// timeline, in their inbox and in the stream of the run.
+func TestTargetedPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &growth{t: t, store: &betweenStore{Store: shoaltest.OpenSQLite(t)}, bus: &lossyBus{Bus: localbus.New()}}
+		p.bus.rnd = newGrowthRand(1)
+		p.start()
+		defer p.hub.Stop()
+		for _, id := range []shoal.EntityID{"ann", "eve", "bot"} {
+			p.must(second(p.hub.Entities.Create(t.Context(), root, shoal.DefaultSession, shoal.NewEntity{ID: id}, "")))
+		}
+		p.must(second(p.hub.Spaces.Create(t.Context(), root, shoal.DefaultSession, shoal.NewSpace{
+			ID: "shop", Name: "Shop", Members: []shoal.EntityID{"ann", "eve", "bot"},
+		}, "")))
+		p.lease = hub.Lease{Session: shoal.DefaultSession, Run: "run_1"}
+		p.must(p.store.Update(t.Context(), func(tx hub.Tx) error { return tx.InsertRun(p.run()) }))
+		p.seize()
+		open := map[string]*hub.Follower{}
+		follow := func(name string, who shoal.Principal, req hub.FollowRequest) {
+			req.Session = shoal.DefaultSession
+			f, err := p.hub.Events.Follow(context.Background(), who, req)
+			p.must(err)
+			open[name] = f
+		}
+		defer func() {
+			for _, f := range open {
+				f.Close()
+			}
+		}()
+		eve := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "eve", KeyID: "eve"}
+		begin := func(when string) {
+			for name, who := range map[string]shoal.Principal{"ann": ann, "eve": eve, "root": root} {
+				follow(name+" follows the space "+when, who, hub.FollowRequest{Space: "shop"})
+				follow(name+" follows everything "+when, who, hub.FollowRequest{})
+				follow(name+" follows the run "+when, who, hub.FollowRequest{Run: "run_1"})
+			}
+		}
+		begin("from the start")
+		part := shoal.Part{
+			ID: "prt_1", Type: shoal.ToolPart, Status: shoal.PartInputStreaming, ToolName: "card", ToolCallID: "call-1", Args: json.RawMessage(`{}`), Target: "eve",
+		}
+		head := shoal.PartHead{MessageID: "msg_1", PartID: "prt_1"}
+		m := shoal.Message{ID: "msg_1", SpaceID: "shop", Parts: []shoal.Part{part}}
+		p.write(func(c *hub.RunChange) error {
+			if _, err := c.OpenMessage(m, nil); err != nil {
+				return err
+			}
+			if err := c.TellPart("shop", "eve", shoal.EventToolInputStart, &shoal.ToolInputData{PartHead: head, ToolCallID: "call-1", ToolName: "card"}); err != nil {
+				return err
+			}
+			return c.SaveMessage(m, nil)
+		})
+		relay := func(offset int, text string) {
+			p.hub.Work.Relay(p.lease, []hub.Delta{{Space: "shop", Message: "msg_1", Part: "prt_1", Target: "eve", Call: "call-1", Tool: "card", Offset: offset, Text: text}})
+		}
+		relay(0, `{"say":"sec`)
+		synctest.Wait()
+		begin("from the middle")
+		relay(11, `ret"}`)
+		m.Parts[0].Args, m.Parts[0].Status = json.RawMessage(`{"say":"secret"}`), shoal.PartRunning
+		p.write(func(c *hub.RunChange) error {
+			if err := c.TellPart("shop", "eve", shoal.EventToolInputAvailable, &shoal.ToolInputData{
+				PartHead: head, ToolCallID: "call-1", ToolName: "card", Args: m.Parts[0].Args,
+			}); err != nil {
+				return err
+			}
+			where := m.SpaceID
+			if _, err := c.OpenPending(hub.StoredPending{
+				PendingAction: shoal.PendingAction{Kind: shoal.PendingClientTool, SpaceID: &where, ToolCallID: "call-1", ToolName: "card", Args: m.Parts[0].Args},
+				Request:       "r1", Target: "eve",
+			}); err != nil {
+				return err
+			}
+			return c.UpdateMessage(m, nil)
+		})
+		begin("while it waits")
+		m.Parts[0].Result, m.Parts[0].Status, m.Parts[0].AnsweredBy = json.RawMessage(`"secret, too"`), shoal.PartDone, "eve"
+		p.write(func(c *hub.RunChange) error {
+			if err := c.TellPart("shop", "eve", shoal.EventToolOutputAvailable, &shoal.ToolOutputData{
+				PartHead: head, ToolCallID: "call-1", ToolName: "card", Status: shoal.PartDone, Result: m.Parts[0].Result,
+			}); err != nil {
+				return err
+			}
+			m.Status = shoal.MessageCompleted
+			return c.CloseMessage(m, nil)
+		})
+		begin("at the end")
+		for name, f := range open {
+			var all strings.Builder
+			for {
+				events, err := f.Next(context.Background(), time.Millisecond)
+				p.must(err)
+				if len(events) == 0 {
+					break
+				}
+				for _, ev := range events {
+					all.WriteString(string(ev.Type) + " " + string(ev.Data) + "\n")
+				}
+			}
+			checkSecret(t, name, all.String())
+		}
+		for name, who := range map[string]shoal.Principal{"ann": ann, "eve": eve, "root": root} {
+			messages, err := p.hub.Messages.Read(t.Context(), who, shoal.DefaultSession, "shop", hub.Page{Limit: 10})
+			p.must(err)
+			checkSecret(t, name+" reads", asJSON(messages))
+			if who.EntityID == "" {
+				continue
+			}
+			d, err := p.hub.Inbox.Wait(t.Context(), who, hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages})
+			p.must(err)
+			checkSecret(t, name+" waits", asJSON(d.Result))
+		}
+	})
+}
+
+func checkSecret(t *testing.T, name, seen string) {
+	t.Helper()
+	hidden := strings.HasPrefix(name, "ann")
+	if strings.Contains(seen, "sec") == hidden || strings.Contains(seen, `"card"`) == hidden {
+		t.Errorf("%s and sees\n%s", name, seen)
+	}
+	if !strings.Contains(seen, "prt_1") {
+		t.Errorf("%s and does not learn of the part\n%s", name, seen)
+	}
+}

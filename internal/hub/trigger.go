@@ -1,0 +1,143 @@
+package hub
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// trigger starts the runs that a posted message is for, and returns the agents
+// that refuse it because they run. It costs a space without hosted agents one
+// look.
+func trigger(ch *change, s shoal.Space, m shoal.Message, asked *bool) (skipped []shoal.EntityID, err error) {
+	if m.EntityID == shoal.System {
+		return nil, nil
+	}
+	hosted, err := ch.HostedMembers(m.SessionID, m.SpaceID)
+	if err != nil || len(hosted) == 0 {
+		return nil, err
+	}
+	sender, err := ch.Entity(m.SessionID, m.EntityID)
+	if err != nil {
+		return nil, err
+	}
+	replied, err := settleReplies(ch, m)
+	if err != nil {
+		return nil, err
+	}
+	cause, err := postedCause(ch, sender, m)
+	if err != nil || asked != nil && !*asked {
+		return nil, err
+	}
+	agents, err := actors(ch, s, m, sender, hosted)
+	if err != nil {
+		return nil, err
+	}
+	s.LastSeq = m.Seq
+	for _, id := range agents {
+		if slices.Contains(replied, id) {
+			continue
+		}
+		refused, err := startOn(ch, s, m, sender, id, cause)
+		if err != nil {
+			return nil, err
+		}
+		if refused {
+			skipped = append(skipped, id)
+		}
+	}
+	return skipped, nil
+}
+
+// actors returns the hosted agents that act on a message. An agent's acts on whom
+// it mentions, a person's on the mentioned agents if there are any, else on the
+// space's admin agent, else on the only hosted one.
+func actors(tx Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, hosted []shoal.EntityID) (out []shoal.EntityID, err error) {
+	agents := false
+	for _, id := range m.Mentions {
+		switch {
+		case slices.Contains(hosted, id):
+			agents = true
+			if id != sender.ID {
+				out = append(out, id)
+			}
+		case !agents:
+			e, err := tx.Entity(m.SessionID, id)
+			if err != nil {
+				return nil, err
+			}
+			agents = e.Kind == shoal.Agent
+		}
+	}
+	switch {
+	case agents || sender.Kind == shoal.Agent:
+		return out, nil
+	case s.AdminAgentID != nil && slices.Contains(hosted, *s.AdminAgentID):
+		return []shoal.EntityID{*s.AdminAgentID}, nil
+	case s.AdminAgentID == nil && len(hosted) == 1:
+		return hosted, nil
+	}
+	return nil, nil
+}
+
+// startOn starts one agent on a message, unless it is too deep in the chain.
+func startOn(ch *change, s shoal.Space, m shoal.Message, sender shoal.Entity, agent shoal.EntityID, cause Cause) (refused bool, err error) {
+	if tooDeep(cause) {
+		return false, tellTooDeep(ch, s, agent, cause)
+	}
+	t := shoal.Trigger{
+		Type: shoal.SpaceMessageTrigger, SpaceID: s.ID, SpaceName: s.Name, MessageID: m.ID, MessageContent: m.Text(),
+		SenderEntityID: sender.ID, SenderName: sender.Name, SenderType: sender.Kind,
+	}
+	if sender.Kind == shoal.Agent {
+		t.MentionReason = sender.Name + " mentioned you."
+	}
+	return start{session: s.SessionID, agent: agent, trigger: t, cause: cause, requester: string(sender.ID)}.onMessage(ch)
+}
+
+// repliedTo notes whose waits a message has satisfied.
+func (ch *change) repliedTo(m shoal.MessageID, agents []shoal.EntityID) {
+	if len(agents) == 0 {
+		return
+	}
+	if ch.replied == nil {
+		ch.replied = map[shoal.MessageID][]shoal.EntityID{}
+	}
+	ch.replied[m] = agents
+}
+
+// StartMention starts a run of a hosted agent that a closed message mentions, at a
+// depth one greater. Who is too deep in the chain is not started; the space is told
+// so once for each root. Other entities have the message in their inbox already;
+// an agent that waited for this message goes on with it and is not started. Who
+// has left the space, or does not take messages while it runs, is not started.
+func (c *RunChange) StartMention(space shoal.SpaceID, message shoal.MessageID, mentioned shoal.EntityID) error {
+	if mentioned == c.Run.AgentID || slices.Contains(c.replied[message], mentioned) {
+		return nil
+	}
+	hosted, err := c.HostedMembers(c.Run.SessionID, space)
+	if err != nil || !slices.Contains(hosted, mentioned) {
+		return err
+	}
+	s, err := c.LockSpace(c.Run.SessionID, space)
+	if err != nil || s.Status == shoal.SpaceShut {
+		return err
+	}
+	m, err := c.Message(c.Run.SessionID, space, message)
+	if err != nil {
+		return err
+	}
+	sender, err := c.Entity(c.Run.SessionID, c.Run.AgentID)
+	if errors.Is(err, shoal.NotFound) {
+		return nil // deleted: it starts nobody any more
+	}
+	if err != nil {
+		return err
+	}
+	_, err = startOn(c.change, s, m, sender, mentioned, Cause{Root: c.Run.CauseRoot, Depth: c.Run.Depth + 1, Linked: c.Run.Linked})
+	return err
+}

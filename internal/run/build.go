@@ -1,0 +1,225 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/price"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/spacetool"
+	"github.com/shoal-dev/shoal/internal/tool"
+)
+
+// agentName is who speaks in events and requests of the run itself.
+func (x *execution) agentName() string { return string(x.run.AgentID) }
+
+// forTools is the run as its built-in tools know it.
+func (x *execution) forTools() *spacetool.Run {
+	return &spacetool.Run{
+		Hub: x.hub, Lease: x.lease, Run: x.run, Config: x.config, Write: x.write,
+		Delegated: func(to shoal.RunID) { x.cancel(&delegatedError{to}) },
+	}
+}
+
+// composeTools says how the calls of the run's tools appear in spaces. It also
+// makes the tools.
+func (x *execution) composeTools() ([]compose.Tool, error) {
+	tools, err := x.makeTools(x.config)
+	if err != nil {
+		return nil, err
+	}
+	out := []compose.Tool{{Name: spacetool.SendTool, Send: true}}
+	for _, t := range tools {
+		c := t.Config()
+		shown := compose.Tool{Name: c.Name, Display: c.DisplayTool, Targeted: c.Targeted}
+		if d := c.Display; d != nil {
+			if shown.Hints, err = json.Marshal(d); err != nil {
+				return nil, err
+			}
+			client := t.Kind() == tool.Client // who executes it has to see it
+			shown.Hidden = d.Mode == "hidden" && !client
+			shown.HideInput = d.ShowInput != nil && !*d.ShowInput && !client
+			shown.HideOutput = d.ShowOutput != nil && !*d.ShowOutput && !client
+		}
+		out = append(out, shown)
+	}
+	return out, nil
+}
+
+// makeTools makes the tools of a configuration, and notes them under its agent.
+func (x *execution) makeTools(c *agentconfig.Config) ([]*tool.Tool, error) {
+	o := tool.Options{Network: x.e.o.Network, Env: x.e.o.Env, Agent: x.asked, Keys: x.e.o.Keys, Keep: x.keepFile}
+	if c.Agent.ID == x.run.AgentID { // an agent that is asked does not see the run's conversation
+		o.History = x.said
+	}
+	tools, err := tool.All(c, o)
+	if err != nil {
+		return nil, err
+	}
+	byName := make(map[string]*tool.Tool, len(tools))
+	for _, t := range tools {
+		byName[t.Config().Name] = t
+	}
+	x.toolsMu.Lock()
+	defer x.toolsMu.Unlock()
+	x.tools[string(c.Agent.ID)] = byName
+	return tools, nil
+}
+
+// build makes the run's agent. closed ends its connections.
+func (x *execution) build() (a *agent.Agent, closed func(), err error) {
+	closed = x.closeServers
+	defer func() {
+		if err != nil {
+			closed()
+		}
+	}()
+	model, err := x.e.o.Models(x.config)
+	if err != nil {
+		return nil, closed, err
+	}
+	x.model = model.Info()
+	prompt, err := spacetool.Prompt(x.ctx, x.forTools())
+	if err != nil {
+		return nil, closed, err
+	}
+	builtIn, err := spacetool.Tools(x.ctx, x.forTools())
+	if err != nil {
+		return nil, closed, err
+	}
+	o := options(x.config)
+	o.Instructions = prompt
+	o.TurnTimeout = x.store.left(time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond)
+	o.Tools = append(builtIn, x.configured(x.config)...)
+	o.Tools = append(o.Tools, x.serverTools(x.ctx, x.config, o.Tools)...)
+	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, x.pictures()}
+	o.Answer = x.answer
+	a, err = agent.New(model, o)
+	return a, closed, err
+}
+
+// configured returns the tools that makeTools noted.
+func (x *execution) configured(c *agentconfig.Config) []agent.Tool {
+	x.toolsMu.Lock()
+	defer x.toolsMu.Unlock()
+	var out []agent.Tool
+	for _, t := range c.Tools {
+		if made := x.tools[string(c.Agent.ID)][t.Name]; made != nil {
+			out = append(out, made)
+		}
+	}
+	return out
+}
+
+// manyTools stands for no limit of tools at once.
+const manyTools = 1 << 16
+
+// options maps a configuration. There 0 is no limit; here it is the default, and a
+// negative number no limit.
+func options(c *agentconfig.Config) agent.Options {
+	l := c.Loop
+	return agent.Options{
+		Name: string(c.Agent.ID), Description: c.Agent.Description,
+		ToolChoice: agent.ToolChoice{Mode: agent.ToolMode(l.ToolChoice)},
+		Settings: agent.Settings{
+			Temperature: c.Model.Temperature, MaxOutputTokens: c.Model.MaxOutputTokens, ProviderOptions: providerOptions(c),
+			Reasoning: agent.Reasoning{
+				Enabled: c.Model.Reasoning.Enabled, Effort: c.Model.Reasoning.Effort, BudgetTokens: c.Model.Reasoning.BudgetTokens,
+				IncludeThoughts: c.Model.Reasoning.IncludeThoughts, Summary: c.Model.Reasoning.Summary,
+			},
+		},
+		MaxSteps: l.MaxSteps, Continuation: l.Continuation,
+		MaxErrors: unlimited(l.MaxConsecutiveErrors, -1), MaxIdenticalCalls: unlimited(l.MaxIdenticalCalls, -1),
+		MaxParallelTools: unlimited(l.MaxParallelTools, manyTools),
+		MaxResultBytes:   tool.MaxResult, MaxArgumentBytes: 1 << 20,
+		ToolTimeout: time.Duration(unlimited(l.ToolTimeoutMs, -1)) * time.Millisecond,
+		Grace:       time.Second,
+		Reduction: agent.Reduction{
+			Strategy: agent.ReductionStrategy(c.Context.Reduction.Strategy), Target: c.Context.Reduction.Target, Threshold: c.Context.Reduction.Threshold,
+		},
+		Price: price.Of, MaxTokens: c.Budget.MaxTokensPerRun,
+	}
+}
+
+// unlimited returns none for 0.
+func unlimited[T int | int64](v, none T) T {
+	if v == 0 {
+		return none
+	}
+	return v
+}
+
+// asked makes an agent that a tool asks. Nothing of it reaches a space by itself.
+func (x *execution) asked(ctx context.Context, id shoal.EntityID) (*agent.Agent, error) {
+	var stored hub.StoredAgent
+	err := x.read(ctx, func(tx hub.Tx) (err error) {
+		stored, err = tx.HostedAgent(x.run.SessionID, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c, err := agentconfig.Load(stored.Config)
+	if err != nil {
+		return nil, err
+	}
+	own := *c
+	own.Agent.ID = id
+	own.Tools = make([]agentconfig.Tool, len(c.Tools))
+	for i, t := range c.Tools {
+		t.DisplayTool, t.Targeted = false, false
+		own.Tools[i] = t
+	}
+	if id != x.run.AgentID { // its own tools are noted already, and may be shown
+		if _, err := x.makeTools(&own); err != nil {
+			return nil, err
+		}
+	}
+	model, err := x.e.o.Models(&own)
+	if err != nil {
+		return nil, err
+	}
+	o := options(&own)
+	o.Instructions = own.Agent.System
+	if own.Agent.Instructions != "" {
+		o.Instructions += "\n\n" + own.Agent.Instructions
+	}
+	o.TurnTimeout = time.Duration(unlimited(own.Loop.RunTimeoutMs, -1)) * time.Millisecond
+	if o.TurnTimeout < 0 {
+		o.TurnTimeout = -1
+	}
+	o.Tools = x.configured(&own)
+	o.Tools = append(o.Tools, x.serverTools(ctx, &own, o.Tools)...)
+	o.Middleware = []agent.Middleware{x.pictures()} // the caller's history may hold some
+	return agent.New(model, o)
+}
+
+// vendorModel makes the model that a configuration names.
+func (e *Executor) vendorModel(c *agentconfig.Config) (agent.Model, error) {
+	make, ok := vendors[c.Model.Provider]
+	if !ok {
+		return nil, shoal.Invalid("model.provider", fmt.Sprintf("is %q, which this server does not know", c.Model.Provider))
+	}
+	m, err := make(c.Model, e.o.Keys)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, errors.New("run: a vendor made no model")
+	}
+	return m, nil
+}
+
+// findTool returns a configured tool of an agent, nil if there is none.
+func (x *execution) findTool(agentName, name string) *tool.Tool {
+	x.toolsMu.Lock()
+	defer x.toolsMu.Unlock()
+	return x.tools[agentName][name]
+}

@@ -1,0 +1,210 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// Causes with which an execution is ended from inside.
+var (
+	errCanceled = errors.New("the run was canceled")
+	errBudget   = errors.New("the agent's budget of the day is used up")
+)
+
+// delegatedError is the cause that ends a run whose work another agent does.
+type delegatedError struct{ to shoal.RunID }
+
+func (e *delegatedError) Error() string { return "the work was handed over to the run " + string(e.to) }
+
+// brokenError is the cause that ends a run whose effects could not be stored.
+type brokenError struct{ err error }
+
+func (e *brokenError) Error() string { return "an effect could not be stored: " + e.err.Error() }
+func (e *brokenError) Unwrap() error { return e.err }
+
+// unreadableError is about something stored that means nothing to this server, or a
+// fault of its own: to try again would not help.
+type unreadableError struct {
+	what string
+	err  error
+}
+
+func (e *unreadableError) Error() string { return fmt.Sprintf("run: %s: %v", e.what, e.err) }
+func (e *unreadableError) Unwrap() error { return e.err }
+
+func canceledEnd(message string) agent.TurnEnd {
+	return agent.TurnEnd{Outcome: agent.Canceled, Reason: agent.ReasonCanceled, Message: message, At: time.Now()}
+}
+
+// verdict says what the end of a turn is for the run: what canceled the turn from
+// here is not always a cancellation.
+func (x *execution) verdict(end agent.TurnEnd) agent.TurnEnd {
+	if end.Outcome != agent.Canceled {
+		return end
+	}
+	var handed *delegatedError
+	var broken *brokenError
+	switch cause := context.Cause(x.ctx); {
+	case errors.Is(cause, errBudget):
+		end.Outcome, end.Reason = agent.Failed, agent.ReasonBudget
+		end.Message = fmt.Sprintf("The agent has used its %.2f USD of today.", x.config.Budget.MaxCostPerDay)
+	case errors.As(cause, &broken):
+		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonStorage, "What the run did could not be stored."
+	case errors.As(cause, &handed):
+		end.Message = fmt.Sprintf("The work was handed over to the run %s.", handed.to)
+	case errors.Is(cause, errCanceled):
+		end.Message = "The run was canceled."
+	}
+	return end
+}
+
+// codes are the contract's words for the agent's own reasons; the others are the
+// same.
+var codes = map[agent.Reason]string{
+	agent.ReasonDenied: "max_steps", agent.ReasonInvalidRequest: "internal", agent.ReasonOutput: "internal", agent.ReasonUnknownTool: "internal",
+}
+
+// retryable are the codes of failures that the same trigger may not meet again.
+var retryable = map[agent.Reason]bool{
+	agent.ReasonRateLimited: true, agent.ReasonUnavailable: true, agent.ReasonTimeout: true, agent.ReasonStorage: true,
+}
+
+// ending returns the run's last status and its error.
+func ending(end agent.TurnEnd) (shoal.RunStatus, *shoal.RunError) {
+	code, other := codes[end.Reason]
+	if !other {
+		code = string(end.Reason)
+	}
+	failure := &shoal.RunError{Code: code, Message: end.Message, Retryable: retryable[end.Reason]}
+	switch end.Outcome {
+	case agent.Completed:
+		return shoal.RunCompleted, nil
+	case agent.Canceled:
+		failure.Code = string(agent.ReasonCanceled)
+		return shoal.RunCanceled, failure
+	}
+	return shoal.RunFailed, failure
+}
+
+// end ends a run whose turn has ended already.
+func (x *execution) end(end agent.TurnEnd) error {
+	return x.finish(x.composer.End(end.Outcome), end)
+}
+
+// finish performs the last effects and ends the run, in one transaction.
+func (x *execution) finish(effects []compose.Effect, end agent.TurnEnd) error {
+	status, failure := ending(end)
+	return x.perform(effects, func(c *hub.RunChange) error {
+		if c.Run.Began != 0 {
+			place, err := x.nextPlace(c)
+			if err != nil {
+				return err
+			}
+			c.Run.Ended = place
+		}
+		return c.Finish(status, failure)
+	})
+}
+
+// endWaiting ends a run whose turn is not under way: it waits, or was cut off. What
+// its tools did stays in the conversation.
+func (x *execution) endWaiting(end agent.TurnEnd) error {
+	effects := x.composer.End(end.Outcome)
+	if x.store.open() {
+		if err := x.openConversation(); err != nil {
+			return err
+		}
+		if err := agent.OpenConversation(x.store, string(x.run.ID)).Discard(context.WithoutCancel(x.ctx)); err != nil {
+			return err
+		}
+	}
+	return x.finish(effects, end)
+}
+
+// openConversation makes the store ready for the agent.
+func (x *execution) openConversation() error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), writeTimeout)
+	defer cancel()
+	return x.read(ctx, x.store.begin)
+}
+
+// abort ends a run that could not go on because of err: once more from what is
+// stored, since nobody knows how much of it is.
+func (x *execution) abort(err error) error {
+	end := agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: sentence(err, "The run could not go on because of a fault in the server.")}
+	switch {
+	case x.ctx.Err() != nil && errors.Is(err, context.Canceled):
+		end = x.verdict(canceledEnd("The run was canceled."))
+	case storage(err):
+		end.Reason, end.Message = agent.ReasonStorage, "What the run did could not be stored."
+	}
+	if end.Outcome == agent.Failed {
+		x.log.Error("the run cannot go on", "error", err)
+	}
+	if err := x.load(); err != nil {
+		if storage(err) {
+			return err
+		}
+		end.Reason, end.Message = agent.ReasonInternal, sentence(err, end.Message)
+		return x.force(end)
+	}
+	if err := x.takeUp(); err != nil {
+		return err
+	}
+	if x.store.ended != nil {
+		return x.end(*x.store.ended)
+	}
+	return x.endWaiting(end)
+}
+
+// force ends a run of which not even the messages can be read: they stay as others
+// see them.
+func (x *execution) force(end agent.TurnEnd) error {
+	status, failure := ending(end)
+	return x.write(x.ctx, func(c *hub.RunChange) error {
+		composed, err := c.Composed(x.run.SessionID, x.run.ID)
+		if err != nil {
+			return err
+		}
+		for _, m := range composed {
+			if m.Status != shoal.MessageStreaming {
+				continue
+			}
+			m.Status = shoal.MessageFailed
+			if err := c.CloseMessage(m.Message, m.State); err != nil {
+				return err
+			}
+		}
+		return c.Finish(status, failure)
+	})
+}
+
+// storage reports whether err is one of the store's.
+func storage(err error) bool {
+	var broken *brokenError
+	var unreadable *unreadableError
+	if errors.As(err, &unreadable) {
+		return false
+	}
+	if errors.As(err, &broken) {
+		return true
+	}
+	kind := shoal.KindOf(err)
+	return kind == shoal.Busy || kind == shoal.StorageFull || kind == shoal.Internal
+}
+
+// sentence is what people may read of err.
+func sentence(err error, otherwise string) string {
+	var e *shoal.Error
+	if errors.As(err, &e) && e.Msg != "" && e.Kind != shoal.Internal {
+		return e.Msg
+	}
+	return otherwise
+}

@@ -1,0 +1,263 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/mcptool"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/tool"
+)
+
+// execution is one run while this server holds its lease. All of it but the store
+// and what tools are given runs on one goroutine.
+type execution struct {
+	e      *Executor
+	hub    *hub.Hub
+	log    *slog.Logger
+	lease  hub.Lease
+	began  time.Time
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	run    hub.StoredRun // as it was claimed, with Began
+	config *agentconfig.Config
+	hosted bool // the agent still is
+	show   bool // the trigger's space wants to see thoughts
+	rows   []hub.StoredPending
+	model  agent.ModelInfo
+	store  *store
+
+	toolsMu sync.Mutex                       // agents that tools ask add theirs
+	tools   map[string]map[string]*tool.Tool // by agent and name
+	servers []*mcptool.Connection
+
+	composer  *compose.Composer
+	restored  []compose.Effect // what brings the messages to where the steps stand
+	lost      atomic.Bool
+	broken    error                             // a hook of the turn could not store something
+	disturbed atomic.Bool                       // one of its spaces may take nothing any more
+	messages  map[shoal.MessageID]shoal.Message // as the hub returned them
+	shown     map[string]shoal.MessageID        // where calls were shown before this execution
+	unopened  map[shoal.MessageID]bool          // the space took them no more
+	saved     time.Time                         // when drafts were stored last
+	steps     int                               // how many were announced
+	thought   thought
+}
+
+// newExecution takes a claimed run.
+func newExecution(e *Executor, r hub.StoredRun) *execution {
+	x := &execution{
+		e: e, hub: e.hub, lease: leaseOf(r), run: r, began: time.Now(),
+		log:   e.log.With("session", r.SessionID, "run", r.ID, "agent", r.AgentID),
+		tools: map[string]map[string]*tool.Tool{},
+	}
+	x.ctx, x.cancel = context.WithCancelCause(e.ctx)
+	return x
+}
+
+// do executes the run until it ends, waits, or is another's.
+func (x *execution) do() {
+	defer x.cancel(nil)
+	err := guarded(x.execute)
+	if err != nil && x.silenced() == nil {
+		cause := err
+		err = guarded(func() error { return x.abort(cause) })
+	}
+	switch {
+	case errors.Is(x.silenced(), ErrStopping):
+		x.giveUp()
+	case x.silenced() != nil:
+		x.log.Info("the run is not this server's any more")
+	case err != nil:
+		x.log.Error("the run could not be ended; it is taken up again when its lease runs out", "error", err)
+	}
+}
+
+// guarded keeps a fault in one run from ending the others.
+func guarded(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &unreadableError{fmt.Sprintf("the run panicked: %v\n%s", p, debug.Stack()), nil}
+		}
+	}()
+	return do()
+}
+
+// execute brings the run as far as it can go now.
+func (x *execution) execute() error {
+	if err := x.load(); err != nil {
+		return err
+	}
+	if err := x.takeUp(); err != nil {
+		return err
+	}
+	switch end := x.store.ended; {
+	case end != nil: // it ended, and the server died before it could say so
+		return x.end(*end)
+	case x.run.Cancel:
+		return x.endWaiting(canceledEnd("The run was canceled."))
+	case !x.hosted:
+		return x.endWaiting(canceledEnd("The agent is not hosted any more."))
+	}
+	if err := x.begin(); err != nil {
+		return err
+	}
+	a, closed, err := x.build()
+	switch {
+	case err != nil && x.ctx.Err() != nil:
+		return err
+	case err != nil:
+		x.log.Error("the agent cannot be made", "error", err)
+		return x.endWaiting(agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: sentence(err, "The agent cannot be made from its configuration.")})
+	}
+	defer closed()
+	return x.turn(a)
+}
+
+// takeUp brings the messages to where the steps stand, and closes those in spaces
+// that the agent cannot write to any more.
+func (x *execution) takeUp() error {
+	if err := x.perform(x.restored, nil); err != nil {
+		return err
+	}
+	return x.lookAtSpaces()
+}
+
+// lookAtSpaces closes the messages in spaces that the agent cannot write to any
+// more.
+func (x *execution) lookAtSpaces() error {
+	open := map[shoal.SpaceID]bool{}
+	for _, m := range x.messages {
+		if m.Status == shoal.MessageStreaming {
+			open[m.SpaceID] = true
+		}
+	}
+	var asks []compose.Effect
+	for space := range open {
+		asks = append(asks, compose.AskSpace{Space: space})
+	}
+	if len(asks) == 0 {
+		return nil
+	}
+	return x.perform(asks, func(c *hub.RunChange) error {
+		c.Run.Awake = false // it has looked
+		return nil
+	})
+}
+
+// begin makes the run running, and gives it its place in the conversation. A run
+// that takes one answer and waits for others does not begin again.
+func (x *execution) begin() error {
+	waits := false
+	for _, row := range x.rows {
+		waits = waits || row.Status == shoal.PendingOpen
+	}
+	if x.run.Status == shoal.RunRunning || x.run.Status.Parked() && waits {
+		return nil
+	}
+	return x.write(x.ctx, func(c *hub.RunChange) error {
+		if c.Run.Began == 0 {
+			place, err := x.nextPlace(c)
+			if err != nil {
+				return err
+			}
+			c.Run.Began = place
+		}
+		x.run.Began = c.Run.Began
+		return c.Start()
+	})
+}
+
+// nextPlace gives out the next place of the conversation's clock.
+func (x *execution) nextPlace(c *hub.RunChange) (int64, error) {
+	conv, err := x.conversation(c.Tx)
+	if err != nil {
+		return 0, err
+	}
+	conv.Clock++
+	return conv.Clock, c.PutConversation(conv)
+}
+
+// conversation returns the run's conversation, a new one if there is none.
+func (x *execution) conversation(tx hub.Tx) (hub.StoredConversation, error) {
+	conv, err := tx.Conversation(x.run.SessionID, x.run.Conversation)
+	if errors.Is(err, shoal.NotFound) {
+		return hub.StoredConversation{Session: x.run.SessionID, ID: x.run.Conversation, Agent: x.run.AgentID}, nil
+	}
+	return conv, err
+}
+
+// silenced returns why the execution may write nothing any more, nil if it may.
+func (x *execution) silenced() error {
+	if cause := context.Cause(x.ctx); errors.Is(cause, hub.ErrLeaseLost) || errors.Is(cause, ErrStopping) {
+		return cause
+	}
+	if x.lost.Load() {
+		return hub.ErrLeaseLost
+	}
+	return nil
+}
+
+func (x *execution) read(ctx context.Context, fn func(hub.Tx) error) error {
+	return patiently(ctx, func(ctx context.Context) error { return x.hub.Work.Read(ctx, fn) })
+}
+
+// writeTimeout bounds a write, which goes on when the run is canceled.
+const writeTimeout = 20 * time.Second
+
+// write changes what is stored of the run, unless it is another's or the server
+// stops.
+func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) error {
+	if err := x.silenced(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	err := patiently(ctx, func(ctx context.Context) error { return x.hub.Work.Write(ctx, x.lease, fn) })
+	if errors.Is(err, hub.ErrLeaseLost) {
+		x.lost.Store(true) // the context may have ended for another reason
+		x.cancel(hub.ErrLeaseLost)
+	}
+	return err
+}
+
+// patiently tries again what a busy store refused, as long as ctx stands.
+func patiently(ctx context.Context, do func(context.Context) error) error {
+	for delay := 20 * time.Millisecond; ; delay = min(2*delay, time.Second) {
+		err := do(ctx)
+		if !errors.Is(err, shoal.Busy) {
+			return err
+		}
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
+
+// giveUp leaves the run to whoever claims it next.
+func (x *execution) giveUp() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), 2*time.Second)
+	defer cancel()
+	err := x.hub.Work.Write(ctx, x.lease, func(c *hub.RunChange) error {
+		c.Run.Owner, c.Run.LeaseUntil, c.Run.Awake = "", nil, true
+		return nil
+	})
+	if err != nil && !errors.Is(err, hub.ErrLeaseLost) {
+		x.log.Warn("the run goes on when its lease has run out", "error", err)
+	}
+}

@@ -1,0 +1,231 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/tool"
+)
+
+// Options say what an executor stands on. Hub is required and stays the caller's.
+type Options struct {
+	Hub *hub.Hub
+	// Log receives what an operator should know; nil discards it.
+	Log *slog.Logger
+	// Limit is how many runs are executed at once, 512 if zero. The others stay
+	// queued.
+	Limit int
+	// Lease is how long a run stays with a server that has died, 15 s if zero.
+	Lease time.Duration
+	// Alone says that no other server works on the database, so that what the
+	// server before this one held is free at once.
+	Alone bool
+	// Network makes the requests of request tools and to MCP servers. nil is one
+	// that reaches public addresses.
+	Network *tool.Network
+	// Env answers ${env.NAME} of configurations, for the names that the operator has
+	// allowed. nil allows none.
+	Env func(name string) (value string, ok bool)
+	// Keys looks up the keys of the model vendors by the names of their variables;
+	// nil is the server's environment.
+	Keys func(name string) string
+	// Models makes the model of a configuration; nil asks the vendors.
+	Models func(*agentconfig.Config) (agent.Model, error)
+}
+
+// ErrStopping is the cause with which [Executor.Stop] ends what is executed. It
+// does not end the runs: whoever claims them next goes on.
+var ErrStopping = errors.New("the server is stopping")
+
+// Executor claims runs and executes them. It is safe for concurrent use.
+type Executor struct {
+	o     Options
+	hub   *hub.Hub
+	log   *slog.Logger
+	owner string
+
+	ownNetwork bool
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	loops  sync.WaitGroup
+	runs   sync.WaitGroup
+	freed  chan struct{} // a place has become free
+	look   chan struct{} // a run may have been canceled
+
+	mu   sync.Mutex
+	held map[hub.Lease]*execution
+}
+
+// New returns an executor that Start makes work.
+func New(o Options) (*Executor, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Limit == 0 {
+		o.Limit = 512
+	}
+	if o.Lease == 0 {
+		o.Lease = 15 * time.Second
+	}
+	if o.Env == nil {
+		o.Env = func(string) (string, bool) { return "", false }
+	}
+	if o.Keys == nil {
+		o.Keys = os.Getenv
+	}
+	ownNetwork := o.Network == nil
+	if ownNetwork {
+		network, err := tool.NewNetwork(tool.NetworkOptions{})
+		if err != nil {
+			return nil, err
+		}
+		o.Network = network
+	}
+	e := &Executor{
+		o: o, hub: o.Hub, log: o.Log, owner: shoal.NewID[string]("exe_"),
+		freed: make(chan struct{}, 1), look: make(chan struct{}, 1), held: map[hub.Lease]*execution{},
+	}
+	e.ownNetwork = ownNetwork
+	if e.o.Models == nil {
+		e.o.Models = e.vendorModel
+	}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	return e, nil
+}
+
+// Start begins to claim runs. ctx bounds the start only.
+func (e *Executor) Start(ctx context.Context) error {
+	if e.o.Alone {
+		if err := e.hub.Work.Orphan(ctx, e.owner); err != nil {
+			return err
+		}
+	}
+	sub := e.hub.Work.Subscribe() // before the first look, or what comes between is missed
+	e.loops.Go(func() { defer sub.Close(); e.claimAlways(sub) })
+	e.loops.Go(e.keep)
+	return nil
+}
+
+// Stop claims nothing more, ends what is executed and waits for it. Runs that had
+// not ended stay as they are and are given up, so that another executor goes on
+// with them at once. The hub must work until Stop returns. Stop may be repeated.
+func (e *Executor) Stop() {
+	e.cancel(ErrStopping)
+	e.loops.Wait()
+	e.runs.Wait()
+	if e.ownNetwork {
+		e.o.Network.Close()
+	}
+}
+
+// fallback is how long a hint that was lost goes unnoticed.
+const fallback = 15 * time.Second
+
+// claimAlways claims whenever there may be something to claim.
+func (e *Executor) claimAlways(sub hub.Subscription) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-e.ctx.Done():
+			return
+		case <-sub.Ready():
+			sub.Take()
+			nudge(e.look)
+		case <-e.freed:
+		case <-timer.C:
+		}
+		timer.Reset(e.claim())
+	}
+}
+
+func nudge(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // one is enough
+	}
+}
+
+// claimAtOnce is how many runs one claim takes at most.
+const claimAtOnce = 64
+
+// claim starts what there is room for and returns when to look again.
+func (e *Executor) claim() time.Duration {
+	for {
+		limit := min(e.room(), claimAtOnce)
+		if limit <= 0 {
+			return fallback // a place that becomes free is told
+		}
+		runs, err := e.hub.Work.Claim(e.ctx, e.owner, limit, e.o.Lease)
+		if err != nil {
+			e.complain("claim runs", err)
+			return time.Second
+		}
+		for _, r := range runs {
+			e.launch(r)
+		}
+		if len(runs) < limit {
+			return e.untilNext()
+		}
+	}
+}
+
+// untilNext is how long it is until a run becomes claimable by time alone.
+func (e *Executor) untilNext() time.Duration {
+	next, err := e.hub.Work.NextClaim(e.ctx)
+	if err != nil {
+		e.complain("look for the next run", err)
+		return time.Second
+	}
+	if next == nil {
+		return fallback
+	}
+	return min(max(time.Until(next.Time), 10*time.Millisecond), fallback)
+}
+
+func (e *Executor) complain(what string, err error) {
+	if e.ctx.Err() == nil {
+		e.log.Error("runs cannot be executed; it is tried again", "cannot", what, "error", err)
+	}
+}
+
+func (e *Executor) room() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.o.Limit - len(e.held)
+}
+
+// launch executes one run on a goroutine of its own.
+func (e *Executor) launch(r hub.StoredRun) {
+	x := newExecution(e, r)
+	e.mu.Lock()
+	e.held[x.lease] = x
+	e.mu.Unlock()
+	e.runs.Go(func() {
+		x.do()
+		e.mu.Lock()
+		delete(e.held, x.lease)
+		e.mu.Unlock()
+		nudge(e.freed)
+	})
+}
+
+// executions returns what is executed now.
+func (e *Executor) executions() []*execution {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := make([]*execution, 0, len(e.held))
+	for _, x := range e.held {
+		all = append(all, x)
+	}
+	return all
+}

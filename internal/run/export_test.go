@@ -1,0 +1,54 @@
+package run
+
+import (
+	"context"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// OpenStore returns the agent's store of a run that was claimed by somebody else
+// than an executor.
+func OpenStore(ctx context.Context, h *hub.Hub, r hub.StoredRun) (agent.Store, error) {
+	e, err := New(Options{Hub: h})
+	if err != nil {
+		return nil, err
+	}
+	x := newExecution(e, r)
+	if err := x.load(); err != nil {
+		return nil, err
+	}
+	if err := x.begin(); err != nil {
+		return nil, err
+	}
+	return x.store, x.read(ctx, x.store.begin)
+}
+
+// Split is split.
+var Split = split
+
+// Ending is ending.
+var Ending = ending
+
+// Options of an agent that is configured so.
+var AgentOptions = options
+
+// Arrange is past.arrange; it returns the messages, what a summary covers, and the
+// order of the runs.
+func Arrange(began []shoal.RunID, said map[shoal.RunID][]agent.Message, text string, covers int, order []shoal.RunID, counts []int) ([]agent.Message, int, []shoal.RunID) {
+	var p past
+	var s *keptSummary
+	if text != "" {
+		s = &keptSummary{Text: text, Covers: covers, Order: order, Counts: counts}
+	}
+	p.arrange(began, said, s)
+	if p.summary == nil {
+		return p.messages, 0, p.order
+	}
+	return p.messages, p.summary.Covers, p.order
+}
+
+// VendorModel is Executor.vendorModel.
+func VendorModel(e *Executor, c *agentconfig.Config) (agent.Model, error) { return e.vendorModel(c) }

@@ -1,0 +1,53 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// keptTurn is what StoredRun.Turn holds.
+type keptTurn struct {
+	Turn    agent.Turn `json:"turn"`
+	Waiting bool       `json:"waiting,omitempty"`
+	// RanMs is how long the run has been executed before it waited last.
+	RanMs int64          `json:"ranMs,omitempty"`
+	End   *agent.TurnEnd `json:"end,omitempty"`
+}
+
+// openStore reads the run's conversation.
+func openStore(x *execution, tx hub.Tx) (*store, error) {
+	s := &store{x: x, memory: agent.NewMemory(), known: map[string]bool{string(x.run.ID): true}, behind: map[string]int64{}, starts: map[int]shoal.Time{}}
+	s.committed = sync.NewCond(&s.mu)
+	run, err := tx.Run(x.run.SessionID, x.run.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(run.Turn) > 0 {
+		s.kept = &keptTurn{}
+		if err := json.Unmarshal(run.Turn, s.kept); err != nil {
+			return nil, &unreadableError{"the turn", err}
+		}
+		s.ended = s.kept.End
+	}
+	stored, err := tx.RunSteps(run.SessionID, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range stored {
+		var step agent.Step
+		if err := json.Unmarshal(row.Data, &step); err != nil {
+			return nil, &unreadableError{fmt.Sprintf("step %d", row.Index), err}
+		}
+		s.starts[row.Index] = row.StartedAt
+		s.steps = append(s.steps, step)
+		if step.Done {
+			s.done, s.used = row.Index+1, s.used.Add(row.Usage)
+		}
+	}
+	return s, nil
+}

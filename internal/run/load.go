@@ -1,0 +1,121 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// load reads all that is stored about the run.
+func (x *execution) load() error {
+	var composed []hub.ComposedMessage
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), writeTimeout) // also to end a run that was canceled
+	defer cancel()
+	err := x.read(ctx, func(tx hub.Tx) error {
+		r, s := x.run, x.run.SessionID
+		_, err := tx.HostedAgent(s, r.AgentID)
+		if err != nil && !errors.Is(err, shoal.NotFound) {
+			return err
+		}
+		x.hosted = err == nil
+		stored, err := tx.HostedAgentAt(s, r.AgentID, r.Version)
+		if err != nil {
+			return err
+		}
+		if x.config, err = agentconfig.Load(stored.Config); err != nil {
+			return err
+		}
+		if x.rows, err = tx.PendingOf(s, r.ID); err != nil {
+			return err
+		}
+		if composed, err = tx.Composed(s, r.ID); err != nil {
+			return err
+		}
+		x.show = false
+		if r.Space != "" {
+			space, err := tx.Space(s, r.Space)
+			if err != nil && !errors.Is(err, shoal.NotFound) {
+				return err
+			}
+			x.show = err == nil && space.ShowAgentReasoning
+		}
+		x.store, err = openStore(x, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	x.steps = len(x.store.steps)
+	return x.restore(composed)
+}
+
+// restore makes the composer of what is stored.
+func (x *execution) restore(composed []hub.ComposedMessage) error {
+	x.messages, x.shown, x.unopened = map[shoal.MessageID]shoal.Message{}, map[string]shoal.MessageID{}, map[shoal.MessageID]bool{}
+	stored := make([]compose.Message, len(composed))
+	for i, m := range composed {
+		if err := json.Unmarshal(m.State, &stored[i]); err != nil {
+			return &unreadableError{"the state of message " + string(m.ID), err}
+		}
+		x.messages[m.ID] = m.Message
+		for _, p := range stored[i].Parts {
+			if !p.RequestOnly {
+				x.shown[p.Call] = m.ID
+			}
+		}
+	}
+	tools, err := x.composeTools()
+	if err != nil {
+		return err
+	}
+	x.composer, x.restored = compose.Restore(compose.Options{
+		Run: x.run.ID, Trigger: x.run.Space, Tools: tools,
+		NewMessageID: func() shoal.MessageID { return shoal.NewID[shoal.MessageID](shoal.PrefixMessage) },
+		NewPartID:    func() shoal.PartID { return shoal.NewID[shoal.PartID](shoal.PrefixPart) },
+	}, stored, x.withRequests(x.store.steps))
+	return nil
+}
+
+// requestKinds are those of requests that may have a part of their own.
+var requestKinds = map[shoal.PendingKind]agent.PendingKind{
+	shoal.PendingPermission: agent.Permission, shoal.PendingClientTool: agent.ClientCall, shoal.PendingQuestion: agent.Clarification,
+}
+
+// withRequests returns the steps as the composer has to know them: what an asked
+// agent asked has the answer that the hub has, for that agent does not tell it again
+// once it has gone on; and it is there although it has left the step, for its part
+// stays.
+func (x *execution) withRequests(steps []agent.Step) []agent.Step {
+	if len(steps) == 0 {
+		return steps
+	}
+	steps = slices.Clone(steps)
+	held := map[string]bool{}
+	for i := range steps {
+		steps[i].Pending = slices.Clone(steps[i].Pending)
+		for j := range steps[i].Pending {
+			p := &steps[i].Pending[j]
+			held[p.ID] = true
+			if p.Via != "" && p.Answer == nil {
+				p.Answer = x.answered(*p)
+			}
+		}
+	}
+	for _, row := range x.rows {
+		kind, shown := requestKinds[row.Kind]
+		if !shown || row.PartID == nil || held[row.Request] {
+			continue
+		}
+		p := agent.Pending{ID: row.Request, Kind: kind, Call: agent.ToolCall{ID: row.ToolCallID, Name: row.ToolName}}
+		p.Answer = x.answered(p)
+		steps[0].Pending = append(steps[0].Pending, p)
+	}
+	return steps
+}

@@ -1,0 +1,67 @@
+package run
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/anthropic"
+	"github.com/shoal-dev/shoal/agent/provider/google"
+	"github.com/shoal-dev/shoal/agent/provider/openai"
+	"github.com/shoal-dev/shoal/agent/provider/script"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+)
+
+// scriptProvider plays what scriptOption holds; see script.Parse.
+const (
+	scriptProvider = "script"
+	scriptOption   = "script"
+)
+
+// vendors make models by the names of the contract. key looks up the server's
+// variables; the base URL is the operator's, so it gets the key of its wire.
+var vendors = map[string]func(m agentconfig.Model, key func(string) string) (agent.Model, error){
+	"openai": func(m agentconfig.Model, key func(string) string) (agent.Model, error) {
+		o := openai.Options{BaseURL: m.BaseURL, APIKey: key("OPENAI_API_KEY")}
+		if u, err := url.Parse(m.BaseURL); err == nil && strings.HasSuffix("."+u.Hostname(), ".openrouter.ai") {
+			o.Provider, o.APIKey = "openrouter", cmp.Or(key("OPENROUTER_API_KEY"), o.APIKey)
+		}
+		if m.API == "responses" {
+			return openai.Responses(m.Name, o), nil
+		}
+		return openai.Chat(m.Name, o), nil
+	},
+	"anthropic": func(m agentconfig.Model, key func(string) string) (agent.Model, error) {
+		return anthropic.New(m.Name, anthropic.Options{BaseURL: m.BaseURL, APIKey: key("ANTHROPIC_API_KEY")}), nil
+	},
+	"google": func(m agentconfig.Model, key func(string) string) (agent.Model, error) {
+		return google.New(m.Name, google.Options{BaseURL: m.BaseURL, APIKey: cmp.Or(key("GEMINI_API_KEY"), key("GOOGLE_API_KEY"))}), nil
+	},
+	"ollama": func(m agentconfig.Model, _ func(string) string) (agent.Model, error) {
+		return openai.Ollama(m.Name, openai.Options{BaseURL: m.BaseURL}), nil
+	},
+	scriptProvider: func(m agentconfig.Model, _ func(string) string) (agent.Model, error) {
+		text, ok := m.ProviderOptions[scriptOption].(string)
+		if !ok {
+			return nil, shoal.Invalid("model.providerOptions.script", "is missing: it holds what the model plays")
+		}
+		answers, err := script.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		return script.PerTurn(answers...), nil
+	},
+}
+
+// providerOptions are what the model's wire is sent besides.
+func providerOptions(c *agentconfig.Config) map[string]any {
+	if c.Model.Provider != scriptProvider {
+		return c.Model.ProviderOptions
+	}
+	out := maps.Clone(c.Model.ProviderOptions)
+	delete(out, scriptOption)
+	return out
+}

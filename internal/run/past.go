@@ -1,0 +1,168 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// maxBlocks is how many earlier runs of its conversation a run sees at most: the
+// newest.
+const maxBlocks = 500
+
+// past is what a run knows from earlier runs of its conversation.
+type past struct {
+	order    []shoal.RunID
+	counts   []int // of messages of each
+	messages []agent.Message
+	summary  *agent.Summary
+	choices  map[string]agent.Choice
+	states   map[string]json.RawMessage
+}
+
+// keptPast is what StoredConversation.Data holds.
+type keptPast struct {
+	Choices map[string]agent.Choice    `json:"choices,omitempty"`
+	States  map[string]json.RawMessage `json:"states,omitempty"`
+	Summary *keptSummary               `json:"summary,omitempty"`
+}
+
+// keptSummary stands for the first messages of a list: those of the runs in Order,
+// of which there are Counts. Later runs see these runs in that order first, so that
+// what it covers never shifts.
+type keptSummary struct {
+	Text   string        `json:"text"`
+	Covers int           `json:"covers"`
+	Order  []shoal.RunID `json:"order"`
+	Counts []int         `json:"counts"`
+}
+
+// readPast returns what the run sees: runs that had ended when it began.
+func readPast(x *execution, tx hub.Tx) (past, error) {
+	conv, err := x.conversation(tx)
+	if err != nil {
+		return past{}, err
+	}
+	kept, err := decodePast(conv)
+	if err != nil {
+		return past{}, err
+	}
+	out := past{choices: kept.Choices, states: kept.States}
+	if !x.config.Context.Conversation {
+		return out, nil
+	}
+	blocks, err := tx.Blocks(x.run.SessionID, x.run.Conversation, x.run.Began, maxBlocks)
+	if err != nil {
+		return past{}, err
+	}
+	said := map[shoal.RunID][]agent.Message{}
+	var began []shoal.RunID
+	for _, b := range blocks {
+		if said[b.Run], err = decodeBlock(b); err != nil {
+			return past{}, err
+		}
+		began = append(began, b.Run)
+	}
+	out.arrange(began, said, kept.Summary)
+	return out, nil
+}
+
+// arrange puts the runs that a summary covers before the others, which are in the
+// order of their beginning.
+func (p *past) arrange(began []shoal.RunID, said map[shoal.RunID][]agent.Message, summary *keptSummary) {
+	placed := map[shoal.RunID]bool{}
+	place := func(id shoal.RunID) {
+		if _, there := said[id]; !there || placed[id] {
+			return
+		}
+		placed[id] = true
+		p.order, p.counts = append(p.order, id), append(p.counts, len(said[id]))
+		p.messages = append(p.messages, said[id]...)
+	}
+	if summary != nil {
+		covers, left := 0, summary.Covers
+		for i, id := range summary.Order {
+			if _, there := said[id]; there {
+				covers += min(left, summary.Counts[i])
+			}
+			left -= min(left, summary.Counts[i])
+			place(id)
+		}
+		p.summary = &agent.Summary{Text: summary.Text, Covers: covers}
+	}
+	for _, id := range began {
+		place(id)
+	}
+}
+
+// decodeBlock returns what an ended run added to its conversation.
+func decodeBlock(b hub.Block) ([]agent.Message, error) {
+	if len(b.Turn) == 0 { // it ended before it began
+		return nil, nil
+	}
+	var k keptTurn
+	if err := json.Unmarshal(b.Turn, &k); err != nil {
+		return nil, fmt.Errorf("run: the turn of run %s: %w", b.Run, err)
+	}
+	out := k.Turn.Input
+	for i, data := range b.Steps {
+		var step agent.Step
+		if err := json.Unmarshal(data, &step); err != nil {
+			return nil, fmt.Errorf("run: step %d of run %s: %w", i, b.Run, err)
+		}
+		out = append(out, step.Messages()...)
+	}
+	return out, nil
+}
+
+func decodePast(conv hub.StoredConversation) (k keptPast, err error) {
+	if len(conv.Data) == 0 {
+		return k, nil
+	}
+	if err := json.Unmarshal(conv.Data, &k); err != nil {
+		return k, fmt.Errorf("run: the conversation %s: %w", conv.ID, err)
+	}
+	return k, nil
+}
+
+// keepPast stores what the end of a turn leaves to later runs.
+func keepPast(x *execution, c *hub.RunChange, end agent.TurnEnd, r agent.Record) error {
+	if len(end.Choices) == 0 && len(end.ContextState) == 0 && end.Summary == nil {
+		return nil
+	}
+	conv, err := x.conversation(c.Tx)
+	if err != nil {
+		return err
+	}
+	kept, err := decodePast(conv)
+	if err != nil {
+		return err
+	}
+	kept.Choices, kept.States = merged(kept.Choices, end.Choices), merged(kept.States, end.ContextState)
+	if end.Summary != nil {
+		seen := x.store.past
+		kept.Summary = &keptSummary{
+			Text: end.Summary.Text, Covers: end.Summary.Covers,
+			Order: append(slices.Clone(seen.order), x.run.ID), Counts: append(slices.Clone(seen.counts), len(r.Messages)-len(seen.messages)),
+		}
+	}
+	if conv.Data, err = json.Marshal(kept); err != nil {
+		return fmt.Errorf("run: a conversation: %w", err)
+	}
+	return c.PutConversation(conv)
+}
+
+// merged adds the entries of more to a map.
+func merged[V any](to, more map[string]V) map[string]V {
+	if to == nil && len(more) > 0 {
+		to = map[string]V{}
+	}
+	for name, v := range more {
+		to[name] = v
+	}
+	return to
+}

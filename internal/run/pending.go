@@ -1,0 +1,224 @@
+package run
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/spacetool"
+	"github.com/shoal-dev/shoal/internal/tool"
+)
+
+// kinds of requests as others see them.
+var kinds = map[agent.PendingKind]shoal.PendingKind{
+	agent.ClientCall: shoal.PendingClientTool, agent.Permission: shoal.PendingPermission,
+	agent.Clarification: shoal.PendingQuestion, agent.Continuation: shoal.PendingPermission,
+}
+
+// pending stores a request that people see. A request that a turn asks again when
+// it goes on keeps its row.
+func (p *performance) pending(e compose.ShowPending) error {
+	x, request := p.x, e.Pending
+	row := x.row(request, kinds[request.Kind])
+	row.SpaceID = orNil(e.Space)
+	if e.Place != nil && !p.missing(e.Place.Message) {
+		row.MessageID, row.PartID, row.Target = &e.Place.Message, &e.Place.Part, e.Place.Target
+	}
+	switch request.Kind {
+	case agent.Clarification:
+		row.Question, row.Options = &request.Question, request.Options
+	case agent.Continuation:
+		asked := fmt.Sprintf("%s has used its %d steps. May it take %d more?", x.config.Agent.Name, request.MaxSteps, x.config.Loop.Continuation)
+		row.Question = &asked
+	}
+	if t := x.toolOf(request); t != nil {
+		c := t.Config()
+		row.Policy = hub.Policy{By: c.Answer.By, Quorum: c.Answer.Quorum, NotRequester: c.Answer.NotRequester}
+		if request.Kind == agent.ClientCall {
+			row.ResultSchema = c.OutputSchema
+		}
+		if c.ExpiresInMs > 0 {
+			at := shoal.At(request.RequestedAt.Add(time.Duration(c.ExpiresInMs) * time.Millisecond))
+			row.ExpiresAt, row.Due = &at, &at
+		}
+	}
+	_, err := p.c.OpenPending(row)
+	return err
+}
+
+// row returns what all rows of requests have.
+func (x *execution) row(p agent.Pending, kind shoal.PendingKind) hub.StoredPending {
+	args := x.publicArgs(p.Agent, p.Call)
+	sum := sha256.Sum256([]byte(p.Call.Name + "\n" + string(args)))
+	return hub.StoredPending{
+		PendingAction: shoal.PendingAction{
+			Kind: kind, RunID: x.run.ID, AgentID: x.run.AgentID, ToolCallID: p.Call.ID, ToolName: p.Call.Name, Args: args, Status: shoal.PendingOpen,
+		},
+		Session: x.run.SessionID, Request: p.ID, Hash: hex.EncodeToString(sum[:]), Requester: x.run.Requester,
+		Policy: hub.Policy{Quorum: 1},
+	}
+}
+
+// toolOf returns the configured tool that a request is about, nil for another.
+func (x *execution) toolOf(p agent.Pending) *tool.Tool { return x.findTool(p.Agent, p.Call.Name) }
+
+// ownRequest takes requests that nobody outside answers: messages, which
+// Options.Answer sends, and waits for the time.
+func (x *execution) ownRequest(p agent.Pending) (bool, error) {
+	if p.Kind != agent.ClientCall {
+		return false, nil
+	}
+	if p.Via == "" && p.Call.Name == spacetool.SendTool {
+		return true, nil
+	}
+	t := x.toolOf(p)
+	if t == nil || t.Kind() != tool.Clock {
+		return false, nil
+	}
+	wait, err := t.Wait(p.Call.Arguments)
+	if err != nil { // it was checked before; to wait for nothing is the safe side
+		x.log.Warn("a wait cannot be read", "tool", p.Call.Name, "error", err)
+	}
+	row := x.row(p, hub.PendingTimer)
+	due := shoal.At(p.RequestedAt.Add(wait.Duration))
+	row.Due = &due
+	return true, x.write(x.ctx, func(c *hub.RunChange) error {
+		_, err := c.OpenPending(row)
+		return err
+	})
+}
+
+// overlay puts the answers that the hub has into an open turn. Rows are the only
+// truth about answers.
+func (x *execution) overlay(open *agent.OpenTurn) *agent.OpenTurn {
+	if open == nil || len(open.Steps) == 0 || len(x.rows) == 0 {
+		return open
+	}
+	last := len(open.Steps) - 1
+	pending := slices.Clone(open.Steps[last].Pending)
+	for i := range pending {
+		if p := &pending[i]; p.Answer == nil {
+			p.Answer = x.answered(*p)
+		}
+	}
+	out := *open
+	out.Steps = slices.Clone(open.Steps)
+	out.Steps[last].Pending = pending
+	return &out
+}
+
+// answered returns the answer to a request that has one.
+func (x *execution) answered(p agent.Pending) *agent.Answer {
+	at := slices.IndexFunc(x.rows, func(r hub.StoredPending) bool { return r.Request == p.ID })
+	if at < 0 {
+		return nil
+	}
+	row := x.rows[at]
+	if row.Status != shoal.PendingAnswered && row.Status != shoal.PendingExpired {
+		return nil
+	}
+	a := agent.Answer{PendingID: p.ID}
+	if row.AnsweredBy != nil {
+		a.By = string(*row.AnsweredBy)
+	}
+	switch {
+	case row.Kind == hub.PendingTimer:
+		a.Text = x.waited(p, row)
+	case row.Kind == hub.PendingReply:
+		a.Text = x.replied(p, row)
+	case row.Status == shoal.PendingExpired || row.Answer == nil:
+		why := "Nobody answered in time."
+		if row.Answer != nil { // the hub says why it is over
+			why = cmp.Or(orEmpty(row.Answer.Reason), orEmpty(row.Answer.Error), why)
+		}
+		a.Reason, a.Text, a.Failed = why, "Error: "+why, true
+	default:
+		x.given(&a, p, *row.Answer)
+	}
+	return &a
+}
+
+// given translates what somebody handed in.
+func (x *execution) given(a *agent.Answer, p agent.Pending, in shoal.PendingAnswer) {
+	switch p.Kind {
+	case agent.ClientCall:
+		if in.Error != nil {
+			a.Text, a.Failed = *in.Error, true
+			return
+		}
+		a.Text = string(in.Result)
+		if t := x.toolOf(p); t != nil {
+			if err := t.CheckResult(a.Text); err != nil {
+				a.Text, a.Failed = fmt.Sprintf("Error: %s was executed, but its result does not fit the outputSchema: %v", p.Call.Name, err), true
+			}
+		}
+	case agent.Clarification:
+		a.Text = orEmpty(in.Answer)
+	default:
+		a.Approved, a.Reason = in.Approved != nil && *in.Approved, orEmpty(in.Reason)
+		if p.Kind == agent.Permission {
+			a.Choice = map[string]agent.Choice{"allow": agent.AlwaysAllow, "deny": agent.AlwaysDeny}[orEmpty(in.Remember)]
+		}
+	}
+}
+
+// waited is the result of a wait for the time.
+func (x *execution) waited(p agent.Pending, row hub.StoredPending) string {
+	t := x.toolOf(p)
+	if t == nil || row.Due == nil {
+		return "{}"
+	}
+	wait, err := t.Wait(p.Call.Arguments)
+	if err != nil {
+		x.log.Warn("a wait cannot be read", "tool", p.Call.Name, "error", err)
+	}
+	return wait.Result(row.Due.Time)
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// decodeReply reads the message that satisfied a wait, nil when none came.
+func decodeReply(row hub.StoredPending) (*spacetool.Reply, error) {
+	if row.Answer == nil || len(row.Answer.Result) == 0 {
+		return nil, nil
+	}
+	var result struct{ Reply *spacetool.Reply }
+	err := json.Unmarshal(row.Answer.Result, &result)
+	return result.Reply, err
+}
+
+// taken notes that the run was given the answers that were there when it was
+// claimed.
+func (x *execution) taken(c *hub.RunChange) error {
+	rows, err := c.PendingOf(x.run.SessionID, x.run.ID)
+	if err != nil {
+		return err
+	}
+	given := map[shoal.PendingID]bool{}
+	for _, row := range x.rows {
+		given[row.ID] = row.Status != shoal.PendingOpen
+	}
+	for _, row := range rows {
+		if !given[row.ID] || row.Taken {
+			continue
+		}
+		row.Taken = true
+		if err := c.UpdatePending(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

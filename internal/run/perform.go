@@ -1,0 +1,329 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// perform carries out the effects of one input, and those of what follows from
+// them: all that is stored in one transaction, with also at its end, before the
+// deltas behind it. Questions about spaces are answered by what that transaction
+// saw.
+func (x *execution) perform(effects []compose.Effect, also func(*hub.RunChange) error) error {
+	if len(effects) == 1 && also == nil {
+		if _, delta := effects[0].(compose.AppendPart); delta {
+			x.relay(effects) // what nearly all inputs come to
+			return nil
+		}
+	}
+	for len(effects) > 0 || also != nil {
+		before, stored, after := split(x.withDrafts(effects))
+		x.relay(before)
+		var answers []answer
+		if len(stored) > 0 || also != nil {
+			var done *performance
+			err := x.write(x.ctx, func(c *hub.RunChange) error {
+				done = &performance{x: x, c: c, opened: map[shoal.MessageID]shoal.Message{}, refused: map[shoal.MessageID]bool{}, updates: updates(stored)}
+				for _, e := range stored {
+					if err := done.effect(e); err != nil {
+						return err
+					}
+				}
+				if also != nil {
+					return also(c)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			done.keep()
+			answers = done.answers
+		}
+		x.relay(after)
+		effects, also = nil, nil
+		for _, a := range answers {
+			effects = append(effects, x.composer.Standing(a.space, a.target, a.standing)...)
+		}
+	}
+	return nil
+}
+
+// withDrafts adds the messages that are in progress where a part was opened or cut
+// back: what is told of it must not survive a crash without it.
+func (x *execution) withDrafts(effects []compose.Effect) []compose.Effect {
+	for _, e := range effects {
+		switch e.(type) {
+		case compose.OpenPart, compose.ResetPart:
+			for _, m := range x.composer.Drafts() {
+				effects = append(effects, compose.SaveMessage{Message: m})
+			}
+			return effects
+		}
+	}
+	return effects
+}
+
+// split takes the deltas that come before and behind what is stored apart from
+// it. A delta between two stored effects goes behind both, as far as it survives
+// them: readers know how much of a part they have.
+func split(effects []compose.Effect) (before, stored, after []compose.Effect) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case compose.AppendPart:
+			if len(stored) == 0 {
+				before = append(before, e)
+			} else {
+				after = append(after, e)
+			}
+			continue
+		case compose.ResetPart:
+			after = cutBack(after, e.Place, e.Offset)
+		case compose.RemovePart:
+			after = cutBack(after, e.Place, 0)
+		}
+		stored = append(stored, e)
+	}
+	return before, stored, after
+}
+
+// cutBack drops what deltas say of a part behind an offset.
+func cutBack(deltas []compose.Effect, place *compose.Place, offset int) []compose.Effect {
+	var kept []compose.Effect
+	for _, e := range deltas {
+		d := e.(compose.AppendPart)
+		if d.Place.Part == place.Part {
+			if d.Delta = d.Delta[:min(len(d.Delta), max(0, offset-d.Offset))]; d.Delta == "" {
+				continue
+			}
+		}
+		kept = append(kept, d)
+	}
+	return kept
+}
+
+func (x *execution) relay(effects []compose.Effect) {
+	deltas := make([]hub.Delta, 0, len(effects))
+	for _, e := range effects {
+		a, ok := e.(compose.AppendPart)
+		if !ok || x.unopened[a.Place.Message] {
+			continue
+		}
+		d := hub.Delta{
+			Space: a.Place.Space, Message: a.Place.Message, Part: a.Place.Part, Tool: a.Place.Tool,
+			Target: a.Place.Target, Offset: a.Offset, Text: a.Delta,
+		}
+		if d.Tool != "" {
+			d.Call = a.Place.Call
+		}
+		deltas = append(deltas, d)
+	}
+	if len(deltas) > 0 {
+		x.hub.Work.Relay(x.lease, deltas)
+	}
+}
+
+// updates are the messages in which a part changed in a way that no event of the
+// part tells.
+func updates(effects []compose.Effect) map[shoal.MessageID]bool {
+	changed := map[shoal.MessageID]bool{}
+	for _, e := range effects {
+		if e, ok := e.(compose.ChangePart); ok {
+			changed[e.Place.Message] = true
+		}
+	}
+	return changed
+}
+
+// answer is how the agent stands to a space.
+type answer struct {
+	space    shoal.SpaceID
+	target   shoal.EntityID
+	standing compose.Standing
+}
+
+// performance is one attempt at a transaction. It changes the execution only when
+// it is kept.
+type performance struct {
+	x       *execution
+	c       *hub.RunChange
+	opened  map[shoal.MessageID]shoal.Message
+	refused map[shoal.MessageID]bool // could not be opened
+	updates map[shoal.MessageID]bool
+	asked   map[shoal.SpaceID]bool
+	answers []answer
+}
+
+func (p *performance) keep() {
+	for id, m := range p.opened {
+		p.x.messages[id] = m
+	}
+	for id := range p.refused {
+		p.x.unopened[id] = true
+	}
+}
+
+// missing reports whether the message was never opened.
+func (p *performance) missing(id shoal.MessageID) bool { return p.refused[id] || p.x.unopened[id] }
+
+// effect performs one effect that is stored.
+func (p *performance) effect(e compose.Effect) error {
+	switch e := e.(type) {
+	case compose.AskSpace:
+		return p.ask(e.Space, e.Target)
+	case compose.OpenMessage:
+		return p.open(e.Message)
+	case compose.SaveMessage:
+		return p.save(e.Message, p.c.SaveMessage)
+	case compose.CloseMessage:
+		return p.save(e.Message, p.c.CloseMessage)
+	case compose.StartMention:
+		if p.missing(e.Message) || e.Entity == p.x.run.AgentID {
+			return nil // nobody triggers itself
+		}
+		return p.c.StartMention(e.Space, e.Message, e.Entity)
+	case compose.ShowPending:
+		return p.pending(e)
+	}
+	return p.part(e)
+}
+
+// part performs an effect on a part.
+func (p *performance) part(e compose.Effect) error {
+	switch e := e.(type) {
+	case compose.OpenPart:
+		if _, fresh := p.opened[e.Place.Message]; !fresh && !p.missing(e.Place.Message) {
+			if err := p.stillThere(e.Place.Space); err != nil {
+				return err
+			}
+		}
+		if e.Place.Tool == "" {
+			return p.tell(e.Place, shoal.EventTextStart, &shoal.TextData{})
+		}
+		return p.tell(e.Place, shoal.EventToolInputStart, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool})
+	case compose.ResetPart:
+		return p.tell(e.Place, shoal.EventPartReset, &shoal.PartResetData{Offset: e.Offset})
+	case compose.RemovePart:
+		return p.tell(e.Place, shoal.EventPartRemoved, &shoal.PartResetData{})
+	case compose.EndText:
+		return p.tell(e.Place, shoal.EventTextEnd, &shoal.TextData{Text: e.Text, Status: e.Status})
+	case compose.InputAvailable:
+		return p.tell(e.Place, shoal.EventToolInputAvailable, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Args: e.Args})
+	case compose.FinishTool:
+		return p.tell(e.Place, outputEvent(e.Status), &shoal.ToolOutputData{
+			ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Status: e.Status, Result: e.Result, Error: orNil(e.Error), AnsweredBy: orNil(e.AnsweredBy),
+		})
+	}
+	return nil // seals and changes of a status are stored with their message
+}
+
+func outputEvent(s shoal.PartStatus) shoal.EventType {
+	if s == compose.ToolDone {
+		return shoal.EventToolOutputAvailable
+	}
+	return shoal.EventToolOutputError
+}
+
+func orNil[T ~string](v T) *T {
+	if v == "" {
+		return nil
+	}
+	return &v
+}
+
+func (p *performance) tell(at *compose.Place, what shoal.EventType, data hub.PartEvent) error {
+	if p.missing(at.Message) {
+		return nil
+	}
+	head := data.Head()
+	head.MessageID, head.PartID, head.TargetEntityID = at.Message, at.Part, at.Target
+	return p.c.TellPart(at.Space, at.Target, what, data)
+}
+
+// ask keeps the answer to a question about a space.
+func (p *performance) ask(space shoal.SpaceID, target shoal.EntityID) error {
+	s, err := p.c.Standing(space, target)
+	if err != nil {
+		return err
+	}
+	a := answer{space, target, compose.Member}
+	switch {
+	case !s.Member:
+		a.standing = compose.Stranger
+	case s.Closed:
+		a.standing = compose.SpaceClosed
+	case !s.Target:
+		a.standing = compose.NoTarget
+	}
+	p.answers = append(p.answers, a)
+	return nil
+}
+
+// stillThere looks whether a message that was opened before may go on.
+func (p *performance) stillThere(space shoal.SpaceID) error {
+	if p.asked[space] {
+		return nil
+	}
+	if p.asked == nil {
+		p.asked = map[shoal.SpaceID]bool{}
+	}
+	p.asked[space] = true
+	before := len(p.answers)
+	if err := p.ask(space, ""); err != nil {
+		return err
+	}
+	if p.answers[before].standing == compose.Member { // as it was known
+		p.answers = p.answers[:before]
+	}
+	return nil
+}
+
+// open begins a message. A space that takes none any more is an answer, no
+// failure.
+func (p *performance) open(m compose.Message) error {
+	state, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("run: the state of a message: %w", err)
+	}
+	opened, err := p.c.OpenMessage(shape(shoal.Message{}, m), state)
+	switch {
+	case errors.Is(err, shoal.SpaceClosed):
+		p.answers = append(p.answers, answer{m.Space, "", compose.SpaceClosed})
+	case errors.Is(err, shoal.NotFound):
+		p.answers = append(p.answers, answer{m.Space, "", compose.Stranger})
+	case err != nil:
+		return err
+	default:
+		p.opened[m.ID] = opened
+		return nil
+	}
+	p.refused[m.ID] = true
+	return nil
+}
+
+// save stores a message as it stands, or as it stays.
+func (p *performance) save(m compose.Message, store func(shoal.Message, json.RawMessage) error) error {
+	if p.missing(m.ID) {
+		return nil
+	}
+	state, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("run: the state of a message: %w", err)
+	}
+	base, ok := p.opened[m.ID]
+	if !ok {
+		base = p.x.messages[m.ID]
+	}
+	out := shape(base, m)
+	p.opened[m.ID] = out
+	if m.Status == shoal.MessageStreaming && p.updates[m.ID] {
+		delete(p.updates, m.ID) // once
+		store = p.c.UpdateMessage
+	}
+	return store(out, state)
+}

@@ -1,0 +1,179 @@
+package run_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/run"
+)
+
+// The agent's own reasons are the contract's codes.
+func TestEnding(t *testing.T) {
+	for _, c := range []struct {
+		outcome agent.Outcome
+		reason  agent.Reason
+		status  shoal.RunStatus
+		code    string
+		again   bool
+	}{
+		{agent.Completed, agent.ReasonDone, shoal.RunCompleted, "", false},
+		{agent.Completed, agent.ReasonLength, shoal.RunCompleted, "", false},
+		{agent.Canceled, agent.ReasonCanceled, shoal.RunCanceled, "canceled", false},
+		{agent.Failed, agent.ReasonDenied, shoal.RunFailed, "max_steps", false},
+		{agent.Failed, agent.ReasonInvalidRequest, shoal.RunFailed, "internal", false},
+		{agent.Failed, agent.ReasonRateLimited, shoal.RunFailed, "provider_rate_limited", true},
+		{agent.Failed, agent.ReasonStorage, shoal.RunFailed, "storage", true},
+		{agent.Failed, agent.ReasonMaxErrors, shoal.RunFailed, "max_errors", false},
+	} {
+		status, failure := run.Ending(agent.TurnEnd{Outcome: c.outcome, Reason: c.reason, Message: "so"})
+		got := shoal.RunError{}
+		if failure != nil {
+			got = *failure
+		}
+		if status != c.status || got.Code != c.code || got.Retryable != c.again {
+			t.Errorf("%s %s: %s %+v", c.outcome, c.reason, status, got)
+		}
+	}
+}
+
+// Deltas in front of what is stored are told before it, the others behind.
+func TestSplit(t *testing.T) {
+	a, b, c := compose.AppendPart{Delta: "a"}, compose.AppendPart{Delta: "b"}, compose.AppendPart{Delta: "c"}
+	end, save := compose.EndText{Text: "ab"}, compose.SaveMessage{}
+	before, stored, after := run.Split([]compose.Effect{a, end, b, save, c})
+	if got := fmt.Sprint(len(before), len(stored), len(after)); got != "1 2 2" {
+		t.Errorf("split into %s", got)
+	}
+}
+
+func TestSummaryCoversTheSameMessagesForAll(t *testing.T) {
+	said := map[shoal.RunID][]agent.Message{}
+	for _, id := range []shoal.RunID{"r1", "r2", "r3", "r4"} {
+		said[id] = []agent.Message{{ID: string(id) + "a"}, {ID: string(id) + "b"}}
+	}
+	ids := func(messages []agent.Message) string {
+		var out []string
+		for _, m := range messages {
+			out = append(out, m.ID)
+		}
+		return strings.Join(out, " ")
+	}
+	for _, c := range []struct {
+		name   string
+		gone   shoal.RunID
+		covers int
+		order  []shoal.RunID
+		want   string
+		left   int
+	}{
+		{"r2 ran beside r1 and r3, and ended behind the summary", "", 3, []shoal.RunID{"r1", "r3"}, "r1a r1b r3a r3b r2a r2b r4a r4b", 3},
+		{"the oldest is too far back", "r1", 3, []shoal.RunID{"r1", "r3"}, "r3a r3b r2a r2b r4a r4b", 1},
+		{"the one that made it is not seen", "r3", 4, []shoal.RunID{"r1", "r3"}, "r1a r1b r2a r2b r4a r4b", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var began []shoal.RunID
+			here := map[shoal.RunID][]agent.Message{}
+			for _, id := range []shoal.RunID{"r1", "r2", "r3", "r4"} {
+				if id != c.gone {
+					began, here[id] = append(began, id), said[id]
+				}
+			}
+			messages, covers, _ := run.Arrange(began, here, "so far", c.covers, c.order, []int{2, 2})
+			if ids(messages) != c.want || covers != c.left {
+				t.Errorf("covers %d of %s", covers, ids(messages))
+			}
+		})
+	}
+}
+
+func decoded(t *testing.T, settings string) *agentconfig.Config {
+	t.Helper()
+	c, err := agentconfig.Decode([]byte(`{"version":"1.0","agent":{"id":"bot","system":"Serve."},`+settings+`}`), agentconfig.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// No limit in a configuration is none for the agent; what an author leaves out is
+// the contract's default.
+func TestAgentOptions(t *testing.T) {
+	model := `"model":{"provider":"script","name":"s","providerOptions":{"script":"say hi","x":1}}`
+	o := run.AgentOptions(decoded(t, model+`,"loop":{"toolTimeoutMs":0,"maxConsecutiveErrors":0,"maxIdenticalCalls":0,"maxParallelTools":0}`))
+	if o.ToolTimeout >= 0 || o.MaxErrors >= 0 || o.MaxIdenticalCalls >= 0 || o.MaxParallelTools < 1000 {
+		t.Errorf("without limits: %+v", o)
+	}
+	if d := cmp.Diff(map[string]any{"x": 1.0}, o.Settings.ProviderOptions); d != "" {
+		t.Error(d)
+	}
+	o = run.AgentOptions(decoded(t, model))
+	if o.MaxSteps != 5 || o.ToolTimeout.Seconds() != 30 || o.MaxErrors != 3 || o.MaxIdenticalCalls != 5 || o.MaxParallelTools != 8 || o.Continuation != 0 {
+		t.Errorf("by default: %+v", o)
+	}
+}
+
+// Each vendor is asked with its own key, at the base URL of the configuration.
+func TestVendors(t *testing.T) {
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("Authorization") + r.Header.Get("X-Api-Key") + r.Header.Get("X-Goog-Api-Key")
+		asked = append(asked, r.URL.Path+" "+key)
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{}`) // the model fails anyhow
+	}))
+	defer server.Close()
+	e, err := run.New(run.Options{Keys: func(name string) string { return "key of " + name }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ model, want string }{
+		{`"provider":"openai","name":"m","baseURL":"AT/v1"`, "/v1/chat/completions Bearer key of OPENAI_API_KEY"},
+		{`"provider":"openai","name":"m","api":"responses","baseURL":"AT/v1"`, "/v1/responses Bearer key of OPENAI_API_KEY"},
+		{`"provider":"anthropic","name":"m","baseURL":"AT"`, "/v1/messages key of ANTHROPIC_API_KEY"},
+		{`"provider":"google","name":"m","baseURL":"AT"`, "/v1beta/models/m:streamGenerateContent key of GEMINI_API_KEY"},
+		{`"provider":"ollama","name":"m","baseURL":"AT/v1"`, "/v1/chat/completions "},
+	} {
+		m, err := run.VendorModel(e, decoded(t, `"model":{`+strings.ReplaceAll(c.model, "AT", server.URL)+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked = nil
+		for _, err := range m.Stream(context.Background(), &agent.Request{Messages: []agent.Message{agent.Say("hi")}}) {
+			if err == nil {
+				t.Errorf("%s answers", c.model)
+			}
+		}
+		if len(asked) != 1 || asked[0] != c.want {
+			t.Errorf("%s asked %q, want %q", c.model, asked, c.want)
+		}
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+// A script plays without a key, and one that is missing or wrong is named.
+func TestScriptProvider(t *testing.T) {
+	e, err := run.New(run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.VendorModel(e, decoded(t, `"model":{"provider":"script","name":"s","providerOptions":{"script":"say hi"}}`)); err != nil {
+		t.Error(err)
+	}
+	for _, options := range []string{`{}`, `{"script":"sing"}`} {
+		_, err := run.VendorModel(e, decoded(t, `"model":{"provider":"script","name":"s","providerOptions":`+options+`}`))
+		if shoal.KindOf(err) != shoal.InvalidArgument {
+			t.Errorf("%s: %v", options, err)
+		}
+	}
+}

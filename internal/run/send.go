@@ -1,0 +1,149 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/spacetool"
+	"github.com/shoal-dev/shoal/internal/tool"
+)
+
+// refused tells the model why a call that names a space did not happen.
+var refused = map[compose.Refusal]string{
+	compose.RefusedNotMember: "Error: you are not a member of this space, or there is none; use the id of a space that you are in.",
+	compose.RefusedClosed:    "Error: this space is closed; nothing can be said there any more.",
+	compose.RefusedTarget:    "Error: targetEntityId is no member of this space; name one of its members, or leave it out.",
+	compose.RefusedMention:   "Error: mention is no member of this space, so nothing was sent; mention one of its members, or leave it out.",
+	compose.RefusedSpace:     "Error: the id of the space is missing or is no id; use the id of a space that you are in.",
+	compose.RefusedEmpty:     "Error: text is empty; nothing was sent.",
+	compose.RefusedTooLarge:  "Error: this is too large for one message; send it in several.",
+	compose.RefusedMalformed: "Error: the arguments are not JSON; write one JSON object.",
+}
+
+// beforeTools blocks the calls of a step that must not happen.
+func (x *execution) beforeTools(ctx context.Context, batch *agent.Batch) error {
+	for _, call := range batch.Calls {
+		status, why, err := x.mayCall(ctx, call)
+		if err != nil {
+			x.fail(err)
+			return err
+		}
+		if why != "" {
+			batch.Block(call.ID, status, why)
+		}
+	}
+	return nil
+}
+
+// mayCall returns what is wrong with a call, empty if nothing is.
+func (x *execution) mayCall(ctx context.Context, call agent.ToolCall) (agent.ResultStatus, string, error) {
+	route, shows := x.composer.Route(call.ID)
+	if shows && route.Refusal != "" {
+		return agent.ResultFailed, refused[route.Refusal], nil
+	}
+	if shows && route.Mention != "" && route.Space != "" {
+		member := false
+		err := x.read(ctx, func(tx hub.Tx) (err error) {
+			member, err = tx.IsMember(x.run.SessionID, route.Space, route.Mention)
+			return err
+		})
+		if err != nil {
+			return "", "", err
+		}
+		if !member {
+			return agent.ResultFailed, refused[compose.RefusedMention], x.perform(x.composer.Refuse(call.ID, compose.RefusedMention), nil)
+		}
+	}
+	if call.Name == spacetool.SendTool {
+		_, err := spacetool.ParseSend(call.Arguments)
+		return agent.ResultInvalid, forModel(err), nil
+	}
+	t := x.findTool(x.agentName(), call.Name)
+	if t == nil || t.Kind() == tool.Here {
+		return "", "", nil // it checks itself
+	}
+	_, arguments, err := t.Strip(call.Arguments)
+	if err == nil {
+		err = t.Check(arguments)
+	}
+	if err == nil && t.Kind() == tool.Clock {
+		_, err = t.Wait(call.Arguments)
+	}
+	return agent.ResultInvalid, forModel(err), nil
+}
+
+// forModel is what the model reads of what is wrong with its call.
+func forModel(err error) string {
+	var e *shoal.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &e) && e.Msg != "":
+		return "Error: " + e.Msg
+	}
+	return "Error: " + err.Error()
+}
+
+// answer sends messages on the spot. What waits for a reply, and every other
+// request, it leaves to the hub.
+func (x *execution) answer(_ context.Context, p agent.Pending) (agent.Answer, bool) {
+	if p.Kind != agent.ClientCall || p.Call.Name != spacetool.SendTool || p.Conversation != string(x.run.ID) {
+		return agent.Answer{}, false // also those of agents that are asked, from other goroutines
+	}
+	a, done, err := x.send(p)
+	if err != nil {
+		x.fail(err)
+	}
+	return a, done && err == nil
+}
+
+// fail ends the turn because something of it could not be stored.
+func (x *execution) fail(err error) {
+	x.broken = &brokenError{err}
+	x.cancel(x.broken)
+}
+
+// send lets the text of a call stand. done is false for one that waits.
+func (x *execution) send(p agent.Pending) (a agent.Answer, done bool, err error) {
+	s, err := spacetool.ParseSend(p.Call.Arguments)
+	if err != nil {
+		return agent.Answer{Text: forModel(err), Failed: true}, true, nil
+	}
+	route, _ := x.composer.Route(p.Call.ID)
+	message, accepted := x.shown[p.Call.ID]
+	if route.Place != nil {
+		message, accepted = route.Place.Message, true
+	}
+	if !accepted || x.unopened[message] {
+		why := refused[route.Refusal]
+		if why == "" {
+			why = refused[compose.RefusedClosed]
+		}
+		return agent.Answer{Text: why, Failed: true}, true, nil
+	}
+	effects := x.composer.Accept(p.Call.ID)
+	if s.Wait == nil {
+		return agent.Answer{Text: spacetool.SendResult(message, nil, false, false)}, true, x.perform(effects, nil)
+	}
+	row := x.row(p, hub.PendingReply)
+	due := shoal.At(shoal.Now().Add(s.Wait.Timeout))
+	row.Due = &due
+	row.Reply = &hub.ReplyWait{Space: s.SpaceID, After: x.messages[message].Seq, For: s.Wait.For}
+	return a, false, x.perform(effects, func(c *hub.RunChange) error {
+		_, err := c.OpenPending(row)
+		return err
+	})
+}
+
+// replied is the result of a call that waited for a reply.
+func (x *execution) replied(p agent.Pending, row hub.StoredPending) string {
+	reply, err := decodeReply(row)
+	if err != nil {
+		x.log.Error("a reply cannot be read", "pending", row.ID, "error", err)
+	}
+	return spacetool.SendResult(x.shown[p.Call.ID], reply, true, reply == nil)
+}

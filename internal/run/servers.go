@@ -1,0 +1,93 @@
+package run
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/mcptool"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/tool"
+)
+
+// connectTimeout bounds how long a run waits for its MCP servers.
+const connectTimeout = 10 * time.Second
+
+// serverTools connects to a configuration's MCP servers and returns their tools.
+// One that cannot be reached is left out, and so is a tool whose name is taken:
+// what a server offers today must not break the agent.
+func (x *execution) serverTools(ctx context.Context, c *agentconfig.Config, taken []agent.Tool) []agent.Tool {
+	connections := make([]*mcptool.Connection, len(c.MCP.Servers))
+	var connecting sync.WaitGroup
+	for i, s := range c.MCP.Servers {
+		connecting.Go(func() {
+			var err error
+			if connections[i], err = x.connect(ctx, c, s); err != nil {
+				x.log.Warn("the run goes on without an MCP server", "server", s.Name, "error", err)
+			}
+		})
+	}
+	connecting.Wait()
+	names := map[string]bool{}
+	for _, t := range taken {
+		names[t.Spec().Name] = true
+	}
+	var out []agent.Tool
+	for i, conn := range connections {
+		if conn == nil {
+			continue
+		}
+		x.keepServer(conn)
+		for _, t := range conn.Tools() {
+			name := t.Spec().Name
+			if names[name] {
+				x.log.Warn("a tool of an MCP server is left out: its name is taken", "server", c.MCP.Servers[i].Name, "tool", name)
+				continue
+			}
+			names[name] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// connect connects to one server, within the network that tools may reach.
+func (x *execution) connect(ctx context.Context, c *agentconfig.Config, s agentconfig.Server) (*mcptool.Connection, error) {
+	headers := make(map[string]string, len(s.Headers))
+	for name, text := range s.Headers {
+		value, err := tool.Expand(text, x.e.o.Env)
+		if err != nil {
+			return nil, err
+		}
+		headers[name] = value
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	permission := s.RequiresPermission
+	return mcptool.Connect(ctx, mcptool.Server{
+		Name: s.Name, Transport: mcptool.Transport(s.Transport), URL: s.URL, Headers: headers, HTTPClient: x.e.o.Network.Client(),
+		AllowedTools: s.AllowedTools, RequiresPermission: &permission,
+		Timeout: time.Duration(max(c.Loop.ToolTimeoutMs, 0)) * time.Millisecond,
+	})
+}
+
+// keepServer notes a connection that ends with the execution.
+func (x *execution) keepServer(conn *mcptool.Connection) {
+	x.toolsMu.Lock()
+	defer x.toolsMu.Unlock()
+	x.servers = append(x.servers, conn)
+}
+
+// closeServers ends the connections to MCP servers.
+func (x *execution) closeServers() {
+	x.toolsMu.Lock()
+	servers := x.servers
+	x.servers = nil
+	x.toolsMu.Unlock()
+	var closing sync.WaitGroup
+	for _, conn := range servers {
+		closing.Go(func() { _ = conn.Close() }) // never fails
+	}
+	closing.Wait()
+}

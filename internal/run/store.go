@@ -1,0 +1,303 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// store is the agent's store for one execution. The run is a conversation of its
+// own, named by the run's id: the blocks that it sees, its input and its steps.
+// Agents that are asked by tools have conversations beside it, stored whole.
+//
+// What a conversation is, agent's own store in memory decides; this one stores what
+// came out of it, and is broken for good when that fails once.
+type store struct {
+	x *execution
+
+	mu     sync.Mutex // orders the writes of the run and of agents that it asks
+	memory agent.Store
+	known  map[string]bool  // the conversations that are in memory
+	behind map[string]int64 // by how many revisions memory is behind what is stored
+	broken error
+	starts map[int]shoal.Time // of steps
+	done   int                // steps that are whole
+	used   shoal.Usage        // by them
+	failed bool               // a step could not be stored
+	// committed is told after every commit of a step.
+	committed *sync.Cond
+
+	// These are what was stored when the execution began.
+	kept  *keptTurn
+	ended *agent.TurnEnd
+	steps []agent.Step
+	past  past
+}
+
+// open reports whether the turn has begun and not ended.
+func (s *store) open() bool { return s.kept != nil && s.ended == nil }
+
+// begin puts the run's conversation into memory. It is called before the agent's
+// turn, when the run has its place among the others.
+func (s *store) begin(tx hub.Tx) error {
+	past, err := readPast(s.x, tx)
+	if err != nil {
+		return err
+	}
+	s.past = past
+	r := agent.Record{ID: string(s.x.run.ID), Messages: past.messages, Summary: past.summary, Choices: past.choices, ContextState: past.states}
+	if s.open() {
+		r.Open = &agent.OpenTurn{Turn: s.kept.Turn, Base: len(r.Messages), Steps: s.steps, Waiting: s.kept.Waiting}
+		r.Messages = append(r.Messages, s.kept.Turn.Input...)
+		for _, step := range s.steps {
+			if step.Done {
+				r.Messages = append(r.Messages, step.Messages()...)
+			}
+		}
+	}
+	s.memory = agent.NewMemory()
+	s.known = map[string]bool{r.ID: true}
+	return s.memory.Replace(context.Background(), r)
+}
+
+// Load implements [agent.Store]. Requests have the answers that the hub has.
+func (s *store) Load(ctx context.Context, id string) (agent.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.find(ctx, id); err != nil {
+		return agent.Record{}, err
+	}
+	r, err := s.memory.Load(ctx, id)
+	if err == nil {
+		r.Revision += s.behind[id]
+		r.Open = s.x.overlay(r.Open)
+	}
+	return r, err
+}
+
+// find puts a conversation into memory that is not there yet.
+func (s *store) find(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil || s.known[id] {
+		return err
+	}
+	var conv hub.StoredConversation
+	err := s.x.read(ctx, func(tx hub.Tx) (err error) {
+		conv, err = tx.Conversation(s.x.run.SessionID, id)
+		return err
+	})
+	switch {
+	case errors.Is(err, shoal.NotFound):
+	case err != nil:
+		return err
+	default:
+		var r agent.Record
+		if err := json.Unmarshal(conv.Data, &r); err != nil {
+			return fmt.Errorf("run: the conversation %s: %w", id, err)
+		}
+		s.behind[id], r.Revision = r.Revision-1, 0
+		if err := s.memory.Replace(ctx, r); err != nil {
+			return err
+		}
+	}
+	s.known[id] = true
+	return nil
+}
+
+// write makes a change in memory and stores what came out of it.
+func (s *store) write(ctx context.Context, id string, change func() error, keep func(c *hub.RunChange, r agent.Record) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return s.broken
+	}
+	if err := s.find(ctx, id); err != nil {
+		return err
+	}
+	if err := s.x.silenced(); err != nil {
+		return err
+	}
+	if err := change(); err != nil {
+		return err
+	}
+	r, err := s.memory.Load(ctx, id)
+	if err != nil {
+		return err
+	}
+	if id != string(s.x.run.ID) {
+		keep = s.keepWhole
+	}
+	if err := s.x.write(ctx, func(c *hub.RunChange) error { return keep(c, r) }); err != nil {
+		s.broken = err
+	}
+	return s.broken
+}
+
+// keepWhole stores the conversation of an agent that is asked by a tool.
+func (s *store) keepWhole(c *hub.RunChange, r agent.Record) error {
+	r.Revision += s.behind[r.ID]
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("run: a conversation: %w", err)
+	}
+	return c.PutConversation(hub.StoredConversation{Session: s.x.run.SessionID, ID: r.ID, Agent: s.x.run.AgentID, Data: data})
+}
+
+// keepTurn stores what is kept of the run's turn.
+func (s *store) keepTurn(c *hub.RunChange, k keptTurn) error {
+	turn, err := json.Marshal(k)
+	if err != nil {
+		return fmt.Errorf("run: a turn: %w", err)
+	}
+	c.Run.Turn = turn
+	c.Run.Revision++
+	return nil
+}
+
+// Begin implements [agent.Store].
+func (s *store) Begin(ctx context.Context, id string, turn agent.Turn) error {
+	return s.write(ctx, id, func() error { return s.memory.Begin(ctx, id, turn) }, func(c *hub.RunChange, r agent.Record) error {
+		k := keptTurn{Turn: r.Open.Turn}
+		if s.kept != nil {
+			k.RanMs = s.kept.RanMs
+		}
+		s.kept = &k
+		return s.keepTurn(c, k)
+	})
+}
+
+// Commit implements [agent.Store]. A step is counted as soon as the model has
+// answered, and told when it is done.
+func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step agent.Step) error {
+	if id != string(s.x.run.ID) {
+		return s.write(ctx, id, func() error { return s.memory.Commit(ctx, id, ref, step) }, nil)
+	}
+	var used shoal.Usage
+	stored := false
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if stored && step.Done {
+			s.done, s.used = step.Index+1, used
+		}
+		s.failed = s.failed || !stored
+		s.committed.Broadcast()
+	}()
+	err := s.write(ctx, id, func() error { return s.memory.Commit(ctx, id, ref, step) }, func(c *hub.RunChange, _ agent.Record) error {
+		public := s.x.publicStep(step, s.startOf(step))
+		used = s.used.Add(public.Usage)
+		return s.keepStep(c, step, public, used)
+	})
+	stored = err == nil
+	return err
+}
+
+// awaitSteps waits until so many steps are stored whole, or cannot be: what follows
+// them is told behind them.
+func (s *store) awaitSteps(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.done < n && !s.failed {
+		s.committed.Wait()
+	}
+}
+
+// keepStep stores a step of the run.
+func (s *store) keepStep(c *hub.RunChange, step agent.Step, public shoal.Step, used shoal.Usage) error {
+	data, err := json.Marshal(step)
+	if err != nil {
+		return fmt.Errorf("run: a step: %w", err)
+	}
+	now := shoal.Now()
+	if step.Done {
+		public.EndedAt = &now
+	}
+	r := s.x.run
+	if err := c.PutStep(r.SessionID, r.ID, hub.StoredStep{Step: public, Data: data, Done: step.Done}); err != nil {
+		return err
+	}
+	c.Run.Steps, c.Run.Usage = max(c.Run.Steps, step.Index+1), used
+	charged := hub.StepUsage{Run: r.ID, Step: step.Index, Agent: r.AgentID, Model: public.Model, At: now, Usage: public.Usage}
+	if err := c.AddUsage(r.SessionID, charged); err != nil || !step.Done {
+		return err
+	}
+	return c.StepCompleted(public)
+}
+
+// End implements [agent.Store]. What an ended turn leaves to later runs goes into
+// the agent's conversation.
+func (s *store) End(ctx context.Context, id string, ref agent.TurnRef, end agent.TurnEnd) error {
+	if id == string(s.x.run.ID) {
+		end = s.x.verdict(end)
+	}
+	return s.write(ctx, id, func() error { return s.memory.End(ctx, id, ref, end) }, func(c *hub.RunChange, r agent.Record) error {
+		k := *s.kept
+		if end.Outcome == agent.Waiting {
+			k.Waiting = true
+			return s.keepTurn(c, k)
+		}
+		k.Waiting, k.End = false, &agent.TurnEnd{Outcome: end.Outcome, Reason: end.Reason, Message: end.Message, At: end.At}
+		if err := c.DropSteps(s.x.run.SessionID, s.x.run.ID, s.done); err != nil {
+			return err
+		}
+		if err := keepPast(s.x, c, end, r); err != nil {
+			return err
+		}
+		return s.keepTurn(c, k)
+	})
+}
+
+// Replace implements [agent.Store]. A run's own conversation is not replaced:
+// nothing of it can be named, forked or cleared.
+func (s *store) Replace(ctx context.Context, record agent.Record) error {
+	if record.ID == string(s.x.run.ID) {
+		return shoal.E("run.Replace", shoal.Conflict, "The conversation of a run changes by its turn alone.")
+	}
+	return s.write(ctx, record.ID, func() error {
+		record.Revision -= s.behind[record.ID]
+		return s.memory.Replace(ctx, record)
+	}, nil)
+}
+
+// stepStarts notes when a step began.
+func (s *store) stepStarts(index int, at shoal.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.starts[index] = at
+}
+
+// startOf is when a step began. The caller holds mu.
+func (s *store) startOf(step agent.Step) shoal.Time {
+	if at, ok := s.starts[step.Index]; ok {
+		return at
+	}
+	return shoal.At(step.Assistant.CreatedAt)
+}
+
+// ran adds to the time that the run was executed, and returns its turn.
+func (s *store) ran(more time.Duration) (json.RawMessage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := *s.kept
+	k.Waiting = true
+	k.RanMs += more.Milliseconds()
+	return json.Marshal(k)
+}
+
+// left is how much of a limit for the time of execution is left; negative for no
+// limit.
+func (s *store) left(limit time.Duration) time.Duration {
+	if limit <= 0 {
+		return -1
+	}
+	if s.kept != nil {
+		limit -= time.Duration(s.kept.RanMs) * time.Millisecond
+	}
+	return max(limit, time.Millisecond)
+}

@@ -1,0 +1,105 @@
+package run_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent/provider/script"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// told is what a follower of a space heard.
+type told struct {
+	types []shoal.EventType // in order, deltas of a part as one
+	parts map[shoal.PartID]string
+	final map[shoal.PartID]string
+}
+
+// follows hears what happens in a space until a run has ended.
+func (w *world) follows(f *hub.Follower, ended shoal.RunID) told {
+	w.t.Helper()
+	out := told{parts: map[shoal.PartID]string{}, final: map[shoal.PartID]string{}}
+	for {
+		events, err := f.Next(w.t.Context(), 20*time.Second)
+		w.must(err)
+		if len(events) == 0 {
+			w.t.Fatalf("nothing more is told after %v", out.types)
+		}
+		for _, e := range events {
+			if e.Type == shoal.EventEntityUpdated {
+				continue // it comes when it comes
+			}
+			if n := len(out.types); n == 0 || out.types[n-1] != e.Type || !strings.HasSuffix(string(e.Type), "-delta") {
+				out.types = append(out.types, e.Type)
+			}
+			out.take(w, e)
+			var data shoal.RunData
+			w.must(json.Unmarshal(e.Data, &data))
+			if data.Run.ID == ended && data.Run.Status.Ended() {
+				return out
+			}
+		}
+	}
+}
+
+func (o *told) take(w *world, e shoal.Event) {
+	var data struct {
+		shoal.PartHead
+		Offset int
+		Delta  string
+		Text   string
+		Args   json.RawMessage
+	}
+	w.must(json.Unmarshal(e.Data, &data))
+	switch id := data.PartID; e.Type {
+	case shoal.EventTextDelta, shoal.EventToolInputDelta, shoal.EventReasoningDelta:
+		if data.Offset != len(o.parts[id]) {
+			w.t.Errorf("a delta of %s is at %d, with %d bytes told", id, data.Offset, len(o.parts[id]))
+		}
+		o.parts[id] += data.Delta
+	case shoal.EventTextEnd:
+		o.final[id] = data.Text
+	case shoal.EventToolInputAvailable:
+		o.final[id] = string(data.Args)
+	}
+}
+
+// A follower hears a part begin, grow and end, in this order, and its deltas are
+// what is stored.
+func TestFollowersHearItGrow(t *testing.T) {
+	w := newWorld(t)
+	w.must(func() error {
+		show := true
+		_, err := w.hub.Spaces.Update(t.Context(), ann, session, "shop", shoal.SpaceChange{ShowAgentReasoning: &show})
+		return err
+	}())
+	w.shopkeeper(script.PerTurn(
+		script.Answer{Reasoning: "A lamp, then.", Calls: calls(send("c1", "Here is a <lamp> for “you”."), call("c2", "lamp", `{"size":2,"targetSpaceId":"shop"}`)).Calls},
+		silent,
+	), cards)
+	f, err := w.hub.Events.Follow(t.Context(), ann, hub.FollowRequest{Session: session, Space: "shop"})
+	w.must(err)
+	defer f.Close()
+	id := w.says("Hm?")
+	heard := w.follows(f, id)
+	for part, text := range heard.final {
+		if heard.parts[part] != text {
+			t.Errorf("%s was told as %q and ended as %q", part, heard.parts[part], text)
+		}
+	}
+	if len(heard.final) != 2 {
+		t.Errorf("%d parts ended, want 2", len(heard.final))
+	}
+	want := []shoal.EventType{
+		"snapshot", "message.created", "run.created", "run.started", "reasoning-start", "reasoning-delta", "reasoning-end",
+		"message.created", "text-start", "text-delta", "text-end", "tool-input-start", "tool-input-delta", "tool-input-available",
+		"tool-output-available", "message.completed", "run.completed",
+	}
+	if !slices.Equal(heard.types, want) {
+		t.Errorf("the shop heard\n%v\nwant\n%v", heard.types, want)
+	}
+}

@@ -1,0 +1,200 @@
+package run
+
+import (
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/spacetool"
+)
+
+// turn takes the run's one turn, or goes on with it.
+func (x *execution) turn(a *agent.Agent) error {
+	if err := x.openConversation(); err != nil {
+		return err
+	}
+	var input []agent.Message
+	if !x.store.open() {
+		var err error
+		if input, err = spacetool.Input(x.ctx, x.forTools()); err != nil {
+			return err
+		}
+	}
+	var failure error
+	conv := agent.OpenConversation(x.store, string(x.run.ID))
+	for event, err := range a.Stream(x.ctx, conv, input...) {
+		if err != nil {
+			return err
+		}
+		if x.silenced() != nil {
+			break // nothing that follows may be told
+		}
+		if failure == nil {
+			failure = x.broken
+		}
+		if failure != nil {
+			continue // the turn comes to its end, and is ended from what is stored
+		}
+		if failure = x.event(event); failure != nil {
+			failure = &brokenError{failure}
+			x.cancel(failure)
+		}
+	}
+	return failure
+}
+
+// event takes one event of the turn.
+func (x *execution) event(event agent.Event) error {
+	if x.disturbed.Swap(false) {
+		if err := x.lookAtSpaces(); err != nil {
+			return err
+		}
+	}
+	switch e := event.(type) {
+	case agent.StepStarted:
+		if err := x.stepStarted(e); err != nil {
+			return err
+		}
+	case agent.ReasoningStarted, agent.ReasoningDelta, agent.ReasoningEnded:
+		x.reason(e)
+		return nil
+	case agent.Requested:
+		if own, err := x.ownRequest(e.Pending); own || err != nil {
+			return err
+		}
+	case agent.Nested:
+		answered, ok := e.Event.(agent.Answered) // what an asked agent asked, this run has shown
+		if !ok {
+			return nil
+		}
+		answered.Pending.Via = e.CallID
+		event = answered
+	case agent.Warning:
+		x.log.Warn("something beside the run failed", "source", e.Source, "error", e.Err)
+		return nil
+	case agent.ToolFinished:
+		if e.Err != nil {
+			x.log.Info("a tool failed", "tool", e.Result.Name, "status", e.Result.Status, "error", e.Err)
+		}
+	case agent.TurnFinished:
+		return x.turnFinished(e)
+	}
+	if err := x.perform(x.composer.Apply(event), nil); err != nil {
+		return err
+	}
+	if _, grows := event.(agent.ToolArgsDelta); grows {
+		return x.saveDrafts(draftEvery)
+	}
+	return nil
+}
+
+// draftEvery is how often messages are stored while they grow.
+const draftEvery = 250 * time.Millisecond
+
+// saveDrafts stores the messages that grow, unless that was done just now.
+func (x *execution) saveDrafts(every time.Duration) error {
+	if time.Since(x.saved) < every {
+		return nil
+	}
+	x.saved = time.Now()
+	var effects []compose.Effect
+	for _, m := range x.composer.Drafts() {
+		effects = append(effects, compose.SaveMessage{Message: m})
+	}
+	return x.perform(effects, nil)
+}
+
+// stepStarted tells that a step begins, unless it did before, and stops an agent
+// that has used what it may use in a day.
+func (x *execution) stepStarted(e agent.StepStarted) error {
+	if e.Step < x.steps {
+		return nil
+	}
+	x.steps = e.Step + 1
+	x.store.awaitSteps(e.Step)
+	at := shoal.Now()
+	x.store.stepStarts(e.Step, at)
+	over := false
+	err := x.write(x.ctx, func(c *hub.RunChange) (err error) {
+		if over, err = x.overToday(c.Tx, at); err != nil || over {
+			return err
+		}
+		c.Run.Steps = e.Step + 1
+		c.Run.MaxSteps = max(c.Run.MaxSteps, e.MaxSteps) // more may have been granted
+		return c.StepStarted(shoal.Step{Index: e.Step, Model: x.model.Name, StartedAt: at, ToolCalls: []shoal.StepCall{}, Usage: shoal.Usage{Currency: shoal.Currency}})
+	})
+	if over {
+		x.cancel(errBudget)
+	}
+	return err
+}
+
+// overToday reports whether the agent has cost since midnight, UTC, what it may cost
+// in a day.
+func (x *execution) overToday(tx hub.Tx, at shoal.Time) (bool, error) {
+	limit := x.config.Budget.MaxCostPerDay
+	if limit <= 0 {
+		return false, nil
+	}
+	midnight := shoal.At(at.UTC().Truncate(24 * time.Hour))
+	rows, err := tx.Usage(x.run.SessionID, hub.UsageQuery{By: []string{"agent"}, Agent: x.run.AgentID, From: &midnight})
+	spent := 0.0
+	for _, r := range rows {
+		spent += r.Cost
+	}
+	return spent >= limit, err
+}
+
+// turnFinished parks the run or ends it.
+func (x *execution) turnFinished(e agent.TurnFinished) error {
+	if e.Err != nil && e.Outcome != agent.Canceled {
+		x.log.Warn("the run failed", "reason", e.Reason, "error", e.Err)
+	}
+	if e.Outcome == agent.Waiting {
+		if err := x.saveDrafts(0); err != nil {
+			return err
+		}
+		return x.perform(x.composer.Apply(e), func(c *hub.RunChange) error {
+			turn, err := x.store.ran(time.Since(x.began))
+			if err != nil {
+				return err
+			}
+			c.Run.Turn = turn
+			if err := x.taken(c); err != nil {
+				return err
+			}
+			return c.Park()
+		})
+	}
+	end := x.verdict(agent.TurnEnd{Outcome: e.Outcome, Reason: e.Reason, Message: e.Message})
+	e.Outcome = end.Outcome
+	return x.finish(x.composer.Apply(e), end)
+}
+
+// thought is the part of reasoning that is open.
+type thought struct {
+	part   shoal.PartID
+	offset int
+}
+
+// reason relays what the model thinks; it is stored with the step alone.
+func (x *execution) reason(event agent.Event) {
+	d := hub.Delta{Reasoning: true}
+	if x.show {
+		d.Space, d.Show = x.run.Space, true
+	}
+	switch e := event.(type) {
+	case agent.ReasoningStarted:
+		x.thought = thought{part: shoal.NewID[shoal.PartID](shoal.PrefixPart)}
+		d.First = true
+	case agent.ReasoningDelta:
+		d.Text, d.Offset = e.Text, x.thought.offset
+		x.thought.offset += len(e.Text)
+	case agent.ReasoningEnded:
+		d.Last, d.Offset = true, x.thought.offset
+	}
+	d.Part = x.thought.part
+	x.hub.Work.Relay(x.lease, []hub.Delta{d})
+}

@@ -1,0 +1,214 @@
+package shoaltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// What executes runs, played by the scenario: OWNER claims, and each command on a
+// run writes under the lease that was claimed last, or an older generation.
+
+func claim(s *stage, c *command) error {
+	owner := c.word()
+	limit, err := c.number("limit")
+	if err != nil {
+		return err
+	}
+	ttl, err := c.duration("ttl", 15*time.Second)
+	if err != nil {
+		return err
+	}
+	if limit == 0 {
+		limit = 100
+	}
+	claimed, err := s.hub.Work.Claim(ctx, owner, int(limit), ttl)
+	for _, r := range claimed {
+		s.leases[r.ID] = hub.Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
+	}
+	s.sayHeld(owner, claimed)
+	return err
+}
+
+func renew(s *stage, c *command) error {
+	owner := c.word()
+	ttl, err := c.duration("ttl", 15*time.Second)
+	if err != nil {
+		return err
+	}
+	held, err := s.hub.Work.Renew(ctx, owner, ttl)
+	s.sayHeld(owner, held)
+	return err
+}
+
+func orphan(s *stage, c *command) error { return s.hub.Work.Orphan(ctx, c.word()) }
+
+func nextClaim(s *stage, _ *command) error {
+	at, err := s.hub.Work.NextClaim(ctx)
+	if err == nil && at == nil {
+		s.say("never")
+	} else if err == nil {
+		s.say("at %s", s.since(at.Time))
+	}
+	return err
+}
+
+func (s *stage) sayHeld(owner string, runs []hub.StoredRun) {
+	for _, r := range runs {
+		cancel := ""
+		if r.Cancel {
+			cancel = ", to be canceled"
+		}
+		s.say("%s has %s (generation %d%s)", owner, s.runName(r.ID), r.Generation, cancel)
+	}
+	if len(runs) == 0 {
+		s.say("%s has nothing", owner)
+	}
+}
+
+// write makes one write of the run that the command names.
+func (s *stage) write(c *command, do func(*hub.RunChange) error) error {
+	id, err := s.runID(c.word())
+	if err != nil {
+		return err
+	}
+	lease, claimed := s.leases[id]
+	if !claimed {
+		return fmt.Errorf("nobody has claimed %s", id)
+	}
+	if generation, err := c.number("generation"); err != nil {
+		return err
+	} else if generation > 0 {
+		lease.Generation = generation
+	}
+	var told shoal.Run
+	err = s.hub.Work.Write(ctx, lease, func(ch *hub.RunChange) error {
+		if err := do(ch); err != nil {
+			return err
+		}
+		told = ch.Run.Run
+		return nil
+	})
+	if err == nil {
+		s.say("%s", s.run(told))
+	}
+	return err
+}
+
+func startRun(s *stage, c *command) error { return s.write(c, (*hub.RunChange).Start) }
+
+func parkRun(s *stage, c *command) error { return s.write(c, (*hub.RunChange).Park) }
+
+func finishRun(s *stage, c *command) error {
+	code := c.option("code")
+	return s.write(c, func(ch *hub.RunChange) error {
+		status := shoal.RunStatus(c.word())
+		var failure *shoal.RunError
+		if code != "" {
+			failure = &shoal.RunError{Code: code, Message: code}
+		}
+		return ch.Finish(status, failure)
+	})
+}
+
+func delegateRun(s *stage, c *command) error {
+	return s.write(c, func(ch *hub.RunChange) error {
+		id, err := ch.Delegate(shoal.EntityID(c.word()))
+		if err == nil {
+			s.say("delegated to %s", s.runName(id))
+		}
+		return err
+	})
+}
+
+// sayAs has a run write a whole message, as sendSpaceMessage does.
+func sayAs(s *stage, c *command) error {
+	mentions := c.ids("mention")
+	return s.write(c, func(ch *hub.RunChange) error {
+		to, text := shoal.SpaceID(c.word()), c.word()
+		m, err := ch.OpenMessage(shoal.Message{SpaceID: to}, nil)
+		if err != nil {
+			return err
+		}
+		part := shoal.Text(text)
+		part.ID = "prt_1"
+		m.Parts, m.Mentions, m.Status = []shoal.Part{part}, mentions, shoal.MessageCompleted
+		if err := ch.CloseMessage(m, nil); err != nil {
+			return err
+		}
+		for _, id := range mentions {
+			if err := ch.StartMention(to, m.ID, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ask has a run wait for something: a call of a client tool, unless kind says
+// otherwise.
+func ask(s *stage, c *command) error {
+	kind := shoal.PendingKind(c.option("kind"))
+	if kind == "" {
+		kind = shoal.PendingClientTool
+	}
+	where, target := shoal.SpaceID(c.option("space")), shoal.EntityID(c.option("target"))
+	return s.write(c, func(ch *hub.RunChange) error {
+		call := c.word()
+		p := hub.StoredPending{
+			PendingAction: shoal.PendingAction{Kind: kind, ToolCallID: call, ToolName: "show", Args: json.RawMessage(`{}`)},
+			Request:       call, Target: target,
+		}
+		switch {
+		case kind == hub.PendingReply:
+			p.Reply = &hub.ReplyWait{Space: where, After: 1 << 40, For: []hub.ReplyFrom{{Type: "any"}}}
+			s, err := ch.Space(ch.Run.SessionID, where)
+			if err != nil {
+				return err
+			}
+			p.Reply.After = s.LastSeq
+		case where != "":
+			p.SpaceID = &where
+		}
+		_, err := ch.OpenPending(p)
+		return err
+	})
+}
+
+// takeAnswers gives a run the answers that have come.
+func takeAnswers(s *stage, c *command) error {
+	return s.write(c, func(ch *hub.RunChange) error {
+		rows, err := ch.PendingOf(ch.Run.SessionID, ch.Run.ID)
+		if err != nil {
+			return err
+		}
+		for _, p := range rows {
+			if p.Status == shoal.PendingOpen || p.Taken {
+				continue
+			}
+			p.Taken = true
+			if err := ch.UpdatePending(p); err != nil {
+				return err
+			}
+			s.say("%s is %s", p.ToolCallID, p.Status)
+		}
+		return nil
+	})
+}
+
+// answer hands in the result of a client tool.
+func answer(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	id, err := s.runID(c.word())
+	if err != nil {
+		return err
+	}
+	p, err := s.hub.Pending.AnswerCall(ctx, who, session, id, c.word(), shoal.PendingAnswer{Result: json.RawMessage(`{}`)})
+	if err == nil {
+		s.say("%s %s", p.ToolCallID, p.Status)
+	}
+	return err
+}

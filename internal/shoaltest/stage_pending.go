@@ -1,0 +1,230 @@
+package shoaltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// What runs wait for, and who answers it. Commands:
+//
+//	pend RUN CALL [kind=client_tool|permission|question|timer|reply] [space=] [target=] [by=A,B] [quorum=N]
+//	     [not-requester] [expires=1m] [for=any|agent|human|ID] [behind=SEQ]
+//	                                  the run is to wait for that
+//	settle ACTOR RUN CALL [result=JSON] [error=] [approve|deny] [reason=] [remember=] [says=] [by-call]
+//	                                  an answer, by the action's id or by run and call
+//	race ACTOR ACTOR RUN CALL         both permit it at once: told is how many won
+//	pendings ACTOR [status=open] [space=]
+//	rows RUN                          the answers that the run will be given
+//	follow-run NAME ACTOR RUN [after=NAME]
+func init() {
+	maps.Copy(verbs, map[string]func(*stage, *command) error{
+		"pend": pend, "settle": settleOne, "race": race, "pendings": listPending, "rows": showRows, "follow-run": followRun,
+	})
+}
+
+func pend(s *stage, c *command) error {
+	kind := shoal.PendingKind(c.option("kind"))
+	if kind == "" {
+		kind = shoal.PendingClientTool
+	}
+	expires, err := c.duration("expires", 0)
+	if err != nil {
+		return err
+	}
+	quorum, err := c.number("quorum")
+	if err != nil {
+		return err
+	}
+	behind, err := c.number("behind")
+	if err != nil {
+		return err
+	}
+	where, target, sender := shoal.SpaceID(c.option("space")), shoal.EntityID(c.option("target")), c.option("for")
+	policy := hub.Policy{By: c.ids("by"), Quorum: int(quorum), NotRequester: c.flag("not-requester")}
+	return s.write(c, func(ch *hub.RunChange) error {
+		call := c.word()
+		p := hub.StoredPending{
+			PendingAction: shoal.PendingAction{Kind: kind, ToolCallID: call, ToolName: "show", Args: json.RawMessage(`{}`)},
+			Request:       call, Target: target, Policy: policy,
+		}
+		if where != "" && kind != hub.PendingReply {
+			p.SpaceID = &where
+		}
+		if expires > 0 {
+			at := shoal.At(time.Now().Add(expires))
+			p.Due = &at
+			if kind != hub.PendingReply && kind != hub.PendingTimer {
+				p.ExpiresAt = &at
+			}
+		}
+		if kind == hub.PendingReply {
+			p.Reply = &hub.ReplyWait{Space: where, After: behind, For: []hub.ReplyFrom{{Type: "entity", EntityID: shoal.EntityID(sender)}}}
+			if sender == "any" || sender == "agent" || sender == "human" {
+				p.Reply.For = []hub.ReplyFrom{{Type: sender}}
+			}
+		}
+		_, err := ch.OpenPending(p)
+		return err
+	})
+}
+
+// row finds what a run waits or waited for.
+func (s *stage) row(run shoal.RunID, call string) (found hub.StoredPending, err error) {
+	err = s.hub.Work.Read(ctx, func(tx hub.Tx) error {
+		rows, err := tx.PendingOf(shoal.DefaultSession, run)
+		for _, p := range rows {
+			if p.Request == call {
+				found = p
+			}
+		}
+		return err
+	})
+	if err == nil && found.ID == "" {
+		err = fmt.Errorf("run %s never asked for %s", run, call)
+	}
+	return found, err
+}
+
+func settleOne(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	run, err := s.runID(c.word())
+	if err != nil {
+		return err
+	}
+	call := c.word()
+	a := shoal.PendingAnswer{
+		Error: c.maybe("error"), Reason: c.maybe("reason"), Remember: c.maybe("remember"), Answer: c.maybe("says"),
+		Result: json.RawMessage(c.option("result")),
+	}
+	yes, no := c.flag("approve"), c.flag("deny")
+	if yes || no {
+		a.Approved = &yes
+	}
+	row, missing := s.row(run, call)
+	var p shoal.PendingAction
+	switch {
+	case c.flag("by-call"):
+		p, err = s.hub.Pending.AnswerCall(ctx, who, session, run, call, a)
+	case missing != nil:
+		return missing
+	default:
+		p, err = s.hub.Pending.Answer(ctx, who, session, row.ID, a)
+	}
+	switch {
+	case err == nil:
+		s.say("%s", pendingLine(p))
+	case row.ID != "": // its id differs from run to run
+		s.say("%s", strings.ReplaceAll(told(err), string(row.ID), call))
+		err = nil
+	}
+	return err
+}
+
+func pendingLine(p shoal.PendingAction) string {
+	out := fmt.Sprintf("%s %s %s", p.ToolCallID, p.Kind, p.Status)
+	if p.AnsweredBy != nil {
+		out += " by " + string(*p.AnsweredBy)
+	}
+	return out
+}
+
+func race(s *stage, c *command) error {
+	one, session := s.actor(c, c.word())
+	two, _ := s.actor(c, c.word())
+	run, err := s.runID(c.word())
+	if err != nil {
+		return err
+	}
+	row, err := s.row(run, c.word())
+	if err != nil {
+		return err
+	}
+	var all sync.WaitGroup
+	var errs [2]error
+	for i, who := range []shoal.Principal{one, two} {
+		all.Go(func() {
+			yes := true
+			_, errs[i] = s.hub.Pending.Answer(ctx, who, session, row.ID, shoal.PendingAnswer{Approved: &yes})
+		})
+	}
+	all.Wait()
+	won, late := 0, 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			won++
+		case shoal.KindOf(err) == shoal.AlreadyAnswered:
+			late++
+		}
+	}
+	s.say("%d won, %d came too late", won, late)
+	return nil
+}
+
+func listPending(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	status := shoal.PendingStatus(c.option("status"))
+	all, err := s.hub.Pending.List(ctx, who, session, hub.PendingFilter{Status: status, Space: shoal.SpaceID(c.option("space")), Limit: 50})
+	lines := make([]string, len(all)) // ids of one moment have no order
+	for i, p := range all {
+		lines[i] = pendingLine(p)
+	}
+	slices.Sort(lines)
+	for _, line := range lines {
+		s.say("%s", line)
+	}
+	if err == nil && len(all) == 0 {
+		s.say("none")
+	}
+	return err
+}
+
+func showRows(s *stage, c *command) error {
+	run, err := s.runID(c.word())
+	if err != nil {
+		return err
+	}
+	return s.hub.Work.Read(ctx, func(tx hub.Tx) error {
+		rows, err := tx.PendingOf(shoal.DefaultSession, run)
+		if err != nil {
+			return err
+		}
+		slices.SortStableFunc(rows, func(a, b hub.StoredPending) int { return strings.Compare(a.Request, b.Request) })
+		for _, p := range rows {
+			answer := []byte("no answer")
+			if p.Answer != nil {
+				if answer, err = json.Marshal(p.Answer); err != nil {
+					return err
+				}
+			}
+			s.say("%s %s", pendingLine(p.PendingAction), answer)
+		}
+		r, err := tx.Run(shoal.DefaultSession, run)
+		if r.Awake {
+			s.say("%s is awake", s.runName(run))
+		}
+		return err
+	})
+}
+
+func followRun(s *stage, c *command) error {
+	name := c.word()
+	who, session := s.actor(c, c.word())
+	run, err := s.runID(c.word())
+	if err != nil {
+		return err
+	}
+	after, err := s.after(c.option("after"))
+	if err != nil {
+		return err
+	}
+	return s.followOn(name, who, hub.FollowRequest{Session: session, Run: run, After: after}, false)
+}

@@ -1,0 +1,93 @@
+package spacetool
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+const maxMemories = 1000
+
+type memoryEntry struct {
+	Match    *string         `json:"match" jsonschema:"A piece of the content of the memory to change, or its id. Leave it out to make a new memory."`
+	Topic    *string         `json:"topic" jsonschema:"What it is about, in a word or two."`
+	Content  string          `json:"content" jsonschema:"What to keep in mind."`
+	Metadata *map[string]any `json:"metadata" jsonschema:"More about it, as an object."`
+}
+
+type setMemories struct {
+	Memories      []memoryEntry `json:"memories" jsonschema:"The memories to make or to change."`
+	ClearExisting *bool         `json:"clearExisting" jsonschema:"Delete all your memories first."`
+}
+
+type deleteMemories struct {
+	Matches   []string `json:"matches,omitempty" jsonschema:"For each memory to delete, a piece of its content, or its id."`
+	Topic     *string  `json:"topic" jsonschema:"Only memories of this topic; without matches all of them."`
+	DeleteAll *bool    `json:"deleteAll" jsonschema:"Delete all of them."`
+}
+
+func memoryTools(r *Run) []agent.Tool {
+	memories := notes[shoal.Memory]{
+		word: "memories", limit: maxMemories, order: newestMemory,
+		list: func(c *hub.RunChange) ([]shoal.Memory, error) { return c.Memories(r.session(), r.agent()) },
+		id:   func(m shoal.Memory) string { return m.ID },
+		text: func(m shoal.Memory) string { return m.Content },
+		drop: func(c *hub.RunChange, m shoal.Memory) error { return c.DeleteMemory(r.session(), r.agent(), m.ID) },
+	}
+	return []agent.Tool{
+		tool("setMemories", "Keeps things in mind for later runs, or changes what you keep in mind. You see the newest in every run, whatever the space. Never keep passwords or keys.",
+			func(ctx context.Context, in setMemories) (any, error) {
+				var wishes []wish[shoal.Memory]
+				for _, e := range in.Memories {
+					wishes = append(wishes, wish[shoal.Memory]{or(e.Match, ""), func(c *hub.RunChange, old *shoal.Memory) (shoal.Memory, error) {
+						m, err := e.memory(old, r.now())
+						if err != nil {
+							return m, err
+						}
+						return m, c.PutMemory(r.session(), r.agent(), m)
+					}})
+				}
+				return memories.set(ctx, r, wishes, or(in.ClearExisting, false))
+			}),
+		tool("deleteMemories", "Deletes memories of yours.", func(ctx context.Context, in deleteMemories) (any, error) {
+			all, topic := or(in.DeleteAll, false), strings.TrimSpace(or(in.Topic, ""))
+			if topic == "" {
+				return memories.remove(ctx, r, in.Matches, all, nil)
+			}
+			return memories.remove(ctx, r, in.Matches, all || len(in.Matches) == 0, func(m shoal.Memory) bool { return strings.EqualFold(m.Topic, topic) })
+		}),
+	}
+}
+
+// newestMemory puts what was kept or changed last first.
+func newestMemory(a, b shoal.Memory) int { return b.UpdatedAt.Compare(a.UpdatedAt.Time) }
+
+// memory makes the memory that an entry describes, or old changed by it.
+func (e memoryEntry) memory(old *shoal.Memory, now shoal.Time) (shoal.Memory, error) {
+	m := shoal.Memory{CreatedAt: now, Metadata: json.RawMessage("{}")}
+	if old != nil {
+		m = *old
+	} else {
+		m.ID = shoal.NewID[string](shoal.PrefixMemory)
+	}
+	m.Content, m.UpdatedAt = e.Content, now
+	m.Topic = or(e.Topic, m.Topic)
+	if e.Metadata != nil {
+		text, err := encode(*e.Metadata)
+		if err != nil {
+			return m, err
+		}
+		m.Metadata = json.RawMessage(text)
+		if err := (shoal.EntityChange{Metadata: m.Metadata}).Validate(); err != nil {
+			return m, err
+		}
+	}
+	if err := checkLine("topic", m.Topic, shoal.MaxName); err != nil {
+		return m, err
+	}
+	return m, checkText("content", m.Content, shoal.MaxDescription)
+}

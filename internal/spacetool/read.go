@@ -1,0 +1,203 @@
+package spacetool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+const (
+	readDefault = 15
+	readMost    = 50
+	maxQuery    = 500
+	maxWords    = 20
+	// readBytes bounds the texts of one answer together.
+	readBytes = 160 << 10
+)
+
+type readSpace struct {
+	SpaceID shoal.SpaceID `json:"spaceId" jsonschema:"The id of a space that you are in."`
+	Limit   *int          `json:"limit" jsonschema:"How many messages at most: 15 by default, up to 50."`
+	Search  *string       `json:"search" jsonschema:"Only messages that hold all of these words."`
+}
+
+// said is one message as readSpaceMessages tells it. Parts are those that are no
+// text; one that is too long is a string with the beginning of its JSON.
+type said struct {
+	Sender    string            `json:"sender"`
+	SenderID  shoal.EntityID    `json:"senderId"`
+	Type      string            `json:"type"` // human, agent, system or deleted
+	Text      string            `json:"text"`
+	Parts     []json.RawMessage `json:"parts,omitempty"`
+	Timestamp shoal.Time        `json:"timestamp"`
+}
+
+func readTool(r *Run) agent.Tool {
+	return reading(tool("readSpaceMessages", "Reads the newest messages of a space that you are in, the oldest first. Others do not see that you read.",
+		func(ctx context.Context, in readSpace) (any, error) { return readMessages(ctx, r, in) }))
+}
+
+func readMessages(ctx context.Context, r *Run, in readSpace) (any, error) {
+	if err := shoal.CheckID("spaceId", string(in.SpaceID)); err != nil {
+		return nil, err
+	}
+	words, err := searchWords(or(in.Search, ""))
+	if err != nil {
+		return nil, err
+	}
+	limit := or(in.Limit, readDefault)
+	if limit < 1 {
+		limit = readDefault
+	}
+	limit = min(limit, readMost)
+	var out []said
+	err = r.read(ctx, func(tx hub.Tx) error {
+		out = []said{}
+		if err := r.member(tx, in.SpaceID); err != nil {
+			return err
+		}
+		messages, err := r.messages(tx, in.SpaceID, words, limit)
+		if err != nil {
+			return err
+		}
+		who, err := r.senders(tx, in.SpaceID, messages)
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			told, err := who.tell(m, readBytes/len(messages))
+			if err != nil {
+				return err
+			}
+			out = append(out, told)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// member refuses a space that the agent is not in, exactly as one that is not there.
+func (r *Run) member(tx hub.Tx, space shoal.SpaceID) error {
+	in, err := tx.IsMember(r.session(), space, r.agent())
+	if err == nil && !in {
+		err = shoal.E("", shoal.NotFound, fmt.Sprintf("There is no space %q among those you are in. Your prompt lists them with their ids.", space))
+	}
+	return err
+}
+
+// messages returns the newest messages of a space, or the newest that hold all
+// words, the oldest first, as the agent may see them.
+func (r *Run) messages(tx hub.Tx, space shoal.SpaceID, words []string, limit int) ([]shoal.Message, error) {
+	var found []shoal.Message
+	if len(words) == 0 {
+		page, err := tx.Messages(r.session(), space, hub.Page{Limit: limit})
+		if err != nil {
+			return nil, err
+		}
+		found = page
+	} else {
+		hits, err := tx.Search(r.session(), hub.SearchQuery{Words: words, Reader: r.agent(), Space: space, Limit: limit})
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range hits {
+			found = append(found, h.Message)
+		}
+		slices.SortFunc(found, func(a, b shoal.Message) int { return int(a.Seq - b.Seq) })
+	}
+	return r.visible(found), nil
+}
+
+// visible takes out what is private to others.
+func (r *Run) visible(messages []shoal.Message) []shoal.Message {
+	out := make([]shoal.Message, 0, len(messages))
+	for _, m := range messages {
+		m = m.For(r.agent())
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p shoal.Part) bool { return p.Private })
+		if len(m.Parts) > 0 {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// searchWords splits a search into the words that the index knows.
+func searchWords(search string) ([]string, error) {
+	if len(search) > maxQuery {
+		return nil, shoal.Invalid("search", fmt.Sprintf("has %d bytes; at most %d are allowed", len(search), maxQuery))
+	}
+	words := strings.FieldsFunc(search, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c) })
+	switch {
+	case strings.TrimSpace(search) != "" && len(words) == 0:
+		return nil, shoal.Invalid("search", "holds no word to search for")
+	case len(words) > maxWords:
+		return nil, shoal.Invalid("search", fmt.Sprintf("has %d words; at most %d are allowed", len(words), maxWords))
+	}
+	return words, nil
+}
+
+// senders are who wrote messages.
+type senders map[shoal.EntityID]sender
+
+type sender struct{ name, kind string }
+
+// senders looks up who wrote the messages. Who is deleted keeps its name.
+func (r *Run) senders(tx hub.Tx, space shoal.SpaceID, messages []shoal.Message) (senders, error) {
+	out := senders{shoal.System: {"System", "system"}}
+	members, err := tx.Members(r.session(), space)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		out[m.EntityID] = sender{m.Name, string(m.Kind)}
+	}
+	for _, m := range messages {
+		if _, known := out[m.EntityID]; known {
+			continue
+		}
+		names, err := tx.EntityNames(r.session(), []shoal.EntityID{m.EntityID})
+		if err != nil {
+			return nil, err
+		}
+		s := sender{name: names[m.EntityID]}
+		e, err := tx.Entity(r.session(), m.EntityID)
+		switch {
+		case err == nil:
+			s.kind = string(e.Kind)
+		case shoal.KindOf(err) == shoal.NotFound:
+			s.kind = gone
+		default:
+			return nil, err
+		}
+		out[m.EntityID] = s
+	}
+	return out, nil
+}
+
+// gone is the type of a sender that was deleted.
+const gone = "deleted"
+
+func (s senders) tell(m shoal.Message, most int) (said, error) {
+	who := s[m.EntityID]
+	out := said{Sender: who.name, SenderID: m.EntityID, Type: who.kind, Timestamp: m.CreatedAt}
+	text, parts, err := shown(m, most)
+	out.Text = text
+	for _, part := range parts {
+		raw := json.RawMessage(part)
+		if !json.Valid(raw) {
+			if part, err = encode(part); err != nil {
+				return out, err
+			}
+			raw = json.RawMessage(part)
+		}
+		out.Parts = append(out.Parts, raw)
+	}
+	return out, err
+}

@@ -1,0 +1,142 @@
+// Package spacetool is what every hosted agent is given so that it can live in
+// spaces: the tools that all agents have, the prompt that tells it where it is, and
+// the input that a trigger makes.
+//
+//	run := &spacetool.Run{Hub: h, Lease: lease, Run: stored, Config: config, Delegated: cancel}
+//	tools, err := spacetool.Tools(ctx, run)   // with sendSpaceMessage, which the executor performs
+//	prompt, err := spacetool.Prompt(ctx, run) // agent.Options.Instructions
+//	input, err := spacetool.Input(ctx, run)   // of a run that begins
+//
+// What is promised:
+//   - Reading asks whether the agent is in the space, each time; what is private to
+//     another member is left out.
+//   - Every change goes through [Run.Write] and so is refused once the lease is lost.
+//     What a tool says it did is durable when it says so, and a call that it refuses
+//     changed nothing.
+//   - What people and other agents wrote stands between tags whose characters it
+//     cannot hold: it forges no member, no message and no rule.
+//   - The prompt begins with what stays and ends with what changes.
+package spacetool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// Run is the run that the tools and the prompt are for. Hub, Lease, Run and Config
+// are required.
+type Run struct {
+	Hub   *hub.Hub
+	Lease hub.Lease
+	// Run is the run as it was claimed. For [Input], Began has to be set.
+	Run    hub.StoredRun
+	Config *agentconfig.Config
+	// Write changes what is stored; nil is Hub.Work.Write with Lease.
+	Write func(ctx context.Context, fn func(*hub.RunChange) error) error
+	// Delegated is called when delegateToAgent has queued a run of another agent:
+	// this run is to be canceled. nil is nobody to tell.
+	Delegated func(shoal.RunID)
+	// Now is the clock; nil is [shoal.Now].
+	Now func() shoal.Time
+}
+
+func (r *Run) session() shoal.SessionID { return r.Run.SessionID }
+
+func (r *Run) agent() shoal.EntityID { return r.Run.AgentID }
+
+func (r *Run) now() shoal.Time {
+	if r.Now != nil {
+		return r.Now()
+	}
+	return shoal.Now()
+}
+
+func (r *Run) write(ctx context.Context, fn func(*hub.RunChange) error) error {
+	if r.Write != nil {
+		return r.Write(ctx, fn)
+	}
+	return r.Hub.Work.Write(ctx, r.Lease, fn)
+}
+
+func (r *Run) read(ctx context.Context, fn func(hub.Tx) error) error {
+	return r.Hub.Work.Read(ctx, fn)
+}
+
+// Tools returns the tools that the agent has in this run, always in the same order:
+// sendSpaceMessage (external: the executor performs it), readSpaceMessages,
+// getMyRuns, those for goals, memories and plans, ask_user unless the configuration
+// has a tool of that name, and delegateToAgent only for the admin agent of a
+// trigger's space that has other hosted agents. The error is that of reading.
+func Tools(ctx context.Context, r *Run) ([]agent.Tool, error) {
+	tools := slices.Concat(
+		[]agent.Tool{agent.External(SendSpec()), readTool(r), runsTool(r)},
+		goalTools(r), memoryTools(r), planTools(r),
+	)
+	ask := agent.AskUser()
+	if !slices.ContainsFunc(r.Config.Tools, func(t agentconfig.Tool) bool { return t.Name == ask.Spec().Name }) {
+		tools = append(tools, ask)
+	}
+	var others []shoal.EntityID
+	err := r.read(ctx, func(tx hub.Tx) (err error) {
+		others, err = r.delegates(tx)
+		return err
+	})
+	if err == nil && len(others) > 0 {
+		tools = append(tools, delegateTool(r))
+	}
+	return tools, err
+}
+
+// tool makes a tool whose mistakes of a model are results that say what to do, and
+// whose other errors are the call's.
+func tool[In any](name, description string, f func(ctx context.Context, in In) (any, error)) agent.Tool {
+	return agent.Func(name, description, func(ctx context.Context, in In) (agent.Output, error) {
+		out, err := f(ctx, in)
+		if text, ok := forModel(err); ok {
+			return agent.Output{Text: text, Failed: true}, nil
+		}
+		if err != nil {
+			return agent.Output{}, err
+		}
+		text, err := encode(out)
+		return agent.Output{Text: text}, err
+	})
+}
+
+// reading marks a tool that may be called again after a crash.
+func reading(t agent.Tool) agent.Tool {
+	return agent.Configure(t, func(s *agent.ToolSpec) { s.Idempotent = true })
+}
+
+// mistakes are the kinds of errors that a model can do something about.
+var mistakes = []shoal.Kind{
+	shoal.InvalidArgument, shoal.NotFound, shoal.Forbidden, shoal.TooLarge, shoal.SpaceClosed, shoal.SessionClosed, shoal.AdminRequired, shoal.AlreadyExists,
+}
+
+// forModel returns what a model is told about an error, if it is one of its own.
+func forModel(err error) (string, bool) {
+	var e *shoal.Error
+	if !errors.As(err, &e) || e.Msg == "" || !slices.Contains(mistakes, e.Kind) {
+		return "", false
+	}
+	return "Error: " + e.Msg, true
+}
+
+// encode writes JSON without the escapes that only HTML needs.
+func encode(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", shoal.E("spacetool", shoal.Internal, "a result cannot be written: "+err.Error())
+	}
+	return string(bytes.TrimRight(b.Bytes(), "\n")), nil
+}

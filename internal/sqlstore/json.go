@@ -1,0 +1,95 @@
+package sqlstore
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// encode writes JSON that keeps the characters of raw JSON inside it: the usual
+// escaping for HTML would change arguments that clients were shown byte for
+// byte.
+func encode(v any) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", err
+	}
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// encodeOrNil is encode for a pointer, NULL for nil.
+func encodeOrNil[T any](v *T) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	return encode(v)
+}
+
+// orNull is raw JSON byte for byte, or NULL where there is none.
+func orNull(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	return string(raw)
+}
+
+// rawOrNil reads what orNull wrote.
+func (r *rows) rawOrNil(i int) json.RawMessage {
+	if r.null(i) {
+		return nil
+	}
+	return r.json(i)
+}
+
+// decode reads JSON that this package wrote.
+func (r *rows) decode(text string, v any) {
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		_ = r.c.fail(r.query, errors.Join(errors.New("a value is not the JSON that was stored"), err))
+	}
+}
+
+// decodeOrNil is decode for a column that may be NULL.
+func (r *rows) decodeOrNil(i int, v any) {
+	if !r.null(i) {
+		r.decode(r.text(i), v)
+	}
+}
+
+// storedPart is a part as parts holds it. [shoal.Part] reads it, but would write
+// it with its raw JSON escaped.
+type storedPart struct {
+	ID         shoal.PartID     `json:"id"`
+	Type       shoal.PartType   `json:"type"`
+	Text       string           `json:"text,omitempty"`
+	Status     shoal.PartStatus `json:"status,omitempty"`
+	ToolName   string           `json:"toolName,omitempty"`
+	ToolCallID string           `json:"toolCallId,omitempty"`
+	Args       json.RawMessage  `json:"args,omitempty"`
+	Result     json.RawMessage  `json:"result,omitempty"`
+	Error      string           `json:"error,omitempty"`
+	Display    json.RawMessage  `json:"display,omitempty"`
+	AnsweredBy shoal.EntityID   `json:"answeredBy,omitempty"`
+	Target     shoal.EntityID   `json:"targetEntityId,omitempty"`
+	Private    bool             `json:"private,omitempty"`
+	Name       string           `json:"name,omitempty"`
+	MediaType  string           `json:"mediaType,omitempty"`
+	Size       int64            `json:"size,omitempty"`
+	URL        string           `json:"url,omitempty"`
+	Data       json.RawMessage  `json:"data,omitempty"`
+}
+
+// encodeJSONParts writes parts as the column parts holds them.
+func encodeJSONParts(all []shoal.Part) (string, error) {
+	stored := make([]storedPart, len(all))
+	for i, p := range all {
+		stored[i] = storedPart{
+			p.ID, p.Type, p.Text, p.Status, p.ToolName, p.ToolCallID, p.Args, p.Result, p.Error, p.Display, p.AnsweredBy, p.Target, p.Private,
+			p.Name, p.MediaType, p.Size, p.URL, p.Data,
+		}
+	}
+	return encode(stored)
+}

@@ -1,0 +1,64 @@
+package sqlstore
+
+import "github.com/shoal-dev/shoal"
+
+// Goals implements [hub.NoteTx].
+func (t tx) Goals(session shoal.SessionID, agent shoal.EntityID) ([]shoal.Goal, error) {
+	return list(t.c, func(r *rows) shoal.Goal {
+		return shoal.Goal{
+			ID: r.text(0), Description: r.text(1), Priority: int(r.int(2)), IsLongTerm: r.bool(3), IsCompleted: r.bool(4),
+			CreatedAt: r.time(5), UpdatedAt: r.time(6),
+		}
+	}, `SELECT id, description, priority, is_long_term, is_completed, created_at, updated_at FROM goals
+		WHERE session_id = $1 AND agent_id = $2 ORDER BY place`, session, agent)
+}
+
+// PutGoal implements [hub.NoteTx]. A goal that is replaced keeps its place.
+func (t tx) PutGoal(session shoal.SessionID, agent shoal.EntityID, g shoal.Goal) error {
+	_, err := t.c.exec(
+		`INSERT INTO goals (session_id, agent_id, id, place, description, priority, is_long_term, is_completed, created_at, updated_at)
+		 VALUES ($1, $2, $3, (SELECT COALESCE(MAX(place), 0) + 1 FROM goals WHERE session_id = $1 AND agent_id = $2), $4, $5, $6, $7, $8, $9)
+		 ON CONFLICT (session_id, agent_id, id) DO UPDATE SET description = excluded.description, priority = excluded.priority,
+		   is_long_term = excluded.is_long_term, is_completed = excluded.is_completed, created_at = excluded.created_at, updated_at = excluded.updated_at`,
+		session, agent, g.ID, g.Description, g.Priority, g.IsLongTerm, g.IsCompleted, g.CreatedAt, g.UpdatedAt)
+	return err
+}
+
+// DeleteGoal implements [hub.NoteTx].
+func (t tx) DeleteGoal(session shoal.SessionID, agent shoal.EntityID, id string) error {
+	n, err := t.c.exec(`DELETE FROM goals WHERE session_id = $1 AND agent_id = $2 AND id = $3`, session, agent, id)
+	if err == nil && n == 0 {
+		err = missing("DeleteGoal", "There is no goal %q here.", id)
+	}
+	return err
+}
+
+// Memories implements [hub.NoteTx].
+func (t tx) Memories(session shoal.SessionID, agent shoal.EntityID) ([]shoal.Memory, error) {
+	return list(t.c, func(r *rows) shoal.Memory {
+		return shoal.Memory{
+			ID: r.text(0), Topic: r.text(1), Content: r.text(2), Metadata: r.json(3), CreatedAt: r.time(4), UpdatedAt: r.time(5),
+		}
+	}, `SELECT id, topic, content, metadata, created_at, updated_at FROM memories
+		WHERE session_id = $1 AND agent_id = $2 ORDER BY place`, session, agent)
+}
+
+// PutMemory implements [hub.NoteTx]. A memory that is replaced keeps its place.
+func (t tx) PutMemory(session shoal.SessionID, agent shoal.EntityID, m shoal.Memory) error {
+	_, err := t.c.exec(
+		`INSERT INTO memories (session_id, agent_id, id, place, topic, content, metadata, created_at, updated_at)
+		 VALUES ($1, $2, $3, (SELECT COALESCE(MAX(place), 0) + 1 FROM memories WHERE session_id = $1 AND agent_id = $2), $4, $5, $6, $7, $8)
+		 ON CONFLICT (session_id, agent_id, id) DO UPDATE SET topic = excluded.topic, content = excluded.content, metadata = excluded.metadata,
+		   created_at = excluded.created_at, updated_at = excluded.updated_at`,
+		session, agent, m.ID, m.Topic, m.Content, m.Metadata, m.CreatedAt, m.UpdatedAt)
+	return err
+}
+
+// DeleteMemory implements [hub.NoteTx].
+func (t tx) DeleteMemory(session shoal.SessionID, agent shoal.EntityID, id string) error {
+	n, err := t.c.exec(`DELETE FROM memories WHERE session_id = $1 AND agent_id = $2 AND id = $3`, session, agent, id)
+	if err == nil && n == 0 {
+		err = missing("DeleteMemory", "There is no memory %q here.", id)
+	}
+	return err
+}

@@ -1,0 +1,166 @@
+package sqlstore
+
+import (
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+const (
+	noPending      = "There is no pending action %q here."
+	pendingColumns = `p.session_id, p.id, p.kind, p.run_id, p.agent_id, p.space_id, p.message_id, p.part_id, p.tool_call_id, p.tool_name, p.args,
+	p.question, p.options, p.result_schema, p.status, p.expires_at, p.created_at, p.answered_by, p.answered_at,
+	p.request, p.hash, p.requester, p.target, p.policy, p.votes, p.reply, p.due, p.answer, p.answer_hash, p.taken`
+	fromPending = `SELECT ` + pendingColumns + ` FROM pending_actions AS p`
+)
+
+func pendingOf(r *rows) hub.StoredPending {
+	p := hub.StoredPending{
+		PendingAction: shoal.PendingAction{
+			ID: shoal.PendingID(r.text(1)), Kind: shoal.PendingKind(r.text(2)), RunID: shoal.RunID(r.text(3)), AgentID: shoal.EntityID(r.text(4)),
+			SpaceID: textOrNil[shoal.SpaceID](r, 5), MessageID: textOrNil[shoal.MessageID](r, 6), PartID: textOrNil[shoal.PartID](r, 7),
+			ToolCallID: r.text(8), ToolName: r.text(9), Args: r.rawOrNil(10), Question: textOrNil[string](r, 11), ResultSchema: r.rawOrNil(13),
+			Status: shoal.PendingStatus(r.text(14)), ExpiresAt: r.timeOrNil(15), CreatedAt: r.time(16),
+			AnsweredBy: textOrNil[shoal.EntityID](r, 17), AnsweredAt: r.timeOrNil(18),
+		},
+		Session: shoal.SessionID(r.text(0)), Request: r.text(19), Hash: r.text(20), Requester: r.text(21), Target: shoal.EntityID(r.text(22)),
+		Votes: decodeIDs(r.text(24)), Due: r.timeOrNil(26), AnswerHash: r.text(28), Taken: r.bool(29),
+	}
+	r.decodeOrNil(12, &p.Options)
+	r.decode(r.text(23), &p.Policy)
+	r.decodeOrNil(25, &p.Reply)
+	r.decodeOrNil(27, &p.Answer)
+	return p
+}
+
+// Pending implements [hub.PendingTx].
+func (t tx) Pending(session shoal.SessionID, id shoal.PendingID) (hub.StoredPending, error) {
+	p, ok, err := one(t.c, pendingOf, fromPending+` WHERE p.session_id = $1 AND p.id = $2`, session, id)
+	return present(p, ok, err, "Pending", noPending, id)
+}
+
+// pendingValues are the columns that can change.
+func pendingValues(p hub.StoredPending) ([]any, error) {
+	var options, replySpace any
+	var err error
+	if p.Options != nil {
+		options, err = encode(p.Options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	policy, err := encode(p.Policy)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := encodeOrNil(p.Reply)
+	if err != nil {
+		return nil, err
+	}
+	if p.Reply != nil {
+		replySpace = p.Reply.Space
+	}
+	answer, err := encodeOrNil(p.Answer)
+	if err != nil {
+		return nil, err
+	}
+	return []any{
+		p.SpaceID, p.MessageID, p.PartID, p.ToolCallID, p.ToolName, orNull(p.Args), p.Question, options, orNull(p.ResultSchema),
+		p.Status, p.ExpiresAt, p.AnsweredBy, p.AnsweredAt, p.Request, p.Hash, p.Requester, p.Target, policy, encodeIDs(p.Votes),
+		reply, replySpace, p.Due, answer, p.AnswerHash, p.Taken,
+	}, nil
+}
+
+// InsertPending implements [hub.PendingTx].
+func (t tx) InsertPending(p hub.StoredPending) error {
+	columns, err := pendingValues(p)
+	if err != nil {
+		return err
+	}
+	n, err := t.c.exec(
+		`INSERT INTO pending_actions (session_id, id, kind, run_id, agent_id, created_at, space_id, message_id, part_id, tool_call_id, tool_name, args,
+		   question, options, result_schema, status, expires_at, answered_by, answered_at, request, hash, requester, target, policy, votes,
+		   reply, reply_space, due, answer, answer_hash, taken)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
+		   $29, $30, $31) ON CONFLICT DO NOTHING`, append([]any{p.Session, p.ID, p.Kind, p.RunID, p.AgentID, p.CreatedAt}, columns...)...)
+	if err == nil && n == 0 {
+		err = taken("InsertPending", "The id %q of a pending action is taken.", p.ID)
+	}
+	return err
+}
+
+// UpdatePending implements [hub.PendingTx]. Kind, run, agent and CreatedAt do not
+// change.
+func (t tx) UpdatePending(p hub.StoredPending) error {
+	columns, err := pendingValues(p)
+	if err != nil {
+		return err
+	}
+	n, err := t.c.exec(
+		`UPDATE pending_actions SET space_id = $3, message_id = $4, part_id = $5, tool_call_id = $6, tool_name = $7, args = $8, question = $9,
+		   options = $10, result_schema = $11, status = $12, expires_at = $13, answered_by = $14, answered_at = $15, request = $16, hash = $17,
+		   requester = $18, target = $19, policy = $20, votes = $21, reply = $22, reply_space = $23, due = $24, answer = $25, answer_hash = $26,
+		   taken = $27
+		 WHERE session_id = $1 AND id = $2`, append([]any{p.Session, p.ID}, columns...)...)
+	if err == nil && n == 0 {
+		err = missing("UpdatePending", noPending, p.ID)
+	}
+	return err
+}
+
+// PendingOf implements [hub.PendingTx]. A run has few, so they are sorted here.
+func (t tx) PendingOf(session shoal.SessionID, run shoal.RunID) ([]hub.StoredPending, error) {
+	type numbered struct {
+		number  int64
+		pending hub.StoredPending
+	}
+	all, err := list(t.c, func(r *rows) numbered { return numbered{r.int(30), pendingOf(r)} },
+		`SELECT `+pendingColumns+`, p.number FROM pending_actions AS p WHERE p.session_id = $1 AND p.run_id = $2`, session, run)
+	slices.SortFunc(all, func(a, b numbered) int { return int(a.number - b.number) })
+	opened := make([]hub.StoredPending, len(all))
+	for i, n := range all {
+		opened[i] = n.pending
+	}
+	return opened, err
+}
+
+// PendingActions implements [hub.PendingTx]. A Limit of 0 is none.
+func (t tx) PendingActions(session shoal.SessionID, filter hub.PendingFilter) ([]hub.StoredPending, error) {
+	var b clauses
+	b.add(fromPending+` WHERE p.session_id = ? AND p.id > ? AND p.kind NOT IN ('reply', 'timer')`, session, filter.After)
+	switch filter.Status {
+	case "":
+	case shoal.PendingOpen:
+		b.add(` AND p.status = 'open'`) // as in the indexes of those
+	default:
+		b.add(` AND p.status = ?`, filter.Status)
+	}
+	if filter.Space != "" {
+		b.add(` AND p.space_id = ?`, filter.Space)
+	}
+	if filter.Run != "" {
+		b.add(` AND p.run_id = ?`, filter.Run)
+	}
+	if filter.Reader != "" {
+		b.add(` AND p.space_id IN `+mySpaces, session, filter.Reader)
+	}
+	limit := orAll(filter.Limit)
+	b.add(` ORDER BY p.id` + upTo(limit))
+	return listFirst(t.c, limit, pendingOf, b.text.String(), b.args...)
+}
+
+// ReplyWaits implements [hub.PendingTx]. The oldest come first.
+func (t tx) ReplyWaits(session shoal.SessionID, space shoal.SpaceID) ([]hub.StoredPending, error) {
+	return list(t.c, pendingOf, fromPending+` WHERE p.session_id = $1 AND p.reply_space = $2 AND p.status = 'open' ORDER BY p.number`, session, space)
+}
+
+// DuePending implements [hub.PendingTx]. The longest due come first.
+func (t tx) DuePending(at shoal.Time, limit int) ([]hub.StoredPending, error) {
+	return listFirst(t.c, limit, pendingOf, fromPending+` WHERE p.status = 'open' AND p.due <= $1 ORDER BY p.due`+upTo(limit), at)
+}
+
+// NextDue implements [hub.PendingTx].
+func (t tx) NextDue() (*shoal.Time, error) {
+	return t.earliest(`SELECT MIN(p.due) FROM pending_actions AS p WHERE p.status = 'open' AND p.due IS NOT NULL`)
+}

@@ -1,0 +1,163 @@
+package sqlstore_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// everything stores at least one row in every table that belongs to a session.
+func everything(tx hub.Tx) error {
+	const session = "default"
+	now := shoal.Now()
+	run := hub.StoredRun{Space: "shop", NotBefore: now, Conversation: "ann/shop"}
+	run.ID, run.SessionID, run.AgentID, run.CreatedAt, run.Trigger.Type = "run_1", session, "ann", now, shoal.SpaceMessageTrigger
+	waiting := hub.StoredPending{Session: session}
+	waiting.ID, waiting.RunID, waiting.CreatedAt = "pnd_1", "run_1", now
+	agent := hub.StoredAgent{HostedAgent: shoal.HostedAgent{SessionID: session, ID: "ann", Version: 1, CreatedAt: now}}
+	key := shoal.Key{ID: "key_1", Role: shoal.RoleEntity, SessionID: new(shoal.SessionID), CreatedAt: now}
+	*key.SessionID = session
+	return errors.Join(
+		post(tx, "msg_1", "hello"), post(tx, "msg_2", "hello"), tx.TrimEvents(session, "shop", 1),
+		tx.InsertKey(key, "hash"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(hub.AnswerKey{Session: session}, hub.Answer{At: now}),
+		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", hub.StoredStep{}),
+		tx.PutConversation(hub.StoredConversation{Session: session, ID: "ann/shop"}), tx.InsertCause(session, "msg_1", hub.Cause{}),
+		tx.InsertPending(waiting), tx.InsertPlan(session, shoal.Plan{ID: "pln_1", CreatedAt: now}),
+		tx.PutGoal(session, "ann", shoal.Goal{ID: "g"}), tx.PutMemory(session, "ann", shoal.Memory{ID: "m"}),
+		tx.AddUsage(session, hub.StepUsage{Run: "run_1", At: now}), tx.InsertFile(session, shoal.File{ID: "fil_1"}, "", now, nil),
+		tx.ShowFile(session, "fil_1", "shop"),
+	)
+}
+
+func TestADeletedSessionLeavesNoRow(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		settle(t, s)
+		update(t, s, everything)
+		rows := func(tx hub.Tx, table string) int64 {
+			n, err := sqlstore.Number(tx, `SELECT COUNT(*) FROM `+table+` WHERE session_id = 'default'`)
+			if err != nil {
+				t.Errorf("%s: %v", table, err)
+			}
+			return n
+		}
+		var tables []string
+		update(t, s, func(tx hub.Tx) (err error) {
+			tables, err = sqlstore.Tables(tx, "session_id")
+			for _, table := range tables {
+				if rows(tx, table) == 0 {
+					t.Errorf("%s is empty before, so this test does not see whether it is after", table)
+				}
+			}
+			return err
+		})
+		if len(tables) < 20 {
+			t.Fatalf("only the tables %v", tables)
+		}
+		update(t, s, func(tx hub.Tx) error { return tx.DeleteSession("default") })
+		update(t, s, func(tx hub.Tx) error {
+			for _, table := range tables {
+				if n := rows(tx, table); n > 0 {
+					t.Errorf("%s has %d rows after", table, n)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// TestAMessageClosedLateIsIndexedAfterARestart closes a message that the index has
+// passed, and ends the store before the index has it again.
+func TestAMessageClosedLateIsIndexedAfterARestart(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		settle(t, s)
+		run := shoal.RunID("run_1")
+		m := shoal.Message{
+			ID: "msg_1", SessionID: "default", SpaceID: "shop", Seq: 1, EntityID: "ann", RunID: &run, Status: shoal.MessageStreaming,
+			CreatedAt: shoal.Now(), UpdatedAt: shoal.Now(),
+		}
+		update(t, s, func(tx hub.Tx) error { return tx.InsertMessage(m, hub.PostKey{}) })
+		if err := s.CatchUp(); err != nil {
+			t.Fatal(err)
+		}
+		m.Status, m.Parts = shoal.MessageCompleted, []shoal.Part{{ID: "p", Type: shoal.TextPart, Text: "needle", Status: shoal.PartDone}}
+		update(t, s, func(tx hub.Tx) error { return tx.UpdateMessage(m, nil) })
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, url)
+		for range 2 {
+			update(t, s, func(tx hub.Tx) error {
+				found, err := tx.Search("default", hub.SearchQuery{Words: []string{"needle"}, Limit: 9})
+				if err == nil && len(found) != 1 {
+					err = fmt.Errorf("%d messages were found", len(found))
+				}
+				return err
+			})
+			if err := s.CatchUp(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := ask(t, s, `SELECT CAST((SELECT COUNT(*) FROM late) * 10 + COUNT(*) AS TEXT) FROM search`); n != "1" {
+			t.Errorf("in the end the index has %s (tens are late ones)", n)
+		}
+	})
+}
+
+// TestHotQueriesUseTheirIndexes names the index that each query of a busy server
+// must use, however much of the rest there is.
+func TestHotQueriesUseTheirIndexes(t *testing.T) {
+	s := open(t, newSQLite(t))
+	settle(t, s)
+	live := []shoal.RunStatus{shoal.RunQueued}
+	for index, ask := range map[string]func(hub.Tx) (any, error){
+		"members_hosted": func(tx hub.Tx) (any, error) { return tx.HostedMembers("default", "shop") },
+		"runs_awake":     func(tx hub.Tx) (any, error) { return tx.ClaimableRuns(shoal.Now(), 9) },
+		"runs_held":      func(tx hub.Tx) (any, error) { return tx.HeldRuns("") },
+		"runs_live":      func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Status: live}) },
+		"runs_live_agent": func(tx hub.Tx) (any, error) {
+			return tx.Runs("default", hub.RunFilter{Agent: "a", Space: "s", Status: live})
+		},
+		"runs_agent":         func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Agent: "a"}) },
+		"runs_session":       func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Reader: "a"}) },
+		"runs_blocks":        func(tx hub.Tx) (any, error) { return tx.Blocks("default", "c", 9, 9) },
+		"messages_run":       func(tx hub.Tx) (any, error) { return tx.Composed("default", "r") },
+		"messages_streaming": func(tx hub.Tx) (any, error) { return tx.Streaming("default", "shop") },
+		"pending_due":        func(tx hub.Tx) (any, error) { return tx.DuePending(shoal.Now(), 9) },
+		"pending_reply":      func(tx hub.Tx) (any, error) { return tx.ReplyWaits("default", "shop") },
+		"pending_run":        func(tx hub.Tx) (any, error) { return tx.PendingOf("default", "r") },
+		"pending_open_space": func(tx hub.Tx) (any, error) {
+			return tx.PendingActions("default", hub.PendingFilter{Space: "s", Status: "open"})
+		},
+		"pending_space": func(tx hub.Tx) (any, error) { return tx.PendingActions("default", hub.PendingFilter{Space: "s"}) },
+		"pending_open":  func(tx hub.Tx) (any, error) { return tx.PendingActions("default", hub.PendingFilter{Status: "open"}) },
+		"plans_due":     func(tx hub.Tx) (any, error) { return tx.DuePlans(shoal.Now(), 9) },
+		"events_run":    func(tx hub.Tx) (any, error) { return tx.Events("default", hub.EventFilter{Run: "r"}, 0, 9) },
+	} {
+		before := s.Statements()
+		update(t, s, func(tx hub.Tx) error { _, err := ask(tx); return err })
+		var steps []string
+		update(t, s, func(tx hub.Tx) error {
+			for _, text := range sqlstore.Prepared(tx) {
+				if !slices.Contains(before, text) && strings.HasPrefix(text, "SELECT") {
+					plan, err := sqlstore.Plan(tx, text)
+					if err != nil {
+						return err
+					}
+					steps = append(steps, plan...)
+				}
+			}
+			return nil
+		})
+		if !slices.ContainsFunc(steps, func(step string) bool { return strings.Contains(step+" ", "INDEX "+index+" ") }) {
+			t.Errorf("%s is not used: %q", index, steps)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package sqlstore
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// AddUsage implements [hub.UsageTx].
+func (t tx) AddUsage(session shoal.SessionID, u hub.StepUsage) error {
+	_, err := t.c.exec(
+		`INSERT INTO usage (session_id, run_id, step, agent_id, model, at, day, input, cached_input, output, reasoning, cost)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		 ON CONFLICT (session_id, run_id, step) DO UPDATE SET agent_id = excluded.agent_id, model = excluded.model, at = excluded.at, day = excluded.day,
+		   input = excluded.input, cached_input = excluded.cached_input, output = excluded.output, reasoning = excluded.reasoning, cost = excluded.cost`,
+		session, u.Run, u.Step, u.Agent, u.Model, u.At, u.At.UTC().Format(time.DateOnly),
+		u.InputTokens, u.CachedInputTokens, u.OutputTokens, u.ReasoningTokens, u.Cost)
+	return err
+}
+
+// usageColumns are what usage is grouped by.
+var usageColumns = map[string]string{"day": "u.day", "agent": "u.agent_id", "model": "u.model", "run": "u.run_id"}
+
+// Usage implements [hub.UsageTx]. Without names it returns one sum, or nothing
+// where nothing was used.
+func (t tx) Usage(session shoal.SessionID, q hub.UsageQuery) ([]shoal.UsageRow, error) {
+	columns := make([]string, len(q.By))
+	for i, name := range q.By {
+		if columns[i] = usageColumns[name]; columns[i] == "" {
+			return nil, shoal.E("sqlstore.Usage", shoal.InvalidArgument, fmt.Sprintf("Usage cannot be grouped by %q; only by day, agent, model and run.", name))
+		}
+	}
+	var b clauses
+	b.add(`SELECT `)
+	for _, column := range columns {
+		b.add(column + `, `)
+	}
+	b.add(`COUNT(*), CAST(SUM(u.input) AS BIGINT), CAST(SUM(u.cached_input) AS BIGINT), CAST(SUM(u.output) AS BIGINT),
+		CAST(SUM(u.reasoning) AS BIGINT), SUM(u.cost) FROM usage AS u WHERE u.session_id = ?`, session)
+	if q.Agent != "" {
+		b.add(` AND u.agent_id = ?`, q.Agent)
+	}
+	if q.Run != "" {
+		b.add(` AND u.run_id = ?`, q.Run)
+	}
+	if q.From != nil {
+		b.add(` AND u.at >= ?`, q.From)
+	}
+	if q.To != nil {
+		b.add(` AND u.at < ?`, q.To)
+	}
+	if by := strings.Join(columns, `, `); by != "" {
+		b.add(` GROUP BY ` + by + ` ORDER BY ` + by)
+	} else {
+		b.add(` HAVING COUNT(*) > 0`)
+	}
+	return list(t.c, func(r *rows) shoal.UsageRow { return usageOf(r, q.By) }, b.text.String(), b.args...)
+}
+
+// usageOf reads a group: what it was grouped by, then the sums.
+func usageOf(r *rows, by []string) (row shoal.UsageRow) {
+	for i, name := range by {
+		switch text := r.text(i); name {
+		case "day":
+			row.Day = text
+		case "agent":
+			row.AgentID = shoal.EntityID(text)
+		case "model":
+			row.Model = text
+		case "run":
+			row.RunID = shoal.RunID(text)
+		}
+	}
+	n := len(by)
+	row.Calls = r.int(n)
+	row.Usage = shoal.Usage{
+		InputTokens: r.int(n + 1), CachedInputTokens: r.int(n + 2), OutputTokens: r.int(n + 3), ReasoningTokens: r.int(n + 4),
+		Cost: r.float(n + 5), Currency: shoal.Currency,
+	}
+	return row
+}

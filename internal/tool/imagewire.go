@@ -1,0 +1,242 @@
+package tool
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// ask has the vendor make images. Its error is for the model, and may hold the key
+// until it is hidden.
+func (g *generator) ask(ctx context.Context, prompt string) ([][]byte, error) {
+	if g.key == "" && g.config.BaseURL == "" {
+		return nil, fmt.Errorf("the server has no key for %s: its operator has to set %s", g.config.Provider, strings.Join(g.vendor.keys, " or "))
+	}
+	timeout := milliseconds(g.config.Timeout)
+	bounded, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+	status, text, err := g.post(bounded, prompt)
+	switch {
+	case errors.Is(context.Cause(bounded), errTimeout):
+		return nil, fmt.Errorf("%w (%v)", errTimeout, timeout)
+	case err != nil:
+		return nil, errors.New("the server for images could not be reached or broke off") // the cause holds its URL
+	case status < 200 || status > 299:
+		return nil, refusal(status, text)
+	case len(text) > maxImageAnswer:
+		return nil, fmt.Errorf("the answer is larger than %d bytes; a smaller size may help", maxImageAnswer)
+	}
+	images, err := g.vendor.images(text)
+	if err != nil {
+		return nil, errors.New("the server for images sent an answer that cannot be read")
+	}
+	return usableImages(images)
+}
+
+// post sends the request and reads its answer, of which there may be a byte too
+// many.
+func (g *generator) post(ctx context.Context, prompt string) (status int, text []byte, err error) {
+	path, body := g.vendor.request(g, prompt)
+	sent, err := json.Marshal(body)
+	if err != nil {
+		return 0, nil, err
+	}
+	base := strings.TrimSuffix(cmp.Or(g.config.BaseURL, g.vendor.baseURL), "/")
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+path, bytes.NewReader(sent))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "shoal")
+	if g.key != "" {
+		req.Header.Set(g.vendor.header(g.key))
+	}
+	resp, err := g.client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	text, err = io.ReadAll(io.LimitReader(resp.Body, maxImageAnswer+1))
+	return resp.StatusCode, text, err
+}
+
+// maxRefusal is how many bytes of a vendor's own words are passed on.
+const maxRefusal = 500
+
+// refusal says why there are no images. Both vendors word it in the same place.
+func refusal(status int, text []byte) error {
+	var said struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return fmt.Errorf("the server for images refuses the key (status %d); the operator of this server has to see to it", status)
+	case json.Unmarshal(text, &said) != nil || said.Error.Message == "":
+		return fmt.Errorf("the server for images answered with the status %d", status)
+	}
+	why := said.Error.Message
+	why = strings.ToValidUTF8(why[:min(len(why), maxRefusal)], "") // a letter may be cut
+	return fmt.Errorf("the server for images answered with the status %d: %s", status, why)
+}
+
+// openAIImages is the wire that OpenAI and compatible servers speak.
+var openAIImages = &imageVendor{
+	keys: []string{"OPENAI_API_KEY"}, baseURL: "https://api.openai.com/v1", model: "gpt-image-2",
+	header: func(key string) (string, string) { return "Authorization", "Bearer " + key },
+	request: func(g *generator, prompt string) (string, any) {
+		x := g.config
+		body := struct {
+			Model   string `json:"model"`
+			Prompt  string `json:"prompt"`
+			N       int    `json:"n"`
+			Size    string `json:"size"`
+			Quality string `json:"quality,omitempty"`
+			Style   string `json:"style,omitempty"`
+			Format  string `json:"response_format,omitempty"`
+		}{Model: g.model, Prompt: prompt, N: 1, Size: x.Size}
+		wide := "1792x1024"
+		if strings.Contains(g.model, "gpt-image") { // always answers in base64, and has its own words for quality
+			wide = "1536x1024"
+			body.Prompt = styled(prompt, x.Style)
+			if x.Quality == "hd" {
+				body.Quality = "high"
+			}
+		} else {
+			body.Style, body.Format = x.Style, "b64_json"
+			if x.Quality == "hd" {
+				body.Quality = "hd"
+			}
+		}
+		width, height, _ := strings.Cut(wide, "x")
+		switch x.Size {
+		case "landscape":
+			body.Size = wide
+		case "portrait":
+			body.Size = height + "x" + width
+		case "square":
+			body.Size = "1024x1024"
+		}
+		return "/images/generations", body
+	},
+	images: func(answer []byte) (images [][]byte, err error) {
+		var said struct {
+			Data []struct {
+				Image []byte `json:"b64_json"`
+			} `json:"data"`
+		}
+		err = json.Unmarshal(answer, &said)
+		for _, d := range said.Data {
+			images = append(images, d.Image)
+		}
+		return images, err
+	},
+}
+
+// styled adds a style where the wire has no field for it.
+func styled(prompt, style string) string {
+	if style == "" {
+		return prompt
+	}
+	return prompt + "\n\nStyle: " + style
+}
+
+// object is a piece of a request.
+type object map[string]any
+
+// googleImages is the Gemini API: Imagen by predict, the other models by
+// generateContent.
+var googleImages = &imageVendor{
+	keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, baseURL: "https://generativelanguage.googleapis.com", model: "gemini-3.1-flash-image",
+	header: func(key string) (string, string) { return "X-Goog-Api-Key", key },
+	request: func(g *generator, prompt string) (string, any) {
+		prompt = styled(prompt, g.config.Style)
+		model := strings.TrimPrefix(g.model, "models/")
+		shape := object{}
+		if ratio := aspectRatio(g.config.Size); ratio != "" {
+			shape["aspectRatio"] = ratio
+		}
+		path := "/v1beta/models/" + url.PathEscape(model)
+		if strings.HasPrefix(model, "imagen") {
+			shape["sampleCount"] = 1
+			return path + ":predict", object{"instances": []object{{"prompt": prompt}}, "parameters": shape}
+		}
+		settings := object{"responseModalities": []string{"IMAGE"}}
+		if len(shape) > 0 {
+			settings["imageConfig"] = shape
+		}
+		return path + ":generateContent", object{
+			"contents": []object{{"role": "user", "parts": []object{{"text": prompt}}}}, "generationConfig": settings,
+		}
+	},
+	images: func(answer []byte) (images [][]byte, err error) {
+		var said struct {
+			Predictions []struct {
+				Image []byte `json:"bytesBase64Encoded"`
+			} `json:"predictions"`
+			Candidates []struct {
+				Content struct {
+					Parts []struct {
+						Thought bool `json:"thought"` // a sketch on the way
+						Inline  *struct {
+							Data []byte `json:"data"`
+						} `json:"inlineData"`
+					} `json:"parts"`
+				} `json:"content"`
+			} `json:"candidates"`
+		}
+		err = json.Unmarshal(answer, &said)
+		for _, p := range said.Predictions {
+			if len(p.Image) > 0 { // one that was filtered out has none
+				images = append(images, p.Image)
+			}
+		}
+		for _, c := range said.Candidates {
+			for _, p := range c.Content.Parts {
+				if p.Inline != nil && !p.Thought {
+					images = append(images, p.Inline.Data)
+				}
+			}
+		}
+		return images, err
+	},
+}
+
+// ratios are those that both of Google's wires know.
+var ratios = []struct{ width, height float64 }{{1, 1}, {4, 3}, {3, 4}, {16, 9}, {9, 16}}
+
+// aspectRatio is the ratio that is nearest to a size, empty where the vendor
+// decides.
+func aspectRatio(size string) string {
+	switch size {
+	case "landscape":
+		return "16:9"
+	case "portrait":
+		return "9:16"
+	case "square":
+		return "1:1"
+	}
+	w, h, _ := strings.Cut(size, "x")
+	width, err := strconv.ParseFloat(w, 64)
+	height, err2 := strconv.ParseFloat(h, 64)
+	if errors.Join(err, err2) != nil {
+		return ""
+	}
+	best, distance := "", math.Inf(1)
+	for _, r := range ratios {
+		if d := math.Abs(math.Log(width / height * r.height / r.width)); d < distance {
+			best, distance = fmt.Sprintf("%v:%v", r.width, r.height), d
+		}
+	}
+	return best
+}

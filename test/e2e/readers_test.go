@@ -1,0 +1,160 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// storyteller puts the agent that tells a long story into the den.
+func storyteller(t *testing.T) *stage {
+	t.Helper()
+	s := newStage(t)
+	s.host(t, "bard", "saga", args{"tools": []any{args{
+		"name": "page", "displayTool": true, "execution": args{"mode": "pass-through"},
+		"inputSchema": object(`"title":{"type":"string"},"body":{"type":"string"}`),
+	}}}, "den")
+	return s
+}
+
+const denEvents = lab + "/spaces/den/events"
+
+// bite reads the next n bytes of a stream behind an event, and hangs up, wherever
+// that is. It hangs up earlier when see wants no more.
+func (s *stage) bite(t *testing.T, who http.Header, path, after string, n int64, see func(told) (more bool)) {
+	t.Helper()
+	ctx, hangUp := context.WithCancel(bounded(t))
+	defer hangUp()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = who.Clone()
+	req.Header.Set("Last-Event-ID", after)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s", path, res.Status)
+	}
+	readEvents(io.LimitReader(res.Body, n), func(e told) {
+		if !see(e) {
+			hangUp()
+		}
+	})
+}
+
+// Readers who are cut off in the middle of whatever they read, again and again,
+// and resume behind the last event that they had whole, end with exactly what is
+// stored, and get no event twice.
+func TestReadersThatAreCutOff(t *testing.T) {
+	t.Parallel()
+	seed := setting(t, "SHOAL_CUT_SEED", rand.Uint64())
+	t.Logf("SHOAL_CUT_SEED=%d", seed)
+	s := storyteller(t)
+	for _, from := range []struct {
+		path  string
+		bites int64 // how much is read at most
+	}{{denEvents, 700}, {denEvents, 4000}, {lab + "/events", 1500}} {
+		t.Run("", func(t *testing.T) {
+			dice := rand.New(rand.NewPCG(seed, uint64(from.bites)))
+			read, last, ended, cuts := newReader(t), "", false, 0
+			see := func(e told) bool {
+				if e.id != "" {
+					last = e.id
+				}
+				read.see(e)
+				ended = ended || e.event == string(shoal.EventRunCompleted)
+				return !ended
+			}
+			s.bite(t, s.bob, from.path, "", 1<<20, func(e told) bool {
+				see(e)
+				return last == ""
+			})
+			s.post(t, s.ann, "den", "Tell me.", "bard")
+			for ; !ended; cuts++ {
+				s.bite(t, s.bob, from.path, last, 1+dice.Int64N(from.bites), see)
+			}
+			s.told(t, read)
+			t.Logf("%d cuts, %d events", cuts, len(read.events))
+			if cuts < 20 {
+				t.Errorf("the reader was cut off %d times only", cuts)
+			}
+		})
+	}
+}
+
+// told compares what a reader has of the newest message with what is stored.
+func (s *stage) told(t *testing.T, read *reader) {
+	t.Helper()
+	read.agrees()
+	messages := s.messages(t, s.bob, "den")
+	m := messages[len(messages)-1]
+	if m.Status != shoal.MessageCompleted || len(m.Parts) != 2 {
+		t.Fatalf("the message is %+v", m)
+	}
+	if len(m.Parts[0].Text) < 800 {
+		t.Errorf("the story has %d bytes", len(m.Parts[0].Text))
+	}
+	if got := read.grown[m.Parts[0].ID]; got != m.Parts[0].Text {
+		t.Errorf("the reader has the text\n%s\nwant\n%s", got, m.Parts[0].Text)
+	}
+	page := m.Parts[1]
+	if got := read.grown[page.ID]; got != string(page.Args) && (got != "" || read.whole[page.ID] != "") {
+		t.Errorf("the reader has the arguments\n%s\nwant\n%s", got, page.Args)
+	}
+	var in map[string]string
+	if err := json.Unmarshal(page.Args, &in); err != nil || len(in) != 2 || in["title"] != "Saga" || in["body"] != m.Parts[0].Text {
+		t.Errorf("the arguments are %s: %v", page.Args, err)
+	}
+}
+
+// Who arrives in the middle gets what there is so far and then exactly the rest.
+func TestReadersThatArriveLate(t *testing.T) {
+	t.Parallel()
+	s := storyteller(t)
+	first, _ := s.follow(t, s.ann, denEvents, "")
+	early := newReader(t)
+	next(t, first, shoal.EventSnapshot, early.see)
+	s.post(t, s.ann, "den", "Tell me.", "bard")
+	type latecomer struct {
+		*reader
+		events <-chan told
+	}
+	var late []latecomer
+	arrives := func(within shoal.PartStatus) {
+		t.Helper()
+		events, _ := s.follow(t, s.bob, denEvents, "")
+		l := latecomer{newReader(t), events}
+		snapshot := next(t, events, shoal.EventSnapshot, l.see)
+		m := snapshot.data.Messages[len(snapshot.data.Messages)-1]
+		if m.Status != shoal.MessageStreaming || len(m.Parts) == 0 || m.Parts[len(m.Parts)-1].Status != within {
+			t.Errorf("the latecomer is shown %+v", m)
+		}
+		late = append(late, l)
+	}
+	for _, at := range []struct {
+		delta shoal.EventType
+		shows shoal.PartStatus
+	}{{shoal.EventTextDelta, shoal.PartStreaming}, {shoal.EventToolInputDelta, shoal.PartInputStreaming}} {
+		for range 3 {
+			for range 15 {
+				next(t, first, at.delta, early.see)
+			}
+			arrives(at.shows)
+		}
+	}
+	next(t, first, shoal.EventRunCompleted, early.see)
+	s.told(t, early)
+	for _, l := range late {
+		next(t, l.events, shoal.EventRunCompleted, l.see)
+		s.told(t, l.reader)
+	}
+}
