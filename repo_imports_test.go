@@ -47,7 +47,7 @@ var importTable = []importRule{
 	{
 		dir: "bench",
 		inside: []string{
-			".", "agent", "agent/provider/openai", "agent/provider/script", "client", "internal/hub", "internal/sqlstore",
+			".", "agent", "agent/provider/openai", "agent/provider/script", "client", "internal/compose", "internal/hub", "internal/sqlstore",
 		},
 		others: true,
 	},
@@ -104,7 +104,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/shoaltest",
 		inside: []string{
-			".", "client", "internal/app", "internal/auth", "internal/calendar", "internal/hub", "internal/localbus", "internal/sqlstore",
+			".", "client", "internal/app", "internal/agentconfig", "internal/auth", "internal/calendar", "internal/hub", "internal/localbus", "internal/sqlstore",
 			"internal/storytest",
 		},
 		others: true,

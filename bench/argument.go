@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal/internal/compose"
 )
 
 // arguments measures what a delta of one tool argument costs when the argument
@@ -30,13 +33,16 @@ func (r *run) arguments(ctx context.Context) error {
 	}()
 	ourRow := func(kb int) string { return fmt.Sprintf("%s, %s KB", agentReader, thousands(kb)) }
 	theirRow := func(kb int) string { return fmt.Sprintf("%s, %s KB", aiUIRow, thousands(kb)) }
+	composeRow := func(kb int) string { return fmt.Sprintf("compose.Reader alone, %s KB", thousands(kb)) }
 	t := r.report.add(&table{
 		title: fmt.Sprintf("One tool argument in deltas of %d B", toolDelta),
 		note: "The turn streams the argument, runs the tool with it and asks the model again. Shoal hands out the pieces and reads the argument once, when it is whole; " +
+			"compose.Reader is what turns the argument of sendSpaceMessage into the text that a space sees grow. " +
 			"readUIMessageStream shows the argument as far as it is there and reads it anew for each delta, so its 100 KB are taken once. " + aiVersions(ctx) + ".",
 		ratios: []ratio{
 			{cpuNs, ourRow(10), "CPU ÷ Shoal at 10 KB"},
 			{cpuNs, theirRow(10), "CPU ÷ AI SDK at 10 KB"},
+			{cpuNs, composeRow(10), "CPU ÷ compose.Reader at 10 KB"},
 			{allocatedCol, ourRow(10), "allocated ÷ Shoal at 10 KB"},
 		},
 		shown: []string{deltasCol, cpuNs, allocatedCol},
@@ -47,6 +53,9 @@ func (r *run) arguments(ctx context.Context) error {
 			if err := ours.into(t.row(ourRow(kb)), p, round > 0); err != nil {
 				return err
 			}
+		}
+		for _, kb := range []int{10, 100, 1000} {
+			readArgument(t.row(composeRow(kb)), played{tool: true, deltas: kb * 1000 / toolDelta}, round > 0)
 		}
 		for _, kb := range []int{10, 100} {
 			if theirs == nil || (kb > 10 && round != 1) {
@@ -62,5 +71,37 @@ func (r *run) arguments(ctx context.Context) error {
 		r.report.atMost(1.2, "× 10 KB", t.ratio(cpuNs, ourRow(kb), ourRow(10)), what+"CPU of a delta")
 		r.report.atMost(1.2, "× 10 KB", t.ratio(allocatedCol, ourRow(kb), ourRow(10)), what+"bytes allocated for a delta")
 	}
+	for _, kb := range []int{100, 1000} {
+		what := fmt.Sprintf("%s, %s KB, ", t.title, thousands(kb))
+		r.report.atMost(1.2, "× 10 KB", t.ratio(cpuNs, composeRow(kb), composeRow(10)), what+"CPU of a delta in compose.Reader")
+		r.report.atLeast(5e6, deltasCol, t.row(composeRow(kb)).value(deltasCol), what+"compose.Reader")
+	}
 	return nil
+}
+
+// readArgument reads an argument again and again in this process, for long enough
+// to be measured.
+func readArgument(into *row, p played, counts bool) {
+	pieces := make([]string, p.deltas)
+	for i := range pieces {
+		pieces[i] = p.delta(i)
+	}
+	used, began, deltas := ownCPU(), time.Now(), 0
+	for time.Since(began) < 200*time.Millisecond {
+		reader, text := compose.NewReader(false, compose.Field{Name: "spaceId"}, compose.Field{Name: "text", Stream: true}), 0
+		for _, piece := range pieces {
+			for _, token := range reader.Feed(piece) {
+				text += len(token.Text)
+			}
+		}
+		if reader.Close(); reader.Err() != nil || text == 0 {
+			panic(fmt.Sprintf("an argument was not read: %v", reader.Err())) // it was written here
+		}
+		deltas += p.deltas
+	}
+	took, cpu := time.Since(began), ownCPU()-used
+	if counts {
+		into.add(deltasCol, float64(deltas)/took.Seconds())
+		into.cpu, into.ops = into.cpu+cpu, into.ops+float64(deltas)
+	}
 }

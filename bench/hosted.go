@@ -21,8 +21,8 @@ const (
 
 	ackP50, ackP99 = "ack p50 µs", "ack p99 µs"
 
-	quietRow   = "Shoal REST, no runs"
-	hostedRow  = "Shoal REST, 200 runs streaming"
+	quietRow  = "Shoal REST, no runs"
+	hostedRow = "Shoal REST, 200 runs streaming"
 )
 
 func hostedSpace(i int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("run-%d", i)) }

@@ -162,7 +162,8 @@ func paced(w http.ResponseWriter, r *http.Request) {
 	}
 	err := chunk(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"sendSpaceMessage","arguments":` +
 		strconv.Quote(`{"spaceId":"`+r.PathValue("space")+`","text":"`) + `}}]}`)
-	for err == nil && pause(r.Context(), time.Second/runsRate) {
+	began := time.Now()
+	for n := 1; err == nil && pause(r.Context(), time.Until(began.Add(time.Duration(n)*time.Second/runsRate))); n++ {
 		err = chunk(fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"@%019d@ "}}]}`, time.Now().UnixNano()))
 	}
 }

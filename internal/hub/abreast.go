@@ -94,7 +94,7 @@ func (f *Follower) updatePart(ctx context.Context, key partKey) error {
 		n := passing{key: key, space: f.req.Space, run: shoal.RunID(key.owner), what: shoal.EventReasoningDelta, loose: true}
 		delete(f.known, key)
 		return f.tellLoose(&n, "end")
-	case loose && ok && !f.seesDelta(p.Space, p.Target, true, p.Show && p.Space != ""):
+	case ok && !f.seesDelta(p.Space, p.Target, loose, p.Show && p.Space != ""): // a cursor says what its bearer likes
 		delete(f.known, key)
 		return nil
 	case !loose && (ok && f.known[key] < p.start || !l.has(key)):
@@ -178,6 +178,10 @@ func (f *Follower) fromDraft(ctx context.Context, key partKey, have int) error {
 	})
 	if err != nil || in.ID == "" {
 		return err
+	}
+	if !f.seesDelta(in.SpaceID, "", false, true) || found != nil && !f.maySee(found.Target) {
+		delete(f.known, key)
+		return nil
 	}
 	h := shoal.PartHead{MessageID: in.ID, PartID: key.part, EventHead: shoal.EventHead{SpaceID: &in.SpaceID, RunID: in.RunID, At: shoal.Now()}}
 	switch {

@@ -115,6 +115,12 @@ func (u *Usage) Sum(ctx context.Context, who shoal.Principal, session shoal.Sess
 			return nil, wrap(op, shoal.Invalid("by", "must be of day, agent, model and run, each once"))
 		}
 	}
+	switch {
+	case q.Agent != "" && !mayBe(q.Agent):
+		return nil, wrap(op, noEntity(q.Agent))
+	case q.Run != "" && !mayBe(q.Run):
+		return nil, wrap(op, noRun(q.Run))
+	}
 	err = u.view(ctx, op, func(tx Tx) error {
 		if _, err := sessionOf(tx, session); err != nil {
 			return err

@@ -130,6 +130,7 @@ func numbered(parts []shoal.Part) []shoal.Part {
 	out := slices.Clone(parts)
 	for i := range out {
 		out[i].ID = shoal.PartID(fmt.Sprintf("%s%d", shoal.PrefixPart, i+1))
+		out[i].Target, out[i].Private = "", false // those are of tool calls; who posts says it to all
 		if out[i].Type == shoal.TextPart {
 			out[i].Status = shoal.PartDone
 		}

@@ -14,6 +14,7 @@ type Pending struct{ *core }
 
 // List returns what waits for the caller, in the order of ids: for an entity what
 // its spaces show and what it may answer, for services and admins everything.
+// NotFound for a space that the caller does not see.
 func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter PendingFilter) (out []shoal.PendingAction, err error) {
 	err = p.view(ctx, "hub.Pending.List", func(tx Tx) error {
 		out = []shoal.PendingAction{}
@@ -22,6 +23,14 @@ func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.S
 		}
 		if _, err := sessionOf(tx, session); err != nil {
 			return err
+		}
+		if filter.Space != "" {
+			if _, err := sees(tx, who, session, filter.Space); err != nil {
+				return err
+			}
+		}
+		if filter.Run != "" && !mayBe(filter.Run) {
+			return noRun(filter.Run)
 		}
 		filter.Reader = reader(who)
 		want := filter.Limit
@@ -140,7 +149,7 @@ func (p *Pending) answer(ch *change, who shoal.Principal, row StoredPending, a s
 	}
 	hash, err := fingerprint(who.Scope(), a)
 	if err != nil {
-		return shoal.PendingAction{}, err
+		return shoal.PendingAction{}, shoal.Invalid("result", "must be a JSON value")
 	}
 	if row.Status != shoal.PendingOpen {
 		return row.PendingAction, settled(row, hash)

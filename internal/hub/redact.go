@@ -32,11 +32,8 @@ func (f *Follower) show(ctx context.Context, ev StoredEvent) (json.RawMessage, e
 	if own == "" {
 		return ev.Data, nil
 	}
-	if f.req.Run != "" && ev.Space == "" {
-		return f.showRun(ctx, ev)
-	}
 	if f.req.Run != "" && !f.spaces[ev.Space] {
-		return nil, nil
+		return f.showRun(ctx, ev)
 	}
 	if !ev.Private {
 		return ev.Data, nil
@@ -44,8 +41,8 @@ func (f *Follower) show(ctx context.Context, ev StoredEvent) (json.RawMessage, e
 	return redact(ev, own)
 }
 
-// showRun shows an event that only the run's stream tells: an entity sees how the
-// run stands, and of what it waits for what its spaces show.
+// showRun shows an event that no space of the entity tells: it sees how the run
+// stands, and of what it waits for what its spaces show.
 func (f *Follower) showRun(ctx context.Context, ev StoredEvent) (json.RawMessage, error) {
 	switch ev.Type {
 	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed,

@@ -44,8 +44,10 @@ func (c *RunChange) Park() error {
 		return err
 	}
 	before := c.Run.Status
-	c.Run.Status, c.Run.Awake = parked(before, rows)
-	c.Run.Awake = c.Run.Awake || c.Run.Cancel
+	status, answered := parked(before, rows)
+	// Who woke the run since it was claimed may have had another reason: a space is
+	// closed, or the agent was removed from it.
+	c.Run.Status, c.Run.Awake = status, answered || c.Run.Awake || c.Run.Cancel
 	c.release()
 	c.showActivity(c.Run.SessionID, c.Run.AgentID)
 	if err := wakeNext(c.change, *c.Run); err != nil {

@@ -119,6 +119,9 @@ func isReply(tx Tx, p StoredPending, m shoal.Message) (bool, error) {
 	if p.Status != shoal.PendingOpen || p.Reply == nil || m.Seq <= p.Reply.After || m.EntityID == p.AgentID || m.EntityID == shoal.System {
 		return false, nil
 	}
+	if in, err := tx.IsMember(m.SessionID, m.SpaceID, p.AgentID); err != nil || !in {
+		return false, err // it left before it began to wait
+	}
 	sender, err := tx.Entity(m.SessionID, m.EntityID)
 	if err != nil && !errors.Is(err, shoal.NotFound) {
 		return false, err
@@ -243,7 +246,7 @@ func cancelPending(ch *change, run *StoredRun) error {
 
 // leaveMessages wakes the runs that have a message in progress in a space, of one
 // agent or of all: they may not write there any more and have to close it. What the
-// space asks for is settled as expired.
+// space asks for is settled as expired, and no reply from there comes any more.
 func leaveMessages(ch *change, session shoal.SessionID, space shoal.SpaceID, agent shoal.EntityID) error {
 	open, err := ch.Streaming(session, space)
 	if err != nil {
@@ -261,7 +264,11 @@ func leaveMessages(ch *change, session shoal.SessionID, space shoal.SpaceID, age
 	if err != nil {
 		return err
 	}
-	for _, p := range rows {
+	replies, err := ch.ReplyWaits(session, space)
+	if err != nil {
+		return err
+	}
+	for _, p := range append(rows, replies...) {
 		if agent != "" && p.AgentID != agent {
 			continue
 		}

@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/shoal-dev/shoal/internal/hub"
 )
@@ -10,6 +11,7 @@ import (
 // watchedStore tells when something was stored, and refuses what it is told to.
 type watchedStore struct {
 	hub.Store
+	updates atomic.Int64 // that were tried
 	mu      sync.Mutex
 	changed chan struct{}
 	refuse  error
@@ -38,6 +40,7 @@ func (s *watchedStore) refuses(err error, after int) {
 }
 
 func (s *watchedStore) Update(ctx context.Context, fn func(hub.Tx) error) error {
+	s.updates.Add(1)
 	s.mu.Lock()
 	refuse := s.refuse
 	if s.after--; s.after >= 0 {

@@ -91,6 +91,9 @@
 //	step                              those who are held now may go on, nobody behind them
 //	release                           all may go on
 //	unsure                            the next change is stored, but the store's answer is lost
-//	restart [keep=N] [after=1h]       the hub stops and (so long) after that another one, which keeps N events of a space,
-//	                                  starts on the same store
+//	restart [keep=N] [after=1h] [killed]   the hub stops and (so long) after that another one, which keeps N events of a
+//	                                  space, starts on the same store; killed: nothing under way is stored any more
+//
+// [PlayWith] plays scenarios whose hosted agents really run; stage_hosting.go has the
+// commands that are for them.
 package shoaltest

@@ -58,7 +58,9 @@ func listPlans(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	all, err := s.hub.Plans.List(ctx, who, session, shoal.EntityID(c.word()))
 	// Plans of the same moment have ids in no order.
-	slices.SortFunc(all, func(a, b shoal.Plan) int { return cmp.Compare(s.plan(a), s.plan(b)) })
+	slices.SortFunc(all, func(a, b shoal.Plan) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.Name, b.Name))
+	})
 	for _, p := range all {
 		s.say("%s", s.plan(p))
 	}

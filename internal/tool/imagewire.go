@@ -154,36 +154,24 @@ func styled(prompt, style string) string {
 // object is a piece of a request.
 type object map[string]any
 
-// googleImages is the Gemini API: Imagen by predict, the other models by
-// generateContent.
+// googleImages is the Gemini API's generateContent. Imagen, which had another wire,
+// was shut down in August 2026.
 var googleImages = &imageVendor{
 	keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, baseURL: "https://generativelanguage.googleapis.com", model: "gemini-3.1-flash-image",
 	header: func(key string) (string, string) { return "X-Goog-Api-Key", key },
 	request: func(g *generator, prompt string) (string, any) {
-		prompt = styled(prompt, g.config.Style)
-		model := strings.TrimPrefix(g.model, "models/")
-		shape := object{}
-		if ratio := aspectRatio(g.config.Size); ratio != "" {
-			shape["aspectRatio"] = ratio
-		}
-		path := "/v1beta/models/" + url.PathEscape(model)
-		if strings.HasPrefix(model, "imagen") {
-			shape["sampleCount"] = 1
-			return path + ":predict", object{"instances": []object{{"prompt": prompt}}, "parameters": shape}
-		}
 		settings := object{"responseModalities": []string{"IMAGE"}}
-		if len(shape) > 0 {
-			settings["imageConfig"] = shape
+		if ratio := aspectRatio(g.config.Size); ratio != "" {
+			settings["imageConfig"] = object{"aspectRatio": ratio}
 		}
-		return path + ":generateContent", object{
-			"contents": []object{{"role": "user", "parts": []object{{"text": prompt}}}}, "generationConfig": settings,
+		path := "/v1beta/models/" + url.PathEscape(strings.TrimPrefix(g.model, "models/")) + ":generateContent"
+		return path, object{
+			"contents":         []object{{"role": "user", "parts": []object{{"text": styled(prompt, g.config.Style)}}}},
+			"generationConfig": settings,
 		}
 	},
 	images: func(answer []byte) (images [][]byte, err error) {
 		var said struct {
-			Predictions []struct {
-				Image []byte `json:"bytesBase64Encoded"`
-			} `json:"predictions"`
 			Candidates []struct {
 				Content struct {
 					Parts []struct {
@@ -196,11 +184,6 @@ var googleImages = &imageVendor{
 			} `json:"candidates"`
 		}
 		err = json.Unmarshal(answer, &said)
-		for _, p := range said.Predictions {
-			if len(p.Image) > 0 { // one that was filtered out has none
-				images = append(images, p.Image)
-			}
-		}
 		for _, c := range said.Candidates {
 			for _, p := range c.Content.Parts {
 				if p.Inline != nil && !p.Thought {
@@ -212,7 +195,7 @@ var googleImages = &imageVendor{
 	},
 }
 
-// ratios are those that both of Google's wires know.
+// ratios are those of the screens and photographs that all of Google's models know.
 var ratios = []struct{ width, height float64 }{{1, 1}, {4, 3}, {3, 4}, {16, 9}, {9, 16}}
 
 // aspectRatio is the ratio that is nearest to a size, empty where the vendor

@@ -140,7 +140,6 @@ type killed struct {
 	posted  atomic.Int64
 	stopped atomic.Bool // no more jobs
 
-	mu          sync.Mutex
 	views       [killedSpaces]*view
 	interrupted int
 }

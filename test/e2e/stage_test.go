@@ -101,7 +101,7 @@ func (s *stage) ends(t *testing.T, r shoal.Run) shoal.Run {
 // act is a call that a puppet is to make.
 type act struct {
 	Name string `json:"name"`
-	Args args   `json:"args"`
+	Args args   `json:"args,omitempty"`
 	ID   string `json:"id,omitempty"`
 }
 
@@ -113,11 +113,7 @@ func say(space, text string) act {
 // orders are what a puppet understands: what to call in each of its answers.
 func orders(t *testing.T, answers ...[]act) string {
 	t.Helper()
-	text, err := json.Marshal(answers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return jsonOf(t, answers)
 }
 
 // messages are what somebody reads in a space.
@@ -162,13 +158,9 @@ func (s *stage) refuses(t *testing.T, who http.Header, method, path string, in a
 	Errors []shoal.FieldError
 }) {
 	t.Helper()
-	text, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
 	header := who.Clone()
 	header.Set("Content-Type", "application/json")
-	res := request(t, method, s.url+path, header, strings.NewReader(string(text)))
+	res := request(t, method, s.url+path, header, strings.NewReader(jsonOf(t, in)))
 	if err := json.Unmarshal(res.body, &problem); err != nil || res.status/100 != 4 {
 		t.Fatalf("%s %s: %d %s", method, path, res.status, res.body)
 	}
@@ -195,4 +187,13 @@ func served(t *testing.T, handle func(http.ResponseWriter, *http.Request)) *http
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -1,0 +1,288 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+var eve = shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "eve", KeyID: "eve"}
+
+// everything reads what has come to a follower.
+func everything(t *testing.T, f *hub.Follower) string {
+	t.Helper()
+	var all strings.Builder
+	for {
+		events, err := f.Next(context.Background(), time.Millisecond)
+		must(t, err)
+		if len(events) == 0 {
+			return all.String()
+		}
+		for _, ev := range events {
+			fmt.Fprintf(&all, "%s %s\n", ev.Type, ev.Data)
+		}
+	}
+}
+
+// A cursor comes from a client, which may name in it whatever parts it likes: it
+// gets nothing of those that are for another member or in another space.
+func TestForgedCursor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		h := shop(t, nil)
+		hosts(t, h, "bot", nil)
+		must(t, second(h.Entities.Create(ctx, root, shoal.DefaultSession, shoal.NewEntity{ID: "eve"}, "")))
+		must(t, second(h.Spaces.Join(ctx, ann, shoal.DefaultSession, "shop", "eve")))
+		must(t, second(h.Spaces.Create(ctx, ann, shoal.DefaultSession, shoal.NewSpace{ID: "den", Name: "den", Members: []shoal.EntityID{"bot"}}, "")))
+		must(t, second(say(h, "go")))
+		run, lease := claimOne(t, h, "w")
+		cursor := func() shoal.Cursor {
+			f, err := h.Events.Follow(ctx, eve, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
+			must(t, err)
+			defer f.Close()
+			events, err := f.Next(ctx, time.Minute)
+			must(t, err)
+			return events[0].Cursor
+		}
+		begin := func(id shoal.MessageID, space shoal.SpaceID, target shoal.EntityID) {
+			part := shoal.Part{ID: shoal.PartID("prt_" + string(id)), Type: shoal.TextPart, Status: shoal.PartStreaming, Text: "SECRET draft", Target: target}
+			head := shoal.PartHead{MessageID: id, PartID: part.ID}
+			must(t, write(h, lease, func(c *hub.RunChange) error {
+				m := shoal.Message{ID: id, SpaceID: space, Parts: []shoal.Part{part}}
+				if _, err := c.OpenMessage(m, nil); err != nil {
+					return err
+				}
+				if err := c.TellPart(space, target, shoal.EventTextStart, &shoal.TextData{PartHead: head}); err != nil {
+					return err
+				}
+				return c.SaveMessage(m, nil)
+			}))
+			h.Work.Relay(lease, []hub.Delta{{Space: space, Message: id, Part: part.ID, Target: target, Text: "SECRET live"}})
+		}
+		must(t, write(h, lease, (*hub.RunChange).Start))
+		begin("msg_hers", "shop", "ann")
+		begin("msg_there", "den", "")
+		for _, when := range []string{"live", "stored"} {
+			if when == "stored" { // as after a restart of the server
+				must(t, write(h, lease, func(c *hub.RunChange) error {
+					c.Run.Owner = ""
+					return nil
+				}))
+			}
+			forged := cursor() + ",msg_hers/prt_msg_hers=0,msg_there/prt_msg_there=0"
+			for name, req := range map[string]hub.FollowRequest{"the space": {Space: "shop"}, "everything": {}, "the run": {Run: run.ID}} {
+				req.Session, req.After = shoal.DefaultSession, forged
+				f, err := h.Events.Follow(ctx, eve, req)
+				must(t, err)
+				if seen := everything(t, f); strings.Contains(seen, "SECRET") {
+					t.Errorf("%s: who follows %s is told\n%s", when, name, seen)
+				}
+				f.Close()
+			}
+		}
+	})
+}
+
+// An agent that waits for a reply in a space learns nothing of that space once it
+// has been removed from there: the wait is over.
+func TestWaitEndsWithMembership(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, h *hub.Hub){
+		"removed": func(t *testing.T, h *hub.Hub) {
+			must(t, second(h.Spaces.Leave(context.Background(), ann, shoal.DefaultSession, "shop", "bot")))
+			must(t, second(h.Messages.Post(context.Background(), ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text("SECRET")}}, "")))
+		},
+		"closed": func(t *testing.T, h *hub.Hub) {
+			must(t, second(h.Spaces.Close(context.Background(), ann, shoal.DefaultSession, "shop", "over")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := context.Background()
+				h := shop(t, nil)
+				admin := shoal.EntityID("bot")
+				hosts(t, h, "bot", nil)
+				must(t, second(h.Spaces.Update(ctx, ann, shoal.DefaultSession, "shop", shoal.SpaceChange{AdminAgentID: &admin})))
+				hosts(t, h, "clerk", nil) // the space stays one with a hosted agent
+				must(t, second(h.Spaces.Join(ctx, ann, shoal.DefaultSession, "shop", "clerk")))
+				must(t, second(say(h, "go")))
+				run, lease := claimOne(t, h, "w")
+				must(t, write(h, lease, func(c *hub.RunChange) error {
+					if err := c.Start(); err != nil {
+						return err
+					}
+					if _, err := c.OpenPending(hub.StoredPending{
+						PendingAction: shoal.PendingAction{Kind: hub.PendingReply}, Request: "r",
+						Reply: &hub.ReplyWait{Space: "shop", After: 1, For: []hub.ReplyFrom{{Type: "any"}}},
+					}); err != nil {
+						return err
+					}
+					return c.Park()
+				}))
+				end(t, h)
+				must(t, h.Work.Read(ctx, func(tx hub.Tx) error {
+					rows, err := tx.PendingOf(shoal.DefaultSession, run.ID)
+					if err == nil && (rows[0].Status != shoal.PendingAnswered || string(rows[0].Answer.Result) != `{"timedOut":true,"reply":null}`) {
+						t.Errorf("the wait is %s with %s, want over without a reply", rows[0].Status, asJSON(rows[0].Answer))
+					}
+					return err
+				}))
+				again, err := h.Work.Claim(ctx, "w", 10, lasts)
+				must(t, err)
+				if len(again) == 0 || again[0].ID != run.ID {
+					t.Errorf("claimed %v, want %s to go on", again, run.ID)
+				}
+			})
+		})
+	}
+}
+
+// Who is in a space that a run wrote to follows the run to its end, also when
+// another space started it: without what was said there.
+func TestRunFollowedFromElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		h := shop(t, nil)
+		hosts(t, h, "bot", nil)
+		must(t, second(h.Entities.Create(ctx, root, shoal.DefaultSession, shoal.NewEntity{ID: "eve"}, "")))
+		must(t, second(h.Spaces.Create(ctx, eve, shoal.DefaultSession, shoal.NewSpace{ID: "den", Name: "den", Members: []shoal.EntityID{"bot"}}, "")))
+		must(t, second(say(h, "SECRET order")))
+		run, lease := claimOne(t, h, "w")
+		must(t, write(h, lease, func(c *hub.RunChange) error {
+			if err := c.Start(); err != nil {
+				return err
+			}
+			return mention(c, "den", "eve")
+		}))
+		f, err := h.Events.Follow(ctx, eve, hub.FollowRequest{Session: shoal.DefaultSession, Run: run.ID})
+		must(t, err)
+		defer f.Close()
+		where := shoal.SpaceID("shop")
+		must(t, write(h, lease, func(c *hub.RunChange) error {
+			if _, err := c.OpenPending(hub.StoredPending{
+				PendingAction: shoal.PendingAction{Kind: shoal.PendingClientTool, SpaceID: &where, ToolCallID: "call-1", ToolName: "card", Args: json.RawMessage(`{"say":"SECRET"}`)},
+				Request:       "r1",
+			}); err != nil {
+				return err
+			}
+			return c.Park()
+		}))
+		must(t, second(h.Runs.Cancel(ctx, ann, shoal.DefaultSession, run.ID)))
+		_, lease = claimOne(t, h, "w")
+		must(t, write(h, lease, func(c *hub.RunChange) error { return c.Finish(shoal.RunCanceled, &shoal.RunError{Code: "canceled"}) }))
+		synctest.Wait()
+		seen := everything(t, f)
+		for _, want := range []string{"run.waiting_tool", "run.canceled"} {
+			if !strings.Contains(seen, want+" {") {
+				t.Errorf("%s was not told:\n%s", want, seen)
+			}
+		}
+		if strings.Contains(seen, "SECRET") || strings.Contains(seen, "card") {
+			t.Errorf("eve is told what the other space shows:\n%s", seen)
+		}
+	})
+}
+
+// What is said to all cannot be posted as if it were for one member, or hidden.
+func TestPostedPartHidesNothing(t *testing.T) {
+	ctx := context.Background()
+	h := shop(t, nil)
+	f, err := h.Events.Follow(ctx, bot, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
+	must(t, err)
+	defer f.Close()
+	var parts []shoal.Part
+	must(t, json.Unmarshal([]byte(`[{"type":"text","text":"hello","private":true,"targetEntityId":"ann"},{"type":"data","name":"chart","data":[1],"private":true}]`), &parts))
+	posted, err := h.Messages.Post(ctx, ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: parts}, "")
+	must(t, err)
+	read, err := h.Messages.Read(ctx, bot, shoal.DefaultSession, "shop", hub.Page{Limit: 10})
+	must(t, err)
+	for name, seen := range map[string]string{"the answer": asJSON(posted), "the timeline": asJSON(read), "the stream": everything(t, f)} {
+		if !strings.Contains(seen, "hello") || !strings.Contains(seen, "[1]") {
+			t.Errorf("%s is %s", name, seen)
+		}
+	}
+}
+
+// An answer that no reader of JSON could read again is refused, and settles
+// nothing.
+func TestDeepAnswer(t *testing.T) {
+	ctx := context.Background()
+	h := shop(t, nil)
+	hosts(t, h, "bot", nil)
+	must(t, second(say(h, "go")))
+	run, lease := claimOne(t, h, "w")
+	where := shoal.SpaceID("shop")
+	must(t, write(h, lease, func(c *hub.RunChange) error {
+		if err := c.Start(); err != nil {
+			return err
+		}
+		if _, err := c.OpenPending(hub.StoredPending{
+			PendingAction: shoal.PendingAction{Kind: shoal.PendingClientTool, SpaceID: &where, ToolCallID: "call-1", ToolName: "card"}, Request: "r1",
+		}); err != nil {
+			return err
+		}
+		return c.Park()
+	}))
+	for _, depth := range []int{shoal.MaxDepth + 1, 9_999, 10_000, 20_000} {
+		deep := json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+		_, err := h.Pending.AnswerCall(ctx, ann, shoal.DefaultSession, run.ID, "call-1", shoal.PendingAnswer{Result: deep})
+		if !errors.Is(err, shoal.InvalidArgument) {
+			t.Errorf("a result %d levels deep: %v, want InvalidArgument", depth, err)
+		}
+	}
+	must(t, second(h.Pending.AnswerCall(ctx, ann, shoal.DefaultSession, run.ID, "call-1", shoal.PendingAnswer{Result: json.RawMessage(`1`)})))
+}
+
+// What nothing can be called is not looked for: not every database bears it.
+func TestFiltersOfNoName(t *testing.T) {
+	ctx := context.Background()
+	h := shop(t, nil)
+	for name, err := range map[string]error{
+		"the actions of a space": second(h.Pending.List(ctx, ann, shoal.DefaultSession, hub.PendingFilter{Space: "a\x00b"})),
+		"the actions of a run":   second(h.Pending.List(ctx, root, shoal.DefaultSession, hub.PendingFilter{Run: "a\x00b"})),
+		"the runs of an agent":   second(h.Runs.List(ctx, ann, shoal.DefaultSession, hub.RunFilter{Agent: "a\x00b"})),
+		"the usage of an agent":  second(h.Usage.Sum(ctx, root, shoal.DefaultSession, hub.UsageQuery{Agent: "a\x00b"})),
+		"the usage of a run":     second(h.Usage.Sum(ctx, root, shoal.DefaultSession, hub.UsageQuery{Run: "a\x00b"})),
+	} {
+		if !errors.Is(err, shoal.NotFound) {
+			t.Errorf("%s: %v, want NotFound", name, err)
+		}
+	}
+}
+
+// A run whose space is taken from it while it is about to wait looks at that before
+// it sleeps: its message there is in progress, and nobody else closes it.
+func TestParkSleepsOverNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		h := shop(t, nil)
+		hosts(t, h, "bot", nil)
+		must(t, second(say(h, "go")))
+		run, lease := claimOne(t, h, "w")
+		must(t, write(h, lease, func(c *hub.RunChange) error {
+			if err := c.Start(); err != nil {
+				return err
+			}
+			return second(c.OpenMessage(shoal.Message{SpaceID: "shop"}, nil))
+		}))
+		must(t, second(h.Spaces.Leave(ctx, ann, shoal.DefaultSession, "shop", "bot")))
+		must(t, write(h, lease, func(c *hub.RunChange) error {
+			if _, err := c.OpenPending(hub.StoredPending{
+				PendingAction: shoal.PendingAction{Kind: shoal.PendingClientTool, ToolCallID: "call-1", ToolName: "card"}, Request: "r1",
+			}); err != nil {
+				return err
+			}
+			return c.Park()
+		}))
+		if again, _ := claimOne(t, h, "w"); again.ID != run.ID {
+			t.Errorf("claimed %s, want %s", again.ID, run.ID)
+		}
+	})
+}

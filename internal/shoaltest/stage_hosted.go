@@ -1,0 +1,198 @@
+package shoaltest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// What hosted agents do, as others see it.
+
+func work(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	all, err := s.hub.Runs.List(ctx, who, session, hub.RunFilter{Agent: shoal.EntityID(c.option("agent")), Limit: shoal.MaxPage})
+	// What came at the same moment has no order of its own.
+	slices.SortFunc(all, func(a, b shoal.Run) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(s.runNumber(a.ID), s.runNumber(b.ID)), cmp.Compare(a.Depth, b.Depth),
+			cmp.Compare(a.AgentID, b.AgentID), cmp.Compare(a.Trigger.PlanName, b.Trigger.PlanName), cmp.Compare(a.Trigger.MessageContent, b.Trigger.MessageContent))
+	})
+	for _, r := range all {
+		line := s.run(r) + fmt.Sprintf(" steps=%d", r.Steps)
+		if r.Error != nil {
+			line += fmt.Sprintf(" %q", r.Error.Message)
+		}
+		s.say("%s", line)
+	}
+	if err == nil && len(all) == 0 {
+		s.say("none")
+	}
+	return err
+}
+
+// runNumber is the number in the name of a run; one that was not shown yet comes
+// behind all others.
+func (s *stage) runNumber(id shoal.RunID) int {
+	s.naming.Lock()
+	defer s.naming.Unlock()
+	if n, err := strconv.Atoi(strings.TrimPrefix(s.runNames[id], "run")); err == nil {
+		return n
+	}
+	return math.MaxInt
+}
+
+func toldTo(s *stage, c *command) error {
+	id, err := s.runID(c.word())
+	if err != nil {
+		return err
+	}
+	who, session := s.by(c)
+	steps, err := s.hub.Runs.Steps(ctx, who, session, id)
+	for _, step := range steps {
+		s.say("step %d %q", step.Index, step.Text)
+		for _, call := range step.ToolCalls {
+			result := "nothing yet"
+			if call.Result != nil {
+				result = *call.Result
+			}
+			s.say("  %s#%s %s: %s", call.ToolName, call.ToolCallID, call.Status, result)
+		}
+	}
+	if err == nil && len(steps) == 0 {
+		s.say("nothing")
+	}
+	return err
+}
+
+func showParts(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	limit, err := c.number("limit")
+	if err != nil {
+		return err
+	}
+	messages, err := s.hub.Messages.Read(ctx, who, session, shoal.SpaceID(c.word()), hub.Page{Limit: shoal.PageLimit(int(limit), shoal.DefaultPage)})
+	for _, m := range messages {
+		head := fmt.Sprintf("#%d %s %s", m.Seq, m.EntityID, m.Status)
+		if m.RunID != nil {
+			head += " " + s.runName(*m.RunID)
+		}
+		if len(m.Mentions) > 0 {
+			head += " mentions=" + join(m.Mentions)
+		}
+		s.say("%s", head)
+		for _, p := range m.Parts {
+			s.say("  %s", part(p))
+		}
+	}
+	if err == nil && len(messages) == 0 {
+		s.say("nothing")
+	}
+	return err
+}
+
+func part(p shoal.Part) string {
+	switch {
+	case p.Private:
+		return "private " + string(p.Type)
+	case p.Type == shoal.TextPart && p.Status == shoal.PartDone:
+		return strconv.Quote(p.Text)
+	case p.Type == shoal.TextPart:
+		return fmt.Sprintf("%q %s", p.Text, p.Status)
+	}
+	out := fmt.Sprintf("%s#%s %s %s", p.ToolName, p.ToolCallID, p.Args, p.Status)
+	if p.Target != "" {
+		out += " for " + string(p.Target)
+	}
+	if p.AnsweredBy != "" {
+		out += " by " + string(p.AnsweredBy)
+	}
+	if p.Result != nil {
+		out += " = " + string(p.Result)
+	}
+	if p.Error != "" {
+		out += fmt.Sprintf(" error %q", p.Error)
+	}
+	return out
+}
+
+func waiting(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	status := shoal.PendingOpen
+	if c.has("status") {
+		status = shoal.PendingStatus(c.option("status"))
+	}
+	all, err := s.hub.Pending.List(ctx, who, session, hub.PendingFilter{Status: status, Limit: shoal.MaxPage})
+	slices.SortFunc(all, func(a, b shoal.PendingAction) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ToolCallID, b.ToolCallID))
+	})
+	for _, p := range all {
+		s.say("%s", s.pending(p))
+	}
+	if err == nil && len(all) == 0 {
+		s.say("nothing")
+	}
+	return err
+}
+
+func (s *stage) pending(p shoal.PendingAction) string {
+	out := fmt.Sprintf("%s %s", p.ID, p.Kind)
+	if p.ToolName != "" {
+		out += fmt.Sprintf(" %s#%s %s", p.ToolName, p.ToolCallID, p.Args)
+	}
+	if p.Question != nil {
+		out += fmt.Sprintf(" %q", *p.Question)
+	}
+	out += fmt.Sprintf(" of %s", s.runName(p.RunID))
+	if p.SpaceID != nil {
+		out += " in " + string(*p.SpaceID)
+	}
+	out += " " + string(p.Status)
+	if p.AnsweredBy != nil {
+		out += " by " + string(*p.AnsweredBy)
+	}
+	if p.ExpiresAt != nil {
+		out += " until " + s.since(p.ExpiresAt.Time)
+	}
+	return out
+}
+
+func give(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	name := c.word()
+	var id shoal.PendingID
+	for known, given := range s.others {
+		if given == name {
+			id = shoal.PendingID(known)
+		}
+	}
+	if id == "" {
+		return fmt.Errorf("nothing was shown as %q", name)
+	}
+	a := shoal.PendingAnswer{Error: c.maybe("error"), Reason: c.maybe("reason"), Remember: c.maybe("remember"), Answer: c.maybe("says"), Result: json.RawMessage(c.option("result"))}
+	yes, no := c.flag("approve"), c.flag("deny")
+	if yes || no {
+		a.Approved = &yes
+	}
+	p, err := s.hub.Pending.Answer(ctx, who, session, id, a)
+	if err != nil {
+		s.say("%s", told(err))
+		return nil
+	}
+	s.say("%s", s.pending(p))
+	return nil
+}
+
+// goesOn reports whether both events are deltas of one part.
+func goesOn(ev, next shoal.Event) bool {
+	if ev.Type != next.Type || !strings.HasSuffix(string(ev.Type), "-delta") {
+		return false
+	}
+	var one, other shoal.PartHead
+	return json.Unmarshal(ev.Data, &one) == nil && json.Unmarshal(next.Data, &other) == nil && one.MessageID == other.MessageID && one.PartID == other.PartID
+}
