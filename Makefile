@@ -28,7 +28,7 @@ NODE_TESTS := $(patsubst %/package-lock.json,%/node_modules/.installed,$(wildcar
 # Go and git trust the authorities that the machine trusts; Node is told to.
 NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certificates.crt))
 
-.PHONY: help run build setup test race lint format fuzz bench generate verify
+.PHONY: help run build setup test race lint format fuzz torture bench generate verify
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ format: $(TOOLS) ## Format all Go files
 
 fuzz: ## Run every fuzz target for FUZZTIME (20s)
 	@scripts/fuzz.sh $(FUZZTIME)
+
+torture: setup ## Kill servers for a quarter of an hour: 300 times under posts, 200 times under runs
+	SHOAL_CRASH_ROUNDS=300 go test -count=1 -timeout 60m -run '^TestKill$$' ./test/crash
+	SHOAL_KILLS=200 go test -count=1 -timeout 60m -run '^TestKilledRuns$$' ./test/e2e
 
 bench: build ## Measure bin/shoal beside the least that does the same work; BENCHFLAGS=-write puts the tables into docs
 	@CGO_ENABLED=0 go build -o bin/bench ./bench

@@ -67,7 +67,7 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 		return err
 	}
 	f := &fan{side: s}
-	if f.connect, err = hostedConnect(ctx, s); err != nil {
+	if f.connect, err = hostedConnect(ctx, s, hostedReaders, hostedRuns*hostedReaders); err != nil {
 		return err
 	}
 	defer func() {
@@ -76,7 +76,7 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 		}
 		f.readers.Wait()
 	}()
-	if err := s.hire(ctx, model.url()); err != nil {
+	if err := s.hire(ctx, model.url(), hostedRuns, runsRate); err != nil {
 		return err
 	}
 	if err := s.posting(ctx, t.row(quietRow), hostedWindow/2); err != nil {
@@ -87,7 +87,7 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 			return err
 		}
 	}
-	if err := s.trigger(ctx); err != nil {
+	if err := s.trigger(ctx, hostedRuns); err != nil {
 		return err
 	}
 	pause(ctx, 2*time.Second) // until all of them stream
@@ -109,10 +109,10 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 	return ctx.Err()
 }
 
-// hostedConnect lets services read the runs' spaces.
-func hostedConnect(ctx context.Context, s *restSide) (func(net.Conn, int) error, error) {
+// hostedConnect lets services read the runs' spaces, so many readers each.
+func hostedConnect(ctx context.Context, s *restSide, each, all int) (func(net.Conn, int) error, error) {
 	var services []string
-	for range (hostedRuns*hostedReaders + streamsEach - 1) / streamsEach {
+	for range (all + streamsEach - 1) / streamsEach {
 		made, err := s.admin.CreateKey(ctx, shoal.NewKey{Role: shoal.RoleService})
 		if err != nil {
 			return nil, err
@@ -122,24 +122,25 @@ func hostedConnect(ctx context.Context, s *restSide) (func(net.Conn, int) error,
 	return func(c net.Conn, i int) error {
 		header := restHeader(services[i/streamsEach])
 		header.Set("Accept", "text/event-stream")
-		return request(c, http.MethodGet, sessionPath+"/spaces/"+string(hostedSpace(i/hostedReaders))+"/events", header, nil)
+		return request(c, http.MethodGet, sessionPath+"/spaces/"+string(hostedSpace(i/each))+"/events", header, nil)
 	}, nil
 }
 
-// hire makes an agent for each run, alone with a0 in a space.
-func (s *restSide) hire(ctx context.Context, model string) error {
+// hire makes an agent for each of so many runs, alone with a0 in a space, whose
+// model writes at that rate.
+func (s *restSide) hire(ctx context.Context, model string, runs, rate int) error {
 	_, admin, err := adminOf(s.process())
 	if err != nil {
 		return err
 	}
 	header := restHeader(admin)
-	for i := range hostedRuns {
+	for i := range runs {
 		id := shoal.EntityID(fmt.Sprintf("hosted-%d", i))
 		config, err := json.Marshal(map[string]any{
 			"version": "1.0", "agent": map[string]any{"id": id, "system": "You write."},
 			"model": map[string]any{
 				"provider": "openai", "name": "played", "api": "chat",
-				"baseURL": fmt.Sprintf("%s/v1/paced/%s", model, hostedSpace(i)),
+				"baseURL": fmt.Sprintf("%s/v1/paced/%d/%s", model, rate, hostedSpace(i)),
 			},
 		})
 		if err != nil {
@@ -156,10 +157,10 @@ func (s *restSide) hire(ctx context.Context, model string) error {
 }
 
 // trigger lets a0 mention every agent, which starts its run.
-func (s *restSide) trigger(ctx context.Context) error {
+func (s *restSide) trigger(ctx context.Context, runs int) error {
 	var group sync.WaitGroup
-	failed := make(chan error, hostedRuns)
-	for i := range hostedRuns {
+	failed := make(chan error, runs)
+	for i := range runs {
 		group.Go(func() {
 			body, err := json.Marshal(post{"Go on.", []shoal.EntityID{shoal.EntityID(fmt.Sprintf("hosted-%d", i))}})
 			if err == nil {

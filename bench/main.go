@@ -60,6 +60,8 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 			return serveSDK(ctx, args[1:])
 		case "model":
 			return servePlayed(ctx, args[1:])
+		case "relay":
+			return serveRelay(ctx, args[1:])
 		case "reader":
 			return serveReader(ctx, args[1:], out)
 		case "added":
@@ -90,6 +92,7 @@ var tables = []measurement{
 	{"posts", ofServers, (*run).posts},
 	{"idle", ofServers, (*run).idle},
 	{"fan", ofServers, (*run).fans},
+	{"relay", ofServers, (*run).relays},
 	{"hosted", ofServers, (*run).hosted},
 	{"page", ofServers, (*run).pages},
 	{"start", ofServers, (*run).starts},

@@ -102,11 +102,11 @@ func (p played) stream() []byte {
 //
 //	GET  /readyz
 //	POST /v1/{text|tool}/DELTAS/chat/completions
-//	POST /v1/paced/SPACE/chat/completions
+//	POST /v1/paced/RATE/SPACE/chat/completions
 //
 // The first gives the whole answer at once, and a short one to a request that
-// holds the result of a tool. The second writes the text of sendSpaceMessage at
-// the pace of runsRate until its reader goes.
+// holds the result of a tool. The second writes the text of sendSpaceMessage, or
+// plain text for the space "text", at that many deltas/s until its reader goes.
 func servePlayed(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("model", flag.ContinueOnError)
 	addr := flags.String("addr", "127.0.0.1:0", "where to listen")
@@ -120,7 +120,7 @@ func playedHandler() http.Handler {
 	var streams sync.Map
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("POST /v1/paced/{space}/chat/completions", paced)
+	mux.HandleFunc("POST /v1/paced/{rate}/{space}/chat/completions", paced)
 	mux.HandleFunc("POST /v1/{kind}/{deltas}/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		deltas, err := strconv.Atoi(r.PathValue("deltas"))
 		if err != nil {
@@ -147,6 +147,11 @@ func playedHandler() http.Handler {
 
 // paced writes a message into a space, a marked moment with each delta.
 func paced(w http.ResponseWriter, r *http.Request) {
+	rate, err := strconv.Atoi(r.PathValue("rate"))
+	if err != nil || rate < 1 {
+		http.NotFound(w, r)
+		return
+	}
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		return // whoever has gone needs no answer
 	}
@@ -160,10 +165,18 @@ func paced(w http.ResponseWriter, r *http.Request) {
 		}
 		return err
 	}
-	err := chunk(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"sendSpaceMessage","arguments":` +
-		strconv.Quote(`{"spaceId":"`+r.PathValue("space")+`","text":"`) + `}}]}`)
+	head := `{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"sendSpaceMessage","arguments":` +
+		strconv.Quote(`{"spaceId":"`+r.PathValue("space")+`","text":"`) + `}}]}`
+	form := `{"tool_calls":[{"index":0,"function":{"arguments":"@%019d@ "}}]}`
+	if r.PathValue("space") == plainText {
+		head, form = `{"role":"assistant","content":""}`, `{"content":"@%019d@ "}`
+	}
 	began := time.Now()
-	for n := 1; err == nil && pause(r.Context(), time.Until(began.Add(time.Duration(n)*time.Second/runsRate))); n++ {
-		err = chunk(fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"@%019d@ "}}]}`, time.Now().UnixNano()))
+	err = chunk(head)
+	for n := 1; err == nil && pause(r.Context(), time.Until(began.Add(time.Duration(n)*time.Second/time.Duration(rate)))); n++ {
+		err = chunk(fmt.Sprintf(form, time.Now().UnixNano()))
 	}
 }
+
+// plainText is the space of an answer that goes into none.
+const plainText = "text"

@@ -11,12 +11,13 @@ import (
 
 // answering is a wait for the next message of somebody.
 type answering struct {
-	shell  *shell
-	posted shoal.Message    // what is answered; none before it is posted
-	from   []shoal.EntityID // who may answer
-	seen   timeline
-	live   live
-	away   []shoal.EntityID // who might have answered, and has ended without a word
+	shell   *shell
+	session *client.Session
+	posted  shoal.Message    // what is answered; none before it is posted
+	from    []shoal.EntityID // who may answer
+	seen    timeline
+	live    live
+	away    []shoal.EntityID // who might have answered, and has ended without a word
 }
 
 // wait posts, and prints the next message behind that by somebody whom it
@@ -28,7 +29,7 @@ func (c *sendCmd) wait(ctx context.Context, sh *shell, session *client.Session, 
 		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, errNoAnswer)
 		defer cancel()
 	}
-	w := &answering{shell: sh, seen: newTimeline(session), live: live{out: sh.output}}
+	w := &answering{shell: sh, session: session, seen: newTimeline(session), live: live{out: sh.output}}
 	for event, err := range session.Follow(ctx, client.FollowOptions{Space: c.Space}) {
 		if err != nil {
 			return err
@@ -90,7 +91,7 @@ func (w *answering) take(ctx context.Context, e shoal.Event) (done bool, err err
 	}
 	for _, m := range messages {
 		if slices.Contains(w.from, m.EntityID) {
-			return true, w.print(m, shown)
+			return true, w.print(ctx, m, shown)
 		}
 	}
 	switch e.Type {
@@ -108,7 +109,7 @@ func (w *answering) take(ctx context.Context, e shoal.Event) (done bool, err err
 }
 
 // print prints the answer, unless it was shown as it came, and says how it ended.
-func (w *answering) print(m shoal.Message, shown bool) error {
+func (w *answering) print(ctx context.Context, m shoal.Message, shown bool) error {
 	switch o := w.shell.output; {
 	case o.json:
 		if err := o.object(m); err != nil {
@@ -127,7 +128,21 @@ func (w *answering) print(m shoal.Message, shown bool) error {
 			return shoal.E("", kindRejected, fmt.Sprintf("%s said no to what %s wanted to do", p.AnsweredBy, m.EntityID))
 		}
 	}
-	return nil
+	return w.elsewhere(ctx, m)
+}
+
+// elsewhere looks at what the run of an answer did in other spaces, if it has ended:
+// there, too, somebody may have said no.
+func (w *answering) elsewhere(ctx context.Context, m shoal.Message) error {
+	if m.RunID == nil {
+		return nil
+	}
+	watch := &runWatch{session: w.session, id: *m.RunID}
+	run, err := watch.now(ctx)
+	if err != nil || !run.Status.Ended() {
+		return err
+	}
+	return watch.verdict(run)
 }
 
 // ended takes the end of a run that the message has started: when all who might

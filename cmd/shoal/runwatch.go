@@ -43,6 +43,18 @@ func (w *runWatch) end(ctx context.Context, see func(shoal.Event) error) (shoal.
 	return shoal.Run{}, context.Cause(ctx)
 }
 
+// now returns the run as it is.
+func (w *runWatch) now(ctx context.Context) (shoal.Run, error) {
+	w.answered, w.denied = map[string]bool{}, map[string]bool{}
+	for e, err := range w.session.Follow(ctx, client.FollowOptions{Run: w.id, Lost: w.lost}) {
+		if err != nil {
+			return shoal.Run{}, err
+		}
+		return w.take(e) // the first event is the snapshot
+	}
+	return shoal.Run{}, context.Cause(ctx)
+}
+
 // take returns the run where the event tells about it.
 func (w *runWatch) take(e shoal.Event) (shoal.Run, error) {
 	switch e.Type {

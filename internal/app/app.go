@@ -138,7 +138,7 @@ func (s *Server) listen() (err error) {
 	}
 	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version})
 	rest := httpapi.New(httpapi.Options{
-		Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Env: func() []string { return c.AllowEnv },
+		Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s.mcp.Handler())

@@ -283,3 +283,25 @@ func TestMessageSurvivesTheStore(t *testing.T) {
 		t.Errorf("%v: %s became %s", err, raw, mustJSON(got))
 	}
 }
+
+// What is nested deeper than readers of messages take is shown to nobody as it is:
+// one such value would make the whole timeline unreadable. A result is a string
+// then; arguments are no part, and the agent refuses them itself.
+func TestNothingTooDeepIsShown(t *testing.T) {
+	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	for n, asItIs := range map[int]bool{100: true, 102: false, 9_999: false} {
+		c := compose.New(compose.Options{Run: "r", Tools: testTools()})
+		call := agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"shop","name":"x"}`}
+		write(c, call, 64, compose.Member)
+		for _, e := range c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Name: "card", Status: agent.ResultOK, Text: deep(n)}}) {
+			if done, ok := e.(compose.FinishTool); ok && (done.Result[0] == '[') != asItIs {
+				t.Errorf("a result %d levels deep is shown as %.20s…", n, done.Result)
+			}
+		}
+		c = compose.New(compose.Options{Run: "r", Tools: testTools()})
+		call.Arguments = `{"targetSpaceId":"shop","name":` + deep(n) + `}`
+		if shown := count[compose.InputAvailable](write(c, call, 64, compose.Member)) == 1; shown != asItIs {
+			t.Errorf("arguments %d levels deep are shown: %v", n, shown)
+		}
+	}
+}

@@ -6,8 +6,10 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// maxNesting is how deep arguments may be nested, as in encoding/json.
-const maxNesting = 10000
+// maxNesting is how deep arguments and results may be nested where others read
+// them: as deep as the agent takes arguments. encoding/json writes deeper ones than
+// it reads once there is a message around them.
+const maxNesting = 101
 
 // maxValue bounds a key or a value that is told whole. No id is near it.
 const maxValue = 4 << 10

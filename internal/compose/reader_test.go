@@ -84,6 +84,9 @@ func (got *read) check(arguments string) error {
 	if wantErr == nil && want == nil {
 		wantErr = errors.New("null is no object")
 	}
+	if wantErr == nil && deepest(arguments) > 101 {
+		wantErr = errors.New("nested too deep")
+	}
 	switch {
 	case (wantErr == nil) != (got.err == nil):
 		return fmt.Errorf("the reader says %w, encoding/json says %w", got.err, wantErr)
@@ -114,6 +117,22 @@ func (got *read) check(arguments string) error {
 		return fmt.Errorf("the rest is %s, want %s", got.rest, mustJSON(want))
 	}
 	return nil
+}
+
+// deepest is how many arrays and objects are open at once in valid JSON.
+func deepest(text string) (most int) {
+	open := 0
+	for d := json.NewDecoder(strings.NewReader(text)); ; {
+		switch token, err := d.Token(); {
+		case err != nil:
+			return most
+		case token == json.Delim('{') || token == json.Delim('['):
+			open++
+			most = max(most, open)
+		case token == json.Delim('}') || token == json.Delim(']'):
+			open--
+		}
+	}
 }
 
 // same compares one field.
@@ -188,7 +207,8 @@ var argumentSamples = []string{
 	`{"a":[1 , 2 , {"b" : [ ] } ] , "text" : "x"}`, `{"note":"n","text":"t","note":"m"}`, `{"a":"\ud83d\ude00\u00","b":1}`,
 	`{"spaceId":"` + strings.Repeat("s", 4097) + `"}`, `{"wait":[` + strings.Repeat(`1,`, 3000) + `1]}`, `{"` + strings.Repeat("k", 5000) + `":1,"text":"x"}`,
 	`{"` + strings.Repeat(`\u0074`, 1000) + `":1,"` + strings.Repeat("😀", 2000) + `":2,"spaceId":"x"}`,
-	`{"a":` + strings.Repeat(`[`, 9999) + strings.Repeat(`]`, 9999) + `}`, `{"a":` + strings.Repeat(`[`, 10000) + strings.Repeat(`]`, 10000) + `}`,
+	`{"a":` + strings.Repeat(`[`, 100) + strings.Repeat(`]`, 100) + `}`, `{"a":` + strings.Repeat(`[`, 101) + strings.Repeat(`]`, 101) + `}`,
+	`{"a":` + strings.Repeat(`[`, 9999) + strings.Repeat(`]`, 9999) + `}`,
 }
 
 // Whatever the arguments are and wherever they are cut, the reader tells what

@@ -185,9 +185,10 @@ func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
 	}
 }
 
-// resultJSON returns a result as JSON: as it is if it is some, else as a string.
+// resultJSON returns a result as JSON: as it is if it is some that every reader
+// takes, else as a string.
 func resultJSON(text string) json.RawMessage {
-	if json.Valid([]byte(text)) {
+	if json.Valid([]byte(text)) && !TooDeep(text) {
 		return bytes.TrimSpace([]byte(text))
 	}
 	out, err := json.Marshal(text)
@@ -195,4 +196,24 @@ func resultJSON(text string) json.RawMessage {
 		return nil
 	}
 	return out
+}
+
+// TooDeep reports whether valid JSON is nested deeper than what others read may be.
+func TooDeep(text string) bool {
+	depth, deepest, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest > maxNesting
 }

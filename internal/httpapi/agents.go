@@ -108,6 +108,9 @@ func putAgent(c *call) error {
 		options.Env = c.Env()
 	}
 	config, err := agentconfig.Decode(body, options)
+	if err == nil && c.Check != nil {
+		err = c.Check(config)
+	}
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
@@ -26,6 +27,9 @@ type Options struct {
 	// Env lists the names of the environment that agent configs may refer to; nil
 	// means none. It must be safe for concurrent use.
 	Env func() []string
+	// Check says what of an agent config that reads well cannot be made, with the
+	// path of each field; nil takes every one.
+	Check func(*agentconfig.Config) error
 	// Ready tells why the server cannot serve now; nil means that it always can.
 	// It must be safe for concurrent use.
 	Ready func() error

@@ -47,30 +47,34 @@ func (f *Files) Get(ctx context.Context, who shoal.Principal, session shoal.Sess
 		if err := enter(who, session); err != nil {
 			return err
 		}
-		out, data, err = fileFor(tx, session, id, reader(who))
+		if err := maySeeFile(tx, session, id, reader(who)); err != nil {
+			return err
+		}
+		out, _, data, err = tx.File(session, id)
 		return err
 	})
 	return out, data, err
 }
 
-// fileFor returns a file if reader may see it; an empty one may see all.
-func fileFor(tx Tx, session shoal.SessionID, id shoal.FileID, reader shoal.EntityID) (out shoal.File, data []byte, err error) {
+// maySeeFile refuses a file that reader may not see as one that is not there; an
+// empty reader may see all.
+func maySeeFile(tx Tx, session shoal.SessionID, id shoal.FileID, reader shoal.EntityID) error {
 	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("There is no file %q among those that you have uploaded or that your spaces show.", id))
 	if !mayBe(session) || !mayBe(id) {
-		return out, nil, missing
+		return missing
 	}
-	out, by, data, err := tx.File(session, id)
+	_, by, err := tx.FileHead(session, id)
 	if errors.Is(err, shoal.NotFound) {
-		return out, nil, missing
+		return missing
 	}
 	if err != nil || reader == "" || by == reader {
-		return out, data, err
+		return err
 	}
 	shown, err := tx.FileShownTo(session, id, reader)
-	if err != nil || shown {
-		return out, data, err
+	if err == nil && !shown {
+		err = missing
 	}
-	return shoal.File{}, nil, missing
+	return err
 }
 
 // showFiles notes that a message's space shows the files of this server that are
@@ -83,7 +87,7 @@ func showFiles(ch *change, m shoal.Message) error {
 		}
 		missing := session != m.SessionID
 		if !missing {
-			_, _, err := fileFor(ch, session, file, m.EntityID)
+			err := maySeeFile(ch, session, file, m.EntityID)
 			if missing = errors.Is(err, shoal.NotFound); err != nil && !missing {
 				return err
 			}

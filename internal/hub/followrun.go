@@ -100,12 +100,8 @@ func (f *Follower) snapshotRun(tx Tx) error {
 		return err
 	}
 	if reader(f.who) == "" {
-		steps, err := tx.RunSteps(r.SessionID, r.ID)
-		if err != nil {
+		if data.Steps, err = stepsOf(tx, r.SessionID, r.ID); err != nil {
 			return err
-		}
-		for _, s := range steps {
-			data.Steps = append(data.Steps, s.Step)
 		}
 	}
 	composed, err := tx.Composed(r.SessionID, r.ID)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
 var eve = shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "eve", KeyID: "eve"}
@@ -285,4 +286,148 @@ func TestParkSleepsOverNothing(t *testing.T) {
 			t.Errorf("claimed %s, want %s", again.ID, run.ID)
 		}
 	})
+}
+
+// An admin answers in the name of somebody who could: nobody that is not there, or
+// not in the space, gives an approval.
+func TestAdminAnswersAsMember(t *testing.T) {
+	ctx := context.Background()
+	h := shop(t, nil)
+	hosts(t, h, "bot", nil)
+	must(t, second(h.Entities.Create(ctx, root, shoal.DefaultSession, shoal.NewEntity{ID: "eve"}, "")))
+	must(t, second(say(h, "go")))
+	_, lease := claimOne(t, h, "w")
+	where := shoal.SpaceID("shop")
+	var id, nowhere shoal.PendingID
+	must(t, write(h, lease, func(c *hub.RunChange) (err error) {
+		if err := c.Start(); err != nil {
+			return err
+		}
+		id, err = c.OpenPending(hub.StoredPending{
+			PendingAction: shoal.PendingAction{Kind: shoal.PendingPermission, SpaceID: &where, ToolName: "order"}, Request: "r1", Policy: hub.Policy{Quorum: 2},
+		})
+		if err != nil {
+			return err
+		}
+		nowhere, err = c.OpenPending(hub.StoredPending{PendingAction: shoal.PendingAction{Kind: shoal.PendingPermission, ToolName: "order"}, Request: "r2"})
+		if err != nil {
+			return err
+		}
+		return c.Park()
+	}))
+	yes := true
+	for _, x := range []struct {
+		action shoal.PendingID
+		as     shoal.EntityID
+		want   error
+	}{
+		{id, "ghost", shoal.NotFound},
+		{id, "eve", shoal.Forbidden},
+		{id, "bot", shoal.Forbidden},
+		{id, "ann", nil},
+		{nowhere, "ghost", shoal.NotFound},
+		{nowhere, "eve", nil},
+	} {
+		as := root
+		as.EntityID = x.as
+		_, err := h.Pending.Answer(ctx, as, shoal.DefaultSession, x.action, shoal.PendingAnswer{Approved: &yes})
+		if !errors.Is(err, x.want) {
+			t.Errorf("an admin approves as %s: %v, want %v", x.as, err, x.want)
+		}
+	}
+}
+
+// readStore counts what changes read: the data of files, and runs.
+type readStore struct {
+	hub.Store
+	files int
+	runs  int // the most that one question answered
+}
+
+type readTx struct {
+	hub.Tx
+	s *readStore
+}
+
+func (s *readStore) Update(ctx context.Context, fn func(hub.Tx) error) error {
+	return s.Store.Update(ctx, func(tx hub.Tx) error { return fn(readTx{tx, s}) })
+}
+
+func (t readTx) File(session shoal.SessionID, id shoal.FileID) (shoal.File, shoal.EntityID, []byte, error) {
+	t.s.files++
+	return t.Tx.File(session, id)
+}
+
+// A message that shows files reads none of them: many large ones would keep all
+// others from writing.
+func TestShownFilesAreNotRead(t *testing.T) {
+	ctx := context.Background()
+	store := &readStore{Store: shoaltest.OpenSQLite(t)}
+	h := shop(t, func(o *hub.Options) { o.Store = store })
+	url := func(id shoal.FileID) string { return shoal.FilePath(shoal.DefaultSession, id) }
+	file, err := h.Files.Upload(ctx, ann, shoal.DefaultSession, shoal.File{Name: "a.png", MediaType: "image/png"}, []byte("picture"), url, "")
+	must(t, err)
+	part := shoal.Part{Type: shoal.FilePart, Name: "a.png", MediaType: "image/png", Size: 7, URL: file.URL}
+	parts := make([]shoal.Part, shoal.MaxParts)
+	for i := range parts {
+		parts[i] = part
+	}
+	must(t, second(h.Messages.Post(ctx, ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: parts}, "")))
+	if store.files != 0 {
+		t.Errorf("the data was read %d times", store.files)
+	}
+	if _, data, err := h.Files.Get(ctx, bot, shoal.DefaultSession, file.ID); err != nil || string(data) != "picture" {
+		t.Errorf("bot gets %q, %v", data, err)
+	}
+}
+
+// A step without tool calls has an empty list of them, wherever it is read.
+func TestStepsHaveLists(t *testing.T) {
+	ctx := context.Background()
+	h := shop(t, nil)
+	hosts(t, h, "bot", nil)
+	must(t, second(say(h, "go")))
+	run, lease := claimOne(t, h, "w")
+	must(t, write(h, lease, func(c *hub.RunChange) error {
+		return c.PutStep(shoal.DefaultSession, run.ID, hub.StoredStep{Step: shoal.Step{Model: "script", StartedAt: shoal.Now()}, Data: json.RawMessage(`{}`)})
+	}))
+	f, err := h.Events.Follow(ctx, root, hub.FollowRequest{Session: shoal.DefaultSession, Run: run.ID})
+	must(t, err)
+	defer f.Close()
+	steps, err := h.Runs.Steps(ctx, root, shoal.DefaultSession, run.ID)
+	must(t, err)
+	for name, seen := range map[string]string{"the list": asJSON(steps), "the snapshot": everything(t, f)} {
+		if !strings.Contains(seen, `"toolCalls":[]`) {
+			t.Errorf("%s is %s", name, seen)
+		}
+	}
+}
+
+func (t readTx) Runs(session shoal.SessionID, filter hub.RunFilter) ([]hub.StoredRun, error) {
+	runs, err := t.Tx.Runs(session, filter)
+	t.s.runs = max(t.s.runs, len(runs))
+	return runs, err
+}
+
+// However many runs of an agent wait, what a further message reads of them is
+// bounded, and so is what the end of one reads where none waits for it.
+func TestManyRunsAreNotRead(t *testing.T) {
+	for _, mode := range []string{"parallel", "enqueue", "reject"} {
+		ctx := context.Background()
+		store := &readStore{Store: shoaltest.OpenSQLite(t)}
+		h := shop(t, func(o *hub.Options) { o.Store = store })
+		hosts(t, h, "bot", nil)
+		for range 2*shoal.MaxPage + 10 {
+			must(t, second(say(h, "go")))
+		}
+		hosts(t, h, "bot", func(a *hub.StoredAgent) { a.OnNewMessage = mode })
+		store.runs = 0
+		must(t, second(say(h, "one more")))
+		claimed, err := h.Work.Claim(ctx, "w", 1, lasts)
+		must(t, err)
+		must(t, write(h, hub.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}, complete))
+		if store.runs > shoal.MaxPage {
+			t.Errorf("%s: %d runs were read at once", mode, store.runs)
+		}
+	}
 }

@@ -54,7 +54,7 @@ func showOwn(c *RunChange, session shoal.SessionID, id shoal.FileID, space shoal
 	if session != c.Run.SessionID || !mayBe(id) {
 		return nil
 	}
-	_, by, _, err := c.File(session, id)
+	_, by, err := c.FileHead(session, id)
 	switch {
 	case errors.Is(err, shoal.NotFound) || err == nil && by != c.Run.AgentID:
 		return nil

@@ -169,7 +169,7 @@ func (p *Pending) answer(ch *change, who shoal.Principal, row StoredPending, a s
 		return shoal.PendingAction{}, tooLate(row)
 	}
 	if who.EntityID != "" {
-		if err := mayAnswer(row, who.EntityID); err != nil {
+		if err := mayAnswerAs(ch, who, row); err != nil {
 			return shoal.PendingAction{}, err
 		}
 	}
@@ -232,6 +232,21 @@ func seesPending(tx Tx, who shoal.Principal, row StoredPending) error {
 		err = noPending(row.ID)
 	}
 	return err
+}
+
+// mayAnswerAs checks the entity that answers: by the action's policy, and, if an
+// admin named it, that it is there, in the space that shows the action.
+func mayAnswerAs(tx Tx, who shoal.Principal, row StoredPending) error {
+	if who.Admin() && row.SpaceID != nil {
+		if err := mayAct(tx, shoal.Space{SessionID: row.Session, ID: *row.SpaceID}, who.EntityID); err != nil {
+			return err
+		}
+	} else if who.Admin() {
+		if _, err := entityOf(tx, row.Session, who.EntityID); err != nil {
+			return err
+		}
+	}
+	return mayAnswer(row, who.EntityID)
 }
 
 // mayAnswer applies the action's policy to an entity. The agent that asks may not

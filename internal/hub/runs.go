@@ -187,15 +187,21 @@ func (r *Runs) Steps(ctx context.Context, who shoal.Principal, session shoal.Ses
 		if _, err := seesRun(tx, who, session, id); err != nil {
 			return err
 		}
-		steps, err := tx.RunSteps(session, id)
-		out = make([]shoal.Step, len(steps))
-		for i, s := range steps {
-			if out[i] = s.Step; out[i].ToolCalls == nil {
-				out[i].ToolCalls = []shoal.StepCall{}
-			}
-		}
+		out, err = stepsOf(tx, session, id)
 		return err
 	})
+	return out, err
+}
+
+// stepsOf returns the steps of a run as others read them.
+func stepsOf(tx Tx, session shoal.SessionID, id shoal.RunID) ([]shoal.Step, error) {
+	steps, err := tx.RunSteps(session, id)
+	out := make([]shoal.Step, len(steps))
+	for i, s := range steps {
+		if out[i] = s.Step; out[i].ToolCalls == nil {
+			out[i].ToolCalls = []shoal.StepCall{}
+		}
+	}
 	return out, err
 }
 

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -72,31 +71,27 @@ func (s start) run(ch *change) (r StoredRun, refused bool, err error) {
 	if err != nil {
 		return r, false, err
 	}
-	active, err := activeRuns(ch, s.session, s.agent, s.trigger.SpaceID)
-	if err != nil {
-		return r, false, err
-	}
 	if as.SettleMs > 0 {
-		if i := slices.IndexFunc(active, func(r StoredRun) bool { return settling(r, now) }); i >= 0 {
-			r, err = s.instead(ch, active[i], later(now, as.SettleMs))
+		queued, err := s.findActive(ch, func(r StoredRun) bool { return settling(r, now) })
+		if err != nil {
+			return r, false, err
+		}
+		if queued != nil {
+			r, err = s.instead(ch, *queued, later(now, as.SettleMs))
 			return r, false, err
 		}
 	}
 	asleep := false
 	switch as.OnNewMessage {
-	case "reject":
-		if slices.ContainsFunc(active, busy) {
-			return r, true, nil
+	case "reject", "enqueue":
+		at, err := s.findActive(ch, busy)
+		if err != nil || at != nil && as.OnNewMessage == "reject" {
+			return r, at != nil, err
 		}
-	case "enqueue":
-		asleep = slices.ContainsFunc(active, busy)
+		asleep = at != nil
 	case "interrupt":
-		for _, old := range active {
-			ended, err := cancelRun(ch, old)
-			if err != nil {
-				return r, false, err
-			}
-			asleep = asleep || !ended.Status.Ended()
+		if asleep, err = s.interrupt(ch); err != nil {
+			return r, false, err
 		}
 	}
 	r, err = s.at(ch, as, now, asleep)
@@ -126,11 +121,43 @@ func busy(r StoredRun) bool {
 // active are the states of a run that has not ended.
 var active = []shoal.RunStatus{shoal.RunQueued, shoal.RunRunning, shoal.RunWaitingTool, shoal.RunWaitingReply}
 
-// activeRuns returns the runs of an agent that messages of a space started and
-// that have not ended, the newest first.
-func activeRuns(ch *change, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) ([]StoredRun, error) {
-	runs, err := ch.Runs(session, RunFilter{Agent: agent, Space: space, Status: active})
-	return slices.DeleteFunc(runs, func(r StoredRun) bool { return r.Space != space }), err
+// findActive returns the newest run of the agent that a message of the space
+// started, that has not ended and that is wanted, nil if there is none. There may be
+// many of them, so it looks no further than that one.
+func (s start) findActive(ch *change, wanted func(StoredRun) bool) (*StoredRun, error) {
+	filter := RunFilter{Agent: s.agent, Space: s.trigger.SpaceID, Status: active, Limit: shoal.MaxPage}
+	for {
+		page, err := ch.Runs(s.session, filter)
+		for i, r := range page {
+			if r.Space == s.trigger.SpaceID && wanted(r) {
+				return &page[i], nil
+			}
+			filter.Before = r.ID
+		}
+		if err != nil || len(page) < filter.Limit {
+			return nil, err
+		}
+	}
+}
+
+// interrupt cancels what the agent does for the space. going says that some of it
+// has not ended yet.
+func (s start) interrupt(ch *change) (going bool, err error) {
+	var all []StoredRun
+	if _, err := s.findActive(ch, func(r StoredRun) bool {
+		all = append(all, r)
+		return false
+	}); err != nil {
+		return false, err
+	}
+	for _, r := range all {
+		ended, err := cancelRun(ch, r)
+		if err != nil {
+			return false, err
+		}
+		going = going || !ended.Status.Ended()
+	}
+	return going, nil
 }
 
 // wakeNext wakes the oldest run that waits for the end of r, if nothing else is in
@@ -139,22 +166,20 @@ func wakeNext(ch *change, r StoredRun) error {
 	if r.Space == "" {
 		return nil
 	}
-	runs, err := activeRuns(ch, r.SessionID, r.AgentID, r.Space)
-	if err != nil {
-		return err
-	}
 	var next *StoredRun
-	for i := range runs {
-		switch other := &runs[i]; {
+	of := start{session: r.SessionID, agent: r.AgentID, trigger: shoal.Trigger{SpaceID: r.Space}}
+	other, err := of.findActive(ch, func(other StoredRun) bool {
+		switch {
 		case other.ID == r.ID:
+			return false
 		case other.Status == shoal.RunQueued && !other.Awake && other.Owner == "":
-			next = other // the last of them is the oldest
-		case busy(*other):
-			return nil
+			next = &other // the last of them is the oldest
+			return false
 		}
-	}
-	if next == nil {
-		return nil
+		return busy(other)
+	})
+	if err != nil || other != nil || next == nil {
+		return err
 	}
 	next.Awake = true
 	ch.hint(workTopic)

@@ -324,6 +324,8 @@ type FileTx interface {
 	File(session shoal.SessionID, id shoal.FileID) (f shoal.File, by shoal.EntityID, data []byte, err error)
 	// ShowFile notes that a space shows the file; it may be repeated.
 	ShowFile(session shoal.SessionID, id shoal.FileID, space shoal.SpaceID) error
+	// FileHead is File without the data, which may be large.
+	FileHead(session shoal.SessionID, id shoal.FileID) (f shoal.File, by shoal.EntityID, err error)
 	// FileShownTo reports whether a space of the entity shows the file.
 	FileShownTo(session shoal.SessionID, id shoal.FileID, entity shoal.EntityID) (bool, error)
 }

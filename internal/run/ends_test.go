@@ -247,10 +247,8 @@ func TestStoreFails(t *testing.T) {
 	w.shopkeeper(model, "")
 	id := w.says("Hm?")
 	<-model.reached
-	w.store.refuses(errors.New("the disk is gone"), 0)
+	w.store.refusesOne(errors.New("the disk is gone"))
 	close(model.release)
-	<-w.store.refused()
-	w.store.refuses(nil, 0)
 	r := w.reaches(id, shoal.RunFailed)
 	if r.Error.Code != "storage" {
 		t.Errorf("its error is %+v", r.Error)

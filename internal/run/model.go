@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"net/url"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/openai"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/tool"
 )
 
 // scriptProvider plays what scriptOption holds; see script.Parse.
@@ -50,10 +52,25 @@ var vendors = map[string]func(m agentconfig.Model, key func(string) string) (age
 		}
 		answers, err := script.Parse(text)
 		if err != nil {
-			return nil, err
+			return nil, shoal.Invalid("model.providerOptions.script", "cannot be played: "+sentence(err, "it is no script"))
 		}
 		return script.PerTurn(answers...), nil
 	},
+}
+
+// Check says what of a configuration that reads well cannot be made here: a tool
+// with an expression that means nothing, a script that cannot be played. The error
+// is of kind InvalidArgument and names each field; keys that are missing are none.
+func (e *Executor) Check(c *agentconfig.Config) error {
+	_, err := tool.All(c, tool.Options{
+		Network: e.o.Network, Env: e.o.Env, Keys: e.o.Keys,
+		Agent: func(context.Context, shoal.EntityID) (*agent.Agent, error) { return nil, shoal.NotFound },
+		Keep:  (&execution{}).keepFile, // nothing is executed
+	})
+	if err == nil && c.Model.Provider == scriptProvider {
+		_, err = vendors[scriptProvider](c.Model, e.o.Keys)
+	}
+	return err
 }
 
 // providerOptions are what the model's wire is sent besides.

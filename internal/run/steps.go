@@ -5,6 +5,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/compose"
 )
 
 // publicStep returns a step as others read it.
@@ -33,7 +34,7 @@ func (x *execution) publicStep(s agent.Step, started shoal.Time) shoal.Step {
 }
 
 // publicArgs returns the arguments of a call without what says where it is shown;
-// {} for what is no JSON object.
+// {} for what is no JSON object, or one that not every reader takes.
 func (x *execution) publicArgs(asker string, c agent.ToolCall) json.RawMessage {
 	arguments := c.Arguments
 	if t := x.findTool(asker, c.Name); t != nil {
@@ -44,7 +45,7 @@ func (x *execution) publicArgs(asker string, c agent.ToolCall) json.RawMessage {
 		arguments = stripped
 	}
 	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(arguments), &object) != nil || object == nil {
+	if json.Unmarshal([]byte(arguments), &object) != nil || object == nil || compose.TooDeep(arguments) {
 		return json.RawMessage("{}")
 	}
 	return json.RawMessage(arguments)

@@ -17,6 +17,7 @@ type watchedStore struct {
 	refuse  error
 	after   int           // changes that are let through before
 	said    chan struct{} // closed when it refused
+	once    bool          // only the next change is refused
 }
 
 // refused is closed when the store has refused something since it was told to.
@@ -36,7 +37,15 @@ func (s *watchedStore) next() <-chan struct{} {
 func (s *watchedStore) refuses(err error, after int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refuse, s.after, s.said = err, after, make(chan struct{})
+	s.refuse, s.after, s.said, s.once = err, after, make(chan struct{}), false
+}
+
+// refusesOne refuses the next change alone.
+func (s *watchedStore) refusesOne(err error) {
+	s.refuses(err, 0)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.once = true
 }
 
 func (s *watchedStore) Update(ctx context.Context, fn func(hub.Tx) error) error {
@@ -51,6 +60,9 @@ func (s *watchedStore) Update(ctx context.Context, fn func(hub.Tx) error) error 
 		case <-s.said:
 		default:
 			close(s.said)
+		}
+		if s.once {
+			s.refuse = nil
 		}
 	}
 	s.mu.Unlock()

@@ -30,6 +30,16 @@ func (t tx) File(session shoal.SessionID, id shoal.FileID) (f shoal.File, by sho
 	return f, by, data, err
 }
 
+// FileHead implements [hub.FileTx].
+func (t tx) FileHead(session shoal.SessionID, id shoal.FileID) (f shoal.File, by shoal.EntityID, err error) {
+	f, ok, err := one(t.c, func(r *rows) shoal.File {
+		by = entityID(r)
+		return shoal.File{ID: id, Name: r.text(1), MediaType: r.text(2), Size: r.int(3), URL: r.text(4)}
+	}, `SELECT by_entity, name, media_type, size, url FROM files WHERE session_id = $1 AND id = $2`, session, id)
+	f, err = present(f, ok, err, "FileHead", noFile, id)
+	return f, by, err
+}
+
 // ShowFile implements [hub.FileTx].
 func (t tx) ShowFile(session shoal.SessionID, id shoal.FileID, space shoal.SpaceID) error {
 	n, err := t.c.exec(

@@ -71,7 +71,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 		args{"name": "gone", "url": "http://127.0.0.1:1/mcp"},
 		args{"name": "private", "url": "http://127.0.0.2:1/mcp"},
 	}}}, "den")
-	run := s.tells(t, "den", "reader",
+	run := s.tells(t, "reader",
 		[]act{{Name: "lend", Args: args{"title": "Emma"}}}, []act{say("den", "{{0}}")}, []act{{Name: "burn", Args: args{"title": "Emma"}}})
 	s.run(t, lab+"/runs/"+string(run.ID), shoal.RunWaitingTool)
 	p := s.waitsFor(t, s.ann)
@@ -87,7 +87,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 		t.Errorf("the server is called with %q", called)
 	}
 	want := []string{`tool_call done lend {"title":"Emma"} {"approved":true} ann`, "text done Here is Emma."}
-	if got := s.by(t, "reader", "den"); !slices.Equal(got, want) {
+	if got := s.by(t, "reader"); !slices.Equal(got, want) {
 		t.Errorf("the reader says %q, want %q", got, want)
 	}
 	if ended.Status != shoal.RunCompleted || ended.Steps != 4 {
@@ -140,11 +140,15 @@ func TestRequestTools(t *testing.T) {
 	s.host(t, "fetcher", "puppet", args{"tools": tools}, "den")
 	const refused = "the address is not one that tools may call"
 	for _, try := range []struct{ tool, tells string }{
-		{"away", refused}, {"metadata", refused}, {"inside", refused}, {"drip", "the server did not answer in time"},
-		{"flood", "the response is larger than 256 KiB"}, {"broken", `"status":418`},
+		{"away", refused},
+		{"metadata", refused},
+		{"inside", refused},
+		{"drip", "the server did not answer in time"},
+		{"flood", "the response is larger than 256 KiB"},
+		{"broken", `"status":418`},
 	} {
 		began := time.Now()
-		run := s.does(t, "den", "fetcher", []act{{Name: try.tool}})
+		run := s.does(t, "fetcher", []act{{Name: try.tool}})
 		if run.Status != shoal.RunCompleted || run.Steps != 2 {
 			t.Errorf("%s: the run is %+v", try.tool, run)
 		}
@@ -203,7 +207,7 @@ func TestOtherKindsOfTools(t *testing.T) {
 		args{"name": "total", "executionType": "compute", "execution": args{"operation": "total", "expression": "round(sum(prices) * (1 + rate), 2)"}},
 		args{"name": "nap", "executionType": "waiting", "execution": args{"duration": 1000, "reason": "a short nap"}},
 	}}, "den")
-	asked := s.does(t, "den", "clerk", []act{
+	asked := s.does(t, "clerk", []act{
 		{Name: "ask", Args: args{"prompt": "What is 2+2?"}},
 		{Name: "total", Args: args{"data": args{"prices": []int{10, 5}}, "parameters": args{"rate": 0.19}}},
 	})
@@ -215,7 +219,7 @@ func TestOtherKindsOfTools(t *testing.T) {
 	}
 
 	began := time.Now()
-	run := s.tells(t, "den", "clerk", []act{{Name: "nap"}}, []act{say("den", "Awake.")})
+	run := s.tells(t, "clerk", []act{{Name: "nap"}}, []act{say("den", "Awake.")})
 	parked := s.run(t, lab+"/runs/"+string(run.ID), shoal.RunWaitingTool, shoal.RunWaitingReply)
 	if len(parked.PendingToolCalls) != 0 {
 		t.Errorf("somebody is asked to end the nap: %+v", parked.PendingToolCalls)
@@ -226,7 +230,7 @@ func TestOtherKindsOfTools(t *testing.T) {
 	if c := s.result(t, run, "nap"); !contains(*c.Result, `"success":true`, "a short nap") {
 		t.Errorf("the nap tells %s", *c.Result)
 	}
-	if got := s.by(t, "clerk", "den"); len(got) != 1 || got[0] != "text done Awake." {
+	if got := s.by(t, "clerk"); len(got) != 1 || got[0] != "text done Awake." {
 		t.Errorf("the clerk says %q", got)
 	}
 }

@@ -80,7 +80,7 @@ func TestHostedAgentWaitsForGuest(t *testing.T) {
 	eachGuest(t, func(t *testing.T, s *stage, scout agent) {
 		ask := say("den", "Which colour, scout?")
 		ask.Args["mention"], ask.Args["wait"] = "scout", args{"for": []args{{"type": "entity", "entityId": "scout"}}, "timeout": 60}
-		run := s.tells(t, "den", "oracle", []act{ask}, []act{say("den", "So it is {{0.reply.text}}, says {{0.reply.entityId}}.")})
+		run := s.tells(t, "oracle", []act{ask}, []act{say("den", "So it is {{0.reply.text}}, says {{0.reply.entityId}}.")})
 		var heard shoal.WaitResult
 		do(t, scout, "wait_for_mentions", args{"timeoutMs": 30000}, &heard)
 		if len(heard.Items) != 1 || heard.Items[0].Messages[0].Text() != "Which colour, scout?" {
@@ -93,7 +93,7 @@ func TestHostedAgentWaitsForGuest(t *testing.T) {
 			t.Errorf("the run is %+v", ended)
 		}
 		want := "text done Which colour, scout?|text done So it is blue \"& green\", says scout."
-		if got := strings.Join(s.by(t, "oracle", "den"), "|"); got != want {
+		if got := strings.Join(s.by(t, "oracle"), "|"); got != want {
 			t.Errorf("the den reads %s, want %s", got, want)
 		}
 		var page struct{ Items []shoal.Run }
@@ -111,7 +111,7 @@ func TestGuestAnswersPendingActions(t *testing.T) {
 		stranger := goModern.connect(t, s.server, "stranger", s.key(t, "default", "stranger"))
 		choose := act{Name: "choose", ID: "call_choose", Args: args{"targetSpaceId": "den", "of": "<a> & b"}}
 		pay := act{Name: "pay", ID: "call_pay", Args: args{"targetSpaceId": "den", "eur": 5}}
-		run := s.tells(t, "den", "oracle", []act{choose}, []act{pay}, []act{say("den", "Chosen: {{0}}")})
+		run := s.tells(t, "oracle", []act{choose}, []act{pay}, []act{say("den", "Chosen: {{0}}")})
 		at := lab + "/runs/" + string(run.ID)
 		s.run(t, at, shoal.RunWaitingTool)
 

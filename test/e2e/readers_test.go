@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/shoal-dev/shoal"
@@ -58,12 +59,13 @@ func TestReadersThatAreCutOff(t *testing.T) {
 	t.Parallel()
 	seed := setting(t, "SHOAL_CUT_SEED", rand.Uint64())
 	t.Logf("SHOAL_CUT_SEED=%d", seed)
-	s := storyteller(t)
-	for _, from := range []struct {
+	for name, from := range map[string]struct {
 		path  string
 		bites int64 // how much is read at most
-	}{{denEvents, 700}, {denEvents, 4000}, {lab + "/events", 1500}} {
-		t.Run("", func(t *testing.T) {
+	}{"small bites": {denEvents, 700}, "large bites": {denEvents, 4000}, "all spaces": {lab + "/events", 1500}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := storyteller(t)
 			dice := rand.New(rand.NewPCG(seed, uint64(from.bites)))
 			read, last, ended, cuts := newReader(t), "", false, 0
 			see := func(e told) bool {
@@ -99,7 +101,7 @@ func TestReadersThatAreCutOff(t *testing.T) {
 func (s *stage) told(t *testing.T, read *reader) {
 	t.Helper()
 	read.agrees()
-	messages := s.messages(t, s.bob, "den")
+	messages := s.messages(t, s.bob)
 	m := messages[len(messages)-1]
 	if m.Status != shoal.MessageCompleted || len(m.Parts) != 2 {
 		t.Fatalf("the message is %+v", m)
@@ -144,6 +146,7 @@ func TestReadersThatArriveLate(t *testing.T) {
 		}
 		late = append(late, l)
 	}
+	scout := s.guest(t, goModern)
 	for _, at := range []struct {
 		delta shoal.EventType
 		shows shoal.PartStatus
@@ -153,6 +156,11 @@ func TestReadersThatArriveLate(t *testing.T) {
 				next(t, first, at.delta, early.see)
 			}
 			arrives(at.shows)
+		}
+		thread := do(t, scout, "read_thread", args{"threadId": "den"}, nil)
+		if !contains(thread.Text, `status="streaming">`, "<content>1. Der Seebär 🐻‍❄️ rief »Ahoi«, &lt;b&gt;") ||
+			strings.Contains(thread.Text, `<tool name="page" call="call_page" status="input_streaming">`) != (at.shows == shoal.PartInputStreaming) {
+			t.Errorf("an agent reads %s", thread.Text)
 		}
 	}
 	next(t, first, shoal.EventRunCompleted, early.see)

@@ -76,16 +76,16 @@ func (s *stage) started(t *testing.T, m shoal.Message) (runs []shoal.Run) {
 	return runs
 }
 
-// does tells an agent what to do, and returns its run at its end.
-func (s *stage) does(t *testing.T, space, agent string, answers ...[]act) shoal.Run {
+// does tells an agent in the den what to do, and returns its run at its end.
+func (s *stage) does(t *testing.T, agent string, answers ...[]act) shoal.Run {
 	t.Helper()
-	return s.ends(t, s.tells(t, space, agent, answers...))
+	return s.ends(t, s.tells(t, agent, answers...))
 }
 
-// tells tells an agent what to do and returns its run.
-func (s *stage) tells(t *testing.T, space, agent string, answers ...[]act) shoal.Run {
+// tells tells an agent in the den what to do and returns its run.
+func (s *stage) tells(t *testing.T, agent string, answers ...[]act) shoal.Run {
 	t.Helper()
-	runs := s.started(t, s.post(t, s.ann, space, orders(t, answers...), agent))
+	runs := s.started(t, s.post(t, s.ann, "den", orders(t, answers...), agent))
 	if len(runs) != 1 || runs[0].AgentID != shoal.EntityID(agent) {
 		t.Fatalf("the order started %+v", runs)
 	}
@@ -116,18 +116,18 @@ func orders(t *testing.T, answers ...[]act) string {
 	return jsonOf(t, answers)
 }
 
-// messages are what somebody reads in a space.
-func (s *stage) messages(t *testing.T, who http.Header, space string) []shoal.Message {
+// messages are what somebody reads in the den.
+func (s *stage) messages(t *testing.T, who http.Header) []shoal.Message {
 	t.Helper()
 	var page struct{ Items []shoal.Message }
-	s.restAs(t, who, http.MethodGet, lab+"/spaces/"+space+"/messages", nil, &page)
+	s.restAs(t, who, http.MethodGet, lab+"/spaces/den/messages", nil, &page)
 	return page.Items
 }
 
-// by returns what an agent has said there, a line for each part.
-func (s *stage) by(t *testing.T, agent shoal.EntityID, space string) (lines []string) {
+// by returns what an agent has said in the den, a line for each part.
+func (s *stage) by(t *testing.T, agent shoal.EntityID) (lines []string) {
 	t.Helper()
-	for _, m := range s.messages(t, bearer(s.admin), space) {
+	for _, m := range s.messages(t, bearer(s.admin)) {
 		if m.EntityID == agent {
 			lines = append(lines, shown(m)...)
 		}
@@ -156,7 +156,8 @@ func (s *stage) refuses(t *testing.T, who http.Header, method, path string, in a
 	Code   string
 	Detail string
 	Errors []shoal.FieldError
-}) {
+},
+) {
 	t.Helper()
 	header := who.Clone()
 	header.Set("Content-Type", "application/json")

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	relayRuns   = 20
+	relayRate   = 50 // deltas/s of each
+	relayWindow = 3 * time.Second
+
+	modelRow    = "the model alone"
+	relayRow    = "floor (net/http, encoding/json)"
+	aiServerRow = "Vercel AI SDK, streamText to a UI stream"
+
+	addedP50 = "added p50 µs"
+)
+
+// relays measures what stands between a model and the reader of a stream: from the
+// moment at which a delta leaves the model until somebody has it.
+func (r *run) relays(ctx context.Context) error {
+	t := r.report.add(&table{
+		title: fmt.Sprintf("A delta from the model to a reader's stream, %d runs at %d/s", relayRuns, relayRate),
+		note: "The model is played in a process of its own; a delta carries the moment at which it left it. The floor reads each chunk and writes its delta as an event. " +
+			"Shoal's row is a run of a hosted agent that writes into a space: composed, checked, with offsets, drafts stored. Added is what comes on top of reading the model directly. " + aiVersions(ctx) + ".",
+		ratios: []ratio{{addedP50, relayRow, "added ÷ floor"}, {cpuCol, relayRow, "CPU ÷ floor"}, {cpuCol, aiServerRow, "CPU ÷ AI SDK"}},
+		shown:  []string{addedP50, p50, p99, cpuCol},
+	})
+	for range r.rounds {
+		for _, row := range []string{modelRow, relayRow, restRow, aiServerRow} {
+			if err := r.relayRound(ctx, t, row); err != nil {
+				return fmt.Errorf("%s: %w", row, err)
+			}
+		}
+	}
+	r.report.atMost(3, "× floor", t.ratio(addedP50, restRow, relayRow), t.title+", added p50")
+	r.report.atMost(0.5, "× AI SDK", t.ratio(cpuCol, restRow, aiServerRow), t.title+", CPU of a delta")
+	return nil
+}
+
+// relayRound takes a round of one row with processes of its own.
+func (r *run) relayRound(ctx context.Context, t *table, name string) error {
+	model, err := r.beginPlayed(ctx)
+	if err != nil {
+		return err
+	}
+	defer model.stop()
+	f, err := r.relayFan(ctx, name, model)
+	if errors.Is(err, errNoNode) {
+		r.log.Print(err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if f.process() != model {
+			f.process().stop()
+		}
+		for _, c := range f.conns {
+			_ = c.Close() // its reader has ended or ends now
+		}
+		f.readers.Wait()
+	}()
+	for i := range relayRuns {
+		if err := f.follow(i); err != nil {
+			return err
+		}
+	}
+	if s, ours := f.side.(*restSide); ours {
+		if err := s.trigger(ctx, relayRuns); err != nil {
+			return err
+		}
+	}
+	pause(ctx, time.Second) // until all of them stream
+	f.mu.Lock()
+	f.took = nil
+	f.mu.Unlock()
+	before := cpu(f.process().pid())
+	pause(ctx, relayWindow)
+	used := cpu(f.process().pid()) - before
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if least := 0.95 * relayRuns * relayRate * relayWindow.Seconds(); float64(len(f.took)) < least {
+		return fmt.Errorf("%d deltas came, at least %.0f were sent", len(f.took), least)
+	}
+	row := t.row(name)
+	row.add(p50, percentile(f.took, 50))
+	row.add(p99, percentile(f.took, 99))
+	row.cpu, row.ops = row.cpu+used, row.ops+float64(len(f.took))
+	if direct := t.row(modelRow).rounds[p50]; name != modelRow {
+		row.add(addedP50, percentile(f.took, 50)-direct[len(direct)-1])
+	}
+	return ctx.Err()
+}
+
+// relayFan starts the server of a row, with how its readers connect.
+func (r *run) relayFan(ctx context.Context, name string, model *process) (*fan, error) {
+	get := func(c net.Conn, _ int) error { return request(c, http.MethodGet, "/stream", http.Header{}, nil) }
+	switch name {
+	case modelRow:
+		return &fan{side: floorSide{newWire(model)}, connect: func(c net.Conn, _ int) error {
+			return request(c, http.MethodPost, pacedPath(plainText), http.Header{"Content-Type": {"application/json"}}, []byte(`{}`))
+		}}, nil
+	case relayRow:
+		p, err := begin(ctx, r.self, "relay", "-addr", "ADDR", "-model", model.url())
+		return &fan{side: floorSide{newWire(p)}, connect: get}, err
+	case aiServerRow:
+		if _, err := exec.LookPath("node"); err != nil {
+			return nil, errNoNode
+		}
+		p, err := begin(ctx, "node", filepath.Join(aiDir, "server.mjs"), "ADDR", model.url()+strings.TrimSuffix(pacedPath(plainText), "/chat/completions"))
+		return &fan{side: floorSide{newWire(p)}, connect: get}, err
+	}
+	p, err := r.beginNewShoal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &restSide{wire: newWire(p)}
+	f := &fan{side: s}
+	if err = s.open(ctx, 1); err == nil {
+		f.connect, err = hostedConnect(ctx, s, 1, relayRuns)
+	}
+	if err == nil {
+		err = s.hire(ctx, model.url(), relayRuns, relayRate)
+	}
+	return f, err
+}
+
+func pacedPath(space string) string {
+	return fmt.Sprintf("/v1/paced/%d/%s/chat/completions", relayRate, space)
+}
+
+// serveRelay is the floor of a relay:
+//
+//	GET /readyz
+//	GET /stream   asks the model and tells each delta as an event
+func serveRelay(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("relay", flag.ContinueOnError)
+	addr := flags.String("addr", "127.0.0.1:0", "where to listen")
+	model := flags.String("model", "", "where the model is")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, r *http.Request) { relayStream(w, r, *model+pacedPath(plainText)) })
+	return serve(ctx, *addr, mux)
+}
+
+func relayStream(w http.ResponseWriter, r *http.Request, url string) {
+	req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, url, strings.NewReader(`{}`))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer res.Body.Close()
+	w.Header().Set("Content-Type", "text/event-stream")
+	flush := http.NewResponseController(w).Flush
+	_ = flush() // whoever has gone is noticed below
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
+		if !ok {
+			continue
+		}
+		var chunk struct {
+			Choices []struct{ Delta struct{ Content string } }
+		}
+		if json.Unmarshal(data, &chunk) != nil || len(chunk.Choices) == 0 {
+			continue
+		}
+		event, err := json.Marshal(map[string]string{"type": "text-delta", "delta": chunk.Choices[0].Delta.Content})
+		if err == nil {
+			_, err = fmt.Fprintf(w, "event: text-delta\ndata: %s\n\n", event)
+		}
+		if err != nil || flush() != nil {
+			return
+		}
+	}
+}
