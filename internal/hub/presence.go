@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -203,7 +204,8 @@ func (p *presence) announce(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// changed returns whose state followers do not know, and takes it as told.
+// changed returns whose state followers do not know, and takes it as told. They
+// come in the order of ids, so that followers of several see the same order.
 func (p *presence) changed() (out []mailboxKey) {
 	now := time.Now()
 	p.mu.Lock()
@@ -214,6 +216,9 @@ func (p *presence) changed() (out []mailboxKey) {
 			out = append(out, key)
 		}
 	}
+	slices.SortFunc(out, func(a, b mailboxKey) int {
+		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.entity, b.entity))
+	})
 	return out
 }
 

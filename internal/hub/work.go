@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -157,8 +158,12 @@ func (w *Work) Write(ctx context.Context, lease Lease, fn func(*RunChange) error
 		if r.Generation != lease.Generation || r.Owner == "" || r.Status.Ended() {
 			return leaseLost(lease)
 		}
+		before := r
 		if err := fn(&RunChange{change: ch, Run: &r}); err != nil {
 			return err
+		}
+		if reflect.DeepEqual(before, r) {
+			return nil // as nearly always while its messages grow
 		}
 		if r.Owner == "" { // it has ended, or it waits: nothing of it grows now
 			ch.then(func() { w.live.drop(func(p *livePart) bool { return p.run == r.ID }) })
