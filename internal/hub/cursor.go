@@ -20,7 +20,8 @@ type cursorPlace struct {
 }
 
 // cursorAt writes a place as the cursor that clients see:
-// EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES.
+// EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES. The end of a thought adds RUN/PART= to
+// it: nothing of it is stored, and its cursor would be that of an event before.
 func (c *core) cursorAt(at cursorPlace) shoal.Cursor {
 	out := c.store.Epoch() + "." + strconv.FormatInt(at.place, 10)
 	if len(at.ahead) == 0 && len(at.known) == 0 {
@@ -63,6 +64,9 @@ func (c *core) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at cursorP
 func (at *cursorPlace) read(session shoal.SessionID, s string) (ok bool) {
 	if name, number, found := strings.Cut(s, "="); found {
 		owner, part, slash := strings.Cut(name, "/")
+		if number == "" { // it has ended
+			return slash
+		}
 		n, valid := placeNumber(number)
 		at.known[partKey{session, owner, shoal.PartID(part)}] = int(n)
 		return valid && slash

@@ -214,7 +214,11 @@ func (f *Follower) tellLoose(n *passing, edge string) error {
 	h.Type = what
 	body, err := encode(h)
 	if err == nil {
-		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: f.cursor(f.after), Data: body})
+		cursor := f.cursor(f.after)
+		if edge == "end" {
+			cursor += shoal.Cursor("," + n.key.owner + "/" + string(n.key.part) + "=")
+		}
+		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: cursor, Data: body})
 	}
 	return err
 }

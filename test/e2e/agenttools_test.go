@@ -40,6 +40,10 @@ func newLibrary(t *testing.T) *library {
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Here is " + in.Title + "."}}}, nil, nil
 			})
 	}
+	mcp.AddTool(server, &mcp.Tool{Name: "whole", Description: "Reads all books at once."},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("Emma. ", 50<<20/6)}}}, nil, nil
+		})
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
 	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l.mu.Lock()
@@ -68,6 +72,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 			"name": "books", "url": books.URL, "allowedTools": []string{"lend"}, "requiresPermission": true,
 			"headers": args{"Authorization": "Bearer ${env.LIBRARY_KEY}"},
 		},
+		args{"name": "shelf", "url": books.URL, "allowedTools": []string{"whole"}, "requiresPermission": false},
 		args{"name": "gone", "url": "http://127.0.0.1:1/mcp"},
 		args{"name": "private", "url": "http://127.0.0.2:1/mcp"},
 	}}}, "den")
@@ -95,6 +100,10 @@ func TestToolsOfMCPServers(t *testing.T) {
 	}
 	if !slices.Contains(books.keys, "Bearer s3cret-of-the-library") {
 		t.Errorf("the server was called with the keys %q", books.keys)
+	}
+	flood := s.does(t, "reader", []act{{Name: "whole"}})
+	if c := s.result(t, flood, "whole"); flood.Status != shoal.RunCompleted || len(*c.Result) > 300<<10 {
+		t.Errorf("after %d bytes the run is %+v", len(*c.Result), flood)
 	}
 	if said := s.said(); !contains(said, "the run goes on without an MCP server", "gone", "private") || strings.Contains(said, "s3cret") {
 		t.Errorf("the operator is told\n%s", said)

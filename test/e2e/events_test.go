@@ -46,7 +46,7 @@ func (s *server) follow(t *testing.T, header http.Header, path, after string) (e
 	if after != "" {
 		req.Header.Set("Last-Event-ID", after)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := http.DefaultClient.Do(req) //nolint:bodyclose // it is closed where it is read
 	if err != nil {
 		t.Fatal(err)
 	}

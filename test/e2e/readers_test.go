@@ -170,3 +170,55 @@ func TestReadersThatArriveLate(t *testing.T) {
 		s.told(t, l.reader)
 	}
 }
+
+// Thoughts are stored nowhere, but who is cut off while they pass gets each piece
+// once, too.
+func TestThoughtsOfReadersThatAreCutOff(t *testing.T) {
+	t.Parallel()
+	seed := setting(t, "SHOAL_CUT_SEED", rand.Uint64())
+	t.Logf("SHOAL_CUT_SEED=%d", seed)
+	dice := rand.New(rand.NewPCG(seed, 0))
+	s := newStage(t)
+	s.space(t, "attic")
+	s.rest(t, http.MethodPatch, lab+"/spaces/den", args{"showAgentReasoning": true}, nil)
+	s.host(t, "guide", "rooms", args{"tools": []any{args{"name": "choose", "displayTool": true}}}, "den", "attic")
+	for _, path := range []string{denEvents, lab + "/runs/RUN/events", denEvents, lab + "/runs/RUN/events"} {
+		run := s.started(t, s.post(t, s.ann, "den", "Show me around."))[0]
+		s.run(t, lab+"/runs/"+string(run.ID), shoal.RunWaitingTool)
+		path = strings.Replace(path, "RUN", string(run.ID), 1)
+		read, last, ended, thought := newReader(t), "", false, ""
+		see := func(e told) (more bool) {
+			read.see(e)
+			if e.id != "" {
+				last = e.id
+			}
+			switch shoal.EventType(e.event) {
+			case shoal.EventReasoningStart:
+				thought += "("
+			case shoal.EventReasoningDelta:
+				if e.data.Offset != len(thought)-1 {
+					t.Errorf("behind %q comes %s", thought, e.raw)
+				}
+				thought += e.data.Delta
+			case shoal.EventReasoningEnd:
+				thought += ")"
+			case shoal.EventRunCompleted:
+				ended = true
+			}
+			return !ended
+		}
+		s.bite(t, bearer(s.admin), path, "", 1<<20, func(e told) (more bool) { return see(e) && last == "" })
+		asked := s.waitsFor(t, s.ann)
+		s.restAs(t, s.ann, http.MethodPost, lab+"/pending-actions/"+string(asked.ID)+"/answer", args{"result": nil}, nil)
+		for size := int64(900); !ended; {
+			before := last
+			s.bite(t, bearer(s.admin), path, last, 1+dice.Int64N(size), see)
+			if size = 900; last == before {
+				size *= 8
+			}
+		}
+		if want := "(A word for the den ☂, and <b>another</b> for the attic.)"; thought != want {
+			t.Errorf("at %s the reader has the thought %q, want %q", path, thought, want)
+		}
+	}
+}

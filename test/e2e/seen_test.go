@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/shoal-dev/shoal"
 )
 
@@ -206,11 +208,16 @@ func TestPrivateParts(t *testing.T) {
 		showsOf(t, m.name+" in a wait", waited, words)
 
 		key := strings.TrimPrefix(m.header.Get("Authorization"), "Bearer ")
-		mcp := goModern.connect(t, s.server, shoal.EntityID(m.name), key)
+		connected := goModern.connect(t, s.server, shoal.EntityID(m.name), key)
+		thread, err := connected.(*goAgent).session.ReadResource(bounded(t), &mcp.ReadResourceParams{URI: "shoal://threads/den"})
+		if err != nil || len(thread.Contents) != 1 {
+			t.Fatalf("the resource is %+v: %v", thread, err)
+		}
+		showsOf(t, m.name+" by the resource", thread.Contents[0].Text, words)
 		for tool, in := range map[string]args{
 			"read_thread": {"threadId": "den"}, "search_messages": {"query": "psst"}, "wait_for_messages": {"timeoutMs": 0, "redeliver": true},
 		} {
-			res := do(t, mcp, tool, in, nil)
+			res := do(t, connected, tool, in, nil)
 			showsOf(t, m.name+" by "+tool, string(res.Structured), words)
 			if tool != "search_messages" {
 				showsOf(t, m.name+" by the text of "+tool, res.Text, words)
@@ -218,4 +225,10 @@ func TestPrivateParts(t *testing.T) {
 			}
 		}
 	}
+
+	// Another hosted agent is no better off.
+	s.rest(t, http.MethodPatch, lab+"/spaces/den", args{"adminAgentId": "oracle"}, nil)
+	s.host(t, "spy", "puppet", nil, "den")
+	spied := s.result(t, s.does(t, "spy", []act{{Name: "readSpaceMessages", Args: args{"spaceId": "den", "limit": 50}}}), "readSpaceMessages")
+	showsOf(t, "what the spy reads", *spied.Result, map[string]bool{"swordfish": false, "marlin": false, "Psst": true})
 }

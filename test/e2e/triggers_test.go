@@ -20,7 +20,7 @@ import (
 func TestOnNewMessage(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	long := strings.Repeat("and this takes a while to write down, ", 6)
+	long := strings.Repeat("and this takes a while to write down, ", 20)
 	for _, mode := range []string{"parallel", "enqueue", "interrupt", "reject"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()

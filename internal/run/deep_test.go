@@ -1,0 +1,29 @@
+package run_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent/provider/script"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// A model that writes brackets without end makes nothing unreadable: neither the
+// run's steps nor the space.
+func TestDeepArguments(t *testing.T) {
+	deep := strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999)
+	w := newWorld(t)
+	w.shopkeeper(script.PerTurn(
+		calls(call("c1", "getMyRuns", `{"status":`+deep+`}`), call("c2", "card", `{"targetSpaceId":"shop","name":`+deep+`}`), send("c3", "Sorry.")), silent,
+	), `"tools":[{"name":"card","displayTool":true,"execution":{"mode":"static","output":{"done":1}}}]`)
+	id := w.says("Hello")
+	w.reaches(id, shoal.RunCompleted)
+	steps, err := w.hub.Runs.Steps(t.Context(), admin, session, id)
+	w.must(err)
+	if got := string(steps[0].ToolCalls[0].Args); got != "{}" {
+		t.Errorf("the step shows the arguments %.40s…", got)
+	}
+	_, err = w.hub.Messages.Read(t.Context(), ann, session, "shop", hub.Page{Limit: 10})
+	w.must(err)
+}
