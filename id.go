@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -53,15 +54,47 @@ const (
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // NewID returns prefix followed by 22 characters: ten for the present
-// millisecond, twelve random ones. Identifiers of different milliseconds sort
-// in the order of their creation.
+// millisecond, twelve random ones. The identifiers that one process makes sort in
+// the order of their creation, whatever its clock does.
 func NewID[T ~string](prefix string) T {
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // documented to never fail
+	at, random := ids.next(time.Now())
 	var out [22]byte
-	put(out[:10], uint64(time.Now().UnixMilli()))
-	put(out[10:], binary.BigEndian.Uint64(random[:]))
+	put(out[:10], at)
+	put(out[10:], random)
 	return T(prefix + string(out[:]))
+}
+
+// ids makes the numbers of identifiers.
+var ids idSource
+
+// idSource remembers what it gave out last. Identifiers of one millisecond differ
+// by random steps, so none can be told from the one before it.
+type idSource struct {
+	mu         sync.Mutex
+	at, random uint64
+}
+
+const (
+	randomBits = 60 // of an identifier
+	stepBits   = 40 // of the step to the next one in the same millisecond
+	stepMask   = 1<<stepBits - 1
+)
+
+func (s *idSource) next(now time.Time) (at, random uint64) {
+	var fresh [8]byte
+	_, _ = rand.Read(fresh[:]) // documented to never fail
+	r := binary.BigEndian.Uint64(fresh[:])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at = uint64(now.UnixMilli()); at > s.at {
+		// The first bit stays free for the steps that may follow.
+		s.at, s.random = at, r>>(64-randomBits+1)
+		return s.at, s.random
+	}
+	if s.random += 1 + r&stepMask; s.random >= 1<<randomBits {
+		s.at, s.random = s.at+1, r&stepMask
+	}
+	return s.at, s.random
 }
 
 func put(dst []byte, v uint64) {

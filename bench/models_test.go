@@ -127,8 +127,8 @@ func TestChoose(t *testing.T) {
 		"wake":         "wake",
 		"posts,wake":   "wake posts",
 		"models":       "parse argument added runs",
-		"runs,servers": "wake posts idle fan page start runs",
-		"":             "wake posts idle fan page start parse argument added runs",
+		"runs,servers": "wake posts idle fan relay hosted page start runs",
+		"":             "wake posts idle fan relay hosted page start parse argument added runs",
 	} {
 		chosen, err := choose(list)
 		var names []string

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -346,5 +347,22 @@ func TestNobodyActs(t *testing.T) {
 	end := w.begin(t.Context(), input(says("u", "Hi"))).until(agui.RunError)
 	if e := end[len(end)-1]; len(end) != 2 || e.Code != string(shoal.NotFound) || !strings.Contains(e.Message, "no hosted agent") {
 		t.Errorf("it ends with %+v", end)
+	}
+}
+
+// What is wrong with a message is told at its place in the input.
+func TestRefusalsNameTheInput(t *testing.T) {
+	w := newWorld(t)
+	for body, want := range map[string]string{
+		input(`{"id":"a","role":"system","content":"x"},{"id":"b","role":"user","content":[{"type":"image","source":{"type":"url","value":"ftp://x"}}]}`): `"body.messages[1].content"`,
+		`{"threadId":"t","runId":"r","messages":[` + says("b", "hello") + `],"forwardedProps":{"mentions":["a b"]}}`:                                      `"body.forwardedProps.mentions[0]"`,
+	} {
+		resp, err := http.DefaultClient.Do(w.request(t.Context(), http.MethodPost, "shop", w.ann, "application/json", body))
+		w.must(err)
+		text, err := io.ReadAll(resp.Body)
+		w.must(errors.Join(err, resp.Body.Close()))
+		if resp.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(text), `"location":`+want) {
+			t.Errorf("answered %d %s, want the location %s", resp.StatusCode, text, want)
+		}
 	}
 }

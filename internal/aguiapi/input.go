@@ -44,10 +44,29 @@ func (x *exchange) post(ctx context.Context) error {
 	case errors.Is(err, shoal.IdempotencyMismatch):
 		return shoal.E("aguiapi.post", shoal.IdempotencyMismatch, fmt.Sprintf("A message with the id %q was posted before, with another content. Give a message that says something else another id.", m.ID))
 	case err != nil:
-		return err
+		return inInput(err, at)
 	}
 	x.asked(posted)
 	return nil
+}
+
+// inInput returns an error of a post with the places in the input that it is about.
+func inInput(err error, at int) error {
+	var e *shoal.Error
+	if !errors.As(err, &e) || len(e.Fields) == 0 {
+		return err
+	}
+	told := *e
+	told.Fields = slices.Clone(e.Fields)
+	for i, f := range told.Fields {
+		switch {
+		case strings.HasPrefix(f.Location, "mentions"):
+			told.Fields[i].Location = "body.forwardedProps." + f.Location
+		case strings.HasPrefix(f.Location, "parts"):
+			told.Fields[i].Location = fmt.Sprintf("body.messages[%d].content", at)
+		}
+	}
+	return &told
 }
 
 // asked notes what the client said.

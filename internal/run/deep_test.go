@@ -27,3 +27,17 @@ func TestDeepArguments(t *testing.T) {
 	_, err = w.hub.Messages.Read(t.Context(), ann, session, "shop", hub.Page{Limit: 10})
 	w.must(err)
 }
+
+// A question that holds a character that not every database bears is asked without
+// it.
+func TestQuestionOfAnyCharacters(t *testing.T) {
+	w := newWorld(t)
+	w.shopkeeper(script.PerTurn(calls(call("c1", "ask_user", `{"question":"Which\u0000 one?"}`)), silent), "")
+	id := w.says("Hello")
+	w.reaches(id, shoal.RunWaitingTool)
+	open, err := w.hub.Pending.List(t.Context(), ann, session, hub.PendingFilter{Status: shoal.PendingOpen})
+	w.must(err)
+	if len(open) != 1 || *open[0].Question != "Which\uFFFD one?" {
+		t.Errorf("what waits is %+v", open)
+	}
+}

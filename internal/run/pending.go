@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -34,7 +35,9 @@ func (p *performance) pending(e compose.ShowPending) error {
 	}
 	switch request.Kind {
 	case agent.Clarification:
-		row.Question, row.Options = &request.Question, request.Options
+		// A model may write any character, and not every database bears this one.
+		asked := strings.ReplaceAll(request.Question, "\x00", "\uFFFD")
+		row.Question, row.Options = &asked, request.Options
 	case agent.Continuation:
 		asked := fmt.Sprintf("%s has used its %d steps. May it take %d more?", x.config.Agent.Name, request.MaxSteps, x.config.Loop.Continuation)
 		row.Question = &asked

@@ -94,11 +94,17 @@ var fileTests = map[string]func(*storeCase){
 			if !bytes.Equal(data, want.data) {
 				c.Errorf("%d bytes came back instead of %d", len(data), len(want.data))
 			}
+			same(c, "the file alone", seen(c, func(tx hub.Tx) (f shoal.File, err error) {
+				f, by, err = tx.FileHead(c.session, want.file.ID)
+				return f, err
+			}), want.file)
+			same(c, "whose it is", by, want.by)
 		}
 	},
 
 	"a missing one is NotFound, a taken id AlreadyExists, in each session for itself": func(c *storeCase) {
 		c.absent(func(tx hub.Tx) error { _, _, _, err := tx.File(c.session, "f1"); return err })
+		c.absent(func(tx hub.Tx) error { _, _, err := tx.FileHead(c.session, "f1"); return err })
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.ShowFile(c.session, "f1", "shop") })
 		c.upload(shoal.File{ID: "f1"}, "", nil)
 		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertFile(c.session, shoal.File{ID: "f1"}, "", storeTime(1), nil) })
