@@ -38,13 +38,8 @@ func (x *execution) load() error {
 		if composed, err = tx.Composed(s, r.ID); err != nil {
 			return err
 		}
-		x.show = false
-		if r.Space != "" {
-			space, err := tx.Space(s, r.Space)
-			if err != nil && !errors.Is(err, shoal.NotFound) {
-				return err
-			}
-			x.show = err == nil && space.ShowAgentReasoning
+		if x.show, err = showsThoughts(tx, r); err != nil {
+			return err
 		}
 		x.store, err = openStore(x, tx)
 		return err
@@ -118,4 +113,20 @@ func (x *execution) withRequests(steps []agent.Step) []agent.Step {
 		steps[0].Pending = append(steps[0].Pending, p)
 	}
 	return steps
+}
+
+// showsThoughts reports whether the trigger's space wants to see what the model
+// thinks, and the agent is still in it.
+func showsThoughts(tx hub.Tx, r hub.StoredRun) (bool, error) {
+	if r.Space == "" {
+		return false, nil
+	}
+	space, err := tx.Space(r.SessionID, r.Space)
+	if errors.Is(err, shoal.NotFound) || err == nil && !space.ShowAgentReasoning {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return tx.IsMember(r.SessionID, r.Space, r.AgentID)
 }

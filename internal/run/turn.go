@@ -116,9 +116,12 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 	x.store.awaitSteps(e.Step)
 	at := shoal.Now()
 	x.store.stepStarts(e.Step, at)
-	over := false
+	over, show := false, false
 	err := x.write(x.ctx, func(c *hub.RunChange) (err error) {
 		if over, err = x.overToday(c.Tx, at); err != nil || over {
+			return err
+		}
+		if show, err = showsThoughts(c.Tx, x.run); err != nil {
 			return err
 		}
 		c.Run.Steps = e.Step + 1
@@ -128,6 +131,7 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 	if over {
 		x.cancel(errBudget)
 	}
+	x.show = show // the space may have changed its mind since the last step
 	return err
 }
 
