@@ -69,11 +69,12 @@ func (b *Inbox) release(box *mailbox) {
 }
 
 // dropUnused drops a mailbox that nobody holds and that holds nothing worth
-// remembering. b.mu must be held.
+// remembering. One whose deliveries are being stored is kept until they are: who
+// waits next must not read around it. b.mu must be held.
 func (b *Inbox) dropUnused(box *mailbox) {
 	box.mu.Lock()
 	defer box.mu.Unlock()
-	if box.users > 0 || len(box.uncounted) > 0 {
+	if box.users > 0 || len(box.uncounted) > 0 || len(box.collecting) > 0 {
 		return
 	}
 	for _, r := range box.readers {

@@ -28,6 +28,7 @@ func (b *bridge) pass(ctx context.Context, m message) {
 		err = b.answer(res, m)
 	}
 	if err != nil && ctx.Err() == nil {
+		b.HTTP.CloseIdleConnections() // a server that went away took the others with it
 		b.fail(m, -32603, fmt.Sprintf("The Shoal server at %s does not answer (%v). See that it runs (shoal serve), then call again.", b.URL, err))
 	}
 }
