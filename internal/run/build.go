@@ -207,6 +207,9 @@ func (e *Executor) vendorModel(c *agentconfig.Config) (agent.Model, error) {
 	if !ok {
 		return nil, shoal.Invalid("model.provider", fmt.Sprintf("is %q, which this server does not know", c.Model.Provider))
 	}
+	if c.Model.BaseURL == "" && !e.hasKey(c.Model.Provider) {
+		return nil, &noKeyError{c.Model.Provider}
+	}
 	m, err := make(c.Model, e.o.Keys)
 	if err != nil {
 		return nil, err

@@ -43,6 +43,16 @@ func canceledEnd(message string) agent.TurnEnd {
 	return agent.TurnEnd{Outcome: agent.Canceled, Reason: agent.ReasonCanceled, Message: message, At: time.Now()}
 }
 
+// unmade is the end of a run whose agent cannot be made.
+func unmade(err error) agent.TurnEnd {
+	end := agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: sentence(err, "The agent cannot be made from its configuration.")}
+	var key *noKeyError
+	if errors.As(err, &key) {
+		end.Reason, end.Message = agent.ReasonProviderAuth, key.Error()
+	}
+	return end
+}
+
 // verdict says what the end of a turn is for the run: what canceled the turn from
 // here is not always a cancellation.
 func (x *execution) verdict(end agent.TurnEnd) agent.TurnEnd {

@@ -119,7 +119,7 @@ func (x *execution) execute() error {
 		return err
 	case err != nil:
 		x.log.Error("the agent cannot be made", "error", err)
-		return x.endWaiting(agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: sentence(err, "The agent cannot be made from its configuration.")})
+		return x.endWaiting(unmade(err))
 	}
 	defer closed()
 	return x.turn(a)

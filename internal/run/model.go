@@ -3,8 +3,10 @@ package run
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -56,6 +58,24 @@ var vendors = map[string]func(m agentconfig.Model, key func(string) string) (age
 		}
 		return script.PerTurn(answers...), nil
 	},
+}
+
+// keysOf are the variables that hold a vendor's key, the first that is set. Servers
+// at other base URLs may want none.
+var keysOf = map[string][]string{
+	"openai": {"OPENAI_API_KEY"}, "anthropic": {"ANTHROPIC_API_KEY"}, "google": {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+}
+
+// noKeyError is about a vendor that is not worth asking.
+type noKeyError struct{ provider string }
+
+func (e *noKeyError) Error() string {
+	return fmt.Sprintf("The server has no key for %s: set %s in its environment and start it again.", e.provider, strings.Join(keysOf[e.provider], " or "))
+}
+
+func (e *Executor) hasKey(provider string) bool {
+	names := keysOf[provider]
+	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return e.o.Keys(name) != "" })
 }
 
 // Check says what of a configuration that reads well cannot be made here: a tool

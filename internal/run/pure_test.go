@@ -161,6 +161,26 @@ func TestVendors(t *testing.T) {
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
+// A vendor that there is no key for is not asked: the run says what is to be set.
+func TestVendorWithoutAKey(t *testing.T) {
+	e, err := run.New(run.Options{Keys: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Stop()
+	for provider, want := range map[string]string{
+		"openai": "set OPENAI_API_KEY in", "anthropic": "set ANTHROPIC_API_KEY in", "google": "set GEMINI_API_KEY or GOOGLE_API_KEY in", "ollama": "",
+	} {
+		_, err := run.VendorModel(e, decoded(t, `"model":{"provider":"`+provider+`","name":"m"}`))
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", provider, err, want)
+		}
+	}
+	if _, err := run.VendorModel(e, decoded(t, `"model":{"provider":"openai","name":"m","baseURL":"http://127.0.0.1:1/v1"}`)); err != nil {
+		t.Errorf("a server of the operator's own: %v", err)
+	}
+}
+
 // A script plays without a key, and one that is missing or wrong is named.
 func TestScriptProvider(t *testing.T) {
 	e, err := run.New(run.Options{})
