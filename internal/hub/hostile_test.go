@@ -193,22 +193,25 @@ func TestRunFollowedFromElsewhere(t *testing.T) {
 
 // What is said to all cannot be posted as if it were for one member, or hidden.
 func TestPostedPartHidesNothing(t *testing.T) {
-	ctx := context.Background()
-	h := shop(t, nil)
-	f, err := h.Events.Follow(ctx, bot, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
-	must(t, err)
-	defer f.Close()
-	var parts []shoal.Part
-	must(t, json.Unmarshal([]byte(`[{"type":"text","text":"hello","private":true,"targetEntityId":"ann"},{"type":"data","name":"chart","data":[1],"private":true}]`), &parts))
-	posted, err := h.Messages.Post(ctx, ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: parts}, "")
-	must(t, err)
-	read, err := h.Messages.Read(ctx, bot, shoal.DefaultSession, "shop", hub.Page{Limit: 10})
-	must(t, err)
-	for name, seen := range map[string]string{"the answer": asJSON(posted), "the timeline": asJSON(read), "the stream": everything(t, f)} {
-		if !strings.Contains(seen, "hello") || !strings.Contains(seen, "[1]") {
-			t.Errorf("%s is %s", name, seen)
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		h := shop(t, nil)
+		f, err := h.Events.Follow(ctx, bot, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
+		must(t, err)
+		defer f.Close()
+		var parts []shoal.Part
+		must(t, json.Unmarshal([]byte(`[{"type":"text","text":"hello","private":true,"targetEntityId":"ann"},{"type":"data","name":"chart","data":[1],"private":true}]`), &parts))
+		posted, err := h.Messages.Post(ctx, ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: parts}, "")
+		must(t, err)
+		synctest.Wait()
+		read, err := h.Messages.Read(ctx, bot, shoal.DefaultSession, "shop", hub.Page{Limit: 10})
+		must(t, err)
+		for name, seen := range map[string]string{"the answer": asJSON(posted), "the timeline": asJSON(read), "the stream": everything(t, f)} {
+			if !strings.Contains(seen, "hello") || !strings.Contains(seen, "[1]") {
+				t.Errorf("%s is %s", name, seen)
+			}
 		}
-	}
+	})
 }
 
 // An answer that no reader of JSON could read again is refused, and settles

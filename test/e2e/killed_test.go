@@ -233,6 +233,10 @@ func (k *killed) call(ctx context.Context, header http.Header, method, path stri
 	return res.StatusCode, body, err
 }
 
+// mostJobs is how many jobs may be under way. With more, a short life would be
+// over before any of them came a step further.
+const mostJobs = 40
+
 // post hands in one job after the other, each until it is acknowledged.
 func (k *killed) post(ctx context.Context, t *testing.T) {
 	for n := 0; !k.stopped.Load() && ctx.Err() == nil; n++ {
@@ -251,7 +255,9 @@ func (k *killed) post(ctx context.Context, t *testing.T) {
 			}
 			tick(ctx, 5*time.Millisecond)
 		}
-		tick(ctx, 60*time.Millisecond)
+		for tick(ctx, 60*time.Millisecond); ctx.Err() == nil && k.posted.Load()-k.ended() >= mostJobs; {
+			tick(ctx, 10*time.Millisecond)
+		}
 	}
 }
 
@@ -298,7 +304,7 @@ func (k *killed) ended() (n int64) {
 func (k *killed) settle(t *testing.T) {
 	t.Helper()
 	k.stopped.Store(true)
-	deadline := time.Now().Add(patience + 20*time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		var page struct{ Items []shoal.Run }
 		k.server.rest(t, http.MethodGet, killedBase+"/runs?agent=worker&status=queued,running,waiting_tool,waiting_reply", nil, &page)
@@ -306,6 +312,8 @@ func (k *killed) settle(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
+			k.server.signal(syscall.SIGQUIT) // it says where it is
+			<-k.server.ended
 			t.Fatalf("%d runs do not end, such as %+v", len(page.Items), page.Items[0])
 		}
 		pause(t, 50*time.Millisecond)
