@@ -233,7 +233,7 @@ func (c *Composer) messageEnded(e agent.MessageEnded) {
 func (c *Composer) stepFinished() {
 	for _, k := range c.calls {
 		if k.request && k.part != nil && !k.part.whole() {
-			c.finishTool(k.part, ToolCanceled, nil, "canceled")
+			c.finishTool(k.part, shoal.PartCanceled, nil, "canceled")
 		}
 	}
 	c.calls, c.head, c.last = nil, 0, nil

@@ -88,7 +88,7 @@ func TestD15AFailedToolWaitsForNobody(t *testing.T) {
 	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
 	write(c, agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"shop"}`}, 100, compose.Member)
 	effects := c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultFailed, Text: "broken"}})
-	if got := effects[0].(compose.FinishTool); got.Status != compose.ToolError || got.Error != "broken" || got.Result != nil {
+	if got := effects[0].(compose.FinishTool); got.Status != shoal.PartError || got.Error != "broken" || got.Result != nil {
 		t.Errorf("the part ends as %+v", got)
 	}
 }
@@ -274,7 +274,7 @@ func TestMessageSurvivesTheStore(t *testing.T) {
 		ID: "m", Space: "s", Status: shoal.MessageStreaming, Mention: "bob", Sealed: true, SealedBy: "c", Starts: true, Opened: 3,
 		Parts: []compose.Part{
 			{ID: "p", Type: shoal.TextPart, Status: shoal.PartDone, Call: "c", Text: "x", Accepted: true},
-			{ID: "q", Type: compose.PartTool, Status: compose.ToolInputStreaming, Call: "d", Tool: "t", Input: `{"a`, Target: "ann", Hints: json.RawMessage(`{}`)},
+			{ID: "q", Type: shoal.ToolPart, Status: shoal.PartInputStreaming, Call: "d", Tool: "t", Input: `{"a`, Target: "ann", Hints: json.RawMessage(`{}`)},
 		},
 	}
 	raw := mustJSON(m)

@@ -70,7 +70,7 @@ func (c *Composer) endParts(m *message) bool {
 		case p.Type == shoal.TextPart:
 			p.Accepted = true
 		case !p.whole():
-			c.finishTool(p, ToolCanceled, nil, "canceled")
+			c.finishTool(p, shoal.PartCanceled, nil, "canceled")
 			cut = true
 		}
 	}

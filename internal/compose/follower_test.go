@@ -118,13 +118,13 @@ func (f *follower) takePart(e compose.Effect) error {
 		p.Status = e.Status
 	case compose.InputAvailable:
 		m, p, err := f.part(e.Place)
-		if err == nil && (m.text[p.ID] != string(e.Args) || p.Status != compose.ToolInputStreaming) {
+		if err == nil && (m.text[p.ID] != string(e.Args) || p.Status != shoal.PartInputStreaming) {
 			err = fmt.Errorf("has %q (%s)", m.text[p.ID], p.Status)
 		}
 		if err != nil {
 			return err
 		}
-		p.Status = compose.ToolRunning
+		p.Status = shoal.PartRunning
 	case compose.ChangePart:
 		return f.status(e.Place, e.Status)
 	case compose.FinishTool:
@@ -139,7 +139,7 @@ func (f *follower) status(at *compose.Place, status shoal.PartStatus) error {
 		return err
 	}
 	switch p.Status {
-	case compose.ToolInputStreaming, compose.ToolRunning, compose.ToolRequiresAction:
+	case shoal.PartInputStreaming, shoal.PartRunning, shoal.PartRequiresAction:
 		p.Status = status
 		return nil
 	}
@@ -167,7 +167,7 @@ func (f *follower) close(m compose.Message) error {
 	}
 	for _, p := range m.Parts {
 		switch p.Status {
-		case shoal.PartStreaming, compose.ToolInputStreaming, compose.ToolRunning, compose.ToolRequiresAction:
+		case shoal.PartStreaming, shoal.PartInputStreaming, shoal.PartRunning, shoal.PartRequiresAction:
 			return fmt.Errorf("part %s is %s", p.ID, p.Status)
 		}
 	}

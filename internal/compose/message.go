@@ -24,20 +24,6 @@ type Message struct {
 	Parts  []Part `json:"parts"`
 }
 
-// PartTool is the type of parts that show a tool call.
-const PartTool shoal.PartType = "tool_call"
-
-// The states of a tool part; those of a text part are the root package's.
-const (
-	ToolInputStreaming shoal.PartStatus = "input_streaming"
-	ToolRunning        shoal.PartStatus = "running"
-	ToolRequiresAction shoal.PartStatus = "requires_action"
-	ToolDone           shoal.PartStatus = "done"
-	ToolError          shoal.PartStatus = "error"
-	ToolDenied         shoal.PartStatus = "denied"
-	ToolCanceled       shoal.PartStatus = "canceled"
-)
-
 // Part is one part of a composite message: text, or a tool call.
 type Part struct {
 	ID     shoal.PartID     `json:"id"`
@@ -74,7 +60,7 @@ func (p Part) VisibleTo(reader shoal.EntityID) bool { return p.Target == "" || p
 // whole reports whether the part waits for nothing.
 func (p *Part) whole() bool {
 	switch p.Status {
-	case shoal.PartStreaming, ToolInputStreaming, ToolRunning, ToolRequiresAction:
+	case shoal.PartStreaming, shoal.PartInputStreaming, shoal.PartRunning, shoal.PartRequiresAction:
 		return false
 	}
 	return p.Type != shoal.TextPart || p.Accepted
@@ -112,7 +98,7 @@ func (p *part) snapshot() Part {
 	switch p.Status {
 	case shoal.PartStreaming:
 		out.Text = string(p.buf)
-	case ToolInputStreaming:
+	case shoal.PartInputStreaming:
 		out.Input = string(p.buf)
 	}
 	return out

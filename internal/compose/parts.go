@@ -13,7 +13,7 @@ func (c *Composer) show(k *call) {
 	p := &part{in: m, Part: Part{ID: c.partID(m), Type: shoal.TextPart, Status: shoal.PartStreaming, Call: k.id}}
 	if !k.tool.Send {
 		p.Part = Part{
-			ID: p.ID, Type: PartTool, Status: ToolInputStreaming, Call: k.id, Tool: k.name, Target: k.target, Hints: k.tool.Hints,
+			ID: p.ID, Type: shoal.ToolPart, Status: shoal.PartInputStreaming, Call: k.id, Tool: k.name, Target: k.target, Hints: k.tool.Hints,
 		}
 	}
 	if k.request {
@@ -75,8 +75,8 @@ func (c *Composer) endPart(k *call) {
 	switch p.Status {
 	case shoal.PartStreaming:
 		c.endText(p, shoal.PartDone)
-	case ToolInputStreaming:
-		p.Args, p.buf, p.Status = json.RawMessage(p.buf), nil, ToolRunning
+	case shoal.PartInputStreaming:
+		p.Args, p.buf, p.Status = json.RawMessage(p.buf), nil, shoal.PartRunning
 		c.emit(InputAvailable{p.place, p.Args})
 		p.in.due = true
 	default:
@@ -84,7 +84,7 @@ func (c *Composer) endPart(k *call) {
 	}
 	switch {
 	case k.request:
-		c.change(p, ToolRequiresAction)
+		c.change(p, shoal.PartRequiresAction)
 		c.emit(ShowPending{k.pending, p.place.Space, p.place})
 	case k.mention != "" || k.wait:
 		c.seal(p.in, k.mention, k.id)
@@ -107,13 +107,13 @@ func (c *Composer) cutShort(k *call) {
 	case shoal.PartStreaming:
 		c.endText(p, shoal.PartInterrupted)
 		c.settle(p.in)
-	case ToolInputStreaming:
+	case shoal.PartInputStreaming:
 		c.resetInput(p)
 	}
 }
 
 func (c *Composer) resetInput(p *part) {
-	if p.Status == ToolInputStreaming && len(p.buf) > 0 {
+	if p.Status == shoal.PartInputStreaming && len(p.buf) > 0 {
 		p.buf, p.in.changed = nil, true
 		c.emit(ResetPart{p.place, 0})
 	}
@@ -121,7 +121,7 @@ func (c *Composer) resetInput(p *part) {
 
 // change sets the status of a tool part that is not finished.
 func (c *Composer) change(p *part, status shoal.PartStatus) {
-	if p.Type != PartTool || p.whole() || p.Status == status || p.Status == ToolInputStreaming {
+	if p.Type != shoal.ToolPart || p.whole() || p.Status == status || p.Status == shoal.PartInputStreaming {
 		return
 	}
 	p.Status, p.in.due = status, true

@@ -74,7 +74,7 @@ func (r *restorer) message(stored Message) {
 		switch p.Status {
 		case shoal.PartStreaming:
 			p.buf, p.Text = []byte(p.Text), ""
-		case ToolInputStreaming:
+		case shoal.PartInputStreaming:
 			p.buf, p.Input = []byte(p.Input), ""
 		}
 		m.parts = append(m.parts, p)
@@ -148,7 +148,7 @@ func (r *restorer) passedOver() {
 // takeUp joins a call with its part, and gives the part what it lacks.
 func (r *restorer) takeUp(k *call, p *part, arguments string) {
 	k.stage, k.part = stageShown, p
-	growing := p.Status == shoal.PartStreaming || p.Status == ToolInputStreaming
+	growing := p.Status == shoal.PartStreaming || p.Status == shoal.PartInputStreaming
 	other := k.tool.reader() // reads everything, apart from the part
 	var whole strings.Builder
 	other.all(arguments, func(t Token) {

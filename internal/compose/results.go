@@ -12,7 +12,7 @@ import (
 // toolStarted takes that a tool runs now.
 func (c *Composer) toolStarted(callID string) {
 	if k := c.find(callID); k != nil && k.stage == stageShown {
-		c.change(k.part, ToolRunning)
+		c.change(k.part, shoal.PartRunning)
 	}
 }
 
@@ -24,7 +24,7 @@ func (c *Composer) requested(p agent.Pending) {
 			return // told again by a turn that goes on
 		}
 		k.part.Pending, k.part.in.due = p.ID, true
-		c.change(k.part, ToolRequiresAction)
+		c.change(k.part, shoal.PartRequiresAction)
 		c.emit(ShowPending{p, k.space, k.part.place})
 		return
 	}
@@ -81,7 +81,7 @@ func (c *Composer) answered(p agent.Pending) {
 	}
 	k.part.AnsweredBy = by
 	if p.Kind == agent.Permission && p.Answer.Approved {
-		c.change(k.part, ToolRunning)
+		c.change(k.part, shoal.PartRunning)
 	}
 }
 
@@ -91,13 +91,13 @@ func (c *Composer) answerRequest(p *part, pending agent.Pending) {
 	p.AnsweredBy = shoal.EntityID(a.By)
 	switch {
 	case pending.Kind == agent.Permission && a.Approved:
-		c.finishTool(p, ToolDone, json.RawMessage(`{"approved":true}`), "")
+		c.finishTool(p, shoal.PartDone, json.RawMessage(`{"approved":true}`), "")
 	case pending.Kind == agent.Permission:
-		c.finishTool(p, ToolDenied, nil, a.Reason)
+		c.finishTool(p, shoal.PartDenied, nil, a.Reason)
 	case a.Failed:
-		c.finishTool(p, ToolError, nil, a.Text)
+		c.finishTool(p, shoal.PartError, nil, a.Text)
 	default:
-		c.finishTool(p, ToolDone, resultJSON(a.Text), "")
+		c.finishTool(p, shoal.PartDone, resultJSON(a.Text), "")
 	}
 }
 
@@ -105,7 +105,7 @@ func (c *Composer) answerRequest(p *part, pending agent.Pending) {
 func (c *Composer) toolFinished(r agent.ToolResult) {
 	for _, k := range c.calls { // requests that the result leaves without an answer
 		if k.request && k.stage == stageShown && (k.pending.Call.ID == r.CallID || k.pending.Via == r.CallID) {
-			c.finishTool(k.part, ToolCanceled, nil, "canceled")
+			c.finishTool(k.part, shoal.PartCanceled, nil, "canceled")
 		}
 	}
 	k := c.find(r.CallID)
@@ -158,7 +158,7 @@ func (c *Composer) accept(k *call) {
 
 // statusOf says how a tool part ends.
 var statusOf = map[agent.ResultStatus]shoal.PartStatus{
-	agent.ResultOK: ToolDone, agent.ResultDenied: ToolDenied, agent.ResultCanceled: ToolCanceled, agent.ResultSkipped: ToolCanceled,
+	agent.ResultOK: shoal.PartDone, agent.ResultDenied: shoal.PartDenied, agent.ResultCanceled: shoal.PartCanceled, agent.ResultSkipped: shoal.PartCanceled,
 }
 
 // finishDisplay puts the result into the call's part. A tool that ran, well or
@@ -166,7 +166,7 @@ var statusOf = map[agent.ResultStatus]shoal.PartStatus{
 func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
 	status, ok := statusOf[r.Status]
 	if !ok {
-		status = ToolError
+		status = shoal.PartError
 	}
 	switch r.Status {
 	case agent.ResultOK, agent.ResultFailed, agent.ResultTimedOut:
@@ -174,9 +174,9 @@ func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
 		m.Starts = m.Starts || m.SealedBy == k.id && m.Mention != ""
 	}
 	switch {
-	case status == ToolDone && k.tool.HideOutput:
+	case status == shoal.PartDone && k.tool.HideOutput:
 		c.finishTool(k.part, status, nil, "")
-	case status == ToolDone:
+	case status == shoal.PartDone:
 		c.finishTool(k.part, status, resultJSON(r.Text), "")
 	case k.tool.HideOutput:
 		c.finishTool(k.part, status, nil, "The tool failed.")

@@ -154,8 +154,8 @@ func (w *world) check() error {
 		}
 		for _, p := range m.Parts {
 			switch {
-			case p.Status == shoal.PartInterrupted || p.Type == compose.PartTool && m.text[p.ID] == "":
-			case p.Type == compose.PartTool:
+			case p.Status == shoal.PartInterrupted || p.Type == shoal.ToolPart && m.text[p.ID] == "":
+			case p.Type == shoal.ToolPart:
 				var args any
 				if err := json.Unmarshal([]byte(m.text[p.ID]), &args); err != nil {
 					return err

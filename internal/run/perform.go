@@ -223,7 +223,7 @@ func (p *performance) part(e compose.Effect) error {
 }
 
 func outputEvent(s shoal.PartStatus) shoal.EventType {
-	if s == compose.ToolDone {
+	if s == shoal.PartDone {
 		return shoal.EventToolOutputAvailable
 	}
 	return shoal.EventToolOutputError
