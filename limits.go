@@ -103,31 +103,11 @@ func checkObject(field string, raw json.RawMessage, limit int) error {
 	if !json.Valid(raw) || bytes.TrimSpace(raw)[0] != '{' {
 		return Invalid(field, "must be a JSON object")
 	}
-	if jsonDepth(raw) > MaxDepth {
+	if JSONDepth(raw) > MaxDepth {
 		return Invalid(field, fmt.Sprintf("is nested deeper than %d levels", MaxDepth))
 	}
 	if bytes.Contains(raw, []byte(`\u0000`)) {
 		return Invalid(field, "must not contain the character U+0000")
 	}
 	return nil
-}
-
-// jsonDepth returns the nesting depth of valid JSON.
-func jsonDepth(raw []byte) (deepest int) {
-	depth, quoted := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return deepest
 }

@@ -1,7 +1,6 @@
 package shoal
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -162,31 +161,21 @@ type (
 // MarshalJSON writes exactly the fields of the part's type.
 func (p Part) MarshalJSON() ([]byte, error) {
 	if p.Private {
-		return unescaped(privateShape{p.ID, p.Type, true})
+		return EncodeJSON(privateShape{p.ID, p.Type, true})
 	}
 	switch p.Type {
 	case TextPart:
-		return unescaped(textShape{p.ID, p.Type, p.Text, p.Status})
+		return EncodeJSON(textShape{p.ID, p.Type, p.Text, p.Status})
 	case ToolPart:
-		return unescaped(toolShape{
+		return EncodeJSON(toolShape{
 			p.ID, p.Type, p.ToolName, p.ToolCallID, orObject(p.Args), p.Result, orNil(p.Error), p.Status, p.Display, orNil(p.AnsweredBy), orNil(p.Target),
 		})
 	case FilePart:
-		return unescaped(fileShape{p.ID, p.Type, p.Name, p.MediaType, p.Size, p.URL})
+		return EncodeJSON(fileShape{p.ID, p.Type, p.Name, p.MediaType, p.Size, p.URL})
 	case DataPart:
-		return unescaped(dataShape{p.ID, p.Type, p.Name, p.Data})
+		return EncodeJSON(dataShape{p.ID, p.Type, p.Name, p.Data})
 	}
 	return nil, E("shoal.Part", Internal, fmt.Sprintf("a part of the unknown type %q", p.Type))
-}
-
-// unescaped is json.Marshal without its escapes of <, > and &, so that JSON within
-// stays the same bytes. An encoder that wants them adds them later.
-func unescaped(v any) ([]byte, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
 // orObject is raw, or {} where there is none yet.

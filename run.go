@@ -112,13 +112,13 @@ type (
 func (t Trigger) MarshalJSON() ([]byte, error) {
 	switch t.Type {
 	case SpaceMessageTrigger:
-		return unescaped(spaceMessageShape{
+		return EncodeJSON(spaceMessageShape{
 			t.Type, t.SpaceID, t.SpaceName, t.MessageID, t.MessageContent, t.SenderEntityID, t.SenderName, t.SenderType, t.MentionReason,
 		})
 	case PlanTrigger:
-		return unescaped(planShape{t.Type, t.PlanID, t.PlanName, t.ScheduledAt, t.Instruction})
+		return EncodeJSON(planShape{t.Type, t.PlanID, t.PlanName, t.ScheduledAt, t.Instruction})
 	case ServiceTrigger:
-		return unescaped(serviceShape{t.Type, t.ServiceName, t.Payload})
+		return EncodeJSON(serviceShape{t.Type, t.ServiceName, t.Payload})
 	}
 	return nil, E("shoal.Trigger", Internal, "a trigger of the unknown type "+string(t.Type))
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"encoding"
 	"encoding/json"
@@ -150,13 +149,11 @@ func outputOf(out any) (Output, error) {
 	case string:
 		return Output{Text: v}, nil
 	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil {
+	text, err := shoal.EncodeJSON(out)
+	if err != nil {
 		return Output{}, fmt.Errorf("encoding the result: %w", err)
 	}
-	return Output{Text: strings.TrimSuffix(text.String(), "\n")}, nil
+	return Output{Text: string(text)}, nil
 }
 
 // schemaFor is schemaOf for a type that has a schema by the program's making: it

@@ -83,7 +83,7 @@ func decode(text []byte, o Options, allowed func(string) bool) (*Config, error) 
 	if err := c.err(op); err != nil {
 		return nil, err
 	}
-	canonical, err := encode(value)
+	canonical, err := shoal.EncodeJSON(value)
 	if err != nil {
 		return nil, &shoal.Error{Op: op, Kind: shoal.Internal, Msg: "the config cannot be written", Err: err}
 	}

@@ -120,17 +120,6 @@ func (c *check) number(text, path string) any {
 	return json.Number(out)
 }
 
-// encode writes a value with sorted keys.
-func encode(value any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
-}
-
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]{1,64}$`)
 
 // join is path with a field's name, quoted where it would be unclear and cut
@@ -149,7 +138,7 @@ func index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]
 
 // quote renders a value as JSON that is short enough for an error.
 func quote(v any) string {
-	text, _ := encode(v) // of what was read, which can be written
+	text, _ := shoal.EncodeJSON(v) // of what was read, which can be written
 	if len(text) > 60 {
 		return strings.ToValidUTF8(string(text[:57]), "") + "…"
 	}

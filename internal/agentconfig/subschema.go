@@ -50,7 +50,7 @@ func (c *check) schema(v any, path string) {
 		c.noSchema(violation, path)
 		return
 	}
-	text, _ := encode(v) // of what was read, which can be written
+	text, _ := shoal.EncodeJSON(v) // of what was read, which can be written
 	_, err := agent.CompileSchema(path, text)
 	if refused, ok := errors.AsType[*shoal.Error](err); ok {
 		for _, f := range refused.Fields {

@@ -199,21 +199,4 @@ func resultJSON(text string) json.RawMessage {
 }
 
 // TooDeep reports whether valid JSON is nested deeper than what others read may be.
-func TooDeep(text string) bool {
-	depth, deepest, quoted := 0, 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return deepest > maxNesting
-}
+func TooDeep(text string) bool { return shoal.JSONDepth(text) > maxNesting }

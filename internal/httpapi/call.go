@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -113,21 +111,11 @@ func (c *call) refuse(err error) {
 // answer writes body as JSON, whole and flushed. When it returns nil, the
 // connection still stood when the last byte had been handed to it.
 func (c *call) answer(status int, body any) error {
-	text, err := marshal(body)
+	text, err := shoal.EncodeJSON(body)
 	if err != nil {
 		return err
 	}
 	return c.write(status, "application/json", text)
-}
-
-// marshal is json.Marshal, and leaves <, > and & as they are: what a stream has
-// told of a tool's arguments and what is read later are the same bytes.
-func marshal(body any) ([]byte, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(body)
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
 // write writes a whole answer and flushes it.

@@ -148,7 +148,7 @@ func (f *Follower) concerns(p *livePart) bool {
 func (f *Follower) cutBack(h shoal.PartHead, key partKey, offset int, place int64) error {
 	h.Type = shoal.EventPartReset
 	f.known[key] = offset
-	body, err := encode(shoal.PartResetData{PartHead: h, Offset: offset})
+	body, err := shoal.EncodeJSON(shoal.PartResetData{PartHead: h, Offset: offset})
 	if err == nil {
 		f.pending = append(f.pending, shoal.Event{Type: h.Type, Cursor: f.cursor(place), Data: body})
 	}

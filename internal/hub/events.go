@@ -1,9 +1,7 @@
 package hub
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 
@@ -48,7 +46,7 @@ func tell(ch *change, session shoal.SessionID, space shoal.SpaceID, about shoal.
 // tellAs is tell for events that runs cause: of a space, of a run's stream, or of
 // both. It fills in the data and returns the place.
 func tellAs(ch *change, ev StoredEvent, data func(shoal.EventHead) any) (place int64, err error) {
-	if ev.Data, err = encode(data(head(ev, ch.at))); err != nil {
+	if ev.Data, err = shoal.EncodeJSON(data(head(ev, ch.at))); err != nil {
 		return 0, err
 	}
 	place, err = ch.AppendEvent(ev)
@@ -71,16 +69,4 @@ func head(ev StoredEvent, at shoal.Time) shoal.EventHead {
 		h.RunID = &ev.Run
 	}
 	return h
-}
-
-// encode writes JSON as it is sent: < and & stand for themselves, so that the
-// JSON of arguments is byte for byte what their deltas were.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }

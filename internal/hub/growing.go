@@ -135,7 +135,7 @@ func (f *Follower) withdraw(ev StoredEvent, key partKey, place int64) error {
 	delete(f.known, key)
 	ev.Type = shoal.EventPartRemoved
 	h := shoal.PartHead{EventHead: head(ev, shoal.Now()), MessageID: shoal.MessageID(key.owner), PartID: key.part}
-	body, err := encode(shoal.PartResetData{PartHead: h})
+	body, err := shoal.EncodeJSON(shoal.PartResetData{PartHead: h})
 	f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: f.cursor(place), Data: body})
 	return err
 }
@@ -143,7 +143,7 @@ func (f *Follower) withdraw(ev StoredEvent, key partKey, place int64) error {
 // tell queues a delta that this follower alone gets.
 func (f *Follower) tell(what shoal.EventType, place int64, key partKey, data shoal.DeltaData) error {
 	f.known[key] = data.Offset + len(data.Delta)
-	body, err := encode(data)
+	body, err := shoal.EncodeJSON(data)
 	if err == nil {
 		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: f.cursor(place), Data: body})
 	}
@@ -212,7 +212,7 @@ func (f *Follower) tellLoose(n *passing, edge string) error {
 	what := looseEdge(n.what, edge)
 	h := n.head(shoal.Now())
 	h.Type = what
-	body, err := encode(h)
+	body, err := shoal.EncodeJSON(h)
 	if err == nil {
 		cursor := f.cursor(f.after)
 		if edge == "end" {

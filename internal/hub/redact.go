@@ -83,7 +83,7 @@ func (f *Follower) showRun(ctx context.Context, ev StoredEvent) (json.RawMessage
 		}
 	}
 	data.Run.PendingToolCalls = calls
-	return encode(data)
+	return shoal.EncodeJSON(data)
 }
 
 // redact returns what a reader may see of an event that holds parts for one
@@ -96,7 +96,7 @@ func redact(ev StoredEvent, reader shoal.EntityID) (json.RawMessage, error) {
 			return nil, err
 		}
 		data.Message = data.Message.For(reader)
-		return encode(data)
+		return shoal.EncodeJSON(data)
 	case shoal.EventPendingOpened, shoal.EventPendingSettled:
 		var data pendingEvent
 		if err := json.Unmarshal(ev.Data, &data); err != nil || data.Target != reader {
@@ -112,5 +112,5 @@ func redact(ev StoredEvent, reader shoal.EntityID) (json.RawMessage, error) {
 		return ev.Data, nil
 	}
 	data.TargetEntityID, data.Private = "", true
-	return encode(data)
+	return shoal.EncodeJSON(data)
 }

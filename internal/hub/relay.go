@@ -108,7 +108,7 @@ const passingMark = "delta"
 // encode writes the note: a line for the feeds, which need not read the JSON then,
 // and the data of the event. It is nil for a text that has no JSON.
 func (n *passing) encode(d Delta) []byte {
-	data, err := encode(shoal.DeltaData{PartHead: n.head(shoal.Now()), ToolCallID: d.Call, ToolName: d.Tool, Offset: d.Offset, Delta: d.Text})
+	data, err := shoal.EncodeJSON(shoal.DeltaData{PartHead: n.head(shoal.Now()), ToolCallID: d.Call, ToolName: d.Tool, Offset: d.Offset, Delta: d.Text})
 	if err != nil {
 		return nil
 	}

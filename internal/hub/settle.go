@@ -164,7 +164,7 @@ func settleReply(ch *change, p StoredPending, m shoal.Message) error {
 	if err != nil && !errors.Is(err, shoal.NotFound) {
 		return err
 	}
-	result, err := encode(replyResult{Reply: &replyText{Text: m.Text(), EntityID: m.EntityID, EntityName: sender.Name, EntityType: sender.Kind}})
+	result, err := shoal.EncodeJSON(replyResult{Reply: &replyText{Text: m.Text(), EntityID: m.EntityID, EntityName: sender.Name, EntityType: sender.Kind}})
 	if err != nil {
 		return err
 	}

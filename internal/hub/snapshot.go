@@ -68,7 +68,7 @@ func (f *Follower) snapshot(tx Tx, id shoal.SpaceID, behind int64) error {
 }
 
 func (f *Follower) encode(what shoal.EventType, cursor shoal.Cursor, data any) error {
-	body, err := encode(data)
+	body, err := shoal.EncodeJSON(data)
 	f.pending = append(f.pending, shoal.Event{Type: what, Cursor: cursor, Data: body})
 	return err
 }

@@ -19,9 +19,7 @@
 package spacetool
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -130,13 +128,11 @@ func forModel(err error) (string, bool) {
 	return "Error: " + e.Msg, true
 }
 
-// encode writes JSON without the escapes that only HTML needs.
+// encode writes a result.
 func encode(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	text, err := shoal.EncodeJSON(v)
+	if err != nil {
 		return "", shoal.E("spacetool", shoal.Internal, "a result cannot be written: "+err.Error())
 	}
-	return string(bytes.TrimRight(b.Bytes(), "\n")), nil
+	return string(text), nil
 }

@@ -1,24 +1,16 @@
 package sqlstore
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 
 	"github.com/shoal-dev/shoal"
 )
 
-// encode writes JSON that keeps the characters of raw JSON inside it: the usual
-// escaping for HTML would change arguments that clients were shown byte for
-// byte.
+// encode writes JSON as columns hold it.
 func encode(v any) (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", err
-	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	text, err := shoal.EncodeJSON(v)
+	return string(text), err
 }
 
 // encodeOrNil is encode for a pointer, NULL for nil.
@@ -59,8 +51,9 @@ func (r *rows) decodeOrNil(i int, v any) {
 	}
 }
 
-// storedPart is a part as parts holds it. [shoal.Part] reads it, but would write
-// it with its raw JSON escaped.
+// storedPart is a part as parts holds it, every field as it was given. [shoal.Part]
+// reads it, but writes what clients see: {} for arguments that are not there yet, and
+// next to nothing of a private part.
 type storedPart struct {
 	ID         shoal.PartID     `json:"id"`
 	Type       shoal.PartType   `json:"type"`

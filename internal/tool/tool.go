@@ -254,15 +254,10 @@ func decode(text []byte) (any, error) {
 	return v, nil
 }
 
-// encode writes a result: JSON without the escapes that only HTML needs.
+// encode writes a result.
 func encode(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "", err
-	}
-	return string(bytes.TrimRight(b.Bytes(), "\n")), nil
+	text, err := shoal.EncodeJSON(v)
+	return string(text), err
 }
 
 // answer is the output of a result that is whole.
