@@ -67,12 +67,14 @@ type (
 		Delta      string `json:"delta"`
 	}
 	// ToolInputData belongs to tool-input-start (Args absent) and
-	// tool-input-available.
+	// tool-input-available. Display is told by tool-input-start, so that a face can
+	// draw the part its own way from its first argument on.
 	ToolInputData struct {
 		PartHead
 		ToolCallID string          `json:"toolCallId"`
 		ToolName   string          `json:"toolName"`
 		Args       json.RawMessage `json:"args,omitempty"`
+		Display    json.RawMessage `json:"display,omitempty"`
 	}
 	// ToolOutputData belongs to tool-output-available and tool-output-error.
 	ToolOutputData struct {

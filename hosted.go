@@ -14,6 +14,16 @@ type HostedAgent struct {
 	CreatedAt Time            `json:"createdAt"` // of this version
 }
 
+// AgentPreview is what a model would be sent at the beginning of a run. Input is an
+// example: what the run would be told first. Warnings say what the run would lack
+// now, such as the tools of a server that cannot be reached.
+type AgentPreview struct {
+	System   string      `json:"system"`
+	Tools    []ModelTool `json:"tools"`
+	Input    string      `json:"input"`
+	Warnings []string    `json:"warnings"`
+}
+
 // Plan is a schedule of a hosted agent: Cron with a time zone, or one time.
 // NextRunAt is null once the plan is over.
 type Plan struct {

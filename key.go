@@ -110,3 +110,9 @@ func (p Principal) Scope() string {
 		return "admin:" + string(p.KeyID)
 	}
 }
+
+// ConsoleLink opens the console. ExpiresAt is nil if the link works always.
+type ConsoleLink struct {
+	URL       string `json:"url"`
+	ExpiresAt *Time  `json:"expiresAt"`
+}

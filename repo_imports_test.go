@@ -52,7 +52,13 @@ var importTable = []importRule{
 		others: true,
 	},
 	{dir: "client", inside: []string{"."}, never: sqlPackages},
-	{dir: "cmd/shoal", inside: []string{".", "client", "internal/app", "internal/mcpbridge"}, others: true, never: sqlPackages},
+	{
+		dir: "cmd/shoal",
+		inside: []string{
+			".", "client", "internal/app", "internal/chat", "internal/chat/feed", "internal/chat/screen", "internal/mcpbridge", "internal/safetext",
+		},
+		others: true, never: sqlPackages,
+	},
 	{dir: "examples/answer", inside: []string{".", "client"}},
 	{dir: "examples/approval", inside: []string{"agent", "agent/provider/script"}},
 	{
@@ -67,7 +73,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/app",
 		inside: []string{
-			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/calendar", "internal/guard",
+			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/calendar", "internal/console", "internal/guard",
 			"internal/httpapi", "internal/hub", "internal/localbus", "internal/mcpapi", "internal/run", "internal/sqlstore",
 			"internal/tool",
 		},
@@ -75,10 +81,18 @@ var importTable = []importRule{
 	},
 	{dir: "internal/apptest", inside: []string{".", "client", "internal/app"}},
 	{dir: "internal/aguiapi", inside: []string{".", "agent/agui", "internal/auth", "internal/guard", "internal/hub"}, never: sqlPackages},
-	{dir: "internal/auth", inside: []string{".", "internal/hub"}, others: true, never: sqlPackages},
+	{dir: "internal/auth", inside: []string{".", "internal/guard", "internal/hub"}, others: true, never: sqlPackages},
 	{dir: "internal/agentconfig", inside: []string{".", "agent"}, others: true, never: sqlAndWeb},
 	{dir: "internal/calendar", inside: []string{"."}, others: true, never: sqlAndWeb},
+	{dir: "internal/chat", inside: []string{"."}, never: sqlAndWeb},
+	{dir: "internal/chat/chattest", inside: []string{"."}, never: sqlAndWeb},
+	{dir: "internal/chat/feed", inside: []string{".", "client", "internal/chat"}, never: sqlAndWeb},
+	{
+		dir:    "internal/chat/screen",
+		inside: []string{".", "client", "internal/chat", "internal/chat/feed", "internal/safetext"}, others: true, never: sqlAndWeb,
+	},
 	{dir: "internal/compose", inside: []string{".", "agent"}, never: sqlAndWeb},
+	{dir: "internal/console", inside: []string{".", "internal/auth", "internal/guard"}, never: sqlPackages},
 	{dir: "internal/tool", inside: []string{".", "agent", "internal/agentconfig"}, others: true, never: sqlPackages},
 	{dir: "internal/guard", inside: []string{"."}, others: true, never: sqlPackages},
 	{
@@ -109,6 +123,7 @@ var importTable = []importRule{
 		},
 		others: true,
 	},
+	{dir: "internal/safetext", never: sqlAndWeb},
 	{dir: "internal/storytest", never: sqlAndWeb},
 	{dir: "internal/sqlstore", inside: []string{".", "internal/hub"}, others: true, never: webPackages},
 }

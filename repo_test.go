@@ -101,12 +101,13 @@ var readRepo = sync.OnceValues(func() ([]repoFile, error) {
 	return files, err
 })
 
-// ignoredDir names what .gitignore names, and what hides behind a dot.
+// ignoredDir names what .gitignore names, what hides behind a dot, and what is built
+// from other sources here.
 func ignoredDir(name, base string) bool {
 	switch {
 	case name == "." || name == ".ci":
 		return false
-	case name == "bin", base == "node_modules":
+	case name == "bin", name == filepath.FromSlash("internal/console/dist"), base == "node_modules":
 		return true
 	}
 	return strings.HasPrefix(base, ".")

@@ -190,7 +190,8 @@ type RunError struct {
 }
 
 // Step is one model call of a run with its tool calls. Text and Reasoning are
-// the run's own: no space shows them.
+// the run's own: no space shows them. FirstTokenMs is the time from the request that
+// was answered to the first of the answer, null where it was not measured.
 type Step struct {
 	Index        int        `json:"index"`
 	Model        string     `json:"model"`
@@ -200,16 +201,20 @@ type Step struct {
 	Reasoning    string     `json:"reasoning"`
 	ToolCalls    []StepCall `json:"toolCalls"`
 	StartedAt    Time       `json:"startedAt"`
+	FirstTokenMs *int64     `json:"firstTokenMs"`
 	EndedAt      *Time      `json:"endedAt"` // null while the step is open
 }
 
 // StepCall is one tool call of a step. Result is what the model was told, null
 // while there is none; Status is pending until then, then as agent.ResultStatus
-// says it.
+// says it. StartedAt and EndedAt are when the server executed it, or, where the
+// result comes from outside, when it was asked for and came; null before.
 type StepCall struct {
 	ToolCallID string          `json:"toolCallId"`
 	ToolName   string          `json:"toolName"`
 	Args       json.RawMessage `json:"args"`
 	Result     *string         `json:"result"`
 	Status     string          `json:"status"`
+	StartedAt  *Time           `json:"startedAt"`
+	EndedAt    *Time           `json:"endedAt"`
 }

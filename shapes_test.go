@@ -91,6 +91,15 @@ func TestShapes(t *testing.T) {
 			shoal.Key{ID: "key_1", Role: shoal.RoleAdmin, Name: "admin", CreatedAt: moment},
 			`{"id":"key_1","key":null,"role":"admin","sessionId":null,"entityId":null,"name":"admin","createdAt":` + at + `,"expiresAt":null,"lastUsedAt":null}`,
 		},
+		"console link": {
+			shoal.ConsoleLink{URL: "http://127.0.0.1:7462/#login=c", ExpiresAt: &later},
+			`{"url":"http://127.0.0.1:7462/#login=c","expiresAt":` + then + `}`,
+		},
+		"endless console link": {shoal.ConsoleLink{URL: "http://127.0.0.1:7462/"}, `{"url":"http://127.0.0.1:7462/","expiresAt":null}`},
+		"renderer": {
+			shoal.Renderer{Name: "card", Version: 2, Hash: "h", Size: 3, URL: shoal.RendererPath("default", "card", 2), CreatedAt: moment},
+			`{"name":"card","version":2,"hash":"h","size":3,"url":"/console/renderers/default/card/2","createdAt":` + at + `}`,
+		},
 		"wait": {
 			shoal.WaitResult{
 				Items:  []shoal.WaitItem{{Space: where, Messages: []shoal.InboxMessage{{Message: message, Delivery: 2, Reason: shoal.ReasonMention}}}},

@@ -46,6 +46,24 @@ func (s *Session) Agents(ctx context.Context) iter.Seq2[shoal.HostedAgent, error
 	return list[shoal.HostedAgent](ctx, s.client, call{op: "client.Agents", path: s.path("agents")})
 }
 
+// AgentVersions lists the versions of a hosted agent, the newest first. Admins
+// only.
+func (s *Session) AgentVersions(ctx context.Context, id shoal.EntityID) iter.Seq2[shoal.HostedAgent, error] {
+	return list[shoal.HostedAgent](ctx, s.client, call{op: "client.AgentVersions", path: s.path("agents", string(id), "versions")})
+}
+
+// PreviewAgent returns what a model would be sent at the beginning of a run of an
+// agent that is configured so, in a space or, without one, for a service. The agent
+// need not be there; an empty config is the stored one. Nothing is stored, and a
+// wrong configuration is refused as by [Session.PutAgent]. Admins only.
+func (s *Session) PreviewAgent(ctx context.Context, id shoal.EntityID, format ConfigFormat, config []byte, space shoal.SpaceID) (out shoal.AgentPreview, err error) {
+	in := call{op: "client.PreviewAgent", method: http.MethodPost, path: s.path("agents", string(id), "preview"), query: filters(map[string]string{"space": string(space)})}
+	if len(config) > 0 {
+		in.body = content{string(format), config}
+	}
+	return out, s.client.do(ctx, in, &out)
+}
+
 // DeleteAgent takes the configuration of a hosted agent away: its runs are
 // canceled, and it stays as a connected agent. Admins only.
 func (s *Session) DeleteAgent(ctx context.Context, id shoal.EntityID) error {

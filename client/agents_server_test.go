@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/shoal-dev/shoal"
@@ -59,6 +60,32 @@ func TestAHostedAgentOnARealServer(t *testing.T) {
 	if r := must[shoal.Run](t)(lab.CancelRun(ctx, one.RunID)); r.Status != shoal.RunCompleted {
 		t.Errorf("canceled after its end: %+v", r)
 	}
+	if saw := must[shoal.ModelRequest](t)(lab.ModelRequest(ctx, one.RunID, 0)); !strings.Contains(saw.System, "You answer well.") || len(saw.Tools) == 0 || len(saw.Messages) != 1 ||
+		saw.Messages[0].Role != "user" || !strings.Contains(saw.Messages[0].Content[0].Text, `{"n":1}`) {
+		t.Errorf("the model saw %+v", saw)
+	}
+	if _, err := lab.ModelRequest(ctx, one.RunID, 9); !errors.Is(err, shoal.NotFound) {
+		t.Errorf("of a step that was not taken: %v", err)
+	}
+	var versions []int
+	for a, err := range lab.AgentVersions(ctx, "clerk") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, a.Version)
+	}
+	if !slices.Equal(versions, []int{2, 1}) {
+		t.Errorf("the versions are %v", versions)
+	}
+	for space, config := range map[shoal.SpaceID]string{"": "", "welcome": strings.ReplaceAll(clerk, "You answer.", "You ask.")} {
+		shown := must[shoal.AgentPreview](t)(lab.PreviewAgent(ctx, "clerk", client.ConfigYAML, []byte(config), space))
+		if asks := strings.Contains(shown.System, "You ask."); asks != (config != "") || shown.Input == "" || len(shown.Tools) == 0 || (len(shown.Warnings) > 0) != (space != "") {
+			t.Errorf("in %q a preview shows %+v", space, shown)
+		}
+	}
+	if again := must[shoal.HostedAgent](t)(lab.Agent(ctx, "clerk", 0)); again.Version != 2 {
+		t.Errorf("a preview has made version %d", again.Version)
+	}
 	steps, used := 0, int64(0)
 	for s, err := range lab.Steps(ctx, one.RunID) {
 		if err != nil {
@@ -78,6 +105,11 @@ func TestAHostedAgentOnARealServer(t *testing.T) {
 		if err != nil || r.ID != one.RunID {
 			t.Errorf("listed %+v, %v", r, err)
 		}
+	}
+
+	retried := must[client.Triggered](t)(lab.RetryRun(ctx, one.RunID))
+	if run := ended(t, lab, retried.RunID); run.ID == one.RunID || string(run.Trigger.Payload) != `{"n":1}` || run.CauseRoot != must[shoal.Run](t)(lab.Run(ctx, one.RunID)).CauseRoot {
+		t.Errorf("started again: %+v", run)
 	}
 
 	cron := "0 9 * * 1-5"

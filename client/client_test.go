@@ -46,7 +46,17 @@ func TestWhereCallsGo(t *testing.T) {
 			_, err := w.client.CreateKey(w.Context(), shoal.NewKey{Role: shoal.RoleAdmin})
 			return err
 		},
-		"DELETE /v1/keys/key_1": func(w *world, _ *client.Session) error { return w.client.RevokeKey(w.Context(), "key_1") },
+		"POST /console/links": func(w *world, _ *client.Session) error {
+			_, err := w.client.ConsoleLink(w.Context())
+			return err
+		},
+		"GET /v1/sessions/s1/renderers?limit=200": func(w *world, s *client.Session) error { return drain(s.Renderers(w.Context())) },
+		"PUT /v1/sessions/s1/renderers/card": func(w *world, s *client.Session) error {
+			_, err := s.PutRenderer(w.Context(), "card", []byte("<p>"))
+			return err
+		},
+		"DELETE /v1/sessions/s1/renderers/card": func(w *world, s *client.Session) error { return s.DeleteRenderer(w.Context(), "card") },
+		"DELETE /v1/keys/key_1":                 func(w *world, _ *client.Session) error { return w.client.RevokeKey(w.Context(), "key_1") },
 		"GET /v1/sessions?limit=200": func(w *world, _ *client.Session) error {
 			return drain(w.client.Sessions(w.Context()))
 		},

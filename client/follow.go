@@ -31,6 +31,9 @@ type FollowOptions struct {
 	// Lost, if set, is called each time the connection is lost, before it is
 	// made anew. It must not block.
 	Lost func(cause error)
+	// Back, if set, is called each time a connection stands, the first included,
+	// before its first event. It must not block.
+	Back func()
 }
 
 // Follow yields what happens, in order, nothing lost and nothing twice. It
@@ -47,7 +50,7 @@ type FollowOptions struct {
 // has left; ErrUnreachable if the server was not reached even once.
 func (s *Session) Follow(ctx context.Context, o FollowOptions) iter.Seq2[shoal.Event, error] {
 	return func(yield func(shoal.Event, error) bool) {
-		f := follower{client: s.client, lost: o.Lost, cursor: o.After, yield: yield}
+		f := follower{client: s.client, lost: o.Lost, back: o.Back, cursor: o.After, yield: yield}
 		switch {
 		case o.Run != "":
 			f.path = s.path("runs", string(o.Run), "events")
@@ -68,6 +71,7 @@ type follower struct {
 	path       []string
 	everything bool
 	lost       func(error)
+	back       func()
 	yield      func(shoal.Event, error) bool
 
 	cursor shoal.Cursor // the last that was seen; the stream resumes behind it
@@ -133,6 +137,9 @@ func (f *follower) connect(ctx context.Context) outcome {
 	}
 	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media != "text/event-stream" {
 		return outcome{err: f.client.stranger(res.StatusCode, nil), sent: true}
+	}
+	if f.back != nil {
+		f.back()
 	}
 	err = f.read(&watched{res.Body, watch, &f.heard})
 	if errors.Is(err, errEventTooLarge) {

@@ -289,3 +289,33 @@ func TestFollowDoesNotResumeInTheMiddleOfSnapshots(t *testing.T) {
 		}
 	})
 }
+
+// Whoever shows a connection learns when it is lost and when it stands again, each
+// time before the events that come over it.
+func TestFollowTellsWhetherItIsConnected(t *testing.T) {
+	connections := 0
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		if connections++; connections == 2 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		say(w, event(stream(w, r)+1))
+	}
+	inWorld(t, handler, func(w *world) {
+		var told []string
+		o := client.FollowOptions{
+			Lost: func(error) { told = append(told, "lost") }, Back: func() { told = append(told, "back") },
+		}
+		for _, err := range w.client.Session("default").Follow(w.Context(), o) {
+			if err != nil {
+				w.Fatal(err)
+			}
+			if told = append(told, "event"); len(told) >= 6 {
+				break
+			}
+		}
+		if got := strings.Join(told, " "); got != "back event lost lost back event" {
+			w.Errorf("told: %s", got)
+		}
+	})
+}

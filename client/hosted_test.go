@@ -54,6 +54,35 @@ func hostedCalls() map[string]func(w *world, s *client.Session) error {
 				Agent: "bot", Space: "shop", Status: []shoal.RunStatus{shoal.RunQueued, shoal.RunRunning},
 			}))
 		},
+		"GET /v1/sessions/s1/runs?limit=200&since=2026-11-20T10%3A00%3A00.000Z&trigger=plan&until=2026-11-20T10%3A00%3A00.000Z": func(w *world, s *client.Session) error {
+			var at shoal.Time
+			if err := at.UnmarshalText([]byte("2026-11-20T10:00:00Z")); err != nil {
+				return err
+			}
+			return drain(s.Runs(w.Context(), client.RunsOptions{Trigger: shoal.PlanTrigger, Since: &at, Until: &at}))
+		},
+		"GET /v1/sessions/s1/runs/run_1/steps/2/request": func(w *world, s *client.Session) error {
+			_, err := s.ModelRequest(w.Context(), "run_1", 2)
+			return err
+		},
+		"POST /v1/sessions/s1/runs/run_1/retry": func(w *world, s *client.Session) error {
+			_, err := s.RetryRun(w.Context(), "run_1")
+			return err
+		},
+		"GET /v1/sessions/s1/agents/bot/versions?limit=200": func(w *world, s *client.Session) error {
+			return drain(s.AgentVersions(w.Context(), "bot"))
+		},
+		"POST /v1/sessions/s1/agents/bot/preview?space=shop": func(w *world, s *client.Session) error {
+			_, err := s.PreviewAgent(w.Context(), "bot", client.ConfigYAML, []byte("version: '1.0'"), "shop")
+			return err
+		},
+		"POST /v1/sessions/s1/agents/bot/preview": func(w *world, s *client.Session) error {
+			_, err := s.PreviewAgent(w.Context(), "bot", "", nil, "")
+			return err
+		},
+		"GET /v1/sessions/s1/pending-actions?limit=200&order=newest&status=answered%2Cexpired": func(w *world, s *client.Session) error {
+			return drain(s.PendingActions(w.Context(), client.PendingOptions{Status: []shoal.PendingStatus{shoal.PendingAnswered, shoal.PendingExpired}, Newest: true}))
+		},
 		"GET /v1/sessions/s1/runs/run_1": func(w *world, s *client.Session) error {
 			_, err := s.Run(w.Context(), "run_1")
 			return err
@@ -70,7 +99,7 @@ func hostedCalls() map[string]func(w *world, s *client.Session) error {
 			return err
 		},
 		"GET /v1/sessions/s1/pending-actions?limit=200&run=run_1&space=shop&status=answered": func(w *world, s *client.Session) error {
-			return drain(s.PendingActions(w.Context(), client.PendingOptions{Status: shoal.PendingAnswered, Space: "shop", Run: "run_1"}))
+			return drain(s.PendingActions(w.Context(), client.PendingOptions{Status: []shoal.PendingStatus{shoal.PendingAnswered}, Space: "shop", Run: "run_1"}))
 		},
 		"POST /v1/sessions/s1/pending-actions/pnd_1/answer": func(w *world, s *client.Session) error {
 			_, err := s.AnswerPending(w.Context(), "pnd_1", shoal.PendingAnswer{})

@@ -10,17 +10,23 @@ import (
 
 // PendingOptions narrow a list of pending actions, if set.
 type PendingOptions struct {
-	// Status is PendingOpen if empty: what can be answered.
-	Status shoal.PendingStatus
+	// Status is PendingOpen alone if empty: what can be answered.
+	Status []shoal.PendingStatus
 	Space  shoal.SpaceID
 	Run    shoal.RunID
+	// Newest lists the newest first.
+	Newest bool
 }
 
-// PendingActions lists what waits for an answer of the caller, in the order of
-// ids: for an entity what its spaces show and what it may answer, for services
-// and admins everything.
+// PendingActions lists what waits for an answer of the caller, the oldest first
+// unless the options say otherwise: for an entity what its spaces show and what it
+// may answer, for services and admins everything.
 func (s *Session) PendingActions(ctx context.Context, o PendingOptions) iter.Seq2[shoal.PendingAction, error] {
-	q := filters(map[string]string{"status": string(o.Status), "space": string(o.Space), "run": string(o.Run)})
+	order := ""
+	if o.Newest {
+		order = "newest"
+	}
+	q := filters(map[string]string{"status": joined(o.Status), "space": string(o.Space), "run": string(o.Run), "order": order})
 	return list[shoal.PendingAction](ctx, s.client, call{op: "client.PendingActions", path: s.path("pending-actions"), query: q})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -11,21 +12,31 @@ import (
 
 // RunsOptions narrow a list of runs, if set. Status are the states of which a run
 // is in one; Space keeps the runs that a message of that space started, or that
-// wrote to it.
+// wrote to it. Since and Until bound when a run was created, Until excluded.
 type RunsOptions struct {
-	Agent  shoal.EntityID
-	Status []shoal.RunStatus
-	Space  shoal.SpaceID
+	Agent        shoal.EntityID
+	Status       []shoal.RunStatus
+	Trigger      shoal.TriggerType
+	Space        shoal.SpaceID
+	Since, Until *shoal.Time
 }
 
 // Runs lists the runs that the caller may see, the newest first.
 func (s *Session) Runs(ctx context.Context, o RunsOptions) iter.Seq2[shoal.Run, error] {
-	states := make([]string, len(o.Status))
-	for i, status := range o.Status {
-		states[i] = string(status)
-	}
-	q := filters(map[string]string{"agent": string(o.Agent), "status": strings.Join(states, ","), "space": string(o.Space)})
+	q := filters(map[string]string{
+		"agent": string(o.Agent), "status": joined(o.Status), "trigger": string(o.Trigger), "space": string(o.Space),
+		"since": timeOrNone(o.Since), "until": timeOrNone(o.Until),
+	})
 	return list[shoal.Run](ctx, s.client, call{op: "client.Runs", path: s.path("runs"), query: q})
+}
+
+// joined lists words for a parameter.
+func joined[T ~string](words []T) string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		out[i] = string(word)
+	}
+	return strings.Join(out, ",")
 }
 
 // Run returns one run. NotFound for one that the caller may not see.
@@ -44,4 +55,20 @@ func (s *Session) Steps(ctx context.Context, id shoal.RunID) iter.Seq2[shoal.Ste
 func (s *Session) CancelRun(ctx context.Context, id shoal.RunID) (out shoal.Run, err error) {
 	in := call{op: "client.CancelRun", method: http.MethodPost, path: s.path("runs", string(id), "cancel")}
 	return out, s.client.do(ctx, in, &out)
+}
+
+// ModelRequest returns what the model was sent for a step of a run, whose index
+// counts from 0. NotFound for a step that has not been taken, or of which nothing
+// is kept. Services and admins only.
+func (s *Session) ModelRequest(ctx context.Context, id shoal.RunID, step int) (out shoal.ModelRequest, err error) {
+	in := call{op: "client.ModelRequest", path: s.path("runs", string(id), "steps", strconv.Itoa(step), "request")}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// RetryRun starts a new run of an ended run's agent with the same trigger, once,
+// however often the call had to be repeated. Conflict for a run that has not ended,
+// and where its agent takes no run any more.
+func (s *Session) RetryRun(ctx context.Context, id shoal.RunID, options ...CallOption) (started Triggered, err error) {
+	in := call{op: "client.RetryRun", path: s.path("runs", string(id), "retry")}
+	return started, s.client.create(ctx, in, &started, options)
 }

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/chat"
 )
 
 type approvalsCmd struct {
@@ -35,7 +35,7 @@ func (c *approvalsListCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, p := range all.Items {
-		about := subject(p)
+		about := chat.Subject(p)
 		if sh.output.terminal {
 			about = short(about, 72)
 		}
@@ -46,27 +46,16 @@ func (c *approvalsListCmd) Run(ctx context.Context, sh *shell) error {
 	return sh.output.table(all, []string{"ID", "KIND", "AGENT", "SPACE", "ABOUT", "SINCE", "EXPIRES", "RUN"}, rows...)
 }
 
-// subject says what a pending action is about.
-func subject(p shoal.PendingAction) string {
-	about := strings.TrimSpace(p.ToolName + " " + string(p.Args))
-	if p.Question != nil && *p.Question != "" {
-		about = *p.Question
-	}
-	if len(p.Options) > 0 {
-		about += " [" + strings.Join(p.Options, " | ") + "]"
-	}
-	return about
-}
-
 // asking tells what somebody is asked for, and how to answer.
 func asking(p shoal.PendingAction) string {
+	how := "`shoal approvals answer %s JSON`"
 	switch p.Kind {
 	case shoal.PendingPermission:
-		return fmt.Sprintf("%s asks for permission: %s; `shoal approvals approve %s` or deny", p.AgentID, subject(p), p.ID)
+		how = "`shoal approvals approve %s` or deny"
 	case shoal.PendingQuestion:
-		return fmt.Sprintf("%s asks: %s; `shoal approvals answer %s TEXT`", p.AgentID, subject(p), p.ID)
+		how = "`shoal approvals answer %s TEXT`"
 	}
-	return fmt.Sprintf("%s waits for the result of %s; `shoal approvals answer %s JSON`", p.AgentID, subject(p), p.ID)
+	return chat.Asks(p) + "; " + fmt.Sprintf(how, p.ID)
 }
 
 // settled tells how a pending action ended.
@@ -101,19 +90,11 @@ func (c *approvalsDenyCmd) Run(ctx context.Context, sh *shell) error {
 
 // decide answers a permission.
 func (sh *shell) decide(ctx context.Context, id shoal.PendingID, yes, remember bool, reason string) error {
-	a := shoal.PendingAnswer{Approved: &yes}
-	if reason != "" {
-		a.Reason = &reason
-	}
-	if remember {
-		choice := map[bool]string{true: "allow", false: "deny"}[yes]
-		a.Remember = &choice
-	}
 	session, _, err := sh.connect(ctx)
 	if err != nil {
 		return err
 	}
-	return sh.settle(ctx, session, id, a)
+	return sh.settle(ctx, session, id, chat.Decision(yes, remember, reason))
 }
 
 // settle hands an answer in and prints what was settled.
@@ -148,17 +129,14 @@ func (c *approvalsAnswerCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	switch kind {
-	case shoal.PendingPermission:
+	if kind == shoal.PendingPermission {
 		return shoal.E("", kindUsage, fmt.Sprintf("%s is a permission: `shoal approvals approve %s` or `shoal approvals deny %s`", c.ID, c.ID, c.ID))
-	case shoal.PendingQuestion:
-		return sh.settle(ctx, session, c.ID, shoal.PendingAnswer{Answer: &text})
 	}
-	result, err := toolResult(text)
+	answer, err := chat.TextAnswer(kind, text)
 	if err != nil {
 		return err
 	}
-	err = sh.settle(ctx, session, c.ID, shoal.PendingAnswer{Result: result})
+	err = sh.settle(ctx, session, c.ID, answer)
 	if kind == "" && errors.Is(err, shoal.InvalidArgument) {
 		// What does not wait any more is in no list; it may have been a question.
 		return sh.settle(ctx, session, c.ID, shoal.PendingAnswer{Answer: &text})
@@ -177,17 +155,4 @@ func kindOfPending(ctx context.Context, session *client.Session, id shoal.Pendin
 		}
 	}
 	return "", nil
-}
-
-// toolResult returns text as JSON: as it is if it is JSON, else as a string,
-// unless it looks like JSON with a mistake in it.
-func toolResult(text string) (json.RawMessage, error) {
-	switch {
-	case json.Valid([]byte(text)):
-		return json.RawMessage(text), nil
-	case strings.ContainsAny(text[:1], `{["`):
-		return nil, shoal.E("", kindUsage, "the result begins like JSON and is none")
-	}
-	b, err := json.Marshal(text)
-	return b, err
 }

@@ -70,9 +70,11 @@ var hints = map[shoal.Kind]string{
 
 // missing are hints for commands whose things are not in the usual lists.
 var missing = map[string]string{
+	"console":   "`shoal console` prints the link",
 	"agents":    "`shoal agents ls --hosted` shows the hosted agents",
 	"runs":      "`shoal runs` shows the runs",
 	"approvals": "`shoal approvals` shows what waits for you",
+	"renderers": "`shoal renderers ls` shows the renderers",
 	"plans":     "`shoal plans ls AGENT` shows the plans of an agent",
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
 // live shows a person one composite message as it grows: its text as it comes,
@@ -96,7 +97,7 @@ func (l *live) text(part shoal.PartID, delta string) error {
 		l.part = part
 	}
 	l.held += delta
-	cut := strings.LastIndexFunc(l.held, func(r rune) bool { return r == esc || r == csi || stringIntroducer(r) })
+	cut := strings.LastIndexFunc(l.held, safetext.Introduces)
 	if cut < 0 || len(l.held)-cut > maxHeld {
 		cut = len(l.held)
 	}

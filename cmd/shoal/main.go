@@ -30,16 +30,19 @@ import (
 type commands struct {
 	globals
 	Serve     serveCmd     `cmd:"" help:"Run the server."`
+	Console   consoleCmd   `cmd:"" help:"Make a link that opens the console in a browser and signs in there, once."`
 	MCP       mcpCmd       `cmd:"" name:"mcp" help:"Connect a program that speaks MCP over its standard input and output to a server."`
 	Send      sendCmd      `cmd:"" help:"Post a message."`
+	Chat      chatCmd      `cmd:"" help:"Talk in a space: over the whole terminal, or in lines."`
 	Wait      waitCmd      `cmd:"" help:"Wait for messages, print them and acknowledge them."`
 	Tail      tailCmd      `cmd:"" help:"Follow what is said, in one space or in all."`
 	Spaces    spacesCmd    `cmd:"" help:"List, create, show and close spaces; add and remove members."`
 	Agents    agentsCmd    `cmd:"" help:"List the entities of the session; apply, show, trigger and remove hosted agents."`
-	Runs      runsCmd      `cmd:"" help:"List, show, follow and cancel the runs of hosted agents."`
+	Runs      runsCmd      `cmd:"" help:"List, show, follow, cancel and retry the runs of hosted agents."`
 	Approvals approvalsCmd `cmd:"" help:"List and answer what agents ask for."`
 	Plans     plansCmd     `cmd:"" help:"List, make and end the schedules of hosted agents."`
 	Usage     usageCmd     `cmd:"" help:"Show what model calls used and cost."`
+	Renderers renderersCmd `cmd:"" help:"List, push and remove the pages with which the console shows the calls of tools."`
 	Keys      keysCmd      `cmd:"" help:"List, create and revoke keys."`
 	Sessions  sessionsCmd  `cmd:"" help:"List and create sessions."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`

@@ -14,8 +14,9 @@ import (
 
 type runsCmd struct {
 	List   runsListCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List runs, the newest first."`
-	Get    runsGetCmd    `cmd:"" help:"Show a run and what it did: its steps and their tool calls."`
+	Get    runsGetCmd    `cmd:"" aliases:"show" help:"Show a run and what it did: its steps and their tool calls; or what the model saw of one step."`
 	Cancel runsCancelCmd `cmd:"" help:"End runs."`
+	Retry  runsRetryCmd  `cmd:"" help:"Start a run that has ended again: the same agent, for the same reason."`
 	Tail   runsTailCmd   `cmd:"" help:"Follow a run until it ends; exits with 8 if it failed, with 9 if a person said no."`
 }
 
@@ -65,6 +66,9 @@ type runsListCmd struct {
 	Agent  shoal.EntityID    `help:"Those of this agent only." placeholder:"ID"`
 	Status []shoal.RunStatus `help:"Those in these states only: queued, running, waiting_tool, waiting_reply, completed, failed, canceled." placeholder:"STATUS"`
 	Space  shoal.SpaceID     `help:"Those that a message of this space started, or that wrote to it." placeholder:"ID"`
+	Cause  shoal.TriggerType `name:"trigger" help:"Those that this started only: space_message, plan, service." enum:"space_message,plan,service," default:"" placeholder:"TYPE"`
+	Since  string            `help:"Those from then on only: 12h, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
+	Until  string            `help:"Those before then only." placeholder:"WHEN"`
 	Limit  int               `help:"How many, 0 for all." short:"n" default:"50"`
 }
 
@@ -75,13 +79,27 @@ func (c *runsListCmd) Run(ctx context.Context, sh *shell) error {
 			return shoal.E("", kindUsage, fmt.Sprintf("no run is ever %q; --help lists the states", status))
 		}
 	}
+	o := client.RunsOptions{Agent: c.Agent, Status: c.Status, Trigger: c.Cause, Space: c.Space}
+	for _, bound := range []struct {
+		flag, given string
+		to          **shoal.Time
+	}{{"--since", c.Since, &o.Since}, {"--until", c.Until, &o.Until}} {
+		if bound.given == "" {
+			continue
+		}
+		at, err := moment(bound.flag, bound.given, time.Now(), -1)
+		if err != nil {
+			return err
+		}
+		*bound.to = &at
+	}
 	session, err := sh.overlook()
 	if err != nil {
 		return err
 	}
 	all := items[shoal.Run]{Items: []shoal.Run{}}
 	var rows [][]string
-	for r, err := range session.Runs(ctx, client.RunsOptions{Agent: c.Agent, Status: c.Status, Space: c.Space}) {
+	for r, err := range session.Runs(ctx, o) {
 		if err != nil {
 			return err
 		}
@@ -123,6 +141,35 @@ func (c *runsCancelCmd) Run(ctx context.Context, sh *shell) error {
 		return nil
 	}
 	return sh.output.table(nil, runHead, rows...)
+}
+
+type runsRetryCmd struct {
+	ID             shoal.RunID `arg:"" help:"The run."`
+	IdempotencyKey string      `help:"Start one run, however often this is called with the same key." placeholder:"KEY"`
+}
+
+// Run starts a run again and prints the new one.
+func (c *runsRetryCmd) Run(ctx context.Context, sh *shell) error {
+	session, err := sh.overlook()
+	if err != nil {
+		return err
+	}
+	var options []client.CallOption
+	if c.IdempotencyKey != "" {
+		options = append(options, client.IdempotencyKey(c.IdempotencyKey))
+	}
+	started, err := session.RetryRun(ctx, c.ID, options...)
+	if err != nil {
+		return err
+	}
+	return sh.output.table(started, startedHead, startedRow(started))
+}
+
+// startedHead and startedRow show a run that was just started.
+var startedHead = []string{"RUN", "AGENT", "STATUS"}
+
+func startedRow(r client.Triggered) []string {
+	return []string{string(r.RunID), string(r.AgentID), string(r.Status)}
 }
 
 // short is s in one line of at most n characters.

@@ -40,7 +40,7 @@ func (c *agentsTriggerCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	if !c.Wait {
-		return sh.output.table(started, []string{"RUN", "AGENT", "STATUS"}, []string{string(started.RunID), string(started.AgentID), string(started.Status)})
+		return sh.output.table(started, startedHead, startedRow(started))
 	}
 	sh.output.note("started as %s; waiting for its end", started.RunID)
 	if c.Timeout > 0 {

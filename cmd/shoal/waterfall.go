@@ -12,7 +12,8 @@ import (
 )
 
 type runsGetCmd struct {
-	ID shoal.RunID `arg:"" help:"The run."`
+	ID   shoal.RunID `arg:"" help:"The run."`
+	Step *int        `help:"Show what the model was sent for this step instead: prompt, tools and messages. Steps count from 0." placeholder:"N" env:"-"`
 }
 
 // runWithSteps is what --json shows of a run. Steps is null for who may not see
@@ -28,6 +29,13 @@ func (c *runsGetCmd) Run(ctx context.Context, sh *shell) error {
 	session, err := sh.overlook()
 	if err != nil {
 		return err
+	}
+	if c.Step != nil {
+		sent, err := session.ModelRequest(ctx, c.ID, *c.Step)
+		if err != nil {
+			return err
+		}
+		return sh.output.sent(sent)
 	}
 	run, err := session.Run(ctx, c.ID)
 	if err != nil {
@@ -100,7 +108,7 @@ func waterfall(in runWithSteps, person bool, now shoal.Time) (head []string, row
 			if call.Result != nil {
 				detail += " → " + *call.Result
 			}
-			add(2, "call "+call.ToolName, call.Status, nil, nil, "", detail)
+			add(2, "call "+call.ToolName, call.Status, call.StartedAt, call.EndedAt, "", detail)
 		}
 	}
 	return head, rows

@@ -19,7 +19,7 @@ func wireID(run shoal.RunID, call string) string { return string(run) + "/" + ca
 
 // waiting returns what waits in the space for the caller.
 func (x *exchange) waiting(ctx context.Context) ([]shoal.PendingAction, error) {
-	return x.Hub.Pending.List(ctx, x.who, x.session, hub.PendingFilter{Space: x.space, Status: shoal.PendingOpen, Limit: shoal.MaxPage})
+	return x.Hub.Pending.List(ctx, x.who, x.session, hub.PendingFilter{Space: x.space, Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: shoal.MaxPage})
 }
 
 // answer hands in the tool messages and the resume entries for what waits. One

@@ -44,7 +44,7 @@ type followed struct {
 
 // prepare does what needs no right but to follow the space.
 func (a *API) prepare(r *http.Request) (*exchange, error) {
-	who, err := a.Auth.Principal(r)
+	who, err := a.Auth.Bearer(r)
 	if err != nil {
 		return nil, err
 	}

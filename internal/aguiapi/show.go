@@ -94,7 +94,7 @@ func (x *exchange) reopen(ctx context.Context) error {
 
 // mayGoOn looks at the key again.
 func (x *exchange) mayGoOn(r *http.Request) error {
-	who, err := x.Auth.Principal(r)
+	who, err := x.Auth.Bearer(r)
 	if err == nil && who != x.who {
 		err = shoal.E("aguiapi", shoal.Unauthenticated, "The key has changed.")
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/aguiapi"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/calendar"
+	"github.com/shoal-dev/shoal/internal/console"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/httpapi"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -55,8 +56,10 @@ type Server struct {
 	network  *tool.Network
 	executor *run.Executor
 	store    *sqlstore.Store
+	guard    *guard.Guard
 	auth     *auth.Authenticator
 	mcp      *mcpapi.API
+	console  *console.Console
 	listener net.Listener
 	http     *http.Server
 	cut      context.CancelFunc
@@ -121,30 +124,43 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if err := s.Hub.Start(ctx); err != nil {
 		return err
 	}
-	s.auth = auth.New(s.Hub, auth.Options{Off: s.config.AuthOff})
+	if err := s.protect(); err != nil {
+		return err
+	}
 	return s.first(ctx)
+}
+
+// protect makes what stands before the faces.
+func (s *Server) protect() (err error) {
+	c := s.config
+	host, _, _ := net.SplitHostPort(c.Addr)
+	s.guard, err = guard.New(guard.Options{
+		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
+		Accept: httpapi.BodyTypes, Upload: httpapi.UploadLimit,
+	})
+	s.auth = auth.New(s.Hub, auth.Options{Off: c.AuthOff, Guard: s.guard})
+	return err
 }
 
 // listen builds the faces, puts the guard before them, and takes the address.
 func (s *Server) listen() (err error) {
 	c := s.config
-	host, _, _ := net.SplitHostPort(c.Addr)
-	g, err := guard.New(guard.Options{
-		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
-		Accept: httpapi.BodyTypes, Upload: httpapi.UploadLimit,
+	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version})
+	rest := httpapi.New(httpapi.Options{
+		Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview,
+	})
+	s.console, err = console.New(console.Options{
+		Auth: s.auth, Guard: s.guard, Pages: console.Built(), Else: rest.Handler(), Open: c.AuthOff, Log: c.Log,
 	})
 	if err != nil {
 		return err
 	}
-	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version})
-	rest := httpapi.New(httpapi.Options{
-		Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check,
-	})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s.mcp.Handler())
 	mux.Handle("/sse", s.mcp.Handler())
 	mux.Handle("/agui/", aguiapi.New(aguiapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log}).Handler())
-	mux.Handle("/", rest.Handler())
+	mux.Handle("/v1/", rest.Handler())
+	mux.Handle("/", s.console.Handler())
 
 	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
 		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Is a server running already? Choose another with --addr.", c.Addr, err))
@@ -152,7 +168,7 @@ func (s *Server) listen() (err error) {
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler: g.Wrap(mux), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: s.guard.Wrap(mux), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base },
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"strings"
 
@@ -22,12 +23,15 @@ func (s *Server) greet(ctx context.Context) {
 	lines := []string{
 		fmt.Sprintf("Shoal %s is up on %s", c.Version, url),
 		"",
-		"  MCP   " + url + "/mcp",
-		"  REST  " + url + "/v1    (reference: " + url + "/docs)",
-		"  AG-UI " + url + "/agui/SESSION/SPACE",
-		"  data  " + c.Data + "    (admin key: " + filepath.Join(c.Data, keyFile) + ")",
-		"",
 	}
+	lines = append(lines, s.invite(command)...)
+	lines = append(lines,
+		"  MCP   "+url+"/mcp",
+		"  REST  "+url+"/v1    (reference: "+url+"/docs)",
+		"  AG-UI "+url+"/agui/SESSION/SPACE",
+		"  data  "+c.Data+"    (admin key: "+filepath.Join(c.Data, keyFile)+")",
+		"",
+	)
 	lines = append(lines, s.firstWords(ctx, command)...)
 	if c.AuthOff {
 		lines = append(lines,
@@ -51,6 +55,29 @@ func (s *Server) greet(ctx context.Context) {
 		"",
 	)
 	_, _ = fmt.Fprint(c.Out, strings.Join(lines, "\n")) // a closed terminal is no reason to stop
+}
+
+// invite is what opens the console.
+func (s *Server) invite(command string) []string {
+	link := s.console.Link(s.origin())
+	if link.ExpiresAt == nil {
+		return []string{"Open the console in a browser:", "  " + link.URL, ""}
+	}
+	return []string{
+		"Open the console in a browser. The link works once, within ten minutes; the command below it makes another.",
+		"  " + link.URL,
+		"  " + command + " console",
+		"",
+	}
+}
+
+// origin is where a browser on this machine reaches the server.
+func (s *Server) origin() string {
+	host, port, err := net.SplitHostPort(s.listener.Addr().String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return "http://" + net.JoinHostPort("localhost", port)
+	}
+	return s.URL()
 }
 
 // firstWords introduces the first agent, if it is still there.

@@ -6,8 +6,11 @@
 //
 // Guarantees:
 //   - A secret holds 256 random bits and is stored as its SHA-256 only. It is
-//     read from the Authorization header alone, never from a URL, and appears in
-//     no log and no error.
+//     read from the Authorization header, or where there is none from the cookie
+//     of a browser that has signed in, never from a URL, and appears in no log
+//     and no error.
+//   - A cookie counts only in REST calls that the server's own pages make: a page
+//     of somebody else cannot use it. MCP and AG-UI know no cookies.
 //   - Every request is checked. A revoked key is refused as soon as Revoke has
 //     returned on this node, and within two seconds elsewhere.
 //   - Whom a request acts as is decided here and nowhere else.
@@ -26,6 +29,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -42,12 +46,16 @@ type Options struct {
 	// Off lets everybody in as an admin who names the actor. It is for loopback
 	// listeners only; the composition root sees to that.
 	Off bool
+	// Guard knows the server's own pages. Without it no cookie counts, and nobody
+	// can sign in or out.
+	Guard *guard.Guard
 }
 
 // Authenticator recognises callers. It is safe for concurrent use.
 type Authenticator struct {
-	hub *hub.Hub
-	off bool
+	hub   *hub.Hub
+	off   bool
+	guard *guard.Guard
 
 	mu    sync.RWMutex
 	known map[string]knownKey
@@ -75,14 +83,17 @@ const (
 
 // New returns an Authenticator over the keys of h.
 func New(h *hub.Hub, o Options) *Authenticator {
-	return &Authenticator{hub: h, off: o.Off, known: map[string]knownKey{}, made: map[madeEntity]int64{}}
+	return &Authenticator{hub: h, off: o.Off, guard: o.Guard, known: map[string]knownKey{}, made: map[madeEntity]int64{}}
 }
 
 // NewSecret returns a secret that no other key has.
-func NewSecret() string {
+func NewSecret() string { return "shoal_" + randomText() }
+
+// randomText returns 256 random bits.
+func randomText() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // documented to never fail
-	return "shoal_" + base64.RawURLEncoding.EncodeToString(b[:])
+	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // Hash returns under what a secret is stored.
@@ -102,10 +113,23 @@ func (a *Authenticator) Mint(ctx context.Context, who shoal.Principal, n shoal.N
 	return key, err
 }
 
-// Principal recognises the caller of a REST request. An admin may name the
-// acting entity with the header X-Shoal-Entity; anybody else may only name
-// itself there.
+// Principal recognises the caller of a REST request by the key in its header, or
+// else in its cookie. An admin may name the acting entity with the header
+// X-Shoal-Entity; anybody else may only name itself there.
 func (a *Authenticator) Principal(r *http.Request) (shoal.Principal, error) {
+	if secret, sent := a.cookie(r); sent {
+		who, err := a.visitor(r, secret)
+		if err != nil {
+			return shoal.Principal{}, err
+		}
+		return actAs(who, shoal.EntityID(r.Header.Get(entityHeader)))
+	}
+	return a.Bearer(r)
+}
+
+// Bearer is Principal for faces that browsers do not sign in to: it takes no
+// cookie.
+func (a *Authenticator) Bearer(r *http.Request) (shoal.Principal, error) {
 	who, err := a.bearer(r)
 	if err != nil {
 		return shoal.Principal{}, err
@@ -190,14 +214,26 @@ func (a *Authenticator) bearer(r *http.Request) (shoal.Principal, error) {
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
 		return shoal.Principal{}, denied("The header Authorization must read \"Bearer KEY\".")
 	}
-	key, err := a.lookUp(r.Context(), Hash(secret))
+	key, err := a.recognise(r.Context(), secret)
+	return principal(key), err
+}
+
+// recognise returns the key with this secret, if it works, and notes that it was
+// used.
+func (a *Authenticator) recognise(ctx context.Context, secret string) (shoal.Key, error) {
+	key, err := a.lookUp(ctx, Hash(secret))
 	if err != nil {
-		return shoal.Principal{}, err
+		return shoal.Key{}, err
 	}
 	if key.ExpiresAt != nil && !key.ExpiresAt.After(time.Now()) {
-		return shoal.Principal{}, denied("This key has expired. Ask an admin for a new one.")
+		return shoal.Key{}, denied("This key has expired. Ask an admin for a new one.")
 	}
 	a.hub.Keys.Used(key.ID)
+	return key, nil
+}
+
+// principal is who calls with a key.
+func principal(key shoal.Key) shoal.Principal {
 	who := shoal.Principal{KeyID: key.ID, Role: key.Role}
 	if key.SessionID != nil {
 		who.SessionID = *key.SessionID
@@ -205,7 +241,7 @@ func (a *Authenticator) bearer(r *http.Request) (shoal.Principal, error) {
 	if key.EntityID != nil {
 		who.EntityID = *key.EntityID
 	}
-	return who, nil
+	return who
 }
 
 func denied(msg string) error { return shoal.E("auth.Principal", shoal.Unauthenticated, msg) }

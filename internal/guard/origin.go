@@ -31,12 +31,11 @@ func (g *Guard) checkHost(r *http.Request) *shoal.Error {
 // stream is one) and does not compare the scheme.
 func (g *Guard) checkOrigin(r *http.Request, mcp bool) *shoal.Error {
 	if sent, ok := r.Header["Origin"]; ok {
-		origin, valid := normalOrigin(sent[0])
-		if valid && len(sent) == 1 && g.origins[origin] {
+		own, allowed := g.judge(r, sent)
+		if allowed {
 			return nil
 		}
-		own, _ := normalOrigin(scheme(r) + "://" + r.Host)
-		if !valid || len(sent) > 1 || origin != own {
+		if !own {
 			return shoal.E("guard.checkOrigin", shoal.Forbidden, "Web pages of the origin "+quoted(sent[0])+
 				" may not call this server. Its operator can allow the origin.")
 		}
@@ -50,6 +49,55 @@ func (g *Guard) checkOrigin(r *http.Request, mcp bool) *shoal.Error {
 	}
 	return shoal.E("guard.checkOrigin", shoal.Forbidden,
 		"Web pages of other origins may not call this server. Its operator can allow an origin.")
+}
+
+// judge reports whether the Origin that a request sends is the server's own, and
+// whether it is one of those that its operator allows.
+func (g *Guard) judge(r *http.Request, sent []string) (own, allowed bool) {
+	origin, valid := normalOrigin(sent[0])
+	if !valid || len(sent) > 1 {
+		return false, false
+	}
+	mine, _ := normalOrigin(scheme(r) + "://" + r.Host)
+	return origin == mine, g.origins[origin]
+}
+
+// OwnPage reports whether a request that a browser has signed with its cookies can
+// only come from a page of the server itself, or of an origin that its operator
+// allows; any other page could make the browser send it just as well. What
+// changes something has to say its origin.
+func (g *Guard) OwnPage(r *http.Request) bool {
+	sent, named := r.Header["Origin"]
+	if named {
+		if own, allowed := g.judge(r, sent); !own && !allowed {
+			return false
+		}
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "same-origin":
+		return true
+	case "", "none": // an old browser, or a person who typed the address
+		return named || r.Method == http.MethodGet || r.Method == http.MethodHead
+	case "same-site":
+		return named
+	}
+	return false
+}
+
+// Secure reports whether browsers reach the server by TLS under the Host of this
+// request: its own, or that of a proxy whose origin the operator allows.
+func (g *Guard) Secure(r *http.Request) bool {
+	proxied, valid := normalOrigin("https://" + r.Host)
+	return r.TLS != nil || valid && g.origins[proxied]
+}
+
+// Origin returns the origin under which a browser reaches the server when it
+// calls it as this request does.
+func (g *Guard) Origin(r *http.Request) string {
+	if g.Secure(r) {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // isNavigation reports whether a person follows a link to here: the page that

@@ -3,7 +3,9 @@ package httpapi
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
@@ -44,6 +46,21 @@ func agentRoutes() []route {
 			method: http.MethodDelete, path: agentPath, do: deleteAgent, id: "deleteAgent", tag: "Agents",
 			summary: "Stop hosting an agent", about: "Its runs are canceled, and a connected agent of the same id is left. Admins only.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
+		},
+		{
+			method: http.MethodGet, path: agentPath + "/versions", do: listVersions, id: "listAgentVersions", tag: "Agents",
+			summary: "List the versions of a hosted agent", about: "Each config that it was given, the newest first. Admins only.",
+			query: listParams, status: http.StatusOK, out: page[shoal.HostedAgent]{},
+		},
+		{
+			method: http.MethodPost, path: agentPath + "/preview", do: previewAgent, id: "previewAgent", tag: "Agents",
+			summary: "Show what the model would see",
+			about: "The system prompt, the tools and the first input of a run, made by what makes them for runs. The body is an agent config as for `PUT`, refused for the same reasons; " +
+				"without a body it is the stored config. The agent need not be there yet. Nothing is stored and no model is asked; MCP servers are asked for their tools, " +
+				"for up to five seconds, and what is missing is told in `warnings`. Admins only.",
+			query: []param{{"space", "The space in which the run would begin: its newest message is the trigger, or an example where it has none. Unless given, a service starts the run.", stringParam}},
+			in:    AgentConfig{}, example: configExample, types: configTypes, bodiless: true,
+			status: http.StatusOK, out: shoal.AgentPreview{}, errors: []shoal.Kind{shoal.Conflict},
 		},
 		{
 			method: http.MethodPost, path: agentPath + "/trigger", do: triggerAgent, id: "triggerAgent", tag: "Agents",
@@ -103,14 +120,7 @@ func putAgent(c *call) error {
 	if len(body) == 0 {
 		return shoal.E("httpapi.putAgent", shoal.InvalidJSON, "The body is empty. Send an agent config in JSON or YAML.")
 	}
-	options := agentconfig.Options{ID: c.agent(), Fixed: true}
-	if c.Env != nil {
-		options.Env = c.Env()
-	}
-	config, err := agentconfig.Decode(body, options)
-	if err == nil && c.Check != nil {
-		err = c.Check(config)
-	}
+	config, err := c.config(body)
 	if err != nil {
 		return err
 	}
@@ -119,6 +129,19 @@ func putAgent(c *call) error {
 		return c.answerOr(err, http.StatusCreated, stored)
 	}
 	return c.answerOr(err, http.StatusOK, stored)
+}
+
+// config reads and checks the config of the path's agent.
+func (c *call) config(body []byte) (*agentconfig.Config, error) {
+	options := agentconfig.Options{ID: c.agent(), Fixed: true}
+	if c.Env != nil {
+		options.Env = c.Env()
+	}
+	config, err := agentconfig.Decode(body, options)
+	if err == nil && c.Check != nil {
+		err = c.Check(config)
+	}
+	return config, err
 }
 
 // storedAgent is a config with what the hub has to know of it.
@@ -140,6 +163,54 @@ func getAgent(c *call) error {
 	}
 	found, err := c.Hub.Agents.Get(c.ctx(), c.who, c.session(), c.agent(), int(version))
 	return c.answerOr(err, http.StatusOK, found)
+}
+
+func listVersions(c *call) error {
+	place, limit, err := c.page(shoal.DefaultPage)
+	if err != nil {
+		return err
+	}
+	before := 0
+	if place != "" {
+		if before, err = strconv.Atoi(place); err != nil || before < 1 {
+			return badCursor()
+		}
+	}
+	found, err := c.Hub.Agents.Versions(c.ctx(), c.who, c.session(), c.agent(), before, limit+1)
+	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(a shoal.HostedAgent) string { return strconv.Itoa(a.Version) }))
+}
+
+func previewAgent(c *call) error {
+	space, _ := c.value("space")
+	// As for putAgent: who may not see it is told nothing of the config.
+	draft, member, err := c.Hub.Agents.Draft(c.ctx(), c.who, c.session(), c.agent(), shoal.SpaceID(space))
+	if err != nil {
+		return err
+	}
+	config, err := c.draftConfig()
+	if err != nil {
+		return err
+	}
+	if c.Preview == nil {
+		return shoal.E("httpapi.previewAgent", shoal.Busy, "This server executes no runs now. Try again in a moment.")
+	}
+	shown, err := c.Preview(c.ctx(), draft, config)
+	if err == nil && space != "" && !member {
+		shown.Warnings = append(shown.Warnings, fmt.Sprintf("%q is not a member of the space %q: it sees only the message that starts it, and cannot answer there.", c.agent(), space))
+	}
+	return c.answerOr(err, http.StatusOK, shown)
+}
+
+// draftConfig is the config in the body, or the stored one without a body.
+func (c *call) draftConfig() (*agentconfig.Config, error) {
+	if body := guard.Body(c.r); len(body) > 0 {
+		return c.config(body)
+	}
+	stored, err := c.Hub.Agents.Get(c.ctx(), c.who, c.session(), c.agent(), 0)
+	if err != nil {
+		return nil, err
+	}
+	return agentconfig.Load(stored.Config)
 }
 
 func deleteAgent(c *call) error {

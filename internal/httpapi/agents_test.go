@@ -90,6 +90,44 @@ func TestWrongAgentConfigsAreRefused(t *testing.T) {
 	w.do(w.admin, "PUT", agentBase, secret("OTHER"), "Content-Type", "application/yaml").refuses(shoal.InvalidArgument)
 }
 
+// A preview shows a config that nobody has stored, or the stored one, and leaves
+// everything as it is. It is refused as a config is that is put, and to others
+// before anything is said about it.
+func TestPreviews(t *testing.T) {
+	w, ann, _ := shop(t)
+	preview := func(query, body, mediaType string) shoal.AgentPreview {
+		t.Helper()
+		var in any
+		if body != "" {
+			in = body
+		}
+		return into[shoal.AgentPreview](w.do(w.admin, "POST", agentBase+"/preview"+query, in, "Content-Type", mediaType).wants(200))
+	}
+	w.post(ann, "shop", "I need a laptop.")
+	stored := preview("?space=shop", "", "application/json")
+	if !strings.Contains(stored.System, "You sell laptops.") || !strings.Contains(stored.Input, "I need a laptop.") || len(stored.Tools) == 0 {
+		t.Errorf("the stored config shows %+v", stored)
+	}
+	card := `tools: [{name: card, displayTool: true, execution: {mode: no-execution}, inputSchema: {type: object, properties: {name: {type: string}}}}]`
+	draft := preview("", strings.ReplaceAll(shopConfig, "laptops", "lamps")+card, "application/yaml")
+	at := slices.IndexFunc(draft.Tools, func(tool shoal.ModelTool) bool { return tool.Name == "card" })
+	if !strings.Contains(draft.System, "You sell lamps.") || at < 0 || !strings.HasPrefix(string(draft.Tools[at].InputSchema), `{"type":"object","properties":{"targetSpaceId":`) {
+		t.Errorf("the draft shows %+v", draft)
+	}
+	other := into[shoal.AgentPreview](w.do(w.admin, "POST", base+"/agents/other/preview?space=shop", configOf("You are new.")).wants(200))
+	if len(other.Warnings) != 2 || !strings.Contains(other.Warnings[0], "A run would fail") || !strings.Contains(other.Warnings[1], `"other" is not a member of the space "shop"`) {
+		t.Errorf("an agent that is nowhere is warned %q", other.Warnings)
+	}
+	w.do(w.admin, "GET", base+"/agents/other", nil).refuses(shoal.NotFound)
+	w.do(w.admin, "GET", base+"/entities/other", nil).refuses(shoal.NotFound)
+	if a := into[shoal.HostedAgent](w.do(w.admin, "GET", agentBase, nil).wants(200)); a.Version != 1 {
+		t.Errorf("a preview has made version %d", a.Version)
+	}
+	w.do(w.admin, "POST", agentBase+"/preview", "version: '2.0'", "Content-Type", "application/yaml").refuses(shoal.InvalidArgument)
+	w.do(w.admin, "POST", agentBase+"/preview", shopConfig, "Content-Type", "text/plain").refuses(shoal.UnsupportedMediaType)
+	w.do(ann, "POST", agentBase+"/preview", "version: '2.0'", "Content-Type", "application/yaml").refuses(shoal.Forbidden)
+}
+
 func TestConfigSchemaIsPublished(t *testing.T) {
 	w := newWorld(t)
 	a := w.do("", "GET", "/v1/agent-config.schema.json", nil).wants(200)

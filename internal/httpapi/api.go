@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net/http"
 	"path"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -30,6 +32,9 @@ type Options struct {
 	// Check says what of an agent config that reads well cannot be made, with the
 	// path of each field; nil takes every one.
 	Check func(*agentconfig.Config) error
+	// Preview returns what the model would be sent at the beginning of a run, see
+	// run.Executor; nil for a server that executes none.
+	Preview func(ctx context.Context, draft hub.StoredRun, c *agentconfig.Config) (shoal.AgentPreview, error)
 	// Ready tells why the server cannot serve now; nil means that it always can.
 	// It must be safe for concurrent use.
 	Ready func() error
@@ -105,7 +110,7 @@ func (a *API) Routes() []Route {
 func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),
-		agentRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), fileRoutes(),
+		agentRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), fileRoutes(), rendererRoutes(),
 		keyRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
 	)
 }

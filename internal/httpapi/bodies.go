@@ -6,10 +6,20 @@ import (
 )
 
 // BodyTypes returns the media types that a request may carry in place of JSON:
-// those of YAML for an agent config. It is for guard.Options.Accept.
+// those of YAML for an agent config, that of HTML for a renderer. It is for guard.Options.Accept.
 func BodyTypes(r *http.Request) []string {
-	if r.Method == http.MethodPut && below(r.URL.Path, "agents") == 1 {
-		return configTypes
+	switch below(r.URL.Path, "agents") {
+	case 1:
+		if r.Method == http.MethodPut {
+			return configTypes
+		}
+	case 2:
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/preview") {
+			return configTypes
+		}
+	}
+	if r.Method == http.MethodPut && below(r.URL.Path, "renderers") == 1 {
+		return []string{rendererType}
 	}
 	return nil
 }

@@ -6,7 +6,7 @@
 //	server := &http.Server{Handler: g.Wrap(api.Handler())} // g is a guard.Guard
 //
 // How a request goes: the guard lets it pass → its path chooses a [Route], its
-// key a principal → the body becomes one of the types that the OpenAPI document
+// key, in a header or the cookie of a browser, a principal → the body becomes one of the types that the OpenAPI document
 // shows → the hub does it → the answer is written whole, in one Write. Every
 // route is a row of a table that the mux, the document, the reference page and
 // the matrix test are made from.
@@ -24,7 +24,7 @@
 //   - Handlers start no goroutine. They end when their request does, or when the
 //     hub stops.
 //   - A file is read only once its sender is known. It is served so that a browser
-//     runs nothing of it.
+//     runs nothing of it; a renderer so that a browser runs it without an origin.
 //
 // The package needs a guard.Guard in front, with [BodyTypes] and [UploadLimit]:
 // bodies are taken from it, read whole and scanned, but for uploads.

@@ -181,15 +181,15 @@ func TestFilesOfASpaceAreItsMembers(t *testing.T) {
 
 func TestBodiesByPath(t *testing.T) {
 	for path, want := range map[string]string{
-		"PUT " + agentBase: "yaml", "POST " + agentBase: "", "PUT " + agentBase + "/plans": "", "PUT " + base + "/agents": "", "PUT /v1/agents/a": "",
-		"POST " + files: "upload", "PUT " + files: "", "POST " + files + "/a": "", "POST /v1/files": "", "POST " + base + "/spaces": "",
+		"PUT " + agentBase: "typed", "POST " + agentBase: "", "PUT " + agentBase + "/plans": "", "PUT " + base + "/agents": "", "PUT /v1/agents/a": "",
+		"PUT " + renderers + "/a": "typed", "POST " + renderers + "/a": "", "PUT " + renderers: "", "PUT " + renderers + "/a/b": "", "POST " + files: "upload", "PUT " + files: "", "POST " + files + "/a": "", "POST /v1/files": "", "POST " + base + "/spaces": "",
 	} {
 		method, at, _ := strings.Cut(path, " ")
 		r, err := http.NewRequestWithContext(t.Context(), method, "http://localhost"+at, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := map[bool]string{true: "yaml"}[len(BodyTypes(r)) > 0] + map[bool]string{true: "upload"}[UploadLimit(r) > 0]
+		got := map[bool]string{true: "typed"}[len(BodyTypes(r)) > 0] + map[bool]string{true: "upload"}[UploadLimit(r) > 0]
 		if got != want {
 			t.Errorf("%s takes %q, want %q", path, got, want)
 		}

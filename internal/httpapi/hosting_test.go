@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -102,7 +103,10 @@ func (w *world) parks(session shoal.SessionID, run shoal.RunID, space shoal.Spac
 			}
 			out.pending = append(out.pending, id)
 		}
-		if err := c.SaveMessage(m, nil); err != nil {
+		system, err := hub.NewModelText(confidential)
+		tools, failed := hub.NewModelText([]shoal.ModelTool{})
+		sent := hub.NewSentRequest(0, "none", system, tools, nil)
+		if err := errors.Join(err, failed, c.SaveMessage(m, nil), c.SaveRequest(sent)); err != nil {
 			return err
 		}
 		return c.Park()

@@ -24,45 +24,49 @@ var matrix = map[string]struct {
 	query, body string
 	statuses    string // in the order of callers
 }{
-	"GET /v1/sessions":                  {"", "", "401 401 401  200 200 200  200 200 200"},
-	"POST /v1/sessions":                 {"", `{"name": "more"}`, "401 401 401  403 403 403  403 403 201"},
-	"GET /v1/sessions/{session}":        {"", "", "401 401 401  200 200 404  200 404 200"},
-	"DELETE /v1/sessions/{session}":     {"", "", "401 401 401  403 403 404  403 404 204"},
-	"POST /v1/sessions/{session}/close": {"", "", "401 401 401  403 403 404  403 404 200"},
-	"GET " + sessionPath + "/entities":  {"", "", "401 401 401  200 200 404  200 404 200"},
-	"POST " + sessionPath + "/entities": {"", `{"id": "more"}`, "401 401 401  403 403 404  403 404 201"},
-	"GET " + entityPath:                 {"", "", "401 401 401  200 200 404  200 404 200"},
-	"PATCH " + entityPath:               {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200"},
-	"DELETE " + entityPath:              {"", "", "401 401 401  403 403 404  403 404 204"},
-	"POST " + entityPath + "/wait":      {"", `{"kind": "messages", "timeoutMs": 0}`, "401 401 401  403 403 404  403 404 400"},
-	"GET " + sessionPath + "/spaces":    {"", "", "401 401 401  200 200 404  200 404 200"},
-	"POST " + sessionPath + "/spaces":   {"", `{"name": "more"}`, "401 401 401  201 201 404  403 404 201"},
-	"GET " + spacePath:                  {"", "", "401 401 401  200 404 404  200 404 200"},
-	"PATCH " + spacePath:                {"", `{"name": "more"}`, "401 401 401  200 404 404  403 404 200"},
-	"POST " + spacePath + "/close":      {"", `{"summary": "done"}`, "401 401 401  200 404 404  403 404 200"},
-	"PUT " + memberPath:                 {"", "", "401 401 401  200 404 404  403 404 200"},
-	"DELETE " + memberPath:              {"", "", "401 401 401  200 404 404  403 404 200"},
-	"POST " + spacePath + "/read":       {"", `{"seq": 1}`, "401 401 401  200 404 404  403 404 400"},
-	"GET " + messagesPath:               {"", "", "401 401 401  200 404 404  200 404 200"},
-	"POST " + messagesPath:              {"", `{"text": "more"}`, "401 401 401  201 404 404  403 404 400"},
-	"GET " + spacePath + "/events":      {"", "", "401 401 401  200 404 404  200 404 200"},
-	"GET " + sessionPath + "/events":    {"", "", "401 401 401  200 200 404  200 404 200"},
-	"GET " + sessionPath + "/search":    {"?q=confidential", "", "401 401 401  200 200 404  200 404 200"},
-	"GET " + sessionPath + "/agents":    {"", "", "401 401 401  403 403 404  403 404 200"},
-	"PUT " + agentPath:                  {"", configOf("more"), "401 401 401  403 403 404  403 404 200"},
-	"GET " + agentPath:                  {"", "", "401 401 401  403 403 404  403 404 200"},
-	"DELETE " + agentPath:               {"", "", "401 401 401  403 403 404  403 404 204"},
-	"POST " + agentPath + "/trigger":    {"", `{"serviceName": "more"}`, "401 401 401  403 403 404  202 404 202"},
-	"GET " + agentPath + "/plans":       {"", "", "401 401 401  403 403 404  403 404 200"},
-	"POST " + agentPath + "/plans":      {"", `{"name": "more", "scheduledAt": "2126-11-20T10:00:00Z"}`, "401 401 401  403 403 404  403 404 201"},
-	"PATCH " + planPath:                 {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200"},
-	"DELETE " + planPath:                {"", "", "401 401 401  403 403 404  403 404 204"},
-	"GET " + sessionPath + "/runs":      {"", "", "401 401 401  200 200 404  200 404 200"},
-	"GET " + runPath:                    {"", "", "401 401 401  200 404 404  200 404 200"},
-	"POST " + runPath + "/cancel":       {"", "", "401 401 401  200 404 404  200 404 200"},
-	"GET " + runPath + "/steps":         {"", "", "401 401 401  403 403 404  200 404 200"},
-	"GET " + runPath + "/events":        {"", "", "401 401 401  200 404 404  200 404 200"},
-	"POST " + runPath + "/tool-results": {"", `{"callId": "call-1", "result": 1}`, "401 401 401  200 404 404  200 404 200"},
+	"GET /v1/sessions":                         {"", "", "401 401 401  200 200 200  200 200 200"},
+	"POST /v1/sessions":                        {"", `{"name": "more"}`, "401 401 401  403 403 403  403 403 201"},
+	"GET /v1/sessions/{session}":               {"", "", "401 401 401  200 200 404  200 404 200"},
+	"DELETE /v1/sessions/{session}":            {"", "", "401 401 401  403 403 404  403 404 204"},
+	"POST /v1/sessions/{session}/close":        {"", "", "401 401 401  403 403 404  403 404 200"},
+	"GET " + sessionPath + "/entities":         {"", "", "401 401 401  200 200 404  200 404 200"},
+	"POST " + sessionPath + "/entities":        {"", `{"id": "more"}`, "401 401 401  403 403 404  403 404 201"},
+	"GET " + entityPath:                        {"", "", "401 401 401  200 200 404  200 404 200"},
+	"PATCH " + entityPath:                      {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200"},
+	"DELETE " + entityPath:                     {"", "", "401 401 401  403 403 404  403 404 204"},
+	"POST " + entityPath + "/wait":             {"", `{"kind": "messages", "timeoutMs": 0}`, "401 401 401  403 403 404  403 404 400"},
+	"GET " + sessionPath + "/spaces":           {"", "", "401 401 401  200 200 404  200 404 200"},
+	"POST " + sessionPath + "/spaces":          {"", `{"name": "more"}`, "401 401 401  201 201 404  403 404 201"},
+	"GET " + spacePath:                         {"", "", "401 401 401  200 404 404  200 404 200"},
+	"PATCH " + spacePath:                       {"", `{"name": "more"}`, "401 401 401  200 404 404  403 404 200"},
+	"POST " + spacePath + "/close":             {"", `{"summary": "done"}`, "401 401 401  200 404 404  403 404 200"},
+	"PUT " + memberPath:                        {"", "", "401 401 401  200 404 404  403 404 200"},
+	"DELETE " + memberPath:                     {"", "", "401 401 401  200 404 404  403 404 200"},
+	"POST " + spacePath + "/read":              {"", `{"seq": 1}`, "401 401 401  200 404 404  403 404 400"},
+	"GET " + messagesPath:                      {"", "", "401 401 401  200 404 404  200 404 200"},
+	"POST " + messagesPath:                     {"", `{"text": "more"}`, "401 401 401  201 404 404  403 404 400"},
+	"GET " + spacePath + "/events":             {"", "", "401 401 401  200 404 404  200 404 200"},
+	"GET " + sessionPath + "/events":           {"", "", "401 401 401  200 200 404  200 404 200"},
+	"GET " + sessionPath + "/search":           {"?q=confidential", "", "401 401 401  200 200 404  200 404 200"},
+	"GET " + sessionPath + "/agents":           {"", "", "401 401 401  403 403 404  403 404 200"},
+	"PUT " + agentPath:                         {"", configOf("more"), "401 401 401  403 403 404  403 404 200"},
+	"GET " + agentPath:                         {"", "", "401 401 401  403 403 404  403 404 200"},
+	"DELETE " + agentPath:                      {"", "", "401 401 401  403 403 404  403 404 204"},
+	"GET " + agentPath + "/versions":           {"", "", "401 401 401  403 403 404  403 404 200"},
+	"POST " + agentPath + "/preview":           {"", configOf("more"), "401 401 401  403 403 404  403 404 200"},
+	"POST " + agentPath + "/trigger":           {"", `{"serviceName": "more"}`, "401 401 401  403 403 404  202 404 202"},
+	"GET " + agentPath + "/plans":              {"", "", "401 401 401  403 403 404  403 404 200"},
+	"POST " + agentPath + "/plans":             {"", `{"name": "more", "scheduledAt": "2126-11-20T10:00:00Z"}`, "401 401 401  403 403 404  403 404 201"},
+	"PATCH " + planPath:                        {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200"},
+	"DELETE " + planPath:                       {"", "", "401 401 401  403 403 404  403 404 204"},
+	"GET " + sessionPath + "/runs":             {"", "", "401 401 401  200 200 404  200 404 200"},
+	"GET " + runPath:                           {"", "", "401 401 401  200 404 404  200 404 200"},
+	"POST " + runPath + "/cancel":              {"", "", "401 401 401  200 404 404  200 404 200"},
+	"POST " + runPath + "/retry":               {"", "", "401 401 401  202 404 404  202 404 202"},
+	"GET " + runPath + "/steps":                {"", "", "401 401 401  403 403 404  200 404 200"},
+	"GET " + runPath + "/steps/{step}/request": {"", "", "401 401 401  403 403 404  200 404 200"},
+	"GET " + runPath + "/events":               {"", "", "401 401 401  200 404 404  200 404 200"},
+	"POST " + runPath + "/tool-results":        {"", `{"callId": "call-1", "result": 1}`, "401 401 401  200 404 404  200 404 200"},
 
 	"GET " + sessionPath + "/pending-actions":                   {"", "", "401 401 401  200 200 404  200 404 200"},
 	"POST " + sessionPath + "/pending-actions/{pending}/answer": {"", `{"result": 1}`, "401 401 401  200 404 404  200 404 200"},
@@ -70,6 +74,10 @@ var matrix = map[string]struct {
 	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200"},
 	"POST " + filesPath:                {"?name=more", `{"a": "file"}`, "401 401 401  201 201 404  201 404 201"},
 	"GET " + filesPath + "/{file}":     {"", "", "401 401 401  200 404 404  200 404 200"},
+	"GET " + renderersPath:             {"", "", "401 401 401  200 200 404  200 404 200"},
+	"PUT " + rendererPath:              {"", "<p>more", "401 401 401  403 403 404  403 404 200"},
+	"DELETE " + rendererPath:           {"", "", "401 401 401  403 403 404  403 404 204"},
+	"GET " + rendererPagePath:          {"", "", "401 401 401  200 200 404  200 404 200"},
 	"GET /v1/agent-config.schema.json": {"", "", "200 200 200  200 200 200  200 200 200"},
 
 	"GET /v1/me":            {"", "", "401 401 401  200 200 200  200 200 200"},
@@ -161,11 +169,15 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 	w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`"}`).wants(201)
 
 	other := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)}).wants(201))
-	names := []string{"{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID)}
+	w.do(w.admin, "PUT", at+"/renderers/card", "<p>"+internal, "Content-Type", rendererType).wants(201)
+	names := []string{"{renderer}", "card", "{version}", "1", "{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID)}
 	if slices.ContainsFunc([]string{"/agents", "/plans", "/runs", "/pending-actions", "/usage", "/files"}, func(noun string) bool { return strings.Contains(pattern, noun) }) {
-		names = append(names, f.hosting(session, !strings.HasSuffix(pattern, "/cancel"))...)
+		names = append(names, f.hosting(session, !strings.HasSuffix(pattern, "/cancel") && !strings.HasSuffix(pattern, "/retry"))...)
 	}
 	f.path = strings.NewReplacer(names...)
+	if strings.HasSuffix(pattern, "/retry") {
+		w.do(w.admin, "POST", f.path.Replace(runPath+"/cancel"), nil).wants(200)
+	}
 	return f
 }
 
@@ -185,7 +197,7 @@ func (f *fixture) hosting(session string, parked bool) []string {
 	plan := into[shoal.Plan](w.do(w.admin, "POST", at+"/agents/helper/plans", `{"name": "`+internal+`", "scheduledAt": "2126-11-20T10:00:00Z"}`).wants(201))
 	file := into[shoal.File](w.do(f.keys["member"], "POST", at+"/files", confidential).wants(201))
 	return []string{
-		"{agent}", "helper", "{run}", string(is.run), "{pending}", string(is.pending[0]), "{plan}", string(plan.ID), "{file}", string(file.ID),
+		"{agent}", "helper", "{run}", string(is.run), "{pending}", string(is.pending[0]), "{plan}", string(plan.ID), "{file}", string(file.ID), "{step}", "0",
 	}
 }
 
@@ -198,7 +210,11 @@ func (f *fixture) call(rt Route, secret, query, body string) (int, string) {
 	if body != "" {
 		in = body
 	}
-	res, err := f.server.Client().Do(f.request(ctx, secret, rt.Method, f.path.Replace(rt.Pattern)+query, in))
+	r := f.request(ctx, secret, rt.Method, f.path.Replace(rt.Pattern)+query, in)
+	if strings.HasPrefix(body, "<") {
+		r.Header.Set("Content-Type", rendererType)
+	}
+	res, err := f.server.Client().Do(r)
 	f.must(err)
 	defer res.Body.Close()
 	if strings.HasSuffix(rt.Pattern, "/events") && res.StatusCode == http.StatusOK {

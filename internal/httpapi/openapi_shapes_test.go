@@ -93,3 +93,33 @@ type (
 		Payload     json.RawMessage `json:"payload"`
 	}
 )
+
+// What is in a message to a model, by its type.
+type (
+	ModelTextContent struct {
+		Type string `json:"type" enum:"text"`
+		Text string `json:"text"`
+	}
+	ModelReasoningContent struct {
+		Type string `json:"type" enum:"reasoning"`
+		Text string `json:"text"`
+	}
+	ModelFileContent struct {
+		Type string `json:"type" enum:"file"`
+		shoal.ModelFileInfo
+	}
+	ModelToolCallContent struct {
+		Type       string          `json:"type" enum:"tool_call"`
+		ToolCallID string          `json:"toolCallId"`
+		ToolName   string          `json:"toolName"`
+		Args       json.RawMessage `json:"args"`
+	}
+	ModelToolResultContent struct {
+		Type       string                `json:"type" enum:"tool_result"`
+		ToolCallID string                `json:"toolCallId"`
+		ToolName   string                `json:"toolName"`
+		Status     string                `json:"status"`
+		Text       string                `json:"text"`
+		Files      []shoal.ModelFileInfo `json:"files"`
+	}
+)

@@ -127,6 +127,8 @@ func (d *documentMaker) body(rt route) *huma.RequestBody {
 	case rt.upload:
 		form := &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{"file": binary}, Required: []string{"file"}}
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{anyMedia: {Schema: binary}, "multipart/form-data": {Schema: form}}}
+	case rt.media != "":
+		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{rt.media: {Schema: &huma.Schema{Type: "string"}}}}
 	case rt.in == nil:
 		return nil
 	}
@@ -135,7 +137,7 @@ func (d *documentMaker) body(rt route) *huma.RequestBody {
 		d.registry.Map()["AgentConfig"] = &huma.Schema{Type: "object", AdditionalProperties: true}
 		content.Schema = &huma.Schema{Ref: schemaRefs + "AgentConfig"}
 	}
-	out := &huma.RequestBody{Required: rt.id != "createSession", Content: map[string]*huma.MediaType{"application/json": content}}
+	out := &huma.RequestBody{Required: !rt.bodiless, Content: map[string]*huma.MediaType{"application/json": content}}
 	for _, mediaType := range rt.types {
 		out.Content[mediaType] = &huma.MediaType{Schema: content.Schema}
 	}
@@ -187,7 +189,7 @@ func (d *documentMaker) failures(op *huma.Operation, rt route) {
 	if rt.in != nil {
 		kinds = append(kinds, shoal.InvalidJSON, shoal.InvalidArgument, shoal.TooLarge, shoal.UnsupportedMediaType)
 	}
-	if rt.upload {
+	if rt.upload || rt.media != "" {
 		kinds = append(kinds, shoal.InvalidJSON, shoal.InvalidArgument, shoal.TooLarge, shoal.UnsupportedMediaType)
 	}
 	if rt.once {
@@ -298,6 +300,8 @@ func (d *documentMaker) unions(schemas map[string]*huma.Schema) {
 	schemas["ShownToolPart"] = shown
 	schemas["ToolPart"] = &huma.Schema{OneOf: []*huma.Schema{{Ref: schemaRefs + "ShownToolPart"}, private}}
 	schemas["Trigger"] = one(reflect.TypeFor[SpaceMessageTrigger](), reflect.TypeFor[PlanTrigger](), reflect.TypeFor[ServiceTrigger]())
+	schemas["ModelContent"] = one(reflect.TypeFor[ModelTextContent](), reflect.TypeFor[ModelReasoningContent](), reflect.TypeFor[ModelFileContent](),
+		reflect.TypeFor[ModelToolCallContent](), reflect.TypeFor[ModelToolResultContent]())
 	schemas["NewPart"] = one(reflect.TypeFor[NewTextPart](), reflect.TypeFor[NewFilePart](), reflect.TypeFor[NewDataPart]())
 	schemas["MessageInput"].Properties["parts"].Items = &huma.Schema{Ref: schemaRefs + "NewPart"}
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -18,9 +17,10 @@ func pendingRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: sessionPath + "/pending-actions", do: listPending, id: "listPendingActions", tag: "Pending",
-			summary: "What waits for the caller", about: "For an entity what its spaces show and it may answer, for services and admins everything; in the order of ids.",
+			summary: "What waits for the caller", about: "For an entity what its spaces show and it may answer, for services and admins everything.",
 			query: append([]param{
-				{"status", "`open` unless given; or `answered`, `expired`, `canceled`.", stringParam},
+				{"status", "`open` unless given; or `answered`, `expired`, `canceled`, or several with commas between.", stringParam},
+				{"order", "`oldest` first unless given, or `newest`.", stringParam},
 				{"space", "Only what this space shows.", stringParam},
 				{"run", "Only what this run waits for.", stringParam},
 			}, listParams...),
@@ -45,11 +45,19 @@ func listPending(c *call) error {
 	}
 	space, _ := c.value("space")
 	run, _ := c.value("run")
-	filter := hub.PendingFilter{Status: shoal.PendingOpen, Space: shoal.SpaceID(space), Run: shoal.RunID(run), After: after, Limit: limit + 1}
-	if status, given := c.value("status"); given {
-		if filter.Status = shoal.PendingStatus(status); !slices.Contains(pendingStatuses, filter.Status) {
-			return shoal.Invalid("query.status", "must be one of "+joined(pendingStatuses))
-		}
+	filter := hub.PendingFilter{Space: shoal.SpaceID(space), Run: shoal.RunID(run), After: after, Limit: limit + 1}
+	if filter.Status, err = words(c, "status", pendingStatuses); err != nil {
+		return err
+	}
+	if filter.Status == nil {
+		filter.Status = []shoal.PendingStatus{shoal.PendingOpen}
+	}
+	switch order, _ := c.value("order"); order {
+	case "", "oldest":
+	case "newest":
+		filter.Newest = true
+	default:
+		return shoal.Invalid("query.order", "must be oldest or newest")
 	}
 	found, err := c.Hub.Pending.List(c.ctx(), c.who, c.session(), filter)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(p shoal.PendingAction) string { return string(p.ID) }))

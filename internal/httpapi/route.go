@@ -18,21 +18,23 @@ type route struct {
 	open   bool // needs no key
 	stream bool // answers with server-sent events
 
-	id      string // the operationId
-	tag     string // its group; empty: it is not in the document
-	summary string
-	about   string
-	query   []param
-	in      any      // a value of the body's type; nil: no body
-	example string   // of the body
-	types   []string // of the body, besides JSON
-	upload  bool     // takes a file in place of JSON
-	once    bool     // takes an Idempotency-Key
-	status  int      // of success
-	also    int      // another status of success, with the same body
-	file    bool     // answers with a file
-	out     any      // a value of the answer's type; nil: no body
-	errors  []shoal.Kind
+	id       string // the operationId
+	tag      string // its group; empty: it is not in the document
+	summary  string
+	about    string
+	query    []param
+	in       any      // a value of the body's type; nil: no body
+	example  string   // of the body
+	types    []string // of the body, besides JSON
+	media    string   // of a body that is no JSON; empty: it is
+	upload   bool     // takes a file in place of JSON
+	bodiless bool     // does without a body, too
+	once     bool     // takes an Idempotency-Key
+	status   int      // of success
+	also     int      // another status of success, with the same body
+	file     bool     // answers with a file
+	out      any      // a value of the answer's type; nil: no body
+	errors   []shoal.Kind
 }
 
 // param is a query parameter.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -21,6 +22,9 @@ func runRoutes() []route {
 				{"agent", "Only runs of this agent.", stringParam},
 				{"status", "Only runs in this state, or in one of several with commas between.", stringParam},
 				{"space", "Only runs that a message of this space started, or that wrote to it.", stringParam},
+				{"trigger", "Only runs that this started: `space_message`, `plan` or `service`.", stringParam},
+				{"since", "Only runs that were created from this time on: a time, or a date in UTC.", stringParam},
+				{"until", "Only runs that were created before this time.", stringParam},
 			}, listParams...),
 			status: http.StatusOK, out: page[shoal.Run]{},
 		},
@@ -37,9 +41,23 @@ func runRoutes() []route {
 			status: http.StatusOK, out: shoal.Run{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
+			method: http.MethodPost, path: runPath + "/retry", do: retryRun, id: "retryRun", tag: "Runs",
+			summary: "Start an ended run again",
+			about: "A new run of the same agent with the same trigger, at the same place in the chain of agents, with the newest config. `conflict` for a run that has not ended, " +
+				"and for an agent that is not hosted or not in the space any more. Members of the spaces that show the run, services and admins.",
+			once: true, status: http.StatusAccepted, out: triggered{}, errors: []shoal.Kind{shoal.Conflict, shoal.SessionClosed, shoal.SpaceClosed},
+		},
+		{
 			method: http.MethodGet, path: runPath + "/steps", do: listSteps, id: "listSteps", tag: "Runs",
 			summary: "Read the steps of a run", about: "The model calls with their tool calls, the open one included, in order. Services and admins.",
 			status: http.StatusOK, out: page[shoal.Step]{},
+		},
+		{
+			method: http.MethodGet, path: runPath + "/steps/{step}/request", do: getRequest, id: "getModelRequest", tag: "Runs",
+			summary: "Read what the model was sent for a step",
+			about: "The system prompt, the tools and the messages as they went to the model, also where the history was made shorter for it; the last of several attempts. " +
+				"The bytes of files and what only the provider reads are left out. Services and admins.",
+			status: http.StatusOK, out: shoal.ModelRequest{}, errors: []shoal.Kind{shoal.InvalidArgument},
 		},
 		{
 			method: http.MethodPost, path: runPath + "/tool-results", do: answerCall, id: "submitToolResult", tag: "Runs",
@@ -65,6 +83,9 @@ var runStatuses = []shoal.RunStatus{
 	shoal.RunQueued, shoal.RunRunning, shoal.RunWaitingTool, shoal.RunWaitingReply, shoal.RunCompleted, shoal.RunFailed, shoal.RunCanceled,
 }
 
+// triggerTypes are all of them.
+var triggerTypes = []shoal.TriggerType{shoal.SpaceMessageTrigger, shoal.PlanTrigger, shoal.ServiceTrigger}
+
 func listRuns(c *call) error {
 	before, limit, err := idCursor[shoal.RunID](c)
 	if err != nil {
@@ -73,16 +94,37 @@ func listRuns(c *call) error {
 	agent, _ := c.value("agent")
 	space, _ := c.value("space")
 	filter := hub.RunFilter{Agent: shoal.EntityID(agent), Space: shoal.SpaceID(space), Before: before, Limit: limit + 1}
-	if said, _ := c.value("status"); said != "" {
-		for word := range strings.SplitSeq(said, ",") {
-			if !slices.Contains(runStatuses, shoal.RunStatus(word)) {
-				return shoal.Invalid("query.status", "must be of "+joined(runStatuses)+"; several have commas between")
-			}
-			filter.Status = append(filter.Status, shoal.RunStatus(word))
-		}
+	if filter.Status, err = words(c, "status", runStatuses); err != nil {
+		return err
+	}
+	if filter.Since, err = c.time("since"); err != nil {
+		return err
+	}
+	if filter.Until, err = c.time("until"); err != nil {
+		return err
+	}
+	trigger, _ := c.value("trigger")
+	if filter.Trigger = shoal.TriggerType(trigger); trigger != "" && !slices.Contains(triggerTypes, filter.Trigger) {
+		return shoal.Invalid("query.trigger", "must be one of "+joined(triggerTypes))
 	}
 	found, err := c.Hub.Runs.List(c.ctx(), c.who, c.session(), filter)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(r shoal.Run) string { return string(r.ID) }))
+}
+
+// words returns a parameter that holds some of the known words, with commas between;
+// nil if it was not given.
+func words[T ~string](c *call, name string, known []T) (out []T, err error) {
+	said, _ := c.value(name)
+	if said == "" {
+		return nil, nil
+	}
+	for word := range strings.SplitSeq(said, ",") {
+		if !slices.Contains(known, T(word)) {
+			return nil, shoal.Invalid("query."+name, "must be of "+joined(known)+"; several have commas between")
+		}
+		out = append(out, T(word))
+	}
+	return out, nil
 }
 
 // joined lists words for a sentence.
@@ -104,9 +146,23 @@ func cancelRun(c *call) error {
 	return c.answerOr(err, http.StatusOK, ended)
 }
 
+func retryRun(c *call) error {
+	run, err := c.Hub.Runs.Retry(c.ctx(), c.who, c.session(), c.run(), c.idempotencyKey())
+	return c.answerOr(err, http.StatusAccepted, triggered{run.ID, run.AgentID, run.Status})
+}
+
 func listSteps(c *call) error {
 	steps, err := c.Hub.Runs.Steps(c.ctx(), c.who, c.session(), c.run())
 	return c.answerOr(err, http.StatusOK, pageOf(steps, len(steps), nil))
+}
+
+func getRequest(c *call) error {
+	step, err := strconv.Atoi(c.r.PathValue("step"))
+	if err != nil || step < 0 {
+		return shoal.Invalid("path.step", "must be the index of a step, counted from 0")
+	}
+	sent, err := c.Hub.Runs.Request(c.ctx(), c.who, c.session(), c.run(), step)
+	return c.answerOr(err, http.StatusOK, sent)
 }
 
 func answerCall(c *call) error {

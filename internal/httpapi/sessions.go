@@ -16,7 +16,7 @@ func sessionRoutes() []route {
 		{
 			method: http.MethodPost, path: "/v1/sessions", do: createSession, id: "createSession", tag: "Sessions",
 			summary: "Create a session", about: "Without an id the session gets a generated one. Admins only.",
-			in: shoal.NewSession{}, example: `{"id": "shop", "name": "The shop"}`, once: true,
+			in: shoal.NewSession{}, example: `{"id": "shop", "name": "The shop"}`, bodiless: true, once: true,
 			status: http.StatusCreated, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists},
 		},
 		{

@@ -203,14 +203,24 @@ func TestStreamEndsWithTheMembership(t *testing.T) {
 func TestStreamEndsWithItsKey(t *testing.T) {
 	for name, c := range map[string]struct {
 		heartbeat, life time.Duration
-	}{"expired": {20 * time.Millisecond, 2 * time.Second}, "revoked": {time.Hour, time.Hour}} {
+		cookie          bool
+	}{
+		"expired": {20 * time.Millisecond, 2 * time.Second, false}, "revoked": {time.Hour, time.Hour, false},
+		"expired in a cookie": {20 * time.Millisecond, 2 * time.Second, true}, "revoked in a cookie": {time.Hour, time.Hour, true},
+	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w, ann, _ := conversation(t, func(o *Options) { o.Heartbeat = c.heartbeat })
 			ends := shoal.At(time.Now().Add(c.life))
 			key := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bot", ExpiresAt: &ends}).wants(201))
-			l := w.follow(*key.Secret, shopEvents)
+			secret, header := *key.Secret, []string{}
+			if c.cookie {
+				secret, header = "", []string{"Cookie", w.cookie(secret)}
+			}
+			l := w.follow(secret, shopEvents, header...)
 			l.wants("snapshot")
-			if name == "revoked" {
+			revoked := c.life == time.Hour
+			if revoked {
 				w.do(w.admin, "DELETE", "/v1/keys/"+string(key.ID), nil).wants(204)
 				w.post(ann, "shop", "not for a revoked key")
 			}
@@ -219,7 +229,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 				if !ok {
 					return
 				}
-				if ev.name != "" && (name == "revoked" || ev.name != "entity.updated") {
+				if ev.name != "" && (revoked || ev.name != "entity.updated") {
 					t.Fatalf("the revoked key gets %s %s", ev.name, ev.data)
 				}
 			}

@@ -24,6 +24,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -55,16 +56,19 @@ func newWorldWith(t testing.TB, h hub.Options, change ...func(*Options)) *world 
 	h.Store, h.Bus = store, localbus.New()
 	w.hub = hub.New(h)
 	w.must(w.hub.Start(t.Context()))
-	w.auth = auth.New(w.hub, auth.Options{})
+	g, err := guard.New(guard.Options{Accept: BodyTypes, Upload: UploadLimit})
+	w.must(err)
+	w.auth = auth.New(w.hub, auth.Options{Guard: g})
 	w.admin = auth.NewSecret()
 	w.must(w.hub.Keys.Adopt(t.Context(), "test", auth.Hash(w.admin)))
-	o := Options{Hub: w.hub, Auth: w.auth, Version: "test", Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	executor, err := run.New(run.Options{Hub: w.hub}) // it executes nothing
+	w.must(err)
+	t.Cleanup(executor.Stop)
+	o := Options{Preview: executor.Preview, Hub: w.hub, Auth: w.auth, Version: "test", Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, c := range change {
 		c(&o)
 	}
 	w.api = New(o)
-	g, err := guard.New(guard.Options{Accept: BodyTypes, Upload: UploadLimit})
-	w.must(err)
 	w.server = httptest.NewServer(g.Wrap(w.api.Handler()))
 	t.Cleanup(func() {
 		w.hub.Stop()

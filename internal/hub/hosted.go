@@ -93,7 +93,7 @@ func beAgent(ch *change, n StoredAgent) error {
 		return err
 	}
 	if e.Kind == shoal.Human {
-		return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a person; only an agent can be given a configuration. Choose another id.", n.ID))
+		return notAnAgent(n.ID)
 	}
 	named := e.Name
 	e.Name, e.Description = n.Name, n.Description

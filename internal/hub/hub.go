@@ -35,19 +35,20 @@ type Options struct {
 // Hub is the conversation. Its nouns hold the methods. It is safe for
 // concurrent use.
 type Hub struct {
-	Sessions *Sessions
-	Entities *Entities
-	Spaces   *Spaces
-	Messages *Messages
-	Inbox    *Inbox
-	Events   *Events
-	Keys     *Keys
-	Agents   *Agents
-	Runs     *Runs
-	Pending  *Pending
-	Plans    *Plans
-	Files    *Files
-	Usage    *Usage
+	Sessions  *Sessions
+	Entities  *Entities
+	Spaces    *Spaces
+	Messages  *Messages
+	Inbox     *Inbox
+	Events    *Events
+	Keys      *Keys
+	Agents    *Agents
+	Runs      *Runs
+	Pending   *Pending
+	Plans     *Plans
+	Files     *Files
+	Usage     *Usage
+	Renderers *Renderers
 	// Work is for what executes runs, and for nobody else.
 	Work *Work
 
@@ -88,6 +89,7 @@ func New(o Options) *Hub {
 	h.Plans = &Plans{c}
 	h.Files = &Files{c}
 	h.Usage = &Usage{c}
+	h.Renderers = &Renderers{c}
 	h.Work = &Work{c}
 	return h
 }

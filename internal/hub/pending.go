@@ -12,7 +12,7 @@ import (
 // Pending is what runs wait for somebody to do.
 type Pending struct{ *core }
 
-// List returns what waits for the caller, in the order of ids: for an entity what
+// List returns what waits for the caller, in the filter's order: for an entity what
 // its spaces show and what it may answer, for services and admins everything.
 // NotFound for a space that the caller does not see.
 func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter PendingFilter) (out []shoal.PendingAction, err error) {

@@ -193,18 +193,6 @@ func (r *Runs) Steps(ctx context.Context, who shoal.Principal, session shoal.Ses
 	return out, err
 }
 
-// stepsOf returns the steps of a run as others read them.
-func stepsOf(tx Tx, session shoal.SessionID, id shoal.RunID) ([]shoal.Step, error) {
-	steps, err := tx.RunSteps(session, id)
-	out := make([]shoal.Step, len(steps))
-	for i, s := range steps {
-		if out[i] = s.Step; out[i].ToolCalls == nil {
-			out[i].ToolCalls = []shoal.StepCall{}
-		}
-	}
-	return out, err
-}
-
 // cancelWithin is how long a cancellation waits for the end.
 const cancelWithin = 3 * time.Second
 

@@ -260,7 +260,7 @@ func leaveMessages(ch *change, session shoal.SessionID, space shoal.SpaceID, age
 			return err
 		}
 	}
-	rows, err := ch.PendingActions(session, PendingFilter{Status: shoal.PendingOpen, Space: space})
+	rows, err := ch.PendingActions(session, PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Space: space})
 	if err != nil {
 		return err
 	}

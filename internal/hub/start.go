@@ -81,21 +81,28 @@ func (s start) run(ch *change) (r StoredRun, refused bool, err error) {
 			return r, false, err
 		}
 	}
-	asleep := false
+	asleep, refused, err := s.behind(ch, as)
+	if err != nil || refused {
+		return r, refused, err
+	}
+	r, err = s.at(ch, as, now, asleep)
+	return r, false, err
+}
+
+// behind reports how the agent takes one more run in the space: whether the run has
+// to wait for the end of another, or is not taken at all.
+func (s start) behind(ch *change, as StoredAgent) (asleep, refused bool, err error) {
 	switch as.OnNewMessage {
 	case "reject", "enqueue":
 		at, err := s.findActive(ch, busy)
 		if err != nil || at != nil && as.OnNewMessage == "reject" {
-			return r, at != nil, err
+			return false, at != nil, err
 		}
-		asleep = at != nil
+		return at != nil, false, nil
 	case "interrupt":
-		if asleep, err = s.interrupt(ch); err != nil {
-			return r, false, err
-		}
+		asleep, err = s.interrupt(ch)
 	}
-	r, err = s.at(ch, as, now, asleep)
-	return r, false, err
+	return asleep, false, err
 }
 
 // instead makes a newer message the trigger of a run that nobody has begun.

@@ -49,12 +49,14 @@ type Tx interface {
 	AgentTx
 	RunTx
 	StepTx
+	RequestTx
 	ComposedTx
 	PendingTx
 	PlanTx
 	NoteTx
 	UsageTx
 	FileTx
+	RendererTx
 	// Now is the time of the database's clock, by which leases are judged.
 	Now() (shoal.Time, error)
 }

@@ -12,6 +12,9 @@ type AgentTx interface {
 	HostedAgent(session shoal.SessionID, id shoal.EntityID) (StoredAgent, error)
 	// HostedAgentAt returns one version, also of an agent that is hosted no more.
 	HostedAgentAt(session shoal.SessionID, id shoal.EntityID, version int) (StoredAgent, error)
+	// HostedAgentVersions lists the versions of an agent, the newest first, those
+	// below the given one (0: all), also of an agent that is hosted no more.
+	HostedAgentVersions(session shoal.SessionID, id shoal.EntityID, before, limit int) ([]StoredAgent, error)
 	// HostedAgents lists the newest versions in the order of ids, those after the
 	// given one.
 	HostedAgents(session shoal.SessionID, after shoal.EntityID, limit int) ([]StoredAgent, error)
@@ -89,14 +92,16 @@ type StoredRun struct {
 
 // RunFilter chooses runs; empty fields choose all. Space keeps the runs that a
 // message of that space started or that wrote to it. Reader keeps those that this
-// entity may see: of its spaces.
+// entity may see: of its spaces. Since and Until bound CreatedAt, Until excluded.
 type RunFilter struct {
-	Agent  shoal.EntityID
-	Status []shoal.RunStatus
-	Space  shoal.SpaceID
-	Reader shoal.EntityID
-	Before shoal.RunID
-	Limit  int
+	Agent        shoal.EntityID
+	Status       []shoal.RunStatus
+	Trigger      shoal.TriggerType
+	Space        shoal.SpaceID
+	Reader       shoal.EntityID
+	Since, Until *shoal.Time
+	Before       shoal.RunID
+	Limit        int
 }
 
 // StepTx keeps the steps of runs and what hosted agents remember of their
@@ -183,8 +188,8 @@ type PendingTx interface {
 	UpdatePending(p StoredPending) error
 	// PendingOf returns those of a run in the order of their opening, in any state.
 	PendingOf(session shoal.SessionID, run shoal.RunID) ([]StoredPending, error)
-	// PendingActions lists pending actions (no waits of the server's own) in the
-	// order of ids.
+	// PendingActions lists pending actions (no waits of the server's own), in the
+	// order that the filter says.
 	PendingActions(session shoal.SessionID, filter PendingFilter) ([]StoredPending, error)
 	// ReplyWaits returns the open waits for a reply in a space.
 	ReplyWaits(session shoal.SessionID, space shoal.SpaceID) ([]StoredPending, error)
@@ -249,13 +254,15 @@ type ReplyFrom struct {
 }
 
 // PendingFilter chooses pending actions; empty fields choose all. Reader keeps
-// those that a space of this entity shows.
+// those that a space of this entity shows. They come in the order of ids, those
+// after the given one; with Newest the other way round, those before it.
 type PendingFilter struct {
-	Status shoal.PendingStatus
+	Status []shoal.PendingStatus
 	Space  shoal.SpaceID
 	Run    shoal.RunID
 	Reader shoal.EntityID
 	After  shoal.PendingID
+	Newest bool
 	Limit  int
 }
 

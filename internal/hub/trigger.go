@@ -89,6 +89,12 @@ func startOn(ch *change, s shoal.Space, m shoal.Message, sender shoal.Entity, ag
 	if tooDeep(cause) {
 		return false, tellTooDeep(ch, s, agent, cause)
 	}
+	t := messageTrigger(s, m, sender)
+	return start{session: s.SessionID, agent: agent, trigger: t, cause: cause, requester: string(sender.ID)}.onMessage(ch)
+}
+
+// messageTrigger is a message as what starts a run.
+func messageTrigger(s shoal.Space, m shoal.Message, sender shoal.Entity) shoal.Trigger {
 	t := shoal.Trigger{
 		Type: shoal.SpaceMessageTrigger, SpaceID: s.ID, SpaceName: s.Name, MessageID: m.ID, MessageContent: m.Text(),
 		SenderEntityID: sender.ID, SenderName: sender.Name, SenderType: sender.Kind,
@@ -96,7 +102,7 @@ func startOn(ch *change, s shoal.Space, m shoal.Message, sender shoal.Entity, ag
 	if sender.Kind == shoal.Agent {
 		t.MentionReason = sender.Name + " mentioned you."
 	}
-	return start{session: s.SessionID, agent: agent, trigger: t, cause: cause, requester: string(sender.ID)}.onMessage(ch)
+	return t
 }
 
 // repliedTo notes whose waits a message has satisfied.

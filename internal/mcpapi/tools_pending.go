@@ -19,7 +19,7 @@ func listPendingActions() *tool {
 		output: list[shoal.PendingAction]{},
 		call: func(ctx context.Context, c *call) (result, error) {
 			found, err := c.Hub.Pending.List(ctx, c.who, c.session, hub.PendingFilter{
-				Status: shoal.PendingOpen, After: shoal.PendingID(c.text("cursor")), Limit: shoal.MaxPage + 1,
+				Status: []shoal.PendingStatus{shoal.PendingOpen}, After: shoal.PendingID(c.text("cursor")), Limit: shoal.MaxPage + 1,
 			})
 			if err != nil {
 				return result{}, err

@@ -86,23 +86,34 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 		return nil, closed, err
 	}
 	x.model = model.Info()
-	prompt, err := spacetool.Prompt(x.ctx, x.forTools())
+	o, missing, err := x.equip(connectTimeout)
 	if err != nil {
 		return nil, closed, err
 	}
-	builtIn, err := spacetool.Tools(x.ctx, x.forTools())
-	if err != nil {
-		return nil, closed, err
-	}
-	o := options(x.config)
-	o.Instructions = prompt
+	x.complain(missing)
 	o.TurnTimeout = x.store.left(time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond)
-	o.Tools = append(builtIn, x.configured(x.config)...)
-	o.Tools = append(o.Tools, x.serverTools(x.ctx, x.config, o.Tools)...)
-	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, x.pictures()}
+	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, x.pictures(), x.seen.request()}
+	o.Observers = []agent.Observer{x.seen}
 	o.Answer = x.answer
 	a, err = agent.New(model, o)
 	return a, closed, err
+}
+
+// equip returns the options of the run's agent as far as a model sees them: the
+// prompt and the tools. Servers get so long to answer; what is missing of them is
+// told.
+func (x *execution) equip(patience time.Duration) (o agent.Options, missing []missingTools, err error) {
+	o = options(x.config)
+	if o.Instructions, err = spacetool.Prompt(x.ctx, x.forTools()); err != nil {
+		return o, nil, err
+	}
+	if o.Tools, err = spacetool.Tools(x.ctx, x.forTools()); err != nil {
+		return o, nil, err
+	}
+	o.Tools = append(o.Tools, x.configured(x.config)...)
+	more, missing := x.serverTools(x.ctx, x.config, o.Tools, patience)
+	o.Tools = append(o.Tools, more...)
+	return o, missing, nil
 }
 
 // configured returns the tools that makeTools noted.
@@ -196,7 +207,9 @@ func (x *execution) asked(ctx context.Context, id shoal.EntityID) (*agent.Agent,
 		o.TurnTimeout = -1
 	}
 	o.Tools = x.configured(&own)
-	o.Tools = append(o.Tools, x.serverTools(ctx, &own, o.Tools)...)
+	more, missing := x.serverTools(ctx, &own, o.Tools, connectTimeout)
+	x.complain(missing)
+	o.Tools = append(o.Tools, more...)
 	o.Middleware = []agent.Middleware{x.pictures()} // the caller's history may hold some
 	return agent.New(model, o)
 }

@@ -35,7 +35,7 @@ func TestQuestionOfAnyCharacters(t *testing.T) {
 	w.shopkeeper(script.PerTurn(calls(call("c1", "ask_user", `{"question":"Which\u0000 one?"}`)), silent), "")
 	id := w.says("Hello")
 	w.reaches(id, shoal.RunWaitingTool)
-	open, err := w.hub.Pending.List(t.Context(), ann, session, hub.PendingFilter{Status: shoal.PendingOpen})
+	open, err := w.hub.Pending.List(t.Context(), ann, session, hub.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}})
 	w.must(err)
 	if len(open) != 1 || *open[0].Question != "Which\uFFFD one?" {
 		t.Errorf("what waits is %+v", open)

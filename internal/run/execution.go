@@ -37,6 +37,7 @@ type execution struct {
 	rows   []hub.StoredPending
 	model  agent.ModelInfo
 	store  *store
+	seen   *witness
 
 	toolsMu sync.Mutex                       // agents that tools ask add theirs
 	tools   map[string]map[string]*tool.Tool // by agent and name
@@ -55,14 +56,15 @@ type execution struct {
 	thought   thought
 }
 
-// newExecution takes a claimed run.
-func newExecution(e *Executor, r hub.StoredRun) *execution {
+// newExecution takes a claimed run; ctx ends it.
+func newExecution(ctx context.Context, e *Executor, r hub.StoredRun) *execution {
 	x := &execution{
 		e: e, hub: e.hub, lease: leaseOf(r), run: r, began: time.Now(),
 		log:   e.log.With("session", r.SessionID, "run", r.ID, "agent", r.AgentID),
 		tools: map[string]map[string]*tool.Tool{},
 	}
-	x.ctx, x.cancel = context.WithCancelCause(e.ctx)
+	x.seen = newWitness(x)
+	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	return x
 }
 

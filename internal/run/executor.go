@@ -206,7 +206,7 @@ func (e *Executor) room() int {
 
 // launch executes one run on a goroutine of its own.
 func (e *Executor) launch(r hub.StoredRun) {
-	x := newExecution(e, r)
+	x := newExecution(e.ctx, e, r)
 	e.mu.Lock()
 	e.held[x.lease] = x
 	e.mu.Unlock()

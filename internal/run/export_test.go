@@ -16,7 +16,7 @@ func OpenStore(ctx context.Context, h *hub.Hub, r hub.StoredRun) (agent.Store, e
 	if err != nil {
 		return nil, err
 	}
-	x := newExecution(e, r)
+	x := newExecution(ctx, e, r)
 	if err := x.load(); err != nil {
 		return nil, err
 	}
@@ -52,3 +52,6 @@ func Arrange(began []shoal.RunID, said map[shoal.RunID][]agent.Message, text str
 
 // VendorModel is Executor.vendorModel.
 func VendorModel(e *Executor, c *agentconfig.Config) (agent.Model, error) { return e.vendorModel(c) }
+
+// PublicRequest is publicRequest.
+var PublicRequest = publicRequest

@@ -44,6 +44,7 @@ func openStore(x *execution, tx hub.Tx) (*store, error) {
 			return nil, &unreadableError{fmt.Sprintf("step %d", row.Index), err}
 		}
 		s.starts[row.Index] = row.StartedAt
+		x.seen.recall(row.Step, row.Done)
 		s.steps = append(s.steps, step)
 		if step.Done {
 			s.done, s.used = row.Index+1, s.used.Add(row.Usage)

@@ -205,7 +205,7 @@ func (p *performance) part(e compose.Effect) error {
 		if e.Place.Tool == "" {
 			return p.tell(e.Place, shoal.EventTextStart, &shoal.TextData{})
 		}
-		return p.tell(e.Place, shoal.EventToolInputStart, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool})
+		return p.tell(e.Place, shoal.EventToolInputStart, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Display: e.Part.Hints})
 	case compose.ResetPart:
 		return p.tell(e.Place, shoal.EventPartReset, &shoal.PartResetData{Offset: e.Offset})
 	case compose.RemovePart:

@@ -44,7 +44,7 @@ func TestTextInOrder(t *testing.T) {
 }
 
 const cards = `"tools":[
-	{"name":"lamp","displayTool":true,"execution":{"mode":"static","output":{"price":5}},"inputSchema":{"type":"object","properties":{"size":{"type":"number"}}}},
+	{"name":"lamp","displayTool":true,"display":{"customUI":"Lamp"},"execution":{"mode":"static","output":{"price":5}},"inputSchema":{"type":"object","properties":{"size":{"type":"number"}}}},
 	{"name":"pick","displayTool":true,"execution":{"mode":"no-execution"},"outputSchema":{"type":"object","required":["chosen"]}},
 	{"name":"ask","execution":{"mode":"no-execution"}},
 	{"name":"danger","requiresPermission":true,"displayTool":true,"execution":{"mode":"static","output":{"done":1}}},

@@ -94,7 +94,13 @@ func (x *execution) answer(_ context.Context, p agent.Pending) (agent.Answer, bo
 	if p.Kind != agent.ClientCall || p.Call.Name != spacetool.SendTool || p.Conversation != string(x.run.ID) {
 		return agent.Answer{}, false // also those of agents that are asked, from other goroutines
 	}
-	a, done, err := x.send(p)
+	var a agent.Answer
+	var done bool
+	var err error
+	x.seen.performs(p.Call.ID, func() bool {
+		a, done, err = x.send(p)
+		return done
+	})
 	if err != nil {
 		x.fail(err)
 	}

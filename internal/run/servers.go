@@ -14,46 +14,61 @@ import (
 // connectTimeout bounds how long a run waits for its MCP servers.
 const connectTimeout = 10 * time.Second
 
-// serverTools connects to a configuration's MCP servers and returns their tools.
-// One that cannot be reached is left out, and so is a tool whose name is taken:
-// what a server offers today must not break the agent.
-func (x *execution) serverTools(ctx context.Context, c *agentconfig.Config, taken []agent.Tool) []agent.Tool {
+// missingTools is what an agent has to do without: all tools of an MCP server that
+// could not be reached, or the one tool whose name is taken.
+type missingTools struct {
+	server, tool string
+	err          error
+}
+
+// complain tells the operator.
+func (x *execution) complain(missing []missingTools) {
+	for _, m := range missing {
+		if m.tool != "" {
+			x.log.Warn("a tool of an MCP server is left out: its name is taken", "server", m.server, "tool", m.tool)
+		} else {
+			x.log.Warn("the run goes on without an MCP server", "server", m.server, "error", m.err)
+		}
+	}
+}
+
+// serverTools connects to a configuration's MCP servers, each within patience, and
+// returns their tools. One that cannot be reached is left out, and so is a tool
+// whose name is taken: what a server offers today must not break the agent.
+func (x *execution) serverTools(ctx context.Context, c *agentconfig.Config, taken []agent.Tool, patience time.Duration) (out []agent.Tool, missing []missingTools) {
 	connections := make([]*mcptool.Connection, len(c.MCP.Servers))
+	failures := make([]error, len(c.MCP.Servers))
 	var connecting sync.WaitGroup
 	for i, s := range c.MCP.Servers {
-		connecting.Go(func() {
-			var err error
-			if connections[i], err = x.connect(ctx, c, s); err != nil {
-				x.log.Warn("the run goes on without an MCP server", "server", s.Name, "error", err)
-			}
-		})
+		connecting.Go(func() { connections[i], failures[i] = x.connect(ctx, c, s, patience) })
 	}
 	connecting.Wait()
 	names := map[string]bool{}
 	for _, t := range taken {
 		names[t.Spec().Name] = true
 	}
-	var out []agent.Tool
 	for i, conn := range connections {
-		if conn == nil {
+		server := c.MCP.Servers[i].Name
+		if failures[i] != nil {
+			missing = append(missing, missingTools{server: server, err: failures[i]})
 			continue
 		}
 		x.keepServer(conn)
 		for _, t := range conn.Tools() {
 			name := t.Spec().Name
 			if names[name] {
-				x.log.Warn("a tool of an MCP server is left out: its name is taken", "server", c.MCP.Servers[i].Name, "tool", name)
+				missing = append(missing, missingTools{server: server, tool: name})
 				continue
 			}
 			names[name] = true
 			out = append(out, t)
 		}
 	}
-	return out
+	return out, missing
 }
 
 // connect connects to one server, within the network that tools may reach.
-func (x *execution) connect(ctx context.Context, c *agentconfig.Config, s agentconfig.Server) (*mcptool.Connection, error) {
+func (x *execution) connect(ctx context.Context, c *agentconfig.Config, s agentconfig.Server, patience time.Duration) (*mcptool.Connection, error) {
 	headers := make(map[string]string, len(s.Headers))
 	for name, text := range s.Headers {
 		value, err := tool.Expand(text, x.e.o.Env)
@@ -62,7 +77,7 @@ func (x *execution) connect(ctx context.Context, c *agentconfig.Config, s agentc
 		}
 		headers[name] = value
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	permission := s.RequiresPermission
 	return mcptool.Connect(ctx, mcptool.Server{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -189,12 +190,18 @@ func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step a
 		s.failed = s.failed || !stored
 		s.committed.Broadcast()
 	}()
+	sent := s.x.seen.unstored(ctx, step.Index)
 	err := s.write(ctx, id, func() error { return s.memory.Commit(ctx, id, ref, step) }, func(c *hub.RunChange, _ agent.Record) error {
+		if err := keepSent(c, sent); err != nil {
+			return err
+		}
 		public := s.x.publicStep(step, s.startOf(step))
 		used = s.used.Add(public.Usage)
 		return s.keepStep(c, step, public, used)
 	})
-	stored = err == nil
+	if stored = err == nil; stored {
+		s.x.seen.stored(sent)
+	}
 	return err
 }
 
@@ -233,10 +240,15 @@ func (s *store) keepStep(c *hub.RunChange, step agent.Step, public shoal.Step, u
 // End implements [agent.Store]. What an ended turn leaves to later runs goes into
 // the agent's conversation.
 func (s *store) End(ctx context.Context, id string, ref agent.TurnRef, end agent.TurnEnd) error {
+	var sent []hub.SentRequest
 	if id == string(s.x.run.ID) {
 		end = s.x.verdict(end)
+		sent = s.x.seen.unstored(ctx, math.MaxInt) // also of a call that came to nothing
 	}
 	return s.write(ctx, id, func() error { return s.memory.End(ctx, id, ref, end) }, func(c *hub.RunChange, r agent.Record) error {
+		if err := keepSent(c, sent); err != nil {
+			return err
+		}
 		k := *s.kept
 		if end.Outcome == agent.Waiting {
 			k.Waiting = true

@@ -53,6 +53,8 @@ func (o *told) take(w *world, e shoal.Event) {
 		Delta  string
 		Text   string
 		Args   json.RawMessage
+		Tool   string          `json:"toolName"`
+		Hints  json.RawMessage `json:"display"`
 	}
 	w.must(json.Unmarshal(e.Data, &data))
 	switch id := data.PartID; e.Type {
@@ -61,6 +63,10 @@ func (o *told) take(w *world, e shoal.Event) {
 			w.t.Errorf("a delta of %s is at %d, with %d bytes told", id, data.Offset, len(o.parts[id]))
 		}
 		o.parts[id] += data.Delta
+	case shoal.EventToolInputStart:
+		if data.Tool == "lamp" && string(data.Hints) != `{"customUI":"Lamp"}` {
+			w.t.Errorf("how the lamp is drawn was told as %q at its beginning", data.Hints)
+		}
 	case shoal.EventTextEnd:
 		o.final[id] = data.Text
 	case shoal.EventToolInputAvailable:

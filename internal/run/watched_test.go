@@ -2,9 +2,11 @@ package run_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -18,6 +20,36 @@ type watchedStore struct {
 	after   int           // changes that are let through before
 	said    chan struct{} // closed when it refused
 	once    bool          // only the next change is refused
+
+	texts    []hub.ModelText // that were handed in, in their order
+	requests []hub.StoredRequest
+}
+
+// watchedTx notes what is stored of what models were sent.
+type watchedTx struct {
+	hub.Tx
+	s *watchedStore
+}
+
+func (t watchedTx) PutTexts(session shoal.SessionID, texts []hub.ModelText) error {
+	t.s.mu.Lock()
+	t.s.texts = append(t.s.texts, texts...)
+	t.s.mu.Unlock()
+	return t.Tx.PutTexts(session, texts)
+}
+
+func (t watchedTx) PutRequest(session shoal.SessionID, run shoal.RunID, r hub.StoredRequest) error {
+	t.s.mu.Lock()
+	t.s.requests = append(t.s.requests, r)
+	t.s.mu.Unlock()
+	return t.Tx.PutRequest(session, run, r)
+}
+
+// kept returns what was handed in so far of what models were sent.
+func (s *watchedStore) kept() ([]hub.ModelText, []hub.StoredRequest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.texts), slices.Clone(s.requests)
 }
 
 // refused is closed when the store has refused something since it was told to.
@@ -69,7 +101,7 @@ func (s *watchedStore) Update(ctx context.Context, fn func(hub.Tx) error) error 
 	if refuse != nil {
 		return refuse
 	}
-	err := s.Store.Update(ctx, fn)
+	err := s.Store.Update(ctx, func(tx hub.Tx) error { return fn(watchedTx{tx, s}) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.changed)

@@ -42,6 +42,7 @@ type world struct {
 	hub   *hub.Hub
 	exe   *run.Executor
 	limit int // of runs at once; 0 is the default
+	env   map[string]string
 
 	mu     sync.Mutex
 	models map[shoal.EntityID]agent.Model
@@ -97,9 +98,14 @@ func (w *world) tryStart() error {
 	network, err := tool.NewNetwork(tool.NetworkOptions{Private: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	w.must(err)
 	w.t.Cleanup(network.Close)
-	w.exe, err = run.New(run.Options{Hub: w.hub, Alone: true, Limit: w.limit, Models: w.model, Network: network, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil))})
+	w.exe, err = run.New(run.Options{Hub: w.hub, Alone: true, Limit: w.limit, Models: w.model, Network: network, Env: w.getenv, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil))})
 	w.must(err)
 	return w.exe.Start(w.t.Context())
+}
+
+func (w *world) getenv(name string) (string, bool) {
+	value, ok := w.env[name]
+	return value, ok
 }
 
 func (w *world) model(c *agentconfig.Config) (agent.Model, error) {

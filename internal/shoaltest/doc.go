@@ -71,11 +71,13 @@
 //	key NAME ROLE [ENTITY] [human] [expires=1h] [by=ACTOR]         revoke NAME [by=ACTOR]
 //	check NAME                        whom the key proves
 //	agent ID [name=] [description=] [on=enqueue|interrupt|reject] [settle=1s] [steps=5] [by=ACTOR]
-//	                                  hosts the agent with that configuration; hosted ACTOR lists them
+//	                                  hosts the agent with that configuration; hosted ACTOR lists them, and
+//	                                  versions ACTOR ID [before=N] its versions
 //	unhost ID [by=ACTOR]              its configuration is deleted
 //	trigger ACTOR AGENT SERVICE [payload=JSON] [once=KEY]          starts a run; run1 is the first that is shown
 //	runs ACTOR [agent=] [space=] [status=]                         run ACTOR RUN
 //	cancel-run NAME ACTOR RUN         cancels a run, and waits for its end
+//	retry ACTOR RUN [once=]           starts an ended run again
 //	claim OWNER [limit=N] [ttl=15s]   OWNER executes what it may; renew OWNER [ttl=15s]; orphan OWNER; next-claim
 //	start RUN, park RUN, finish RUN STATUS [code=], delegate RUN AGENT
 //	                                  a write of whoever has claimed the run; generation=N of an older claim

@@ -60,6 +60,23 @@ func listAgents(s *stage, c *command) error {
 	return err
 }
 
+func listVersions(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	id := shoal.EntityID(c.word())
+	before, err := c.number("before")
+	if err != nil {
+		return err
+	}
+	all, err := s.hub.Agents.Versions(ctx, who, session, id, int(before), shoal.MaxPage)
+	for _, a := range all {
+		s.say("agent %s version %d", a.ID, a.Version)
+	}
+	if err == nil && len(all) == 0 {
+		s.say("none")
+	}
+	return err
+}
+
 func unhost(s *stage, c *command) error {
 	who, session := s.by(c)
 	return s.hub.Agents.Delete(ctx, who, session, shoal.EntityID(c.word()))
@@ -128,6 +145,19 @@ func cancelRun(s *stage, c *command) error {
 		w.outcome = []string{"returns", s.run(r)}
 	})
 	return nil
+}
+
+func retryRun(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	id, err := s.runID(c.word())
+	if err != nil {
+		return err
+	}
+	made, err := s.hub.Runs.Retry(ctx, who, session, id, c.option("once"))
+	if err == nil {
+		s.say("%s", s.run(made))
+	}
+	return err
 }
 
 // runName returns the number of a run: run1 is the first that was shown. It may be

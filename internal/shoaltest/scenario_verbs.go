@@ -25,7 +25,7 @@ func init() {
 		"follow": follow, "events": events, "unfollow": unfollow,
 		"key": newKey, "check": checkKey, "revoke": revokeKey,
 		"agent": newAgent, "hosted": listAgents, "unhost": unhost,
-		"trigger": triggerAgent, "runs": listRuns, "run": getRun, "cancel-run": cancelRun,
+		"trigger": triggerAgent, "runs": listRuns, "run": getRun, "cancel-run": cancelRun, "retry": retryRun, "versions": listVersions,
 		"claim": claim, "renew": renew, "orphan": orphan, "next-claim": nextClaim,
 		"start": startRun, "park": parkRun, "finish": finishRun, "delegate": delegateRun,
 		"say": sayAs, "ask": ask, "take": takeAnswers, "answer": answer,

@@ -127,7 +127,7 @@ func waiting(s *stage, c *command) error {
 	if c.has("status") {
 		status = shoal.PendingStatus(c.option("status"))
 	}
-	all, err := s.hub.Pending.List(ctx, who, session, hub.PendingFilter{Status: status, Limit: shoal.MaxPage})
+	all, err := s.hub.Pending.List(ctx, who, session, hub.PendingFilter{Status: []shoal.PendingStatus{status}, Limit: shoal.MaxPage})
 	slices.SortFunc(all, func(a, b shoal.PendingAction) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ToolCallID, b.ToolCallID))
 	})

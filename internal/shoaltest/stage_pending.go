@@ -171,7 +171,10 @@ func race(s *stage, c *command) error {
 
 func listPending(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	status := shoal.PendingStatus(c.option("status"))
+	var status []shoal.PendingStatus
+	if c.has("status") {
+		status = append(status, shoal.PendingStatus(c.option("status")))
+	}
 	all, err := s.hub.Pending.List(ctx, who, session, hub.PendingFilter{Status: status, Space: shoal.SpaceID(c.option("space")), Limit: 50})
 	lines := make([]string, len(all)) // ids of one moment have no order
 	for i, p := range all {

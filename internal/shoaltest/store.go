@@ -44,6 +44,7 @@ func ExerciseStore(t *testing.T, open func(t *testing.T) hub.Store) {
 		{"runs", runTests},
 		{"claims", claimTests},
 		{"steps", stepTests},
+		{"requests", requestTests},
 		{"conversations", conversationTests},
 		{"composite messages", composedTests},
 		{"pending actions", pendingTests},
@@ -51,6 +52,7 @@ func ExerciseStore(t *testing.T, open func(t *testing.T) hub.Store) {
 		{"notes", noteTests},
 		{"usage", usageTests},
 		{"files", fileTests},
+		{"renderers", rendererTests},
 	} {
 		t.Run(noun.name, func(t *testing.T) {
 			store := open(t)

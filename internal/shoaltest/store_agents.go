@@ -49,6 +49,23 @@ var agentTests = map[string]func(*storeCase){
 		c.absent(func(tx hub.Tx) error { _, err := tx.HostedAgent("nowhere", "bot"); return err })
 	},
 
+	"the versions are listed, the newest first, also when it is hosted no more": func(c *storeCase) {
+		c.entities("bot", "bee")
+		first, second, third := c.host("bot", 1), c.host("bot", 2), c.host("bot", 3)
+		c.host("bee", 1)
+		versions := func(id shoal.EntityID, before, limit int) []hub.StoredAgent {
+			return seen(c, func(tx hub.Tx) ([]hub.StoredAgent, error) {
+				return tx.HostedAgentVersions(c.session, id, before, limit)
+			})
+		}
+		same(c, "all", versions("bot", 0, 9), []hub.StoredAgent{third, second, first})
+		same(c, "two", versions("bot", 0, 2), []hub.StoredAgent{third, second})
+		same(c, "those below", versions("bot", 3, 9), []hub.StoredAgent{second, first})
+		same(c, "nobody's", versions("nobody", 0, 9), []hub.StoredAgent{})
+		c.update(func(tx hub.Tx) error { return tx.DeleteHostedAgent(c.session, "bot") })
+		same(c, "of one that was hosted", len(versions("bot", 0, 9)), 3)
+	},
+
 	"a version must follow the last one, of an entity that is there": func(c *storeCase) {
 		c.entities("bot")
 		a := c.host("bot", 1)

@@ -216,6 +216,38 @@ var runTests = map[string]func(*storeCase){
 		}
 	},
 
+	"by trigger and by the time of their creation": func(c *storeCase) {
+		made := func(id shoal.RunID, by shoal.TriggerType, at int) hub.StoredRun {
+			r := c.run(id, "bot", "")
+			r.Trigger = shoal.Trigger{Type: by, ServiceName: `{"Type":"plan"`}
+			r.CreatedAt = storeTime(at)
+			return r
+		}
+		other := newStoreCase(c.T, c.store)
+		other.runs(other.run("r9", "bot", ""))
+		c.runs(made("r1", shoal.PlanTrigger, 10), made("r2", shoal.ServiceTrigger, 30), made("r3", shoal.SpaceMessageTrigger, 20), made("r4", shoal.PlanTrigger, 40))
+		at := func(n int) *shoal.Time { return ref(storeTime(n)) }
+		type ids = []shoal.RunID
+		for _, f := range []struct {
+			filter hub.RunFilter
+			want   ids
+		}{
+			{hub.RunFilter{Trigger: shoal.PlanTrigger}, ids{"r4", "r1"}},
+			{hub.RunFilter{Trigger: shoal.ServiceTrigger}, ids{"r2"}},
+			{hub.RunFilter{Trigger: shoal.SpaceMessageTrigger}, ids{"r3"}},
+			{hub.RunFilter{Since: at(20)}, ids{"r4", "r3", "r2"}},
+			{hub.RunFilter{Since: at(21)}, ids{"r4", "r2"}},
+			{hub.RunFilter{Since: at(41)}, ids{}},
+			{hub.RunFilter{Until: at(30)}, ids{"r3", "r1"}},
+			{hub.RunFilter{Until: at(10)}, ids{}},
+			{hub.RunFilter{Since: at(11), Until: at(40)}, ids{"r3", "r2"}},
+			{hub.RunFilter{Since: at(11), Until: at(40), Before: "r3", Limit: 1}, ids{"r2"}},
+			{hub.RunFilter{Since: at(10), Trigger: shoal.PlanTrigger, Limit: 1}, ids{"r4"}},
+		} {
+			same(c, fmt.Sprintf("the runs of %+v", f.filter), listed(c, f.filter), f.want)
+		}
+	},
+
 	"the spaces that it wrote to, in the order of its messages": func(c *storeCase) {
 		c.space("shop")
 		c.space("yard")

@@ -35,6 +35,12 @@ func (t tx) HostedAgentAt(session shoal.SessionID, id shoal.EntityID, version in
 	return present(a, ok, err, "HostedAgentAt", "The hosted agent %q has no version %d.", id, version)
 }
 
+// HostedAgentVersions implements [hub.AgentTx].
+func (t tx) HostedAgentVersions(session shoal.SessionID, id shoal.EntityID, before, limit int) ([]hub.StoredAgent, error) {
+	return listFirst(t.c, limit, agentOf, `SELECT `+agentColumns+agentTables+`
+		AND e.session_id = $1 AND e.id = $2 AND a.version < $3 ORDER BY a.version DESC`+upTo(limit), session, id, orAll(before))
+}
+
 // HostedAgents implements [hub.AgentTx].
 func (t tx) HostedAgents(session shoal.SessionID, after shoal.EntityID, limit int) ([]hub.StoredAgent, error) {
 	return listFirst(t.c, limit, agentOf, `SELECT `+agentColumns+agentTables+`

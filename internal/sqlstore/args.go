@@ -48,6 +48,8 @@ func plain(arg any) driver.Value {
 		return string(v)
 	case shoal.FileID:
 		return string(v)
+	case shoal.RendererName:
+		return string(v)
 	case *shoal.SessionID:
 		return deref(v)
 	case *shoal.EntityID:

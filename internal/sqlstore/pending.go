@@ -128,13 +128,18 @@ func (t tx) PendingOf(session shoal.SessionID, run shoal.RunID) ([]hub.StoredPen
 // PendingActions implements [hub.PendingTx]. A Limit of 0 is none.
 func (t tx) PendingActions(session shoal.SessionID, filter hub.PendingFilter) ([]hub.StoredPending, error) {
 	var b clauses
-	b.add(fromPending+` WHERE p.session_id = ? AND p.id > ? AND p.kind NOT IN ('reply', 'timer')`, session, filter.After)
-	switch filter.Status {
-	case "":
-	case shoal.PendingOpen:
+	b.add(fromPending+` WHERE p.session_id = ? AND p.kind NOT IN ('reply', 'timer')`, session)
+	switch {
+	case !filter.Newest:
+		b.add(` AND p.id > ?`, filter.After)
+	case filter.After != "":
+		b.add(` AND p.id < ?`, filter.After)
+	}
+	switch {
+	case len(filter.Status) == 1 && filter.Status[0] == shoal.PendingOpen:
 		b.add(` AND p.status = 'open'`) // as in the indexes of those
-	default:
-		b.add(` AND p.status = ?`, filter.Status)
+	case len(filter.Status) > 0:
+		addIn(&b, ` AND p.status IN (?)`, filter.Status)
 	}
 	if filter.Space != "" {
 		b.add(` AND p.space_id = ?`, filter.Space)
@@ -145,8 +150,11 @@ func (t tx) PendingActions(session shoal.SessionID, filter hub.PendingFilter) ([
 	if filter.Reader != "" {
 		b.add(` AND p.space_id IN `+mySpaces, session, filter.Reader)
 	}
-	limit := orAll(filter.Limit)
-	b.add(` ORDER BY p.id` + upTo(limit))
+	limit, order := orAll(filter.Limit), ` ORDER BY p.id`
+	if filter.Newest {
+		order += ` DESC`
+	}
+	b.add(order + upTo(limit))
 	return listFirst(t.c, limit, pendingOf, b.text.String(), b.args...)
 }
 

@@ -99,6 +99,19 @@ func (t tx) Runs(session shoal.SessionID, filter hub.RunFilter) ([]hub.StoredRun
 	if len(filter.Status) > 0 {
 		addIn(&b, ` AND r.status IN (?)`, filter.Status)
 	}
+	if filter.Trigger != "" {
+		b.add(` AND r.trigger_data LIKE ?`, `{"Type":"`+string(filter.Trigger)+`"%`)
+	}
+	// The numbers of the runs of a time are found in an index, so that those of other
+	// times are not looked at.
+	if filter.Since != nil {
+		b.add(` AND r.created_at >= ? AND r.number >= (SELECT MIN(n.number) FROM runs AS n WHERE n.session_id = ? AND n.created_at >= ?)`,
+			filter.Since, session, filter.Since)
+	}
+	if filter.Until != nil {
+		b.add(` AND r.created_at < ? AND r.number <= (SELECT MAX(n.number) FROM runs AS n WHERE n.session_id = ? AND n.created_at < ?)`,
+			filter.Until, session, filter.Until)
+	}
 	if filter.Reader != "" {
 		b.add(` AND EXISTS (SELECT 1 FROM run_spaces AS seen WHERE seen.number = r.number AND seen.space_id IN `+mySpaces+`)`, session, filter.Reader)
 	}

@@ -27,13 +27,18 @@ func everything(tx hub.Tx) error {
 		post(tx, "msg_1", "hello"), post(tx, "msg_2", "hello"), tx.TrimEvents(session, "shop", 1),
 		tx.InsertKey(key, "hash"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(hub.AnswerKey{Session: session}, hub.Answer{At: now}),
 		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", hub.StoredStep{}),
+		tx.PutTexts(session, []hub.ModelText{{Hash: "h"}}), tx.PutRequest(session, "run_1", hub.StoredRequest{}),
 		tx.PutConversation(hub.StoredConversation{Session: session, ID: "ann/shop"}), tx.InsertCause(session, "msg_1", hub.Cause{}),
 		tx.InsertPending(waiting), tx.InsertPlan(session, shoal.Plan{ID: "pln_1", CreatedAt: now}),
 		tx.PutGoal(session, "ann", shoal.Goal{ID: "g"}), tx.PutMemory(session, "ann", shoal.Memory{ID: "m"}),
 		tx.AddUsage(session, hub.StepUsage{Run: "run_1", At: now}), tx.InsertFile(session, shoal.File{ID: "fil_1"}, "", now, nil),
 		tx.ShowFile(session, "fil_1", "shop"),
+		errorOf(tx.PutRenderer(session, shoal.Renderer{Name: "card", CreatedAt: now}, nil)),
 	)
 }
+
+// errorOf is what a call with a result has failed with.
+func errorOf[T any](_ T, err error) error { return err }
 
 func TestADeletedSessionLeavesNoRow(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
@@ -116,7 +121,7 @@ func TestAMessageClosedLateIsIndexedAfterARestart(t *testing.T) {
 func TestHotQueriesUseTheirIndexes(t *testing.T) {
 	s := open(t, newSQLite(t))
 	settle(t, s)
-	live := []shoal.RunStatus{shoal.RunQueued}
+	live, now := []shoal.RunStatus{shoal.RunQueued}, shoal.Now()
 	for index, ask := range map[string]func(hub.Tx) (any, error){
 		"members_hosted": func(tx hub.Tx) (any, error) { return tx.HostedMembers("default", "shop") },
 		"runs_awake":     func(tx hub.Tx) (any, error) { return tx.ClaimableRuns(shoal.Now(), 9) },
@@ -127,6 +132,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		},
 		"runs_agent":         func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Agent: "a"}) },
 		"runs_session":       func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Reader: "a"}) },
+		"runs_created":       func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Since: &now}) },
 		"runs_blocks":        func(tx hub.Tx) (any, error) { return tx.Blocks("default", "c", 9, 9) },
 		"messages_run":       func(tx hub.Tx) (any, error) { return tx.Composed("default", "r") },
 		"messages_streaming": func(tx hub.Tx) (any, error) { return tx.Streaming("default", "shop") },
@@ -134,12 +140,14 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		"pending_reply":      func(tx hub.Tx) (any, error) { return tx.ReplyWaits("default", "shop") },
 		"pending_run":        func(tx hub.Tx) (any, error) { return tx.PendingOf("default", "r") },
 		"pending_open_space": func(tx hub.Tx) (any, error) {
-			return tx.PendingActions("default", hub.PendingFilter{Space: "s", Status: "open"})
+			return tx.PendingActions("default", hub.PendingFilter{Space: "s", Status: []shoal.PendingStatus{"open"}})
 		},
 		"pending_space": func(tx hub.Tx) (any, error) { return tx.PendingActions("default", hub.PendingFilter{Space: "s"}) },
-		"pending_open":  func(tx hub.Tx) (any, error) { return tx.PendingActions("default", hub.PendingFilter{Status: "open"}) },
-		"plans_due":     func(tx hub.Tx) (any, error) { return tx.DuePlans(shoal.Now(), 9) },
-		"events_run":    func(tx hub.Tx) (any, error) { return tx.Events("default", hub.EventFilter{Run: "r"}, 0, 9) },
+		"pending_open": func(tx hub.Tx) (any, error) {
+			return tx.PendingActions("default", hub.PendingFilter{Status: []shoal.PendingStatus{"open"}})
+		},
+		"plans_due":  func(tx hub.Tx) (any, error) { return tx.DuePlans(shoal.Now(), 9) },
+		"events_run": func(tx hub.Tx) (any, error) { return tx.Events("default", hub.EventFilter{Run: "r"}, 0, 9) },
 	} {
 		before := s.Statements()
 		update(t, s, func(tx hub.Tx) error { _, err := ask(tx); return err })

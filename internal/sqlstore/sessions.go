@@ -67,6 +67,8 @@ var eraseSession = []string{
 	`DELETE FROM runs WHERE session_id = $1`,
 	`DELETE FROM run_spaces WHERE session_id = $1`,
 	`DELETE FROM run_steps WHERE session_id = $1`,
+	`DELETE FROM model_texts WHERE session_id = $1`,
+	`DELETE FROM run_requests WHERE session_id = $1`,
 	`DELETE FROM conversations WHERE session_id = $1`,
 	`DELETE FROM pending_actions WHERE session_id = $1`,
 	`DELETE FROM plans WHERE session_id = $1`,
@@ -75,6 +77,7 @@ var eraseSession = []string{
 	`DELETE FROM usage WHERE session_id = $1`,
 	`DELETE FROM files WHERE session_id = $1`,
 	`DELETE FROM file_spaces WHERE session_id = $1`,
+	`DELETE FROM renderers WHERE session_id = $1`,
 }
 
 // DeleteSession implements [hub.SessionTx].

@@ -22,7 +22,9 @@ const withoutKeys = "unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY GOOGL
 type firstDay struct {
 	newcomer
 	up    *server
-	typed []string // the commands that it prints
+	typed []string // the commands that it prints, but for the first
+	link  string   // opens the console
+	again string   // the first of them, which makes another link
 }
 
 func newFirstDay(t *testing.T) *firstDay {
@@ -31,10 +33,17 @@ func newFirstDay(t *testing.T) *firstDay {
 	f.up = &server{process: f.shell(t, withoutKeys+"exec "+shoalBinary+" serve --addr 127.0.0.1:0")}
 	_, f.up.url, _ = strings.Cut(f.up.lineWith(" is up on "), " is up on ")
 	for line := f.up.line(); !strings.HasPrefix(line, "Ctrl-C"); line = f.up.line() {
+		if strings.Contains(line, "/#login=") && f.link == "" {
+			f.link = strings.TrimSpace(line)
+		}
 		if command, found := strings.CutPrefix(line, "  "+shoalBinary+" "); found {
 			f.typed = append(f.typed, command)
 		}
 	}
+	if len(f.typed) == 0 {
+		t.Fatal("the first start prints no command")
+	}
+	f.again, f.typed = f.typed[0], f.typed[1:]
 	key, err := os.ReadFile(filepath.Join(f.home, ".local", "share", "shoal", "admin.key"))
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +122,7 @@ func TestFirstDay(t *testing.T) {
 	if len(f.typed) < 3 || !slices.Equal(f.typed[:3], want) {
 		t.Fatalf("the first start prints the commands %q, want %q", f.typed, want)
 	}
+	f.opensTheConsole(t, at+"console")
 	tail := f.begins(t, f.typed[1])
 	if sent := f.must(t, f.typed[0]); len(sent) != 1 || !regexp.MustCompile(`^msg_\w+\twelcome\t1$`).MatchString(sent[0]) {
 		t.Errorf("send prints %q", sent)
@@ -154,6 +164,32 @@ func TestFirstDay(t *testing.T) {
 	// Anything else is answered as what it is.
 	if lines := f.must(t, "send welcome 'How are you?' --wait"); len(lines) != 1 || !strings.HasPrefix(lines[0], "I am a script, not a model, and play one story only") {
 		t.Errorf("send --wait prints %q", lines)
+	}
+}
+
+// opensTheConsole follows the printed link in a browser that knows only HTTP, and
+// the one that the printed command makes.
+func (f *firstDay) opensTheConsole(t *testing.T, command string) {
+	t.Helper()
+	if f.again != command {
+		t.Errorf("the first start prints %q, want %q", f.again, command)
+	}
+	made := f.must(t, f.again+" -q")
+	if len(made) != 1 || made[0] == f.link {
+		t.Fatalf("shoal console prints %q after %q", made, f.link)
+	}
+	page := request(t, http.MethodGet, f.up.url+"/", http.Header{"Accept": {"text/html"}}, nil)
+	if page.status != http.StatusOK || !strings.Contains(string(page.body), "<title>Shoal</title>") {
+		t.Errorf("the console is %d %s", page.status, page.body)
+	}
+	for _, link := range []string{f.link, made[0]} {
+		code, found := strings.CutPrefix(link, f.up.url+"/#login=")
+		for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
+			in := request(t, http.MethodPost, f.up.url+"/console/login", http.Header{"Content-Type": {"application/json"}}, strings.NewReader(`{"code": "`+code+`"}`))
+			if !found || in.status != want || (in.header.Get("Set-Cookie") != "") != (want == http.StatusOK) {
+				t.Errorf("%s answers %d %s, want %d", link, in.status, in.body, want)
+			}
+		}
 	}
 }
 

@@ -129,7 +129,7 @@ const plays = {
 };
 
 /** Milliseconds between two pieces of an answer. */
-const pace = { job: 2, puppet: 1, 'thinking puppet': 1, four: 1, 'slow puppet': 8, saga: 10, rooms: 5, whisper: 3 };
+const pace = { job: 2, puppet: 1, 'thinking puppet': 1, four: 1, 'slow puppet': 8, saga: 10, rooms: 20, whisper: 3 };
 
 const mock = new LLMock({ port: 0, chunkSize: 7, logLevel: 'warn', strict: true, fixtureCountsMaxTestIds: 0 });
 for (const [name, response] of Object.entries(plays)) {

@@ -1,10 +1,12 @@
-package main
+package safetext_test
 
 import (
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
 func TestClean(t *testing.T) {
@@ -31,14 +33,14 @@ func TestClean(t *testing.T) {
 		"\x1b\x1b[31m!":                 "!",
 		"\x1b]a\x1b[31mb\x07c":          "abc",
 	} {
-		if got := clean(in); got != want {
+		if got := safetext.Clean(in); got != want {
 			t.Errorf("clean(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
 func TestLine(t *testing.T) {
-	if got := line("\n one\ttwo\n\n\x1b[2Jthree \r\n"); got != " one two three " {
+	if got := safetext.Line("\n one\ttwo\n\n\x1b[2Jthree \r\n"); got != " one two three " {
 		t.Errorf("line = %q", got)
 	}
 }
@@ -50,7 +52,7 @@ func FuzzClean(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := clean(s)
+		got := safetext.Clean(s)
 		if !utf8.ValidString(got) {
 			t.Errorf("clean(%q) = %q is no UTF-8", s, got)
 		}
@@ -59,10 +61,10 @@ func FuzzClean(f *testing.F) {
 				t.Errorf("clean(%q) = %q holds %U", s, got, r)
 			}
 		}
-		if again := clean(got); again != got {
+		if again := safetext.Clean(got); again != got {
 			t.Errorf("clean(%q) = %q, and again %q", s, got, again)
 		}
-		if one := line(s); strings.ContainsAny(one, "\n\t") {
+		if one := safetext.Line(s); strings.ContainsAny(one, "\n\t") {
 			t.Errorf("line(%q) = %q", s, one)
 		}
 		harmless := strings.Map(func(r rune) rune {
@@ -71,8 +73,8 @@ func FuzzClean(f *testing.F) {
 			}
 			return -1
 		}, strings.ToValidUTF8(s, ""))
-		if clean(harmless) != harmless {
-			t.Errorf("clean(%q) = %q", harmless, clean(harmless))
+		if safetext.Clean(harmless) != harmless {
+			t.Errorf("clean(%q) = %q", harmless, safetext.Clean(harmless))
 		}
 	})
 }

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+)
+
+// patience ends a test that has failed anyway.
+const patience = 20 * time.Second
+
+// watched is a command in a real pseudo-terminal, with somebody who looks at it.
+type watched struct {
+	t    *testing.T
+	tty  *os.File
+	cmd  *exec.Cmd
+	done chan struct{}
+
+	mu    sync.Mutex
+	term  vt10x.Terminal
+	drawn chan struct{} // something was drawn since it was looked at
+	raw   bytes.Buffer
+}
+
+// showing starts a command on a terminal of that size; the test ends it.
+func showing(t *testing.T, env []string, width, height uint16, args ...string) *watched {
+	t.Helper()
+	s := &watched{
+		t: t, cmd: exec.CommandContext(t.Context(), "shoal", args...), done: make(chan struct{}), drawn: make(chan struct{}, 1),
+		term: vt10x.New(vt10x.WithSize(int(width), int(height))),
+	}
+	s.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=1"), env...)
+	var err error
+	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Cols: width, Rows: height}); err != nil {
+		t.Fatal(err)
+	}
+	go s.look()
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill() // it may have ended
+		<-s.done
+		_ = s.tty.Close() // it was only read and typed into
+	})
+	return s
+}
+
+// look draws what comes until the command ends.
+func (s *watched) look() {
+	defer close(s.done)
+	buffer := make([]byte, 4096)
+	for {
+		n, err := s.tty.Read(buffer)
+		s.mu.Lock()
+		_, _ = s.term.Write(buffer[:n]) // the terminal draws what it can
+		s.raw.Write(buffer[:n])
+		s.mu.Unlock()
+		select {
+		case s.drawn <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *watched) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.term.String()
+}
+
+// see waits until all of that is on the screen at once.
+func (s *watched) see(all ...string) {
+	s.t.Helper()
+	limit := time.After(patience)
+	for {
+		text, missing := s.text(), ""
+		for _, want := range all {
+			if !strings.Contains(text, want) {
+				missing = want
+			}
+		}
+		if missing == "" {
+			return
+		}
+		select {
+		case <-s.drawn:
+		case <-limit:
+			s.t.Fatalf("%q does not come on the screen:\n%s", missing, text)
+		}
+	}
+}
+
+func (s *watched) press(keys ...string) {
+	s.t.Helper()
+	for _, k := range keys {
+		if _, err := io.WriteString(s.tty, k); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+const (
+	enter = "\r"
+	ctrlC = "\x03"
+	ctrlO = "\x0f"
+	ctrlU = "\x15"
+)
+
+// The first quarter of an hour, in a terminal: somebody asks for a laptop, sees the
+// answer and the cards come, chooses one, approves in the other space, and reads
+// how it ends. The server is started anew in the middle.
+func TestChatOnTheWholeTerminal(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	server := serving(t, "127.0.0.1:0", data)
+	env := []string{"SHOAL_URL=" + server.URL(), "SHOAL_DATA=" + data}
+	s := showing(t, env, 100, 40, "chat")
+	s.see("Welcome", "● live", "Write a message")
+	s.press("I need a laptop", enter)
+	s.see("operator", "I need a laptop", "… writing", "I am a script")
+
+	// In the middle of its sentences the server goes away and comes back.
+	address := strings.TrimPrefix(server.URL(), "http://")
+	server.Stop()
+	s.see("connection lost")
+	server = serving(t, address, data)
+	defer func() { server.Stop() }()
+	s.see("● live", "Lark Air 13", "Lark Pro 16", "! 2 for you")
+	if n := strings.Count(s.text(), "I am a script"); n != 1 {
+		t.Errorf("the answer is there %d times:\n%s", n, s.text())
+	}
+
+	s.press(ctrlO, enter)
+	s.see("chosen, This one (y or n)")
+	s.press("perhaps", enter)
+	s.see(`"perhaps" does not do`)
+	s.press(ctrlU+"y", enter)
+	s.see("! 1 for you", "✓ done by operator", `{"chosen":true}`)
+	s.press(ctrlO, enter)
+	s.see("chosen, This one (y or n)")
+	s.press("n", enter)
+	s.see(`{"chosen":false}`, "A good choice", "! 1 for you")
+
+	// The approval is asked for in another space; it takes more than a key.
+	s.press(ctrlO)
+	s.see("placeOrder", "! waits for you")
+	s.press(enter)
+	s.see("asks for permission: placeOrder", "decision")
+	s.press("y", enter, "fine", enter)
+	s.see("✓ done by operator", `"success":true`, "Welcome           1")
+	s.press("n")
+	s.see("It was approved")
+	s.press(ctrlC)
+	<-s.done
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+	for _, want := range []string{"\x1b[?1049h", "\x1b[?1049l"} {
+		if !bytes.Contains(s.raw.Bytes(), []byte(want)) {
+			t.Errorf("the terminal never got %q", want)
+		}
+	}
+}
+
+// A signal ends it as it ends every command, and the terminal is as before.
+func TestChatIsInterrupted(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	server := serving(t, "127.0.0.1:0", data)
+	defer server.Stop()
+	s := showing(t, []string{"SHOAL_URL=" + server.URL(), "SHOAL_DATA=" + data}, 80, 24, "chat", "welcome")
+	s.see("● live")
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	<-s.done
+	_ = s.cmd.Wait() // the code says it
+	if code := s.cmd.ProcessState.ExitCode(); code != interrupted {
+		t.Errorf("it ends with %d, want %d", code, interrupted)
+	}
+	if !bytes.Contains(s.raw.Bytes(), []byte("\x1b[?1049l")) {
+		t.Error("the terminal is left as it was drawn")
+	}
+}
+
+// serving starts the server that a first start gives, with an agent that plays a
+// script.
+func serving(t *testing.T, addr, data string) *app.Server {
+	t.Helper()
+	server, err := app.Start(t.Context(), app.Config{Data: data, Addr: addr, Keys: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// The same story in lines: each is printed once, also those that came while the
+// server was away, and what waits is answered by its number, at once or field by
+// field.
+func TestChatInLines(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	server := serving(t, "127.0.0.1:0", data)
+	env := []string{"SHOAL_URL=" + server.URL(), "SHOAL_DATA=" + data}
+	typed, keys := io.Pipe()
+	chat := startWith(t, typed, env, "chat")
+	write := func(line string) {
+		t.Helper()
+		if _, err := io.WriteString(keys, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var seen []string
+	defer time.AfterFunc(patience, func() { _ = chat.Process.Kill() }).Stop()
+	see := func(text string) {
+		t.Helper()
+		for chat.lines.Scan() {
+			seen = append(seen, chat.lines.Text())
+			if strings.Contains(chat.lines.Text(), text) {
+				return
+			}
+		}
+		t.Fatalf("%q does not come, but\n%s\n%s", text, strings.Join(seen, "\n"), chat.notes)
+	}
+	write("I need a laptop")
+	see("operator: I need a laptop")
+	address := strings.TrimPrefix(server.URL(), "http://")
+	server.Stop()
+	server = serving(t, address, data)
+	defer func() { server.Stop() }()
+	see("! 2 ")
+	write("/approve 1")
+	write("/answer 1")
+	see("? chosen, This one (y or n)")
+	write("maybe")
+	see("? \"maybe\" does not do")
+	write("y")
+	see("! 1 ")
+	write(`/answer 2 {"chosen":false}`)
+	see("! 3 [approvals] shop-agent asks for permission: placeOrder")
+	write("/approve 3 looks right")
+	see("It was approved")
+	write("/answer 3 again")
+	if err := keys.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for chat.lines.Scan() {
+		seen = append(seen, chat.lines.Text())
+	}
+	_ = chat.Wait() // the code says it
+	if code := chat.ProcessState.ExitCode(); code != 2 {
+		t.Errorf("it ends with %d, want 2 for the first line that was not done: %s", code, chat.notes)
+	}
+	for _, want := range []string{
+		"operator: I need a laptop", "shop-agent: I am a script", "shop-agent: [tool showProductCard {\"name\":\"Lark Air 13\"", "! 1 shop-agent waits",
+		"shop-agent: [tool showProductCard {\"name\":\"Lark Pro 16\"", "shop-agent: A good choice", "shop-agent: It was approved", "! 3 pnd_",
+	} {
+		n := 0
+		for _, line := range seen {
+			if strings.HasPrefix(line, want) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%q is printed %d times:\n%s", want, n, strings.Join(seen, "\n"))
+		}
+	}
+	// What the server keeps of it is what was printed, to the letter.
+	for _, said := range whole(t, server, data) {
+		if n := strings.Count("\n"+strings.Join(seen, "\n")+"\n", "\nshop-agent: "+said+"\n"); n != 1 {
+			t.Errorf("%q is printed %d times", said, n)
+		}
+	}
+	for _, want := range []string{"trying again", "connected again", "is no permission", "is answered by operator"} {
+		if !strings.Contains(chat.notes.String()+strings.Join(seen, "\n"), want) {
+			t.Errorf("it does not say %q:\n%s", want, chat.notes)
+		}
+	}
+}
+
+// whole returns the texts of the agent in the space welcome as the server has them.
+func whole(t *testing.T, server *app.Server, data string) (texts []string) {
+	t.Helper()
+	key, err := app.ReadAdminKey(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(client.Options{URL: server.URL(), Key: key, As: shoal.Operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m, err := range c.Session(shoal.DefaultSession).Timeline(t.Context(), app.Welcome, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range m.Parts {
+			if p.Type == shoal.TextPart && m.EntityID == app.ShopAgent {
+				texts = append(texts, p.Text)
+			}
+		}
+	}
+	if len(texts) < 3 {
+		t.Fatalf("the agent has said %q only", texts)
+	}
+	return texts
+}

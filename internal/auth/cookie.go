@@ -1,0 +1,147 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+const (
+	// signedIn is how long a browser stays signed in, if its key does not say.
+	signedIn = 30 * 24 * time.Hour
+	// secureCookie is the cookie's name over TLS. Browsers take a cookie of such a
+	// name from the host itself only, and send it to nobody else.
+	secureCookie = "__Host-shoal"
+	// signInPrefix begins the secrets of keys that a sign-in has made, and no
+	// others: those end when the browser signs out.
+	signInPrefix = "shoal-console_"
+)
+
+// cookie returns the key in a request's cookie, and whether it is the cookie that
+// says who calls: the header Authorization wins, and with Off nobody has to say.
+func (a *Authenticator) cookie(r *http.Request) (secret string, sent bool) {
+	if a.guard == nil || a.off || r.Header.Get("Authorization") != "" {
+		return "", false
+	}
+	return a.kept(r)
+}
+
+// kept returns what the browser keeps for this server.
+func (a *Authenticator) kept(r *http.Request) (secret string, found bool) {
+	c, err := r.Cookie(a.cookieName(r))
+	if err != nil || c.Value == "" {
+		return "", false
+	}
+	return c.Value, true
+}
+
+// visitor recognises a browser that has signed in.
+func (a *Authenticator) visitor(r *http.Request, secret string) (shoal.Principal, error) {
+	if !a.guard.OwnPage(r) {
+		return shoal.Principal{}, notOwnPage()
+	}
+	key, err := a.recognise(r.Context(), secret)
+	return principal(key), err
+}
+
+// cookieName is the name of the cookie for the Host of a request. Browsers keep
+// cookies by host and not by port; with the port in their names two servers on one
+// machine do not sign each other's people out.
+func (a *Authenticator) cookieName(r *http.Request) string {
+	if a.guard.Secure(r) {
+		return secureCookie
+	}
+	port := "80"
+	if i := strings.LastIndexByte(r.Host, ':'); i > strings.LastIndexByte(r.Host, ']') {
+		port = r.Host[i+1:]
+	}
+	return "shoal-" + port
+}
+
+// SignIn makes the browser of a request act with a key that a person has pasted,
+// and returns who that is. A key that does not work is Unauthenticated.
+func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret string) (shoal.Principal, error) {
+	key, err := a.recognise(r.Context(), secret)
+	if err != nil {
+		return shoal.Principal{}, err
+	}
+	a.keep(w, r, secret, key.ExpiresAt)
+	return principal(key), nil
+}
+
+// SignInAdmin makes the browser of a request act with an admin key of its own,
+// which lasts 30 days and ends with SignOut, or when the browser signs in this way
+// again. Whoever calls it has made sure that the person there is an admin.
+func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (shoal.Principal, error) {
+	if _, err := a.endKept(r); err != nil {
+		return shoal.Principal{}, err
+	}
+	secret := signInPrefix + randomText()
+	until := shoal.At(time.Now().Add(signedIn))
+	key, _, err := a.hub.Keys.Create(r.Context(), signingIn, shoal.NewKey{Role: shoal.RoleAdmin, Name: "console", ExpiresAt: &until}, Hash(secret), "")
+	if err != nil {
+		return shoal.Principal{}, err
+	}
+	a.keep(w, r, secret, key.ExpiresAt)
+	return principal(key), nil
+}
+
+// signingIn is the principal that makes the keys of sign-ins and ends them.
+var signingIn = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "console"}
+
+// SignOut makes the browser of a request forget its key, and ends the key if
+// SignInAdmin has made it. It is no failure if the browser had none.
+func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request) error {
+	kept, err := a.endKept(r)
+	if err == nil && kept {
+		http.SetCookie(w, a.newCookie(r, "", -1))
+	}
+	return err
+}
+
+// endKept ends the key that the browser keeps, if SignInAdmin has made it, and
+// reports whether it keeps one.
+func (a *Authenticator) endKept(r *http.Request) (kept bool, err error) {
+	secret, kept := a.kept(r)
+	if !kept {
+		return false, nil
+	}
+	if !a.guard.OwnPage(r) {
+		return true, notOwnPage()
+	}
+	if !strings.HasPrefix(secret, signInPrefix) {
+		return true, nil
+	}
+	key, err := a.lookUp(r.Context(), Hash(secret))
+	if err == nil {
+		err = a.hub.Keys.Revoke(r.Context(), signingIn, key.ID)
+	}
+	if errors.Is(err, shoal.Unauthenticated) || errors.Is(err, shoal.NotFound) {
+		err = nil // it has ended already
+	}
+	return true, err
+}
+
+func notOwnPage() error {
+	return shoal.E("auth.Principal", shoal.Forbidden, "This call comes with the cookie of the console, but not from its pages. "+
+		"A program sends its key in the header \"Authorization: Bearer KEY\".")
+}
+
+// keep gives the browser a key to keep as long as the key works.
+func (a *Authenticator) keep(w http.ResponseWriter, r *http.Request, secret string, until *shoal.Time) {
+	life := signedIn
+	if until != nil {
+		life = time.Until(until.Time)
+	}
+	http.SetCookie(w, a.newCookie(r, secret, max(1, int(life/time.Second))))
+}
+
+func (a *Authenticator) newCookie(r *http.Request, value string, maxAge int) *http.Cookie {
+	return &http.Cookie{
+		Name: a.cookieName(r), Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, Secure: a.guard.Secure(r), SameSite: http.SameSiteStrictMode,
+	}
+}

@@ -1,0 +1,306 @@
+package auth_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+)
+
+// openPages is open for a server that browsers reach, too: as shoal.example through
+// a proxy that speaks TLS.
+func openPages(t *testing.T, off bool) *door {
+	t.Helper()
+	g, err := guard.New(guard.Options{AllowHosts: []string{"shoal.example"}, AllowOrigins: []string{"https://shoal.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, shoaltest.OpenSQLite(t), auth.Options{Off: off, Guard: g})
+}
+
+const here = "127.0.0.1:7462"
+
+// visit is a request that a browser makes, with headers in pairs.
+func visit(method, host string, cookie *http.Cookie, headers ...string) *http.Request {
+	r := httptest.NewRequest(method, "/v1/me", http.NoBody)
+	r.Host = host
+	if cookie != nil {
+		r.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value})
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return r
+}
+
+// set returns the cookie that a call gives the browser.
+func (d *door) set(call func(w http.ResponseWriter) error) *http.Cookie {
+	d.t.Helper()
+	w := httptest.NewRecorder()
+	if err := call(w); err != nil {
+		d.t.Fatal(err)
+	}
+	all := w.Result().Cookies()
+	if len(all) != 1 {
+		d.t.Fatalf("the browser is told %d cookies: %v", len(all), all)
+	}
+	return all[0]
+}
+
+// signIn signs a browser in with a key that somebody has pasted.
+func (d *door) signIn(host, secret string) *http.Cookie {
+	d.t.Helper()
+	return d.set(func(w http.ResponseWriter) error {
+		_, err := d.SignIn(w, visit(http.MethodPost, host, nil), secret)
+		return err
+	})
+}
+
+// A cookie is as good as the key in it, for the pages of the server itself. What
+// a foreign page makes a browser send is refused, whatever it is.
+func TestCookieOfOwnPagesOnly(t *testing.T) {
+	d := openPages(t, false)
+	_, secret := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	const own, site = "http://" + here, "Sec-Fetch-Site"
+	for name, c := range map[string]struct {
+		method  string
+		headers []string
+		kind    shoal.Kind
+	}{
+		"read by an old browser":              {"GET", nil, ""},
+		"read by a page of its own":           {"GET", []string{site, "same-origin"}, ""},
+		"head by a page of its own":           {"HEAD", []string{site, "same-origin"}, ""},
+		"read by a person who typed it":       {"GET", []string{site, "none"}, ""},
+		"read by another site's page":         {"GET", []string{site, "cross-site"}, shoal.Forbidden},
+		"read by a link on another site":      {"GET", []string{site, "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}, shoal.Forbidden},
+		"read by another port's page":         {"GET", []string{site, "same-site"}, shoal.Forbidden},
+		"read by a foreign origin":            {"GET", []string{"Origin", "https://evil.example"}, shoal.Forbidden},
+		"write without an origin":             {"POST", nil, shoal.Forbidden},
+		"write by a person who typed it":      {"POST", []string{site, "none"}, shoal.Forbidden},
+		"write by its own origin":             {"POST", []string{"Origin", own}, ""},
+		"write by a page of its own":          {"POST", []string{site, "same-origin"}, ""},
+		"write by both":                       {"DELETE", []string{site, "same-origin", "Origin", own}, ""},
+		"write by another scheme":             {"POST", []string{"Origin", "https://" + here}, shoal.Forbidden},
+		"write by another port":               {"POST", []string{"Origin", "http://127.0.0.1:1"}, shoal.Forbidden},
+		"write by another port's page":        {"POST", []string{site, "same-site"}, shoal.Forbidden},
+		"write by a foreign origin":           {"POST", []string{"Origin", "https://evil.example"}, shoal.Forbidden},
+		"write by a foreign origin that lies": {"POST", []string{"Origin", "https://evil.example", site, "same-origin"}, shoal.Forbidden},
+		"write by an origin without a name":   {"POST", []string{"Origin", "null"}, shoal.Forbidden},
+		"write by another site's page":        {"PUT", []string{site, "cross-site", "Origin", own}, shoal.Forbidden},
+		"write by something unheard of":       {"POST", []string{site, "near", "Origin", own}, shoal.Forbidden},
+		"write by an origin that is allowed":  {"POST", []string{"Origin", "https://shoal.example"}, ""},
+		"the same from another port":          {"POST", []string{"Origin", "https://shoal.example", site, "same-site"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d.t = t
+			_, err := d.Principal(visit(c.method, here, d.signIn(here, secret), c.headers...))
+			d.wantKind(err, c.kind)
+			if err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("the error tells the key: %v", err)
+			}
+		})
+	}
+}
+
+// The key of every role signs in; the header wins over the cookie; MCP and AG-UI
+// know no cookies.
+func TestCookieCarriesAnyKey(t *testing.T) {
+	d := openPages(t, false)
+	admin, adminSecret := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	service, serviceSecret := d.mint(shoal.NewKey{Role: shoal.RoleService})
+	entity, entitySecret := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
+	for secret, want := range map[string]shoal.Principal{
+		adminSecret:   {KeyID: admin.ID, Role: shoal.RoleAdmin},
+		serviceSecret: {KeyID: service.ID, Role: shoal.RoleService, SessionID: shoal.DefaultSession},
+		entitySecret:  {KeyID: entity.ID, Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann"},
+	} {
+		cookie := d.signIn(here, secret)
+		got, err := d.Principal(visit(http.MethodGet, here, cookie))
+		if err != nil || got != want {
+			t.Errorf("the cookie of a %s key says %+v, %v", want.Role, got, err)
+		}
+		_, _, err = d.MCP(visit(http.MethodPost, here, cookie, "Origin", "http://"+here))
+		d.wantKind(err, shoal.Unauthenticated)
+		_, err = d.Bearer(visit(http.MethodPost, here, cookie, "Origin", "http://"+here))
+		d.wantKind(err, shoal.Unauthenticated)
+	}
+	cookie := d.signIn(here, adminSecret)
+	if got, err := d.Principal(visit(http.MethodPost, here, cookie, "Authorization", "Bearer "+entitySecret)); err != nil || got.KeyID != entity.ID {
+		t.Errorf("with a key in the header, the caller is %+v, %v", got, err)
+	}
+	_, err := d.Principal(visit(http.MethodGet, here, cookie, "Authorization", "Bearer nonsense"))
+	d.wantKind(err, shoal.Unauthenticated)
+	if got, err := d.Principal(visit(http.MethodGet, here, cookie, "X-Shoal-Entity", "ann")); err != nil || got.EntityID != "ann" {
+		t.Errorf("an admin who names an actor is %+v, %v", got, err)
+	}
+	_, err = d.Principal(visit(http.MethodGet, here, d.signIn(here, entitySecret), "X-Shoal-Entity", "bob"))
+	d.wantKind(err, shoal.IdentityMismatch)
+}
+
+// No script reads the cookie, no other site's page sends it, it lasts as long as
+// its key, and two servers on one machine have two.
+func TestCookieIsKeptWell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openPages(t, false)
+		until := shoal.At(time.Now().Add(time.Hour))
+		_, short := d.mint(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &until})
+		_, endless := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		for name, c := range map[string]struct {
+			host, secret, cookie string
+			secure               bool
+			age                  time.Duration
+		}{
+			"on this machine":         {here, short, "shoal-7462", false, time.Hour},
+			"of a key without an end": {here, endless, "shoal-7462", false, 30 * 24 * time.Hour},
+			"on another port":         {"localhost:8080", short, "shoal-8080", false, time.Hour},
+			"on an address of IPv6":   {"[::1]:8080", short, "shoal-8080", false, time.Hour},
+			"without a port":          {"localhost", short, "shoal-80", false, time.Hour},
+			"without a port, IPv6":    {"[::1]", short, "shoal-80", false, time.Hour},
+			"behind TLS":              {"shoal.example", short, "__Host-shoal", true, time.Hour},
+		} {
+			d.t = t
+			got := d.signIn(c.host, c.secret)
+			if got.Name != c.cookie || got.Secure != c.secure || got.MaxAge != int(c.age/time.Second) ||
+				!got.HttpOnly || got.SameSite != http.SameSiteStrictMode || got.Path != "/" || got.Domain != "" {
+				t.Errorf("%s: the cookie is %v", name, got)
+			}
+			if _, err := d.Principal(visit(http.MethodGet, c.host, got)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			got.Name = "shoal-1"
+			_, err := d.Principal(visit(http.MethodGet, c.host, got))
+			d.wantKind(err, shoal.Unauthenticated)
+		}
+	})
+}
+
+// What does not work as a key does not sign in.
+func TestSignInRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openPages(t, false)
+		soon := shoal.At(time.Now().Add(time.Minute))
+		_, expired := d.mint(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &soon})
+		gone, revoked := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		cookie := d.signIn(here, revoked)
+		d.revoke(gone.ID)
+		<-time.After(time.Minute)
+		for _, secret := range []string{"nonsense", expired, revoked} {
+			w := httptest.NewRecorder()
+			_, err := d.SignIn(w, visit(http.MethodPost, here, nil), secret)
+			d.wantKind(err, shoal.Unauthenticated)
+			if len(w.Result().Cookies()) != 0 {
+				t.Error("a key that does not work becomes a cookie")
+			}
+		}
+		_, err := d.Principal(visit(http.MethodGet, here, cookie))
+		d.wantKind(err, shoal.Unauthenticated)
+	})
+}
+
+// keys lists the names of all keys.
+func (d *door) keys() (names []string) {
+	d.t.Helper()
+	all, err := d.hub.Keys.List(context.Background(), root, "", shoal.MaxPage)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, k := range all {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// signInAdmin signs a browser in that keeps a cookie already, or none.
+func (d *door) signInAdmin(kept *http.Cookie) *http.Cookie {
+	d.t.Helper()
+	return d.set(func(w http.ResponseWriter) error {
+		_, err := d.SignInAdmin(w, visit(http.MethodPost, here, kept, "Origin", "http://"+here))
+		return err
+	})
+}
+
+// signOut signs a browser out.
+func (d *door) signOut(kept *http.Cookie) *http.Cookie {
+	d.t.Helper()
+	return d.set(func(w http.ResponseWriter) error {
+		return d.SignOut(w, visit(http.MethodPost, here, kept, "Origin", "http://"+here))
+	})
+}
+
+// The key that a sign-in makes is an admin's, ends after 30 days, when its browser
+// signs out, and when it signs in so again. A key that was pasted stays.
+func TestSignInMakesAKeyOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openPages(t, false)
+		_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleAdmin, Name: "pasted"})
+		first := d.signInAdmin(nil)
+		who, err := d.Principal(visit(http.MethodGet, here, first))
+		if err != nil || who.Role != shoal.RoleAdmin || who.EntityID != "" {
+			t.Errorf("who has signed in is %+v, %v", who, err)
+		}
+		second := d.signInAdmin(first)
+		_, err = d.Principal(visit(http.MethodGet, here, first))
+		d.wantKind(err, shoal.Unauthenticated)
+		if got := strings.Join(d.keys(), " "); got != "pasted console" {
+			t.Errorf("the keys are %s", got)
+		}
+		if gone := d.signOut(second); gone.MaxAge != -1 || gone.Value != "" || gone.Name != second.Name {
+			t.Errorf("signing out leaves %v", gone)
+		}
+		if gone := d.signOut(d.signIn(here, pasted)); gone.MaxAge != -1 {
+			t.Errorf("signing out leaves %v", gone)
+		}
+		if got := strings.Join(d.keys(), " "); got != "pasted" {
+			t.Errorf("signed out, the keys are %s", got)
+		}
+		if gone := d.signOut(second); gone.MaxAge != -1 {
+			t.Errorf("signing out twice leaves %v", gone)
+		}
+		third := d.signInAdmin(nil)
+		<-time.After(30*24*time.Hour - time.Second)
+		if _, err := d.Principal(visit(http.MethodGet, here, third)); err != nil {
+			t.Errorf("a second before its end: %v", err)
+		}
+		<-time.After(time.Second)
+		_, err = d.Principal(visit(http.MethodGet, here, third))
+		d.wantKind(err, shoal.Unauthenticated)
+	})
+}
+
+// Nobody is signed out by a foreign page, and without a cookie there is nothing to
+// do.
+func TestSignOutOfOwnPagesOnly(t *testing.T) {
+	d := openPages(t, false)
+	kept := d.signInAdmin(nil)
+	for _, headers := range [][]string{nil, {"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}} {
+		w := httptest.NewRecorder()
+		d.wantKind(d.SignOut(w, visit(http.MethodPost, here, kept, headers...)), shoal.Forbidden)
+		if len(w.Result().Cookies()) != 0 {
+			t.Error("a foreign page signs somebody out")
+		}
+	}
+	if _, err := d.Principal(visit(http.MethodGet, here, kept)); err != nil {
+		t.Error(err)
+	}
+	w := httptest.NewRecorder()
+	if err := d.SignOut(w, visit(http.MethodPost, here, nil)); err != nil || len(w.Result().Cookies()) != 0 {
+		t.Errorf("without a cookie: %v, %v", err, w.Result().Cookies())
+	}
+}
+
+// Where nobody has to say who they are, an old cookie says nothing.
+func TestCookieWithOff(t *testing.T) {
+	d := openPages(t, true)
+	old := &http.Cookie{Name: "shoal-7462", Value: auth.NewSecret()}
+	if who, err := d.Principal(visit(http.MethodPost, here, old)); err != nil || !who.Admin() {
+		t.Errorf("%+v, %v", who, err)
+	}
+}

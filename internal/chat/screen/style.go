@@ -1,0 +1,53 @@
+package screen
+
+import (
+	"charm.land/bubbles/v2/textarea"
+	"charm.land/lipgloss/v2"
+
+	"github.com/shoal-dev/shoal/internal/chat"
+)
+
+// style is how things look: with the 16 colours that every terminal has its own
+// idea of, and never by colour alone.
+type style struct {
+	strong, dim, good, busy, bad, ask, bar lipgloss.Style
+}
+
+func newStyle() style {
+	none := lipgloss.NewStyle()
+	return style{
+		strong: none.Bold(true),
+		dim:    none.Faint(true),
+		good:   none.Foreground(lipgloss.Green),
+		busy:   none.Foreground(lipgloss.Cyan),
+		bad:    none.Foreground(lipgloss.Red),
+		ask:    none.Bold(true).Foreground(lipgloss.Yellow),
+		bar:    none.Foreground(lipgloss.BrightBlack),
+	}
+}
+
+// mark colours a state like what its sign says.
+func (s style) mark(m chat.Mark) string {
+	text := m.String()
+	switch m.Sign {
+	case "":
+		return text
+	case "!":
+		return s.ask.Render(text)
+	case "✓", "●":
+		return s.good.Render(text)
+	case "✗", "⊘":
+		return s.bad.Render(text)
+	case "▸", "…", "◦":
+		return s.busy.Render(text)
+	}
+	return s.dim.Render(text)
+}
+
+func inputStyles() textarea.Styles {
+	none := lipgloss.NewStyle()
+	plain := textarea.StyleState{
+		Base: none, Text: none, CursorLine: none, EndOfBuffer: none, Prompt: none, Placeholder: none.Faint(true), Selection: none.Reverse(true),
+	}
+	return textarea.Styles{Focused: plain, Blurred: plain}
+}

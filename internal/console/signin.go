@@ -1,0 +1,77 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/guard"
+)
+
+// Link makes a link that opens the console once within ten minutes and signs in
+// as an admin. at is the origin of the server, such as http://127.0.0.1:7462.
+// Where nobody has to sign in, it is the plain address and works always.
+func (c *Console) Link(at string) shoal.ConsoleLink {
+	if c.Open {
+		return shoal.ConsoleLink{URL: at + "/"}
+	}
+	text, until := c.codes.add()
+	expires := shoal.At(until)
+	return shoal.ConsoleLink{URL: at + "/#login=" + text, ExpiresAt: &expires}
+}
+
+// credentials are what somebody signs in with: the code of a link, or a key.
+type credentials struct {
+	Code string `json:"code"`
+	Key  string `json:"key"`
+}
+
+// login signs a browser in.
+func (c *Console) login(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	const op = "console.login"
+	var in credentials
+	body := json.NewDecoder(bytes.NewReader(guard.Body(r)))
+	body.DisallowUnknownFields()
+	if err := body.Decode(&in); err != nil || (in.Code == "") == (in.Key == "") {
+		return 0, nil, &shoal.Error{
+			Op: op, Kind: shoal.InvalidArgument, Err: err,
+			Msg:    `Send {"code": CODE} with the code of a link, or {"key": KEY}.`,
+			Fields: []shoal.FieldError{{Location: "body", Message: `must be {"code": CODE} or {"key": KEY}`}},
+		}
+	}
+	who, err := c.signIn(w, r, in)
+	if err != nil {
+		return 0, nil, err
+	}
+	c.Log.Info("somebody has signed in to the console", "key", who.KeyID, "role", who.Role)
+	return http.StatusOK, who.Caller(), nil
+}
+
+func (c *Console) signIn(w http.ResponseWriter, r *http.Request, in credentials) (shoal.Principal, error) {
+	if in.Key != "" {
+		return c.Auth.SignIn(w, r, in.Key)
+	}
+	if !c.codes.take(in.Code) {
+		return shoal.Principal{}, shoal.E("console.login", shoal.Unauthenticated,
+			"This link does not work any more: each one opens the console once, within ten minutes. Get a new one with \"shoal console\" on the server's machine.")
+	}
+	return c.Auth.SignInAdmin(w, r)
+}
+
+// logout signs a browser out.
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	return http.StatusNoContent, nil, c.Auth.SignOut(w, r)
+}
+
+// makeLink makes a link for an admin.
+func (c *Console) makeLink(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	who, err := c.Auth.Principal(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	if !who.Admin() {
+		return 0, nil, shoal.E("console.makeLink", shoal.Forbidden, "A link signs in as an admin, so only an admin makes one. Sign in with your own key instead.")
+	}
+	return http.StatusCreated, c.Link(c.Guard.Origin(r)), nil
+}

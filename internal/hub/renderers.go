@@ -1,0 +1,109 @@
+package hub
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Renderers keeps the web pages that show the calls of tools. What is in them is
+// for browsers to run, in a sandbox; the hub never reads it.
+type Renderers struct{ *core }
+
+// Put stores a page as the newest version of a renderer. created says that there
+// was no renderer of this name. The page of the newest version changes nothing.
+// TooLarge over [shoal.MaxRenderer] bytes. Admins only.
+func (n *Renderers) Put(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName, page []byte) (out shoal.Renderer, created bool, err error) {
+	const op = "hub.Renderers.Put"
+	if err := errors.Join(enter(who, session), adminOnly(who), shoal.CheckID("name", string(name)), shoal.CheckRenderer(page)); err != nil {
+		return out, false, wrap(op, first(err))
+	}
+	sum := sha256.Sum256(page)
+	hash := hex.EncodeToString(sum[:])
+	err = n.change(ctx, op, func(ch *change) (err error) {
+		if err := openSession(ch, session); err != nil {
+			return err
+		}
+		out, err = ch.Renderer(session, name)
+		if created = errors.Is(err, shoal.NotFound); err != nil && !created || err == nil && out.Hash == hash {
+			return err
+		}
+		out = shoal.Renderer{Name: name, Hash: hash, Size: int64(len(page)), CreatedAt: ch.at}
+		out.Version, err = ch.PutRenderer(session, out, page)
+		return err
+	})
+	return served(session, out), created, err
+}
+
+// List returns the newest versions in the order of names, those after the given
+// one, to everybody in the session.
+func (n *Renderers) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.RendererName, limit int) (out []shoal.Renderer, err error) {
+	const op = "hub.Renderers.List"
+	if err := enter(who, session); err != nil {
+		return nil, wrap(op, err)
+	}
+	err = n.view(ctx, op, func(tx Tx) error {
+		if _, err := sessionOf(tx, session); err != nil {
+			return err
+		}
+		out, err = tx.Renderers(session, after, limit)
+		return err
+	})
+	for i, r := range out {
+		out[i] = served(session, r)
+	}
+	return out, err
+}
+
+// Page returns a version of a renderer with its page, to everybody in the session.
+// NotFound for a version that is not kept any more.
+func (n *Renderers) Page(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName, version int) (out shoal.Renderer, page []byte, err error) {
+	const op = "hub.Renderers.Page"
+	if err := enter(who, session); err != nil {
+		return out, nil, wrap(op, err)
+	}
+	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("There is no version %d of a renderer %q in this session. List the renderers to see their newest versions.", version, name))
+	if !mayBe(session) || !mayBe(name) || version < 1 {
+		return out, nil, wrap(op, missing)
+	}
+	err = n.view(ctx, op, func(tx Tx) error {
+		out, page, err = tx.RendererPage(session, name, version)
+		if errors.Is(err, shoal.NotFound) {
+			err = missing
+		}
+		return err
+	})
+	return served(session, out), page, err
+}
+
+// Delete takes a renderer away with all its versions: the calls that it showed are
+// shown as those of other tools. Admins only.
+func (n *Renderers) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName) error {
+	const op = "hub.Renderers.Delete"
+	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+		return wrap(op, first(err))
+	}
+	return n.change(ctx, op, func(ch *change) error {
+		if err := openSession(ch, session); err != nil {
+			return err
+		}
+		err := error(shoal.NotFound)
+		if mayBe(name) {
+			err = ch.DeleteRenderer(session, name)
+		}
+		if errors.Is(err, shoal.NotFound) {
+			err = shoal.E("", shoal.NotFound, fmt.Sprintf("There is no renderer %q in this session. List the renderers to see their names.", name))
+		}
+		return err
+	})
+}
+
+// served says where a renderer is served.
+func served(session shoal.SessionID, r shoal.Renderer) shoal.Renderer {
+	r.URL = shoal.RendererPath(session, r.Name, r.Version)
+	return r
+}

@@ -1,0 +1,58 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// A renderer is an admin's to push and everybody's of the session to see. The same
+// page again is no new version, another one is, also after it was deleted.
+func TestRenderers(t *testing.T) {
+	ctx := context.Background()
+	h := shop(t, nil)
+	service := shoal.Principal{Role: shoal.RoleService, SessionID: shoal.DefaultSession, KeyID: "s"}
+	stranger := shoal.Principal{Role: shoal.RoleEntity, SessionID: "lab", EntityID: "ann", KeyID: "l"}
+	put := func(who shoal.Principal, name shoal.RendererName, page string) (shoal.Renderer, bool, error) {
+		return h.Renderers.Put(ctx, who, shoal.DefaultSession, name, []byte(page))
+	}
+	for _, c := range []struct {
+		page    string
+		version int
+		created bool
+	}{{"one", 1, true}, {"one", 1, false}, {"two", 2, false}, {"one", 3, false}} {
+		got, created, err := put(root, "card", c.page)
+		if err != nil || got.Version != c.version || created != c.created || got.URL != shoal.RendererPath(shoal.DefaultSession, "card", c.version) || got.Size != 3 {
+			t.Errorf("pushing %q makes %+v, created %v, %v; want version %d", c.page, got, created, err, c.version)
+		}
+	}
+	for who, want := range map[*shoal.Principal]shoal.Kind{&ann: shoal.Forbidden, &service: shoal.Forbidden, &stranger: shoal.NotFound} {
+		_, _, err := put(*who, "card", "mine")
+		if deleted := h.Renderers.Delete(ctx, *who, shoal.DefaultSession, "card"); shoal.KindOf(err) != want || shoal.KindOf(deleted) != want {
+			t.Errorf("%s pushes: %v, deletes: %v; want %s", who.KeyID, err, deleted, want)
+		}
+	}
+	for _, who := range []shoal.Principal{root, ann, service} {
+		all, err := h.Renderers.List(ctx, who, shoal.DefaultSession, "", 9)
+		if err != nil || len(all) != 1 || all[0].Version != 3 || all[0].URL == "" {
+			t.Errorf("%s sees %+v, %v", who.KeyID, all, err)
+		}
+		if _, page, err := h.Renderers.Page(ctx, who, shoal.DefaultSession, "card", 2); err != nil || string(page) != "two" {
+			t.Errorf("%s gets %q, %v", who.KeyID, page, err)
+		}
+	}
+	_, listed := h.Renderers.List(ctx, stranger, shoal.DefaultSession, "", 9)
+	_, page, got := h.Renderers.Page(ctx, stranger, shoal.DefaultSession, "card", 1)
+	if !errors.Is(listed, shoal.NotFound) || !errors.Is(got, shoal.NotFound) || page != nil {
+		t.Errorf("somebody of another session: %v, %v", listed, got)
+	}
+	must(t, h.Renderers.Delete(ctx, root, shoal.DefaultSession, "card"))
+	if _, _, err := h.Renderers.Page(ctx, root, shoal.DefaultSession, "card", 3); !errors.Is(err, shoal.NotFound) {
+		t.Errorf("deleted: %v", err)
+	}
+	if again, created, err := put(root, "card", "one"); err != nil || !created || again.Version != 4 {
+		t.Errorf("made anew: %+v, %v, %v", again, created, err)
+	}
+}

@@ -1,0 +1,87 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Retry starts a new run of an ended one's agent with the same trigger, at the same
+// place in the chain of agents, in the agent's newest version. Whoever may cancel a
+// run may do so. Conflict for a run that has not ended, for an agent that is not
+// hosted or not in the trigger's space any more, and for one that takes no message
+// while it runs; SpaceClosed for one whose space is closed.
+func (r *Runs) Retry(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID, idempotencyKey string) (out shoal.Run, err error) {
+	const op = "hub.Runs.Retry"
+	if err := errors.Join(enter(who, session), checkOnce(idempotencyKey)); err != nil {
+		return out, wrap(op, first(err))
+	}
+	err = r.change(ctx, op, func(ch *change) error {
+		before, err := seesRun(ch, who, session, id)
+		if err != nil {
+			return err
+		}
+		out, _, err = once(ch, who, session, op, idempotencyKey, id, func() (shoal.Run, error) { return retry(ch, before) })
+		return err
+	})
+	return out, err
+}
+
+func retry(ch *change, before StoredRun) (shoal.Run, error) {
+	if err := openSession(ch, before.SessionID); err != nil {
+		return shoal.Run{}, err
+	}
+	if !before.Status.Ended() {
+		return shoal.Run{}, shoal.E("", shoal.Conflict, fmt.Sprintf("The run %q is %s. Only a run that has ended can be started again; cancel it first.", before.ID, before.Status))
+	}
+	as, err := ch.HostedAgent(before.SessionID, before.AgentID)
+	if errors.Is(err, shoal.NotFound) {
+		err = shoal.E("", shoal.Conflict, fmt.Sprintf("%q is not hosted any more. Give it a configuration first.", before.AgentID))
+	}
+	if err != nil {
+		return shoal.Run{}, err
+	}
+	if before.Space != "" {
+		if err := takesRuns(ch, before); err != nil {
+			return shoal.Run{}, err
+		}
+	}
+	of := start{
+		session: before.SessionID, agent: before.AgentID, trigger: before.Trigger, requester: before.Requester,
+		cause: Cause{Root: before.CauseRoot, Depth: before.Depth, Linked: before.Linked},
+	}
+	asleep := false
+	if before.Space != "" {
+		var refused bool
+		if asleep, refused, err = of.behind(ch, as); err != nil {
+			return shoal.Run{}, err
+		}
+		if refused {
+			return shoal.Run{}, shoal.E("", shoal.Conflict, fmt.Sprintf("%q is at work in this space and takes nothing else until it is done. Try again then.", before.AgentID))
+		}
+	}
+	now, err := ch.Now()
+	if err != nil {
+		return shoal.Run{}, err
+	}
+	made, err := of.at(ch, as, now, asleep)
+	return made.Run, err
+}
+
+// takesRuns refuses a run whose space is closed, or that its agent has left.
+func takesRuns(tx Tx, r StoredRun) error {
+	s, err := tx.Space(r.SessionID, r.Space)
+	if err != nil {
+		return err
+	}
+	if s.Status == shoal.SpaceShut {
+		return closedSpace(s)
+	}
+	in, err := tx.IsMember(r.SessionID, r.Space, r.AgentID)
+	if err == nil && !in {
+		err = shoal.E("", shoal.Conflict, fmt.Sprintf("%q is not in the space %q any more. Add it to the space first.", r.AgentID, r.Space))
+	}
+	return err
+}

@@ -1,0 +1,118 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Versions returns the versions of a hosted agent, the newest first, those below
+// the given one (0: all). Admins only.
+func (a *Agents) Versions(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, before, limit int) (out []shoal.HostedAgent, err error) {
+	const op = "hub.Agents.Versions"
+	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+		return nil, wrap(op, first(err))
+	}
+	err = a.view(ctx, op, func(tx Tx) error {
+		if _, err := hostedOf(tx, session, id); err != nil {
+			return err
+		}
+		found, err := tx.HostedAgentVersions(session, id, before, limit)
+		out = make([]shoal.HostedAgent, len(found))
+		for i, f := range found {
+			out[i] = f.HostedAgent
+		}
+		return err
+	})
+	return out, err
+}
+
+// Example texts of a preview.
+const (
+	exampleText    = "Hello! What can you do for me?"
+	exampleService = "preview"
+	exampleMessage = "msg_preview"
+	exampleRun     = "run_preview"
+)
+
+// Draft returns the run that an agent would begin now, for a preview: the newest
+// message of somebody else in the space starts it, an example from the caller where
+// there is none, and a service where no space is given. The agent need not be there
+// yet. member says whether it is in the space. Nothing is stored. Admins only;
+// NotFound for a session or a space that is not there.
+func (a *Agents) Draft(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (r StoredRun, member bool, err error) {
+	const op = "hub.Agents.Draft"
+	if err := errors.Join(enter(who, session), adminOnly(who), shoal.CheckID("id", string(agent))); err != nil {
+		return r, false, wrap(op, first(err))
+	}
+	err = a.view(ctx, op, func(tx Tx) error {
+		if _, err := sessionOf(tx, session); err != nil {
+			return err
+		}
+		if e, err := tx.Entity(session, agent); err == nil && e.Kind == shoal.Human {
+			return notAnAgent(agent)
+		} else if err != nil && !errors.Is(err, shoal.NotFound) {
+			return err
+		}
+		of := start{session: session, agent: agent, trigger: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: exampleService, Payload: []byte("null")}}
+		if space != "" {
+			s, err := sees(tx, who, session, space)
+			if err != nil {
+				return err
+			}
+			if member, err = tx.IsMember(session, space, agent); err != nil {
+				return err
+			}
+			if of.trigger, err = exampleTrigger(tx, who, s, agent); err != nil {
+				return err
+			}
+		}
+		r = StoredRun{
+			Run: shoal.Run{
+				ID: exampleRun, SessionID: session, AgentID: agent, Status: shoal.RunRunning, Trigger: of.trigger, CauseRoot: exampleRun,
+				Usage: shoal.Usage{Currency: shoal.Currency}, PendingToolCalls: []shoal.PendingToolCall{}, CreatedAt: shoal.Now(),
+			},
+			Space: space, Requester: string(of.trigger.SenderEntityID), Conversation: of.conversation(), Began: 1,
+		}
+		conv, err := tx.Conversation(session, r.Conversation)
+		if err == nil {
+			r.Began = conv.Clock + 1
+		} else if errors.Is(err, shoal.NotFound) {
+			err = nil
+		}
+		return err
+	})
+	return r, member, err
+}
+
+// exampleTrigger is the message of a space that would start an agent.
+func exampleTrigger(tx Tx, who shoal.Principal, s shoal.Space, agent shoal.EntityID) (shoal.Trigger, error) {
+	newest, err := tx.Messages(s.SessionID, s.ID, Page{Before: s.LastSeq + 1, Limit: shoal.DefaultPage})
+	if err != nil {
+		return shoal.Trigger{}, err
+	}
+	for i := len(newest) - 1; i >= 0; i-- {
+		m := newest[i]
+		if m.EntityID == agent || m.EntityID == shoal.System {
+			continue
+		}
+		sender, err := tx.Entity(s.SessionID, m.EntityID)
+		if errors.Is(err, shoal.NotFound) {
+			continue // deleted
+		}
+		return messageTrigger(s, m, sender), err
+	}
+	id := cmp.Or(who.EntityID, shoal.Operator)
+	sender, err := tx.Entity(s.SessionID, id)
+	if errors.Is(err, shoal.NotFound) {
+		sender, err = shoal.Entity{ID: id, Name: string(id), Kind: shoal.Human}, nil
+	}
+	return messageTrigger(s, shoal.Message{ID: exampleMessage, Parts: []shoal.Part{{Type: shoal.TextPart, Text: exampleText}}}, sender), err
+}
+
+func notAnAgent(id shoal.EntityID) error {
+	return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a person; only an agent can be given a configuration. Choose another id.", id))
+}

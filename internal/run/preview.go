@@ -1,0 +1,114 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/spacetool"
+)
+
+// previewTimeout bounds how long a preview waits for MCP servers.
+const previewTimeout = 5 * time.Second
+
+// Preview returns what the model would be sent at the beginning of a run, made by
+// what makes it for runs: the agent takes the first step of the draft, with a model
+// that keeps the request and answers nothing. Nothing is stored, no vendor is asked
+// and no tool is called; MCP servers are asked for their tools, for up to five
+// seconds. What a run would lack now is told as warnings. The configuration must
+// have passed [Executor.Check].
+func (e *Executor) Preview(ctx context.Context, draft hub.StoredRun, c *agentconfig.Config) (shoal.AgentPreview, error) {
+	x := newExecution(ctx, e, draft)
+	defer x.cancel(nil)
+	defer x.closeServers()
+	x.config = c
+	out := shoal.AgentPreview{Warnings: []string{}}
+	if _, err := x.makeTools(c); err != nil {
+		return out, err
+	}
+	o, missing, err := x.equip(previewTimeout)
+	if err != nil {
+		return out, err
+	}
+	if _, err := e.o.Models(c); err != nil {
+		out.Warnings = append(out.Warnings, "A run would fail: "+unmade(err).Message)
+	}
+	for _, m := range missing {
+		out.Warnings = append(out.Warnings, m.sentence())
+	}
+	input, err := spacetool.Input(ctx, x.forTools())
+	if err != nil {
+		return out, err
+	}
+	request, err := firstRequest(ctx, o, input)
+	if err != nil {
+		return out, err
+	}
+	sent := publicRequest(c.Model.Name, request)
+	out.System, out.Tools = sent.System, sent.Tools
+	said := make([]string, len(input))
+	for i, m := range input {
+		said[i] = m.Text()
+	}
+	out.Input = strings.Join(said, "\n\n")
+	return out, nil
+}
+
+// firstRequest returns the request of an agent's first step.
+func firstRequest(ctx context.Context, o agent.Options, input []agent.Message) (*agent.Request, error) {
+	o.Reduction = agent.Reduction{} // there is nothing to be made shorter, and a summary is a call of its own
+	m := &keepingModel{}
+	a, err := agent.New(m, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range a.Stream(ctx, agent.OpenConversation(agent.NewMemory(), exampleConversation), input...) {
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case m.request != nil:
+		return m.request, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	}
+	return nil, shoal.E("run.Preview", shoal.Internal, "the agent did not come to ask its model")
+}
+
+const exampleConversation = "preview"
+
+// keepingModel keeps what it is sent, and answers nothing.
+type keepingModel struct{ request *agent.Request }
+
+func (m *keepingModel) Info() agent.ModelInfo {
+	return agent.ModelInfo{Provider: "preview", Name: "preview"}
+}
+
+func (m *keepingModel) Stream(_ context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
+	return func(yield func(agent.Chunk, error) bool) {
+		m.request = req
+		if yield(agent.Chunk{Kind: agent.ChunkText, Text: "-"}, nil) {
+			yield(agent.Chunk{Kind: agent.ChunkFinish, Reason: agent.FinishStop}, nil)
+		}
+	}
+}
+
+// sentence tells an author what is missing.
+func (m missingTools) sentence() string {
+	if m.tool != "" {
+		return fmt.Sprintf("The tool %q of the MCP server %q is left out: its name is taken.", m.tool, m.server)
+	}
+	why := m.err.Error()
+	if e, ok := errors.AsType[*shoal.Error](m.err); ok && e.Msg != "" {
+		why = e.Msg // where it is and what it did, without what the headers hold
+	}
+	return fmt.Sprintf("The tools of the MCP server %q are missing: %s.", m.server, strings.TrimSuffix(why, "."))
+}
