@@ -17,18 +17,19 @@ TOOLS := .cache/bin/built-with-$(GOVERSION)
 # all the others without it, so that nothing is compiled and run twice. The
 # provider anthropic has no goroutine of its own, and the module below it takes
 # a minute to compile.
-RACING := /(agent(/agui|/filestore|/mcptool|/provider/(google|openai))?|client|internal/(aguiapi|app|httpapi|hub|localbus|mcpapi|run|spacetool|sqlstore|tool))$$
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/(google|openai))?|client|internal/(aguiapi|app|chat/feed|console|httpapi|hub|localbus|mcpapi|run|spacetool|sqlstore|tool))$$
 
 # On a build machine a remembered result proves nothing about that machine.
 TESTFLAGS ?= $(if $(CI),-count=1)
 FUZZTIME  ?= 20s
 
-NODE_TESTS := $(patsubst %/package-lock.json,%/node_modules/.installed,$(wildcard test/*/package-lock.json))
+WEB := web/node_modules/.installed
+NODE_TESTS := $(WEB) $(patsubst %/package-lock.json,%/node_modules/.installed,$(wildcard test/*/package-lock.json))
 
 # Go and git trust the authorities that the machine trusts; Node is told to.
 NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certificates.crt))
 
-.PHONY: help run build setup test race lint format fuzz torture bench generate verify
+.PHONY: help run build web setup test race lint format fuzz torture pictures bench generate verify
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,11 +40,17 @@ run: build ## Build and start the server; ARGS="--addr …" goes to `shoal serve
 build: ## Build bin/shoal
 	CGO_ENABLED=0 go build -trimpath -o bin/shoal ./cmd/shoal
 
+web: $(WEB) ## Build the web console into internal/console/dist, which is committed
+	npm --prefix web run --silent types
+	npm --prefix web run --silent build
+
 setup: $(NODE_TESTS) ## Install what the tests need and this machine lacks
 	@scripts/setup.sh
 
 test: setup ## Run all tests, with the race detector where goroutines meet
 	@packages="$$(go list ./...)"; failed=0; \
+	npm --prefix web run --silent check || failed=1; \
+	npm --prefix web run --silent test || failed=1; \
 	go test $(TESTFLAGS) $$(grep -vE '$(RACING)' <<<"$$packages") || failed=1; \
 	CGO_ENABLED=1 go test -race $(TESTFLAGS) $$(grep -E '$(RACING)' <<<"$$packages") || failed=1; \
 	exit $$failed
@@ -67,14 +74,18 @@ torture: setup ## Kill servers for a quarter of an hour: 300 times under posts, 
 	SHOAL_CRASH_ROUNDS=300 go test -count=1 -timeout 60m -run '^TestKill$$' ./test/crash
 	SHOAL_KILLS=200 go test -count=1 -timeout 60m -run '^TestKilledRuns$$' ./test/e2e
 
+pictures: setup build ## Take the pictures of the README from the running console
+	@SHOAL_BIN=bin/shoal CHROMIUM="$${CHROMIUM:-$$(command -v chromium chromium-browser google-chrome | head -n 1)}" node test/console/pictures.mjs docs/pictures
+
 bench: build ## Measure bin/shoal beside the least that does the same work; BENCHFLAGS=-write puts the tables into docs
 	@CGO_ENABLED=0 go build -o bin/bench ./bench
 	@bin/bench $(BENCHFLAGS)
 
-generate: ## Write the generated files anew
+generate: $(WEB) ## Write the generated files anew
 	go generate ./...
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestLinterHoldsTheImportTable$$' .
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestSchemaIsFresh$$' ./internal/agentconfig
+	$(MAKE) --no-print-directory web
 
 verify: ## Fail if a generated file, go.mod or the libc under SQLite is not what it should be
 	@scripts/verify.sh
@@ -84,7 +95,7 @@ $(TOOLS): tools/go.mod tools/go.sum
 	CGO_ENABLED=0 GOBIN=$(BIN) go -C tools install tool
 	@touch $@
 
-test/%/node_modules/.installed: test/%/package-lock.json scripts/setup.sh
+%/node_modules/.installed: %/package-lock.json scripts/setup.sh
 	@scripts/setup.sh
-	$(if $(NODE_CA),NODE_EXTRA_CA_CERTS=$(NODE_CA)) npm --prefix test/$* ci --ignore-scripts --no-audit --no-fund
+	$(if $(NODE_CA),NODE_EXTRA_CA_CERTS=$(NODE_CA)) npm --prefix $* ci --ignore-scripts --no-audit --no-fund
 	@touch $@

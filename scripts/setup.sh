@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go and the machine lacks: PostgreSQL's
 # server programs, a C compiler for the race detector, Node for the tests with
-# foreign clients. Does nothing, quickly, where all of it is there.
+# foreign clients, a browser for the console's. Does nothing, quickly, where all of it is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,7 +17,11 @@ has_compiler() {
 }
 
 has_node() {
-	! compgen -G 'test/*/package-lock.json' >/dev/null || { command -v node && command -v npm; } >/dev/null
+	{ command -v node && command -v npm; } >/dev/null
+}
+
+has_browser() {
+	[[ -n ${CHROMIUM:-} ]] || command -v chromium chromium-browser google-chrome >/dev/null
 }
 
 # lacking lists the Debian packages that would fill the gaps.
@@ -25,6 +29,7 @@ lacking() {
 	has_postgres || echo postgresql
 	has_compiler || printf '%s\n' gcc libc6-dev
 	has_node || printf '%s\n' nodejs npm
+	has_browser || printf '%s\n' chromium fonts-dejavu-core
 }
 
 mapfile -t packages < <(lacking)
@@ -35,7 +40,7 @@ if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
 	{
 		echo "The tests need what these Debian packages hold: ${packages[*]}. Install them with"
 		echo "  sudo sh -c 'apt-get update && ${install[*]}'"
-		echo "or, on another system, the programs by its own means, on PATH: initdb, a C compiler, node and npm."
+		echo "or, on another system, the programs by its own means, on PATH: initdb, a C compiler, node and npm, chromium."
 	} >&2
 	exit 1
 fi

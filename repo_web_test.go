@@ -1,0 +1,44 @@
+package shoal_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The console that is embedded is built from the sources that lie beside it.
+// web/sources.ts computes the same sum.
+func TestConsoleIsFresh(t *testing.T) {
+	paths := []string{"index.html", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"}
+	for _, dir := range []string{"public", "src"} {
+		err := fs.WalkDir(os.DirFS("web"), dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && !strings.Contains(d.Name(), ".test.") {
+				paths = append(paths, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(paths)
+	sum := sha256.New()
+	for _, path := range paths {
+		content, err := os.ReadFile(filepath.Join("web", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := sha256.Sum256(content)
+		_, _ = fmt.Fprintf(sum, "%s  %s\n", hex.EncodeToString(file[:]), path)
+	}
+	built, err := os.ReadFile("internal/console/dist/sources.txt")
+	if want := hex.EncodeToString(sum.Sum(nil)); err != nil || strings.TrimSpace(string(built)) != want {
+		t.Errorf("the console in internal/console/dist is not what web/ would build (%s, want %s; %v): run `make web` and commit it", strings.TrimSpace(string(built)), want, err)
+	}
+}

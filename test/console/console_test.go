@@ -1,0 +1,94 @@
+// Package console_test drives the console of the real server in a real Chromium:
+// each *.test.mjs is a file of stories, told with node:test and Playwright.
+// `make setup` installs what they need.
+//
+// SHOAL_PICTURES names a folder for pictures of every page; look at them after a
+// change. SHOAL_STORY runs only the files whose name holds it.
+package console_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// storyTime bounds one file of stories: it ends only what has failed anyway.
+const storyTime = 5 * time.Minute
+
+var shoalBinary, browser string
+
+func TestMain(m *testing.M) {
+	code, err := prepared(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "test/console:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// prepared runs with a built binary and refuses to without a browser.
+func prepared(run func() int) (code int, err error) {
+	if _, err := os.Stat(filepath.Join("node_modules", "playwright-core")); err != nil {
+		return 0, fmt.Errorf("%w; run `make setup`", err)
+	}
+	if browser, err = findBrowser(); err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "shoal-console-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // what is left lies in the system's folder for such things
+	shoalBinary = filepath.Join(dir, "shoal")
+	build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-o", shoalBinary, "../../cmd/shoal")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%v: %w\n%s", build.Args, err, out)
+	}
+	return run(), nil
+}
+
+// findBrowser finds a Chromium by the names that it has on different systems.
+func findBrowser() (string, error) {
+	if named := os.Getenv("CHROMIUM"); named != "" {
+		return named, nil
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("there is no chromium on PATH; run `make setup`, or set CHROMIUM to the program")
+}
+
+func TestConsole(t *testing.T) {
+	stories, err := filepath.Glob("*.test.mjs")
+	if err != nil || len(stories) == 0 {
+		t.Fatalf("no stories were found: %v", err)
+	}
+	for _, file := range stories {
+		name := strings.TrimSuffix(file, ".test.mjs")
+		if !strings.Contains(name, os.Getenv("SHOAL_STORY")) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each file has a server and a browser of its own
+			ctx, cancel := context.WithTimeout(t.Context(), storyTime)
+			defer cancel()
+			node := exec.CommandContext(ctx, "node", "--test", "--test-reporter=spec", "--test-concurrency=1", file)
+			node.Env = append(os.Environ(), "SHOAL_BIN="+shoalBinary, "CHROMIUM="+browser)
+			node.WaitDelay = 10 * time.Second
+			out, err := node.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v\n%s", err, out)
+			} else {
+				t.Logf("%s", out)
+			}
+		})
+	}
+}

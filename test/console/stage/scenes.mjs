@@ -1,0 +1,135 @@
+// Every page of the console, and every dialog and menu over it: where it is, what is
+// seen once it is there, and what is pressed to open it. `found` is what scenery()
+// has made. A scene with `only` is one of that width.
+
+const button = (name, nth = 0) => (page) => page.getByRole("button", { name, exact: typeof name === "string" }).nth(nth).click();
+const press = (key) => (page) => page.keyboard.press(key);
+const all = (...steps) => async (page) => {
+  for (const step of steps) await step(page);
+};
+const menu = (item) => all(button("More about this space"), (page) => page.getByRole("menuitem", { name: item }).click());
+const dialog = (title) => (page) => page.getByRole("dialog", { name: title });
+const main = (words) => (page) => page.getByRole("main").getByText(words).filter({ visible: true }).first();
+const heading = (name) => (page) => page.getByRole("heading", { name }).first();
+const write = (text) => async (page) => {
+  const field = page.getByRole("textbox", { name: "Message" });
+  await field.fill("");
+  await field.pressSequentially(text);
+};
+
+const spaces = [
+  { name: "space-streaming", path: "/spaces/river", seen: main(/turned at/) },
+  { name: "spaces", path: "/spaces", seen: heading(/.+/) },
+  { name: "space-empty", path: "/spaces/quiet", seen: heading("Quiet corner") },
+  { name: "space-messages", path: "/spaces/ledger", seen: main("cormorants") },
+  { name: "space-cards-waiting", path: "/spaces/desk", seen: (page) => page.getByRole("button", { name: "Approve", exact: true }).last() },
+  { name: "space-failed-run", path: "/spaces/failing", seen: main("Are you there?") },
+  { name: "space-closed", path: "/spaces/done", seen: main(/This space is closed/) },
+  { name: "space-only-looking", path: "/spaces/theirs", seen: (page) => page.getByRole("button", { name: "Join to write" }) },
+  { name: "space-unknown", path: "/spaces/nowhere", seen: heading("There is no such space for you") },
+  { name: "space-jumped-to", path: "/spaces/ledger?seq=1", seen: main("How many cormorants") },
+  { name: "space-mention-menu", path: "/spaces/desk", act: write("Hello @"), seen: (page) => page.getByRole("option", { name: /scout/i }), after: write("") },
+  { name: "space-menu", path: "/spaces/desk", act: button("More about this space"), seen: (page) => page.getByRole("menuitem", { name: "Rename" }) },
+  { name: "space-panel", path: "/spaces/desk", only: "phone", act: button(/Show the panel/), seen: (page) => page.getByRole("tab", { name: /Members/ }) },
+  { name: "space-panel-runs", path: "/spaces/desk", act: (page, width) => (width === "phone" ? all(button(/Show the panel/), tab(/Runs/))(page) : tab(/Runs/)(page)), seen: (page) => page.getByRole("heading", { name: "Runs here" }) },
+  { name: "space-panel-files", path: "/spaces/desk", act: (page, width) => (width === "phone" ? all(button(/Show the panel/), tab("Files"))(page) : tab("Files")(page)), seen: (page) => page.getByText(/No files here/) },
+  { name: "dialog-new-space", path: "/spaces", act: (page, width) => button("New space", 0)(page, width), seen: dialog("New space") },
+  { name: "dialog-new-space-two-agents", path: "/spaces", act: all(button("New space"), (page) => page.getByRole("dialog").getByLabel("Name").fill("Harbour"), (page) => page.getByRole("dialog").getByRole("checkbox", { name: /Clerk/ }).check(), (page) => page.getByRole("dialog").getByRole("checkbox", { name: /Counter/ }).check()), seen: dialog("New space") },
+  { name: "dialog-invite", path: "/spaces/desk", act: menu("Invite"), seen: dialog(/^Add to/) },
+  { name: "dialog-rename", path: "/spaces/desk", act: menu("Rename"), seen: dialog("Rename the space") },
+  { name: "dialog-who-answers", path: "/spaces/desk", act: menu("Who answers here"), seen: dialog("Who answers here") },
+  { name: "dialog-leave", path: "/spaces/desk", act: menu("Leave"), seen: dialog(/^Leave/) },
+  { name: "dialog-close-space", path: "/spaces/desk", act: menu("Close with a summary"), seen: dialog(/^Close/) },
+  { name: "dialog-remove-member", path: "/spaces/desk", only: "wide", act: (page) => page.getByRole("button", { name: "Remove Scout" }).click(), seen: dialog(/^Remove Scout/) },
+];
+
+function tab(name) {
+  return (page) => page.getByRole("tab", { name, exact: typeof name === "string" }).click();
+}
+
+const approvals = (found) => [
+  { name: "approvals", path: "/approvals", seen: (page, width) => (width === "phone" ? main("bookRoom")(page) : page.getByRole("button", { name: "Approve", exact: true }).first()) },
+  { name: "approvals-one", path: `/approvals?pending=${found.pending}`, seen: (page) => page.getByRole("button", { name: "Approve", exact: true }).first() },
+  { name: "approvals-anyone", path: "/approvals?show=anyone", seen: main("bookRoom") },
+  { name: "approvals-done", path: "/approvals?show=done", seen: main(/bookRoom/) },
+  { name: "approvals-gone", path: "/approvals?pending=pnd_unknown", seen: heading("It does not wait any more") },
+  { name: "approvals-empty", session: "blank", path: "/approvals", seen: heading("Nothing waits for you") },
+  { name: "dialog-bulk", path: "/approvals", act: button("Decide together…"), seen: dialog(/^Requests of Clerk/) },
+  { name: "dialog-bulk-confirm", path: "/approvals", act: all(button("Decide together…"), (page) => page.getByRole("checkbox", { name: /^All/ }).check(), button(/^Approve \d+ …/)), seen: dialog(/^Approve these/) },
+];
+
+const runs = (found) => [
+  { name: "runs", path: "/runs", seen: main("Counter") },
+  { name: "runs-failed-only", path: "/runs?failed=true", seen: main("Keyless") },
+  { name: "runs-no-hit", path: "/runs?agent=nobody", seen: heading("No run fits these filters") },
+  { name: "runs-empty", session: "blank", path: "/runs", seen: heading("Nothing has run yet") },
+  { name: "run-timeline", path: `/runs/${found.ended}`, seen: (page) => page.getByRole("tab", { name: "Timeline" }) },
+  { name: "run-timeline-waiting", path: `/runs/${found.waiting}`, seen: (page) => page.getByRole("tab", { name: "Timeline" }) },
+  { name: "run-messages", path: `/runs/${found.ended}?tab=messages`, seen: main("That is all.") },
+  { name: "run-saw", path: `/runs/${found.ended}?tab=saw`, act: (page) => page.getByText("System prompt").click(), seen: main("You count the cormorants.") },
+  { name: "run-events", path: `/runs/${found.ended}?tab=events`, seen: main("run.completed") },
+  { name: "run-errors-none", path: `/runs/${found.ended}?tab=errors`, seen: heading("Nothing went wrong") },
+  { name: "run-errors", path: `/runs/${found.failed}?tab=errors`, seen: main(/ANTHROPIC_API_KEY/) },
+  { name: "run-unknown", path: "/runs/run_unknown", seen: heading("There is no such run") },
+  { name: "dialog-cancel-run", path: `/runs/${found.waiting}`, act: button("Cancel"), seen: dialog("Stop this run?") },
+];
+
+const agents = [
+  { name: "agents", path: "/agents", seen: main("Clerk") },
+  { name: "agents-empty", session: "blank", path: "/agents", seen: heading("No agent is hosted here") },
+  { name: "agent-unknown", path: "/agents/nobody", seen: heading("There is no such agent") },
+  { name: "agent-connected", path: "/agents/scout", seen: heading("Scout is not hosted here") },
+  ...["instructions", "model", "tools", "triggers", "limits", "text", "versions"].map((id) => ({ name: `agent-${id}`, path: `/agents/counter?tab=${id}`, seen: (page) => page.getByRole("tabpanel").getByRole("heading").or(page.getByRole("tabpanel").getByRole("textbox")).first() })),
+  { name: "agent-menu", path: "/agents/counter", act: button("More"), seen: (page) => page.getByRole("menuitem", { name: "Trigger a run" }) },
+  { name: "agent-tool-open", path: "/agents/clerk?tab=tools", act: (page) => page.getByRole("tabpanel").getByText("bookRoom").first().click(), seen: (page) => page.getByRole("tabpanel").getByLabel("Name").first() },
+  { name: "agent-try-it", path: "/agents/counter", act: button("Try it"), seen: (page) => page.getByRole("button", { name: "Start the trial" }) },
+  { name: "agent-try-it-begun", path: "/agents/counter", act: all(button("Try it"), button("Start the trial")), seen: (page) => page.getByRole("button", { name: "Clean up" }), after: all(button("Clean up"), (page) => page.getByRole("button", { name: "Start the trial" }).waitFor()) },
+  { name: "agent-save", path: "/agents/clerk", act: all((page) => page.getByLabel(/system/i).first().fill("You book rooms, and nothing else."), button("Save")), seen: dialog("Save this config?"), after: all(press("Escape"), (page) => page.getByLabel(/system/i).first().fill("You book rooms.")) },
+  { name: "agent-restore", path: "/agents/counter?tab=versions", act: button(/Restore/), seen: dialog(/^Restore version/) },
+  { name: "agent-preview", path: "/agents/counter", act: button("What the model sees"), seen: (page) => page.getByRole("dialog").getByText("System prompt") },
+  { name: "dialog-new-agent", path: "/agents", act: button("New agent"), seen: dialog("New agent") },
+  { name: "dialog-new-agent-text", path: "/agents", act: all(button("New agent"), (page) => page.getByRole("radio", { name: "Of a config that I have" }).check()), seen: dialog("New agent") },
+  { name: "dialog-trigger", path: "/agents/counter", act: all(button("More"), (page) => page.getByRole("menuitem", { name: "Trigger a run" }).click()), seen: dialog("Trigger counter") },
+  { name: "dialog-stop-hosting", path: "/agents/counter", act: all(button("More"), (page) => page.getByRole("menuitem", { name: "Stop hosting it" }).click()), seen: dialog(/^Stop hosting/) },
+];
+
+const plans = [
+  { name: "plans", path: "/plans", seen: main("morning report") },
+  { name: "plans-no-agents", session: "blank", path: "/plans", seen: heading("No agents, no plans") },
+  { name: "dialog-new-plan", path: "/plans", act: button("New plan"), seen: dialog("New plan") },
+  { name: "dialog-new-plan-once", path: "/plans", act: all(button("New plan"), (page) => page.getByRole("radio", { name: "Once" }).check()), seen: dialog("New plan") },
+  { name: "dialog-change-plan", path: "/plans", act: button("Change morning report"), seen: dialog("Change the plan") },
+  { name: "dialog-delete-plan", path: "/plans", act: button("Delete morning report"), seen: dialog(/^Delete the plan/) },
+];
+
+const clients = ["claude-code", "codex", "cursor", "vscode", "gemini-cli", "go", "curl", "typescript"];
+
+const rest = (width) => [
+  { name: "sessions", path: "/sessions", seen: main("A blank session") },
+  { name: "session", path: "/sessions?id=default", seen: heading(/^Agents \(/) },
+  { name: "session-unknown", path: "/sessions?id=none", seen: heading("There is no session none") },
+  { name: "dialog-new-session", path: "/sessions", act: button("New session"), seen: dialog("New session") },
+  { name: "dialog-close-session", path: "/sessions?id=blank", act: button("Close"), seen: dialog(/^Close the session/) },
+  { name: "dialog-delete-session", path: "/sessions?id=blank", act: button("Delete"), seen: dialog(/^Delete the session/) },
+  ...clients.map((id) => ({ name: `connect-${id}`, path: `/connect?client=${id}`, seen: heading(/^3\./) })),
+  { name: "connect-key-shown-once", path: "/connect?client=codex", act: all((page) => page.getByLabel("Its id").fill(`visitor-${width}`), button("Mint its key")), seen: (page) => page.getByText(/is shown this once/) },
+  { name: "search-empty", path: "/search", seen: heading("Search what was said") },
+  { name: "search-hits", path: "/search?q=cormorants", seen: main("1 message") },
+  { name: "search-none", path: "/search?q=zebra", seen: heading("Nothing found") },
+  { name: "search-no-such-space", path: "/search?q=x in:nowhere", seen: heading("You are in no space called nowhere") },
+  ...["profile", "appearance", "members", "keys", "usage", "server", "browser"].map((id) => ({ name: `settings-${id}`, path: `/settings?tab=${id}`, seen: (page) => page.getByRole("region").last() })),
+  { name: "dialog-add-somebody", path: "/settings?tab=members", act: button("Add somebody"), seen: dialog("Add somebody") },
+  { name: "dialog-change-entity", path: "/settings?tab=members", act: button("Change Scout"), seen: dialog("Change Scout") },
+  { name: "dialog-delete-entity", path: "/settings?tab=members", act: button("Delete Scout"), seen: dialog("Delete Scout?") },
+  { name: "dialog-create-key", path: "/settings?tab=keys", act: button("Create a key"), seen: dialog("Create a key") },
+  { name: "dialog-key-shown-once", path: "/settings?tab=keys", act: all(button("Create a key"), (page) => page.getByRole("dialog").getByLabel("What it allows").selectOption("service"), button("Create")), seen: dialog("Copy the key now") },
+  { name: "dialog-revoke-key", path: "/settings?tab=keys", act: button(/^Revoke/), seen: dialog(/^Revoke/) },
+  { name: "dialog-palette", path: "/approvals", act: press("Control+k"), seen: (page) => page.getByRole("dialog").getByRole("option").first() },
+  { name: "dialog-shortcuts", path: "/spaces/ledger", act: press("?"), seen: dialog("Keyboard shortcuts") },
+  { name: "page-unknown", absolute: true, path: "/no/such/page", seen: heading("There is no such page") },
+  { name: "gallery", absolute: true, path: "/gallery", seen: heading("Tool calls") },
+  { name: "spaces-of-an-empty-session", session: "blank", path: "/spaces", seen: heading("No space yet") },
+];
+
+/** All of them for a window of some width, the one that is being written first. */
+export const scenes = (found, width) => [...spaces, ...approvals(found), ...runs(found), ...agents, ...plans, ...rest(width)].filter((s) => s.only === undefined || s.only === width);

@@ -1,0 +1,54 @@
+// What most stories begin with: a server as the first start makes it, a browser,
+// and the operator, signed in by the link that the server printed.
+import { after, before } from "node:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { launch, Person } from "./browser.mjs";
+import { Server } from "./server.mjs";
+
+/** How long a step may take before the story has failed. */
+export const patience = 20_000;
+
+/** Sets the stage for a file of stories: {server, browser} from their beginning on. */
+export function stage(options = {}) {
+  const s = {};
+  before(async () => {
+    [s.server, s.browser] = await Promise.all([Server.start(options), launch()]);
+  });
+  after(async () => {
+    await s.browser?.close();
+    await s.server?.stop();
+  });
+  return s;
+}
+
+/** The operator at a browser, signed in. */
+export async function operator(s, more = {}) {
+  const person = await Person.at(s.browser, more);
+  const page = await person.open(await s.server.newLink());
+  page.setDefaultTimeout(patience);
+  await page.getByRole("link", { name: /welcome/i }).first().waitFor();
+  return { person, page };
+}
+
+/** Opens a page inside the session `default`. */
+export const go = (s, page, path) => page.goto(`${s.server.url}/s/default${path}`);
+
+/** Waits until a condition in the test holds; it only ends a test that has failed. */
+export async function eventually(what, condition) {
+  const end = Date.now() + patience;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`it never came to this: ${what}`);
+    await new Promise((r) => setTimeout(r, 50));
+  }
+}
+
+/** Keeps a picture where SHOAL_PICTURES says; nowhere without it. */
+export async function picture(page, name) {
+  const folder = process.env.SHOAL_PICTURES;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}

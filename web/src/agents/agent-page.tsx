@@ -1,0 +1,72 @@
+// One hosted agent: its config in forms and as text, its versions, a trial of the draft.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Problem } from "@/api/problem";
+import { useConsole } from "@/app/console";
+import { useEntity } from "@/live/hooks";
+import { Page } from "@/ui/page";
+import { Empty, Failed, Loading } from "@/ui/shown";
+import { EntityState } from "@/ui/state";
+import { AdminsOnly } from "./admins-only";
+import { AgentEditor } from "./agent-editor";
+import { agentQuery, schemaQuery } from "./queries";
+
+export function AgentPage() {
+  const { agent } = useParams({ from: "/s/$session/agents/$agent" });
+  return (
+    <AdminsOnly title={agent} why="A config says which model an agent asks and what its tools may do.">
+      <Hosted key={agent} agent={agent} />
+    </AdminsOnly>
+  );
+}
+
+function Hosted({ agent }: { agent: string }) {
+  const { session } = useConsole();
+  const found = useQuery(agentQuery(session, agent));
+  const schema = useQuery(schemaQuery);
+  if (found.isPending || schema.isPending) {
+    return (
+      <Page title={agent}>
+        <Loading lines={8} />
+      </Page>
+    );
+  }
+  if (found.isError) {
+    return <Page title={agent}>{Problem.from(found.error).status === 404 ? <NotHosted agent={agent} /> : <Failed error={found.error} retry={() => void found.refetch()} />}</Page>;
+  }
+  if (schema.isError) {
+    return (
+      <Page title={agent}>
+        <Failed error={schema.error} retry={() => void schema.refetch()} />
+      </Page>
+    );
+  }
+  return <AgentEditor saved={found.data} schema={schema.data} />;
+}
+
+function NotHosted({ agent }: { agent: string }) {
+  const { session } = useConsole();
+  const entity = useEntity(agent);
+  return (
+    <Empty
+      title={entity === undefined ? "There is no such agent" : `${entity.name} is not hosted here`}
+      action={
+        <Link to="/s/$session/agents" params={{ session }} className="text-accent underline">
+          All agents
+        </Link>
+      }
+      command={`shoal agents apply -f ${agent}.yaml`}
+    >
+      {entity === undefined ? (
+        "The address is wrong, or the agent was deleted."
+      ) : (
+        <>
+          <p>It brings its own model and connects to this server, so there is nothing to set here.</p>
+          <p className="mt-2">
+            <EntityState state={entity.state} />
+          </p>
+        </>
+      )}
+    </Empty>
+  );
+}

@@ -1,0 +1,119 @@
+// The panel in which a draft is tried. Whoever leaves it, or the page, has cleaned up.
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Play, RefreshCw, Trash2, X } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { Problem } from "@/api/problem";
+import { useConsole } from "@/app/console";
+import { useName } from "@/live/hooks";
+import { Button, IconButton } from "@/ui/button";
+import { notify } from "@/ui/notice";
+import { Failed } from "@/ui/shown";
+import { getIn, sameJson } from "../config/json";
+import { unreadableSentence, useDraftContext } from "../draft";
+import { agentsKey } from "../queries";
+import { TrialChat } from "./chat";
+import { abandonTrial, beginTrial, endTrial, renewTrial, type Trial } from "./trial";
+
+export function TrialPanel({ agent, onClose }: { agent: string; onClose: () => void }) {
+  const { session, actor } = useConsole();
+  const { draft, dispatch } = useDraftContext();
+  const { trial, keep } = useTrial(session);
+  const why = actor === null ? "You only look: choose as whom you act first, in the settings." : unreadableSentence(draft);
+  // What the server refuses of a draft is told at its fields.
+  const refused = (error: unknown) => {
+    const problem = Problem.from(error);
+    if (problem.status === 422) dispatch({ type: "refused", fields: problem.fields });
+  };
+  const beginning = useMutation({ mutationFn: () => beginTrial(session, agent, draft.config), onSuccess: keep, onError: refused });
+  const renewing = useMutation({ mutationFn: (now: Trial) => renewTrial(session, now, draft.config), onSuccess: keep, onError: refused });
+  const ending = useMutation({ mutationFn: (now: Trial) => endTrial(session, now), onSuccess: () => keep(undefined), onError: (error) => notify(Problem.from(error).message, true) });
+  const failed = beginning.error ?? renewing.error;
+  return (
+    <section aria-labelledby="trial-title" className="flex min-h-0 flex-1 flex-col bg-surface">
+      <header className="flex items-center gap-2 border-b border-line px-4 py-2">
+        <h2 id="trial-title" className="flex-1 text-lg font-semibold">
+          Try it
+        </h2>
+        {trial !== undefined && (
+          <Button small icon={<Trash2 aria-hidden className="size-3.5" />} busy={ending.isPending} onClick={() => ending.mutate(trial)}>
+            Clean up
+          </Button>
+        )}
+        <IconButton label={trial === undefined ? "Close" : "End the trial"} onClick={onClose}>
+          <X aria-hidden className="size-4" />
+        </IconButton>
+      </header>
+      {failed !== null && <Failed error={failed} />}
+      {trial === undefined ? (
+        <div className="flex flex-col items-start gap-3 p-4">
+          <p>
+            The draft, saved or not, runs for real as an agent of its own in a space of its own. <strong>Its tools do what they do, and its model costs what it costs.</strong>
+          </p>
+          {getIn(draft.config, ["model", "provider"]) === "script" && <p className="text-sm text-soft">A script names its spaces itself; here the trial's space stands in their place.</p>}
+          <p className="text-sm text-soft">When you leave, the agent is deleted and the space is closed.</p>
+          {why !== undefined && <p className="text-sm text-warn">{why}</p>}
+          <Button tone="primary" icon={<Play aria-hidden className="size-4" />} busy={beginning.isPending} disabled={why !== undefined} onClick={() => beginning.mutate()}>
+            Start the trial
+          </Button>
+        </div>
+      ) : (
+        <>
+          <Standing trial={trial} isChanged={!sameJson(trial.config, draft.config)} why={why} isBusy={renewing.isPending} onRenew={() => renewing.mutate(trial)} />
+          <TrialChat trial={trial} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Standing({ trial, isChanged, why, isBusy, onRenew }: { trial: Trial; isChanged: boolean; why: string | undefined; isBusy: boolean; onRenew: () => void }) {
+  const name = useName(trial.agent);
+  return (
+    <div role="status" className="flex flex-wrap items-center gap-2 border-b border-line bg-sunken px-4 py-2 text-sm">
+      <span className="min-w-0 flex-1">
+        {isChanged ? "The draft has changed since." : `${name} runs the draft as it stands.`} <code className="text-xs text-soft">{trial.agent}</code>
+      </span>
+      {isChanged && (
+        <Button small icon={<RefreshCw aria-hidden className="size-3.5" />} busy={isBusy} disabled={why !== undefined} title={why} onClick={onRenew}>
+          Use it from now on
+        </Button>
+      )}
+    </div>
+  );
+}
+
+// Keeps the trial that goes on, and ends it when nobody is left to see it.
+function useTrial(session: string): { trial: Trial | undefined; keep: (trial: Trial | undefined) => void } {
+  const queries = useQueryClient();
+  const [trial, setTrial] = useState<Trial>();
+  const current = useRef<Trial | undefined>(undefined);
+  const isGone = useRef(false);
+  const keep = (next: Trial | undefined) => {
+    current.current = next;
+    setTrial(next);
+    void queries.invalidateQueries({ queryKey: agentsKey(session) });
+    if (isGone.current && next !== undefined) void endTrial(session, next); // it began as the page was left
+  };
+  useEffect(() => {
+    isGone.current = false;
+    const onHide = (event: PageTransitionEvent) => {
+      if (!event.persisted && current.current !== undefined) abandonTrial(session, current.current);
+    };
+    window.addEventListener("pagehide", onHide);
+    return () => {
+      window.removeEventListener("pagehide", onHide);
+      isGone.current = true;
+      const last = current.current;
+      current.current = undefined;
+      if (last === undefined) return;
+      endTrial(session, last).then(
+        () => {
+          notify("The trial is cleaned up.");
+          void queries.invalidateQueries({ queryKey: agentsKey(session) });
+        },
+        (error: unknown) => notify(`The trial could not be cleaned up: ${Problem.from(error).message} The page of all agents offers it again.`, true),
+      );
+    };
+  }, [session, queries]);
+  return { trial, keep };
+}

@@ -1,0 +1,79 @@
+// Starts a run as a service would.
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useId, useState } from "react";
+import { api, data } from "@/api/client";
+import { entityHeader } from "@/api/header";
+import { Problem } from "@/api/problem";
+import { useConsole } from "@/app/console";
+import { Button } from "@/ui/button";
+import { Dialog } from "@/ui/dialog";
+import { TextField } from "@/ui/field";
+import { Failed } from "@/ui/shown";
+import { type Json, writeJson } from "./config/json";
+import { readValue } from "./config/text";
+import { CodeArea } from "./forms/code-area";
+
+export function TriggerDialog({ agent, onClose }: { agent: string; onClose: () => void }) {
+  const { session } = useConsole();
+  const form = useId();
+  const [service, setService] = useState("console");
+  const [payload, setPayload] = useState("{}");
+  const [problem, setProblem] = useState<string>();
+  const starting = useMutation({
+    mutationFn: (value: Json) =>
+      data(
+        api.POST("/v1/sessions/{session}/agents/{agent}/trigger", {
+          params: { path: { session, agent } },
+          body: { serviceName: service.trim() },
+          bodySerializer: () => writeJson({ serviceName: service.trim(), payload: value }),
+          headers: { "Content-Type": "application/json", [entityHeader]: "", "Idempotency-Key": crypto.randomUUID() },
+        }),
+      ),
+  });
+  const start = () => {
+    const read = payload.trim() === "" ? { value: null } : readValue(payload);
+    setProblem("problem" in read ? `This cannot be read: ${read.problem.message}` : undefined);
+    if ("value" in read) starting.mutate(read.value);
+  };
+  const fields = starting.isError ? Problem.from(starting.error).fields : [];
+  const wrongService = fields.find((f) => f.location === "body.serviceName");
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Trigger ${agent}`}
+      about="Starts a run as a program would: the agent gets the payload, in the conversation that it has with this service. It uses the version in use, not a draft."
+      actions={
+        <>
+          <Button onClick={onClose}>Close</Button>
+          <Button tone="primary" type="submit" form={form} busy={starting.isPending}>
+            Start a run
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        noValidate
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          start();
+        }}
+      >
+        <TextField label="Service name (required)" hint="Who starts the run." value={service} error={wrongService && `It ${wrongService.message}.`} onChange={(e) => setService(e.target.value)} />
+        <CodeArea label="Payload" hint="Any JSON value for the agent; YAML does, too." value={payload} error={problem} onChange={setPayload} />
+        {starting.isError && wrongService === undefined && <Failed error={starting.error} />}
+        {starting.isSuccess && (
+          <p role="status" className="rounded-md bg-ok-soft px-3 py-2 text-ok">
+            The run is {starting.data.status}.{" "}
+            <Link to="/s/$session/runs/$run" params={{ session, run: starting.data.runId }} className="font-medium underline">
+              See what it does
+            </Link>
+          </p>
+        )}
+      </form>
+    </Dialog>
+  );
+}

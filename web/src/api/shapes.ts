@@ -1,0 +1,67 @@
+// The shapes of the contract by their names, as the server's OpenAPI document
+// declares them. Nothing here is written by hand twice: schema.ts is generated.
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Caller = Schemas["Caller"];
+export type Entity = Schemas["Entity"];
+export type EntityPage = Schemas["EntityPage"];
+export type FieldError = Schemas["FieldError"];
+export type HostedAgent = Schemas["HostedAgent"];
+export type Key = Schemas["Key"];
+export type Member = Schemas["Member"];
+export type Message = Schemas["Message"];
+export type Part = Schemas["Part"];
+export type TextPart = Schemas["TextPart"];
+export type FilePart = Schemas["FilePart"];
+export type DataPart = Schemas["DataPart"];
+/** A tool call whose arguments this reader may see. */
+export type ToolPart = Schemas["ShownToolPart"];
+/** A part that is shown to another member alone: only its id and type are known. */
+export type PrivatePart = Schemas["PrivatePart"];
+export type PendingAction = Schemas["PendingAction"];
+export type PendingAnswer = Schemas["PendingAnswer"];
+export type ModelContent = Schemas["ModelContent"];
+export type ModelMessage = Schemas["ModelMessage"];
+export type ModelRequest = Schemas["ModelRequest"];
+export type ModelTool = Schemas["ModelTool"];
+export type Plan = Schemas["Plan"];
+export type ProblemBody = Schemas["Problem"];
+export type Run = Schemas["Run"];
+export type Session = Schemas["Session"];
+export type Space = Schemas["Space"];
+export type Step = Schemas["Step"];
+export type StepCall = Schemas["StepCall"];
+export type Usage = Schemas["Usage"];
+export type UsageRow = Schemas["UsageRow"];
+export type Hit = Schemas["Hit"];
+
+/** Whether a part of a message is a tool call that is shown to this reader. */
+export function isShown(part: Part): part is TextPart | FilePart | DataPart | ToolPart {
+  return !("private" in part && part.private);
+}
+
+type EventData =
+  | Schemas["SnapshotData"]
+  | Schemas["SnapshotEndData"]
+  | Schemas["RunSnapshotData"]
+  | Schemas["MessageData"]
+  | Schemas["TextData"]
+  | Schemas["DeltaData"]
+  | Schemas["ToolInputData"]
+  | Schemas["ToolOutputData"]
+  | Schemas["PartResetData"]
+  | Schemas["RunData"]
+  | Schemas["StepData"]
+  | Schemas["PendingData"]
+  | Schemas["MemberData"]
+  | Schemas["SpaceData"]
+  | Schemas["EntityData"];
+
+// One shape serves several types of events; a union of one shape for each type can
+// be told apart by `type`.
+type ByType<T> = T extends { readonly type: infer U } ? (U extends string ? Omit<T, "type"> & { readonly type: U } : never) : never;
+
+/** What the server sends on an event stream, by `type`. */
+export type ServerEvent = ByType<EventData>;

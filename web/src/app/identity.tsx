@@ -1,0 +1,81 @@
+// Finds out who uses this browser before anything else is drawn: takes the code
+// out of a one-time link, asks the server, and shows the sign-in page if it has to.
+import { useQuery } from "@tanstack/react-query";
+import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import { api, call, data } from "@/api/client";
+import { Problem } from "@/api/problem";
+import type { Caller } from "@/api/shapes";
+import { Failed, Loading } from "@/ui/shown";
+import { tellSigned, watchSigned } from "./signed";
+
+const SignIn = lazy(() => import("@/signin/signin").then((m) => ({ default: m.SignIn })));
+
+/** The query key of the caller. */
+export const callerKey = ["me"] as const;
+
+// The code is in the fragment, which no request and no log ever holds; it leaves
+// the address before it is used.
+function takeCode(): string | undefined {
+  const code = new URLSearchParams(location.hash.slice(1)).get("login") ?? undefined;
+  if (code !== undefined) history.replaceState(null, "", location.pathname + location.search);
+  return code;
+}
+
+const code = takeCode();
+let redeemed: Promise<Problem | undefined> | undefined;
+
+async function redeem(): Promise<Problem | undefined> {
+  if (code === undefined) return undefined;
+  try {
+    await call("POST", "/console/login", { code });
+    tellSigned();
+    return undefined;
+  } catch (error) {
+    return Problem.from(error);
+  }
+}
+
+interface Found {
+  readonly me: Caller | null;
+  /** Why a one-time link did not work. */
+  readonly refused: Problem | undefined;
+}
+
+async function find(): Promise<Found> {
+  const refused = await (redeemed ??= redeem());
+  try {
+    return { me: await data(api.GET("/v1/me")), refused };
+  } catch (error) {
+    if (Problem.from(error).status === 401) return { me: null, refused };
+    throw error;
+  }
+}
+
+/** Draws its children for whoever is signed in. */
+export function Identity({ children }: { children: (me: Caller) => ReactNode }) {
+  const found = useQuery({ queryKey: callerKey, queryFn: find, retry: 2, staleTime: Infinity });
+  if (found.isPending) return <Loading />;
+  if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data.me === null) {
+    return (
+      <Suspense fallback={<Loading />}>
+        <SignIn
+          refused={found.data.refused}
+          onSignedIn={() => {
+            tellSigned();
+            beginAnew();
+          }}
+        />
+      </Suspense>
+    );
+  }
+  return <Known me={found.data.me}>{children}</Known>;
+}
+
+function Known({ me, children }: { me: Caller; children: (me: Caller) => ReactNode }) {
+  useEffect(() => watchSigned(me, beginAnew), [me]);
+  return children(me);
+}
+
+// Nothing of what somebody else has read stays in memory.
+const beginAnew = () => location.reload();

@@ -1,0 +1,34 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { inBrowser, inTab } from "./kept";
+import { change, currentSettings } from "./settings";
+
+afterEach(() => vi.unstubAllGlobals());
+
+function storage(): Pick<Storage, "getItem" | "setItem" | "removeItem"> {
+  const held = new Map<string, string>();
+  return { getItem: (k) => held.get(k) ?? null, setItem: (k, v) => void held.set(k, v), removeItem: (k) => void held.delete(k) };
+}
+
+it("keeps what it is given, for the browser and for the tab", () => {
+  const [browser, tab] = [storage(), storage()];
+  vi.stubGlobal("localStorage", browser);
+  vi.stubGlobal("sessionStorage", tab);
+  inBrowser.setItem("a", "1");
+  inTab.setItem("a", "2");
+  expect([browser.getItem("a"), tab.getItem("a")]).toEqual(["1", "2"]);
+  inBrowser.removeItem("a");
+  expect([inBrowser.getItem("a"), inTab.getItem("a")]).toEqual([null, "2"]);
+});
+
+it("goes without, where the browser refuses", () => {
+  const refuse = () => {
+    throw new DOMException("no room", "QuotaExceededError");
+  };
+  vi.stubGlobal("document", { documentElement: { dataset: {} } });
+  vi.stubGlobal("localStorage", { getItem: refuse, setItem: refuse, removeItem: refuse });
+  inBrowser.setItem("a", "1");
+  inBrowser.removeItem("a");
+  expect(inBrowser.getItem("a")).toBeNull();
+  change({ theme: "dark" }); // a wish holds as long as the page, if for no longer
+  expect(currentSettings().theme).toBe("dark");
+});

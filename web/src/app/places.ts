@@ -1,0 +1,30 @@
+// The pages of the navigation, which the command palette leads to as well.
+import { Bot, CalendarClock, Hand, type LucideIcon, MessagesSquare, Network, PlayCircle, Plug, Search, Settings } from "lucide-react";
+
+const at = "/s/$session" as const;
+
+/** A page that the navigation leads to. */
+export interface Place {
+  readonly to: "/s/$session/approvals" | "/s/$session/runs" | "/s/$session/agents" | "/s/$session/plans" | "/s/$session/sessions" | "/s/$session/connect" | "/s/$session/search" | "/s/$session/settings" | "/s/$session/spaces";
+  readonly name: string;
+  readonly icon: LucideIcon;
+  /** Only for admins. */
+  readonly admin?: boolean;
+  /** Its keyboard shortcut. */
+  readonly keys?: string;
+}
+
+/** The page of all spaces. */
+export const spacesPlace: Place = { to: `${at}/spaces`, name: "Spaces", icon: MessagesSquare };
+
+/** The other pages, in the order of the navigation. */
+export const places: readonly Place[] = [
+  { to: `${at}/approvals`, name: "Approvals", icon: Hand, keys: "g i" },
+  { to: `${at}/search`, name: "Search", icon: Search, keys: "/" },
+  { to: `${at}/runs`, name: "Runs", icon: PlayCircle, keys: "g r" },
+  { to: `${at}/agents`, name: "Agents", icon: Bot, keys: "g a", admin: true },
+  { to: `${at}/plans`, name: "Plans", icon: CalendarClock, admin: true },
+  { to: `${at}/sessions`, name: "Sessions", icon: Network, keys: "g s", admin: true },
+  { to: `${at}/connect`, name: "Connect", icon: Plug },
+  { to: `${at}/settings`, name: "Settings", icon: Settings },
+];

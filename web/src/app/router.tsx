@@ -1,0 +1,142 @@
+// The table of all pages. Each page is a chunk of its own, loaded when it is wanted.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, Navigate, Outlet, redirect } from "@tanstack/react-router";
+import { Page } from "@/ui/page";
+import { Empty, Failed, Loading } from "@/ui/shown";
+import { Identity } from "./identity";
+import { inBrowser } from "./kept";
+import { SessionFrame } from "./session";
+
+// A word that looks like a number comes as one out of an address that was typed.
+const text = (v: unknown): string | undefined => (typeof v === "string" && v !== "" ? v : typeof v === "number" ? String(v) : undefined);
+
+function NoSuchPage() {
+  return (
+    <Page title="Shoal">
+      <Empty
+        title="There is no such page"
+        action={
+          <Link to="/" className="text-accent underline">
+            Go to the spaces
+          </Link>
+        }
+      >
+        The address is wrong, or the page has moved.
+      </Empty>
+    </Page>
+  );
+}
+
+const root = createRootRoute({
+  component: () => <Outlet />,
+  notFoundComponent: NoSuchPage,
+});
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/s/$session/spaces", params: { session: inBrowser.getItem("shoal.session") ?? "default" } });
+  },
+});
+
+const session = createRoute({
+  getParentRoute: () => root,
+  path: "/s/$session",
+  component: () => <Identity>{(me) => (me.sessionId === null ? <SessionFrame me={me} /> : <Own session={me.sessionId} />)}</Identity>,
+});
+
+// A key of one session opens that one, whatever the address says.
+function Own({ session: own }: { session: string }) {
+  const { session: asked } = session.useParams();
+  return <Identity>{(me) => (asked === own ? <SessionFrame me={me} /> : <Navigate to="/s/$session/spaces" params={{ session: own }} replace />)}</Identity>;
+}
+
+const at = <P extends string>(path: P) => ({ getParentRoute: () => session, path }) as const;
+
+const routes = [
+  createRoute({ ...at("/spaces"), component: lazyRouteComponent(() => import("@/space/spaces-page"), "SpacesPage") }),
+  createRoute({
+    ...at("/spaces/$space"),
+    component: lazyRouteComponent(() => import("@/space/space-page"), "SpacePage"),
+    validateSearch: (s: Record<string, unknown>): { seq?: number } => ({ seq: typeof s.seq === "number" ? s.seq : undefined }),
+  }),
+  createRoute({
+    ...at("/approvals"),
+    component: lazyRouteComponent(() => import("@/approvals/approvals-page"), "ApprovalsPage"),
+    validateSearch: (s: Record<string, unknown>): { show?: "anyone" | "done"; pending?: string } => ({
+      show: s.show === "anyone" || s.show === "done" ? s.show : undefined,
+      pending: text(s.pending),
+    }),
+  }),
+  createRoute({
+    ...at("/runs"),
+    component: lazyRouteComponent(() => import("@/runs/runs-page"), "RunsPage"),
+    validateSearch: (s: Record<string, unknown>): { agent?: string; status?: string; space?: string; trigger?: string; within?: "hour" | "day" | "week"; failed?: boolean } => ({
+      agent: text(s.agent),
+      status: text(s.status),
+      space: text(s.space),
+      trigger: text(s.trigger),
+      within: s.within === "hour" || s.within === "day" || s.within === "week" ? s.within : undefined,
+      failed: s.failed === true ? true : undefined,
+    }),
+  }),
+  createRoute({
+    ...at("/runs/$run"),
+    component: lazyRouteComponent(() => import("@/runs/run-page"), "RunPage"),
+    validateSearch: (s: Record<string, unknown>): { tab?: string; step?: number; kind?: "model" | "tool" | "wait"; failed?: boolean; span?: string } => ({
+      tab: text(s.tab),
+      step: typeof s.step === "number" ? s.step : undefined,
+      kind: s.kind === "model" || s.kind === "tool" || s.kind === "wait" ? s.kind : undefined,
+      failed: s.failed === true ? true : undefined,
+      span: text(s.span),
+    }),
+  }),
+  createRoute({ ...at("/agents"), component: lazyRouteComponent(() => import("@/agents/agents-page"), "AgentsPage") }),
+  createRoute({
+    ...at("/agents/$agent"),
+    component: lazyRouteComponent(() => import("@/agents/agent-page"), "AgentPage"),
+    validateSearch: (s: Record<string, unknown>): { tab?: string } => ({ tab: text(s.tab) }),
+  }),
+  createRoute({ ...at("/plans"), component: lazyRouteComponent(() => import("@/plans/plans-page"), "PlansPage") }),
+  createRoute({
+    ...at("/sessions"),
+    component: lazyRouteComponent(() => import("@/sessions/sessions-page"), "SessionsPage"),
+    validateSearch: (s: Record<string, unknown>): { id?: string } => ({ id: text(s.id) }),
+  }),
+  createRoute({
+    ...at("/connect"),
+    component: lazyRouteComponent(() => import("@/connect/connect-page"), "ConnectPage"),
+    validateSearch: (s: Record<string, unknown>): { client?: string; entity?: string } => ({ client: text(s.client), entity: text(s.entity) }),
+  }),
+  createRoute({
+    ...at("/search"),
+    component: lazyRouteComponent(() => import("@/search/search-page"), "SearchPage"),
+    validateSearch: (s: Record<string, unknown>): { q?: string } => ({ q: text(s.q) }),
+  }),
+  createRoute({
+    ...at("/settings"),
+    component: lazyRouteComponent(() => import("@/settings/settings-page"), "SettingsPage"),
+    validateSearch: (s: Record<string, unknown>): { tab?: string; by?: string; days?: number } => ({
+      tab: text(s.tab),
+      by: text(s.by),
+      days: typeof s.days === "number" ? s.days : undefined,
+    }),
+  }),
+] as const;
+
+/** Every state of every renderer on one page; it needs no server. */
+const gallery = createRoute({ getParentRoute: () => root, path: "/gallery", component: lazyRouteComponent(() => import("@/parts/gallery"), "Gallery") });
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, gallery, session.addChildren(routes)]),
+  defaultPendingComponent: () => <Loading />,
+  defaultErrorComponent: ({ error, reset }) => <Failed error={error} retry={reset} />,
+  defaultPendingMs: 150,
+  scrollRestoration: false,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

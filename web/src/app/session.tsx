@@ -1,0 +1,76 @@
+// The frame of everything in a session: as whom the reader acts, the session's
+// stream, and the navigation.
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useParams } from "@tanstack/react-router";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { actAs, api, data } from "@/api/client";
+import { Problem } from "@/api/problem";
+import type { Caller } from "@/api/shapes";
+import { LiveContext } from "@/live/hooks";
+import { close, open, type Store } from "@/live/store";
+import { Failed, Loading } from "@/ui/shown";
+import { type Console, ConsoleContext } from "./console";
+import { inBrowser } from "./kept";
+import { Shell } from "./shell";
+
+const operator = "operator";
+const remembered = (session: string) => `shoal.actor.${session}`;
+
+// An admin acts as whom they chose last, as the operator where there is one, or
+// only looks.
+async function chooseActor(me: Caller, session: string): Promise<string | null> {
+  if (me.role !== "admin") return me.entityId;
+  for (const entity of [inBrowser.getItem(remembered(session)), operator]) {
+    if (entity === null || entity === "") continue;
+    try {
+      await data(api.GET("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity } }, headers: { "X-Shoal-Entity": "" } }));
+      return entity;
+    } catch (error) {
+      if (Problem.from(error).status !== 404) throw error;
+    }
+  }
+  return null;
+}
+
+export function SessionFrame({ me }: { me: Caller }) {
+  const { session } = useParams({ from: "/s/$session" });
+  const chosen = useQuery({ queryKey: ["actor", session], queryFn: () => chooseActor(me, session), staleTime: Infinity, retry: 1 });
+  if (chosen.isPending) return <Loading />;
+  if (chosen.isError) return <Failed error={chosen.error} retry={() => void chosen.refetch()} />;
+  return <Acting key={session} me={me} session={session} first={chosen.data} />;
+}
+
+function Acting({ me, session, first }: { me: Caller; session: string; first: string | null }) {
+  const [actor, become] = useState(first);
+  actAs(me.role === "admin" ? actor : null);
+  const setActor = useCallback(
+    (entity: string | null) => {
+      inBrowser.setItem(remembered(session), entity ?? "");
+      become(entity);
+    },
+    [session],
+  );
+  const console = useMemo<Console>(() => ({ me, session, actor, admin: me.role === "admin", setActor }), [me, session, actor, setActor]);
+  const store = useStore(session, actor, me.role !== "admin");
+  if (store === null) return <Loading />;
+  return (
+    <ConsoleContext value={console}>
+      <LiveContext value={store}>
+        <Shell>
+          <Outlet key={actor} />
+        </Shell>
+      </LiveContext>
+    </ConsoleContext>
+  );
+}
+
+// The stream of the session as the actor sees it.
+function useStore(session: string, entity: string | null, own: boolean): Store | null {
+  const [store, setStore] = useState<Store | null>(null);
+  useEffect(() => {
+    const opened = open({ session, entity, own });
+    setStore(opened);
+    return () => close(opened);
+  }, [session, entity, own]);
+  return store;
+}

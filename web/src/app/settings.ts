@@ -1,0 +1,67 @@
+// What this browser remembers of its reader's wishes. Never anything secret: the
+// only key is in a cookie that no script can read.
+import { useSyncExternalStore } from "react";
+import { inBrowser } from "./kept";
+
+export interface Settings {
+  theme: "system" | "light" | "dark";
+  density: "comfortable" | "compact";
+  /** Which key sends a message; the other one begins a new line. */
+  sendKey: "enter" | "ctrl-enter";
+  /** Whether single letters are commands (WCAG 2.2, 2.1.4). */
+  letters: boolean;
+  /** Whether the browser tells of what waits for the reader. */
+  notifications: boolean;
+}
+
+const initial: Settings = { theme: "system", density: "comfortable", sendKey: "ctrl-enter", letters: true, notifications: false };
+const key = "shoal.settings";
+let settings = read();
+const listeners = new Set<() => void>();
+
+function read(): Settings {
+  try {
+    return { ...initial, ...(JSON.parse(inBrowser.getItem(key) ?? "{}") as Partial<Settings>) };
+  } catch {
+    return initial;
+  }
+}
+
+/** Changes some of the settings, in all tabs. */
+export function change(some: Partial<Settings>): void {
+  settings = { ...settings, ...some };
+  inBrowser.setItem(key, JSON.stringify(settings));
+  tell();
+}
+
+function tell(): void {
+  applyTheme();
+  for (const fn of listeners) fn();
+}
+
+/** Shows the page in the theme and the density that are wished for. */
+export function applyTheme(): void {
+  const dark = settings.theme === "dark" || (settings.theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  document.documentElement.dataset.density = settings.density;
+}
+
+/** Keeps the theme right while the system or another tab changes it. */
+export function watchTheme(): void {
+  applyTheme();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
+  window.addEventListener("storage", (event) => {
+    if (event.key !== key) return;
+    settings = read();
+    tell();
+  });
+}
+
+function subscribe(fn: () => void): () => void {
+  listeners.add(fn);
+  return () => void listeners.delete(fn);
+}
+
+export const useSettings = (): Settings => useSyncExternalStore(subscribe, () => settings);
+/** The settings as they are now, outside of components. */
+export const currentSettings = (): Settings => settings;

@@ -1,0 +1,110 @@
+// The house of every page: navigation at the left (at the bottom on a phone),
+// how the connection stands, and the page.
+import { Link, useMatchRoute, useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { CommandPalette } from "@/commands/palette";
+import { ShortcutHelp } from "@/commands/help";
+import { Notifications } from "@/commands/notifications";
+import { usePending, useSpaces } from "@/live/hooks";
+import { SpaceList } from "@/space/space-list";
+import { classes } from "@/ui/classes";
+import { Notices } from "@/ui/notice";
+import { ConnectionBanner, ConnectionSign } from "./connection";
+import { useConsole } from "./console";
+import { type Place, places, spacesPlace } from "./places";
+import { useShortcut } from "./shortcuts";
+import { usePanes } from "./panes";
+import { useTitle } from "./title";
+
+// What a person comes for stands above the spaces, the rest below them.
+const isInbox = (p: Place): boolean => p.name === "Approvals" || p.name === "Search";
+
+export function Shell({ children }: { children: ReactNode }) {
+  const { admin, session } = useConsole();
+  const shown = places.filter((p) => admin || p.admin !== true);
+  const inSpace = useMatchRoute()({ to: "/s/$session/spaces/$space" }) !== false;
+  useTitle();
+  usePanes();
+  return (
+    <div className="flex h-dvh flex-col">
+      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2">
+        Skip to the content
+      </a>
+      <ConnectionBanner />
+      <div className="flex min-h-0 flex-1">
+        <nav aria-label="Main" className="hidden w-60 shrink-0 flex-col border-r border-line bg-surface md:flex">
+          <div className="flex items-center justify-between px-4 py-3">
+            <Link to="/s/$session/spaces" params={{ session }} className="text-lg font-semibold">
+              Shoal
+            </Link>
+            <ConnectionSign />
+          </div>
+          <ul className="px-2">{shown.filter(isInbox).map((p) => <PlaceLink key={p.to} place={p} />)}</ul>
+          <SpaceList />
+          <ul className="border-t border-line p-2">{shown.filter((p) => !isInbox(p)).map((p) => <PlaceLink key={p.to} place={p} />)}</ul>
+        </nav>
+        <div className="flex min-w-0 flex-1">{children}</div>
+      </div>
+      {!inSpace && <BottomBar />}
+      {shown.map((p) => p.keys !== undefined && <PlaceShortcut key={p.to} place={p} keys={p.keys} />)}
+      <CommandPalette />
+      <ShortcutHelp />
+      <Notices />
+      <Notifications />
+    </div>
+  );
+}
+
+function PlaceShortcut({ place, keys }: { place: Place; keys: string }) {
+  const go = useNavigate();
+  const { session } = useConsole();
+  useShortcut(keys, `Go to ${place.name.toLowerCase()}`, () => void go({ to: place.to, params: { session } }));
+  return null;
+}
+
+function PlaceLink({ place }: { place: Place }) {
+  const { session } = useConsole();
+  const Icon = place.icon;
+  return (
+    <li>
+      <Link to={place.to} params={{ session }} className="flex min-h-8 items-center gap-2.5 rounded-md px-2 text-soft hover:bg-sunken hover:text-ink" activeProps={{ className: "bg-accent-soft! text-accent! font-medium", "aria-current": "page" }}>
+        <Icon aria-hidden className="size-4" />
+        <span className="flex-1">{place.name}</span>
+        {place.name === "Approvals" && <WaitingCount />}
+      </Link>
+    </li>
+  );
+}
+
+function WaitingCount() {
+  const waiting = usePending().filter((p) => p.status === "open").length;
+  if (waiting === 0) return null;
+  return (
+    <span className="rounded-full bg-warn-soft px-2 text-xs font-semibold text-warn tabular-nums">
+      {waiting}
+      <span className="sr-only"> waiting for an answer</span>
+    </span>
+  );
+}
+
+// On a phone one pane is shown at a time; these are the ways between them.
+function BottomBar() {
+  const { session } = useConsole();
+  const unread = useSpaces().some((s) => s.unreadCount > 0);
+  const bar: readonly Place[] = [spacesPlace, ...places.filter((p) => ["Approvals", "Runs", "Search", "Settings"].includes(p.name))];
+  return (
+    <nav aria-label="Places" className="flex shrink-0 border-t border-line bg-surface md:hidden">
+      {bar.map((p) => {
+        const Icon = p.icon;
+        return (
+          <Link key={p.to} to={p.to} params={{ session }} className="relative flex min-h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs text-soft" activeProps={{ className: "text-accent!", "aria-current": "page" }}>
+            <Icon aria-hidden className="size-5" />
+            {p.name}
+            <span className={classes("absolute top-1 right-1/4")}>{p.name === "Approvals" && <WaitingCount />}</span>
+            {p.name === "Spaces" && unread && <span className="sr-only">, unread messages</span>}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}

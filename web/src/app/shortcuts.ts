@@ -1,0 +1,70 @@
+// Keyboard shortcuts. Components register what they offer while they are there;
+// the list of all of them is what "?" shows. Single letters do nothing while
+// somebody types, and can be switched off.
+import { useEffect, useRef } from "react";
+import { currentSettings } from "./settings";
+
+/** One shortcut: "Ctrl+K", "/", "g i", "Shift+N". No single key approves anything. */
+export interface Shortcut {
+  readonly keys: string;
+  readonly about: string;
+  readonly run: () => void;
+}
+
+const registered = new Set<{ current: Shortcut }>();
+let before = "";
+let beforeAt = 0;
+
+/** Offers a shortcut while the component is there. */
+export function useShortcut(keys: string, about: string, run: () => void): void {
+  const ref = useRef<Shortcut>({ keys, about, run });
+  ref.current = { keys, about, run };
+  useEffect(() => {
+    registered.add(ref);
+    return () => void registered.delete(ref);
+  }, []);
+}
+
+/** All shortcuts that work now. */
+export function shortcuts(): Shortcut[] {
+  return [...registered].map((r) => r.current);
+}
+
+/** Begins to listen; called once. */
+export function listenToKeys(): void {
+  window.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing) return;
+    const pressed = name(event);
+    // Keys without Ctrl or Alt belong to an open dialog and, but for F6 and its like,
+    // to whoever types.
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const typed = typing(event.target) && !/^F\d+$/.test(event.key);
+    if (plain && (typed || document.querySelector("dialog[open]") !== null)) return;
+    if (plain && pressed.replace("Shift+", "").length === 1 && !currentSettings().letters) return;
+    const pair = event.timeStamp - beforeAt < 1200 ? `${before} ${pressed.toLowerCase()}` : "";
+    before = pressed.toLowerCase();
+    beforeAt = event.timeStamp;
+    const found = match(pair) ?? match(pressed);
+    if (found === undefined) return;
+    event.preventDefault();
+    before = "";
+    found.run();
+  });
+}
+
+function match(pressed: string): Shortcut | undefined {
+  if (pressed === "") return undefined;
+  // The newest registration wins: a dialog's over the page's.
+  return shortcuts().reverse().find((s) => s.keys.toLowerCase() === pressed.toLowerCase());
+}
+
+function name(event: KeyboardEvent): string {
+  const modified = event.ctrlKey || event.metaKey ? "Ctrl+" : event.altKey ? "Alt+" : "";
+  const letter = event.key.length === 1 && /[a-z]/i.test(event.key);
+  // Shift is part of a sign such as "?", and said with letters and named keys.
+  return modified + (event.shiftKey && (letter || event.key.length > 1) ? "Shift+" : "") + (letter ? event.key.toUpperCase() : event.key);
+}
+
+function typing(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
+}

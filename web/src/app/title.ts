@@ -1,0 +1,12 @@
+// The title of the browser's tab tells what waits for its reader.
+import { useEffect } from "react";
+import { usePending, useSpaces } from "@/live/hooks";
+
+export function useTitle(): void {
+  const waiting = usePending().filter((p) => p.status === "open").length;
+  const mentions = useSpaces().reduce((n, s) => n + s.mentionCount, 0);
+  useEffect(() => {
+    const n = waiting + mentions;
+    document.title = n > 0 ? `(${n}) Shoal` : "Shoal";
+  }, [waiting, mentions]);
+}

@@ -1,0 +1,131 @@
+// One pending action whole: what is asked with what answers it, what was said
+// before, and who else may answer.
+import { Link } from "@tanstack/react-router";
+import { ArrowLeft } from "lucide-react";
+import type { PendingAction } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useEntity, useName, useSpace } from "@/live/hooks";
+import { PendingView } from "@/parts/part-view";
+import { Words } from "@/parts/words/words";
+import { SpaceLink } from "@/runs/trigger";
+import { Value } from "@/runs/json";
+import { Button } from "@/ui/button";
+import { PendingState } from "@/ui/state";
+import { Since } from "@/ui/time";
+import { Context } from "./context";
+import { subject } from "./inbox";
+import { Settled } from "./row";
+
+interface Props {
+  pending: PendingAction;
+  /** Whether whoever acts may answer it. */
+  mine: boolean;
+  show: "anyone" | "done" | undefined;
+  /** The next one that waits, to go on with when this one is settled. */
+  next: PendingAction | undefined;
+}
+
+const link = "text-accent underline underline-offset-2";
+
+export function Detail({ pending: p, mine, show, next }: Props) {
+  const { session } = useConsole();
+  const agent = useName(p.agentId);
+  return (
+    <article aria-label={subject(p)} className="mx-auto flex w-full max-w-3xl min-w-0 flex-col gap-4 p-4 md:p-6">
+      <Link to="/s/$session/approvals" params={{ session }} search={{ show }} className="inline-flex min-h-8 items-center gap-1.5 self-start text-sm text-accent md:hidden">
+        <ArrowLeft aria-hidden className="size-4" />
+        Back to the list
+      </Link>
+      <header className="flex flex-col gap-1">
+        <div className="flex flex-wrap items-start gap-2">
+          <h2 className="min-w-0 flex-1 text-lg font-semibold break-words">
+            <Words text={subject(p)} />
+          </h2>
+          <PendingState status={p.status} />
+        </div>
+        <p className="text-sm text-soft">
+          {agent} asks in {p.spaceId === null ? "no space" : <SpaceOf pending={p} />}, in{" "}
+          <Link to="/s/$session/runs/$run" params={{ session, run: p.runId }} className={link}>
+            this run
+          </Link>
+          {p.status === "open" && (
+            <>
+              . It waits for <Since at={p.createdAt} />
+            </>
+          )}
+          .
+        </p>
+      </header>
+      {p.status !== "open" && (
+        <p role="status">
+          {/* The card below shows it, too. */}
+          <span className="sr-only">
+            <Settled pending={p} />
+          </span>
+          {next !== undefined && (
+            <Link to="/s/$session/approvals" params={{ session }} search={{ show, pending: next.id }} className={link}>
+              Next one that waits
+            </Link>
+          )}
+        </p>
+      )}
+      {p.status === "open" && !mine && <NotMine pending={p} />}
+      <PendingView key={p.id} pending={p} />
+      <section aria-label="What was said before" className="flex flex-col gap-2">
+        <h3 className="text-sm font-semibold text-soft">What was said before</h3>
+        <Context pending={p} />
+      </section>
+      {p.status === "open" && <Others pending={p} />}
+      <details className="rounded-lg border border-line">
+        <summary className="min-h-8 px-3 py-1.5 text-sm text-soft">Arguments as the agent wrote them</summary>
+        <div className="border-t border-line p-3">
+          <Value title={p.toolName === "" ? "Arguments" : p.toolName} value={p.args} />
+        </div>
+      </details>
+    </article>
+  );
+}
+
+function SpaceOf({ pending: p }: { pending: PendingAction }) {
+  return <SpaceLink space={p.spaceId ?? ""} message={p.messageId ?? undefined} />;
+}
+
+// Why an answer would be refused, and what to do.
+function NotMine({ pending: p }: { pending: PendingAction }) {
+  const { admin, actor, setActor } = useConsole();
+  const name = useEntity(actor ?? "")?.name ?? actor;
+  return (
+    <div className="flex flex-wrap items-center gap-3 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+      <p className="min-w-0 flex-1">
+        {!admin
+          ? "You see this, but it is not yours to answer: the tool says who may."
+          : p.spaceId === null
+            ? `You act as ${name}. No space shows this: only a service, or an admin who acts as nobody, answers it.`
+            : `You act as ${name}, who is no member of the space that asks.`}
+      </p>
+      {admin && actor !== null && (
+        <Button small onClick={() => setActor(null)}>
+          Act as nobody
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Others({ pending: p }: { pending: PendingAction }) {
+  const { actor } = useConsole();
+  const space = useSpace(p.spaceId ?? "")?.space;
+  if (space === undefined) return null;
+  const others = space.members.filter((m) => m.entityId !== actor && m.entityId !== p.agentId);
+  const people = others.filter((m) => m.kind === "human");
+  return (
+    <section aria-label="Who else can answer" className="flex flex-col gap-1 text-sm">
+      <h3 className="font-semibold text-soft">Who else can answer</h3>
+      <p>
+        {people.length === 0 ? "No other person is a member of the space. " : `${people.map((m) => m.name).join(", ")}. `}
+        {others.length > people.length && `Also the agents ${others.filter((m) => m.kind === "agent").map((m) => m.name).join(", ")}. `}
+        <span className="text-soft">The first answer counts, unless the tool asks for several; a tool may narrow who may answer.</span>
+      </p>
+    </section>
+  );
+}

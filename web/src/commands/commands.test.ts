@@ -1,0 +1,73 @@
+// Finding commands by a few letters, and what is worth a notification.
+import { describe, expect, it } from "vitest";
+import type { Entity, Message, PendingAction, Space } from "@/api/shapes";
+import { Live } from "@/live/live";
+import { fit, fitting } from "./fuzzy";
+import { newsOf } from "./news";
+
+describe("finding by a few letters", () => {
+  const best = (all: string[], typed: string) => fitting(all, (t) => t, typed, 10).map((f) => f.item);
+  it("the beginning before the beginning of a word before the middle", () => {
+    expect(best(["Relaunch", "Go to launch", "Launch plan"], "launch")).toEqual(["Launch plan", "Go to launch", "Relaunch"]);
+  });
+  it("letters in their order are enough", () => {
+    expect(fit("Launch plan", "lpn")).toBeGreaterThan(0);
+    expect(fit("Launch plan", "nlp")).toBe(0);
+  });
+  it("words fit in any order, and all of them have to", () => {
+    expect(fit("Toggle the theme", "theme toggle")).toBeGreaterThan(0);
+    expect(fit("Toggle the theme", "theme xyz")).toBe(0);
+  });
+  it("nothing typed leaves everything as it was", () => expect(best(["b", "a"], " ")).toEqual(["b", "a"]));
+  it("is bounded", () => expect(fitting(["a", "aa", "aaa"], (t) => t, "a", 2)).toHaveLength(2));
+});
+
+const at = "2026-11-22T08:00:00.000Z";
+
+function world(): Live {
+  const live = new Live("ann");
+  const space: Space = {
+    id: "shop", sessionId: "s", name: "Shopping", status: "open", summary: null, adminAgentId: null, showAgentReasoning: false, metadata: {},
+    members: [{ entityId: "ann", kind: "human", name: "Ann", joinedAt: at }], lastSeq: 0, unreadCount: 0, mentionCount: 0, createdAt: at, closedAt: null,
+  };
+  const bot: Entity = { id: "bot", sessionId: "s", kind: "agent", hosted: true, name: "Shop Agent", description: "", externalId: null, state: "connected", waitEndsAt: null, lastSeenAt: null, metadata: {}, createdAt: at };
+  const event = { at, cursor: "c", runId: null, members: space.members, messages: [], type: "snapshot" as const };
+  live.apply({ ...event, spaceId: "shop", space });
+  live.apply({ ...event, spaceId: "other", space: { ...space, id: "other", name: "Other", members: [] } });
+  live.apply({ type: "entity.updated", at, runId: null, spaceId: null, entity: bot });
+  return live;
+}
+
+const message = (some: Partial<Message>): Message => ({
+  id: "m", sessionId: "s", spaceId: "shop", seq: 7, entityId: "bot", runId: null, status: "completed", mentions: ["ann"], droppedMentions: [], createdAt: at, updatedAt: at,
+  parts: [{ id: "p", type: "text", text: "a secret", status: "done" }], ...some,
+});
+const posted = (some: Partial<Message> = {}) => ({ type: "message.created" as const, at, runId: null, spaceId: "shop", message: message(some) });
+const pending: PendingAction = {
+  id: "pnd_1", kind: "permission", runId: "r", agentId: "bot", spaceId: "shop", messageId: null, partId: null, toolCallId: "c", toolName: "pay", args: { secret: "a secret" }, question: null, options: null,
+  resultSchema: null, status: "open", expiresAt: null, createdAt: at, answeredBy: null, answeredAt: null,
+};
+const opened = (some: Partial<PendingAction> = {}) => ({ type: "pending.opened" as const, at, runId: "r", spaceId: "shop", pendingAction: { ...pending, ...some } });
+
+describe("what is worth a notification", () => {
+  it("a mention of the reader, by who and where", () => {
+    expect(newsOf(posted(), world())).toEqual({ title: "Shop Agent mentioned you", body: "Shopping", tag: "message:m", space: "shop", seq: 7 });
+  });
+  it("what waits for an answer", () => {
+    expect(newsOf(opened(), world())).toEqual({ title: "Shop Agent needs an answer", body: "Shopping", tag: "pending:pnd_1", space: "shop", seq: undefined });
+    expect(newsOf(opened({ spaceId: null }), world())).toMatchObject({ body: "Approvals", space: undefined });
+  });
+  it("never what was said", () => {
+    expect(JSON.stringify([newsOf(posted(), world()), newsOf(opened(), world())])).not.toContain("secret");
+  });
+  it("not what the reader wrote, what mentions others, or what is not whole yet", () => {
+    expect(newsOf(posted({ entityId: "ann" }), world())).toBeUndefined();
+    expect(newsOf(posted({ mentions: ["ben"] }), world())).toBeUndefined();
+    expect(newsOf(posted({ status: "streaming" }), world())).toBeUndefined();
+  });
+  it("not what happens where the reader is no member", () => {
+    expect(newsOf(posted({ spaceId: "other" }), world())).toBeUndefined();
+    expect(newsOf(opened({ spaceId: "other" }), world())).toBeUndefined();
+  });
+  it("nothing for who acts as nobody", () => expect(newsOf(posted(), new Live(null))).toBeUndefined());
+});

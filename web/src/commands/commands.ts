@@ -1,0 +1,77 @@
+// What the palette offers: places, spaces, agents, runs under way, actions.
+import { useNavigate } from "@tanstack/react-router";
+import { Bell, Bot, Hash, KeyRound, Keyboard, LogOut, type LucideIcon, MonitorSmartphone, PlayCircle, Plug, Plus, SunMoon, UserPlus } from "lucide-react";
+import { useMemo } from "react";
+import { useConsole } from "@/app/console";
+import { places, spacesPlace } from "@/app/places";
+import { change } from "@/app/settings";
+import { shortcuts } from "@/app/shortcuts";
+import { ended } from "@/live/live";
+import { useEntities, useRuns, useSpaces } from "@/live/hooks";
+import { runWord } from "@/ui/state";
+
+/** Something to go to or to do. */
+export interface Command {
+  readonly id: string;
+  readonly group: "Places" | "Spaces" | "Agents" | "Runs under way" | "Actions" | "Search";
+  readonly name: string;
+  /** A few words behind the name. */
+  readonly hint?: string;
+  /** Other words by which it is found. */
+  readonly also?: string;
+  readonly icon: LucideIcon;
+  readonly run: () => void;
+}
+
+/** Shows the page light if it is dark now, else dark. */
+function toggleTheme(): void {
+  change({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" });
+}
+
+/** Every command of the reader, in the order in which they are offered. */
+export function useCommands(newSpace: () => void): readonly Command[] {
+  const { session, admin, actor } = useConsole();
+  const go = useNavigate();
+  const spaces = useSpaces();
+  const entities = useEntities();
+  const runs = useRuns();
+  return useMemo(() => {
+    const params = { session };
+    const names = new Map(entities.map((e) => [e.id, e.name]));
+    const out: Command[] = [];
+    for (const s of [...spaces].sort((a, b) => Number(a.status === "closed") - Number(b.status === "closed") || b.mentionCount - a.mentionCount || b.unreadCount - a.unreadCount || a.name.localeCompare(b.name))) {
+      const hint = s.status === "closed" ? "closed" : s.mentionCount > 0 ? `${s.mentionCount} for you` : s.unreadCount > 0 ? `${s.unreadCount} unread` : undefined;
+      out.push({ id: `space:${s.id}`, group: "Spaces", name: s.name, hint, also: s.id, icon: Hash, run: () => void go({ to: "/s/$session/spaces/$space", params: { session, space: s.id } }) });
+    }
+    for (const p of [spacesPlace, ...places]) {
+      if (p.admin === true && !admin) continue;
+      out.push({ id: p.to, group: "Places", name: p.name, hint: p.keys, icon: p.icon, run: () => void go({ to: p.to, params }) });
+    }
+    for (const e of entities) {
+      if (e.kind !== "agent" || !admin) continue;
+      const run = e.hosted
+        ? () => void go({ to: "/s/$session/agents/$agent", params: { session, agent: e.id } })
+        : () => void go({ to: "/s/$session/connect", params, search: { entity: e.id } });
+      out.push({ id: `agent:${e.id}`, group: "Agents", name: e.name, hint: e.hosted ? "its config" : "connect it", also: e.id, icon: Bot, run });
+    }
+    for (const r of runs) {
+      if (ended(r.status)) continue;
+      out.push({ id: `run:${r.id}`, group: "Runs under way", name: `Run of ${names.get(r.agentId) ?? r.agentId}`, hint: runWord(r.status), also: r.id, icon: PlayCircle, run: () => void go({ to: "/s/$session/runs/$run", params: { session, run: r.id } }) });
+    }
+    const settings = (tab: string) => () => void go({ to: "/s/$session/settings", params, search: { tab } });
+    const act = (name: string, icon: LucideIcon, run: () => void, also?: string) => out.push({ id: `do:${name}`, group: "Actions", name, icon, run, also });
+    if (actor !== null) act("New space", Plus, newSpace, "create conversation thread");
+    act("Connect an agent", Plug, () => void go({ to: "/s/$session/connect", params }), "claude codex cursor mcp client");
+    act("Light or dark", SunMoon, toggleTheme, "toggle theme appearance");
+    if (admin) {
+      act("Act as somebody else", UserPlus, settings("profile"), "operator entity switch");
+      act("Create a key", KeyRound, settings("keys"), "mint token");
+      act("Add somebody", UserPlus, settings("members"), "entity human person agent");
+    }
+    act("Notifications", Bell, settings("appearance"), "settings");
+    act("Keyboard shortcuts", Keyboard, () => shortcuts().find((s) => s.keys === "?")?.run(), "help keys");
+    act("Sign in on another device", MonitorSmartphone, settings("browser"), "link phone");
+    act("Sign out", LogOut, settings("browser"), "log out leave");
+    return out;
+  }, [session, admin, actor, go, spaces, entities, runs, newSpace]);
+}

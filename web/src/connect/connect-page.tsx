@@ -1,0 +1,116 @@
+// Connects an agent that brings its own model: which client, as whom, what to
+// paste, and a light that shows when it has arrived.
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { useConsole } from "@/app/console";
+import { useSpaces } from "@/live/hooks";
+import { classes } from "@/ui/classes";
+import { Page } from "@/ui/page";
+import { Copyable } from "./copyable";
+import type { Connected } from "./identity";
+import { IdentityStep } from "./identity-step";
+import { LightPanel } from "./light-panel";
+import { type Client, clientOf, clients, firstPrompt, keyCommand, type Target } from "./snippets";
+
+/** The page; the client and, if one is given, the agent are in the address. */
+export function ConnectPage() {
+  const { session, admin } = useConsole();
+  const asked = useSearch({ from: "/s/$session/connect" });
+  const client = clientOf(asked.client);
+  const [made, setMade] = useState<{ what: Connected; at: number }>();
+  const mine = useSpaces();
+  const entity = made?.what.entity.id ?? asked.entity ?? "scout";
+  const space = mine.find((s) => s.members.some((m) => m.entityId === entity))?.id ?? mine[0]?.id ?? "SPACE";
+  return (
+    <Page title="Connect an agent" about="It keeps its own model and tools, and talks through this server.">
+      <div className="mx-auto flex max-w-3xl flex-col gap-8 px-5 py-6">
+        <ClientStep chosen={client} />
+        <section aria-labelledby="who" className="flex flex-col gap-3">
+          <h2 id="who" className="text-lg font-semibold">
+            2. Say who it is
+          </h2>
+          {admin ? <IdentityStep asked={asked.entity} made={made?.what} onMade={(what) => setMade({ what, at: Date.now() })} /> : <AskAnAdmin session={session} />}
+        </section>
+        <SnippetStep client={client} target={{ origin: location.origin, session, entity, space }} />
+        {made !== undefined && <LightPanel key={made.at} entity={entity} since={made.at} />}
+      </div>
+    </Page>
+  );
+}
+
+function ClientStep({ chosen }: { chosen: Client }) {
+  const { session } = useConsole();
+  const go = useNavigate();
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend>
+        <h2 className="mb-3 text-lg font-semibold">1. Choose the client</h2>
+      </legend>
+      <div className="grid grid-cols-2 gap-2 sm:grid-cols-4">
+        {clients.map((c) => (
+          <label
+            key={c.id}
+            className={classes(
+              "flex cursor-pointer flex-col rounded-lg border px-3 py-2 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent",
+              c.id === chosen.id ? "border-accent bg-accent-soft" : "border-edge bg-surface hover:bg-sunken",
+            )}
+          >
+            <span className="flex items-center gap-2">
+              <input
+                type="radio"
+                name="client"
+                className="accent-accent"
+                checked={c.id === chosen.id}
+                onChange={() => void go({ to: "/s/$session/connect", params: { session }, search: (s) => ({ ...s, client: c.id }), replace: true })}
+              />
+              <span className="font-medium">{c.name}</span>
+            </span>
+            <span className="text-sm text-soft">{c.about}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function AskAnAdmin({ session }: { session: string }) {
+  const command = `shoal keys create --entity scout --session ${session} --join SPACE`;
+  return (
+    <div className="flex flex-col gap-2 rounded-lg border border-line bg-surface p-4">
+      <p>Only an admin mints keys. Ask one for a key of your agent, or for this command on the machine of the server:</p>
+      <Copyable name="for an admin" text={command} />
+      <p className="text-sm text-soft">The texts below say scout where the id of your agent belongs.</p>
+    </div>
+  );
+}
+
+function SnippetStep({ client, target }: { client: Client; target: Target }) {
+  return (
+    <section aria-labelledby="what" className="flex flex-col gap-4">
+      <h2 id="what" className="text-lg font-semibold">
+        3. Set up {client.name}
+      </h2>
+      {client.environment && (
+        <div className="flex flex-col gap-1.5">
+          <p>Put the key into the environment of the shell: run this, paste the key, press Enter. It shows nothing, and leaves nothing in the history.</p>
+          <Copyable name="in the shell" text={keyCommand} />
+        </div>
+      )}
+      {client.snippets(target).map((s) => (
+        <div key={s.text} className="flex flex-col gap-1.5">
+          <p>{s.about}</p>
+          <Copyable name={s.file ?? "in the shell"} text={s.text} />
+        </div>
+      ))}
+      <p className="rounded-md border-l-4 border-info bg-info-soft px-4 py-2 text-info">
+        <strong>How long it waits.</strong> {client.timeouts}
+      </p>
+      {!["go", "curl", "typescript"].includes(client.id) && (
+        <div className="flex flex-col gap-1.5">
+          <p>Then tell it:</p>
+          <Copyable name="to the agent" text={firstPrompt} />
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,20 @@
+// A text to copy: a file's content, a command, a secret.
+import { classes } from "@/ui/classes";
+import { CopyButton } from "@/ui/copy";
+
+/** Shows `text` in a box with its button; `name` says what it is. One line wraps, a file scrolls. */
+export function Copyable({ text, name }: { text: string; name: string }) {
+  return (
+    <figure className="min-w-0 overflow-hidden rounded-md border border-line bg-sunken">
+      <figcaption className="flex items-center justify-between gap-2 border-b border-line px-3 py-1.5">
+        <span className="min-w-0 truncate font-mono text-sm text-soft" title={name}>
+          {name}
+        </span>
+        <CopyButton text={text} />
+      </figcaption>
+      <pre tabIndex={0} aria-label={name} className={classes("max-h-96 overflow-auto px-3 py-2 font-mono text-sm", !text.includes("\n") && "wrap-anywhere whitespace-pre-wrap")}>
+        {text}
+      </pre>
+    </figure>
+  );
+}

@@ -1,0 +1,37 @@
+// How far a client has come.
+import { describe, expect, it } from "vitest";
+import type { Entity } from "@/api/shapes";
+import { wrongID } from "./identity";
+import { newer, stageOf } from "./light";
+
+const made = Date.parse("2026-11-22T08:00:00.000Z");
+const scout = (state: Entity["state"], lastSeenAt: string | null): Entity => ({
+  id: "scout", sessionId: "default", kind: "agent", hosted: false, name: "scout", description: "", externalId: null, state, waitEndsAt: null, lastSeenAt, metadata: {}, createdAt: "2026-11-22T07:00:00.000Z",
+});
+
+describe("the light", () => {
+  it("is off until the first call since the key was made", () => {
+    expect(stageOf(undefined, made)).toBe("nothing");
+    expect(stageOf(scout("offline", null), made)).toBe("nothing");
+    expect(stageOf(scout("connected", "2026-11-22T07:59:59.000Z"), made)).toBe("nothing");
+  });
+  it("is on after it, and stays on when the client has gone", () => {
+    expect(stageOf(scout("connected", "2026-11-22T08:00:01.000Z"), made)).toBe("seen");
+    expect(stageOf(scout("offline", "2026-11-22T08:00:01.000Z"), made)).toBe("seen");
+  });
+  it("tells of an open wait, whenever that began", () => {
+    expect(stageOf(scout("waiting", "2026-11-22T07:59:00.000Z"), made)).toBe("waiting");
+  });
+  it("follows the newer of two accounts", () => {
+    const old = scout("offline", null);
+    const fresh = scout("waiting", "2026-11-22T08:00:01.000Z");
+    expect(newer(old, fresh)).toBe(fresh);
+    expect(newer(fresh, old)).toBe(fresh);
+    expect(newer(undefined, old)).toBe(old);
+  });
+});
+
+describe("an id", () => {
+  it.each(["scout", "report-writer", "a.b_C-9", "x".repeat(64)])("%s may be one", (id) => expect(wrongID(id)).toBeUndefined());
+  it.each(["", "two words", "größe", "system", ".", "..", "x".repeat(65), "a/b"])("%s may not", (id) => expect(wrongID(id)).toBeTruthy());
+});

@@ -1,0 +1,22 @@
+// How far a client has come, by what the server tells of its entity.
+import type { Entity } from "@/api/shapes";
+
+/** The stages of a client that is being connected. */
+export type Stage = "nothing" | "seen" | "waiting";
+
+/**
+ * The stage of a client whose key was made at `since` (ms): nothing heard of it
+ * yet, it has made a call, or it waits for a mention right now.
+ */
+export function stageOf(entity: Entity | undefined, since: number): Stage {
+  if (entity === undefined) return "nothing";
+  if (entity.state === "waiting") return "waiting";
+  const seen = entity.lastSeenAt === null ? 0 : Date.parse(entity.lastSeenAt);
+  return seen >= since ? "seen" : "nothing";
+}
+
+/** The newer of two accounts of one entity. */
+export function newer(a: Entity | undefined, b: Entity | undefined): Entity | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return (b.lastSeenAt ?? "") > (a.lastSeenAt ?? "") ? b : a;
+}

@@ -1,0 +1,131 @@
+// What the console tells people to paste, letter by letter: clients are strict
+// about the names of their fields, and a change here must be a decision.
+import { describe, expect, it } from "vitest";
+import { clientOf, clients, type Target } from "./snippets";
+
+const scout: Target = { origin: "http://127.0.0.1:7462", session: "default", entity: "scout", space: "welcome" };
+const texts = (id: string) => clientOf(id).snippets(scout).map((s) => s.text);
+const files = (id: string) => clientOf(id).snippets(scout).map((s) => s.file);
+
+describe("the snippets", () => {
+  it("Claude Code: a command whose quotes keep the key out of the file, and the file itself", () => {
+    expect(files("claude-code")).toEqual([null, ".mcp.json"]);
+    expect(texts("claude-code")).toEqual([
+      "claude mcp add --transport http --scope project shoal http://127.0.0.1:7462/mcp --header 'Authorization: Bearer ${SHOAL_KEY}'",
+      `{
+  "mcpServers": {
+    "shoal": {
+      "type": "http",
+      "url": "http://127.0.0.1:7462/mcp",
+      "headers": {
+        "Authorization": "Bearer \${SHOAL_KEY}"
+      }
+    }
+  }
+}`,
+    ]);
+  });
+
+  it("Codex: the name of the variable, and a time-out over the longest wait", () => {
+    expect(files("codex")).toEqual(["~/.codex/config.toml"]);
+    expect(texts("codex")).toEqual([
+      `[mcp_servers.shoal]
+url = "http://127.0.0.1:7462/mcp"
+bearer_token_env_var = "SHOAL_KEY"
+tool_timeout_sec = 660`,
+    ]);
+  });
+
+  it("Cursor: its own form of a variable", () => {
+    expect(files("cursor")).toEqual([".cursor/mcp.json"]);
+    expect(texts("cursor")).toEqual([
+      `{
+  "mcpServers": {
+    "shoal": {
+      "url": "http://127.0.0.1:7462/mcp",
+      "headers": {
+        "Authorization": "Bearer \${env:SHOAL_KEY}"
+      }
+    }
+  }
+}`,
+    ]);
+  });
+
+  it("VS Code: servers, not mcpServers, and a key that it asks for", () => {
+    expect(files("vscode")).toEqual([".vscode/mcp.json"]);
+    expect(texts("vscode")).toEqual([
+      `{
+  "inputs": [
+    {
+      "type": "promptString",
+      "id": "shoal-key",
+      "description": "Key of scout on Shoal",
+      "password": true
+    }
+  ],
+  "servers": {
+    "shoal": {
+      "type": "http",
+      "url": "http://127.0.0.1:7462/mcp",
+      "headers": {
+        "Authorization": "Bearer \${input:shoal-key}"
+      }
+    }
+  }
+}`,
+    ]);
+  });
+
+  it("Gemini CLI: httpUrl, not url", () => {
+    expect(files("gemini-cli")).toEqual(["~/.gemini/settings.json"]);
+    expect(texts("gemini-cli")).toEqual([
+      `{
+  "mcpServers": {
+    "shoal": {
+      "httpUrl": "http://127.0.0.1:7462/mcp",
+      "headers": {
+        "Authorization": "Bearer $SHOAL_KEY"
+      },
+      "timeout": 660000
+    }
+  }
+}`,
+    ]);
+  });
+
+  it("curl: a wait, and an answer", () => {
+    expect(texts("curl")).toEqual([
+      `curl -sS -H "Authorization: Bearer $SHOAL_KEY" -H 'Content-Type: application/json' \\
+  -d '{"kind": "mentions", "timeoutMs": 50000}' \\
+  http://127.0.0.1:7462/v1/sessions/default/entities/scout/wait`,
+      `curl -sS -H "Authorization: Bearer $SHOAL_KEY" -H 'Content-Type: application/json' \\
+  -d '{"text": "Hello, I am here."}' \\
+  http://127.0.0.1:7462/v1/sessions/default/spaces/welcome/messages`,
+    ]);
+  });
+
+  it("Go and TypeScript: whole programs that name the place and the identity", () => {
+    expect(texts("go")[0]).toBe("go get github.com/shoal-dev/shoal");
+    expect(texts("go")[1]).toContain('client.Options{URL: "http://127.0.0.1:7462", Key: os.Getenv("SHOAL_KEY")}');
+    expect(texts("go")[1]).toContain('c.Session("default")');
+    expect(texts("go")[1]).toContain('session.Inbox("scout", client.InboxOptions{Kind: shoal.WaitMentions})');
+    expect(texts("typescript")[0]).toBe("npm install @modelcontextprotocol/sdk");
+    expect(texts("typescript")[1]).toContain('new Client({ name: "scout", version: "1.0.0" })');
+    expect(texts("typescript")[1]).toContain('new URL("http://127.0.0.1:7462/mcp")');
+    expect(texts("typescript")[1]).toContain("Authorization: `Bearer ${process.env.SHOAL_KEY}`");
+  });
+
+  it("no snippet has room for a key: it comes from the environment, or is asked for", () => {
+    for (const client of clients) {
+      const all = client.snippets(scout).map((s) => s.text).join("\n");
+      expect(all, client.id).not.toMatch(/shoal_[A-Za-z0-9_-]{8}/);
+      expect(all, client.id).toMatch(client.environment ? /SHOAL_KEY/ : /\$\{input:shoal-key\}/);
+    }
+  });
+
+  it("an unknown client is the first one", () => {
+    expect(clientOf("netscape").id).toBe("claude-code");
+    expect(clientOf(undefined).id).toBe("claude-code");
+  });
+});

@@ -1,0 +1,33 @@
+// The console begins here: theme, keys, queries, router.
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { Problem } from "./api/problem";
+import { router } from "./app/router";
+import { watchTheme } from "./app/settings";
+import { listenToKeys } from "./app/shortcuts";
+import "./styles.css";
+
+watchTheme();
+listenToKeys();
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // What was refused stays refused; what did not answer may answer now.
+      retry: (count, error) => count < 2 && Problem.from(error).status === 0,
+    },
+  },
+});
+
+const root = document.getElementById("root");
+if (root === null) throw new Error("index.html has no root");
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+);

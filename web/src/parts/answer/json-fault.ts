@@ -1,0 +1,11 @@
+// What is wrong with JSON that somebody types.
+
+/** Why a text is no JSON; undefined if it is. */
+export function jsonFault(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return `Is no JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

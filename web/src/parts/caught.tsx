@@ -1,0 +1,36 @@
+// What holds when a renderer breaks: the thing is shown as JSON, and the page stays.
+import { Component, type ReactNode } from "react";
+
+interface Props {
+  /** What is drawn; when another value comes, drawing it is tried again. */
+  readonly of: unknown;
+  readonly children: ReactNode;
+}
+
+interface State {
+  readonly of: unknown;
+  readonly broken: boolean;
+}
+
+/** Catches what its children throw while they are drawn. */
+export class Caught extends Component<Props, State> {
+  override state: State = { of: this.props.of, broken: false };
+
+  static getDerivedStateFromError(): Partial<State> {
+    return { broken: true };
+  }
+
+  static getDerivedStateFromProps(props: Props, state: State): State | null {
+    return state.of === props.of ? null : { of: props.of, broken: false };
+  }
+
+  override render() {
+    if (!this.state.broken) return this.props.children;
+    return (
+      <div className="rounded-lg border border-line p-2">
+        <p className="text-sm text-soft">This cannot be drawn. As JSON it is:</p>
+        <pre className="max-h-80 overflow-auto font-mono text-xs whitespace-pre-wrap">{JSON.stringify(this.props.of, null, 2)}</pre>
+      </div>
+    );
+  }
+}

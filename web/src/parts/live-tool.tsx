@@ -1,0 +1,125 @@
+// A tool's part with what the session knows of it: what waits there, who answered,
+// the renderer that somebody has uploaded for it.
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useState, useSyncExternalStore } from "react";
+import { all, api, data } from "@/api/client";
+import type { PendingAction, ToolPart } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useConnection, useLive, useLiveValue } from "@/live/hooks";
+import { Answer } from "./answer/answer";
+import { RendererFrame } from "./frame/frame";
+import { ToolCard } from "./tool/card";
+import { stateOf, wishesOf } from "./tool/reading";
+
+interface Props {
+  readonly part: ToolPart;
+  /** Its message is written no more. */
+  readonly over: boolean;
+  readonly messageId: string | null;
+  /** What waits there, where it is known already. */
+  readonly pending?: PendingAction;
+  /** It stands alone: it cannot be folded. */
+  readonly whole?: boolean;
+}
+
+/** A tool's part as it is now. */
+export function LiveTool({ part, over, messageId, pending: given, whole = false }: Props) {
+  const live = useLiveValue("pending", (s) => (given === undefined ? find(s.live.pending.values(), messageId, part) : s.live.pending.get(given.id)));
+  const pending = live ?? given;
+  const nameOf = useNames();
+  const submit = useSubmit(pending?.id);
+  const blocked = useBlocked();
+  const [proposal, propose] = useState<{ of: string; value: unknown }>();
+  const url = useRenderer(wishesOf(part).renderer);
+  const theme = useTheme();
+  const open = pending?.status === "open";
+  const custom =
+    url === undefined ? undefined : (
+      <RendererFrame
+        url={url}
+        tool={part.toolName}
+        args={part.args}
+        argsStatus={part.status === "input_streaming" ? "streaming" : "complete"}
+        result={part.result}
+        state={stateOf(part.status, over)}
+        canAnswer={open && blocked === undefined}
+        theme={theme}
+        onPropose={(value) => pending !== undefined && open && propose({ of: pending.id, value })}
+      />
+    );
+  const answer =
+    pending === undefined ? undefined : (
+      <Answer
+        key={pending.id}
+        pending={pending}
+        blocked={blocked}
+        submit={submit}
+        nameOf={nameOf}
+        proposal={proposal?.of === pending.id ? { value: proposal.value, drop: () => propose(undefined) } : undefined}
+      />
+    );
+  return <ToolCard part={part} over={over} pending={pending} answer={answer} custom={custom} nameOf={nameOf} whole={whole} />;
+}
+
+// One tool call may wait more than once: for a permission, then for its result.
+function find(all: Iterable<PendingAction>, messageId: string | null, part: ToolPart): PendingAction | undefined {
+  let last: PendingAction | undefined;
+  for (const p of all) {
+    if (p.partId !== part.id || p.messageId !== messageId) continue;
+    if (last === undefined || (last.status !== "open" && (p.status === "open" || p.createdAt > last.createdAt))) last = p;
+  }
+  return last;
+}
+
+function useNames(): (entity: string) => string {
+  const store = useLive();
+  const { actor } = useConsole();
+  return useCallback((id: string) => (id === actor ? "You" : id === "system" ? "Shoal" : (store.live.entities.get(id)?.name ?? id)), [store, actor]);
+}
+
+function useSubmit(pending: string | undefined): (body: string) => Promise<PendingAction> {
+  const { session } = useConsole();
+  return useCallback(
+    // The body is text already: as an object its numbers would lose digits.
+    (body: string) => data(api.POST("/v1/sessions/{session}/pending-actions/{pending}/answer", { params: { path: { session, pending: pending ?? "" } }, body: {}, bodySerializer: () => body })),
+    [session, pending],
+  );
+}
+
+/** Why nothing can be answered now: consent is never given to a server that does not hear it. */
+function useBlocked(): string | undefined {
+  switch (useConnection().state) {
+    case "live":
+      return undefined;
+    case "connecting":
+      return "Connecting to the server. You can answer as soon as it hears you.";
+    case "offline":
+      return "The server does not answer. You can answer when it is back: an answer is never kept for later.";
+    default:
+      return "You are not connected to this session any more, so you cannot answer.";
+  }
+}
+
+const served = /^\/console\/renderers\/[\w.-]+\/[^/?#]+\/[\w.-]+$/;
+
+function useRenderer(name: string): string | undefined {
+  const { session } = useConsole();
+  const renderers = useQuery({
+    queryKey: [session, "renderers"],
+    queryFn: () => all((cursor) => data(api.GET("/v1/sessions/{session}/renderers", { params: { path: { session }, query: { cursor, limit: 200 } } }))),
+    staleTime: 60_000,
+    retry: false,
+  });
+  const url = renderers.data?.find((r) => r.name === name)?.url;
+  return url !== undefined && served.test(url) ? url : undefined;
+}
+
+function watchTheme(fn: () => void): () => void {
+  const seen = new MutationObserver(fn);
+  seen.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  return () => seen.disconnect();
+}
+
+function useTheme(): "light" | "dark" {
+  return useSyncExternalStore(watchTheme, () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light"));
+}

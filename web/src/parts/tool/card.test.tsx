@@ -1,0 +1,70 @@
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, describe, expect, it } from "vitest";
+import { pending, states, tool } from "../gallery-parts";
+import { ToolCard } from "./card";
+
+afterEach(cleanup);
+
+const nameOf = (id: string) => ({ ada: "Ada", "shop-agent": "Shop Agent" })[id] ?? id;
+const show = (props: Omit<Parameters<typeof ToolCard>[0], "nameOf">) => render(<ToolCard nameOf={nameOf} {...props} />);
+
+describe("a tool call", () => {
+  it("is folded while nothing is wrong with it, and opened by its reader", () => {
+    const { container } = show({ part: tool({ toolName: "search", args: { q: "laptop" }, result: { found: 3 } }) });
+    expect(container.textContent).not.toContain("laptop");
+    fireEvent.click(screen.getByRole("button", { expanded: false }));
+    expect(container.textContent).toContain("laptop");
+    expect(container.textContent).toContain("Found3");
+  });
+
+  it.each(["error", "denied", "requires_action"] as const)("is open when it is %s", (status) => {
+    const { container } = show({ part: tool({ toolName: "search", status, args: { q: "laptop" }, error: status === "error" ? "broken" : null }) });
+    expect(container.textContent).toContain("laptop");
+  });
+
+  it("is open when it is a card that is meant to be seen", () => {
+    expect(show({ part: tool({ toolName: "show", display: { customUI: "ProductCard" }, args: { name: "Lark" } }) }).container.textContent).toContain("Lark");
+  });
+
+  it("opens by itself when it begins to wait, unless its reader has folded it", () => {
+    const part = tool({ toolName: "order", status: "running", args: { q: "laptop" } });
+    const { container, rerender } = show({ part });
+    rerender(<ToolCard nameOf={nameOf} part={{ ...part, status: "requires_action" }} />);
+    expect(container.textContent).toContain("laptop");
+    fireEvent.click(screen.getByRole("button", { expanded: true }));
+    rerender(<ToolCard nameOf={nameOf} part={{ ...part, status: "error", error: "x" }} />);
+    expect(container.textContent).not.toContain("laptop");
+  });
+
+  it("that is still under way when its message has ended was interrupted", () => {
+    const { container } = show({ part: tool({ toolName: "search", status: "running" }), over: true });
+    expect(container.textContent).toContain("interrupted");
+    expect(container.querySelector(".animate-spin")).toBeNull();
+  });
+
+  it("says who answered, and when", () => {
+    const { container } = show({ part: tool({ toolName: "order", status: "done", display: { mode: "full" }, answeredBy: "ada" }), pending: pending({ kind: "permission", status: "answered", answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) });
+    expect(container.textContent).toMatch(/Ada approved, .*\d\d:\d\d/);
+  });
+
+  it("that asks for a permission says who asks for what", () => {
+    const { container } = show({ part: tool({ toolName: "placeOrder", status: "requires_action", args: { product: "Lark" } }), pending: pending({ kind: "permission" }), answer: <button type="button">Approve</button> });
+    expect(container.textContent).toContain("Shop Agent asks for permission to use placeOrder with:");
+    expect(screen.getByRole("button", { name: "Approve" })).toBeTruthy();
+  });
+
+  it("keeps its answer outside of what a custom renderer draws", () => {
+    show({ part: tool({ toolName: "x", status: "requires_action" }), pending: pending({}), custom: <div data-testid="frame" />, answer: <button type="button">OK</button> });
+    expect(screen.getByTestId("frame").contains(screen.getByRole("button", { name: "OK" }))).toBe(false);
+  });
+
+  it("shows neither input nor output where its author wishes so", () => {
+    const { container } = show({ part: tool({ toolName: "x", display: { mode: "full", showInput: false, showOutput: false }, args: { q: "in" }, result: { a: "out" } }) });
+    expect(container.textContent).toBe("xdone");
+  });
+
+  it.each(states)("has a word for its state: $title", ({ part, over, pending: p, took }) => {
+    const { container } = show({ part, over, pending: p, took });
+    expect(container.textContent).toMatch(/being written|running|needs an answer|done|denied|failed|canceled|interrupted/);
+  });
+});

@@ -1,0 +1,161 @@
+// A tool call as a card: its name, its state, what it was given, what came of it,
+// and what answers it.
+import { ChevronRight, Wrench } from "lucide-react";
+import { type ReactNode, useId, useState } from "react";
+import type { PendingAction, ToolPart } from "@/api/shapes";
+import { classes } from "@/ui/classes";
+import { useFocusKept } from "@/ui/focus";
+import { ToolState } from "@/ui/state";
+import { duration, Moment } from "@/ui/time";
+import { Settled } from "../answer/answer";
+import { Value } from "../renderers/value";
+import { isFields } from "../renderers/shape";
+import { LongWords, Words } from "../words/words";
+import { deed, isCard, opensItself, stateOf, wishesOf } from "./reading";
+
+export interface ToolCardProps {
+  readonly part: ToolPart;
+  /** Its message is written no more. */
+  readonly over?: boolean;
+  /** What waits at this part, or waited. */
+  readonly pending?: PendingAction | undefined;
+  /** What answers it, while it waits. */
+  readonly answer?: ReactNode;
+  /** What a custom renderer draws in place of the arguments and the result. */
+  readonly custom?: ReactNode;
+  /** The name of an entity. */
+  readonly nameOf: (entity: string) => string;
+  /** How long the call took, in ms. */
+  readonly took?: number | undefined;
+  /** It stands alone: it cannot be folded. */
+  readonly whole?: boolean;
+}
+
+/** A tool call: a card that is meant to be seen is open, any other is folded until it fails or waits. */
+export function ToolCard(props: ToolCardProps) {
+  const { part, over = false, pending, custom, took, whole = false } = props;
+  const id = useId();
+  const kept = useFocusKept<HTMLDivElement>();
+  const card = isCard(part, custom !== undefined);
+  const [touched, touch] = useState<boolean>();
+  const open = whole || (touched ?? (card || opensItself(part, pending)));
+  const state = stateOf(part.status, over);
+  if (wishesOf(part).hidden && !opensItself(part, pending) && touched === undefined && !whole) return null;
+  return (
+    <div {...kept} className={classes("min-w-0 rounded-lg border bg-surface", state === "requires_action" ? "border-warn" : "border-line")}>
+      <div className="flex min-w-0 flex-wrap items-center gap-2 px-3 py-1.5 text-sm">
+        {whole ? (
+          <Name part={part} />
+        ) : (
+          <button type="button" aria-expanded={open} aria-controls={id} onClick={() => touch(!open)} className="flex min-h-6 min-w-0 items-center gap-1.5 rounded text-left">
+            <ChevronRight aria-hidden className={classes("size-4 shrink-0 text-soft", open && "rotate-90")} />
+            <Name part={part} />
+          </button>
+        )}
+        <ToolState status={state} />
+        {!open && part.answeredBy !== null && (
+          <span className="min-w-0 text-soft">
+            <Words text={props.nameOf(part.answeredBy)} /> {deed(part, pending?.kind ?? "client_tool")}
+            {pending?.answeredAt != null && (
+              <>
+                , <Moment at={pending.answeredAt} />
+              </>
+            )}
+          </span>
+        )}
+        {took !== undefined && <span className="text-soft tabular-nums">{duration(took)}</span>}
+      </div>
+      {open && (
+        <div id={id} className="flex min-w-0 flex-col gap-3 border-t border-line px-3 py-2.5">
+          <Body {...props} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Name({ part }: { part: ToolPart }) {
+  return (
+    <>
+      <Wrench aria-hidden className="size-3.5 shrink-0 text-soft" />
+      <span className="min-w-0 font-medium [overflow-wrap:anywhere]">
+        <Words text={part.toolName === "" ? "tool" : part.toolName} />
+      </span>
+    </>
+  );
+}
+
+function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardProps) {
+  const wishes = wishesOf(part);
+  const state = stateOf(part.status, over);
+  const asks = pending?.kind === "permission" && pending.status === "open";
+  return (
+    <>
+      {asks && (
+        <p>
+          <strong>
+            <Words text={nameOf(pending.agentId)} />
+          </strong>{" "}
+          asks for permission to use <Words text={part.toolName} />
+          {isFields(part.args) && Object.keys(part.args).length > 0 ? " with:" : "."}
+        </p>
+      )}
+      {custom}
+      {custom === undefined && wishes.input && !echoed(part) && <Arguments part={part} state={state} quiet={pending?.kind === "question" && pending.question !== null} />}
+      {part.error !== null && (
+        <p className="rounded-md bg-bad-soft px-3 py-2 text-sm whitespace-pre-wrap text-bad [overflow-wrap:anywhere]" dir="auto">
+          <LongWords text={part.error} />
+        </p>
+      )}
+      {custom === undefined && wishes.output && part.result !== null && part.result !== undefined && part.error === null && (
+        <Result part={part} title={part.answeredBy !== null && pending?.kind !== "permission" ? "Answer" : "Result"} />
+      )}
+      <End part={part} pending={pending} answer={answer} nameOf={nameOf} state={state} />
+    </>
+  );
+}
+
+// A result that says the arguments again is shown alone.
+function echoed(part: ToolPart): boolean {
+  return isFields(part.result) && isFields(part.args) && Object.keys(part.args).length < 50 && JSON.stringify(part.result) === JSON.stringify(part.args);
+}
+
+function Arguments({ part, state, quiet }: { part: ToolPart; state: ToolPart["status"]; quiet: boolean }) {
+  const writing = state === "input_streaming";
+  const empty = !isFields(part.args) || Object.keys(part.args).length === 0;
+  if (quiet) return null;
+  return (
+    <>
+      <Value value={part.args} hint={wishesOf(part).look} />
+      {writing && (
+        <p role="presentation" className="text-sm text-soft">
+          {empty ? "The arguments are being written…" : "More is being written…"}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Result({ part, title }: { part: ToolPart; title: string }) {
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <p className="text-sm font-medium text-soft">{title}</p>
+      <Value value={part.result} hint={wishesOf(part).look} />
+    </div>
+  );
+}
+
+function End({ part, pending, answer, nameOf, state }: Pick<ToolCardProps, "part" | "pending" | "answer" | "nameOf"> & { state: ToolPart["status"] }) {
+  if (answer !== undefined && state === "requires_action") return <div className="border-line not-first:border-t not-first:pt-3">{answer}</div>;
+  if (pending !== undefined && pending.status !== "open") return <Settled pending={pending} nameOf={nameOf} word={deed(part, pending.kind)} />;
+  if (state === "requires_action") return <p className="text-sm text-soft">It waits for somebody who may answer it.</p>;
+  if (part.answeredBy !== null) {
+    return (
+      <p className="text-sm text-soft">
+        <Words text={nameOf(part.answeredBy)} /> {state === "denied" ? "denied it" : "answered"}
+      </p>
+    );
+  }
+  if (state === "interrupted") return <p className="text-sm text-soft">It was cut off: nobody knows whether it had an effect.</p>;
+  return null;
+}

@@ -1,0 +1,55 @@
+// How a tool's part is shown: what is told about it, and what is open.
+import type { PendingAction, ToolPart } from "@/api/shapes";
+import { hintOf, isFields, type Look, lookOf, member } from "../renderers/shape";
+
+/** What the author of a tool says about showing it. */
+export interface Wishes {
+  readonly look: Look | undefined;
+  readonly hidden: boolean;
+  readonly minimal: boolean;
+  readonly input: boolean;
+  readonly output: boolean;
+  /** The name of the custom renderer that draws it, if there is one. */
+  readonly renderer: string;
+}
+
+/** The wishes of a part's `display`. */
+export function wishesOf(part: ToolPart): Wishes {
+  const d = part.display;
+  const mode = member(d, "mode");
+  const custom = member(d, "customUI");
+  return {
+    look: hintOf(d),
+    hidden: mode === "hidden",
+    minimal: mode === "minimal",
+    input: member(d, "showInput") !== false,
+    output: member(d, "showOutput") !== false,
+    renderer: typeof custom === "string" && custom !== "" ? custom : part.toolName,
+  };
+}
+
+/** Whether the part is a card that is meant to be seen, not a call to be folded away. */
+export function isCard(part: ToolPart, custom: boolean): boolean {
+  if (custom) return true;
+  const wishes = wishesOf(part);
+  if (wishes.minimal || wishes.hidden) return false;
+  return (isFields(part.display) && Object.keys(part.display).length > 0) || rich.has(lookOf(part.result)) || rich.has(lookOf(part.args));
+}
+
+const rich = new Set<Look>(["chart", "table", "image", "content"]);
+
+/** Whether a part that is no card is open before its reader touches it. */
+export function opensItself(part: ToolPart, pending: PendingAction | undefined): boolean {
+  return part.status === "error" || part.status === "requires_action" || part.status === "denied" || pending?.status === "open";
+}
+
+/** A state as it is known now: what was under way when its message ended never ends by itself. */
+export function stateOf(status: ToolPart["status"], over: boolean): ToolPart["status"] {
+  return over && (status === "input_streaming" || status === "running") ? "interrupted" : status;
+}
+
+/** What the one who answered did. */
+export function deed(part: ToolPart | undefined, kind: PendingAction["kind"]): string {
+  if (kind !== "permission") return "answered";
+  return part?.status === "denied" ? "denied" : "approved";
+}

@@ -1,0 +1,64 @@
+// Links in what others wrote.
+import { ExternalLink } from "lucide-react";
+import type { ReactNode } from "react";
+import { address, tells } from "./address";
+import { Words } from "./words";
+
+/**
+ * A link that opens beside the console and tells nobody where it was. Its host is
+ * shown where the words do not say it; an address that is none is only words.
+ */
+export function Link({ href, words, children }: { href: string; words: string; children?: ReactNode }) {
+  const to = address(href);
+  const shown = children ?? <Words text={words} />;
+  if (to === undefined) return <span title="This address is no link here">{shown}</span>;
+  return (
+    <>
+      <a href={to.href} target="_blank" rel="noopener noreferrer" className="text-accent underline decoration-from-font underline-offset-2 [overflow-wrap:anywhere]">
+        {shown}
+      </a>
+      {!tells(words, to) && (
+        <span className="text-sm text-soft [overflow-wrap:anywhere]">
+          {" "}
+          (<Words text={to.host} />)
+        </span>
+      )}
+    </>
+  );
+}
+
+/** A picture that lies elsewhere. It is not loaded here: that would tell its server who reads. */
+export function RemoteImage({ src, alt }: { src: string; alt: string }) {
+  const to = address(src);
+  if (to === undefined) {
+    return (
+      <span className="text-soft">
+        [picture: <Words text={alt === "" ? "no description" : alt} />]
+      </span>
+    );
+  }
+  return (
+    <a
+      href={to.href}
+      target="_blank"
+      rel="noopener noreferrer"
+      title="Pictures of other servers are not loaded here: that would tell them who reads, and when."
+      className="inline-flex min-h-9 max-w-full items-center gap-1.5 rounded-md border border-edge bg-surface px-3 py-1 text-sm text-ink hover:bg-sunken"
+    >
+      <ExternalLink aria-hidden className="size-3.5 shrink-0" />
+      <span className="min-w-0 [overflow-wrap:anywhere]">
+        Picture{alt !== "" && ": "}
+        <Words text={alt} /> — load from <strong><Words text={to.host} /></strong> in a new tab
+      </span>
+    </a>
+  );
+}
+
+/** A picture that this server keeps. */
+export function OwnImage({ src, alt }: { src: string; alt: string }) {
+  return (
+    <a href={src} target="_blank" rel="noopener noreferrer" className="block w-fit max-w-full">
+      <img src={src} alt={alt === "" ? "Picture without a description" : alt} loading="lazy" className="max-h-96 max-w-full rounded-md border border-line" />
+    </a>
+  );
+}

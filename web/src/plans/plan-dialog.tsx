@@ -1,0 +1,175 @@
+// The form in which a plan is made or changed.
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useId, useMemo, useRef, useState } from "react";
+import { api, data } from "@/api/client";
+import { Problem } from "@/api/problem";
+import type { HostedAgent, Plan } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { Button } from "@/ui/button";
+import { Dialog } from "@/ui/dialog";
+import { AreaField, SelectField, TextField } from "@/ui/field";
+import { notify } from "@/ui/notice";
+import { Failed } from "@/ui/shown";
+import { cronWords, readCron } from "./cron";
+import { bodyOf, fieldsOf, newFields, type PlanFields, wrongField } from "./plan-form";
+import { nextTimes, zoneOf } from "./zone";
+
+interface Props {
+  /** The plan that is changed; none makes a new one. */
+  plan?: Plan;
+  /** Whose plan it may be. */
+  agents: readonly Pick<HostedAgent, "id">[];
+  onClose: () => void;
+}
+
+const examples: readonly (readonly [string, string])[] = [
+  ["0 9 * * mon-fri", "Weekdays at 9"],
+  ["@hourly", "Every hour"],
+  ["@daily", "Every midnight"],
+  ["0 8 * * mon", "Mondays at 8"],
+  ["0 8 1 * *", "First of the month"],
+];
+
+export function PlanDialog({ plan, agents, onClose }: Props) {
+  const { session } = useConsole();
+  const queries = useQueryClient();
+  const form = useId();
+  const shown = useRef<HTMLFormElement>(null);
+  const [f, setFields] = useState<PlanFields>(() => (plan === undefined ? newFields(agents[0]?.id ?? "") : fieldsOf(plan)));
+  const set = (some: Partial<PlanFields>) => {
+    setFields({ ...f, ...some });
+    saving.reset();
+  };
+  const saving = useMutation({
+    mutationFn: async () => {
+      const made = bodyOf(f);
+      if ("wrong" in made) throw new Problem(422, "invalid_argument", "Not all fields can be sent.", made.wrong);
+      if (plan === undefined) return data(api.POST("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent: f.agent } }, body: made.body }));
+      return data(api.PATCH("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: plan.id } }, body: made.body }));
+    },
+    onError: () => requestAnimationFrame(() => shown.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus()),
+    onSuccess: async (saved) => {
+      await queries.invalidateQueries({ queryKey: ["plans", session] });
+      notify(saved.nextRunAt === null ? `${saved.name} is saved; it does not run again.` : `${saved.name} is saved; it runs next ${momentWords(saved.nextRunAt, saved.timeZone)}.`);
+      onClose();
+    },
+  });
+  const errors = saving.isError ? Problem.from(saving.error).fields : [];
+  const shownAtFields = ["name", "instruction", "description", "cron", "timeZone", "scheduledAt"].map((n) => `body.${n}`);
+  const isAllShown = errors.length > 0 && errors.every((e) => shownAtFields.includes(e.location));
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={plan === undefined ? "New plan" : "Change the plan"}
+      about="At its time the agent is told what to do and runs, as if somebody had written to it."
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button tone="primary" type="submit" form={form} busy={saving.isPending}>
+            {plan === undefined ? "Make plan" : "Save"}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        ref={shown}
+        noValidate
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          saving.mutate();
+        }}
+      >
+        {saving.isError && !isAllShown && <Failed error={saving.error} />}
+        {plan === undefined && agents.length > 1 && (
+          <SelectField label="Agent" value={f.agent} onChange={(e) => set({ agent: e.target.value })}>
+            {agents.map((a) => (
+              <option key={a.id}>{a.id}</option>
+            ))}
+          </SelectField>
+        )}
+        <TextField label="Name (required)" value={f.name} placeholder="morning report" error={wrongField(errors, "name")} onChange={(e) => set({ name: e.target.value })} />
+        <AreaField label="Instruction" hint="What the agent is to do." rows={3} value={f.instruction} placeholder="Report yesterday's sales in the space Shop." error={wrongField(errors, "instruction")} onChange={(e) => set({ instruction: e.target.value })} />
+        <fieldset className="flex flex-col gap-3">
+          <legend className="mb-1 text-sm font-medium">When</legend>
+          <div className="flex gap-4">
+            {(["cron", "once"] as const).map((kind) => (
+              <label key={kind} className="inline-flex min-h-6 items-center gap-2">
+                <input type="radio" name={`${form}-kind`} className="size-4 accent-accent" checked={f.kind === kind} onChange={() => set({ kind })} />
+                {kind === "cron" ? "Again and again" : "Once"}
+              </label>
+            ))}
+          </div>
+          {f.kind === "cron" ? (
+            <CronField cron={f.cron} error={wrongField(errors, "cron")} onChange={(cron) => set({ cron })} />
+          ) : (
+            <TextField type="datetime-local" label="Day and time" value={f.at} error={wrongField(errors, "scheduledAt")} onChange={(e) => set({ at: e.target.value })} />
+          )}
+          <ZoneField value={f.timeZone} error={wrongField(errors, "timeZone")} onChange={(timeZone) => set({ timeZone })} />
+          <Reading f={f} />
+        </fieldset>
+      </form>
+    </Dialog>
+  );
+}
+
+function CronField({ cron, error, onChange }: { cron: string; error: string | undefined; onChange: (cron: string) => void }) {
+  return (
+    <>
+      <TextField label="Cron expression" hint="Minute, hour, day of the month, month, day of the week." className="font-mono" spellCheck={false} value={cron} error={error} onChange={(e) => onChange(e.target.value)} />
+      <div role="group" aria-label="Examples" className="flex flex-wrap gap-1">
+        {examples.map(([expression, words]) => (
+          <Button key={expression} small aria-pressed={cron === expression} onClick={() => onChange(expression)}>
+            {words}
+          </Button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function ZoneField({ value, error, onChange }: { value: string; error: string | undefined; onChange: (zone: string) => void }) {
+  const id = useId();
+  const zones = useMemo(() => ["UTC", ...(typeof Intl.supportedValuesOf === "function" ? Intl.supportedValuesOf("timeZone") : [])], []);
+  return (
+    <>
+      <TextField label="Time zone" list={id} value={value} error={error} spellCheck={false} onChange={(e) => onChange(e.target.value)} />
+      <datalist id={id}>
+        {zones.map((z) => (
+          <option key={z} value={z} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+// What an expression means, before the server is asked.
+function Reading({ f }: { f: PlanFields }) {
+  const zone = zoneOf(f.timeZone.trim() || "UTC");
+  if (zone === undefined) return <p className="text-sm text-soft">This time zone is not known to the browser; use a name such as Europe/Berlin, or UTC.</p>;
+  if (f.kind === "once") return null;
+  const cron = readCron(f.cron);
+  if (cron === undefined) return <p className="text-sm text-soft">This expression cannot be read here; the server says what is wrong with it.</p>;
+  const next = nextTimes(cron, zone, Date.now(), 3);
+  return (
+    <div aria-live="polite" className="rounded-md bg-sunken px-3 py-2 text-sm">
+      <p className="font-medium">{capital(cronWords(cron))}.</p>
+      {next.length === 0 ? <p>It never comes: there is no such day.</p> : <p className="text-soft">Next: {next.map((m) => momentWords(new Date(m).toISOString(), f.timeZone.trim() || "UTC")).join(" · ")}</p>}
+    </div>
+  );
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A moment on the clocks of a time zone, for sentences. */
+export function momentWords(at: string, timeZone: string): string {
+  const moment = new Date(at);
+  const year = moment.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+  try {
+    return new Intl.DateTimeFormat(undefined, { timeZone: timeZone || "UTC", weekday: "short", day: "numeric", month: "short", year, hour: "2-digit", minute: "2-digit" }).format(moment);
+  } catch {
+    return at;
+  }
+}

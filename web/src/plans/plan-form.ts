@@ -1,0 +1,63 @@
+// What the form of a plan holds, and the calls that it becomes. Pure.
+import type { FieldError, Plan } from "@/api/shapes";
+import { ownZone, wallOf, wallText, zoneOf } from "./zone";
+
+/** The form as it is filled in. */
+export interface PlanFields {
+  readonly agent: string;
+  readonly name: string;
+  readonly instruction: string;
+  readonly description: string;
+  readonly kind: "cron" | "once";
+  readonly cron: string;
+  /** The one time, on the clocks of the time zone: 2026-11-22T09:00. */
+  readonly at: string;
+  readonly timeZone: string;
+}
+
+/** A new plan's form. */
+export function newFields(agent: string): PlanFields {
+  return { agent, name: "", instruction: "", description: "", kind: "cron", cron: "0 9 * * mon-fri", at: "", timeZone: ownZone() };
+}
+
+/** The form of a plan that is there. */
+export function fieldsOf(plan: Plan): PlanFields {
+  const zone = zoneOf(plan.timeZone || "UTC");
+  return {
+    agent: plan.agentId,
+    name: plan.name,
+    instruction: plan.instruction,
+    description: plan.description,
+    kind: plan.cron === null ? "once" : "cron",
+    cron: plan.cron ?? "",
+    at: plan.scheduledAt === null || zone === undefined ? "" : wallText(zone.wall(Date.parse(plan.scheduledAt))),
+    timeZone: plan.timeZone || "UTC",
+  };
+}
+
+/** What the server is sent; a form that cannot be sent says at which field. */
+export function bodyOf(f: PlanFields): { readonly body: PlanBody } | { readonly wrong: readonly FieldError[] } {
+  const about = { name: f.name.trim(), instruction: f.instruction, description: f.description, timeZone: f.timeZone.trim() };
+  if (f.kind === "cron") return { body: { ...about, cron: f.cron.trim() } };
+  const wall = wallOf(f.at);
+  const zone = zoneOf(f.timeZone.trim() || "UTC");
+  if (zone === undefined) return { wrong: [{ location: "body.timeZone", message: "is no time zone; use a name such as Europe/Berlin, or UTC" }] };
+  if (wall === undefined) return { wrong: [{ location: "body.scheduledAt", message: "needs a day and a time" }] };
+  return { body: { ...about, scheduledAt: new Date(zone.moments(wall)[0] ?? wall).toISOString() } };
+}
+
+/** A plan as it is sent: `cron`, or `scheduledAt`. */
+export interface PlanBody {
+  readonly name: string;
+  readonly instruction: string;
+  readonly description: string;
+  readonly timeZone: string;
+  readonly cron?: string;
+  readonly scheduledAt?: string;
+}
+
+/** What is wrong with a field of the form, by the server's words. */
+export function wrongField(errors: readonly FieldError[], field: keyof PlanBody): string | undefined {
+  const found = errors.filter((e) => e.location === `body.${field}`);
+  return found.length === 0 ? undefined : found.map((e) => `It ${e.message}.`.replace(/\.\.$/, ".")).join(" ");
+}

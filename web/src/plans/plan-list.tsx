@@ -1,0 +1,142 @@
+// Plans as a list: when each runs next, what it did last, and what can be done.
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { CalendarClock, CircleCheck, Pause, Pencil, Play, Trash2, XCircle } from "lucide-react";
+import { useState } from "react";
+import { api, data } from "@/api/client";
+import { Problem } from "@/api/problem";
+import type { Plan } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useName } from "@/live/hooks";
+import { Badge, type Tone } from "@/ui/badge";
+import { IconButton } from "@/ui/button";
+import { Confirm } from "@/ui/confirm";
+import { notify } from "@/ui/notice";
+import { Moment } from "@/ui/time";
+import { cronWords, readCron } from "./cron";
+import { momentWords, PlanDialog } from "./plan-dialog";
+
+const states: Record<Plan["status"], { readonly tone: Tone; readonly word: string; readonly icon: typeof Play }> = {
+  pending: { tone: "ok", word: "planned", icon: CalendarClock },
+  paused: { tone: "warn", word: "paused", icon: Pause },
+  completed: { tone: "neutral", word: "over", icon: CircleCheck },
+  canceled: { tone: "neutral", word: "canceled", icon: XCircle },
+};
+
+/** The plans, those that run next first; with `named` each says whose it is. */
+export function PlanList({ plans, named = false }: { plans: readonly Plan[]; named?: boolean }) {
+  const [changing, setChanging] = useState<Plan>();
+  const [deleting, setDeleting] = useState<Plan>();
+  const { session } = useConsole();
+  const queries = useQueryClient();
+  const sorted = [...plans].sort((a, b) => (a.nextRunAt ?? "~").localeCompare(b.nextRunAt ?? "~") || a.id.localeCompare(b.id));
+  return (
+    <>
+      <ul className="flex flex-col gap-2">
+        {sorted.map((plan) => (
+          <PlanRow key={plan.id} plan={plan} named={named} onChange={() => setChanging(plan)} onDelete={() => setDeleting(plan)} />
+        ))}
+      </ul>
+      {changing !== undefined && <PlanDialog plan={changing} agents={[{ id: changing.agentId }]} onClose={() => setChanging(undefined)} />}
+      {deleting !== undefined && (
+        <Confirm
+          title={`Delete the plan “${deleting.name}”?`}
+          action="Delete it"
+          onClose={() => setDeleting(undefined)}
+          run={async () => {
+            await api.DELETE("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: deleting.id } } });
+            await queries.invalidateQueries({ queryKey: ["plans", session] });
+          }}
+        >
+          <p>It never runs again. A run that it has started goes on. To stop it for a while only, pause it.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function PlanRow({ plan, named, onChange, onDelete }: { plan: Plan; named: boolean; onChange: () => void; onDelete: () => void }) {
+  const state = states[plan.status];
+  const Icon = state.icon;
+  const isOver = plan.status === "canceled";
+  return (
+    <li className="flex flex-wrap items-start gap-x-4 gap-y-2 rounded-lg border border-line bg-surface p-3">
+      <div className="min-w-0 flex-1 basis-64">
+        <div className="flex flex-wrap items-center gap-2">
+          <h3 className="font-medium break-words">{plan.name}</h3>
+          <Badge tone={state.tone} icon={<Icon aria-hidden className="size-3" />}>
+            {state.word}
+          </Badge>
+        </div>
+        {named && <Owner agent={plan.agentId} />}
+        <p className="text-sm">{whenWords(plan)}</p>
+        {plan.instruction !== "" && <p className="line-clamp-2 text-sm text-soft">{plan.instruction}</p>}
+      </div>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-3 text-sm">
+        <dt className="text-soft">Next run</dt>
+        <dd>{plan.nextRunAt === null || plan.status !== "pending" ? "none" : <time dateTime={plan.nextRunAt}>{momentWords(plan.nextRunAt, plan.timeZone)}</time>}</dd>
+        <dt className="text-soft">Last run</dt>
+        <dd>{plan.lastRunAt === null ? "none yet" : <LastRun plan={plan} at={plan.lastRunAt} />}</dd>
+      </dl>
+      <div className="flex">
+        {(plan.status === "pending" || plan.status === "paused") && <PauseButton plan={plan} />}
+        {!isOver && (
+          <IconButton label={`Change ${plan.name}`} onClick={onChange}>
+            <Pencil aria-hidden className="size-4" />
+          </IconButton>
+        )}
+        <IconButton label={`Delete ${plan.name}`} onClick={onDelete}>
+          <Trash2 aria-hidden className="size-4" />
+        </IconButton>
+      </div>
+    </li>
+  );
+}
+
+function Owner({ agent }: { agent: string }) {
+  const { session } = useConsole();
+  const name = useName(agent);
+  return (
+    <p className="text-sm">
+      <Link to="/s/$session/agents/$agent" params={{ session, agent }} search={{ tab: "triggers" }} className="text-accent underline">
+        {name}
+      </Link>
+    </p>
+  );
+}
+
+function LastRun({ plan, at }: { plan: Plan; at: string }) {
+  const { session } = useConsole();
+  if (plan.lastRunId === null) return <Moment at={at} />;
+  return (
+    <Link to="/s/$session/runs/$run" params={{ session, run: plan.lastRunId }} className="text-accent underline [&_time]:text-accent">
+      <Moment at={at} />
+    </Link>
+  );
+}
+
+function PauseButton({ plan }: { plan: Plan }) {
+  const { session } = useConsole();
+  const queries = useQueryClient();
+  const isPaused = plan.status === "paused";
+  const changing = useMutation({
+    mutationFn: () => data(api.PATCH("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: plan.id } }, body: { status: isPaused ? "pending" : "paused" } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["plans", session] }),
+    onError: (error) => notify(Problem.from(error).message, true),
+  });
+  return (
+    <IconButton label={isPaused ? `Go on with ${plan.name}` : `Pause ${plan.name}`} disabled={changing.isPending} onClick={() => changing.mutate()}>
+      {isPaused ? <Play aria-hidden className="size-4" /> : <Pause aria-hidden className="size-4" />}
+    </IconButton>
+  );
+}
+
+/** When a plan runs, in words: the expression's meaning, or the one time. */
+export function whenWords(plan: Plan): string {
+  const zone = plan.timeZone || "UTC";
+  if (plan.cron !== null) {
+    const cron = readCron(plan.cron);
+    return cron === undefined ? `${plan.cron} (${zone})` : `${cronWords(cron).replace(/^./, (c) => c.toUpperCase())} (${zone})`;
+  }
+  return plan.scheduledAt === null ? "Never" : `Once, ${momentWords(plan.scheduledAt, zone)} (${zone})`;
+}

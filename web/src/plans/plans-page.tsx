@@ -1,0 +1,81 @@
+// All plans of all agents.
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { AdminsOnly } from "@/agents/admins-only";
+import { agentsQuery, plansQuery } from "@/agents/queries";
+import type { HostedAgent } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { Button } from "@/ui/button";
+import { Page } from "@/ui/page";
+import { Empty, Failed, Loading } from "@/ui/shown";
+import { PlanDialog } from "./plan-dialog";
+import { PlanList } from "./plan-list";
+
+export function PlansPage() {
+  return (
+    <AdminsOnly title="Plans" why="A plan makes an agent run at its time, which costs what its model costs.">
+      <Plans />
+    </AdminsOnly>
+  );
+}
+
+function Plans() {
+  const { session } = useConsole();
+  const agents = useQuery(agentsQuery(session));
+  const [isMaking, setMaking] = useState(false);
+  const hosted = agents.data ?? [];
+  return (
+    <Page
+      title="Plans"
+      about="What agents do at their time."
+      actions={
+        hosted.length > 0 && (
+          <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
+            New plan
+          </Button>
+        )
+      }
+    >
+      {agents.isPending ? <Loading /> : agents.isError ? <Failed error={agents.error} retry={() => void agents.refetch()} /> : <PlansOf agents={hosted} onNew={() => setMaking(true)} />}
+      {isMaking && <PlanDialog agents={hosted} onClose={() => setMaking(false)} />}
+    </Page>
+  );
+}
+
+function PlansOf({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () => void }) {
+  const { session } = useConsole();
+  const found = useQueries({ queries: agents.map((a) => plansQuery(session, a.id)) });
+  const failed = found.find((q) => q.isError);
+  const plans = found.flatMap((q) => q.data ?? []);
+  if (agents.length === 0) {
+    return (
+      <Empty
+        title="No agents, no plans"
+        action={
+          <Link to="/s/$session/agents" params={{ session }} className="text-accent underline">
+            Make an agent
+          </Link>
+        }
+      >
+        A plan makes a hosted agent run at its time.
+      </Empty>
+    );
+  }
+  if (failed !== undefined) return <Failed error={failed.error} retry={() => void failed.refetch()} />;
+  if (found.some((q) => q.isPending)) return <Loading />;
+  if (plans.length === 0) {
+    return (
+      <Empty title="Nothing is planned" action={<Button onClick={onNew}>New plan</Button>}>
+        A plan makes an agent run again and again, or once at its time. Agents make plans of their own, too.
+      </Empty>
+    );
+  }
+  return (
+    <div className="mx-auto max-w-4xl p-5">
+      <h2 className="sr-only">All plans</h2>
+      <PlanList plans={plans} named />
+    </div>
+  );
+}

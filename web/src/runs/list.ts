@@ -1,0 +1,75 @@
+// The list of runs: pages by the API, and over them what the stream tells. Pure.
+import type { Run } from "@/api/shapes";
+import { ended } from "@/live/live";
+
+/** What the address of the page asks for. */
+export interface Wanted {
+  readonly agent?: string | undefined;
+  /** One of the groups below. */
+  readonly status?: string | undefined;
+  readonly space?: string | undefined;
+  /** The type of its trigger. */
+  readonly trigger?: string | undefined;
+  /** Begun within the last hour, day or week. */
+  readonly within?: "hour" | "day" | "week" | undefined;
+  readonly failed?: boolean | undefined;
+}
+
+/** Groups of states that people ask for, as the API takes them. */
+export const groups = {
+  "under-way": { name: "under way", status: "queued,running,waiting_tool,waiting_reply" },
+  waiting: { name: "waiting for somebody", status: "waiting_tool,waiting_reply" },
+  completed: { name: "completed", status: "completed" },
+  failed: { name: "failed", status: "failed" },
+  canceled: { name: "canceled", status: "canceled" },
+} as const;
+
+const hour = 3_600_000;
+const spans = { hour, day: 24 * hour, week: 7 * 24 * hour };
+
+/** The moment since which runs are asked for, on the minute, so that it is one question for a while. */
+export function sinceOf(wanted: Wanted, now: number): string | undefined {
+  if (wanted.within === undefined) return undefined;
+  return new Date(Math.floor((now - spans[wanted.within]) / 60_000) * 60_000).toISOString();
+}
+
+/** The states that are asked for, for the API; undefined for all. */
+export function statusOf(wanted: Wanted): string | undefined {
+  if (wanted.failed === true) return groups.failed.status;
+  const group = wanted.status === undefined ? undefined : groups[wanted.status as keyof typeof groups];
+  return group?.status ?? wanted.status;
+}
+
+/** Older pages with the newest one, asked again, over them. */
+export function over(pages: readonly Run[], newest: readonly Run[]): Run[] {
+  const told = new Set(newest.map((r) => r.id));
+  return [...newest, ...pages.filter((r) => !told.has(r.id))];
+}
+
+/**
+ * The runs to show, the newest first. What the stream told of a run is newer than a
+ * page, except of one that the page says has ended, and of runs that no space
+ * started: the stream tells nothing more of those. A run of the stream that no page
+ * has is put in if it is wanted, and not older than the pages reach.
+ */
+export function merged(pages: readonly Run[], live: readonly Run[], wanted: Wanted, more: boolean): Run[] {
+  const byId = new Map(pages.map((r) => [r.id, r]));
+  const oldest = pages[pages.length - 1]?.id;
+  for (const r of live) {
+    const known = byId.get(r.id);
+    const newer = known === undefined ? !more || oldest === undefined || r.id > oldest : !ended(known.status) && r.trigger.type === "space_message";
+    if (newer) byId.set(r.id, r);
+  }
+  const listed = new Set(pages.map((p) => p.id));
+  return [...byId.values()].filter((r) => fits(r, wanted, listed.has(r.id))).sort((a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0));
+}
+
+// Whether a run wrote to a space is known to the server alone: what it listed stays.
+function fits(r: Run, wanted: Wanted, listed: boolean): boolean {
+  const states = statusOf(wanted);
+  if (states !== undefined && !states.split(",").includes(r.status)) return false;
+  if (wanted.trigger !== undefined && r.trigger.type !== wanted.trigger) return false;
+  if (wanted.agent !== undefined && r.agentId !== wanted.agent) return false;
+  if (wanted.space === undefined || listed) return true;
+  return (r.trigger.type === "space_message" && r.trigger.spaceId === wanted.space) || r.pendingToolCalls.some((c) => c.spaceId === wanted.space);
+}

@@ -1,0 +1,81 @@
+// The filters of the list of runs. They are in the address: a filtered list can be
+// sent to somebody.
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEntities, useSpaces } from "@/live/hooks";
+import { Button } from "@/ui/button";
+import { CheckField, SelectField } from "@/ui/field";
+import { groups } from "./list";
+
+const from = "/s/$session/runs" as const;
+const within = ["hour", "day", "week"] as const;
+
+export function RunFilters() {
+  const search = useSearch({ from });
+  const go = useNavigate({ from });
+  const set = (some: Partial<typeof search>) => void go({ search: (s) => ({ ...s, ...some }), replace: true });
+  const agents = useEntities().filter((e) => e.hosted).sort((a, b) => a.name.localeCompare(b.name));
+  const spaces = [...useSpaces()].sort((a, b) => a.name.localeCompare(b.name));
+  const any = search.agent ?? search.space ?? search.status ?? search.failed ?? search.trigger ?? search.within;
+  return (
+    <form role="search" aria-label="Filter the runs" onSubmit={(e) => e.preventDefault()} className="grid grid-cols-2 items-end gap-3 border-b border-line bg-surface px-5 py-3 sm:flex sm:flex-wrap">
+      <div className="sm:w-36">
+        <SelectField label="State" value={search.failed === true ? "failed" : (search.status ?? "")} disabled={search.failed === true} onChange={(e) => set({ status: e.target.value === "" ? undefined : e.target.value })}>
+          <option value="">any</option>
+          {Object.entries(groups).map(([id, g]) => (
+            <option key={id} value={id}>
+              {g.name}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <div className="sm:w-36">
+        <SelectField label="Agent" value={search.agent ?? ""} onChange={(e) => set({ agent: e.target.value === "" ? undefined : e.target.value })}>
+          <option value="">any</option>
+          {search.agent !== undefined && !agents.some((a) => a.id === search.agent) && <option value={search.agent}>{search.agent}</option>}
+          {agents.map((a) => (
+            <option key={a.id} value={a.id}>
+              {a.name}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <div className="sm:w-36">
+        <SelectField label="Space" value={search.space ?? ""} onChange={(e) => set({ space: e.target.value === "" ? undefined : e.target.value })}>
+          <option value="">any</option>
+          {search.space !== undefined && !spaces.some((s) => s.id === search.space) && <option value={search.space}>{search.space}</option>}
+          {spaces.map((s) => (
+            <option key={s.id} value={s.id}>
+              {s.name}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <div className="sm:w-36">
+        <SelectField label="Started by" value={search.trigger ?? ""} onChange={(e) => set({ trigger: e.target.value === "" ? undefined : e.target.value })}>
+          <option value="">anything</option>
+          <option value="space_message">a message</option>
+          <option value="plan">a plan</option>
+          <option value="service">a service</option>
+        </SelectField>
+      </div>
+      <div className="sm:w-36">
+        <SelectField label="Within" value={search.within ?? ""} onChange={(e) => set({ within: within.find((w) => w === e.target.value) })}>
+          <option value="">all time</option>
+          {within.map((w) => (
+            <option key={w} value={w}>
+              the last {w}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <div className="flex min-h-9 flex-wrap items-center gap-3">
+        <CheckField label="Failed only" checked={search.failed === true} onChange={(e) => set({ failed: e.target.checked ? true : undefined, status: undefined })} />
+        {any !== undefined && (
+          <Button small onClick={() => set({ agent: undefined, space: undefined, status: undefined, failed: undefined, trigger: undefined, within: undefined })}>
+            Clear
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,70 @@
+// The list of runs, live.
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { useCallback, useMemo, useRef, useState } from "react";
+import { api, data } from "@/api/client";
+import { useConsole } from "@/app/console";
+import { useRuns } from "@/live/hooks";
+import { Page } from "@/ui/page";
+import { Empty, Failed, Loading } from "@/ui/shown";
+import { merged, over, sinceOf, statusOf, type Wanted } from "./list";
+import { RunFilters } from "./run-filters";
+import { RunTable } from "./run-table";
+import { UsageSummary } from "./usage-summary";
+
+export function RunsPage() {
+  const wanted = useSearch({ from: "/s/$session/runs" });
+  const { session, actor } = useConsole();
+  const { agent, space, trigger } = wanted;
+  const status = statusOf(wanted);
+  const [opened] = useState(Date.now);
+  const since = sinceOf(wanted, opened);
+  const box = useRef<HTMLDivElement>(null);
+  const pages = useInfiniteQuery({
+    queryKey: ["runs", session, actor, { agent, space, status, trigger, since }],
+    queryFn: ({ pageParam: cursor }) => data(api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { agent, space, status, trigger, since, cursor, limit: 100 } } })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor ?? undefined,
+  });
+  // Of runs that no space started the stream of the session tells nothing.
+  const newest = useQuery({
+    queryKey: ["newest-runs", session, actor, { agent, space, status, trigger, since }],
+    queryFn: async () => (await data(api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { agent, space, status, trigger, since, limit: 50 } } }))).items,
+    refetchInterval: 4000,
+  });
+  const live = useRuns();
+  const { hasNextPage: more, fetchNextPage, isFetchingNextPage: fetching } = pages;
+  const runs = useMemo(() => merged(over(pages.data?.pages.flatMap((p) => p.items) ?? [], newest.data ?? []), pages.data === undefined ? [] : live, wanted, more), [pages.data, newest.data, live, wanted, more]);
+  const onEnd = useCallback(() => {
+    if (more && !fetching) void fetchNextPage();
+  }, [more, fetching, fetchNextPage]);
+  return (
+    <Page title="Runs" about="What the hosted agents did, and what they do now.">
+      <div ref={box} className="relative h-full overflow-y-auto">
+        <UsageSummary />
+        <RunFilters />
+        {pages.isPending ? (
+          <Loading lines={8} />
+        ) : pages.isError && pages.data === undefined ? (
+          <Failed error={pages.error} retry={() => void pages.refetch()} />
+        ) : runs.length === 0 ? (
+          <None wanted={wanted} />
+        ) : (
+          <RunTable runs={runs} box={box} more={more} onEnd={onEnd} />
+        )}
+        {pages.isFetchNextPageError && <Failed error={pages.error} retry={() => void fetchNextPage()} />}
+        {fetching && <Loading lines={2} label="Loading older runs" />}
+      </div>
+    </Page>
+  );
+}
+
+function None({ wanted }: { wanted: Wanted }) {
+  if (wanted.agent !== undefined || wanted.space !== undefined || wanted.failed === true || wanted.status !== undefined || wanted.trigger !== undefined || wanted.within !== undefined)
+    return <Empty title="No run fits these filters">{wanted.failed === true ? "That is good: none has failed." : "Clear them to see all runs."}</Empty>;
+  return (
+    <Empty title="Nothing has run yet" command="shoal runs">
+      A run begins when somebody writes to a hosted agent, when a plan is due, or when a service triggers it.
+    </Empty>
+  );
+}

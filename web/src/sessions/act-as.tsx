@@ -1,0 +1,28 @@
+// As whom an admin acts: whose spaces are shown, and who sends what is written.
+import { useConsole } from "@/app/console";
+import { useEntities } from "@/live/hooks";
+import { SelectField } from "@/ui/field";
+
+/** A choice among the entities of the session; choosing takes effect at once. */
+export function ActAs() {
+  const { actor, setActor } = useConsole();
+  const entities = [...useEntities()].sort((a, b) => a.kind.localeCompare(b.kind) * -1 || a.name.localeCompare(b.name));
+  return (
+    <div className="max-w-xl">
+      <SelectField
+        label="You act as"
+        hint="What you send comes from this entity, and unread counts are its own. Without one you read everything and send nothing."
+        value={actor ?? ""}
+        onChange={(e) => setActor(e.target.value === "" ? null : e.target.value)}
+      >
+        <option value="">Nobody: only look</option>
+        {actor !== null && !entities.some((e) => e.id === actor) && <option value={actor}>{actor}</option>}
+        {entities.map((e) => (
+          <option key={e.id} value={e.id}>
+            {e.name === e.id ? e.id : `${e.name} (${e.id})`}, {e.kind}
+          </option>
+        ))}
+      </SelectField>
+    </div>
+  );
+}

@@ -1,0 +1,165 @@
+// One session from above: who is in it and what they do now, who waits for whom,
+// its spaces, and a way to write into them.
+import { useNavigate } from "@tanstack/react-router";
+import { Bot, DoorOpen, Lock, Trash2, User } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import type { Entity, Session, Space } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { inBrowser } from "@/app/kept";
+import { LiveContext, useConnection, useEntities, useSpaces } from "@/live/hooks";
+import { Badge } from "@/ui/badge";
+import { Button } from "@/ui/button";
+import { Failed, Loading } from "@/ui/shown";
+import { EntityState } from "@/ui/state";
+import { Moment } from "@/ui/time";
+import { CloseSession, CloseSpace, defaultSession, DeleteSession } from "./forms";
+import { SendPanel } from "./send";
+import { useStoreOf } from "./store-of";
+import { Left, Waiting } from "./waiting";
+
+/** Follows the session for as long as it is shown. */
+export function SessionDetail({ session }: { session: Session }) {
+  const store = useStoreOf(session.id);
+  return (
+    <div className="flex min-w-0 flex-col gap-8">
+      <Head session={session} />
+      {store === null ? (
+        <Loading />
+      ) : (
+        <LiveContext value={store}>
+          <Inside session={session} />
+        </LiveContext>
+      )}
+    </div>
+  );
+}
+
+function Head({ session }: { session: Session }) {
+  const console = useConsole();
+  const go = useNavigate();
+  const [asking, setAsking] = useState<"close" | "delete">();
+  const here = session.id === console.session;
+  const open = () => {
+    inBrowser.setItem("shoal.session", session.id);
+    void go({ to: "/s/$session/spaces", params: { session: session.id } });
+  };
+  return (
+    <header className="flex flex-col gap-3">
+      <div className="flex min-w-0 flex-wrap items-center gap-2">
+        <h2 className="min-w-0 text-lg font-semibold break-words">{session.name}</h2>
+        <SessionState session={session} />
+        {here && <Badge tone="accent">you are here</Badge>}
+      </div>
+      <p className="text-sm text-soft">
+        <code className="font-mono break-all">{session.id}</code> · since <Moment at={session.createdAt} />
+        {session.closedAt !== null && <> · closed <Moment at={session.closedAt} /></>}
+      </p>
+      <div className="flex flex-wrap gap-2">
+        <Button tone={here ? "plain" : "primary"} icon={<DoorOpen aria-hidden className="size-4" />} onClick={open}>
+          {here ? "Go to its spaces" : "Open it"}
+        </Button>
+        {session.status === "open" && (
+          <Button icon={<Lock aria-hidden className="size-4" />} onClick={() => setAsking("close")}>
+            Close
+          </Button>
+        )}
+        {session.id !== defaultSession && (
+          <Button tone="danger" icon={<Trash2 aria-hidden className="size-4" />} onClick={() => setAsking("delete")}>
+            Delete
+          </Button>
+        )}
+      </div>
+      {session.id === defaultSession && <p className="text-sm text-soft">The session default always exists; it cannot be deleted.</p>}
+      {asking === "close" && <CloseSession session={session} onClose={() => setAsking(undefined)} />}
+      {asking === "delete" && <DeleteSession session={session} onClose={() => setAsking(undefined)} />}
+    </header>
+  );
+}
+
+/** Open or closed, as a sign and a word. */
+export function SessionState({ session }: { session: Session }) {
+  return session.status === "open" ? <Badge tone="ok">open</Badge> : <Badge icon={<Lock aria-hidden className="size-3" />}>closed</Badge>;
+}
+
+function Inside({ session }: { session: Session }) {
+  const connection = useConnection();
+  const entities = [...useEntities()].sort((a, b) => a.name.localeCompare(b.name));
+  const spaces = [...useSpaces()].sort((a, b) => a.name.localeCompare(b.name));
+  const agents = entities.filter((e) => e.kind === "agent");
+  const people = entities.filter((e) => e.kind === "human");
+  if (connection.state === "gone") return <Failed error={new Error(connection.detail)} />;
+  if (connection.state === "connecting") return <Loading />;
+  return (
+    <>
+      <Section title="Who waits for whom">
+        <Waiting session={session.id} />
+      </Section>
+      <Section title={`Agents (${agents.length})`}>
+        {agents.length === 0 ? <p className="text-soft">No agent is in this session.</p> : <Entities of={agents} />}
+      </Section>
+      <Section title={`People (${people.length})`}>
+        {people.length === 0 ? <p className="text-soft">No person is in this session.</p> : <Entities of={people} />}
+      </Section>
+      <Section title={`Spaces (${spaces.length})`}>
+        {spaces.length === 0 ? <p className="text-soft">It has no space.</p> : <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">{spaces.map((s) => <SpaceRow key={s.id} space={s} />)}</ul>}
+      </Section>
+      {session.status === "open" && (
+        <Section title="Send a message">
+          <SendPanel session={session.id} />
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title} className="flex min-w-0 flex-col gap-2">
+      <h3 className="font-semibold">{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Entities({ of }: { of: readonly Entity[] }) {
+  return (
+    <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
+      {of.map((e) => (
+        <li key={e.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5">
+          {e.kind === "human" ? <User aria-hidden className="size-4 shrink-0 text-soft" /> : <Bot aria-hidden className="size-4 shrink-0 text-soft" />}
+          <span className="min-w-0 flex-1 basis-40 break-words">
+            {e.name} <code className="font-mono text-sm text-soft">@{e.id}</code>
+          </span>
+          {e.hosted && <Badge>hosted</Badge>}
+          <EntityState state={e.state} />
+          <span className="text-sm text-soft">{e.state === "waiting" && e.waitEndsAt !== null ? <Left until={e.waitEndsAt} /> : e.hosted ? null : e.lastSeenAt === null ? "never seen" : <>seen <Moment at={e.lastSeenAt} /></>}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function SpaceRow({ space }: { space: Space }) {
+  const [closing, setClosing] = useState(false);
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1.5 px-4 py-2.5">
+      <div className="min-w-0 flex-1 basis-60">
+        <p className="flex min-w-0 flex-wrap items-center gap-2">
+          <span className="min-w-0 font-semibold break-words">{space.name}</span>
+          {space.status === "closed" && <Badge>closed</Badge>}
+          <span className="text-sm text-soft">
+            {space.lastSeq} {space.lastSeq === 1 ? "message" : "messages"}
+          </span>
+        </p>
+        <p className="text-sm break-words text-soft">{space.members.length === 0 ? "nobody is in it" : space.members.map((m) => m.name).join(", ")}</p>
+        {space.summary !== null && <p className="text-sm break-words">{space.summary}</p>}
+      </div>
+      {space.status === "open" && (
+        <Button small onClick={() => setClosing(true)} aria-label={`Close ${space.name}`}>
+          Close
+        </Button>
+      )}
+      {closing && <CloseSpace space={space} onClose={() => setClosing(false)} />}
+    </li>
+  );
+}

@@ -1,0 +1,58 @@
+// Who waits for whom.
+import { describe, expect, it } from "vitest";
+import type { Entity, PendingAction, Run, Space, Step } from "@/api/shapes";
+import { awaited, waits } from "./waits";
+
+const entity = (id: string, state: Entity["state"], waitEndsAt: string | null = null): Entity => ({
+  id, sessionId: "s", kind: "agent", hosted: false, name: id, description: "", externalId: null, state, waitEndsAt, lastSeenAt: null, metadata: {}, createdAt: "2026-11-22T08:00:00.000Z",
+});
+const space = {
+  id: "shop", name: "Shopping",
+  members: [
+    { entityId: "ann", kind: "human", name: "Ann", joinedAt: "" },
+    { entityId: "bot", kind: "agent", name: "Bot", joinedAt: "" },
+  ],
+} as unknown as Space;
+const pending = (status: PendingAction["status"], kind: PendingAction["kind"]): PendingAction => ({
+  id: "pnd_1", kind, runId: "run_1", agentId: "bot", spaceId: "shop", messageId: null, partId: null, toolCallId: "c", toolName: "pay", args: {}, question: null, options: null,
+  resultSchema: null, status, expiresAt: "2026-11-22T09:00:00.000Z", createdAt: "2026-11-22T08:00:00.000Z", answeredBy: null, answeredAt: null,
+});
+
+describe("who waits", () => {
+  it("a connected agent for a mention, until its wait ends", () => {
+    const found = waits({ entities: [entity("scout", "waiting", "2026-11-22T08:00:41.000Z"), entity("idle", "connected")], runs: [], pending: [], spaces: [] });
+    expect(found).toEqual([{ id: "entity:scout", who: "scout", what: "a mention", whom: [], endsAt: "2026-11-22T08:00:41.000Z", since: null, run: null, times: 1 }]);
+  });
+  it("a run for the people of the space that shows its request", () => {
+    const found = waits({ entities: [], runs: [], pending: [pending("open", "permission")], spaces: [space] });
+    expect(found).toEqual([
+      { id: "pnd_1", who: "bot", what: "permission for pay in Shopping", whom: ["ann"], endsAt: "2026-11-22T09:00:00.000Z", since: "2026-11-22T08:00:00.000Z", run: "run_1", times: 1 },
+    ]);
+  });
+  it("for several of one tool at once on one line", () => {
+    const two = [pending("open", "client_tool"), { ...pending("open", "client_tool"), id: "pnd_2" }];
+    expect(waits({ entities: [], runs: [], pending: two, spaces: [space] }).map((w) => [w.id, w.times])).toEqual([["pnd_1", 2]]);
+  });
+  it("nobody any more once it is answered", () => {
+    expect(waits({ entities: [], runs: [], pending: [pending("answered", "question")], spaces: [space] })).toEqual([]);
+  });
+  it("a run for a reply", () => {
+    const run = { id: "run_2", agentId: "bot", status: "waiting_reply" } as Run;
+    expect(waits({ entities: [], runs: [run], pending: [], spaces: [] })).toMatchObject([{ who: "bot", what: "a reply", run: "run_2" }]);
+  });
+});
+
+describe("whose reply a run waits for", () => {
+  const step = (args: unknown): Step => ({ toolCalls: [{ toolName: "sendSpaceMessage", args, startedAt: "2026-11-22T08:00:00.000Z" }] }) as unknown as Step;
+  it("is in the call that waits, in the last step", () => {
+    expect(awaited([step({ wait: { for: [{ type: "human" }] } }), step({ text: "hi", wait: { for: [{ type: "entity", entityId: "ann" }, { type: "agent" }], timeout: 100 } })])).toEqual({ whom: "ann or an agent", endsAt: "2026-11-22T08:01:40.000Z" });
+    expect(awaited([step({ wait: { for: [{ type: "any" }] } })])).toEqual({ whom: "anybody", endsAt: "2026-11-22T08:01:00.000Z" });
+  });
+  it("ends after two minutes at the latest", () => {
+    expect(awaited([step({ wait: { for: [{ type: "any" }], timeout: 999 } })])?.endsAt).toBe("2026-11-22T08:02:00.000Z");
+  });
+  it("is not known without one", () => {
+    expect(awaited([])).toBeUndefined();
+    expect(awaited([step("not an object"), step({ wait: true })])).toBeUndefined();
+  });
+});

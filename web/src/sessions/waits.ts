@@ -1,0 +1,101 @@
+// Who waits for whom in a session, in words.
+import type { Entity, PendingAction, Run, Space, Step } from "@/api/shapes";
+
+/** One thing that somebody waits for. */
+export interface Wait {
+  /** Stays the same while the wait goes on. */
+  readonly id: string;
+  /** Who waits. */
+  readonly who: string;
+  /** For what, as in "waits for …". */
+  readonly what: string;
+  /** From whom it may come, as ids; empty: from anybody. */
+  readonly whom: readonly string[];
+  /** When it ends by itself; null: never. */
+  readonly endsAt: string | null;
+  readonly since: string | null;
+  /** The run that waits; null for a connected agent. */
+  readonly run: string | null;
+  /** How often it waits for the same at once. */
+  readonly times: number;
+}
+
+/** What a run waits for that has asked another member; the run's steps say whom. */
+export const aReply = "a reply";
+
+/** What is known of a session. */
+export interface Known {
+  readonly entities: readonly Entity[];
+  readonly runs: readonly Run[];
+  readonly pending: readonly PendingAction[];
+  readonly spaces: readonly Space[];
+}
+
+const kinds: Record<PendingAction["kind"], (p: PendingAction) => string> = {
+  client_tool: (p) => `the result of ${p.toolName}`,
+  permission: (p) => `permission for ${p.toolName}`,
+  question: () => "the answer to a question",
+};
+
+/** The waits of a session: open waits of connected agents, then what runs wait for. */
+export function waits({ entities, runs, pending, spaces }: Known): Wait[] {
+  const out: Wait[] = [];
+  for (const e of entities) {
+    if (e.state === "waiting") out.push({ id: `entity:${e.id}`, who: e.id, what: "a mention", whom: [], endsAt: e.waitEndsAt, since: null, run: null, times: 1 });
+  }
+  for (const p of pending) {
+    if (p.status !== "open") continue;
+    const space = spaces.find((s) => s.id === p.spaceId);
+    const people = (space?.members ?? []).filter((m) => m.kind === "human").map((m) => m.entityId);
+    const where = space === undefined ? "" : ` in ${space.name}`;
+    out.push({ id: p.id, who: p.agentId, what: kinds[p.kind](p) + where, whom: people, endsAt: p.expiresAt, since: p.createdAt, run: p.runId, times: 1 });
+  }
+  for (const r of runs) {
+    if (r.status === "waiting_reply") out.push({ id: r.id, who: r.agentId, what: aReply, whom: [], endsAt: null, since: null, run: r.id, times: 1 });
+  }
+  return together(out);
+}
+
+// A step may ask for several results of one tool; they are one line.
+function together(all: readonly Wait[]): Wait[] {
+  const out = new Map<string, Wait>();
+  for (const w of all) {
+    const key = JSON.stringify([w.who, w.what, w.run]);
+    const first = out.get(key);
+    out.set(key, first === undefined ? w : { ...first, times: first.times + 1 });
+  }
+  return [...out.values()];
+}
+
+const isObject = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null;
+
+/** Whose reply a run waits for, and until when. */
+export interface Awaited {
+  /** In words: names of entities as ids. */
+  readonly whom: string;
+  readonly endsAt: string | null;
+}
+
+// How long a call waits unless it says otherwise, and at most (contract, section 5).
+const replyTimeout = 60;
+const longestReply = 120;
+
+/** What a run waits for, by the call of its last step that waits; undefined if none does. */
+export function awaited(steps: readonly Step[]): Awaited | undefined {
+  const calls = steps[steps.length - 1]?.toolCalls ?? [];
+  for (const call of calls) {
+    const wait = isObject(call.args) ? call.args.wait : undefined;
+    if (!isObject(wait) || !Array.isArray(wait.for)) continue;
+    const timeout = Math.min(typeof wait.timeout === "number" ? wait.timeout : replyTimeout, longestReply);
+    return {
+      whom: wait.for.filter(isObject).map(wanted).join(" or "),
+      endsAt: call.startedAt === null ? null : new Date(Date.parse(call.startedAt) + timeout * 1000).toISOString(),
+    };
+  }
+  return undefined;
+}
+
+function wanted(f: Record<string, unknown>): string {
+  if (typeof f.entityId === "string") return f.entityId;
+  return f.type === "human" ? "a person" : f.type === "agent" ? "an agent" : "anybody";
+}

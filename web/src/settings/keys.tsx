@@ -1,0 +1,113 @@
+// The keys of the server: what each allows, when it was used last, and their end.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { KeyRound } from "lucide-react";
+import { useState } from "react";
+import { all, api, data } from "@/api/client";
+import type { Key } from "@/api/shapes";
+import { callerKey } from "@/app/identity";
+import { useConsole } from "@/app/console";
+import { Badge } from "@/ui/badge";
+import { Button } from "@/ui/button";
+import { Confirm } from "@/ui/confirm";
+import { notify } from "@/ui/notice";
+import { Empty, Failed, Loading } from "@/ui/shown";
+import { Moment } from "@/ui/time";
+import { NewKeyDialog } from "./new-key";
+import { keysKey } from "./queries";
+
+/** The list of keys, for admins. */
+export function Keys() {
+  const [making, setMaking] = useState(false);
+  const [revoking, setRevoking] = useState<Key>();
+  const keys = useQuery({ queryKey: keysKey, queryFn: () => all((cursor) => data(api.GET("/v1/keys", { params: { query: { limit: 200, cursor } } }))) });
+  if (keys.isPending) return <Loading />;
+  if (keys.isError) return <Failed error={keys.error} retry={() => void keys.refetch()} />;
+  const newest = [...keys.data].sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+  const create = (
+    <Button tone="primary" icon={<KeyRound aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
+      Create a key
+    </Button>
+  );
+  return (
+    <>
+      {newest.length === 0 ? (
+        <Empty title="There is no key yet" action={create} command="shoal keys create --role admin">
+          A key proves who calls: a program, an agent, or a person.
+        </Empty>
+      ) : (
+        <>
+          <div className="flex flex-wrap items-center justify-between gap-3">
+            <p className="min-w-0 flex-1 basis-80 text-soft">Only their hashes are stored. A key that is lost cannot be shown again: revoke it and create another.</p>
+            {create}
+          </div>
+          <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
+            {newest.map((k) => (
+              <KeyRow key={k.id} of={k} onRevoke={() => setRevoking(k)} />
+            ))}
+          </ul>
+        </>
+      )}
+      {making && <NewKeyDialog onClose={() => setMaking(false)} />}
+      {revoking !== undefined && <Revoke of={revoking} onClose={() => setRevoking(undefined)} />}
+    </>
+  );
+}
+
+/** What a key allows, in words. */
+export function allows(key: Key): string {
+  if (key.role === "admin") return "everything";
+  if (key.role === "service") return `a service in ${key.sessionId ?? ""}`;
+  return `acts as ${key.entityId ?? ""} in ${key.sessionId ?? ""}`;
+}
+
+function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
+  const { me } = useConsole();
+  const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now();
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
+      <div className="min-w-0 flex-1 basis-72">
+        <p className="flex flex-wrap items-center gap-2">
+          <span className="min-w-0 font-semibold break-words">{key.name === "" ? "without a name" : key.name}</span>
+          <Badge tone={key.role === "admin" ? "warn" : "neutral"}>{key.role}</Badge>
+          {key.id === me.keyId && <Badge tone="accent">this browser</Badge>}
+          {expired && <Badge tone="bad">expired</Badge>}
+        </p>
+        <p className="text-sm break-words text-soft">
+          {allows(key)} · <code className="font-mono">{key.id}</code>
+        </p>
+        <p className="flex flex-wrap gap-x-4 text-sm text-soft">
+          <span>
+            created <Moment at={key.createdAt} />
+          </span>
+          <span>{key.lastUsedAt === null ? "never used" : <>used <Moment at={key.lastUsedAt} /></>}</span>
+          <span>{key.expiresAt === null ? "no end" : <>{expired ? "ended" : "ends"} <Moment at={key.expiresAt} /></>}</span>
+        </p>
+      </div>
+      <Button small tone="danger" onClick={onRevoke} aria-label={`Revoke ${key.name === "" ? key.id : key.name}`}>
+        Revoke
+      </Button>
+    </li>
+  );
+}
+
+function Revoke({ of: key, onClose }: { of: Key; onClose: () => void }) {
+  const { me } = useConsole();
+  const queries = useQueryClient();
+  const own = key.id === me.keyId;
+  return (
+    <Confirm
+      title={`Revoke ${key.name === "" ? key.id : `“${key.name}”`}?`}
+      action="Revoke it"
+      onClose={onClose}
+      run={async () => {
+        await api.DELETE("/v1/keys/{key}", { params: { path: { key: key.id } } });
+        notify("The key is revoked.");
+        await queries.invalidateQueries({ queryKey: own ? callerKey : keysKey });
+      }}
+    >
+      <p>It stops working at once, also for streams that are open. Whoever uses it needs another one.</p>
+      {key.role === "admin" && !own && <p>If the command line on the server's machine uses it, it needs another one, too: shoal keys create --role admin.</p>}
+      {own && <p className="font-medium text-warn">This browser is signed in with it: you will be signed out.</p>}
+    </Confirm>
+  );
+}

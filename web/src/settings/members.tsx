@@ -1,0 +1,142 @@
+// Who is in the session: people and agents, made, changed and deleted by admins.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Bot, Pencil, Trash2, User, UserPlus } from "lucide-react";
+import { useState } from "react";
+import { all, api, data } from "@/api/client";
+import type { Entity } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useLiveValue } from "@/live/hooks";
+import { Badge } from "@/ui/badge";
+import { Button, IconButton } from "@/ui/button";
+import { Confirm } from "@/ui/confirm";
+import { TextField } from "@/ui/field";
+import { notify } from "@/ui/notice";
+import { Empty, Failed, Loading } from "@/ui/shown";
+import { EntityState } from "@/ui/state";
+import { Moment } from "@/ui/time";
+import { EntityDialog } from "./entity-form";
+import { entitiesKey } from "./queries";
+
+/** The list of entities, for admins. */
+export function Members() {
+  const { session } = useConsole();
+  const [typed, setTyped] = useState("");
+  const [editing, setEditing] = useState<Entity | "new">();
+  const [deleting, setDeleting] = useState<Entity>();
+  const found = useQuery({
+    queryKey: entitiesKey(session),
+    queryFn: () => all((cursor) => data(api.GET("/v1/sessions/{session}/entities", { params: { path: { session }, query: { limit: 200, cursor } } }))),
+  });
+  if (found.isPending) return <Loading />;
+  if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  const small = typed.trim().toLowerCase();
+  const shown = found.data.filter((e) => e.id.toLowerCase().includes(small) || e.name.toLowerCase().includes(small));
+  const add = (
+    <Button tone="primary" icon={<UserPlus aria-hidden className="size-4" />} onClick={() => setEditing("new")}>
+      Add somebody
+    </Button>
+  );
+  return (
+    <>
+      {found.data.length === 0 ? (
+        <Empty title="Nobody is in this session yet" action={add} command={`shoal keys create --session ${session} --entity ann --kind human`}>
+          People and agents of the session appear here.
+        </Empty>
+      ) : (
+        <>
+          <div className="flex flex-wrap items-end justify-between gap-3">
+            <div className="w-full max-w-72">
+              <TextField label="Find" type="search" value={typed} onChange={(e) => setTyped(e.target.value)} placeholder="id or name" />
+            </div>
+            {add}
+          </div>
+          {shown.length === 0 ? (
+            <p className="text-soft">Nobody is called that.</p>
+          ) : (
+            <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
+              {shown.map((e) => (
+                <EntityRow key={e.id} stored={e} onEdit={() => setEditing(e)} onDelete={() => setDeleting(e)} />
+              ))}
+            </ul>
+          )}
+        </>
+      )}
+      {editing !== undefined && <EntityDialog entity={editing === "new" ? undefined : editing} onClose={() => setEditing(undefined)} />}
+      {deleting !== undefined && <Delete entity={deleting} onClose={() => setDeleting(undefined)} />}
+    </>
+  );
+}
+
+function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () => void; onDelete: () => void }) {
+  const { session, actor } = useConsole();
+  const live = useLiveValue(`entity:${stored.id}`, (s) => s.live.entities.get(stored.id));
+  const state = live?.state ?? stored.state;
+  const seen = live?.lastSeenAt ?? stored.lastSeenAt;
+  const Icon = stored.kind === "human" ? User : Bot;
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
+      <Icon aria-hidden className="size-5 shrink-0 text-soft" />
+      <div className="min-w-0 flex-1 basis-60">
+        <p className="flex flex-wrap items-center gap-2">
+          <span className="min-w-0 font-semibold break-words">{stored.name}</span>
+          <Badge>{stored.kind === "human" ? "person" : stored.hosted ? "hosted agent" : "connected agent"}</Badge>
+          {stored.id === actor && <Badge tone="accent">you act as it</Badge>}
+          <EntityState state={state} />
+        </p>
+        <p className="text-sm break-words text-soft">
+          <code className="font-mono">@{stored.id}</code>
+          {stored.description !== "" && ` · ${stored.description}`}
+        </p>
+        <p className="text-sm text-soft">{seen === null ? "never seen" : <>last seen <Moment at={seen} /></>}</p>
+      </div>
+      <div className="ml-auto flex items-center gap-1">
+        {stored.hosted && (
+          <Link to="/s/$session/agents/$agent" params={{ session, agent: stored.id }} className="px-2 text-sm text-accent underline">
+            Its config
+          </Link>
+        )}
+        {!stored.hosted && stored.kind === "agent" && (
+          <Link to="/s/$session/connect" params={{ session }} search={{ entity: stored.id }} className="px-2 text-sm text-accent underline">
+            Connect it
+          </Link>
+        )}
+        <IconButton label={`Change ${stored.name}`} onClick={onEdit}>
+          <Pencil aria-hidden className="size-4" />
+        </IconButton>
+        <IconButton label={`Delete ${stored.name}`} onClick={onDelete}>
+          <Trash2 aria-hidden className="size-4" />
+        </IconButton>
+      </div>
+    </li>
+  );
+}
+
+function Delete({ entity, onClose }: { entity: Entity; onClose: () => void }) {
+  const { actor, session, setActor } = useConsole();
+  const queries = useQueryClient();
+  return (
+    <Confirm
+      title={`Delete ${entity.name}?`}
+      action="Delete"
+      word={entity.id}
+      onClose={onClose}
+      run={async () => {
+        await api.DELETE("/v1/sessions/{session}/entities/{entity}", { headers: { "X-Shoal-Entity": "" }, params: { path: { session, entity: entity.id } } });
+        notify(`${entity.name} is deleted.`);
+        await queries.invalidateQueries({ queryKey: entitiesKey(session) });
+        if (entity.id === actor) setActor(null);
+      }}
+    >
+      <p>What happens:</p>
+      <ul className="list-disc pl-5">
+        <li>It leaves its spaces, and its keys stop working at once.</li>
+        {entity.hosted && <li>Its runs are canceled, and its config and plans go.</li>}
+        <li>Its messages stay.</li>
+        <li>
+          The id <code className="font-mono">{entity.id}</code> is never used again.
+        </li>
+      </ul>
+    </Confirm>
+  );
+}

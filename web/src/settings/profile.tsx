@@ -1,0 +1,73 @@
+// The acting entity: its name and what others read about it.
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api, data } from "@/api/client";
+import { Problem } from "@/api/problem";
+import type { Entity } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useLive } from "@/live/hooks";
+import { ActAs } from "@/sessions/act-as";
+import { Button } from "@/ui/button";
+import { AreaField, TextField } from "@/ui/field";
+import { notify } from "@/ui/notice";
+import { Failed, Loading } from "@/ui/shown";
+
+/** The form for who acts; admins choose here who that is. */
+export function Profile() {
+  const { actor, admin, me } = useConsole();
+  return (
+    <>
+      {admin && <ActAs />}
+      {actor !== null && <Acting entity={actor} />}
+      {actor === null && !admin && <p>You are signed in with a {me.role} key, which acts as nobody: it has no profile.</p>}
+    </>
+  );
+}
+
+function Acting({ entity }: { entity: string }) {
+  const { session } = useConsole();
+  const found = useQuery({
+    queryKey: [session, entity, "entity"],
+    queryFn: () => data(api.GET("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity } } })),
+  });
+  if (found.isPending) return <Loading />;
+  if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  return <ProfileForm key={entity} entity={found.data} />;
+}
+
+function ProfileForm({ entity }: { entity: Entity }) {
+  const queries = useQueryClient();
+  const live = useLive();
+  const [name, setName] = useState(entity.name);
+  const [description, setDescription] = useState(entity.description);
+  const save = useMutation({
+    mutationFn: () =>
+      data(api.PATCH("/v1/sessions/{session}/entities/{entity}", { params: { path: { session: entity.sessionId, entity: entity.id } }, body: { name, description } })),
+    onSuccess: (saved) => {
+      queries.setQueryData([entity.sessionId, entity.id, "entity"], saved);
+      live.share([{ type: "entity.updated", at: saved.createdAt, runId: null, spaceId: null, entity: saved }]);
+      notify("Saved.");
+    },
+  });
+  const problem = save.isError ? Problem.from(save.error) : undefined;
+  const changed = name !== entity.name || description !== entity.description;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex max-w-xl flex-col gap-4">
+      <p>
+        Others mention you as <code className="rounded bg-sunken px-1.5 py-0.5 font-mono">@{entity.id}</code>. That never changes; your name may.
+      </p>
+      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={problem?.at("body.name")} />
+      <AreaField label="About you" hint="Agents read it when they ask who is here." value={description} onChange={(e) => setDescription(e.target.value)} error={problem?.at("body.description")} />
+      {problem !== undefined && problem.fields.length === 0 && <Failed error={problem} />}
+      <div>
+        <Button type="submit" tone="primary" busy={save.isPending} disabled={!changed}>
+          Save
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,6 @@
+// The query keys that several parts of the settings share.
+
+/** All keys of the server. */
+export const keysKey = ["keys"] as const;
+/** All entities of a session. */
+export const entitiesKey = (session: string) => [session, "all-entities"] as const;

@@ -1,0 +1,92 @@
+// The server: its version, whether it serves, where its reference is.
+import { useQuery } from "@tanstack/react-query";
+import { CircleCheck, CircleX, ExternalLink } from "lucide-react";
+import type { ReactNode } from "react";
+import { api, data } from "@/api/client";
+import { Problem } from "@/api/problem";
+import { Failed, Loading } from "@/ui/shown";
+import { duration } from "@/ui/time";
+
+interface Asked {
+  readonly version: string;
+  /** How long the answer took, in ms. */
+  readonly took: number;
+  /** Why it does not serve; undefined if it does. */
+  readonly unready: string | undefined;
+}
+
+async function ask(): Promise<Asked> {
+  const began = performance.now();
+  const health = await data(api.GET("/healthz"));
+  const took = performance.now() - began;
+  try {
+    await api.GET("/readyz");
+    return { version: health.version, took, unready: undefined };
+  } catch (error) {
+    return { version: health.version, took, unready: Problem.from(error).message };
+  }
+}
+
+/** What the server says of itself, asked every ten seconds. */
+export function Server() {
+  const server = useQuery({ queryKey: ["server"], queryFn: ask, refetchInterval: 10_000 });
+  if (server.isPending) return <Loading />;
+  if (server.isError) return <Failed error={server.error} retry={() => void server.refetch()} />;
+  const { version, took, unready } = server.data;
+  return (
+    <div className="flex max-w-xl flex-col gap-6">
+      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
+        <Row name="Version">{version}</Row>
+        <Row name="Address">
+          <span className="font-mono break-all">{location.origin}</span>
+        </Row>
+        <Row name="Process">
+          <Sign good>answers in {duration(took)}</Sign>
+        </Row>
+        <Row name="Serving">{unready === undefined ? <Sign good>yes: recovered and ready</Sign> : <Sign>{unready}</Sign>}</Row>
+        <Row name="MCP">
+          <span className="font-mono break-all">{location.origin}/mcp</span>
+        </Row>
+        <Row name="REST">
+          <span className="font-mono break-all">{location.origin}/v1</span>
+        </Row>
+      </dl>
+      <ul className="flex flex-col items-start gap-2">
+        <Out to="/docs">Reference of the REST interface</Out>
+        <Out to="/v1/openapi.json">OpenAPI document</Out>
+        <Out to="/v1/agent-config.schema.json">JSON Schema of agent configs</Out>
+      </ul>
+    </div>
+  );
+}
+
+function Row({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-soft">{name}</dt>
+      <dd className="min-w-0">{children}</dd>
+    </>
+  );
+}
+
+function Sign({ good = false, children }: { good?: boolean; children: ReactNode }) {
+  const Icon = good ? CircleCheck : CircleX;
+  return (
+    <span className={good ? "inline-flex items-center gap-1.5 text-ok" : "inline-flex items-center gap-1.5 text-bad"}>
+      <Icon aria-hidden className="size-4 shrink-0" />
+      {children}
+    </span>
+  );
+}
+
+function Out({ to, children }: { to: string; children: ReactNode }) {
+  return (
+    <li>
+      <a href={to} target="_blank" rel="noreferrer" className="inline-flex items-center gap-1.5 text-accent underline">
+        {children}
+        <ExternalLink aria-hidden className="size-3.5" />
+        <span className="sr-only">(a new tab)</span>
+      </a>
+    </li>
+  );
+}

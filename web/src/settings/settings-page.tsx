@@ -1,0 +1,88 @@
+// Settings, one topic at a time; which one is in the address.
+import { Link, useSearch } from "@tanstack/react-router";
+import type { ComponentType } from "react";
+import { useConsole } from "@/app/console";
+import { places } from "@/app/places";
+import { Page } from "@/ui/page";
+import { Appearance } from "./appearance";
+import { Browser } from "./browser";
+import { Keys } from "./keys";
+import { Members } from "./members";
+import { Profile } from "./profile";
+import { Server } from "./server";
+import { Usage } from "./usage";
+
+interface Tab {
+  readonly id: string;
+  readonly name: string;
+  readonly admin?: boolean;
+  readonly show: ComponentType;
+}
+
+const tabs: readonly Tab[] = [
+  { id: "profile", name: "Profile", show: Profile },
+  { id: "appearance", name: "Appearance", show: Appearance },
+  { id: "members", name: "Members", admin: true, show: Members },
+  { id: "keys", name: "Keys", admin: true, show: Keys },
+  { id: "usage", name: "Usage", admin: true, show: Usage },
+  { id: "server", name: "Server", show: Server },
+  { id: "browser", name: "This browser", show: Browser },
+];
+
+/** The page. */
+export function SettingsPage() {
+  const { session, admin } = useConsole();
+  const asked = useSearch({ from: "/s/$session/settings" }).tab;
+  const shown = tabs.filter((t) => admin || t.admin !== true);
+  const tab = shown.find((t) => t.id === asked) ?? shown[0];
+  const Show = tab?.show ?? Appearance;
+  return (
+    <Page title="Settings">
+      <div className="mx-auto flex max-w-4xl flex-col gap-6 px-5 py-5">
+        <nav aria-label="Settings" className="border-b border-line">
+          <ul className="flex flex-wrap gap-x-1">
+            {shown.map((t) => (
+              <li key={t.id}>
+                <Link
+                  to="/s/$session/settings"
+                  params={{ session }}
+                  search={{ tab: t.id }}
+                  aria-current={t === tab ? "page" : undefined}
+                  className="-mb-px block border-b-2 border-transparent px-3 py-2 text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-accent"
+                >
+                  {t.name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        {asked === undefined && <Elsewhere />}
+        <section aria-labelledby="topic" className="flex flex-col gap-5">
+          <h2 id="topic" className="sr-only">
+            {tab?.name}
+          </h2>
+          <Show />
+        </section>
+      </div>
+    </Page>
+  );
+}
+
+// The bar at the bottom of a phone has room for five pages; the others are here.
+function Elsewhere() {
+  const { session, admin } = useConsole();
+  const others = places.filter((p) => (admin || p.admin !== true) && ["Agents", "Plans", "Sessions", "Connect"].includes(p.name));
+  return (
+    <nav aria-label="Other pages" className="flex flex-wrap gap-2 md:hidden">
+      {others.map((p) => {
+        const Icon = p.icon;
+        return (
+          <Link key={p.to} to={p.to} params={{ session }} className="inline-flex min-h-9 items-center gap-2 rounded-md border border-edge bg-surface px-3">
+            <Icon aria-hidden className="size-4 text-soft" />
+            {p.name}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}

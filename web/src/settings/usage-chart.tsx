@@ -1,0 +1,43 @@
+// Tokens day by day, as bars. The table beside it says the same in numbers.
+import type { Sum } from "./usage-sums";
+
+const tall = 100;
+const wide = 10;
+
+const shortDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+const named = (day: string): string => shortDay.format(new Date(`${day}T00:00:00Z`));
+
+/** One bar for each day: tokens in below, tokens out above. */
+export function UsageChart({ days }: { days: readonly Sum[] }) {
+  const most = Math.max(1, ...days.map((d) => d.input + d.output));
+  const first = days[0];
+  const last = days[days.length - 1];
+  const height = (n: number) => (n / most) * tall;
+  return (
+    <figure className="rounded-lg border border-line bg-surface p-4">
+      <figcaption className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-soft">
+        <span>Tokens a day, at most {most.toLocaleString()}</span>
+        <span className="inline-flex items-center gap-1.5">
+          <span aria-hidden className="size-3 rounded-sm bg-accent" /> in
+        </span>
+        <span className="inline-flex items-center gap-1.5">
+          <span aria-hidden className="size-3 rounded-sm bg-warn" /> out
+        </span>
+      </figcaption>
+      <svg role="img" aria-label={`Tokens used on each of ${days.length} days; the table below by day has the numbers.`} viewBox={`0 0 ${days.length * wide} ${tall}`} preserveAspectRatio="none" className="h-40 w-full border-b border-edge">
+        {days.map((d, i) => (
+          <g key={d.name}>
+            <title>{`${named(d.name)}: ${d.input.toLocaleString()} in, ${d.output.toLocaleString()} out`}</title>
+            <rect x={i * wide} width={wide} y={0} height={tall} className="fill-transparent" />
+            <rect x={i * wide + 1.5} width={wide - 3} y={tall - height(d.input)} height={height(d.input)} className="fill-accent" />
+            <rect x={i * wide + 1.5} width={wide - 3} y={tall - height(d.input + d.output)} height={height(d.output)} className="fill-warn" />
+          </g>
+        ))}
+      </svg>
+      <p aria-hidden className="mt-1 flex justify-between text-xs text-soft">
+        <span>{first !== undefined && named(first.name)}</span>
+        <span>{last !== undefined && named(last.name)}</span>
+      </p>
+    </figure>
+  );
+}

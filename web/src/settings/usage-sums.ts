@@ -1,0 +1,64 @@
+// Sums of usage: by whatever people ask for, and day by day for a picture.
+import type { UsageRow } from "@/api/shapes";
+
+/** What usage can be summed by. */
+export type Group = "agent" | "model" | "day";
+
+/** What a group of model calls used. `tokens` are those in and out. */
+export interface Sum {
+  readonly name: string;
+  readonly calls: number;
+  readonly input: number;
+  readonly cached: number;
+  readonly output: number;
+  readonly cost: number;
+  readonly currency: string;
+}
+
+const nameOf = (row: UsageRow, by: Group): string => (by === "agent" ? row.agentId : by === "model" ? row.model : row.day);
+
+function add(sum: Sum, row: UsageRow): Sum {
+  return {
+    ...sum,
+    calls: sum.calls + row.calls,
+    input: sum.input + row.inputTokens,
+    cached: sum.cached + row.cachedInputTokens,
+    output: sum.output + row.outputTokens,
+    cost: sum.cost + row.cost,
+  };
+}
+
+const none = (name: string, currency: string): Sum => ({ name, calls: 0, input: 0, cached: 0, output: 0, cost: 0, currency });
+
+/**
+ * The rows summed by a group; one sum for each name and currency. Days come in
+ * their order, the newest first; the others by tokens, the most first.
+ */
+export function sums(rows: readonly UsageRow[], by: Group): Sum[] {
+  const found = new Map<string, Sum>();
+  for (const row of rows) {
+    const name = nameOf(row, by);
+    const key = JSON.stringify([name, row.currency]);
+    found.set(key, add(found.get(key) ?? none(name, row.currency), row));
+  }
+  return [...found.values()].sort((a, b) => (by === "day" ? b.name.localeCompare(a.name) : b.input + b.output - a.input - a.output));
+}
+
+/** All of them as one sum for each currency. */
+export function totals(rows: readonly UsageRow[]): Sum[] {
+  const found = new Map<string, Sum>();
+  for (const row of rows) found.set(row.currency, add(found.get(row.currency) ?? none("all", row.currency), row));
+  return [...found.values()];
+}
+
+/** The last `count` days in UTC up to `today` (ms), the oldest first, as 2026-11-20. */
+export function lastDays(today: number, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => new Date(today - (count - 1 - i) * 86_400_000).toISOString().slice(0, 10));
+}
+
+/** What each of the days used; a day without calls is there with zeros. */
+export function perDay(rows: readonly UsageRow[], days: readonly string[]): Sum[] {
+  const byDay = new Map<string, Sum>();
+  for (const row of rows) byDay.set(row.day, add(byDay.get(row.day) ?? none(row.day, row.currency), row));
+  return days.map((day) => byDay.get(day) ?? none(day, ""));
+}

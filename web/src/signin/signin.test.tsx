@@ -1,0 +1,62 @@
+// What somebody meets who is not signed in.
+import { cleanup, render, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Problem } from "@/api/problem";
+import { SignIn } from "./signin";
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const answers = (status: number, body: unknown) => {
+  const fetched = vi.fn<typeof fetch>(async () => new Response(JSON.stringify(body), { status }));
+  vi.stubGlobal("fetch", fetched);
+  return fetched;
+};
+
+describe("the sign-in page", () => {
+  it("says how to get a link", () => {
+    render(<SignIn refused={undefined} onSignedIn={vi.fn()} />);
+    expect(screen.getByText("shoal console")).toBeTruthy();
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  it("explains a link that was used, or is too old", () => {
+    render(<SignIn refused={new Problem(401, "unauthenticated", "raw words")} onSignedIn={vi.fn()} />);
+    expect(screen.getByRole("alert").textContent).toMatch(/opened before.*older than ten minutes/);
+  });
+
+  it("says of any other failure what the server said", () => {
+    render(<SignIn refused={new Problem(429, "rate_limited", "Too many tries. Wait a minute.")} onSignedIn={vi.fn()} />);
+    expect(screen.getByRole("alert").textContent).toContain("Too many tries. Wait a minute.");
+  });
+
+  it("signs in with a pasted key, without the blanks around it", async () => {
+    const fetched = answers(200, { role: "entity" });
+    const done = vi.fn();
+    render(<SignIn refused={undefined} onSignedIn={done} />);
+    await userEvent.type(screen.getByLabelText("Your key"), "  shoal_abc ");
+    await userEvent.click(screen.getByRole("button", { name: "Sign in" }));
+    await waitFor(() => expect(done).toHaveBeenCalledOnce());
+    expect(fetched.mock.calls[0]?.[0]).toBe("/console/login");
+    expect(fetched.mock.calls[0]?.[1]?.body).toBe('{"key":"shoal_abc"}');
+  });
+
+  it("says what may be wrong with a key, beside the field", async () => {
+    answers(401, { code: "unauthenticated", detail: "no" });
+    render(<SignIn refused={undefined} onSignedIn={vi.fn()} />);
+    await userEvent.type(screen.getByLabelText("Your key"), "shoal_abc{Enter}");
+    expect(await screen.findByText(/revoked, have expired/)).toBeTruthy();
+    expect(screen.getByLabelText("Your key").getAttribute("aria-invalid")).toBe("true");
+  });
+
+  it("asks nobody about an empty key", async () => {
+    const fetched = answers(200, {});
+    render(<SignIn refused={undefined} onSignedIn={vi.fn()} />);
+    await userEvent.click(screen.getByRole("button", { name: "Sign in" }));
+    expect(screen.getByText("Paste your key first.")).toBeTruthy();
+    expect(fetched).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,101 @@
+// The page of somebody who is not signed in: how to get a link, and a field for a
+// key. It says kindly why a link did not work.
+import { KeyRound } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { call } from "@/api/client";
+import { Problem } from "@/api/problem";
+import { Button } from "@/ui/button";
+import { CopyButton } from "@/ui/copy";
+import { TextField } from "@/ui/field";
+
+/** `refused` is why the link in the address did not work. */
+export function SignIn({ refused, onSignedIn }: { refused: Problem | undefined; onSignedIn: () => void }) {
+  return (
+    <main className="mx-auto flex min-h-dvh max-w-md flex-col justify-center gap-6 px-6 py-10">
+      <h1 className="text-2xl font-semibold">Sign in to Shoal</h1>
+      {refused !== undefined && <Refused problem={refused} />}
+      <section aria-labelledby="link" className="flex flex-col gap-2">
+        <h2 id="link" className="text-lg font-semibold">
+          {refused === undefined ? "With a link" : "With a new link"}
+        </h2>
+        <p className="text-soft">Run this on the machine of the server, and open what it prints in this browser. Each link works once, within ten minutes.</p>
+        <div className="flex items-center justify-between gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
+          <code className="font-mono">shoal console</code>
+          <CopyButton text="shoal console" />
+        </div>
+        <p className="text-sm text-soft">The server prints one each time it starts, too.</p>
+      </section>
+      <KeyForm onSignedIn={onSignedIn} />
+    </main>
+  );
+}
+
+function Refused({ problem }: { problem: Problem }) {
+  const spent = problem.status === 401;
+  return (
+    <div role="alert" className="rounded-md border border-warn bg-warn-soft p-4 text-warn">
+      <p className="font-medium">{spent ? "This link does not work any more." : "This link could not be used."}</p>
+      <p className="mt-1 text-sm">
+        {spent
+          ? "It was opened before, perhaps in another window or on another device, or it is older than ten minutes. Nothing is lost: a new one takes a moment."
+          : problem.message}
+      </p>
+    </div>
+  );
+}
+
+function KeyForm({ onSignedIn }: { onSignedIn: () => void }) {
+  const [key, setKey] = useState("");
+  const [wrong, setWrong] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const trimmed = key.trim();
+    if (trimmed === "") {
+      setWrong("Paste your key first.");
+      return;
+    }
+    setBusy(true);
+    setWrong(undefined);
+    try {
+      await call("POST", "/console/login", { key: trimmed });
+      setKey("");
+      onSignedIn();
+    } catch (error) {
+      setWrong(explained(Problem.from(error)));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <section aria-labelledby="key" className="flex flex-col gap-3 border-t border-line pt-6">
+      <h2 id="key" className="text-lg font-semibold">
+        With a key
+      </h2>
+      <form onSubmit={(e) => void submit(e)} noValidate className="flex flex-col gap-3">
+        <TextField
+          label="Your key"
+          hint="It begins with shoal_. An admin gives you one; you then act as the entity that it belongs to. It goes into a cookie that no script can read."
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          value={key}
+          onChange={(e) => setKey(e.target.value)}
+          error={wrong}
+        />
+        <div>
+          <Button type="submit" tone="primary" busy={busy} icon={<KeyRound aria-hidden className="size-4" />}>
+            Sign in
+          </Button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+/** What to tell somebody whose key did not work. */
+export function explained(problem: Problem): string {
+  if (problem.status === 0) return "The server does not answer. Try again in a moment.";
+  if (problem.status === 401) return "No such key works here. It may have been revoked, have expired, or be one of another server. Check that you copied all of it.";
+  return problem.message;
+}

@@ -1,0 +1,29 @@
+// Stops a run that goes on.
+import { Square } from "lucide-react";
+import { useState } from "react";
+import { api } from "@/api/client";
+import { Problem } from "@/api/problem";
+import { useConsole } from "@/app/console";
+import { Button } from "@/ui/button";
+import { notify } from "@/ui/notice";
+
+/** The button that cancels a run; `what` names it to screen readers. */
+export function StopRun({ run, what }: { run: string; what: string }) {
+  const { session } = useConsole();
+  const [busy, setBusy] = useState(false);
+  const stop = async () => {
+    setBusy(true);
+    try {
+      await api.POST("/v1/sessions/{session}/runs/{run}/cancel", { params: { path: { session, run } } });
+    } catch (error) {
+      notify(`It was not stopped: ${Problem.from(error).message}`, true);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button small tone="plain" busy={busy} onClick={() => void stop()} aria-label={`Stop ${what}`} icon={<Square aria-hidden className="size-3 fill-current" />}>
+      Stop
+    </Button>
+  );
+}

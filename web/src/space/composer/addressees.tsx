@@ -1,0 +1,110 @@
+// Under the composer: whom the message wakes, and who will act on it.
+import { AtSign, UserPlus } from "lucide-react";
+import { useMemo } from "react";
+import { api } from "@/api/client";
+import type { Entity, Member, Space } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useEntities, useName } from "@/live/hooks";
+import { Badge } from "@/ui/badge";
+import { Button } from "@/ui/button";
+import { useAction } from "../use-action";
+import { mentionedIds } from "./mentions";
+import { type WhoActs, whoActs } from "./who-acts";
+
+export function Addressees({ space, text }: { space: Space; text: string }) {
+  const { actor } = useConsole();
+  const entities = useEntities();
+  const mentioned = mentionedIds(text, space.members);
+  const of = useMemo(() => {
+    const byId = new Map(entities.map((e) => [e.id, e]));
+    return (id: string) => byId.get(id);
+  }, [entities]);
+  const outside = useMemo(() => {
+    if (!text.includes("@")) return [];
+    const others = entities.filter((e) => !space.members.some((m) => m.entityId === e.id));
+    const all = [...space.members, ...others.map((e): Member => ({ entityId: e.id, kind: e.kind, name: e.name, joinedAt: e.createdAt }))];
+    return mentionedIds(text, all).filter((id) => others.some((e) => e.id === id));
+  }, [text, entities, space.members]);
+  return (
+    <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 text-sm text-soft">
+      {mentioned.map((id) => (
+        <Chip key={id} id={id} />
+      ))}
+      <span className="min-w-0 wrap-anywhere">
+        <Acts acts={whoActs(space, actor, mentioned, of)} of={of} />
+      </span>
+      {outside.map((id) => (
+        <Outside key={id} id={id} space={space.id} />
+      ))}
+    </div>
+  );
+}
+
+function Chip({ id }: { id: string }) {
+  const name = useName(id);
+  return (
+    <Badge tone="accent" icon={<AtSign aria-hidden className="size-3" />}>
+      {name}
+    </Badge>
+  );
+}
+
+function Acts({ acts, of }: { acts: WhoActs; of: (id: string) => Entity | undefined }) {
+  if (acts.by === "mention") return <Mentioned ids={acts.agents} of={of} />;
+  if (acts.by === "space") return <Names ids={[acts.agent]} after="answers here." />;
+  switch (acts.why) {
+    case "no agents":
+      return "No agent is in this space.";
+    case "unasked":
+      return "Nobody is mentioned and there is no admin agent: agents stay quiet. Write @ to ask one.";
+    case "sender is an agent":
+      return "You write as an agent: only whom you mention acts.";
+  }
+}
+
+// Agents that bring their own model may be away: the mention waits in their inboxes.
+function Mentioned({ ids, of }: { ids: readonly string[]; of: (id: string) => Entity | undefined }) {
+  const away = ids.filter((id) => of(id)?.hosted === false && of(id)?.state === "offline");
+  const there = ids.filter((id) => !away.includes(id));
+  return (
+    <>
+      {there.length > 0 && <Names ids={there} after={there.length === 1 ? "acts on it." : "act on it."} />}{" "}
+      {away.length > 0 && <Names ids={away} after={away.length === 1 ? "is offline and finds it when it is back." : "are offline and find it when they are back."} />}
+    </>
+  );
+}
+
+function Names({ ids, after }: { ids: readonly string[]; after: string }) {
+  return (
+    <>
+      {ids.map((id, i) => (
+        <span key={id}>
+          {i > 0 && (i === ids.length - 1 ? " and " : ", ")}
+          <Name id={id} />
+        </span>
+      ))}{" "}
+      {after}
+    </>
+  );
+}
+
+function Name({ id }: { id: string }) {
+  return useName(id);
+}
+
+// Somebody is named who would not be told.
+function Outside({ id, space }: { id: string; space: string }) {
+  const { session } = useConsole();
+  const name = useName(id);
+  const adding = useAction();
+  const add = () => adding.run(() => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space, entity: id } } }));
+  return (
+    <span className="inline-flex flex-wrap items-center gap-1.5 text-warn">
+      {name} is not in this space and will not be told.
+      <Button small busy={adding.busy} onClick={() => void add()} icon={<UserPlus aria-hidden className="size-3.5" />}>
+        Add
+      </Button>
+      {adding.problem !== undefined && <span className="text-bad">{adding.problem.message}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,176 @@
+// Where a message is written. Ctrl+Enter or Enter sends, as the settings say; "@"
+// opens the members; files come by button, drop and paste.
+import { Paperclip, SendHorizontal } from "lucide-react";
+import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import type { Space } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useSettings } from "@/app/settings";
+import { useShortcut } from "@/app/shortcuts";
+import { byteLength } from "@/live/bytes";
+import { Button, IconButton } from "@/ui/button";
+import { newKey } from "../idempotency";
+import { Addressees } from "./addressees";
+import { AttachmentList } from "./attachment-list";
+import type { Attachments } from "./attachments";
+import { draft, keepDraft } from "./draft";
+import { MentionMenu, optionId } from "./mention-menu";
+import { mentionedIds } from "./mentions";
+import { useMentionMenu } from "./use-mention-menu";
+import { useOutbox } from "./use-outbox";
+
+/** The server's limit for one message, in bytes. */
+const maxText = 256 * 1024;
+const lines = 8;
+
+export function Composer({ space, attachments }: { space: Space; attachments: Attachments }) {
+  const { session, actor } = useConsole();
+  const { sendKey } = useSettings();
+  const [text, setText] = useState(() => draft(session, actor, space.id));
+  const [caret, setCaret] = useState(0);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
+  const wantedCaret = useRef<number | undefined>(undefined);
+  const id = useId();
+  const outbox = useOutbox();
+
+  const put = (next: string, at: number) => {
+    wantedCaret.current = at;
+    setText(next);
+    setCaret(at);
+  };
+  const menu = useMentionMenu(text, caret, space.members, actor, put);
+  useLayoutEffect(() => {
+    grow(field.current);
+    if (wantedCaret.current === undefined) return;
+    field.current?.setSelectionRange(wantedCaret.current, wantedCaret.current);
+    wantedCaret.current = undefined;
+  }, [text]);
+  useDraft(session, actor, space.id, text);
+  useShortcut("R", "Write a message", () => field.current?.focus());
+
+  const tooLong = text.length > maxText / 4 && byteLength(text) > maxText;
+  const uploading = attachments.list.some((a) => a.sent === null && a.problem === null);
+  const lost = attachments.list.some((a) => a.problem !== null);
+  const empty = text.trim() === "" && !attachments.list.some((a) => a.sent !== null);
+  const held = empty || tooLong || uploading || lost;
+  const send = () => {
+    if (held) return;
+    const words = text.trim();
+    outbox.add({ key: newKey(), space: space.id, text: words, mentions: mentionedIds(words, space.members), files: attachments.take(), afterSeq: space.lastSeq, refused: null });
+    put("", 0);
+    field.current?.focus();
+  };
+  const key = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.nativeEvent.isComposing) return;
+    if (menu.key(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+    } else if (event.key === "Escape") {
+      event.stopPropagation();
+      field.current?.blur();
+    } else if (sends(event, sendKey)) {
+      event.preventDefault();
+      send();
+    }
+  };
+  return (
+    <form
+      aria-label={`Write in ${space.name}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      className="mx-auto w-full max-w-4xl px-2 pb-2 sm:px-4 sm:pb-3"
+    >
+      <div className="relative rounded-xl border border-edge bg-surface focus-within:outline-2 focus-within:outline-offset-1 focus-within:outline-accent">
+        {menu.offered.length > 0 && <MentionMenu id={`${id}-menu`} members={menu.offered} chosen={menu.chosen} pick={menu.pick} />}
+        <AttachmentList attachments={attachments} />
+        <textarea
+          ref={field}
+          rows={1}
+          value={text}
+          aria-label="Message"
+          aria-describedby={`${id}-about`}
+          aria-autocomplete="list"
+          aria-haspopup="listbox"
+          aria-controls={menu.offered.length > 0 ? `${id}-menu` : undefined}
+          aria-activedescendant={menu.offered.length > 0 ? optionId(`${id}-menu`, menu.chosen) : undefined}
+          placeholder={`Write to ${space.name}`}
+          onChange={(event) => {
+            setText(event.target.value);
+            setCaret(event.target.selectionStart);
+          }}
+          onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
+          onKeyDown={key}
+          onPaste={(event) => {
+            if (event.clipboardData.files.length === 0) return;
+            event.preventDefault();
+            attachments.add(event.clipboardData.files);
+          }}
+          className="block w-full resize-none bg-transparent px-3 pt-2.5 pb-1 outline-none placeholder:text-soft"
+        />
+        <div className="flex items-end justify-between gap-2 px-2 pb-1.5">
+          <div id={`${id}-about`} className="min-w-0 self-center pl-1">
+            <Addressees space={space} text={text} />
+          </div>
+          <div className="flex shrink-0 items-center gap-1">
+            <FileButton chooser={chooser} attachments={attachments} />
+            <Button type="submit" tone="primary" small disabled={held} title={sendKey === "enter" ? "Enter sends, Shift+Enter begins a new line" : "Ctrl+Enter sends"} icon={<SendHorizontal aria-hidden className="size-4" />}>
+              Send
+            </Button>
+          </div>
+        </div>
+      </div>
+      {(tooLong || lost) && (
+        <p role="alert" className="pt-1 text-sm text-bad">
+          {tooLong ? "This is longer than the 256 KiB that one message may have. Send it as a file, or in pieces." : "A file was not uploaded. Remove it, or upload it again, and send then."}
+        </p>
+      )}
+    </form>
+  );
+}
+
+function FileButton({ chooser, attachments }: { chooser: RefObject<HTMLInputElement | null>; attachments: Attachments }) {
+  return (
+    <>
+      <IconButton label="Add files" onClick={() => chooser.current?.click()}>
+        <Paperclip aria-hidden className="size-4" />
+      </IconButton>
+      <input
+        ref={chooser}
+        type="file"
+        multiple
+        hidden
+        onChange={(event) => {
+          attachments.add(event.target.files ?? []);
+          event.target.value = "";
+        }}
+      />
+    </>
+  );
+}
+
+/** Whether a key sends the message. */
+export function sends(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">, sendKey: "enter" | "ctrl-enter"): boolean {
+  if (event.key !== "Enter" || event.shiftKey || event.altKey) return false;
+  return event.ctrlKey || event.metaKey || sendKey === "enter";
+}
+
+// As high as its lines, up to eight of them.
+function grow(field: HTMLTextAreaElement | null): void {
+  if (field === null) return;
+  field.style.height = "auto";
+  const line = parseFloat(getComputedStyle(field).lineHeight) || 22;
+  field.style.height = `${Math.min(field.scrollHeight, line * lines + 16)}px`;
+  field.style.overflowY = field.scrollHeight > line * lines + 16 ? "auto" : "hidden";
+}
+
+function useDraft(session: string, actor: string | null, space: string, text: string): void {
+  const latest = useRef(text);
+  latest.current = text;
+  useEffect(() => {
+    const timer = setTimeout(() => keepDraft(session, actor, space, text), 300);
+    return () => clearTimeout(timer);
+  }, [session, actor, space, text]);
+  useEffect(() => () => keepDraft(session, actor, space, latest.current), [session, actor, space]);
+}

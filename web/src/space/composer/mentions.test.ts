@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { member } from "../testdata";
+import { begunAt, candidates, mentionedIds, mentionsIn, writtenMention } from "./mentions";
+
+const ann = member("ann", "human", "Ann");
+const anna = member("anna", "human", "Anna");
+const shop = member("shop-agent", "agent", "Shop Agent");
+const bot = member("bot.v2", "agent", "Bot");
+const all = [ann, anna, shop, bot];
+
+describe("who a text mentions", () => {
+  it.each([
+    ["@Ann hello", ["ann"]],
+    ["hello @anna", ["anna"]],
+    ["@Shop Agent, two laptops", ["shop-agent"]],
+    ["@shop-agent: two", ["shop-agent"]],
+    ["ask @SHOP AGENT.", ["shop-agent"]],
+    ["(@ann) and @ann again", ["ann"]],
+    ["@bot.v2. Thanks", ["bot.v2"]],
+    ["@Anna and @Ann", ["anna", "ann"]],
+    ["mail ann@ann.example", []],
+    ["@annabel", []],
+    ["@ann-marie", []],
+    ["@nobody", []],
+    ["no one @ all", []],
+    ["", []],
+  ])("%j → %j", (text, want) => {
+    expect(mentionedIds(text, all)).toEqual(want);
+  });
+
+  it("tells where each stands", () => {
+    expect(mentionsIn("hi @Ann!", all)).toEqual([{ member: ann, start: 3, end: 7 }]);
+  });
+
+  it("does not guess between two members of one name", () => {
+    const other = member("ann2", "human", "Ann");
+    const two = [member("a1", "human", "Ann"), other];
+    expect(mentionedIds("@Ann", two)).toEqual([]);
+    expect(mentionedIds("@ann2", two)).toEqual(["ann2"]);
+    expect(writtenMention(other, two)).toBe("@ann2");
+  });
+
+  it("an id is its bearer's, whatever others are named", () => {
+    const liar = member("x", "human", "ann");
+    expect(mentionedIds("@ann", [ann, liar])).toEqual(["ann"]);
+    expect(writtenMention(liar, [ann, liar])).toBe("@x");
+  });
+
+  it("what is written for a member mentions that member", () => {
+    for (const m of all) expect(mentionedIds(`${writtenMention(m, all)} hello`, all)).toEqual([m.entityId]);
+  });
+});
+
+describe("a mention that is being written", () => {
+  it.each([
+    ["@", 1, ""],
+    ["hi @sh", 6, "sh"],
+    ["@Shop Ag", 8, "Shop Ag"],
+    ["@sh more", 3, "sh"],
+  ])("%j at %i is %j", (text, caret, want) => {
+    expect(begunAt(text, caret)?.query).toBe(want);
+  });
+  it.each([
+    ["hi", 2],
+    ["ann@ex", 6],
+    ["@ann hello there", 16],
+    ["@ann\n", 5],
+  ])("%j at %i is none", (text, caret) => {
+    expect(begunAt(text, caret)).toBeUndefined();
+  });
+
+  it("offers whom it may mean: beginnings first, agents before people, not oneself", () => {
+    expect(candidates("a", all, "ann").map((m) => m.entityId)).toEqual(["anna", "shop-agent"]);
+    expect(candidates("", all, "ann").map((m) => m.entityId)).toEqual(["bot.v2", "shop-agent", "anna"]);
+    expect(candidates("v2", all, null).map((m) => m.entityId)).toEqual(["bot.v2"]);
+  });
+});

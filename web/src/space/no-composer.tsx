@@ -1,0 +1,74 @@
+// What stands in place of the composer for those who cannot write here, and the way
+// to change that.
+import { Eye, Lock } from "lucide-react";
+import { api } from "@/api/client";
+import type { Space } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useName } from "@/live/hooks";
+import { Button } from "@/ui/button";
+import { useAction } from "./use-action";
+
+/** A closed space, with what came out of it. */
+export function Closed({ space }: { space: Space }) {
+  return (
+    <Strip icon={<Lock aria-hidden className="size-4 shrink-0" />}>
+      <span className="min-w-0 flex-1 basis-40 wrap-anywhere">
+        This space is closed: it can be read, nothing can be added.{space.summary !== null && space.summary !== "" && <> Summary: {space.summary}</>}
+      </span>
+    </Strip>
+  );
+}
+
+/** Somebody who looks at a space of others: an admin, or a service. */
+export function OnlyLooking({ space }: { space: Space }) {
+  const { session, actor, admin } = useConsole();
+  return (
+    <Strip icon={<Eye aria-hidden className="size-4 shrink-0" />}>
+      {actor !== null ? <Join session={session} actor={actor} space={space} /> : admin ? <ActAs space={space} /> : <span>You only look: a service key reads spaces and writes in none.</span>}
+    </Strip>
+  );
+}
+
+function Join({ session, actor, space }: { session: string; actor: string; space: Space }) {
+  const name = useName(actor);
+  const joining = useAction();
+  const join = () => joining.run(() => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space: space.id, entity: actor } } }));
+  return (
+    <>
+      <span>You only look: {name} is not in this space.</span>
+      <Button small busy={joining.busy} onClick={() => void join()}>
+        Join to write
+      </Button>
+      {joining.problem !== undefined && <span className="text-bad">{joining.problem.message}</span>}
+    </>
+  );
+}
+
+// An admin acts as nobody: one of the people here, or the operator, can write.
+function ActAs({ space }: { space: Space }) {
+  const { setActor } = useConsole();
+  const people = space.members.filter((m) => m.kind === "human");
+  return (
+    <>
+      <span>You only look: an admin acts as somebody to write.</span>
+      {people.slice(0, 3).map((m) => (
+        <Button key={m.entityId} small onClick={() => setActor(m.entityId)}>
+          Write as {m.name}
+        </Button>
+      ))}
+      {people.length === 0 && <span>Nobody here is human. Invite somebody, or choose in Settings as whom you act.</span>}
+    </>
+  );
+}
+
+function Strip({ icon, children }: { icon: React.ReactNode; children: React.ReactNode }) {
+  return (
+    <div className="border-t border-line bg-surface px-4 py-3">
+      <div role="note" className="mx-auto flex max-w-4xl flex-wrap items-center gap-2 text-sm text-soft">
+        {icon}
+        {children}
+      </div>
+    </div>
+  );
+}
+

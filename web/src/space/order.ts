@@ -1,0 +1,76 @@
+// In which order spaces are wanted: what waits for the reader first, then what
+// mentions them, then what is unread, then what is recent.
+import type { Message, PendingAction, Space } from "@/api/shapes";
+
+/** A space with what its line in a list says. */
+export interface SpaceRow {
+  readonly space: Space;
+  /** How many pending actions in it are open. */
+  readonly waiting: number;
+  /** When something was last said in it. */
+  readonly at: string;
+  /** Whether the reader is a member; admins see other spaces as well. */
+  readonly member: boolean;
+}
+
+/** The rows of all spaces. `newest` gives a space's newest message, if it is here. */
+export function rows(spaces: readonly Space[], pending: readonly PendingAction[], actor: string | null, newest: (space: string) => Message | undefined): SpaceRow[] {
+  const waiting = new Map<string, number>();
+  for (const p of pending) {
+    if (p.status === "open" && p.spaceId !== null) waiting.set(p.spaceId, (waiting.get(p.spaceId) ?? 0) + 1);
+  }
+  return spaces.map((space) => ({
+    space,
+    waiting: waiting.get(space.id) ?? 0,
+    at: newest(space.id)?.createdAt ?? space.createdAt,
+    member: isMember(space, actor),
+  }));
+}
+
+/** Whether an entity is a member of a space. */
+export function isMember(space: Space, entity: string | null): boolean {
+  return entity !== null && space.members.some((m) => m.entityId === entity);
+}
+
+/** Sorts rows by how much they are wanted, the most wanted first. */
+export function byWant(a: SpaceRow, b: SpaceRow): number {
+  return (
+    want(b) - want(a) ||
+    // RFC 3339 in UTC with milliseconds: the order of the texts is the order in time.
+    (a.at === b.at ? 0 : a.at < b.at ? 1 : -1) ||
+    (a.space.id < b.space.id ? -1 : 1)
+  );
+}
+
+function want(row: SpaceRow): number {
+  if (row.waiting > 0) return 3;
+  if (row.space.mentionCount > 0) return 2;
+  return row.space.unreadCount > 0 ? 1 : 0;
+}
+
+/** The rows of a list, in three groups, each in its order. */
+export interface Groups {
+  /** Open, and the reader is a member. */
+  readonly own: readonly SpaceRow[];
+  /** Open, and the reader only looks. */
+  readonly others: readonly SpaceRow[];
+  readonly closed: readonly SpaceRow[];
+}
+
+/** Groups rows for a list. Somebody who acts as nobody looks at all spaces alike. */
+export function grouped(all: readonly SpaceRow[], actor: string | null): Groups {
+  const sorted = [...all].sort(byWant);
+  const open = sorted.filter((r) => r.space.status === "open");
+  const mine = (r: SpaceRow) => actor === null || r.member;
+  return { own: open.filter(mine), others: open.filter((r) => !mine(r)), closed: sorted.filter((r) => r.space.status === "closed") };
+}
+
+/**
+ * The space to go to from `current`: the next one with something unread, or with a
+ * mention, round the list. Undefined when there is none.
+ */
+export function nextWanted(own: readonly SpaceRow[], current: string | undefined, mentions: boolean): string | undefined {
+  const at = own.findIndex((r) => r.space.id === current);
+  const round = [...own.slice(at + 1), ...own.slice(0, Math.max(at, 0))];
+  return round.find((r) => (mentions ? r.space.mentionCount : r.space.unreadCount) > 0)?.space.id;
+}

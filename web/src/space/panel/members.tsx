@@ -1,0 +1,103 @@
+// Who is in a space, and what each of them does at the moment.
+import { Bot, User, UserPlus, X } from "lucide-react";
+import type { Entity, Member, PendingAction, Run, Space } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useEntity, usePending } from "@/live/hooks";
+import { Badge } from "@/ui/badge";
+import { Button, IconButton } from "@/ui/button";
+import { EntityState } from "@/ui/state";
+import { duration, Moment, Since, useNow } from "@/ui/time";
+import type { RunsHere } from "../runs-here";
+import type { SpaceDialog } from "../space-dialogs";
+
+export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere; ask: (dialog: SpaceDialog) => void }) {
+  const pending = usePending().filter((p) => p.status === "open" && p.spaceId === space.id);
+  const sorted = [...space.members].sort((a, b) => (a.kind === b.kind ? a.name.localeCompare(b.name) : a.kind === "human" ? -1 : 1));
+  const open = space.status === "open";
+  return (
+    <div className="flex flex-col gap-2 p-2">
+      <ul className="flex flex-col">
+        {sorted.map((m) => (
+          <MemberRow
+            key={m.entityId}
+            member={m}
+            answers={space.adminAgentId === m.entityId}
+            runs={runs.underWay.filter((r) => r.agentId === m.entityId)}
+            pending={pending.filter((p) => p.agentId === m.entityId)}
+            remove={open ? () => ask({ remove: m.entityId }) : undefined}
+          />
+        ))}
+      </ul>
+      {open && (
+        <Button small icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("invite")}>
+          Add members
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function MemberRow({ member, answers, runs, pending, remove }: { member: Member; answers: boolean; runs: readonly Run[]; pending: readonly PendingAction[]; remove: (() => void) | undefined }) {
+  const { actor } = useConsole();
+  const entity = useEntity(member.entityId);
+  const you = member.entityId === actor;
+  return (
+    <li className="group flex items-start gap-2 rounded-md px-2 py-1.5 hover:bg-sunken">
+      {member.kind === "agent" ? <Bot aria-label="agent" className="mt-0.5 size-4 shrink-0 text-soft" /> : <User aria-label="human" className="mt-0.5 size-4 shrink-0 text-soft" />}
+      <div className="min-w-0 flex-1">
+        <p className="truncate leading-5" title={`@${member.entityId}`}>
+          <span className="font-medium">{member.name}</span> <span className="text-sm text-soft">@{member.entityId}</span>
+          {you && <span className="text-sm text-soft"> (you)</span>}
+        </p>
+        <div className="flex flex-wrap items-center gap-1.5 text-sm text-soft">
+          {entity !== undefined && <State entity={entity} runs={runs} />}
+          {answers && <Badge tone="accent">answers here</Badge>}
+        </div>
+        <Waits pending={pending} />
+        {runs.some((r) => r.status === "waiting_reply") && <p className="text-sm text-warn">waits for a reply</p>}
+      </div>
+      {remove !== undefined && !you && (
+        <IconButton label={`Remove ${member.name}`} onClick={remove} className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-lg:opacity-100">
+          <X aria-hidden className="size-4" />
+        </IconButton>
+      )}
+    </li>
+  );
+}
+
+// What it waits for, the same thing once; the oldest tells since when.
+function Waits({ pending }: { pending: readonly PendingAction[] }) {
+  const first = pending.reduce<PendingAction | undefined>((a, p) => (a === undefined || p.createdAt < a.createdAt ? p : a), undefined);
+  if (first === undefined) return null;
+  const counts = new Map<string, number>();
+  for (const p of pending) counts.set(p.question ?? p.toolName, (counts.get(p.question ?? p.toolName) ?? 0) + 1);
+  return (
+    <p className="text-sm wrap-anywhere text-warn">
+      waits for {pending.length === 1 ? "an answer" : `${pending.length} answers`}: {[...counts].map(([what, n]) => (n > 1 ? `${what} (${n})` : what)).join(", ")}, for <Since at={first.createdAt} />
+    </p>
+  );
+}
+
+// The state's word with its time: how long it runs, how long it still waits, since
+// when it is away.
+function State({ entity, runs }: { entity: Entity; runs: readonly Run[] }) {
+  const running = runs.find((r) => r.status === "running");
+  return (
+    <>
+      <EntityState state={entity.state} />
+      {entity.state === "waiting" && entity.waitEndsAt !== null && <Left until={entity.waitEndsAt} />}
+      {entity.state === "running" && running !== undefined && <Since at={running.startedAt ?? running.createdAt} />}
+      {entity.state === "offline" && entity.lastSeenAt !== null && (
+        <span>
+          since <Moment at={entity.lastSeenAt} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function Left({ until }: { until: string }) {
+  const now = useNow();
+  const left = Date.parse(until) - now;
+  return <span className="tabular-nums">{left > 0 ? `${duration(Math.ceil(left / 1000) * 1000)} left` : "ending"}</span>;
+}

@@ -1,0 +1,29 @@
+// Beside a space: who is in it, what runs, which files were shown.
+import { useState } from "react";
+import type { LiveSpace } from "@/live/live";
+import { Tabs } from "@/ui/tabs";
+import type { RunsHere } from "../runs-here";
+import type { SpaceDialog } from "../space-dialogs";
+import { FilesTab } from "./files";
+import { MembersTab } from "./members";
+import { RunsTab } from "./runs";
+
+type Chosen = "members" | "runs" | "files";
+
+export function SpacePanel({ live, runs, ask }: { live: LiveSpace; runs: RunsHere; ask: (dialog: SpaceDialog) => void }) {
+  const [chosen, choose] = useState<Chosen>("members");
+  const tabs = [
+    { id: "members", name: "Members", count: live.space.members.length },
+    { id: "runs", name: "Runs", count: runs.underWay.length, counted: "under way" },
+    { id: "files", name: "Files" },
+  ] as const;
+  return (
+    <div className="flex h-full flex-col">
+      <Tabs label="About this space" tabs={tabs} value={chosen} onChange={choose}>
+        {chosen === "members" && <MembersTab space={live.space} runs={runs} ask={ask} />}
+        {chosen === "runs" && <RunsTab runs={runs} />}
+        {chosen === "files" && <FilesTab live={live} />}
+      </Tabs>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+// The head of a space: its name, who is in it and who answers, and what can be
+// done with it.
+import { Link } from "@tanstack/react-router";
+import { ArrowLeft, Brain, DoorOpen, EllipsisVertical, Lock, PanelRight, Pencil, UserPlus, UserRoundCheck } from "lucide-react";
+import { api } from "@/api/client";
+import { Problem } from "@/api/problem";
+import type { Space } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useEntities, useName } from "@/live/hooks";
+import { Button, IconButton } from "@/ui/button";
+import { Menu, type MenuItem } from "@/ui/menu";
+import { notify } from "@/ui/notice";
+import { answering } from "./composer/who-acts";
+import { isMember } from "./order";
+import { pathOf } from "./path-of";
+import type { SpaceDialog } from "./space-dialogs";
+
+interface Props {
+  readonly space: Space;
+  readonly panel: boolean;
+  readonly togglePanel: () => void;
+  readonly ask: (dialog: SpaceDialog) => void;
+}
+
+export function SpaceHeader({ space, panel, togglePanel, ask }: Props) {
+  const { session } = useConsole();
+  const open = space.status === "open";
+  return (
+    <header className="flex items-center gap-2 border-b border-line bg-surface py-2 pr-2 pl-2 md:pl-5">
+      <Link to="/s/$session/spaces" params={{ session }} aria-label="All spaces" className="inline-flex size-9 items-center justify-center rounded-md text-soft hover:bg-sunken md:hidden">
+        <ArrowLeft aria-hidden className="size-5" />
+      </Link>
+      <div className="min-w-0 flex-1">
+        <h1 className="truncate text-lg font-semibold" title={space.name}>
+          {space.name}
+        </h1>
+        <p className="truncate text-sm text-soft">
+          <Subtitle space={space} />
+        </p>
+      </div>
+      {open && (
+        <Button small className="max-md:hidden" icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("invite")}>
+          Invite
+        </Button>
+      )}
+      <IconButton label={panel ? "Hide the panel" : "Show the panel: members, runs, files"} aria-pressed={panel} onClick={togglePanel}>
+        <PanelRight aria-hidden className="size-4" />
+      </IconButton>
+      <SpaceMenu space={space} ask={ask} />
+    </header>
+  );
+}
+
+function Subtitle({ space }: { space: Space }) {
+  const entities = useEntities();
+  const agent = answering(space, (id) => entities.find((e) => e.id === id));
+  const members = `${space.members.length} ${space.members.length === 1 ? "member" : "members"}`;
+  if (space.status === "closed") return `${members} · closed`;
+  return agent === undefined ? members : <Answers members={members} agent={agent} />;
+}
+
+function Answers({ members, agent }: { members: string; agent: string }) {
+  return `${members} · ${useName(agent)} answers`;
+}
+
+function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
+  const { actor } = useConsole();
+  const icon = "size-4";
+  const toggleReasoning = () =>
+    void api
+      .PATCH("/v1/sessions/{session}/spaces/{space}", { params: pathOf(space), body: { showAgentReasoning: !space.showAgentReasoning } })
+      .then(() => notify(space.showAgentReasoning ? "Reasoning is hidden from now on." : "Agents' reasoning is shown here from now on."))
+      .catch((error: unknown) => notify(Problem.from(error).message, true));
+  const items: MenuItem[] = [
+    { label: "Invite", icon: <UserPlus className={icon} />, run: () => ask("invite") },
+    { label: "Rename", icon: <Pencil className={icon} />, run: () => ask("rename") },
+    { label: "Who answers here", icon: <UserRoundCheck className={icon} />, run: () => ask("admin") },
+    { label: "Show agents' reasoning", icon: <Brain className={icon} />, run: toggleReasoning, checked: space.showAgentReasoning },
+    ...(isMember(space, actor) ? [{ label: "Leave", icon: <DoorOpen className={icon} />, run: () => ask("leave") }] : []),
+    { label: "Close with a summary", icon: <Lock className={icon} />, run: () => ask("close"), danger: true },
+  ];
+  if (space.status === "closed") return null;
+  return <Menu label="More about this space" icon={<EllipsisVertical aria-hidden className={icon} />} items={items} />;
+}

@@ -1,0 +1,129 @@
+// The spaces in the navigation, the most wanted first. Bold: something is unread;
+// @n: how often the reader is mentioned; a hand: something waits for an answer.
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { ChevronRight, Hand, Plus } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { useConsole } from "@/app/console";
+import { useShortcut } from "@/app/shortcuts";
+import { IconButton } from "@/ui/button";
+import { classes } from "@/ui/classes";
+import { nextWanted, type SpaceRow } from "./order";
+import { useGroups } from "./use-rows";
+
+const NewSpace = lazy(() => import("./new-space").then((m) => ({ default: m.NewSpace })));
+
+/** The list of spaces with the way to a new one; it also holds the keys that go between spaces. */
+export function SpaceList() {
+  const groups = useGroups();
+  const [making, setMaking] = useState(false);
+  useSpaceKeys(groups.own);
+  return (
+    <section aria-labelledby="spaces-heading" className="mt-3 flex min-h-0 flex-1 flex-col">
+      <div className="flex items-center justify-between pr-2 pl-4">
+        <h2 id="spaces-heading" className="text-xs font-semibold tracking-wide text-soft uppercase">
+          Spaces
+        </h2>
+        <IconButton label="New space" onClick={() => setMaking(true)}>
+          <Plus aria-hidden className="size-4" />
+        </IconButton>
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
+        <SpaceRows rows={groups.own} />
+        {groups.own.length === 0 && groups.others.length === 0 && <p className="px-2 py-1 text-sm text-soft">No space yet.</p>}
+        {groups.others.length > 0 && (
+          <Fold name="You only look" count={groups.others.length} open={groups.own.length === 0}>
+            <SpaceRows rows={groups.others} />
+          </Fold>
+        )}
+        {groups.closed.length > 0 && (
+          <Fold name="Closed" count={groups.closed.length}>
+            <SpaceRows rows={groups.closed} />
+          </Fold>
+        )}
+      </div>
+      {making && (
+        <Suspense>
+          <NewSpace onClose={() => setMaking(false)} />
+        </Suspense>
+      )}
+    </section>
+  );
+}
+
+function useSpaceKeys(own: readonly SpaceRow[]): void {
+  const { session } = useConsole();
+  const { space } = useParams({ strict: false });
+  const go = useNavigate();
+  const to = (mentions: boolean) => {
+    const next = nextWanted(own, space, mentions);
+    if (next !== undefined) void go({ to: "/s/$session/spaces/$space", params: { session, space: next } });
+  };
+  useShortcut("N", "Next unread space", () => to(false));
+  useShortcut("Shift+N", "Next mention of you", () => to(true));
+}
+
+/** A list of links to spaces. */
+export function SpaceRows({ rows, large = false }: { rows: readonly SpaceRow[]; large?: boolean }) {
+  return (
+    <ul>
+      {rows.map((row) => (
+        <SpaceLine key={row.space.id} row={row} large={large} />
+      ))}
+    </ul>
+  );
+}
+
+function SpaceLine({ row, large }: { row: SpaceRow; large: boolean }) {
+  const { session } = useConsole();
+  const { space, waiting } = row;
+  const bold = space.unreadCount > 0;
+  return (
+    <li>
+      <Link
+        to="/s/$session/spaces/$space"
+        params={{ session, space: space.id }}
+        className={classes("flex items-center gap-1.5 rounded-md px-2 hover:bg-sunken", large ? "min-h-12 rounded-none! border-b border-line" : "min-h-8", bold ? "font-semibold text-ink" : "text-soft hover:text-ink")}
+        activeProps={{ className: "bg-accent-soft! text-accent!", "aria-current": "page" }}
+      >
+        <span aria-hidden className="text-soft">
+          #
+        </span>
+        <span className="min-w-0 flex-1 truncate" title={space.name}>
+          {space.name}
+        </span>
+        {waiting > 0 && (
+          <span className="inline-flex items-center gap-0.5 rounded-full bg-warn-soft px-1.5 text-xs font-semibold text-warn tabular-nums" title={`${waiting} waiting for an answer`}>
+            <Hand aria-hidden className="size-3" />
+            {waiting}
+            <span className="sr-only"> waiting for an answer</span>
+          </span>
+        )}
+        {space.mentionCount > 0 && (
+          <span className="rounded-full bg-accent px-1.5 text-xs font-semibold text-accent-ink tabular-nums">
+            @{space.mentionCount}
+            <span className="sr-only"> {space.mentionCount === 1 ? "mention" : "mentions"} of you</span>
+          </span>
+        )}
+        {bold && (
+          <span className="min-w-5 text-right text-xs tabular-nums">
+            {space.unreadCount > 999 ? "999+" : space.unreadCount}
+            <span className="sr-only"> unread</span>
+          </span>
+        )}
+      </Link>
+    </li>
+  );
+}
+
+/** Rows that are folded away until somebody wants them. */
+export function Fold({ name, count, open = false, children }: { name: string; count: number; open?: boolean; children: ReactNode }) {
+  return (
+    <details open={open} className="group mt-1">
+      <summary className="flex min-h-7 list-none items-center gap-1 rounded-md px-1 text-xs text-soft hover:text-ink [&::-webkit-details-marker]:hidden">
+        <ChevronRight aria-hidden className="size-3.5 transition-transform group-open:rotate-90" />
+        {name} ({count})
+      </summary>
+      {children}
+    </details>
+  );
+}

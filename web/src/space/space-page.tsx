@@ -1,0 +1,184 @@
+// One space: its head, its timeline, the composer, and a panel at the side.
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { type DragEvent, lazy, type ReactNode, Suspense, useState } from "react";
+import { api, data } from "@/api/client";
+import { Problem } from "@/api/problem";
+import { useConsole } from "@/app/console";
+import { inBrowser } from "@/app/kept";
+import { useShortcut } from "@/app/shortcuts";
+import { useSpace } from "@/live/hooks";
+import type { LiveSpace } from "@/live/live";
+import { classes } from "@/ui/classes";
+import { Dialog } from "@/ui/dialog";
+import { Page } from "@/ui/page";
+import { Empty, Failed, Loading } from "@/ui/shown";
+import { AtWork } from "./at-work";
+import { useAttachments } from "./composer/attachments";
+import { Composer } from "./composer/composer";
+import { Closed, OnlyLooking } from "./no-composer";
+import { isMember } from "./order";
+import { type RunsHere, useRunsHere } from "./runs-here";
+import type { SpaceDialog } from "./space-dialogs";
+import { SpaceHeader } from "./space-header";
+import { Announcer } from "./timeline/announcer";
+import { Timeline } from "./timeline/timeline";
+import { usePanelRoom, useWide } from "./wide";
+
+const route = getRouteApi("/s/$session/spaces/$space");
+
+// The conversation comes first: what stands beside it is loaded behind it.
+const SpacePanel = lazy(() => import("./panel/panel").then((m) => ({ default: m.SpacePanel })));
+const SpaceDialogs = lazy(() => import("./space-dialogs").then((m) => ({ default: m.SpaceDialogs })));
+
+export function SpacePage() {
+  const { space } = route.useParams();
+  const { actor, me } = useConsole();
+  const live = useSpace(space);
+  if (live === undefined) return <Unknown key={space} space={space} />;
+  if (me.role === "entity" && !isMember(live.space, actor)) return <NotIn title={live.space.name} />;
+  return <Known key={`${space} ${actor ?? ""}`} live={live} />;
+}
+
+// The stream has not told of it: it is on its way, or it is not for this reader.
+function Unknown({ space }: { space: string }) {
+  const { session, actor } = useConsole();
+  const asked = useQuery({
+    queryKey: [session, actor, "space", space],
+    queryFn: () => data(api.GET("/v1/sessions/{session}/spaces/{space}", { params: { path: { session, space } } })),
+    retry: (count, error) => count < 2 && Problem.from(error).status === 0,
+  });
+  if (!asked.isError) return <Page title={asked.data?.name ?? "Space"}>{<Loading lines={6} />}</Page>;
+  if (Problem.from(asked.error).status === 404) return <NotIn title="Space" />;
+  return (
+    <Page title="Space">
+      <Failed error={asked.error} retry={() => void asked.refetch()} />
+    </Page>
+  );
+}
+
+// Whether it does not exist or is not for this reader, the server does not tell.
+function NotIn({ title }: { title: string }) {
+  const { session } = useConsole();
+  return (
+    <Page title={title}>
+      <Empty
+        title="There is no such space for you"
+        command="shoal spaces ls"
+        action={
+          <Link to="/s/$session/spaces" params={{ session }} className="inline-flex min-h-9 items-center text-accent underline underline-offset-2">
+            Your spaces
+          </Link>
+        }
+      >
+        It does not exist, or you are not in it. A member can add you.
+      </Empty>
+    </Page>
+  );
+}
+
+function Known({ live }: { live: LiveSpace }) {
+  const space = live.space;
+  const { session, actor } = useConsole();
+  const { seq } = route.useSearch();
+  const runs = useRunsHere(space.id);
+  const [dialog, ask] = useState<SpaceDialog>();
+  const panel = usePanel();
+  const attachments = useAttachments(session);
+  const writes = space.status === "open" && isMember(space, actor);
+  const go = useNavigate();
+  const wide = useWide();
+  useShortcut("Escape", seq === undefined ? "Back to all spaces" : "Back to the newest message", () => {
+    if (seq !== undefined) void go({ to: "/s/$session/spaces/$space", params: { session, space: space.id } });
+    else if (!wide) void go({ to: "/s/$session/spaces", params: { session } });
+  });
+  return (
+    <>
+      <main id="main" tabIndex={-1} className="flex h-full min-w-0 flex-1 flex-col overflow-hidden focus-visible:-outline-offset-2">
+        <SpaceHeader space={space} panel={panel.open} togglePanel={panel.toggle} ask={ask} />
+        <Drop add={writes ? attachments.add : undefined}>
+          <Timeline live={live} runs={runs} seq={seq} />
+          <AtWork live={live} runs={runs.underWay} />
+          {writes ? <Composer space={space} attachments={attachments} /> : space.status === "closed" ? <Closed space={space} /> : <OnlyLooking space={space} />}
+        </Drop>
+      </main>
+      <Side live={live} runs={runs} ask={ask} panel={panel} />
+      {dialog !== undefined && (
+        <Suspense>
+          <SpaceDialogs space={space} shown={dialog} onClose={() => ask(undefined)} />
+        </Suspense>
+      )}
+      <Announcer space={space.id} />
+    </>
+  );
+}
+
+interface Panel {
+  readonly open: boolean;
+  readonly room: boolean;
+  readonly toggle: () => void;
+}
+
+const panelWish = "shoal.panel";
+
+// Where there is room the panel stands beside the space, and is remembered; else it
+// is a sheet over it.
+function usePanel(): Panel {
+  const room = usePanelRoom();
+  const [beside, setBeside] = useState(() => inBrowser.getItem(panelWish) !== "closed");
+  const [over, setOver] = useState(false);
+  const toggle = () => {
+    if (!room) return setOver(!over);
+    inBrowser.setItem(panelWish, beside ? "closed" : "open");
+    setBeside(!beside);
+  };
+  useShortcut(".", "Show or hide the panel", toggle);
+  return { open: room ? beside : over, room, toggle };
+}
+
+function Side({ live, runs, ask, panel }: { live: LiveSpace; runs: RunsHere; ask: (dialog: SpaceDialog) => void; panel: Panel }) {
+  if (!panel.open) return null;
+  if (!panel.room) {
+    return (
+      <Dialog open onClose={panel.toggle} title={live.space.name}>
+        <div className="-mx-5 -my-4 h-[70dvh]">
+          <Suspense>
+            <SpacePanel live={live} runs={runs} ask={ask} />
+          </Suspense>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <aside aria-label="About this space" className="w-80 shrink-0 border-l border-line bg-surface">
+      <Suspense fallback={<Loading />}>
+        <SpacePanel live={live} runs={runs} ask={ask} />
+      </Suspense>
+    </aside>
+  );
+}
+
+// Takes files that are dropped anywhere on the conversation.
+function Drop({ add, children }: { add: ((files: Iterable<File>) => void) | undefined; children: ReactNode }) {
+  const [over, setOver] = useState(false);
+  const files = (event: DragEvent) => add !== undefined && event.dataTransfer.types.includes("Files");
+  return (
+    <div
+      className={classes("relative flex min-h-0 flex-1 flex-col", over && "outline-2 -outline-offset-4 outline-accent outline-dashed")}
+      onDragOver={(event) => {
+        if (!files(event)) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        setOver(false);
+        if (!files(event)) return;
+        event.preventDefault();
+        add?.(event.dataTransfer.files);
+      }}
+    >
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+// The page of all spaces. On a phone it is the list itself; elsewhere the list is
+// in the navigation, so the page goes on to the most wanted space.
+import { useQuery } from "@tanstack/react-query";
+import { Navigate } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { api, data } from "@/api/client";
+import { useConsole } from "@/app/console";
+import { Button } from "@/ui/button";
+import { Page } from "@/ui/page";
+import { Empty, Failed, Loading } from "@/ui/shown";
+import { Fold, SpaceRows } from "./space-list";
+import { useGroups } from "./use-rows";
+import { useWide } from "./wide";
+
+const NewSpace = lazy(() => import("./new-space").then((m) => ({ default: m.NewSpace })));
+
+export function SpacesPage() {
+  const { session, actor } = useConsole();
+  const groups = useGroups();
+  const wide = useWide();
+  const [making, setMaking] = useState(false);
+  const wanted = groups.own[0] ?? groups.others[0] ?? groups.closed[0];
+  if (wide && wanted !== undefined) return <Navigate to="/s/$session/spaces/$space" params={{ session, space: wanted.space.id }} replace />;
+  const make = (
+    <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
+      New space
+    </Button>
+  );
+  return (
+    <Page title="Spaces" actions={make}>
+      {wanted === undefined ? (
+        <NoSpaces key={actor} onNew={() => setMaking(true)} />
+      ) : (
+        <div className="p-2">
+          <SpaceRows rows={groups.own} large />
+          {groups.others.length > 0 && (
+            <Fold name="You only look" count={groups.others.length} open={groups.own.length === 0}>
+              <SpaceRows rows={groups.others} large />
+            </Fold>
+          )}
+          {groups.closed.length > 0 && (
+            <Fold name="Closed" count={groups.closed.length}>
+              <SpaceRows rows={groups.closed} large />
+            </Fold>
+          )}
+        </div>
+      )}
+      {making && (
+        <Suspense>
+          <NewSpace onClose={() => setMaking(false)} />
+        </Suspense>
+      )}
+    </Page>
+  );
+}
+
+// The stream has told of no space: the server is asked once whether that is so.
+function NoSpaces({ onNew }: { onNew: () => void }) {
+  const { session, actor } = useConsole();
+  const asked = useQuery({
+    queryKey: [session, actor, "spaces", "any"],
+    queryFn: () => data(api.GET("/v1/sessions/{session}/spaces", { params: { path: { session }, query: { limit: 1 } } })),
+  });
+  if (asked.isError) return <Failed error={asked.error} retry={() => void asked.refetch()} />;
+  if (asked.isPending || asked.data.items.length > 0) return <Loading />;
+  return (
+    <Empty title="No space yet" action={<Button onClick={onNew}>Make the first one</Button>} command="shoal spaces create Planning">
+      A space is where people and agents talk. Nothing is in this session that you may see.
+    </Empty>
+  );
+}

@@ -1,0 +1,60 @@
+// The world around a component in a test: a session, its live state fed by events,
+// and a router that knows where links lead. Nothing of it asks a server.
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createMemoryHistory, createRootRoute, createRoute, createRouter, RouterProvider } from "@tanstack/react-router";
+import { act, render, type RenderResult } from "@testing-library/react";
+import type { ReactNode } from "react";
+import type { Caller } from "@/api/shapes";
+import { ConsoleContext } from "@/app/console";
+import type { Entity, Message, Space } from "@/api/shapes";
+import { LiveContext } from "@/live/hooks";
+import type { LiveEvent } from "@/live/live";
+import { Store } from "@/live/store";
+
+const at = "2026-11-20T10:00:00.000Z";
+const me: Caller = { role: "entity", entityId: "ann", keyId: "key_1", sessionId: "default" };
+
+export interface World extends RenderResult {
+  readonly store: Store;
+  /** What the stream tells; resolves when it is drawn. */
+  tell(...events: LiveEvent[]): Promise<void>;
+}
+
+/** What a stream begins with: one space, its messages, and who there is. */
+export function beginning(space: Space, messages: readonly Message[], entities: readonly Entity[]): LiveEvent[] {
+  return [
+    { type: "snapshot", at, cursor: "1", spaceId: space.id, runId: null, space, members: space.members, messages },
+    { type: "snapshot.end", at, cursor: "1", spaceId: null, runId: null } as LiveEvent,
+    { type: "console.loaded", entities, pending: [], runs: [] },
+  ];
+}
+
+/** Draws a component as ann sees it. */
+export async function show(ui: ReactNode, events: readonly LiveEvent[]): Promise<World> {
+  const store = new Store({ session: "default", entity: "ann" });
+  store.connection = { state: "live" };
+  for (const event of events) store.live.apply(event);
+  const around = () => (
+    <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+      <ConsoleContext value={{ me, session: "default", actor: "ann", admin: false, setActor: () => undefined }}>
+        <LiveContext value={store}>{ui}</LiveContext>
+      </ConsoleContext>
+    </QueryClientProvider>
+  );
+  const root = createRootRoute();
+  const home = createRoute({ getParentRoute: () => root, path: "/", component: around });
+  const router = createRouter({ routeTree: root.addChildren([home]), history: createMemoryHistory({ initialEntries: ["/"] }) });
+  let shown: RenderResult | undefined;
+  await act(async () => {
+    await router.load();
+    shown = render(<RouterProvider router={router as never} />);
+  });
+  if (shown === undefined) throw new Error("nothing was drawn");
+  const tell = (...more: LiveEvent[]) =>
+    act(async () => {
+      store.hear({ kind: "events", events: more });
+      // The store tells once for each frame.
+      await new Promise((done) => setTimeout(done, document.visibilityState === "visible" ? 40 : 300));
+    });
+  return { ...shown, store, tell };
+}

@@ -1,0 +1,84 @@
+import { cleanup, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Message, Part } from "@/api/shapes";
+import type { LiveEvent } from "@/live/live";
+import { entity, member, message, run, space, text, tool } from "../testdata";
+import { beginning, show } from "../testworld";
+import { MessageView } from "./message";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+// How parts look is the business of others: here it counts which are drawn.
+const drawn: string[] = [];
+vi.mock("@/parts/part-view", () => ({
+  PartView: ({ part }: { message: Message; part: Part }) => {
+    drawn.push(part.id);
+    return <p>{part.type === "text" ? `${part.text} (${part.status})` : part.id}</p>;
+  },
+}));
+
+beforeEach(() => void (drawn.length = 0));
+afterEach(cleanup);
+
+const at = "2026-11-20T10:00:00.000Z";
+const here = space({ members: [member("ann", "human", "Ann"), member("bot", "agent", "Bot")] });
+const people = [entity({ id: "ann", name: "Ann" }), entity({ id: "bot", name: "Bot", kind: "agent", hosted: true })];
+const view = (id: string) => <MessageView id={id} joined={false} marked={false} entry={false} failed={[]} />;
+const start = (...messages: Message[]) => beginning(here, messages, people);
+const runs = (...all: ReturnType<typeof run>[]): LiveEvent => ({ type: "console.loaded", entities: people, pending: [], runs: all });
+const delta = (offset: number, words: string): LiveEvent => ({ type: "text-delta", at, spaceId: "shop", runId: "run_1", messageId: "msg_1", partId: "prt_2", offset, delta: words });
+
+const streaming = message({
+  entityId: "bot", runId: "run_1", status: "streaming",
+  parts: [text({ id: "prt_1", text: "First." }), text({ id: "prt_2", text: "", status: "streaming" }), tool({ id: "prt_3", status: "running" })],
+});
+
+it("draws only the growing part again for a delta", async () => {
+  const world = await show(view("msg_1"), [...start(streaming), runs(run())]);
+  drawn.length = 0;
+  await world.tell(delta(0, "Hel"));
+  await world.tell(delta(3, "lo"));
+  expect(drawn).toEqual(["prt_2", "prt_2"]);
+  expect(screen.getByText("Hello (streaming)")).toBeTruthy();
+});
+
+it("draws many deltas of one frame once", async () => {
+  const world = await show(view("msg_1"), [...start(streaming), runs(run())]);
+  drawn.length = 0;
+  await world.tell(delta(0, "a"), delta(1, "b"), delta(2, "c"));
+  expect(drawn).toEqual(["prt_2"]);
+});
+
+it("says who writes, how the run stands, and offers to stop it", async () => {
+  await show(view("msg_1"), [...start(streaming), runs(run())]);
+  expect(screen.getByRole("article", { name: /Bot/ })).toBeTruthy();
+  expect(screen.getByText("running")).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Stop Bot" })).toBeTruthy();
+  expect(screen.getByRole("link", { name: "run" }).getAttribute("href")).toBe("/s/default/runs/run_1");
+});
+
+it("shows what is unfinished as interrupted when its run is over", async () => {
+  const world = await show(view("msg_1"), [...start({ ...streaming, parts: [text({ id: "prt_2", text: "Half a", status: "streaming" })] }), runs(run())]);
+  expect(screen.getByText("Half a (streaming)")).toBeTruthy();
+  await world.tell({ type: "run.failed", at, spaceId: "shop", runId: "run_1", run: run({ status: "failed" }) });
+  expect(screen.getByText("Half a (interrupted)")).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Stop Bot" })).toBeNull();
+});
+
+it("names whom it mentions, and whom it could not reach", async () => {
+  await show(view("msg_1"), start(message({ mentions: ["bot"], droppedMentions: ["carl"] })));
+  expect(screen.getByText("@Bot")).toBeTruthy();
+  expect(screen.getByText("@carl is not in this space and was not told.")).toBeTruthy();
+});
+
+it("tells why an agent that was asked could not answer", async () => {
+  const failed = run({ status: "failed", error: { code: "provider_auth", message: "There is no key.", retryable: false } });
+  await show(<MessageView id="msg_1" joined={false} marked={false} entry={false} failed={[failed]} />, start(message()));
+  expect(screen.getByText(/Bot could not answer: There is no key\./)).toBeTruthy();
+});
+
+it("the server's own words look like a note, by Shoal", async () => {
+  await show(view("msg_1"), start(message({ entityId: "system", parts: [text({ text: "Thread closed: done" })] })));
+  expect(screen.getByRole("article", { name: /Shoal/ })).toBeTruthy();
+  expect(screen.queryByRole("link")).toBeNull();
+});

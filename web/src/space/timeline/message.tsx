@@ -1,0 +1,149 @@
+// One message of a timeline: who, when, how its run stands, and its parts in order.
+// A delta draws the head and the growing part again, nothing else.
+import { Link } from "@tanstack/react-router";
+import { Bot, CornerDownRight } from "lucide-react";
+import { memo } from "react";
+import type { Message, Run } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useEntity, useMessage, useName } from "@/live/hooks";
+import { ended } from "@/live/live";
+import { Words } from "@/parts/words/words";
+import { Badge } from "@/ui/badge";
+import { classes } from "@/ui/classes";
+import { MessageState, RunState } from "@/ui/state";
+import { Moment, Since } from "@/ui/time";
+import { StopRun } from "../cancel-run";
+import { useRunOf } from "../use-run-of";
+import { FailedRuns } from "./failed-runs";
+import { PartSlot } from "./part-slot";
+import { Reasoning } from "./reasoning";
+
+interface Props {
+  readonly id: string;
+  /** It follows a message of the same sender closely: the head is for screen readers. */
+  readonly joined: boolean;
+  /** The address asks for it. */
+  readonly marked: boolean;
+  /** It is where the Tab key enters the timeline. */
+  readonly entry: boolean;
+  /** Runs that it started and that failed. */
+  readonly failed: readonly Run[];
+}
+
+export const MessageView = memo(function MessageView(props: Props) {
+  const message = useMessage(props.id);
+  if (message === undefined) return null;
+  return message.entityId === "system" ? <Notice message={message} {...props} /> : <Article message={message} {...props} />;
+});
+
+const frame = "scroll-my-16 rounded-lg px-3 [contain-intrinsic-size:auto_5rem] [content-visibility:auto] focus-visible:-outline-offset-2";
+
+function Article({ message, joined, marked, entry, failed }: Props & { message: Message }) {
+  const run = useRunOf(message);
+  const over = message.status !== "streaming" || (run !== undefined && ended(run.status));
+  const underWay = run !== undefined && !ended(run.status) && message.status === "streaming";
+  return (
+    <article
+      data-message={message.id}
+      data-seq={message.seq}
+      tabIndex={entry ? 0 : -1}
+      aria-labelledby={`${message.id}-who ${message.id}-when`}
+      aria-busy={underWay || undefined}
+      className={classes(frame, joined && !underWay ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
+    >
+      <Head message={message} hidden={joined && !underWay} run={run} underWay={underWay} />
+      {message.mentions.length > 0 && <Mentions ids={message.mentions} />}
+      <div className="flex min-w-0 flex-col items-stretch gap-2 wrap-anywhere">
+        {message.runId !== null && !joined && <Reasoning run={message.runId} space={message.spaceId} />}
+        {message.parts.map((part) => (
+          <PartSlot key={part.id} message={message} part={part} ended={over} />
+        ))}
+        {message.parts.length === 0 && <p className="text-soft">{over ? "Nothing was said." : "…"}</p>}
+      </div>
+      {message.droppedMentions.length > 0 && <Dropped ids={message.droppedMentions} />}
+      {message.status === "failed" && run?.error != null && <p className="mt-1 text-sm text-bad">The run failed: {run.error.message}</p>}
+      <FailedRuns runs={failed} />
+    </article>
+  );
+}
+
+function Head({ message, hidden, run, underWay }: { message: Message; hidden: boolean; run: Run | undefined; underWay: boolean }) {
+  const name = useName(message.entityId);
+  const agent = useEntity(message.entityId)?.kind === "agent" || message.runId !== null;
+  return (
+    // While it is written its head, with Stop, stays on the screen.
+    <header className={hidden ? "sr-only" : classes("mb-0.5 flex flex-wrap items-center gap-x-2 gap-y-1", underWay && "sticky -top-1 z-10 bg-ground pt-1.5 pb-0.5")}>
+      <h3 id={`${message.id}-who`} className="inline-flex items-center gap-1.5 font-semibold">
+        {agent && <Bot aria-label="agent" className="size-4 text-soft" />}
+        <span title={`@${message.entityId}`}>
+          <Words text={name} />
+        </span>
+      </h3>
+      <span id={`${message.id}-when`} className="text-sm">
+        <Moment at={message.createdAt} />
+      </span>
+      {message.status === "streaming" ? run === undefined ? <MessageState status="streaming" /> : <RunState status={run.status} /> : null}
+      {(message.status === "failed" || message.status === "canceled") && <MessageState status={message.status} />}
+      {underWay && run !== undefined && (
+        <span className="text-sm text-soft">
+          <Since at={run.startedAt ?? run.createdAt} />
+        </span>
+      )}
+      {underWay && run !== undefined && <StopRun run={run.id} what={name} />}
+      {message.runId !== null && !hidden && <RunLink run={message.runId} />}
+    </header>
+  );
+}
+
+/** The way to a run's own page. */
+export function RunLink({ run }: { run: string }) {
+  const { session } = useConsole();
+  return (
+    <Link to="/s/$session/runs/$run" params={{ session, run }} className="inline-flex min-h-6 items-center text-sm text-soft underline decoration-line underline-offset-2 hover:text-accent">
+      run
+    </Link>
+  );
+}
+
+function Mentions({ ids }: { ids: readonly string[] }) {
+  return (
+    <p className="mb-0.5 flex flex-wrap items-center gap-1 text-sm text-soft">
+      <CornerDownRight aria-hidden className="size-3.5" />
+      <span className="sr-only">to</span>
+      {ids.map((id) => (
+        <Mention key={id} id={id} />
+      ))}
+    </p>
+  );
+}
+
+function Mention({ id }: { id: string }) {
+  const name = useName(id);
+  const { actor } = useConsole();
+  return <Badge tone={id === actor ? "accent" : "neutral"}>@{name}</Badge>;
+}
+
+function Dropped({ ids }: { ids: readonly string[] }) {
+  return (
+    <p className="mt-1 text-sm text-warn">
+      {ids.map((id) => `@${id}`).join(", ")} {ids.length === 1 ? "is" : "are"} not in this space and {ids.length === 1 ? "was" : "were"} not told.
+    </p>
+  );
+}
+
+// What the server itself says stands between the messages, not among them.
+function Notice({ message, marked, entry }: Props & { message: Message }) {
+  return (
+    <article data-message={message.id} data-seq={message.seq} tabIndex={entry ? 0 : -1} aria-labelledby={`${message.id}-head`} className={classes(frame, "my-1 border border-line bg-ground py-1.5 text-sm text-soft", marked && "ring-2 ring-accent ring-inset")}>
+      <header id={`${message.id}-head`} className="flex items-center gap-2">
+        <h3 className="font-medium">Shoal</h3>
+        <Moment at={message.createdAt} />
+      </header>
+      <div className="wrap-anywhere">
+        {message.parts.map((part) => (
+          <PartSlot key={part.id} message={message} part={part} ended />
+        ))}
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,31 @@
+// One part of a message in its place. It is drawn again only when the part itself
+// has changed.
+import { memo } from "react";
+import type { Message, Part } from "@/api/shapes";
+import { isShown } from "@/api/shapes";
+import { PartView } from "@/parts/part-view";
+
+interface Props {
+  readonly message: Message;
+  readonly part: Part;
+  /** Nobody writes it any more: what is unfinished stays so. */
+  readonly ended: boolean;
+}
+
+export const PartSlot = memo(
+  function PartSlot({ message, part, ended }: Props) {
+    const shown = ended ? interrupted(part) : part;
+    return <PartView message={message} part={shown} />;
+  },
+  // The message changes with every delta of any of its parts; of it a part needs
+  // only what stays.
+  (a, b) => a.part === b.part && a.ended === b.ended && a.message.status === b.message.status,
+);
+
+/** A part whose writer is gone: what streams or runs is interrupted. */
+export function interrupted(part: Part): Part {
+  if (!isShown(part)) return part;
+  if (part.type === "text" && part.status === "streaming") return { ...part, status: "interrupted" };
+  if (part.type === "tool_call" && (part.status === "input_streaming" || part.status === "running")) return { ...part, status: "interrupted" };
+  return part;
+}

@@ -1,0 +1,130 @@
+// The timeline of one space: its messages up to the newest, older ones on demand.
+// At the end the newest stays on the screen; further up nothing moves by itself.
+import { ArrowDown } from "lucide-react";
+import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { Message, Run } from "@/api/shapes";
+import { useConsole } from "@/app/console";
+import { useLive } from "@/live/hooks";
+import type { LiveSpace } from "@/live/live";
+import { Button } from "@/ui/button";
+import { unseen } from "../composer/outbox";
+import { useOutgoing } from "../composer/use-outbox";
+import type { RunsHere } from "../runs-here";
+import { type Entry, entries } from "./entries";
+import { MessageView } from "./message";
+import { OutgoingView } from "./outgoing";
+import { loadPage } from "./pages";
+import { DayRow, MoreRow, UnreadRow } from "./rows";
+import { useBottom } from "./use-bottom";
+import { useDivider } from "./use-divider";
+import { useJump } from "./use-jump";
+import { useMessageKeys } from "./use-message-keys";
+import { useReading } from "./use-reading";
+import { useVisible } from "./use-visible";
+import { newest, range, settled, type View, withNewer, withOlder } from "./view";
+
+interface Props {
+  readonly live: LiveSpace;
+  readonly runs: RunsHere;
+  /** The message that the address asks for. */
+  readonly seq: number | undefined;
+}
+
+const noRuns: readonly Run[] = [];
+
+export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
+  const { session, actor } = useConsole();
+  const store = useLive();
+  const space = live.space;
+  const messages = useMemo(() => live.order.flatMap((id) => store.live.messages.get(id) ?? []), [store, live.order]);
+  const seqs = useMemo(() => messages.map((m) => m.seq), [messages]);
+
+  const scroller = useRef<HTMLDivElement>(null);
+  const column = useRef<HTMLDivElement>(null);
+  const bottom = useBottom(scroller, column);
+  const [wished, setView] = useState<View>(() => newest(seqs));
+  const view = settled(seqs, wished, bottom.there);
+  if (view !== wished) setView(view);
+
+  const [start, end] = range(seqs, view);
+  const divider = useDivider(messages, space.unreadCount, actor);
+  const rows = useMemo(() => entries(messages.slice(start, end), divider), [messages, start, end, divider]);
+  const outgoing = useOutgoing(space.id);
+  const onWay = useMemo(() => unseen(outgoing, actor, messages), [outgoing, actor, messages]);
+
+  const atEnd = view.to === null && bottom.there;
+  const visible = useVisible();
+  useReading(space, atEnd && visible);
+  const toEnd = useCallback(() => {
+    setView(newest(seqs));
+    bottom.go();
+    requestAnimationFrame(bottom.go);
+  }, [seqs, bottom.go]);
+  const keys = useMessageKeys(column, toEnd);
+  const marked = useJump({ space: space.id, seq, messages, setView, column, toEnd });
+  useLayoutEffect(() => {
+    if (onWay.length > 0) toEnd(); // Whoever sends wants to see it.
+    // Only what was sent just now moves the reader.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [onWay.length]);
+
+  const failed = useMemo(() => withoutWords(runs.failed, messages.slice(start, end).map((m) => m.runId)), [runs.failed, messages, start, end]);
+  const older = () => {
+    if (start > 0) return void setView((v) => withOlder(seqs, v));
+    // Once they are here the row is asked again, and mounts them.
+    return loadPage(store, session, space.id, { before: seqs[0] ?? 1 }).then(() => undefined);
+  };
+  const draw = (row: Entry, i: number) => {
+    switch (row.kind) {
+      case "day":
+        return <DayRow key={row.key} at={row.at} />;
+      case "unread":
+        return <UnreadRow key={row.key} at={row.at} />;
+      case "hole":
+        return <MoreRow key={row.key} what="Messages" scroller={scroller} again={rows} load={(above) => loadPage(store, session, space.id, above ? { before: row.before } : { after: row.after }).then(() => undefined)} />;
+      case "message":
+        return <MessageView key={row.key} id={row.id} joined={row.joined && !tells(rows[i - 1], failed)} marked={row.id === marked} entry={row.id === (keys.current ?? messages[end - 1]?.id)} failed={failed.get(row.id) ?? noRuns} />;
+    }
+  };
+  return (
+    <div className="relative flex min-h-0 flex-1 flex-col">
+      <div ref={scroller} className="flex min-h-0 flex-1 flex-col-reverse overflow-x-hidden overflow-y-auto overscroll-contain" data-timeline>
+        <div ref={column} role="log" aria-live="off" aria-label={`Messages in ${space.name}`} onFocus={keys.onFocus} className="mx-auto w-full max-w-4xl px-2 pt-4 pb-2 sm:px-4">
+          <h2 className="sr-only">Messages</h2>
+          {(start > 0 || (seqs[0] ?? 1) > 1) && <MoreRow what="Older messages" scroller={scroller} again={rows} load={older} />}
+          {rows.map(draw)}
+          {view.to !== null && <MoreRow what="Newer messages" scroller={scroller} again={rows} load={() => void setView((v) => withNewer(seqs, v))} />}
+          {onWay.map((o) => (
+            <OutgoingView key={o.key} outgoing={o} />
+          ))}
+          {messages.length === 0 && onWay.length === 0 && <p className="py-10 text-center text-soft">Nothing has been said here yet. The first message is yours.</p>}
+        </div>
+      </div>
+      {!atEnd && <Below messages={messages} actor={actor} go={toEnd} />}
+    </div>
+  );
+});
+
+// The way back to the newest message, with how many have come meanwhile.
+function Below({ messages, actor, go }: { messages: readonly Message[]; actor: string | null; go: () => void }) {
+  const [left] = useState(messages[messages.length - 1]?.seq ?? 0);
+  const fresh = messages.filter((m) => m.seq > left && m.entityId !== actor).length;
+  return (
+    <div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
+      <Button small tone={fresh > 0 ? "primary" : "plain"} className="pointer-events-auto shadow-md" onClick={go} icon={<ArrowDown aria-hidden className="size-4" />}>
+        {fresh > 0 ? `${fresh} new` : "Newest"}
+      </Button>
+    </div>
+  );
+}
+
+// Whether a row ends with word of a failed run: what follows does not join it.
+function tells(row: Entry | undefined, failed: RunsHere["failed"]): boolean {
+  return row?.kind === "message" && (failed.get(row.id)?.length ?? 0) > 0;
+}
+
+// Failed runs that said something tell of it in their own message.
+function withoutWords(failed: RunsHere["failed"], spoke: readonly (string | null)[]): RunsHere["failed"] {
+  const said = new Set(spoke);
+  return new Map([...failed].map(([message, runs]) => [message, runs.filter((r) => !said.has(r.id))]));
+}

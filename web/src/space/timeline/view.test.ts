@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { around, mostMounted, mountedFirst, newest, range, settled, type View, withNewer, withOlder } from "./view";
+
+const upTo = (n: number, from = 1) => Array.from({ length: n - from + 1 }, (_, i) => from + i);
+const count = (seqs: readonly number[], view: View) => {
+  const [start, end] = range(seqs, view);
+  return end - start;
+};
+
+describe("the mounted stretch of a timeline", () => {
+  it("begins with the newest messages", () => {
+    expect(newest(upTo(300))).toEqual({ from: 241, to: null });
+    expect(newest(upTo(3))).toEqual({ from: 1, to: null });
+    expect(newest([])).toEqual({ from: 0, to: null });
+    expect(newest([...upTo(90), ...upTo(300, 290)])).toEqual({ from: 290, to: null });
+  });
+
+  it("never holds more than the most, however far somebody scrolls", () => {
+    const seqs = upTo(1000);
+    let view = newest(seqs);
+    for (let i = 0; i < 30; i++) {
+      view = withOlder(seqs, view);
+      expect(count(seqs, view)).toBeLessThanOrEqual(mostMounted);
+    }
+    expect(view.from).toBe(1);
+    for (let i = 0; i < 30; i++) {
+      view = withNewer(seqs, view);
+      expect(count(seqs, view)).toBeLessThanOrEqual(mostMounted);
+    }
+    expect(view.to).toBeNull();
+  });
+
+  it("goes up and down without leaving anything out", () => {
+    const seqs = upTo(500);
+    const seen = new Set<number>();
+    let view = newest(seqs);
+    const look = () => seqs.slice(...range(seqs, view)).forEach((s) => seen.add(s));
+    for (let i = 0; i < 12; i++, look()) view = withOlder(seqs, view);
+    seen.clear();
+    look();
+    for (let i = 0; i < 12; i++, look()) view = withNewer(seqs, view);
+    expect(seen.size).toBe(500);
+  });
+
+  it("keeps what a reader who has scrolled up looks at when messages come", () => {
+    const view = newest(upTo(60));
+    const held = settled(upTo(400), view, false);
+    expect(held.from).toBe(view.from);
+    expect(count(upTo(400), held)).toBe(mostMounted);
+    expect(settled(upTo(401), held, false)).toBe(held);
+  });
+
+  it("sheds the oldest while the reader follows the newest", () => {
+    const view = newest(upTo(60));
+    expect(settled(upTo(100), view, true)).toBe(view);
+    expect(count(upTo(130), settled(upTo(130), view, true))).toBe(mountedFirst);
+  });
+
+  it("goes to the newest when what it held is gone", () => {
+    expect(settled(upTo(950, 900), { from: 10, to: 40 }, false)).toEqual(newest(upTo(950, 900)));
+  });
+
+  it("can be laid round a message", () => {
+    expect(around(upTo(300), 100)).toEqual({ from: 75, to: 125 });
+    expect(around(upTo(300), 290)).toEqual({ from: 265, to: null });
+    expect(around(upTo(300), 1)).toEqual({ from: 1, to: 26 });
+  });
+});

@@ -1,0 +1,108 @@
+// A follower against a real HTTP server that cuts, refuses and goes silent.
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import type { ServerEvent } from "@/api/shapes";
+import { type Connection, Follower } from "./follow";
+
+let server: Server;
+let follower: Follower | undefined;
+afterEach(() => {
+  follower?.stop();
+  server.closeAllConnections();
+  server.close();
+});
+
+type Serve = (n: number, cursor: string | undefined, out: ServerResponse) => void;
+
+async function serve(answer: Serve): Promise<string> {
+  let n = 0;
+  server = createServer((request, out) => {
+    const sent = request.headers["last-event-id"];
+    answer(n++, typeof sent === "string" ? sent : undefined, out);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
+}
+
+interface Heard {
+  text: string;
+  states: string[];
+  fresh: boolean[];
+}
+
+function follow(url: string, until: (heard: Heard, c: Connection) => boolean): Promise<Heard> {
+  const heard: Heard = { text: "", states: [], fresh: [] };
+  return new Promise((resolve) => {
+    follower = new Follower(url, "ann", {
+      begin: (fresh) => void heard.fresh.push(fresh),
+      events: (events) => {
+        for (const e of events as unknown as { delta: string }[]) heard.text += e.delta;
+        if (until(heard, { state: "live" })) resolve(heard);
+      },
+      connection: (c) => {
+        heard.states.push(c.state);
+        if (until(heard, c)) resolve(heard);
+      },
+    });
+  });
+}
+
+const frame = (n: number, delta: string) => `id: ${n}\nevent: text-delta\ndata: ${JSON.stringify({ type: "text-delta", delta } as Partial<ServerEvent>)}\n\n`;
+const story = "A school of fish, größer than 🐟 and 🐠.";
+const letters = [...story];
+
+it("resumes where it was cut, in the middle of a frame, again and again", async () => {
+  const url = await serve((n, cursor, out) => {
+    out.writeHead(200, { "Content-Type": "text/event-stream" });
+    const from = cursor === undefined ? 0 : Number(cursor) + 1;
+    for (let i = from; i < Math.min(from + 7, letters.length); i++) out.write(frame(i, letters[i] ?? ""));
+    // Half a frame, and the connection is gone.
+    out.write(frame(from + 7, "lost").slice(0, 25 + n), () => out.destroy());
+  });
+  const heard = await follow(url, (h) => h.text.length >= story.length);
+  expect(heard.text).toBe(story);
+  expect(heard.fresh[0]).toBe(true);
+  expect(heard.fresh.slice(1).every((f) => !f)).toBe(true);
+}, 30_000);
+
+it.each([
+  [401, "signed-out"],
+  [404, "gone"],
+  [403, "gone"],
+])("does not try again after %i", async (status, state) => {
+  let calls = 0;
+  const url = await serve((_, __, out) => {
+    calls++;
+    out.writeHead(status, { "Content-Type": "application/problem+json" }).end(JSON.stringify({ detail: "no" }));
+  });
+  const heard = await follow(url, (_, c) => c.state === state);
+  expect(heard.states).toEqual(["connecting", state]);
+  expect(calls).toBe(1);
+});
+
+it("tries again after an error, and says since when it is offline", async () => {
+  const url = await serve((n, _, out) => {
+    if (n === 0) return void out.writeHead(503).end();
+    out.writeHead(200, { "Content-Type": "text/event-stream" }).write(frame(1, "back"));
+  });
+  const heard = await follow(url, (h) => h.text === "back");
+  expect(heard.states).toEqual(["connecting", "offline", "live"]);
+});
+
+it("begins anew without a cursor when it is told to", async () => {
+  const cursors: (string | undefined)[] = [];
+  const url = await serve((n, cursor, out) => {
+    cursors.push(cursor);
+    out.writeHead(200, { "Content-Type": "text/event-stream" }).write(frame(n, String(n)));
+  });
+  let restarted = false;
+  await follow(url, (h) => {
+    if (h.text === "0" && !restarted) {
+      restarted = true;
+      follower?.restart();
+    }
+    return h.text === "01";
+  });
+  expect(cursors).toEqual([undefined, undefined]);
+}, 10_000);

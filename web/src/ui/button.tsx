@@ -1,0 +1,57 @@
+// Buttons. Every one is at least 24 px high (WCAG 2.2, 2.5.8) and has a name.
+import type { ButtonHTMLAttributes, ReactNode } from "react";
+import { classes } from "./classes";
+
+/** What a button is for: the one main action, an ordinary one, a quiet one, a destructive one. */
+export type ButtonTone = "primary" | "plain" | "quiet" | "danger";
+
+const tones: Record<ButtonTone, string> = {
+  primary: "bg-accent text-accent-ink hover:brightness-110",
+  plain: "border border-edge bg-surface text-ink hover:bg-sunken",
+  quiet: "text-ink hover:bg-sunken",
+  danger: "border border-bad bg-surface text-bad hover:bg-bad-soft",
+};
+
+interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
+  tone?: ButtonTone;
+  small?: boolean;
+  /** Drawn before the words; it has no name of its own. */
+  icon?: ReactNode;
+  /** Something is under way: it cannot be pressed again. */
+  busy?: boolean;
+}
+
+export function Button({ tone = "plain", small = false, icon, busy = false, className, children, disabled, type = "button", ...rest }: Props) {
+  return (
+    <button
+      type={type}
+      disabled={disabled === true || busy}
+      aria-busy={busy || undefined}
+      className={classes(
+        "inline-flex items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap disabled:opacity-55",
+        small ? "min-h-7 px-2 text-sm" : "min-h-9 px-3.5",
+        tones[tone],
+        className,
+      )}
+      {...rest}
+    >
+      {icon}
+      {children}
+    </button>
+  );
+}
+
+/** A button that is only an icon; `label` is its name and its tooltip. */
+export function IconButton({ label, children, className, type = "button", ...rest }: { label: string } & ButtonHTMLAttributes<HTMLButtonElement>) {
+  return (
+    <button
+      type={type}
+      aria-label={label}
+      title={label}
+      className={classes("inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink disabled:opacity-55", className)}
+      {...rest}
+    >
+      {children}
+    </button>
+  );
+}

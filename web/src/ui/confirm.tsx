@@ -1,0 +1,67 @@
+// Asks before something that cannot be undone, and says what will happen.
+import { useMutation } from "@tanstack/react-query";
+import { type ReactNode, useId, useState } from "react";
+import { Button } from "./button";
+import { Dialog } from "./dialog";
+import { TextField } from "./field";
+import { Failed } from "./shown";
+
+interface Props {
+  onClose: () => void;
+  title: string;
+  /** What will happen. */
+  children: ReactNode;
+  /** The word of the button that does it. */
+  action: string;
+  /** What has to be typed first, for things that take much with them. */
+  word?: string;
+  /** Does it. The dialog closes when it is done, and shows why it failed. */
+  run: () => Promise<unknown>;
+}
+
+/** The question; it is open for as long as it is drawn. */
+export function Confirm({ onClose, title, children, action, word, run }: Props) {
+  const [typed, setTyped] = useState("");
+  const doing = useMutation({ mutationFn: run, onSuccess: onClose });
+  const form = useId();
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={title}
+      actions={
+        <>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button tone="danger" type="submit" form={form} busy={doing.isPending} disabled={word !== undefined && typed !== word}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          doing.mutate();
+        }}
+        className="flex flex-col gap-3"
+      >
+        <div className="flex flex-col gap-2">{children}</div>
+        {word !== undefined && (
+          <TextField
+            label={
+              <>
+                Type <code className="break-all">{word}</code> to go on
+              </>
+            }
+            value={typed}
+            onChange={(e) => setTyped(e.target.value)}
+            autoComplete="off"
+            spellCheck={false}
+          />
+        )}
+        {doing.isError && <Failed error={doing.error} />}
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,17 @@
+// The frame of a page beside the navigation: a heading, actions, content.
+import type { ReactNode } from "react";
+
+export function Page({ title, about, actions, children }: { title: string; about?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <main id="main" tabIndex={-1} className="flex h-full min-w-0 flex-1 flex-col overflow-hidden focus-visible:-outline-offset-2">
+      <header className="flex flex-wrap items-center justify-between gap-3 border-b border-line bg-surface px-5 py-3">
+        <div className="min-w-0">
+          <h1 className="truncate text-xl font-semibold">{title}</h1>
+          {about !== undefined && <p className="text-sm text-soft">{about}</p>}
+        </div>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      <div className="min-h-0 flex-1 overflow-y-auto">{children}</div>
+    </main>
+  );
+}

@@ -1,0 +1,58 @@
+// What a page shows in place of its content: nothing yet, loading, an error.
+import { useEffect, useState, type ReactNode } from "react";
+import { Problem } from "@/api/problem";
+import { Button } from "./button";
+
+/** One sentence, one action, and the same from the command line. */
+export function Empty({ title, children, action, command }: { title: string; children?: ReactNode; action?: ReactNode; command?: string }) {
+  return (
+    <div className="mx-auto flex max-w-md flex-col items-center gap-3 px-6 py-16 text-center">
+      <h2 className="text-lg font-semibold">{title}</h2>
+      {children !== undefined && <div className="text-soft">{children}</div>}
+      {action}
+      {command !== undefined && <code className="rounded-md bg-sunken px-2 py-1 font-mono text-sm break-all">{command}</code>}
+    </div>
+  );
+}
+
+/** Grey lines, after 150 ms: what is there at once never flickers. */
+export function Loading({ lines = 4, label = "Loading" }: { lines?: number; label?: string }) {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 150);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!late) return null;
+  return (
+    <div role="status" className="flex flex-col gap-3 p-5">
+      <span className="sr-only">{label}</span>
+      {Array.from({ length: lines }, (_, i) => (
+        <div key={i} className="h-4 animate-pulse rounded bg-line" style={{ width: `${90 - ((i * 17) % 45)}%` }} />
+      ))}
+    </div>
+  );
+}
+
+/** What failed, in the server's words, and a way to try again. */
+export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
+  const problem = Problem.from(error);
+  return (
+    <div role="alert" className="m-4 flex flex-col items-start gap-2 rounded-lg border border-bad bg-bad-soft p-4">
+      <p className="font-medium text-bad">{problem.message}</p>
+      {problem.fields.length > 0 && (
+        <ul className="list-disc pl-5 text-sm">
+          {problem.fields.map((f, i) => (
+            <li key={i}>
+              <code>{f.location}</code>: {f.message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {retry !== undefined && (
+        <Button small onClick={retry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+// Moments and durations in the reader's language. A moment is short, its whole
+// date and time are in its title.
+import { useEffect, useState } from "react";
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const dateOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+
+/** A moment: the time today, else the day as well, and the year if it is another one. */
+export function Moment({ at }: { at: string }) {
+  const moment = new Date(at);
+  const now = new Date();
+  const short = moment.toDateString() === now.toDateString() ? clock : moment.getFullYear() === now.getFullYear() ? date : dateOfYear;
+  return (
+    <time dateTime={at} title={whole.format(moment)} className="whitespace-nowrap text-soft">
+      {short.format(moment)}
+    </time>
+  );
+}
+
+/** A duration in milliseconds, as people say it: 412 ms, 3.4 s, 2 min 5 s, 3 h 10 min. */
+export function duration(ms: number): string {
+  if (Math.round(ms) < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
+  // Rounded once, before it is taken apart: 60 seconds are a minute.
+  const s = Math.round(ms / 1000);
+  if (s < 60) return `${s} s`;
+  const m = Math.floor(s / 60);
+  if (m < 60) return `${m} min ${s % 60} s`;
+  const h = Math.floor(m / 60);
+  return h < 48 ? `${h} h ${m % 60} min` : `${Math.floor(h / 24)} days`;
+}
+
+/** The present moment in ms, renewed every `every` ms. */
+export function useNow(every = 1000): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), every);
+    return () => clearInterval(timer);
+  }, [every]);
+  return now;
+}
+
+/** How long something has been going on. */
+export function Since({ at }: { at: string }) {
+  const now = useNow();
+  return <span className="tabular-nums">{duration(now - Date.parse(at))}</span>;
+}

@@ -1,0 +1,33 @@
+/// <reference types="vitest/config" />
+import { fileURLToPath } from "node:url";
+import tailwind from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+import { writeSourceSum } from "./sources.ts";
+
+// SHOAL_OUT builds to another place: `make verify` compares it with what is committed.
+// SHOAL_URL is the server that `npm run dev` passes calls on to.
+export default defineConfig({
+  plugins: [react(), tailwind(), writeSourceSum()],
+  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  build: {
+    outDir: process.env.SHOAL_OUT ?? "../internal/console/dist",
+    emptyOutDir: true,
+    target: "es2023",
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+  worker: { format: "es" },
+  server: {
+    // The host stays the page's own: the server refuses changes that pages of another origin ask for.
+    proxy: Object.fromEntries(["/v1", "/console", "/healthz", "/readyz", "/docs"].map((path) => [path, { target: process.env.SHOAL_URL ?? "http://127.0.0.1:7462", changeOrigin: false }])),
+  },
+  // A document costs a second for each file: only what is drawn gets one.
+  test: {
+    projects: [
+      { extends: true, test: { name: "pure", environment: "node", include: ["src/**/*.test.ts"] } },
+      { extends: true, test: { name: "drawn", environment: "jsdom", include: ["src/**/*.test.tsx"] } },
+    ],
+  },
+});
