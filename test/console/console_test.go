@@ -77,7 +77,6 @@ func TestConsole(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // each file has a server and a browser of its own
 			ctx, cancel := context.WithTimeout(t.Context(), storyTime)
 			defer cancel()
 			node := exec.CommandContext(ctx, "node", "--test", "--test-reporter=spec", "--test-concurrency=1", file)

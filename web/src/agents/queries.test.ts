@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
+import { Problem } from "@/api/problem";
 import type { Plan } from "@/api/shapes";
-import { untilPlan } from "./queries";
+import { noneIfGone, untilPlan } from "./queries";
+
+test.each([
+  [404, []],
+  [500, "failed"],
+])("the list of something that is answered with %i", async (status, want) => {
+  expect(await noneIfGone(Promise.reject<never[]>(new Problem(status, "x", "no"))).catch(() => "failed")).toEqual(want);
+});
 
 const now = Date.parse("2026-11-22T09:00:00Z");
 const plan = (nextRunAt: string | null, status: Plan["status"] = "pending") => ({ nextRunAt, status }) as Plan;

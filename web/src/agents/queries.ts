@@ -3,6 +3,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { all, api, data } from "@/api/client";
 import { entityHeader } from "@/api/header";
+import { Problem } from "@/api/problem";
 import type { components } from "@/api/schema";
 import type { Entity, HostedAgent, Plan, Run, Space, UsageRow } from "@/api/shapes";
 import { isObject, type JsonObject, readJson, writeJson } from "./config/json";
@@ -94,11 +95,21 @@ export const usageTodayQuery = (session: string) =>
     refetchInterval: 30_000,
   });
 
-/** The plans of one agent. */
+/** A list of something's things; empty where that is not there any more. */
+export async function noneIfGone<T>(list: Promise<T[]>): Promise<T[]> {
+  try {
+    return await list;
+  } catch (error) {
+    if (Problem.from(error).status === 404) return [];
+    throw error;
+  }
+}
+
+/** The plans of one agent; none of one that is gone since its name was listed. */
 export const plansQuery = (session: string, agent: string) =>
   queryOptions({
     queryKey: ["plans", session, agent],
-    queryFn: () => all<Plan>((cursor) => data(api.GET("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent }, query: { limit: 200, cursor } } }))),
+    queryFn: () => noneIfGone(all<Plan>((cursor) => data(api.GET("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent }, query: { limit: 200, cursor } } })))),
     refetchInterval: ({ state }) => untilPlan(state.data ?? [], Date.now()),
   });
 
