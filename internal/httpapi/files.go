@@ -174,12 +174,18 @@ func serveFile(c *call) error {
 	h := c.w.Header()
 	h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType(disposition, map[string]string{"filename": file.Name}), disposition))
 	h.Set("Content-Security-Policy", filePolicy)
-	h.Set("ETag", `"`+string(file.ID)+`"`)
+	return c.kept(string(file.ID), file.MediaType, data)
+}
+
+// kept answers with what a browser may keep for itself under a tag, or 304 where it
+// has it already.
+func (c *call) kept(tag, mediaType string, data []byte) error {
+	c.w.Header().Set("ETag", `"`+tag+`"`)
 	c.caching = private
-	if strings.Contains(c.r.Header.Get("If-None-Match"), h.Get("ETag")) {
+	if strings.Contains(c.r.Header.Get("If-None-Match"), c.w.Header().Get("ETag")) {
 		return c.unchanged()
 	}
-	return c.write(http.StatusOK, file.MediaType, data)
+	return c.write(http.StatusOK, mediaType, data)
 }
 
 // private lets a browser keep an answer for itself, and ask each time whether it

@@ -101,10 +101,5 @@ func serveRenderer(c *call) error {
 	h.Set("Content-Security-Policy", rendererPolicy)
 	h.Set("X-DNS-Prefetch-Control", "off") // a name that is looked up is a message, too
 	h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
-	h.Set("ETag", `"`+found.Hash+`"`)
-	c.caching = private
-	if strings.Contains(c.r.Header.Get("If-None-Match"), h.Get("ETag")) {
-		return c.unchanged()
-	}
-	return c.write(http.StatusOK, "text/html; charset=utf-8", page)
+	return c.kept(found.Hash, "text/html; charset=utf-8", page)
 }

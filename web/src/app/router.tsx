@@ -1,5 +1,6 @@
 // The table of all pages. Each page is a chunk of its own, loaded when it is wanted.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, Navigate, Outlet, redirect } from "@tanstack/react-router";
+import type { Caller } from "@/api/shapes";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/shown";
 import { Identity } from "./identity";
@@ -42,13 +43,14 @@ const home = createRoute({
 const session = createRoute({
   getParentRoute: () => root,
   path: "/s/$session",
-  component: () => <Identity>{(me) => (me.sessionId === null ? <SessionFrame me={me} /> : <Own session={me.sessionId} />)}</Identity>,
+  component: () => <Identity>{(me) => <Opened me={me} />}</Identity>,
 });
 
 // A key of one session opens that one, whatever the address says.
-function Own({ session: own }: { session: string }) {
+function Opened({ me }: { me: Caller }) {
   const { session: asked } = session.useParams();
-  return <Identity>{(me) => (asked === own ? <SessionFrame me={me} /> : <Navigate to="/s/$session/spaces" params={{ session: own }} replace />)}</Identity>;
+  if (me.sessionId === null || me.sessionId === asked) return <SessionFrame me={me} />;
+  return <Navigate to="/s/$session/spaces" params={{ session: me.sessionId }} replace />;
 }
 
 const at = <P extends string>(path: P) => ({ getParentRoute: () => session, path }) as const;

@@ -2,12 +2,11 @@
 // stream, and the navigation.
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { actAs, api, data } from "@/api/client";
 import { Problem } from "@/api/problem";
 import type { Caller } from "@/api/shapes";
-import { LiveContext } from "@/live/hooks";
-import { close, open, type Store } from "@/live/store";
+import { LiveContext, useStore } from "@/live/hooks";
 import { Failed, Loading } from "@/ui/shown";
 import { type Console, ConsoleContext } from "./console";
 import { inBrowser } from "./kept";
@@ -62,15 +61,4 @@ function Acting({ me, session, first }: { me: Caller; session: string; first: st
       </LiveContext>
     </ConsoleContext>
   );
-}
-
-// The stream of the session as the actor sees it.
-function useStore(session: string, entity: string | null, own: boolean): Store | null {
-  const [store, setStore] = useState<Store | null>(null);
-  useEffect(() => {
-    const opened = open({ session, entity, own });
-    setStore(opened);
-    return () => close(opened);
-  }, [session, entity, own]);
-  return store;
 }

@@ -82,13 +82,17 @@ export function useName(id: string): string {
   return id === "system" ? "Shoal" : (entity?.name ?? id);
 }
 
-/** Follows one run's own stream while the component is there. */
-export function useRunStream(session: string, entity: string | null, run: string): Store | null {
+/**
+ * Follows a session as an entity sees it, or as an admin who acts as nobody (null),
+ * while the component is there; null until it does. With `own` the key is the
+ * entity's: only the spaces that it is in are followed.
+ */
+export function useStore(session: string, entity: string | null, own = false): Store | null {
   const [store, setStore] = useState<Store | null>(null);
   useEffect(() => {
-    const opened = open({ session, entity, run });
+    const opened = open({ session, entity, own });
     setStore(opened);
     return () => close(opened);
-  }, [session, entity, run]);
+  }, [session, entity, own]);
   return store;
 }

@@ -6,7 +6,7 @@ import { type ReactNode, useState } from "react";
 import type { Entity, Session, Space } from "@/api/shapes";
 import { useConsole } from "@/app/console";
 import { inBrowser } from "@/app/kept";
-import { LiveContext, useConnection, useEntities, useSpaces } from "@/live/hooks";
+import { LiveContext, useConnection, useEntities, useSpaces, useStore } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
 import { Failed, Loading } from "@/ui/shown";
@@ -14,12 +14,11 @@ import { EntityState } from "@/ui/state";
 import { Moment } from "@/ui/time";
 import { CloseSession, CloseSpace, defaultSession, DeleteSession } from "./forms";
 import { SendPanel } from "./send";
-import { useStoreOf } from "./store-of";
 import { Left, Waiting } from "./waiting";
 
 /** Follows the session for as long as it is shown. */
 export function SessionDetail({ session }: { session: Session }) {
-  const store = useStoreOf(session.id);
+  const store = useStore(session.id, null);
   return (
     <div className="flex min-w-0 flex-col gap-8">
       <Head session={session} />

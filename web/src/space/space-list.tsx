@@ -7,7 +7,7 @@ import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
 import { IconButton } from "@/ui/button";
 import { classes } from "@/ui/classes";
-import { nextWanted, type SpaceRow } from "./order";
+import { type Groups, nextWanted, type SpaceRow } from "./order";
 import { useGroups } from "./use-rows";
 
 const NewSpace = lazy(() => import("./new-space").then((m) => ({ default: m.NewSpace })));
@@ -28,18 +28,8 @@ export function SpaceList() {
         </IconButton>
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
-        <SpaceRows rows={groups.own} />
         {groups.own.length === 0 && groups.others.length === 0 && <p className="px-2 py-1 text-sm text-soft">No space yet.</p>}
-        {groups.others.length > 0 && (
-          <Fold name="You only look" count={groups.others.length} open={groups.own.length === 0}>
-            <SpaceRows rows={groups.others} />
-          </Fold>
-        )}
-        {groups.closed.length > 0 && (
-          <Fold name="Closed" count={groups.closed.length}>
-            <SpaceRows rows={groups.closed} />
-          </Fold>
-        )}
+        <SpaceGroups groups={groups} />
       </div>
       {making && (
         <Suspense>
@@ -62,8 +52,26 @@ function useSpaceKeys(own: readonly SpaceRow[]): void {
   useShortcut("Shift+N", "Next mention of you", () => to(true));
 }
 
-/** A list of links to spaces. */
-export function SpaceRows({ rows, large = false }: { rows: readonly SpaceRow[]; large?: boolean }) {
+/** All spaces as links: those that the reader is in, those that they only look at, closed ones. */
+export function SpaceGroups({ groups, large = false }: { groups: Groups; large?: boolean }) {
+  return (
+    <>
+      <SpaceRows rows={groups.own} large={large} />
+      {groups.others.length > 0 && (
+        <Fold name="You only look" count={groups.others.length} open={groups.own.length === 0}>
+          <SpaceRows rows={groups.others} large={large} />
+        </Fold>
+      )}
+      {groups.closed.length > 0 && (
+        <Fold name="Closed" count={groups.closed.length}>
+          <SpaceRows rows={groups.closed} large={large} />
+        </Fold>
+      )}
+    </>
+  );
+}
+
+function SpaceRows({ rows, large }: { rows: readonly SpaceRow[]; large: boolean }) {
   return (
     <ul>
       {rows.map((row) => (
@@ -116,7 +124,7 @@ function SpaceLine({ row, large }: { row: SpaceRow; large: boolean }) {
 }
 
 /** Rows that are folded away until somebody wants them. */
-export function Fold({ name, count, open = false, children }: { name: string; count: number; open?: boolean; children: ReactNode }) {
+function Fold({ name, count, open = false, children }: { name: string; count: number; open?: boolean; children: ReactNode }) {
   return (
     <details open={open} className="group mt-1">
       <summary className="flex min-h-7 list-none items-center gap-1 rounded-md px-1 text-xs text-soft hover:text-ink [&::-webkit-details-marker]:hidden">

@@ -9,7 +9,7 @@ import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/shown";
-import { Fold, SpaceRows } from "./space-list";
+import { SpaceGroups } from "./space-list";
 import { useGroups } from "./use-rows";
 import { useWide } from "./wide";
 
@@ -33,17 +33,7 @@ export function SpacesPage() {
         <NoSpaces key={actor} onNew={() => setMaking(true)} />
       ) : (
         <div className="p-2">
-          <SpaceRows rows={groups.own} large />
-          {groups.others.length > 0 && (
-            <Fold name="You only look" count={groups.others.length} open={groups.own.length === 0}>
-              <SpaceRows rows={groups.others} large />
-            </Fold>
-          )}
-          {groups.closed.length > 0 && (
-            <Fold name="Closed" count={groups.closed.length}>
-              <SpaceRows rows={groups.closed} large />
-            </Fold>
-          )}
+          <SpaceGroups groups={groups} large />
         </div>
       )}
       {making && (
