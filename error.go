@@ -3,6 +3,7 @@ package shoal
 import (
 	"errors"
 	"strings"
+	"time"
 )
 
 // Kind says what class of failure an [Error] is. Its text is the contract's
@@ -50,6 +51,12 @@ type Error struct {
 	Msg    string
 	Fields []FieldError
 	Err    error
+	// RetryAfter is how long to stay away before the call is repeated, if that is
+	// known; 0 otherwise.
+	RetryAfter time.Duration
+	// RequestID names the request to the server's operator, who finds it in the
+	// log. The client fills it in; on the server it is empty.
+	RequestID string
 }
 
 // FieldError names one wrong field of an input. Location is a path such as

@@ -165,6 +165,12 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	}
 	switch p.Type {
 	case TextPart:
+		if plain(string(p.ID)) && plain(p.Text) && plain(string(p.Status)) { // nearly all
+			b := make([]byte, 0, len(p.ID)+len(p.Text)+len(p.Status)+len(`{"id":"","type":"text","text":"","status":""}`))
+			b = append(append(b, `{"id":"`...), p.ID...)
+			b = append(append(b, `","type":"text","text":"`...), p.Text...)
+			return append(append(append(b, `","status":"`...), p.Status...), `"}`...), nil
+		}
 		return EncodeJSON(textShape{p.ID, p.Type, p.Text, p.Status})
 	case ToolPart:
 		return EncodeJSON(toolShape{
@@ -258,4 +264,14 @@ func (m Message) For(reader EntityID) Message {
 		break
 	}
 	return m
+}
+
+// plain reports whether JSON holds a text as it is.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }

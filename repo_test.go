@@ -45,7 +45,7 @@ type goFile struct {
 
 func (f goFile) dir() string       { return path.Dir(f.path) }
 func (f goFile) isTest() bool      { return strings.HasSuffix(f.path, "_test.go") }
-func (f goFile) servesTests() bool { return f.isTest() || f.dir() == shoaltest }
+func (f goFile) servesTests() bool { return f.isTest() || within(f.dir(), shoaltest) }
 
 func (f goFile) position(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.path, f.fset.Position(n.Pos()).Line)

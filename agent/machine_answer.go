@@ -3,14 +3,16 @@ package agent
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // answer is one attempt's message as it grows: parts in the order in which they
-// opened. Buffers grow in place, so a delta costs its own length.
+// opened. Texts grow in place, so a delta costs its own length, and whole they are
+// handed out as they stand.
 type answer struct {
 	id      string
 	open    bool
-	parts   []growing
+	parts   []*growing
 	current int         // the text or reasoning part that is open, or -1
 	calls   map[int]int // index of a call → its place in parts
 	bytes   int
@@ -22,7 +24,7 @@ type growing struct {
 	kind   PartType
 	id     string // part id, or call id
 	name   string
-	text   []byte
+	text   strings.Builder
 	opaque []byte
 	closed bool
 }
@@ -40,7 +42,7 @@ func (m *machine) callModelStarted(model ModelInfo, req *Request) {
 
 // chunk takes the next piece of the answer. It reports false when the model has
 // to be stopped because the answer is too large.
-func (m *machine) chunk(c Chunk) bool {
+func (m *machine) chunk(c *Chunk) bool {
 	a := &m.answer
 	if a.bytes += len(c.Text); a.bytes > m.rules.opts.MaxAnswerBytes {
 		return false
@@ -68,7 +70,7 @@ func (m *machine) chunk(c Chunk) bool {
 	return true
 }
 
-func (m *machine) delta(c Chunk) {
+func (m *machine) delta(c *Chunk) {
 	kind := TextPart
 	if c.Kind == ChunkReasoning {
 		kind = ReasoningPart
@@ -80,9 +82,9 @@ func (m *machine) delta(c Chunk) {
 	if a.current < 0 || a.parts[a.current].kind != kind {
 		m.openPart(kind)
 	}
-	p := &a.parts[a.current]
-	offset := len(p.text)
-	p.text = append(p.text, c.Text...)
+	p := a.parts[a.current]
+	offset := p.text.Len()
+	p.text.WriteString(c.Text)
 	switch {
 	case c.Text == "":
 	case kind == TextPart:
@@ -99,7 +101,7 @@ func (m *machine) openPart(kind PartType) {
 	a := &m.answer
 	id := a.id + ".p" + strconv.Itoa(len(a.parts))
 	a.current = len(a.parts)
-	a.parts = append(a.parts, growing{kind: kind, id: id})
+	a.parts = append(a.parts, &growing{kind: kind, id: id})
 	if kind == TextPart {
 		m.emit(TextStarted{MessageID: a.id, PartID: id})
 	} else {
@@ -115,7 +117,7 @@ func (m *machine) closeCurrent() {
 }
 
 func (m *machine) closePart(at int) {
-	p := &m.answer.parts[at]
+	p := m.answer.parts[at]
 	if p.closed {
 		return
 	}
@@ -131,10 +133,10 @@ func (m *machine) closePart(at int) {
 }
 
 func (p *growing) call() ToolCall {
-	return ToolCall{ID: p.id, Name: p.name, Arguments: string(p.text)}
+	return ToolCall{ID: p.id, Name: p.name, Arguments: p.text.String()}
 }
 
-func (m *machine) callStart(c Chunk) {
+func (m *machine) callStart(c *Chunk) {
 	a := &m.answer
 	if at, ok := a.calls[c.Index]; ok && !a.parts[at].closed {
 		return // servers repeat the head of a call
@@ -149,22 +151,22 @@ func (m *machine) callStart(c Chunk) {
 		a.calls = map[int]int{}
 	}
 	a.calls[c.Index] = len(a.parts)
-	a.parts = append(a.parts, growing{kind: CallPart, id: id, name: c.Name})
+	a.parts = append(a.parts, &growing{kind: CallPart, id: id, name: c.Name})
 	m.emit(ToolCallStarted{MessageID: a.id, CallID: id, Name: c.Name})
 }
 
-func (m *machine) callDelta(c Chunk) {
+func (m *machine) callDelta(c *Chunk) {
 	at, ok := m.answer.calls[c.Index]
 	if !ok || m.answer.parts[at].closed || c.Text == "" {
 		return
 	}
-	p := &m.answer.parts[at]
-	offset := len(p.text)
-	p.text = append(p.text, c.Text...)
+	p := m.answer.parts[at]
+	offset := p.text.Len()
+	p.text.WriteString(c.Text)
 	m.emit(ToolArgsDelta{CallID: p.id, Text: c.Text, Offset: offset})
 }
 
-func (m *machine) opaque(c Chunk) {
+func (m *machine) opaque(c *Chunk) {
 	a := &m.answer
 	at := len(a.parts) - 1
 	if c.Call {
@@ -183,8 +185,8 @@ func (m *machine) opaque(c Chunk) {
 
 // empty reports whether the attempt has shown nothing.
 func (a *answer) empty() bool {
-	for i := range a.parts {
-		if a.parts[i].kind == CallPart || len(a.parts[i].text) > 0 || len(a.parts[i].opaque) > 0 {
+	for _, p := range a.parts {
+		if p.kind == CallPart || p.text.Len() > 0 || len(p.opaque) > 0 {
 			return false
 		}
 	}
@@ -194,9 +196,9 @@ func (a *answer) empty() bool {
 // argumentBytes returns how long the arguments of a call are that the model has
 // just written.
 func (a *answer) argumentBytes(callID string) int {
-	for i := range a.parts {
-		if p := &a.parts[i]; p.kind == CallPart && p.id == callID {
-			return len(p.text)
+	for _, p := range a.parts {
+		if p.kind == CallPart && p.id == callID {
+			return p.text.Len()
 		}
 	}
 	return 0
@@ -222,9 +224,8 @@ func (m *machine) closeAnswer(discarded, interrupted bool) {
 // message returns what was said as a message.
 func (m *machine) message(interrupted bool) Message {
 	out := Message{ID: m.answer.id, Role: Assistant, Interrupted: interrupted, CreatedAt: m.now()}
-	for i := range m.answer.parts {
-		p := &m.answer.parts[i]
-		part := Part{Type: p.kind, Text: string(p.text), Opaque: p.opaque}
+	for _, p := range m.answer.parts {
+		part := Part{Type: p.kind, Text: p.text.String(), Opaque: p.opaque}
 		if p.kind == CallPart {
 			call := p.call()
 			if len(call.Arguments) > m.rules.opts.MaxArgumentBytes {

@@ -35,8 +35,8 @@ func (m *machine) modelEnded(err error, jitter float64, remaining time.Duration)
 
 // retry gives the attempt up: what it has shown did not happen.
 func (m *machine) retry(err error, delay time.Duration) {
-	for i := range m.answer.parts {
-		delete(m.callIDs, m.answer.parts[i].id)
+	for _, p := range m.answer.parts {
+		delete(m.callIDs, p.id)
 	}
 	m.closeAnswer(true, false)
 	m.emit(ModelRetrying{Step: m.step.Index, Attempt: m.attempt + 1, Delay: delay, Err: err})

@@ -429,11 +429,14 @@ func FuzzCheck(f *testing.F) {
 		if s, err := compileSchema("fuzz", json.RawMessage(schema)); err == nil {
 			_ = s.check(arguments)
 		}
+		got := said(anything.check(arguments))
+		if !json.Valid([]byte(arguments)) && strings.TrimSpace(arguments) != "" && !strings.HasPrefix(got, "arguments: not valid JSON") {
+			t.Errorf("%q is no JSON, and what is said is %q", arguments, got)
+		}
 		var object map[string]any
 		if json.Unmarshal([]byte(arguments), &object) != nil || object == nil {
 			return
 		}
-		got := said(anything.check(arguments))
 		if got != "" && !strings.HasSuffix(got, "is given twice") && !strings.Contains(got, "nested more than") {
 			t.Errorf("%q is refused: %s", arguments, got)
 		}

@@ -186,12 +186,14 @@ func (c *checker) number(schema *jsonschema.Schema, n float64, path string) {
 }
 
 func (c *checker) text(schema *jsonschema.Schema, text, path string) {
-	n := utf8.RuneCountInString(text)
-	if m := schema.MinLength; m != nil && n < *m {
-		c.add(path, "must have at least %d characters, not %d", *m, n)
-	}
-	if m := schema.MaxLength; m != nil && n > *m {
-		c.add(path, "must have at most %d characters, not %d", *m, n)
+	if least, most := schema.MinLength, schema.MaxLength; least != nil || most != nil {
+		n := utf8.RuneCountInString(text)
+		if least != nil && n < *least {
+			c.add(path, "must have at least %d characters, not %d", *least, n)
+		}
+		if most != nil && n > *most {
+			c.add(path, "must have at most %d characters, not %d", *most, n)
+		}
 	}
 	if p := c.s.patterns[schema.Pattern]; p != nil && !p.MatchString(text) {
 		c.add(path, "must match the pattern %s", schema.Pattern)

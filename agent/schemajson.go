@@ -1,10 +1,10 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -21,21 +21,36 @@ const maxJSONDepth = 100
 // Unlike encoding/json alone it refuses a property that is given twice, since
 // readers disagree on which one counts. label is what errors call the value.
 func parseJSON(label, text string) (any, error) {
-	raw := []byte(text)
-	if !json.Valid(raw) {
-		err := json.Unmarshal(raw, new(json.RawMessage)) // which says where
-		wrong, ok := errors.AsType[*json.SyntaxError](err)
-		if !ok {
-			return nil, fmt.Errorf("%s: not valid JSON: %w", label, err)
+	dec := json.NewDecoder(strings.NewReader(text))
+	value, err := readValue(dec, label, 0)
+	if err == nil {
+		if _, err = dec.Token(); errors.Is(err, io.EOF) {
+			return value, nil
 		}
-		end := min(int(wrong.Offset), len(text))
-		near := strings.ToValidUTF8(text[max(0, end-24):end], "")
-		return nil, fmt.Errorf("%s: not valid JSON at byte %d, after %q: %w", label, end, near, err)
 	}
-	return readValue(json.NewDecoder(bytes.NewReader(raw)), label, 0)
+	// What is no JSON is told as that, whatever was found wrong on the way.
+	if err := notJSON(label, text); err != nil {
+		return nil, err
+	}
+	return nil, err
 }
 
-// readValue reads the next value of text that is known to be JSON.
+// notJSON says where a text ceases to be one JSON value; nil if it is one.
+func notJSON(label, text string) error {
+	err := json.Unmarshal([]byte(text), new(json.RawMessage))
+	if err == nil {
+		return nil
+	}
+	wrong, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
+		return fmt.Errorf("%s: not valid JSON: %w", label, err)
+	}
+	end := min(int(wrong.Offset), len(text))
+	near := strings.ToValidUTF8(text[max(0, end-24):end], "")
+	return fmt.Errorf("%s: not valid JSON at byte %d, after %q: %w", label, end, near, err)
+}
+
+// readValue reads the next value, and nothing behind it.
 func readValue(dec *json.Decoder, path string, depth int) (any, error) {
 	if depth > maxJSONDepth {
 		return nil, fmt.Errorf("%s: nested more than %d deep", path, maxJSONDepth)

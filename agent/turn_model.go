@@ -65,7 +65,7 @@ func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (firs
 			first = time.Now()
 		}
 		watch.hold() // the consumer may take its time
-		fits := t.m.chunk(c)
+		fits := t.m.chunk(&c)
 		t.flush()
 		if t.partial != nil && c.Kind == ChunkText {
 			t.showPartial(c.Text)

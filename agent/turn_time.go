@@ -88,10 +88,16 @@ type watch struct {
 	over           func()
 	timer          *time.Timer
 	began, looking bool
-	held           atomic.Bool // the consumer has the turn
-	moved          atomic.Bool // since the last look
-	quiet          int         // looks without a move, in a row
+	state          atomic.Int32 // one of those below
+	quiet          int          // looks that found it silent, in a row
 }
+
+// What a watch sees.
+const (
+	silent int32 = iota // nothing came since the last look
+	spoke               // something did
+	held                // the consumer has the turn
+)
 
 // looks is how often a watch looks within the time of a stall.
 const looks = 4
@@ -106,7 +112,7 @@ func newWatch(first, stall time.Duration, over func()) *watch {
 
 // hold says that the model said something, and that nobody listens until listen.
 func (w *watch) hold() {
-	w.held.Store(true)
+	w.state.Store(held)
 	if !w.began {
 		w.began = true
 		w.stop()
@@ -115,8 +121,7 @@ func (w *watch) hold() {
 
 // listen says that the model has to say something now.
 func (w *watch) listen() {
-	w.moved.Store(true)
-	w.held.Store(false)
+	w.state.Store(spoke)
 	if w.stall < 0 || w.looking {
 		return
 	}
@@ -126,9 +131,10 @@ func (w *watch) listen() {
 	w.timer.Reset(w.stall / looks)
 }
 
-// look counts the looks without a move.
+// look counts the looks in silence.
 func (w *watch) look() {
-	if w.moved.Swap(false) || w.held.Load() {
+	if w.state.Load() != silent {
+		w.state.CompareAndSwap(spoke, silent)
 		w.quiet = 0
 	} else if w.quiet++; w.quiet == looks {
 		w.over()

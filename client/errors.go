@@ -46,6 +46,9 @@ type problem struct {
 	Errors []shoal.FieldError `json:"errors"`
 }
 
+// requestID is the header that names a request to the server's operator.
+const requestID = "X-Request-Id"
+
 // refusal returns the error that an answer other than 2xx stands for. A proxy
 // that finds no server behind it counts as the server not answering.
 func (c *Client) refusal(status int, header http.Header, body []byte) *shoal.Error {
@@ -56,7 +59,7 @@ func (c *Client) refusal(status int, header http.Header, body []byte) *shoal.Err
 			if p.Detail == "" {
 				p.Detail = p.Title
 			}
-			return &shoal.Error{Kind: p.Code, Msg: p.Detail, Fields: p.Errors}
+			return &shoal.Error{Kind: p.Code, Msg: p.Detail, Fields: p.Errors, RetryAfter: retryAfter(header), RequestID: header.Get(requestID)}
 		}
 	}
 	told := fmt.Sprintf("%s answers %d %s", c.base, status, http.StatusText(status))

@@ -87,10 +87,18 @@ type SearchOptions struct {
 	Space shoal.SpaceID
 	// SenderKind keeps messages of people or of agents only.
 	SenderKind shoal.EntityKind
+	// BestFirst puts those first that fit best, among the newest 200 that match,
+	// then among the next 200.
+	BestFirst bool
+	// Page is how many hits are fetched at once, at most 200, which is also what
+	// less than 1 means: little, where few are needed.
+	Page int
 }
 
-// Search finds messages that hold every word of query, the newest first, in the
-// spaces that the caller sees.
+// Search finds messages in the spaces that the caller sees, the newest first. The
+// query holds words and what narrows them down, such as "words that follow each
+// other", lap*, -without, from:ID, in:SPACE, mentions:me, has:link and
+// before:2027-01-31: docs/search.md has all of it. A message must hold everything.
 func (s *Session) Search(ctx context.Context, query string, o SearchOptions) iter.Seq2[shoal.Hit, error] {
 	q := url.Values{"q": {query}}
 	if o.Space != "" {
@@ -98,6 +106,12 @@ func (s *Session) Search(ctx context.Context, query string, o SearchOptions) ite
 	}
 	if o.SenderKind != "" {
 		q.Set("kind", string(o.SenderKind))
+	}
+	if o.BestFirst {
+		q.Set("sort", "relevance")
+	}
+	if o.Page > 0 {
+		q.Set("limit", strconv.Itoa(o.Page))
 	}
 	return list[shoal.Hit](ctx, s.client, call{op: "client.Search", path: s.path("search"), query: q})
 }

@@ -9,21 +9,14 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/apptest"
 )
 
 // realServer starts a server and returns its URL and its admin.
 func realServer(t *testing.T) (string, *client.Client) {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
-	server, err := app.Start(t.Context(), app.Config{Addr: "127.0.0.1:0", Data: data})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
-	key, err := app.ReadAdminKey(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server, key := apptest.Run(t, app.Config{Data: data})
 	return server.URL(), as(t, server.URL(), key, "")
 }
 

@@ -39,7 +39,7 @@ func (c *agentsListCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, e := range all.Items {
-		rows = append(rows, []string{string(e.ID), e.Name, string(e.Kind), string(e.State), timeOr(e.LastSeenAt, "never"), e.Description})
+		rows = append(rows, []string{string(e.ID), e.Name, string(e.Kind), string(e.State), sh.output.when(e.LastSeenAt, "never"), e.Description})
 	}
 	return sh.output.table(all, []string{"ID", "NAME", "KIND", "STATE", "SEEN", "DESCRIPTION"}, rows...)
 }
@@ -67,7 +67,7 @@ func listHosted(ctx context.Context, sh *shell) error {
 }
 
 type agentsGetCmd struct {
-	ID      shoal.EntityID `arg:"" help:"The agent."`
+	ID      shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
 	Version int            `help:"Which version; without it, the newest." placeholder:"N" env:"-"`
 }
 
@@ -99,7 +99,7 @@ func (c *agentsGetCmd) Run(ctx context.Context, sh *shell) error {
 }
 
 type agentsRemoveCmd struct {
-	ID []shoal.EntityID `arg:"" help:"The agents."`
+	ID []shoal.EntityID `arg:"" help:"The agents." complete:"hosted"`
 }
 
 // Run removes configurations, one after the other.

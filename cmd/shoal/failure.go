@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ const (
 	kindUsage    shoal.Kind = "usage"
 	kindTimedOut shoal.Kind = "timed_out"
 	kindDisk     shoal.Kind = "disk_failed"
+	kindRefused  shoal.Kind = "refused"
 )
 
 // interrupted is the exit code of a command that a signal ended.
@@ -61,6 +63,7 @@ var hints = map[shoal.Kind]string{
 	kindRunFailed:          "`shoal runs get ID` shows its steps",
 	kindRejected:           "`shoal runs get ID` shows its steps",
 	kindNoAnswer:           "`shoal runs get ID` shows its steps",
+	kindUnwell:             "do what stands beside them under TRY, then run it again",
 	kindNotApplied:         "correct what is named above and apply again; what was applied stays",
 	shoal.RateLimited:      "wait a little and try again",
 	shoal.Busy:             "wait a little and try again",
@@ -70,12 +73,15 @@ var hints = map[shoal.Kind]string{
 
 // missing are hints for commands whose things are not in the usual lists.
 var missing = map[string]string{
-	"console":   "`shoal console` prints the link",
-	"agents":    "`shoal agents ls --hosted` shows the hosted agents",
-	"runs":      "`shoal runs` shows the runs",
-	"approvals": "`shoal approvals` shows what waits for you",
-	"renderers": "`shoal renderers ls` shows the renderers",
-	"plans":     "`shoal plans ls AGENT` shows the plans of an agent",
+	"connect":     "`shoal connect` shows what is on this machine; without --write the entry is printed, to be put elsewhere",
+	"console":     "`shoal console` prints the link",
+	"keys revoke": "`shoal keys ls` shows the keys",
+	"agents":      "`shoal agents ls --hosted` shows the hosted agents",
+	"runs":        "`shoal runs` shows the runs",
+	"approvals":   "`shoal approvals` shows what waits for you",
+	"renderers":   "`shoal renderers ls` shows the renderers",
+	"export":      "`shoal sessions ls` shows the sessions",
+	"plans":       "`shoal plans ls AGENT` shows the plans of an agent",
 }
 
 // failure is an error as it is told.
@@ -83,30 +89,42 @@ type failure struct {
 	Code    shoal.Kind `json:"code"`
 	Message string     `json:"message"`
 	Hint    string     `json:"hint"`
+	// RequestID is by what the server's operator finds the call in the log.
+	RequestID string `json:"requestId,omitempty"`
 }
 
-// usage turns an error of the parser into one of kind usage, and returns the
-// command that was meant.
-func usage(err error) (command string, told error) {
+// usage turns an error of the parser into one of kind usage, and returns what was
+// understood.
+func usage(err error) (meant *kong.Context, told error) {
 	var parse *kong.ParseError
 	if errors.As(err, &parse) {
-		command = parse.Context.Command()
+		meant = parse.Context
 	}
-	return command, shoal.E("", kindUsage, err.Error())
+	var e *shoal.Error
+	if errors.As(err, &e) {
+		return meant, e // of the configuration file: it says all there is to say
+	}
+	return meant, shoal.E("", kindUsage, err.Error())
 }
 
 // describe says what to tell about err, which happened in a command.
 func describe(command string, err error) failure {
 	f := failure{Code: shoal.KindOf(err), Message: err.Error()}
 	f.Hint = hints[f.Code]
-	if group, _, _ := strings.Cut(command, " "); f.Code == shoal.NotFound && missing[group] != "" {
-		f.Hint = missing[group]
+	if f.Code == shoal.NotFound {
+		f.Hint = cmp.Or(missing[firstWords(command, 2)], missing[firstWords(command, 1)], f.Hint)
+	}
+	if group, _, _ := strings.Cut(command, " "); group == "import" && (f.Code == shoal.Conflict || f.Code == shoal.AlreadyExists) {
+		f.Hint = "give it another id with --session ID; --replace puts it in the place of a session that exists"
 	}
 	if f.Code == kindUsage {
 		words, _, _ := strings.Cut(command, " <")
 		f.Hint = strings.Join(append(strings.Fields("shoal "+words), "--help"), " ")
 	}
 	var e *shoal.Error
+	if errors.As(err, &e) {
+		f.RequestID = e.RequestID
+	}
 	if errors.As(err, &e) && e.Msg != "" {
 		f.Message = e.Msg
 		for _, field := range e.Fields {
@@ -116,6 +134,12 @@ func describe(command string, err error) failure {
 		}
 	}
 	return f
+}
+
+// firstWords returns the first n words of a command.
+func firstWords(command string, n int) string {
+	words := strings.Fields(command)
+	return strings.Join(words[:min(n, len(words))], " ")
 }
 
 // fail tells about err, if there is one, and returns the exit code.

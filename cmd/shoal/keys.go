@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/doctor"
 )
 
 type keysCmd struct {
@@ -12,10 +16,32 @@ type keysCmd struct {
 	Revoke keysRevokeCmd `cmd:"" help:"Make keys stop working at once."`
 }
 
-var keyHead = []string{"ID", "ROLE", "SESSION", "ENTITY", "NAME", "EXPIRES", "USED"}
+var keyHead = []string{"ID", "ROLE", "SESSION", "ENTITY", "NAME", "EXPIRES", "USED", "CREATED"}
 
-func keyRow(k shoal.Key) []string {
-	return []string{string(k.ID), string(k.Role), idOr(k.SessionID), idOr(k.EntityID), k.Name, timeOr(k.ExpiresAt, "never"), timeOr(k.LastUsedAt, "never")}
+func (o *output) keyRow(k shoal.Key) []string {
+	return []string{
+		string(k.ID), string(k.Role), idOr(k.SessionID), idOr(k.EntityID), k.Name,
+		o.when(k.ExpiresAt, "never"), o.when(k.LastUsedAt, "never"), o.when(&k.CreatedAt, "-"),
+	}
+}
+
+// when shows a time: to a person how far away it is, to a program the time itself.
+func (o *output) when(t *shoal.Time, none string) string {
+	if t == nil || !o.terminal {
+		return timeOr(t, none)
+	}
+	return away(time.Until(t.Time))
+}
+
+// away says how far away a moment is that comes after d, or is past if d is negative.
+func away(d time.Duration) string {
+	if d > time.Minute {
+		d = d.Round(time.Minute) // what is just given 30 days has 30 days
+	}
+	if d > 0 {
+		return "in " + doctor.Roughly(d)
+	}
+	return doctor.Roughly(-d) + " ago"
 }
 
 type keysListCmd struct{}
@@ -32,26 +58,52 @@ func (*keysListCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, k := range all.Items {
-		rows = append(rows, keyRow(k))
+		rows = append(rows, sh.output.keyRow(k))
 	}
 	return sh.output.table(all, keyHead, rows...)
 }
 
 type keysRevokeCmd struct {
-	ID []shoal.KeyID `arg:"" help:"The keys' ids, as keys ls shows them."`
+	ID  []shoal.KeyID `arg:"" help:"The keys' ids, as keys ls shows them."`
+	Yes bool          `help:"Also revoke the key that this command calls with." env:"-"`
 }
 
-// Run revokes keys, one after the other.
+// Run revokes keys, one after the other. One that fails keeps none of the others.
 func (c *keysRevokeCmd) Run(ctx context.Context, sh *shell) error {
 	admin, err := sh.admin()
 	if err != nil {
 		return err
 	}
+	me, err := admin.Me(ctx)
+	if err != nil {
+		return err
+	}
+	var failed []error
 	for _, id := range c.ID {
+		if id == me.KeyID && !c.Yes {
+			failed = append(failed, shoal.E("", kindUsage, fmt.Sprintf("%s is the key that this command calls with: add --yes to revoke it all the same", id)))
+			continue
+		}
 		if err := admin.RevokeKey(ctx, id); err != nil {
-			return err
+			var e *shoal.Error
+			if errors.As(err, &e) {
+				err = &shoal.Error{Kind: e.Kind, Msg: fmt.Sprintf("%s is not revoked: %s", id, e.Msg), Err: err}
+			}
+			failed = append(failed, err)
+			continue
 		}
 		sh.output.note("%s is revoked", id)
 	}
-	return nil
+	return sh.firstFailure(failed)
+}
+
+// firstFailure tells all failures but the first, and returns that one.
+func (sh *shell) firstFailure(failed []error) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	for _, err := range failed[1:] {
+		sh.output.failure(describe(sh.command, err))
+	}
+	return failed[0]
 }

@@ -29,23 +29,31 @@ import (
 // commands is the grammar of the command line.
 type commands struct {
 	globals
-	Serve     serveCmd     `cmd:"" help:"Run the server."`
-	Console   consoleCmd   `cmd:"" help:"Make a link that opens the console in a browser and signs in there, once."`
-	MCP       mcpCmd       `cmd:"" name:"mcp" help:"Connect a program that speaks MCP over its standard input and output to a server."`
-	Send      sendCmd      `cmd:"" help:"Post a message."`
-	Chat      chatCmd      `cmd:"" help:"Talk in a space: over the whole terminal, or in lines."`
-	Wait      waitCmd      `cmd:"" help:"Wait for messages, print them and acknowledge them."`
-	Tail      tailCmd      `cmd:"" help:"Follow what is said, in one space or in all."`
-	Spaces    spacesCmd    `cmd:"" help:"List, create, show and close spaces; add and remove members."`
-	Agents    agentsCmd    `cmd:"" help:"List the entities of the session; apply, show, trigger and remove hosted agents."`
-	Runs      runsCmd      `cmd:"" help:"List, show, follow, cancel and retry the runs of hosted agents."`
-	Approvals approvalsCmd `cmd:"" help:"List and answer what agents ask for."`
-	Plans     plansCmd     `cmd:"" help:"List, make and end the schedules of hosted agents."`
-	Usage     usageCmd     `cmd:"" help:"Show what model calls used and cost."`
-	Renderers renderersCmd `cmd:"" help:"List, push and remove the pages with which the console shows the calls of tools."`
-	Keys      keysCmd      `cmd:"" help:"List, create and revoke keys."`
-	Sessions  sessionsCmd  `cmd:"" help:"List and create sessions."`
-	Version   versionCmd   `cmd:"" help:"Print the version."`
+	Serve      serveCmd      `cmd:"" help:"Run the server."`
+	Console    consoleCmd    `cmd:"" help:"Make a link that opens the console in a browser and signs in there, once."`
+	Connect    connectCmd    `cmd:"" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI: make a key and print the entry for its configuration, or write it."`
+	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Connect a program that speaks MCP over its standard input and output to a server."`
+	Send       sendCmd       `cmd:"" help:"Post a message."`
+	Chat       chatCmd       `cmd:"" help:"Talk in a space: over the whole terminal, or in lines."`
+	Wait       waitCmd       `cmd:"" help:"Wait for messages, print them and acknowledge them."`
+	Tail       tailCmd       `cmd:"" help:"Follow what is said, in one space or in all."`
+	Search     searchCmd     `cmd:"" help:"Find messages by their words, by who sent them, where and when."`
+	Spaces     spacesCmd     `cmd:"" help:"List, create, show and close spaces; add and remove members."`
+	Agents     agentsCmd     `cmd:"" help:"List the entities of the session; apply, show, trigger and remove hosted agents."`
+	Runs       runsCmd       `cmd:"" help:"List, show, follow, cancel and retry the runs of hosted agents."`
+	Approvals  approvalsCmd  `cmd:"" help:"List and answer what agents ask for."`
+	Plans      plansCmd      `cmd:"" help:"List, make and end the schedules of hosted agents."`
+	Usage      usageCmd      `cmd:"" help:"Show what model calls used and cost."`
+	Renderers  renderersCmd  `cmd:"" help:"List, push and remove the pages with which the console shows the calls of tools."`
+	Keys       keysCmd       `cmd:"" help:"List, create and revoke keys."`
+	Sessions   sessionsCmd   `cmd:"" help:"List and create sessions."`
+	Export     exportCmd     `cmd:"" help:"Write a session with everything in it as JSON lines."`
+	Import     importCmd     `cmd:"" help:"Make a session of what export has written, here or on another server."`
+	Doctor     doctorCmd     `cmd:"" help:"Look whether the server, what it stands on and the way to it are well; say what to do where they are not."`
+	Bench      benchCmd      `cmd:"" help:"Measure a server as its callers see it: posts, wake-ups, waits and streams."`
+	Completion completionCmd `cmd:"" help:"Print what makes a shell complete commands, flags and the ids that there are."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Answer what could stand in the place of a word."`
 }
 
 func main() {
@@ -60,29 +68,69 @@ func run(args []string, in io.Reader, out, notes *os.File) int {
 
 	forgetEmpty()
 	var c commands
-	sh := &shell{globals: &c.globals, in: in, output: newOutput(out, notes)}
+	sh := &shell{globals: &c.globals, in: in, output: newOutput(out, notes), sources: new(sources)}
 	// Until the flags are parsed, this says how errors are told.
 	sh.output.json = slices.Contains(args, "--json") || os.Getenv("SHOAL_JSON") != ""
-	parser, err := kong.New(&c,
+	parser := newParser(&c, kong.Writers(out, notes), kong.Resolvers(sh.sources), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(sh))
+	chosen, err := parser.Parse(args)
+	if err != nil {
+		var meant *kong.Context
+		meant, err = usage(err)
+		sh.command = meant.Command()
+		return sh.fail(ctx, sh.sources.blame(meant, err))
+	}
+	sh.command = chosen.Command()
+	sh.sessionGiven = os.Getenv("SHOAL_SESSION") != "" ||
+		slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "session" })
+	sh.output.json, sh.output.quiet = c.JSON, c.Quiet
+	return sh.fail(ctx, sh.sources.blame(chosen, chosen.Run()))
+}
+
+// newParser returns the parser of the command line. Flags are looked up where they
+// were given, then in the environment, then by what options add.
+func newParser(c *commands, options ...kong.Option) *kong.Kong {
+	parser, err := kong.New(c, append(options,
 		kong.Name("shoal"),
 		kong.Description("A server in which agents and people talk, and its command line. Every flag can be given as SHOAL_FLAG in the environment, too."),
-		kong.Writers(out, notes),
 		kong.DefaultEnvars("SHOAL"),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(sh),
-	)
+		kong.ValueFormatter(flagHelp),
+	)...)
 	if err != nil {
 		panic(err) // the grammar above is wrong
 	}
-	chosen, err := parser.Parse(args)
-	if err != nil {
-		sh.command, err = usage(err)
-		return sh.fail(ctx, err)
+	hideSettings(parser.Model.Node)
+	return parser
+}
+
+// hideSettings leaves the settings of the server out of the help of the commands that
+// only want to know them.
+func hideSettings(root *kong.Node) {
+	known := settingNames(root)
+	for _, n := range root.Children {
+		for _, flag := range n.Flags {
+			flag.Hidden = flag.Hidden || n.Name == "doctor" && slices.Contains(known, flag.Name)
+		}
 	}
-	sh.command = chosen.Command()
-	sh.output.json, sh.output.quiet = c.JSON, c.Quiet
-	return sh.fail(ctx, chosen.Run())
+}
+
+// flagHelp is the help of a flag or argument, with its values and its default where
+// nothing else shows them.
+func flagHelp(v *kong.Value) string {
+	shown := *v
+	shown.Help = explained(v)
+	if v.Flag != nil && v.Flag.PlaceHolder != "" && v.Default != "" {
+		shown.Help = strings.TrimSuffix(shown.Help, ".") + " (default: " + v.Default + ")."
+	}
+	return kong.DefaultHelpValueFormatter(&shown)
+}
+
+// explained is the help of a value with those that it may have, unless it says them.
+func explained(v *kong.Value) string {
+	if v.Enum == "" || !slices.ContainsFunc(v.EnumSlice(), func(one string) bool { return !strings.Contains(v.Help, one) }) {
+		return v.Help
+	}
+	return v.Help + " One of " + strings.Trim(strings.Join(v.EnumSlice(), ", "), ", ") + "."
 }
 
 // forgetEmpty makes a variable that is set to nothing the same as none, as

@@ -89,7 +89,7 @@ func (o *output) minted(k shoal.Key) error {
 	if o.quiet && !o.json {
 		return o.write(line(*k.Secret) + "\n")
 	}
-	if err := o.table(k, append([]string{"KEY"}, keyHead...), append([]string{*k.Secret}, keyRow(k)...)); err != nil {
+	if err := o.table(k, append([]string{"KEY"}, keyHead...), append([]string{*k.Secret}, o.keyRow(k)...)); err != nil {
 		return err
 	}
 	o.note("the key is shown this once")

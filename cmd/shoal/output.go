@@ -179,6 +179,7 @@ const (
 // stateColours only repeat what the words say.
 var stateColours = map[string]colour{
 	"waiting": green, "running": yellow, "connected": green, "offline": dim, "closed": dim,
+	"ok": green, "warn": yellow, "fail": red,
 }
 
 func (o *output) paint(c colour, s string) string {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -157,19 +156,6 @@ func TestExitCodes(t *testing.T) {
 		}
 		if got := sh.fail(standing, err); want == interrupted && got != 1 {
 			t.Errorf("%v without a signal: exit code %d, want 1", err, got)
-		}
-	}
-}
-
-func TestTheLogShowsTimesLikeEverythingElse(t *testing.T) {
-	for want, set := range map[string]func(*output){
-		`^time=20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d\dZ level=INFO msg=hello at=x\n$`:                   func(*output) {},
-		`^{"time":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d\dZ","level":"INFO","msg":"hello","at":"x"}\n$`: func(o *output) { o.json = true },
-	} {
-		o, out, notes := outputs(set)
-		o.logger().Info("hello", "at", "x")
-		if got := notes.String(); !regexp.MustCompile(want).MatchString(got) || out.Len() > 0 {
-			t.Errorf("got %q, want %s", got, want)
 		}
 	}
 }

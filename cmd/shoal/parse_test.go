@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/app"
 )
 
@@ -33,6 +34,22 @@ func TestMoments(t *testing.T) {
 	}
 	if got, err := moment("--since", "2d", now, -1); err != nil || got.String() != "2026-11-18T10:00:00.000Z" {
 		t.Errorf("two days ago = %v, %v", got, err)
+	}
+}
+
+// People see how far away a time is, programs the time.
+func TestTimesByReader(t *testing.T) {
+	hour := shoal.At(time.Now().Add(-time.Hour))
+	month := shoal.At(time.Now().Add(30 * 24 * time.Hour))
+	person, program := &output{terminal: true}, &output{}
+	if past, next := person.when(&hour, "never"), person.when(&month, "never"); past != "1 h ago" || next != "in 30 days" {
+		t.Errorf("a person sees %q and %q", past, next)
+	}
+	if got := program.when(&hour, "never"); got != hour.String() {
+		t.Errorf("a program sees %q", got)
+	}
+	if got := person.when(nil, "never"); got != "never" {
+		t.Errorf("none is %q", got)
 	}
 }
 

@@ -26,7 +26,7 @@ func planRow(p shoal.Plan) []string {
 }
 
 type plansListCmd struct {
-	Agent shoal.EntityID `arg:"" help:"The agent."`
+	Agent shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
 }
 
 // Run lists the plans of an agent.
@@ -47,7 +47,7 @@ func (c *plansListCmd) Run(ctx context.Context, sh *shell) error {
 }
 
 type plansAddCmd struct {
-	Agent       shoal.EntityID `arg:"" help:"The agent."`
+	Agent       shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
 	Name        string         `arg:"" help:"The name of the plan; the agent learns it."`
 	Cron        string         `help:"When, again and again: minute, hour, day, month and weekday, such as '0 9 * * 1-5'." xor:"when" required:"" placeholder:"CRON"`
 	At          string         `help:"When, once: in 90m, in 2d or at a time such as 2027-01-31T09:00:00Z." xor:"when" required:"" placeholder:"WHEN"`

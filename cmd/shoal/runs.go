@@ -63,7 +63,7 @@ var runStates = []shoal.RunStatus{
 }
 
 type runsListCmd struct {
-	Agent  shoal.EntityID    `help:"Those of this agent only." placeholder:"ID"`
+	Agent  shoal.EntityID    `help:"Those of this agent only." placeholder:"ID" complete:"hosted"`
 	Status []shoal.RunStatus `help:"Those in these states only: queued, running, waiting_tool, waiting_reply, completed, failed, canceled." placeholder:"STATUS"`
 	Space  shoal.SpaceID     `help:"Those that a message of this space started, or that wrote to it." placeholder:"ID"`
 	Cause  shoal.TriggerType `name:"trigger" help:"Those that this started only: space_message, plan, service." enum:"space_message,plan,service," default:"" placeholder:"TYPE"`

@@ -10,7 +10,7 @@ import (
 )
 
 type agentsVersionsCmd struct {
-	ID shoal.EntityID `arg:"" help:"The agent."`
+	ID shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
 }
 
 // Run lists the versions of a configuration.
@@ -31,7 +31,7 @@ func (c *agentsVersionsCmd) Run(ctx context.Context, sh *shell) error {
 }
 
 type agentsPreviewCmd struct {
-	ID    shoal.EntityID `arg:"" optional:"" help:"The agent; without it, the one that the file is about."`
+	ID    shoal.EntityID `arg:"" optional:"" help:"The agent; without it, the one that the file is about." complete:"hosted"`
 	File  string         `help:"A configuration in JSON or YAML, or - for standard input, in place of the stored one." short:"f" placeholder:"FILE"`
 	Space shoal.SpaceID  `help:"Where the run would begin; without it, a service would start it." placeholder:"ID"`
 }

@@ -37,7 +37,7 @@ func (*sessionsListCmd) Run(ctx context.Context, sh *shell) error {
 }
 
 type sessionsCreateCmd struct {
-	ID   shoal.SessionID `arg:"" optional:"" help:"The id; without it, one is made."`
+	ID   shoal.SessionID `arg:"" optional:"" help:"The id; without it, one is made." complete:"-"`
 	Name string          `help:"The name to show; without it, the id." placeholder:"NAME"`
 }
 

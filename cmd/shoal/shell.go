@@ -20,6 +20,7 @@ type globals struct {
 	URL     string          `help:"Where the server is." default:"http://127.0.0.1:7462" placeholder:"URL"`
 	Key     string          `help:"The key that proves who calls. Without one, a server on this machine gets the admin key of the data directory." placeholder:"KEY"`
 	Data    string          `help:"The data directory (default: shoal in $XDG_DATA_HOME or ~/.local/share)." placeholder:"DIR"`
+	Config  string          `help:"The configuration file (default: shoal/config.yaml in $XDG_CONFIG_HOME or ~/.config)." placeholder:"FILE"`
 	Session shoal.SessionID `help:"The session." default:"default" placeholder:"ID"`
 	As      *shoal.EntityID `help:"Act as this entity (default: operator, with an admin key in the session default)." placeholder:"ID"`
 	JSON    bool            `help:"Print JSON, one object in a line, and no notes." name:"json"`
@@ -32,6 +33,9 @@ type shell struct {
 	command string // which one it is
 	in      io.Reader
 	output  *output
+	// sessionGiven says that the session is not just the default.
+	sessionGiven bool
+	sources      *sources
 }
 
 // dataDir returns the data directory.

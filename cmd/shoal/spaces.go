@@ -51,7 +51,7 @@ func memberIDs(s shoal.Space) string {
 
 type spacesCreateCmd struct {
 	Name   string           `arg:"" help:"The name to show."`
-	ID     shoal.SpaceID    `name:"id" help:"The id; without it, one is made." placeholder:"ID"`
+	ID     shoal.SpaceID    `name:"id" help:"The id; without it, one is made." placeholder:"ID" complete:"-"`
 	Member []shoal.EntityID `help:"Add these entities." short:"m" placeholder:"ID"`
 	Admin  shoal.EntityID   `help:"The agent that answers when nobody is mentioned." placeholder:"ID"`
 }

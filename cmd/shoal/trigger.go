@@ -13,7 +13,7 @@ import (
 )
 
 type agentsTriggerCmd struct {
-	ID             shoal.EntityID `arg:"" help:"The hosted agent."`
+	ID             shoal.EntityID `arg:"" help:"The hosted agent." complete:"hosted"`
 	Service        string         `arg:"" help:"Which service starts it; the agent learns the name."`
 	Payload        string         `arg:"" optional:"" help:"What the agent is given: a JSON value, or @FILE for one in a file."`
 	Wait           bool           `help:"Wait for the end of the run and print it; exits with 8 if it failed, with 9 if a person said no."`

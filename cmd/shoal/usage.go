@@ -11,7 +11,7 @@ import (
 
 type usageCmd struct {
 	By    []string       `help:"What to add up by: day, agent, model, run." enum:"day,agent,model,run" default:"day,agent,model" placeholder:"NAME"`
-	Agent shoal.EntityID `help:"Of this agent only." placeholder:"ID"`
+	Agent shoal.EntityID `help:"Of this agent only." placeholder:"ID" complete:"hosted"`
 	Of    shoal.RunID    `name:"run" help:"Of this run only." placeholder:"ID"`
 	Since string         `help:"From when on: 12h, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
 }

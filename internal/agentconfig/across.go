@@ -42,7 +42,7 @@ func (c *check) identity(config map[string]any, o Options) {
 		c.wrong("agent.id", "is required: give it here or by the name of the file")
 	case o.Fixed && id != string(o.ID):
 		c.wrong("agent.id", "is %s, but the config is for %s", quote(id), quote(string(o.ID)))
-	case id == string(shoal.System) || id == "." || id == ".." || !entityID.form.re.MatchString(id):
+	case id == string(shoal.System) || id == "." || id == ".." || !entityID.form.re().MatchString(id):
 		c.wrong("agent.id", "must be %s, and not system", entityID.form.says)
 	}
 }

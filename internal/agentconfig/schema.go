@@ -38,7 +38,7 @@ func (s shape) schema() map[string]any {
 		out["additionalProperties"] = s.items.schema()
 		out["maxProperties"] = s.most
 		if s.names != nil {
-			out["propertyNames"] = map[string]any{"pattern": s.names.re.String()}
+			out["propertyNames"] = map[string]any{"pattern": s.names.text}
 		}
 	case list:
 		out["type"], out["items"], out["maxItems"] = "array", s.items.schema(), s.most
@@ -84,7 +84,7 @@ func (s shape) textSchema(out map[string]any) {
 		out["minLength"] = s.least
 	}
 	if s.form != nil {
-		out["pattern"] = s.form.re.String()
+		out["pattern"] = s.form.text
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -57,11 +58,16 @@ type field struct {
 // pattern is a regular expression that JSON Schema and Go both understand, and
 // how it is said to people.
 type pattern struct {
-	re   *regexp.Regexp
+	text string
 	says string
+	// re is made when it is asked for: most programs that link this package read no
+	// config, and all of them start.
+	re func() *regexp.Regexp
 }
 
-func matching(re, says string) *pattern { return &pattern{regexp.MustCompile(re), says} }
+func matching(re, says string) *pattern {
+	return &pattern{text: re, says: says, re: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(re) })}
+}
 
 // walk checks a value and returns it with its defaults.
 func (c *check) walk(s shape, v any, path string) any {
@@ -188,7 +194,7 @@ func (c *check) table(s shape, in map[string]any, path string) any {
 	}
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		at := join(path, name)
-		if s.names != nil && !s.names.re.MatchString(name) {
+		if s.names != nil && !s.names.re().MatchString(name) {
 			c.wrong(at, "is no name of %s", s.names.says)
 		}
 		if v := c.walk(*s.items, in[name], at); v != nil {
@@ -222,7 +228,7 @@ func (c *check) text(s shape, v, path string) {
 		c.wrong(path, "must not be empty")
 	case float64(n) > s.most:
 		c.wrong(path, "has %d characters; at most %v are allowed", n, s.most)
-	case s.form != nil && !s.form.re.MatchString(v):
+	case s.form != nil && !s.form.re().MatchString(v):
 		c.wrong(path, "must be %s", s.form.says)
 	}
 	c.references(s, v, path)

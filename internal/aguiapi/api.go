@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // Options say what an [API] stands on. Hub and Auth are required and stay the
@@ -23,6 +22,9 @@ type Options struct {
 	Auth *auth.Authenticator
 	// Log receives every internal error once; nil discards them.
 	Log *slog.Logger
+	// Limits bounds the calls and streams of principals, together with those of the
+	// other faces; nil gives this face limit.DefaultBounds of its own.
+	Limits *limit.Principals
 	// Heartbeat is how often a stream gets a comment line and its key is looked at
 	// again, 15 s if zero.
 	Heartbeat time.Duration
@@ -35,9 +37,6 @@ type Options struct {
 // nothing that must be closed: streams end when the hub stops.
 type API struct {
 	Options
-
-	mu   sync.Mutex
-	open map[streamer]int
 }
 
 // New returns an API over these options.
@@ -47,7 +46,10 @@ func New(o Options) *API {
 	}
 	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
 	o.Patience = cmp.Or(o.Patience, 10*time.Second)
-	return &API{Options: o, open: map[streamer]int{}}
+	if o.Limits == nil {
+		o.Limits = limit.NewPrincipals(limit.DefaultBounds, nil)
+	}
+	return &API{Options: o}
 }
 
 // Handler serves /agui/{session}/{space}. Whatever else it is asked for, it answers
@@ -79,7 +81,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	defer a.leave(x.who)
+	defer a.Limits.Close(x.who)
 	defer x.close()
 	if err := x.ask(r.Context()); err != nil {
 		a.refuse(w, r, err)
@@ -89,7 +91,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	defer x.out.close()
 	if err := x.show(r); err != nil && r.Context().Err() == nil && !errors.Is(err, errGone) {
 		if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError && !errors.Is(err, hub.ErrStopping) {
-			a.Log.Error("a stream failed", "path", r.URL.Path, "error", err)
+			a.Log.Error("a stream failed", "request", guard.RequestID(w), "path", r.URL.Path, "error", err)
 		}
 		x.fail(err)
 	}
@@ -101,37 +103,8 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		err = shoal.E("aguiapi", shoal.Busy, "The server is stopping. Repeat the run in a moment.")
 	}
 	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {
-		a.Log.Error("a run of the protocol failed", "path", r.URL.Path, "error", err)
+		a.Log.Error("a run of the protocol failed", "request", guard.RequestID(w), "path", r.URL.Path, "error", err)
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	guard.WriteProblem(w, err)
-}
-
-// maxStreams is how many streams one principal may have open.
-const maxStreams = 20
-
-// streamer is a principal as far as streams are counted.
-type streamer struct {
-	session shoal.SessionID
-	scope   string
-}
-
-func (a *API) enter(who shoal.Principal) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	of := streamer{who.SessionID, who.Scope()}
-	if a.open[of] >= maxStreams {
-		return shoal.E("aguiapi", shoal.RateLimited, fmt.Sprintf("You have %d streams open, as many as one principal may. Close one first.", maxStreams))
-	}
-	a.open[of]++
-	return nil
-}
-
-func (a *API) leave(who shoal.Principal) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	of := streamer{who.SessionID, who.Scope()}
-	if a.open[of]--; a.open[of] == 0 {
-		delete(a.open, of)
-	}
 }

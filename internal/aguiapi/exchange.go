@@ -59,6 +59,9 @@ func (a *API) prepare(r *http.Request) (*exchange, error) {
 		API: a, who: who, session: shoal.SessionID(r.PathValue("session")), space: shoal.SpaceID(r.PathValue("space")),
 		roots: map[string]bool{}, runs: map[shoal.RunID]*followed{}, messages: map[shoal.MessageID]shoal.RunID{},
 	}
+	if err := a.Limits.Call(who); err != nil {
+		return nil, err
+	}
 	a.Auth.Called(who, x.session)
 	body := guard.Body(r)
 	if len(body) == 0 {
@@ -70,12 +73,12 @@ func (a *API) prepare(r *http.Request) (*exchange, error) {
 	if x.view, err = newProjection(x.in, body); err != nil {
 		return nil, err
 	}
-	if err := a.enter(who); err != nil {
+	if err := a.Limits.Open(who); err != nil {
 		return nil, err
 	}
 	if err := x.open(r.Context()); err != nil {
 		x.close()
-		a.leave(who)
+		a.Limits.Close(who)
 		return nil, err
 	}
 	return x, nil

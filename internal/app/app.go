@@ -35,8 +35,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/httpapi"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
+	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 	"github.com/shoal-dev/shoal/internal/tool"
@@ -44,6 +46,10 @@ import (
 
 // ErrDisk ends a server whose disk failed a commit.
 var ErrDisk = errors.New("the disk failed a commit; start the server again to recover")
+
+// failuresPerSecond is how many keys that do not work may come from one address a
+// second, for long.
+const failuresPerSecond = 10
 
 // stopWithin is how long Stop waits for handlers before it cuts them off.
 const stopWithin = 4 * time.Second
@@ -61,10 +67,15 @@ type Server struct {
 	mcp      *mcpapi.API
 	console  *console.Console
 	listener net.Listener
-	http     *http.Server
-	cut      context.CancelFunc
-	served   chan error
-	failed   chan error
+	metrics  *metrics.Set
+	limits   *limit.Principals
+	// figures serves the metrics alone, if somebody wants that.
+	figures   *http.Server
+	figuresAt string
+	http      *http.Server
+	cut       context.CancelFunc
+	served    chan error
+	failed    chan error
 }
 
 // Run starts a server and stops it when ctx ends, or when it fails.
@@ -74,6 +85,16 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	s.greet(ctx)
+	tuning, enough := context.WithCancel(ctx)
+	tuned := make(chan struct{})
+	go func() {
+		defer close(tuned)
+		tuneHeap(tuning)
+	}()
+	defer func() {
+		enough()
+		<-tuned
+	}()
 	select {
 	case <-ctx.Done():
 		s.config.Log.Info("stopping", "cause", context.Cause(ctx))
@@ -92,7 +113,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return nil, shoal.E("app.Start", shoal.InvalidArgument, "The data directory cannot be created: "+err.Error())
 	}
-	s := &Server{config: c, failed: make(chan error, 1), served: make(chan error, 1)}
+	s := &Server{config: c, failed: make(chan error, 1), served: make(chan error, 1), metrics: metrics.New()}
+	s.metrics.Process(c.Version)
+	s.limits = limit.NewPrincipals(c.bounds(), s.metrics)
 	defer func() {
 		if err != nil {
 			s.Stop()
@@ -114,12 +137,18 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 // open makes everything that stands behind the faces, and the first things in
 // it.
 func (s *Server) open(ctx context.Context) (err error) {
-	s.store, err = sqlstore.Open(ctx, sqlstore.Options{URL: s.config.Database, Log: s.config.Log, Fatal: s.fail})
+	s.store, err = sqlstore.Open(ctx, sqlstore.Options{URL: s.config.Database, Log: s.config.Log, Fatal: s.fail, Metrics: s.metrics})
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
+	keep, err := keepFor(s.config.KeepRequests)
+	if err != nil {
+		return err
+	}
 	s.Hub = hub.New(hub.Options{
-		Store: s.store, Bus: localbus.New(), Log: s.config.Log, NextTime: calendar.NextTime, FitsSchema: tool.Fits,
+		KeepRequests: keep,
+		Store:        s.store, Bus: localbus.New(), Log: s.config.Log, MaxWaits: s.config.MaxWaits, Metrics: s.metrics,
+		NextTime: calendar.NextTime, FitsSchema: tool.Fits,
 	})
 	if err := s.Hub.Start(ctx); err != nil {
 		return err
@@ -136,21 +165,22 @@ func (s *Server) protect() (err error) {
 	host, _, _ := net.SplitHostPort(c.Addr)
 	s.guard, err = guard.New(guard.Options{
 		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
-		Accept: httpapi.BodyTypes, Upload: httpapi.UploadLimit,
+		Accept: httpapi.BodyTypes, Upload: httpapi.UploadLimit, Metrics: s.metrics,
 	})
-	s.auth = auth.New(s.Hub, auth.Options{Off: c.AuthOff, Guard: s.guard})
+	s.auth = auth.New(s.Hub, auth.Options{Off: c.open(), Guard: s.guard, Failures: failuresPerSecond, Metrics: s.metrics})
 	return err
 }
 
 // listen builds the faces, puts the guard before them, and takes the address.
 func (s *Server) listen() (err error) {
 	c := s.config
-	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version})
+	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Metrics: s.metrics})
 	rest := httpapi.New(httpapi.Options{
-		Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview,
+		Ready: (&readiness{reachable: s.store.Reachable}).check,
+		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview,
 	})
 	s.console, err = console.New(console.Options{
-		Auth: s.auth, Guard: s.guard, Pages: console.Built(), Else: rest.Handler(), Open: c.AuthOff, Log: c.Log,
+		Auth: s.auth, Guard: s.guard, Pages: console.Built(), Else: rest.Handler(), Open: c.open(), Log: c.Log,
 	})
 	if err != nil {
 		return err
@@ -158,18 +188,24 @@ func (s *Server) listen() (err error) {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s.mcp.Handler())
 	mux.Handle("/sse", s.mcp.Handler())
-	mux.Handle("/agui/", aguiapi.New(aguiapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log}).Handler())
+	mux.Handle("/agui/", aguiapi.New(aguiapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits}).Handler())
 	mux.Handle("/v1/", rest.Handler())
 	mux.Handle("/", s.console.Handler())
 
 	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
 		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Is a server running already? Choose another with --addr.", c.Addr, err))
 	}
+	open := bounded(s.listener, s.metrics)
+	s.listener = open
+	if err := s.showMetrics(); err != nil {
+		_ = open.Close() // nobody has been served
+		return err
+	}
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
 		Handler: s.guard.Wrap(mux), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return base },
+		BaseContext: func(net.Listener) context.Context { return base }, ConnState: open.ended,
 	}
 	return nil
 }
@@ -199,6 +235,9 @@ func (s *Server) Stop() {
 		s.mcp.Stop()
 		<-shut
 		s.cut()
+	}
+	if s.figures != nil {
+		_ = s.figures.Close() // its readers come back
 	}
 	if s.store != nil {
 		if err := s.store.Close(); err != nil {

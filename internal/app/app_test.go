@@ -26,7 +26,7 @@ func TestRefusesWhatCannotWork(t *testing.T) {
 		"an unknown database":      {app.Config{Database: "mysql://x"}, "sqlite:// or postgres://"},
 		"a bus that is not there":  {app.Config{Bus: "nats://x"}, "--bus memory"},
 		"no address":               {app.Config{Addr: "nonsense"}, "host:port"},
-		"auth off for the network": {app.Config{Addr: "0.0.0.0:0", AuthOff: true}, "loopback"},
+		"auth off for the network": {app.Config{Addr: "0.0.0.0:0", Auth: "off"}, "loopback"},
 		"a network that is none":   {app.Config{AllowPrivate: []string{"10.0.0.0/8", "10.0.0.1"}}, "--allow-private 10.0.0.1"},
 		"a variable that is none":  {app.Config{AllowEnv: []string{"A B"}}, "--allow-env"},
 		"a vendor's key":           {app.Config{AllowEnv: []string{"OPENAI_API_KEY"}}, "--allow-env OPENAI_API_KEY"},

@@ -8,11 +8,15 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/logs"
 )
 
 // DefaultAddr is where a server listens unless told otherwise.
@@ -20,42 +24,78 @@ const DefaultAddr = "127.0.0.1:7462"
 
 // Config says how a server is run. Data is required, everything else has a
 // default.
+//
+// The fields with a help tag are the settings: such a field is all there is to a
+// setting. From its tags the command line makes the flag of `shoal serve`, the
+// variable SHOAL_…, the key of the configuration file, the line of --print-config
+// and the row in docs/operating.md (`make generate` writes that one). In a Config
+// that a program writes, a zero value stands for the default; a setting that can
+// be switched off does so with a word or a negative number.
+//
+// Tags: help (one line), default, enum, placeholder, name (if the field's own
+// with dashes does not do), and secret:"url" for an address that may hold a
+// password, which is shown without it.
 type Config struct {
-	// Addr is host:port; port 0 takes a free one.
-	Addr string
 	// Data is the directory of the admin key and, by default, the database. It is
 	// created if missing.
-	Data string
+	Data string `kong:"-"`
+	// Addr is host:port; port 0 takes a free one.
+	Addr string `help:"Where to listen; port 0 takes a free one." default:"127.0.0.1:7462" placeholder:"HOST:PORT"`
 	// Database is sqlite://PATH, by default shoal.db in Data, or postgres://….
-	Database string
+	Database string `help:"sqlite://PATH (default: shoal.db in the data directory) or postgres://USER:PASSWORD@HOST/NAME." placeholder:"URL" secret:"url"`
 	// Bus is memory, the default and for now the only one.
-	Bus string
-	// AuthOff lets everybody in who can reach the server; on loopback only.
-	AuthOff bool
+	Bus string `help:"How several servers tell each other what happens: memory, there is only one." default:"memory"`
+	// Auth off lets everybody in who can reach the server; on loopback only.
+	Auth string `help:"off lets everybody on this machine act as anybody; refused unless the address is loopback." enum:"on,off" default:"on"`
 	// AllowOrigins and AllowHosts widen what the guard lets through.
-	AllowOrigins []string
-	AllowHosts   []string
+	AllowOrigins []string `name:"allow-origin" help:"Let web pages of these origins in; may be repeated." placeholder:"ORIGIN"`
+	AllowHosts   []string `name:"allow-host" help:"Answer to these names only (default: loopback names on a loopback address, else any); may be repeated." placeholder:"HOST"`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
 	// request tools and MCP servers of agents may call; none by default.
-	AllowPrivate []string
+	AllowPrivate []string `help:"Let request tools and MCP servers of agents reach these loopback and private networks, such as 10.1.0.0/16; may be repeated." placeholder:"CIDR"`
 	// AllowEnv names the variables of the environment that agent configs may refer
 	// to as ${env.NAME}; none by default. The server's own and the keys of the model
 	// vendors are refused.
-	AllowEnv []string
+	AllowEnv []string `help:"Let agent configs refer to these variables of the environment as ${env.NAME}; may be repeated; never a key of a model and no SHOAL_ one." placeholder:"NAME"`
+	// MaxCallsPerSecond is how many calls a second one entity or service may make for
+	// long, ten times as many at once; negative is no limit. Admins have none.
+	MaxCallsPerSecond int `help:"How many calls a second one entity or service may make for long, and ten times as many at once; -1 is no limit. Admins have none." default:"1000"`
+	// MaxWaits and MaxStreams bound what is open in this server.
+	MaxWaits   int `help:"How many waits may be open at once." default:"20000"`
+	MaxStreams int `help:"How many streams of server-sent events may be open at once; one caller may have 20." default:"10000"`
+	// KeepRequests is how long is kept what models were sent for a run, from its end
+	// on: 30d, 12h, or forever.
+	KeepRequests string `help:"How long to keep what models were sent for a run, from its end on, such as 30d or 12h; forever keeps it." default:"30d" placeholder:"TIME"`
+	// MetricsAddr is host:port of a listener for /metrics that wants no key; empty is
+	// none.
+	MetricsAddr string `help:"Answer /metrics there without a key, too; on the server's own address an admin key reads it." placeholder:"HOST:PORT"`
+	// LogFormat and LogLevel say how Log was made; see internal/logs.
+	LogFormat string `help:"How lines of the log look." enum:"text,json" default:"text"`
+	LogLevel  string `help:"The least that is logged: at debug a line for every call." enum:"debug,info,warn,error" default:"info"`
 	// Keys looks up the keys of the model vendors by the names of their variables;
 	// nil is the environment.
-	Keys func(name string) string
+	Keys func(name string) string `kong:"-"`
 	// Version is what the server says it is.
-	Version string
+	Version string `kong:"-"`
 	// Log receives what an operator should know; nil discards it.
-	Log *slog.Logger
+	Log *slog.Logger `kong:"-"`
 	// Out receives the lines that greet whoever started the server; nil discards
 	// them. Command is how that person runs the command line.
-	Out     io.Writer
-	Command string
+	Out     io.Writer `kong:"-"`
+	Command string    `kong:"-"`
 
 	private []netip.Prefix // AllowPrivate
 }
+
+// Check returns what is wrong with a configuration, as Start would, and touches
+// nothing.
+func (c Config) Check() error {
+	_, err := c.complete()
+	return err
+}
+
+// open reports whether nobody needs a key.
+func (c Config) open() bool { return c.Auth == "off" }
 
 // complete fills in the defaults and refuses what cannot work.
 func (c Config) complete() (Config, error) {
@@ -63,11 +103,9 @@ func (c Config) complete() (Config, error) {
 	if c.Data == "" {
 		return c, shoal.E(op, shoal.InvalidArgument, "No data directory was given: set --data.")
 	}
-	if c.Addr == "" {
-		c.Addr = DefaultAddr
-	}
+	c.defaults()
 	if c.Database == "" {
-		c.Database = "sqlite://" + filepath.Join(c.Data, "shoal.db")
+		c.Database = DefaultDatabase(c.Data)
 	}
 	if !strings.HasPrefix(c.Database, "sqlite://") && !strings.HasPrefix(c.Database, "postgres://") && !strings.HasPrefix(c.Database, "postgresql://") {
 		return c, shoal.E(op, shoal.InvalidArgument, "--database must start with sqlite:// or postgres://.")
@@ -79,7 +117,13 @@ func (c Config) complete() (Config, error) {
 	if err != nil {
 		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--addr %s is no host:port, such as %s.", c.Addr, DefaultAddr))
 	}
-	if c.AuthOff && !Loopback(host) {
+	if _, err := keepFor(c.KeepRequests); err != nil {
+		return c, err
+	}
+	if c.Auth != "on" && c.Auth != "off" {
+		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--auth %s is neither on nor off.", c.Auth))
+	}
+	if c.open() && !Loopback(host) {
 		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--auth off lets everybody in and is allowed on loopback only, not on %s.", c.Addr))
 	}
 	if err := c.allowed(); err != nil {
@@ -94,6 +138,15 @@ func (c Config) complete() (Config, error) {
 	if c.Out == nil {
 		c.Out = io.Discard
 	}
+	if c.MaxWaits < 1 || c.MaxStreams < 1 {
+		return c, shoal.E(op, shoal.InvalidArgument, "--max-waits and --max-streams must be at least 1.")
+	}
+	if c.MetricsAddr != "" {
+		if _, _, err := net.SplitHostPort(c.MetricsAddr); err != nil {
+			return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--metrics-addr %s is no host:port, such as 127.0.0.1:9464.", c.MetricsAddr))
+		}
+	}
+	c.Log = logs.Redacting(c.Log, c.secrets())
 	if c.Version == "" {
 		c.Version = "dev"
 	}
@@ -101,6 +154,51 @@ func (c Config) complete() (Config, error) {
 		c.Command = "shoal"
 	}
 	return c, nil
+}
+
+// DefaultDatabase is the database of a data directory.
+func DefaultDatabase(data string) string { return "sqlite://" + filepath.Join(data, "shoal.db") }
+
+// defaults gives the settings that are not set the defaults of their tags.
+func (c *Config) defaults() {
+	fields := reflect.ValueOf(c).Elem()
+	for i := range fields.NumField() {
+		text, has := fields.Type().Field(i).Tag.Lookup("default")
+		field := fields.Field(i)
+		if !has || !field.IsZero() {
+			continue
+		}
+		if err := setText(field, text); err != nil {
+			panic(err) // the tags above are wrong
+		}
+	}
+}
+
+// setText sets a field to what text says, in the way in which the command line
+// reads it.
+func setText(field reflect.Value, text string) (err error) {
+	switch field.Interface().(type) {
+	case time.Duration:
+		var d time.Duration
+		d, err = time.ParseDuration(text)
+		field.SetInt(int64(d))
+		return err
+	}
+	switch field.Kind() {
+	case reflect.String:
+		field.SetString(text)
+	case reflect.Int, reflect.Int64:
+		var n int64
+		n, err = strconv.ParseInt(text, 10, 64)
+		field.SetInt(n)
+	case reflect.Float64:
+		var n float64
+		n, err = strconv.ParseFloat(text, 64)
+		field.SetFloat(n)
+	default:
+		err = fmt.Errorf("a setting of type %s has no default in a tag", field.Type())
+	}
+	return err
 }
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

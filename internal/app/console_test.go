@@ -212,7 +212,7 @@ func TestConsoleStreamEndsWithItsKey(t *testing.T) {
 // Where nobody has to sign in, the greeting says the plain address, and a browser
 // may go on at once.
 func TestConsoleWithoutSigningIn(t *testing.T) {
-	g := greet(t, app.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), AuthOff: true})
+	g := greet(t, app.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Auth: "off"})
 	if g.lines[3] != "  "+g.url+"/" {
 		t.Errorf("the greeting begins\n%s", strings.Join(g.lines, "\n"))
 	}

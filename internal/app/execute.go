@@ -16,7 +16,7 @@ func (s *Server) execute(ctx context.Context) (err error) {
 		return err
 	}
 	s.executor, err = run.New(run.Options{
-		Hub: s.Hub, Log: s.config.Log, Network: s.network, Env: s.config.env, Keys: s.config.Keys,
+		Hub: s.Hub, Log: s.config.Log, Metrics: s.metrics, Network: s.network, Env: s.config.env, Keys: s.config.Keys,
 		// A database in a file belongs to one server; what the one before left is free.
 		Alone: strings.HasPrefix(s.config.Database, "sqlite://"),
 	})

@@ -24,8 +24,8 @@ const (
 	Approvals shoal.SpaceID = "approvals"
 )
 
-// keyFile is where the admin key of a data directory lies.
-const keyFile = "admin.key"
+// KeyFile is the name of the file in a data directory that holds the admin key.
+const KeyFile = "admin.key"
 
 // local is the principal of whoever owns the data directory.
 var local = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "local"}
@@ -70,13 +70,13 @@ func (s *Server) first(ctx context.Context) error {
 // adminKey makes sure that the key in the data directory works, and that there
 // is one.
 func adminKey(ctx context.Context, h *hub.Hub, data string) error {
-	path := filepath.Join(data, keyFile)
+	path := filepath.Join(data, KeyFile)
 	raw, err := os.ReadFile(path)
 	secret := strings.TrimSpace(string(raw))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		secret = auth.NewSecret()
-		err = os.WriteFile(path, []byte(secret+"\n"), 0o600)
+		err = writeKey(path, secret)
 	case err == nil && len(secret) < sha256.Size:
 		err = errors.New("it holds no key; delete it to get a new one")
 	}
@@ -86,10 +86,31 @@ func adminKey(ctx context.Context, h *hub.Hub, data string) error {
 	return h.Keys.Adopt(ctx, "data directory", auth.Hash(secret))
 }
 
+// writeKey makes the key file. After a power cut it is there with the key in it, or
+// not at all: half a file would keep the server from starting.
+func writeKey(path, secret string) error {
+	made, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = made.WriteString(secret + "\n")
+	if err = errors.Join(err, made.Sync(), made.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
 // ReadAdminKey returns the admin key of a data directory, or an error of kind
 // NotFound when there is none that the caller may read.
 func ReadAdminKey(data string) (string, error) {
-	raw, err := os.ReadFile(filepath.Join(data, keyFile))
+	raw, err := os.ReadFile(filepath.Join(data, KeyFile))
 	if err != nil {
 		return "", &shoal.Error{Op: "app.ReadAdminKey", Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no readable admin key in %s.", data), Err: err}
 	}

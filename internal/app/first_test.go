@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/apptest"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -248,16 +249,7 @@ func untilEvent(t *testing.T, follower *hub.Follower, what shoal.EventType) {
 
 // An agent config may refer to the variables that the operator names.
 func TestAllowedVariables(t *testing.T) {
-	data := t.TempDir()
-	s, err := app.Start(t.Context(), app.Config{Data: data, Addr: "127.0.0.1:0", AllowEnv: []string{"KB"}, Keys: func(string) string { return "" }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Stop()
-	key, err := app.ReadAdminKey(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, key := apptest.Run(t, app.Config{AllowEnv: []string{"KB"}})
 	admin, err := client.New(client.Options{URL: s.URL(), Key: key})
 	if err != nil {
 		t.Fatal(err)

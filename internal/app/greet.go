@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
 // greet prints what somebody who has just started a server needs to go on:
@@ -25,15 +24,18 @@ func (s *Server) greet(ctx context.Context) {
 		"",
 	}
 	lines = append(lines, s.invite(command)...)
+	if at := s.MetricsURL(); at != "" {
+		lines = append(lines, "  metrics "+at)
+	}
 	lines = append(lines,
 		"  MCP   "+url+"/mcp",
 		"  REST  "+url+"/v1    (reference: "+url+"/docs)",
 		"  AG-UI "+url+"/agui/SESSION/SPACE",
-		"  data  "+c.Data+"    (admin key: "+filepath.Join(c.Data, keyFile)+")",
+		"  data  "+c.Data+"    (admin key: "+filepath.Join(c.Data, KeyFile)+")",
 		"",
 	)
 	lines = append(lines, s.firstWords(ctx, command)...)
-	if c.AuthOff {
+	if c.open() {
 		lines = append(lines,
 			"Anybody on this machine may act as anybody: --auth off. Connect an agent of yours called scout:",
 			"  claude mcp add --transport http shoal '"+url+"/mcp?agent=scout'",
@@ -44,6 +46,7 @@ func (s *Server) greet(ctx context.Context) {
 			"Connect an agent of yours called scout, with its own key, to the space \"welcome\":",
 			"  SCOUT_KEY=$("+command+" keys create --entity scout --join welcome -q)",
 			"  claude mcp add --transport http shoal "+url+"/mcp --header \"Authorization: Bearer $SCOUT_KEY\"",
+			"Or let `"+command+" connect CLIENT --write` do both, for claude-code, codex, cursor, vscode and gemini-cli.",
 			"Other MCP clients take the same URL and header.",
 		)
 	}
@@ -86,16 +89,13 @@ func (s *Server) firstWords(ctx context.Context, command string) []string {
 	if errors.Is(err, shoal.NotFound) {
 		return nil
 	}
-	var config *agentconfig.Config
-	if err == nil {
-		config, err = agentconfig.Load(stored.Config)
-	}
 	if err != nil {
 		s.config.Log.Error("the first agent cannot be read", "agent", ShopAgent, "error", err)
 		return nil
 	}
-	lines := []string{fmt.Sprintf("The agent %s in the space \"welcome\" answers with %s of %s.", ShopAgent, config.Model.Name, config.Model.Provider)}
-	if config.Model.Provider == scripted {
+	has := modelOf(stored.Config)
+	lines := []string{fmt.Sprintf("The agent %s in the space \"welcome\" answers with %s of %s.", ShopAgent, has.Name, has.Provider)}
+	if has.Provider == scripted {
 		lines = []string{
 			fmt.Sprintf("The agent %s in the space \"welcome\" plays a script, one story. For a model that thinks, set one of", ShopAgent),
 			"OPENAI_API_KEY, ANTHROPIC_API_KEY and GEMINI_API_KEY and start the server again.",

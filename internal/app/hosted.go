@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
@@ -17,7 +18,10 @@ import (
 const ShopAgent shoal.EntityID = "shop-agent"
 
 //go:embed shop-agent.yaml
-var shopAgent []byte
+var shopAgent string
+
+// shopModel is the model in it, whose place that of another form takes.
+const shopModel = "model:\n  provider: openai\n  name: gpt-6-luna\n"
 
 //go:embed shopping.script
 var shopping string
@@ -34,6 +38,15 @@ var vendors = []struct {
 	{[]string{"OPENAI_API_KEY"}, "openai", "gpt-6-luna"},
 	{[]string{"ANTHROPIC_API_KEY"}, "anthropic", "claude-haiku-5-5"},
 	{[]string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, "google", "gemini-3.5-flash-lite"},
+}
+
+// ModelKeys lists the variables that hold the keys of model vendors.
+func ModelKeys() []string {
+	var all []string
+	for _, v := range vendors {
+		all = append(all, v.keys...)
+	}
+	return all
 }
 
 // model is a config's model, as far as it differs between the forms of the first
@@ -68,20 +81,12 @@ func present(keys func(name string) string) model {
 
 // configOf returns the first agent's config with a model.
 func configOf(m model) (*agentconfig.Config, error) {
-	config, err := agentconfig.Decode(shopAgent, agentconfig.Options{})
+	text, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(config.Canonical(), &fields); err != nil {
-		return nil, err
-	}
-	fields["model"] = m
-	text, err := json.Marshal(fields)
-	if err != nil {
-		return nil, err
-	}
-	return agentconfig.Decode(text, agentconfig.Options{})
+	config := strings.Replace(shopAgent, shopModel, "model: "+string(text)+"\n", 1) // JSON is YAML, too
+	return agentconfig.Decode([]byte(config), agentconfig.Options{})
 }
 
 // host makes the first agent, or gives it another model; who has it already keeps
@@ -111,14 +116,26 @@ func (s *Server) followKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range models() {
-		config, err := configOf(m)
-		if err != nil {
-			return err
-		}
-		if config.Hash() == stored.Hash {
-			return s.host(ctx, present(s.config.Keys))
-		}
+	// Most starts find nothing to do, and are not to wait for configs to be read.
+	has, want := modelOf(stored.Config), present(s.config.Keys)
+	i := slices.IndexFunc(models(), has.is)
+	if i < 0 || has.is(want) {
+		return nil
 	}
-	return nil
+	config, err := configOf(models()[i])
+	if err != nil || config.Hash() != stored.Hash {
+		return err
+	}
+	return s.host(ctx, want)
 }
+
+// modelOf returns which model a stored config names.
+func modelOf(config json.RawMessage) model {
+	var c struct {
+		Model model `json:"model"`
+	}
+	_ = json.Unmarshal(config, &c) // it was checked when it was stored
+	return c.Model
+}
+
+func (m model) is(other model) bool { return m.Provider == other.Provider && m.Name == other.Name }

@@ -32,16 +32,7 @@ type Server struct {
 // Start runs a server until the test ends.
 func Start(t *testing.T) *Server {
 	t.Helper()
-	data := t.TempDir()
-	running, err := app.Start(t.Context(), app.Config{Data: data, Addr: "127.0.0.1:0", Keys: func(string) string { return "" }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(running.Stop)
-	key, err := app.ReadAdminKey(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	running, key := Run(t, app.Config{})
 	admin, err := client.New(client.Options{URL: running.URL(), Key: key, As: shoal.Operator})
 	if err != nil {
 		t.Fatal(err)
@@ -53,16 +44,48 @@ func Start(t *testing.T) *Server {
 	return s
 }
 
+// Run runs the server that config describes until the test ends, and returns it with
+// its admin's key. What config leaves open is as in Start: a free port, a directory
+// of the test, no key of a model vendor.
+func Run(t *testing.T, config app.Config) (running *app.Server, key string) {
+	t.Helper()
+	if config.Addr == "" {
+		config.Addr = "127.0.0.1:0"
+	}
+	if config.Data == "" {
+		config.Data = t.TempDir()
+	}
+	if config.Keys == nil {
+		config.Keys = func(string) string { return "" }
+	}
+	running, err := app.Start(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(running.Stop)
+	if key, err = app.ReadAdminKey(config.Data); err != nil {
+		t.Fatal(err)
+	}
+	return running, key
+}
+
 // Agent makes an agent that is a member of the space welcome, and returns its
 // key.
 func (s *Server) Agent(id shoal.EntityID) string {
 	s.t.Helper()
-	key, err := s.Admin.CreateKey(s.t.Context(), shoal.NewKey{Role: shoal.RoleEntity, EntityID: id})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	key := Key(s.t, s.Admin, id)
 	if _, err := s.Operator.AddMember(s.t.Context(), app.Welcome, id); err != nil {
 		s.t.Fatal(err)
+	}
+	return key
+}
+
+// Key mints a key for an entity, which it makes if there is none, and returns it.
+func Key(t *testing.T, admin *client.Client, id shoal.EntityID) string {
+	t.Helper()
+	key, err := admin.CreateKey(t.Context(), shoal.NewKey{Role: shoal.RoleEntity, EntityID: id})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return *key.Secret
 }

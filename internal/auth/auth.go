@@ -31,6 +31,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/limit"
+	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
 // Headers and parameters that name an actor.
@@ -49,6 +51,12 @@ type Options struct {
 	// Guard knows the server's own pages. Without it no cookie counts, and nobody
 	// can sign in or out.
 	Guard *guard.Guard
+	// Failures is how many keys that do not work may come from one address a
+	// second, for ever, and ten times as many at once; 0 means no limit. Above it,
+	// keys from there that have not worked before are refused unseen.
+	Failures float64
+	// Metrics counts who was not let in; nil is allowed.
+	Metrics *metrics.Set
 }
 
 // Authenticator recognises callers. It is safe for concurrent use.
@@ -56,6 +64,9 @@ type Authenticator struct {
 	hub   *hub.Hub
 	off   bool
 	guard *guard.Guard
+
+	failures *limit.Rates[string] // of addresses
+	refused  metrics.Counters
 
 	mu    sync.RWMutex
 	known map[string]knownKey
@@ -79,11 +90,17 @@ type madeEntity struct {
 const (
 	knownFor = 2 * time.Second
 	knownMax = 20_000
+	// addresses is how many addresses of failures are remembered at least.
+	addresses = 10_000
 )
 
 // New returns an Authenticator over the keys of h.
 func New(h *hub.Hub, o Options) *Authenticator {
-	return &Authenticator{hub: h, off: o.Off, guard: o.Guard, known: map[string]knownKey{}, made: map[madeEntity]int64{}}
+	return &Authenticator{
+		hub: h, off: o.Off, guard: o.Guard, known: map[string]knownKey{}, made: map[madeEntity]int64{},
+		failures: limit.NewRates[string](o.Failures, int(o.Failures*10), addresses),
+		refused:  o.Metrics.Counters("shoal_callers_refused_total", "Calls that were refused because of who made them or how often, by why.", "code"),
+	}
 }
 
 // NewSecret returns a secret that no other key has.
@@ -201,7 +218,8 @@ func actAs(who shoal.Principal, entity shoal.EntityID) (shoal.Principal, error) 
 }
 
 // bearer recognises the key of a request.
-func (a *Authenticator) bearer(r *http.Request) (shoal.Principal, error) {
+func (a *Authenticator) bearer(r *http.Request) (who shoal.Principal, err error) {
+	defer func() { a.count(err) }()
 	header := r.Header.Get("Authorization")
 	if header == "" {
 		if a.off {
@@ -214,14 +232,14 @@ func (a *Authenticator) bearer(r *http.Request) (shoal.Principal, error) {
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
 		return shoal.Principal{}, denied("The header Authorization must read \"Bearer KEY\".")
 	}
-	key, err := a.recognise(r.Context(), secret)
+	key, err := a.recognise(r, secret)
 	return principal(key), err
 }
 
 // recognise returns the key with this secret, if it works, and notes that it was
 // used.
-func (a *Authenticator) recognise(ctx context.Context, secret string) (shoal.Key, error) {
-	key, err := a.lookUp(ctx, Hash(secret))
+func (a *Authenticator) recognise(r *http.Request, secret string) (shoal.Key, error) {
+	key, err := a.try(r, Hash(secret))
 	if err != nil {
 		return shoal.Key{}, err
 	}

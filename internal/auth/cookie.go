@@ -43,7 +43,8 @@ func (a *Authenticator) visitor(r *http.Request, secret string) (shoal.Principal
 	if !a.guard.OwnPage(r) {
 		return shoal.Principal{}, notOwnPage()
 	}
-	key, err := a.recognise(r.Context(), secret)
+	key, err := a.recognise(r, secret)
+	a.count(err)
 	return principal(key), err
 }
 
@@ -64,7 +65,8 @@ func (a *Authenticator) cookieName(r *http.Request) string {
 // SignIn makes the browser of a request act with a key that a person has pasted,
 // and returns who that is. A key that does not work is Unauthenticated.
 func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret string) (shoal.Principal, error) {
-	key, err := a.recognise(r.Context(), secret)
+	key, err := a.recognise(r, secret)
+	a.count(err)
 	if err != nil {
 		return shoal.Principal{}, err
 	}

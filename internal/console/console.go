@@ -112,7 +112,7 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		err = shoal.E("console", shoal.Busy, "The server is stopping. Repeat the call in a moment.")
 	}
 	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {
-		c.Log.Error("a call failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		c.Log.Error("a call failed", "request", guard.RequestID(w), "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	guard.WriteProblem(w, err)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -66,27 +67,28 @@ func setReadDeadline(w http.ResponseWriter, deadline time.Time) {
 }
 
 // readBody checks the type of a body, reads it under the limits and scans it.
-// It returns a copy of the request with the body that was read; a request
-// without a body comes back as it is.
-func (g *Guard) readBody(w http.ResponseWriter, r *http.Request, mcp bool) (*http.Request, *shoal.Error) {
+// It returns a copy of the request with the body that was read, and the memory
+// that it holds of g.bodies, also when it fails; a request without a body comes
+// back as it is.
+func (g *Guard) readBody(w http.ResponseWriter, r *http.Request, mcp bool) (_ *http.Request, held int64, _ *shoal.Error) {
 	if err := checkCoding(w, r); err != nil {
-		return r, err
+		return r, 0, err
 	}
 	// A POST to MCP is a message or it is nothing.
 	if needed := mcp && r.Method == http.MethodPost; !hasBody(r) && !needed {
-		return r, nil
+		return r, 0, nil
 	}
 	json, err := g.checkType(r)
 	if err != nil {
-		return r, err
+		return r, 0, err
 	}
 	limit := int64(MaxBody)
 	if mcp {
 		limit = MaxMCPBody
 	}
-	data, err := readAll(r, limit)
+	data, held, err := g.bodies.readAll(r, limit)
 	if err != nil {
-		return r, err
+		return r, held, err
 	}
 	if hasBody(r) {
 		setReadDeadline(w, time.Time{})
@@ -94,14 +96,14 @@ func (g *Guard) readBody(w http.ResponseWriter, r *http.Request, mcp bool) (*htt
 	if json && (mcp || len(data) > 0) {
 		var wrong *shoal.Error
 		if errors.As(Scan(data, MaxDepth), &wrong) {
-			return r, wrong
+			return r, held, wrong
 		}
 	}
 	body := &wholeBody{data: data}
 	body.Reset(data)
 	read := *r
 	read.Body, read.ContentLength, read.TransferEncoding = body, int64(len(data)), nil
-	return &read, nil
+	return &read, held, nil
 }
 
 // checkCoding refuses compressed bodies: a small one can unfold to any size.
@@ -146,32 +148,66 @@ func (g *Guard) checkType(r *http.Request) (json bool, refusal *shoal.Error) {
 		"The body "+said+". Send "+strings.Join(types, " or ")+".")
 }
 
+// bodies is the memory of bodies that are being read or answered.
+type bodies struct {
+	most int64
+	held atomic.Int64
+}
+
+// smallBody is the size up to which a body finds place although large ones do not.
+const smallBody = 4 << 10
+
+// hold takes so many bytes, if they are there.
+func (b *bodies) hold(size int64) bool {
+	most := b.most
+	if size > smallBody {
+		most -= most / 4
+	}
+	if b.held.Add(size) > most {
+		b.held.Add(-size)
+		return false
+	}
+	return true
+}
+
+func (b *bodies) release(size int64) {
+	if size > 0 {
+		b.held.Add(-size)
+	}
+}
+
 // readAll reads the body of a request, which may have at most limit bytes. Its
-// memory grows with what has arrived, not with what was announced.
-func readAll(r *http.Request, limit int64) ([]byte, *shoal.Error) {
+// memory grows with what has arrived, not with what was announced. held is what
+// was taken for it, whether it fails or not.
+func (b *bodies) readAll(r *http.Request, limit int64) (data []byte, held int64, _ *shoal.Error) {
 	const op = "guard.readAll"
 	if r.ContentLength > limit {
-		return nil, tooLarge(op, limit)
+		return nil, 0, tooLarge(op, limit)
 	}
 	const most = 64 << 10
-	first := int64(512) // of a body that is not announced
+	next, whole := int64(512), limit+1 // of a body that is not announced
 	if r.ContentLength >= 0 {
-		first = min(r.ContentLength+1, most) // one more, where the end is told by a read of its own
+		whole = r.ContentLength + 1 // one more, where the end is told by a read of its own
+		next = min(whole, most)
 	}
-	data := make([]byte, 0, first)
 	for {
+		if len(data) == cap(data) {
+			if !b.hold(next) {
+				return nil, held, shoal.E(op, shoal.Busy, "The server is reading more at once than it has memory for; nothing was done. Try again in a moment.")
+			}
+			held += next
+			data = append(make([]byte, 0, int64(len(data))+next), data...)
+			next = min(int64(cap(data)), whole-int64(cap(data)))
+		}
 		n, err := r.Body.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		switch {
 		case int64(len(data)) > limit:
-			return nil, tooLarge(op, limit)
+			return nil, held, tooLarge(op, limit)
 		case err == io.EOF:
-			return data, nil
+			return data, held, nil
 		case err != nil:
-			return nil, cutShort(op, err, BodyTime)
-		}
-		if len(data) == cap(data) {
-			data = slices.Grow(data, len(data))
+			return nil, held, cutShort(op, err, BodyTime)
 		}
 	}
 }

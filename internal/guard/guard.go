@@ -20,7 +20,9 @@
 //     body costs no memory before its sender is known;
 //   - the call came from no web page of another origin that is not allowed;
 //   - r.Context() ends when the client goes away, since nothing of the request
-//     is left unread, and no read deadline is left behind.
+//     is left unread, and no read deadline is left behind;
+//   - the answer has the header X-Request-Id, the client's own if it sent one that
+//     is fit, and [RequestID] returns it.
 //
 // A refused request never reaches the handler. Its answer is written whole: a
 // problem document of RFC 9457, or on an MCP path a JSON-RPC error object.
@@ -29,11 +31,13 @@
 package guard
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
 // Options says whom a [Guard] lets through. The zero value is the strictest:
@@ -66,6 +70,12 @@ type Options struct {
 	// with UploadTime to arrive. [Body] returns nil for it. A nil Upload means that
 	// there are none. It must be safe for concurrent use.
 	Upload func(r *http.Request) int64
+	// MaxBodies is how many bytes of bodies, uploads apart, may be in memory at
+	// once, 256 MiB if zero. What is beyond is refused with Busy. Bodies of more
+	// than 4 KiB leave a quarter of it to the small ones.
+	MaxBodies int64
+	// Metrics counts what is refused here; nil is allowed.
+	Metrics *metrics.Set
 }
 
 // Guard is the gate that [New] makes. It is safe for concurrent use and holds
@@ -77,12 +87,17 @@ type Guard struct {
 	mcpPaths []string
 	accept   func(r *http.Request) []string
 	upload   func(r *http.Request) int64
+	bodies   bodies
+	refused  metrics.Counters
 }
 
 // New returns a Guard with these options, or an error of kind InvalidArgument
 // that names the first host, origin or path among them that cannot be right.
 func New(opts Options) (*Guard, error) {
 	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, accept: opts.Accept, upload: opts.Upload}
+	g.bodies.most = cmp.Or(opts.MaxBodies, 256<<20)
+	g.refused = opts.Metrics.Counters("shoal_requests_refused_total", "Requests that were refused before it was known who calls, by why.", "code")
+	opts.Metrics.GaugeFunc("shoal_body_bytes", "Memory of the bodies of requests that are being read or answered.", func() float64 { return float64(g.bodies.held.Load()) })
 	for _, entry := range opts.AllowHosts {
 		name, port, ok := splitHost(entry)
 		if !ok || name == "" || strings.ContainsAny(entry, "/*@ ") {
@@ -112,6 +127,7 @@ func New(opts Options) (*Guard, error) {
 // connection for ever.
 func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name(w, r)
 		mcp := g.isMCP(r.URL.Path)
 		if hasBody(r) {
 			limitTime(w)
@@ -121,9 +137,11 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			if mcp {
 				status = http.StatusForbidden
 			}
-			refuse(w, r, mcp, status, err)
+			g.refuse(w, r, mcp, status, err)
 			return
 		}
+		held := int64(0)
+		defer func() { g.bodies.release(held) }()
 		err := g.checkOrigin(r, mcp)
 		if limit := g.uploadLimit(r, mcp); limit > 0 && err == nil {
 			if err = checkUpload(w, r, limit); err == nil {
@@ -131,10 +149,10 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 				return
 			}
 		} else if err == nil {
-			r, err = g.readBody(w, r, mcp)
+			r, held, err = g.readBody(w, r, mcp)
 		}
 		if err != nil {
-			refuse(w, r, mcp, Status(err.Kind), err)
+			g.refuse(w, r, mcp, Status(err.Kind), err)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -150,7 +168,8 @@ func (g *Guard) isMCP(path string) bool {
 }
 
 // refuse answers a request in the words of its protocol.
-func refuse(w http.ResponseWriter, r *http.Request, mcp bool, status int, err *shoal.Error) {
+func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, mcp bool, status int, err *shoal.Error) {
+	g.refused.With(string(err.Kind)).Add(1)
 	hearOut(r)
 	if mcp {
 		writeRPCError(w, status, err)

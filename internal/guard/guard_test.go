@@ -247,7 +247,11 @@ func TestReadsIntoSmallMemory(t *testing.T) {
 		{2, 2, 64}, {-1, 2, 512}, {MaxMCPBody, 2, 64 << 10}, {MaxMCPBody, MaxMCPBody, 2 * MaxMCPBody},
 	} {
 		r := &http.Request{ContentLength: tt.announced, Body: io.NopCloser(strings.NewReader(strings.Repeat("x", int(tt.sent))))}
-		data, err := readAll(r, MaxMCPBody)
+		memory := bodies{most: 8 << 20}
+		data, held, err := memory.readAll(r, MaxMCPBody)
+		if held != memory.held.Load() || held < int64(cap(data)) {
+			t.Errorf("of %d announced bytes: %d are held, of them %d known, for %d", tt.announced, memory.held.Load(), held, cap(data))
+		}
 		if err != nil || int64(len(data)) != tt.sent || int64(cap(data)) > tt.most {
 			t.Errorf("of %d announced bytes %d came: readAll holds %d in %d, %v, want at most %d", tt.announced, tt.sent, len(data), cap(data), err, tt.most)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -50,8 +51,9 @@ func Status(kind shoal.Kind) int {
 // sentence and the wrong fields; its cause is not told. An internal error, and
 // any other error, is told as `internal` and nothing more: the caller logs it.
 //
-// A 401 gets the header WWW-Authenticate: Bearer, a 429 or 503 Retry-After: 1,
-// unless the caller has set them already. The document is written whole, in one
+// A 401 gets the header WWW-Authenticate: Bearer, a 429 or 503 Retry-After with
+// the seconds of the error's RetryAfter, at least 1, unless the caller has set them
+// already. The document names the request as [RequestID] does. The document is written whole, in one
 // Write; WriteProblem must be the first to write to w. That the client has gone
 // meanwhile is no failure.
 func WriteProblem(w http.ResponseWriter, err error) {
@@ -82,13 +84,14 @@ func writeProblem(w http.ResponseWriter, status int, err *shoal.Error) {
 	// The code says more than a URI of ours could, so the type is the one that
 	// means "see the status".
 	writeError(w, status, "application/problem+json", struct {
-		Type   string             `json:"type"`
-		Title  string             `json:"title"`
-		Status int                `json:"status"`
-		Detail string             `json:"detail"`
-		Code   shoal.Kind         `json:"code"`
-		Errors []shoal.FieldError `json:"errors,omitempty"`
-	}{"about:blank", http.StatusText(status), status, err.Msg, err.Kind, err.Fields})
+		Type    string             `json:"type"`
+		Title   string             `json:"title"`
+		Status  int                `json:"status"`
+		Detail  string             `json:"detail"`
+		Code    shoal.Kind         `json:"code"`
+		Errors  []shoal.FieldError `json:"errors,omitempty"`
+		Request string             `json:"requestId,omitempty"`
+	}{"about:blank", http.StatusText(status), status, err.Msg, err.Kind, err.Fields, RequestID(w)}, err.RetryAfter)
 }
 
 func writeRPCError(w http.ResponseWriter, status int, err *shoal.Error) {
@@ -107,10 +110,10 @@ func writeRPCError(w http.ResponseWriter, status int, err *shoal.Error) {
 		JSONRPC string `json:"jsonrpc"`
 		ID      any    `json:"id"`
 		Error   object `json:"error"`
-	}{"2.0", nil, object{code, string(err.Kind) + ": " + err.Msg}})
+	}{"2.0", nil, object{code, string(err.Kind) + ": " + err.Msg}}, err.RetryAfter)
 }
 
-func writeError(w http.ResponseWriter, status int, mediaType string, body any) {
+func writeError(w http.ResponseWriter, status int, mediaType string, body any, retryAfter time.Duration) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		panic(err) // strings and numbers can always be marshalled
@@ -124,11 +127,17 @@ func writeError(w http.ResponseWriter, status int, mediaType string, body any) {
 	case http.StatusUnauthorized:
 		setDefault(header, "WWW-Authenticate", "Bearer")
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		setDefault(header, "Retry-After", "1")
+		setDefault(header, "Retry-After", RetryAfter(retryAfter))
 	}
 	w.WriteHeader(status)
 	// A failed write means that the client has gone: nobody is left to tell.
 	_, _ = w.Write(text)
+}
+
+// RetryAfter is the value of the header Retry-After for a time to stay away: whole
+// seconds, at least one.
+func RetryAfter(d time.Duration) string {
+	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
 }
 
 func setDefault(header http.Header, name, value string) {

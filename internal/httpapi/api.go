@@ -14,6 +14,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/limit"
+	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
 // Options say what an [API] stands on. Hub and Auth are required and stay the
@@ -35,6 +37,14 @@ type Options struct {
 	// Preview returns what the model would be sent at the beginning of a run, see
 	// run.Executor; nil for a server that executes none.
 	Preview func(ctx context.Context, draft hub.StoredRun, c *agentconfig.Config) (shoal.AgentPreview, error)
+	// Spool is the directory for exports on their way; empty is the system's for
+	// temporary files.
+	Spool string
+	// Limits bounds the calls and streams of principals, together with those of the
+	// other faces; nil gives this face limit.DefaultBounds of its own.
+	Limits *limit.Principals
+	// Metrics counts calls, and is what GET /metrics shows; nil is allowed.
+	Metrics *metrics.Set
 	// Ready tells why the server cannot serve now; nil means that it always can.
 	// It must be safe for concurrent use.
 	Ready func() error
@@ -51,7 +61,7 @@ type Options struct {
 type API struct {
 	Options
 	mux     *http.ServeMux
-	streams streamCount
+	figures figures
 	docs    func() ([]byte, error)
 }
 
@@ -62,13 +72,17 @@ func New(o Options) *API {
 	}
 	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
 	o.Patience = cmp.Or(o.Patience, 10*time.Second)
-	a := &API{Options: o, mux: http.NewServeMux()}
+	if o.Limits == nil {
+		o.Limits = limit.NewPrincipals(limit.DefaultBounds, nil)
+	}
+	a := &API{Options: o, mux: http.NewServeMux(), figures: newFigures(o.Metrics)}
 	a.docs = sync.OnceValues(func() ([]byte, error) { return renderDocs(o.Version) })
 	byPath := map[string]methods{}
 	for _, rt := range routes() {
 		if byPath[rt.path] == nil {
 			byPath[rt.path] = methods{}
 		}
+		rt.label = rt.method + " " + rt.path
 		byPath[rt.path][rt.method] = &rt
 	}
 	for pattern, m := range byPath {
@@ -110,7 +124,7 @@ func (a *API) Routes() []Route {
 func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),
-		agentRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), fileRoutes(), rendererRoutes(),
+		agentRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
 		keyRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
 	)
 }

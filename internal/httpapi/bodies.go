@@ -24,11 +24,16 @@ func BodyTypes(r *http.Request) []string {
 	return nil
 }
 
-// UploadLimit returns how many bytes a request may have that uploads a file, and
-// 0 for all others. It is for guard.Options.Upload.
+// UploadLimit returns how many bytes a request may have that uploads a file or the
+// export of a session, and 0 for all others. It is for guard.Options.Upload.
 func UploadLimit(r *http.Request) int64 {
-	if r.Method == http.MethodPost && below(r.URL.Path, "files") == 0 {
+	switch {
+	case r.Method != http.MethodPost:
+		return 0
+	case below(r.URL.Path, "files") == 0:
 		return maxUpload
+	case below(r.URL.Path, "import") == 0:
+		return maxImport
 	}
 	return 0
 }

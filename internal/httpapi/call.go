@@ -21,6 +21,7 @@ type call struct {
 	*API
 	w       http.ResponseWriter
 	r       *http.Request
+	rt      *route // nil: there is none
 	who     shoal.Principal
 	params  url.Values
 	id      string
@@ -40,7 +41,10 @@ var (
 // begin names the request.
 func (c *call) begin() {
 	c.began = time.Now()
-	c.id = shoal.NewID[string]("req_")
+	if c.id = guard.RequestID(c.w); c.id == "" { // there is no guard
+		c.id = shoal.NewID[string]("req_")
+		c.w.Header()["X-Request-Id"] = []string{c.id}
+	}
 }
 
 // start begins the answer: it sets the headers of every answer. A call that is
@@ -48,7 +52,6 @@ func (c *call) begin() {
 func (c *call) start(status int) http.Header {
 	c.status = status
 	h := c.w.Header()
-	h["X-Request-Id"] = []string{c.id}
 	if h["Cache-Control"] = c.caching; c.caching == nil {
 		h["Cache-Control"] = noStore
 	}
@@ -69,6 +72,7 @@ func (c *call) end() {
 		}
 		c.refuse(shoal.E("httpapi", shoal.Internal, ""))
 	}
+	c.figures.count(c.rt, c.status, c.began)
 	if !c.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}

@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"bytes"
 	"net/http"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
 func healthRoutes() []route {
@@ -16,6 +18,12 @@ func healthRoutes() []route {
 			method: http.MethodGet, path: "/readyz", do: ready, open: true, id: "ready", tag: "Server",
 			summary: "Is the server recovered and serving?", status: http.StatusOK, out: health{}, errors: []shoal.Kind{shoal.Busy},
 		},
+		{
+			method: http.MethodGet, path: "/metrics", do: showMetrics, id: "metrics", tag: "Server",
+			summary: "What the server counts, for Prometheus",
+			about:   "For admins only. No figure names anybody. A listener of its own, without keys, opens with `--metrics-addr`.",
+			status:  http.StatusOK, errors: []shoal.Kind{shoal.Forbidden},
+		},
 	}
 }
 
@@ -26,6 +34,18 @@ type health struct {
 
 func healthy(c *call) error {
 	return c.answer(http.StatusOK, health{"ok", c.Version})
+}
+
+// showMetrics writes the figures of the whole server.
+func showMetrics(c *call) error {
+	if !c.who.Admin() {
+		return shoal.E("httpapi.showMetrics", shoal.Forbidden, "Only an admin reads what the server counts. Use an admin key, or the address of --metrics-addr.")
+	}
+	var text bytes.Buffer
+	if err := c.Metrics.Write(&text); err != nil {
+		return err
+	}
+	return c.write(http.StatusOK, metrics.ContentType, text.Bytes())
 }
 
 func ready(c *call) error {

@@ -13,7 +13,7 @@ import (
 
 func waitRoutes() []route {
 	return []route{{
-		method: http.MethodPost, path: entityPath + "/wait", do: wait, id: "wait", tag: "Inbox",
+		method: http.MethodPost, path: entityPath + "/wait", do: wait, holds: true, id: "wait", tag: "Inbox",
 		summary: "Wait for messages",
 		about: "Answers what is unread in the entity's inbox: at once if there is anything, else as soon as something comes, else after `timeoutMs` " +
 			"(30000 unless given, 0 to 600000) with `timedOut: true`. `kind` is `mentions` (also the system's messages) or `messages` (everything that others post). " +
@@ -58,7 +58,7 @@ func wait(c *call) error {
 	if err != nil {
 		return err
 	}
-	delivery, err := c.Hub.Inbox.Wait(c.ctx(), c.who, *req)
+	delivery, err := c.Hub.Inbox.Wait(c.ctx(), c.who, req)
 	if err != nil {
 		return err
 	}

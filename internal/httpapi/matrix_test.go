@@ -72,6 +72,8 @@ var matrix = map[string]struct {
 	"POST " + sessionPath + "/pending-actions/{pending}/answer": {"", `{"result": 1}`, "401 401 401  200 404 404  200 404 200"},
 
 	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200"},
+	"GET " + sessionPath + "/export":   {"", "", "401 401 401  403 403 404  403 404 200"},
+	"POST " + sessionPath + "/import":  {"", `{"type":"none"}` + "\n", "401 401 401  403 403 404  403 404 422"},
 	"POST " + filesPath:                {"?name=more", `{"a": "file"}`, "401 401 401  201 201 404  201 404 201"},
 	"GET " + filesPath + "/{file}":     {"", "", "401 401 401  200 404 404  200 404 200"},
 	"GET " + renderersPath:             {"", "", "401 401 401  200 200 404  200 404 200"},
@@ -84,6 +86,7 @@ var matrix = map[string]struct {
 	"GET /v1/keys":          {"", "", "401 401 401  403 403 403  403 403 200"},
 	"POST /v1/keys":         {"", `{"role": "service", "sessionId": "away"}`, "401 401 401  403 403 403  403 403 201"},
 	"DELETE /v1/keys/{key}": {"", "", "401 401 401  403 403 403  403 403 204"},
+	"GET /metrics":          {"", "", "401 401 401  403 403 403  403 403 200"},
 	"GET /healthz":          {"", "", "200 200 200  200 200 200  200 200 200"},
 	"GET /readyz":           {"", "", "200 200 200  200 200 200  200 200 200"},
 	"GET /v1/openapi.json":  {"", "", "200 200 200  200 200 200  200 200 200"},

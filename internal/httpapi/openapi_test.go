@@ -161,6 +161,8 @@ func (d *documentMaker) success(rt route) *huma.Response {
 		res.Content = map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{OneOf: data}}}
 	case rt.id == "docs":
 		res.Content = map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: "string"}}}
+	case rt.id == "metrics":
+		res.Content = map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: "string"}}}
 	case rt.file:
 		res.Content = map[string]*huma.MediaType{anyMedia: {Schema: &huma.Schema{Type: "string", Format: "binary"}}}
 	case rt.id == "agentConfigSchema":
@@ -178,7 +180,7 @@ func (d *documentMaker) success(rt route) *huma.Response {
 func (d *documentMaker) failures(op *huma.Operation, rt route) {
 	kinds := append([]shoal.Kind{shoal.Internal}, rt.errors...)
 	if !rt.open {
-		kinds = append(kinds, shoal.Unauthenticated, shoal.IdentityMismatch, shoal.Forbidden, shoal.Busy)
+		kinds = append(kinds, shoal.Unauthenticated, shoal.IdentityMismatch, shoal.Forbidden, shoal.RateLimited, shoal.Busy)
 	}
 	if strings.Contains(rt.path, "{") {
 		kinds = append(kinds, shoal.NotFound)

@@ -51,6 +51,7 @@ var typeWords = map[string]string{
 	"PendingAction":          "Something that a run waits for somebody to do.",
 	"PendingActionPage":      "A page of pending actions.",
 	"PendingAnswer":          "An answer, by the kind of the action.",
+	"Imported":               "What an import has made: the session, and how many records of each type of the export it took.",
 	"File":                   "An uploaded file. `url` is the path under which this server serves it, to those who may see it.",
 	"TextData":               "`text-start` (without text) and `text-end` with the whole text; `reasoning-start` and `reasoning-end` without.",
 	"DeltaData":              "`text-delta`, `tool-input-delta` and `reasoning-delta`: the next piece. `offset` is how many bytes of UTF-8 the part had before.",

@@ -18,6 +18,9 @@ type problem struct {
 	Detail string             `json:"detail"`
 	Code   shoal.Kind         `json:"code"`
 	Errors []shoal.FieldError `json:"errors,omitempty"`
+	// RequestID is what the server's operator finds the call by in the log. It is
+	// also in the header X-Request-Id.
+	RequestID string `json:"requestId"`
 }
 
 // headerFields are inputs that travel as headers.
@@ -74,6 +77,7 @@ func (c *call) methodNotAllowed(allow string) {
 	text, _ := json.Marshal(problem{ // strings and numbers can always be marshalled
 		Type: "about:blank", Title: http.StatusText(http.StatusMethodNotAllowed), Status: http.StatusMethodNotAllowed,
 		Detail: "This path does not take " + strconv.Quote(c.r.Method) + ", only " + allow + ".", Code: "method_not_allowed",
+		RequestID: c.id,
 	})
 	c.w.Header().Set("Allow", allow)
 	c.lost = c.write(http.StatusMethodNotAllowed, "application/problem+json", text)

@@ -15,8 +15,10 @@ type route struct {
 	method string
 	path   string // a pattern of http.ServeMux, without the method
 	do     func(c *call) error
-	open   bool // needs no key
-	stream bool // answers with server-sent events
+	open   bool   // needs no key
+	stream bool   // answers with server-sent events
+	holds  bool   // may hold its caller for long, and has limits of its own
+	label  string // the route in the metrics: method and path
 
 	id       string // the operationId
 	tag      string // its group; empty: it is not in the document
@@ -48,6 +50,7 @@ type paramKind string
 const (
 	stringParam  paramKind = "string"
 	integerParam paramKind = "integer"
+	booleanParam paramKind = "boolean"
 )
 
 // The parameters of every list.
@@ -104,6 +107,18 @@ func (c *call) serve(m methods) error {
 	if err != nil || do == nil {
 		return err
 	}
+	if c.rt.open || c.rt.stream || c.rt.holds {
+		return do(c)
+	}
+	return c.bounded(do)
+}
+
+// bounded does what is asked as one of the calls that the caller has under way.
+func (c *call) bounded(do func(*call) error) error {
+	if err := c.Limits.Begin(c.who); err != nil {
+		return err
+	}
+	defer c.Limits.End(c.who)
 	return do(c)
 }
 
@@ -111,6 +126,7 @@ func (c *call) serve(m methods) error {
 // when the call is answered already.
 func (c *call) admit(m methods) (func(*call) error, error) {
 	rt := m.find(c.r.Method)
+	c.rt = rt
 	switch {
 	case m == nil:
 		return nil, shoal.E("httpapi", shoal.NotFound, "There is nothing here. What there is stands in /docs and /v1/openapi.json.")
@@ -124,7 +140,11 @@ func (c *call) admit(m methods) (func(*call) error, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.who = who; who.EntityID != "" {
+	c.who = who
+	if err := c.Limits.Call(who); err != nil {
+		return nil, err
+	}
+	if who.EntityID != "" {
 		c.called()
 	}
 	return rt.do, nil

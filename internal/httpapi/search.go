@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -17,12 +16,16 @@ func searchRoutes() []route {
 	return []route{{
 		method: http.MethodGet, path: sessionPath + "/search", do: search, id: "searchMessages", tag: "Messages",
 		summary: "Search messages",
-		about:   "Messages of the caller's spaces that hold all the words, the last one also as the beginning of a word; the newest first. `matches` are byte ranges in `highlight`.",
+		about: "Messages of the caller's spaces that hold all that is asked for, the newest first. `q` takes words, of which the last one may be the beginning of a word, " +
+			"`\"words that follow each other\"`, beginnings (`lap*`), `-without`, and the filters `from:ID`, `in:SPACE`, `mentions:ID` (or `me`), " +
+			"`has:file|image|link|code|tool|approval|data`, `kind:human|agent|system`, `before:` and `after:` a date. " +
+			"`matches` are byte ranges in `highlight`, which is plain text. A page may hold fewer hits than `limit`, even none, and still have a `nextCursor`: a call looks at a bounded number of messages.",
 		query: []param{
-			{"q", "The words.", stringParam},
+			{"q", "What to search for.", stringParam},
 			{"space", "Only this space.", stringParam},
 			{"kind", "Only messages of `human` or of `agent` senders.", stringParam},
-			{"cursor", "Where to go on: the `nextCursor` of the page before.", stringParam},
+			{"sort", "`newest` first, which is the default, or the best first by `relevance`: among the newest 200 that match, then among the next 200.", stringParam},
+			{"cursor", "Where to go on: the `nextCursor` of the page before, with the same search.", stringParam},
 			{"limit", "How many at most, 1 to 200; more is cut. The default is 20.", integerParam},
 		},
 		status: http.StatusOK, out: page[shoal.Hit]{},
@@ -30,40 +33,40 @@ func searchRoutes() []route {
 }
 
 func search(c *call) error {
-	place, limit, err := c.page(defaultHits)
+	cursor, limit, err := c.page(defaultHits)
 	if err != nil {
 		return err
 	}
-	before, err := searchPlace(place)
+	place, err := searchPlace(cursor)
 	if err != nil {
 		return err
 	}
-	words, _ := c.value("q")
+	query, _ := c.value("q")
 	space, _ := c.value("space")
 	kind, _ := c.value("kind")
-	hits, err := c.Hub.Messages.Search(c.ctx(), c.who, c.session(), hub.Search{
-		Query: words, Space: shoal.SpaceID(space), SenderKind: shoal.EntityKind(kind), Before: before, Limit: limit + 1,
+	sort, _ := c.value("sort")
+	found, err := c.Hub.Messages.Search(c.ctx(), c.who, c.session(), hub.Search{
+		Query: query, Space: shoal.SpaceID(space), SenderKind: shoal.EntityKind(kind), Sort: hub.SearchSort(sort), Place: place, Limit: limit,
 	})
-	return c.answerOr(renamed(err, "query", "query.q"), http.StatusOK, pageOf(hits, limit, func(h shoal.Hit) string {
-		return strings.Join([]string{
-			strconv.FormatInt(h.Message.CreatedAt.UnixMicro(), 10), strconv.FormatInt(h.Message.Seq, 10), string(h.Space.ID),
-		}, " ")
-	}))
+	out := page[shoal.Hit]{Items: found.Hits}
+	if next := found.Next; next != nil {
+		out.NextCursor = cursorOf(strconv.FormatInt(next.Before, 10) + " " + strconv.Itoa(next.Skip))
+	}
+	return c.answerOr(renamed(err, "query", "query.q"), http.StatusOK, out)
 }
 
 // searchPlace reads what search writes into a cursor.
-func searchPlace(place string) (hub.SearchPlace, error) {
-	if place == "" {
-		return hub.SearchPlace{}, nil
+func searchPlace(cursor string) (place hub.SearchPlace, err error) {
+	if cursor == "" {
+		return place, nil
 	}
-	words := strings.Split(place, " ")
-	if len(words) != 3 || shoal.CheckID("cursor", words[2]) != nil {
-		return hub.SearchPlace{}, badCursor()
+	before, skip, _ := strings.Cut(cursor, " ")
+	place.Before, err = strconv.ParseInt(before, 10, 64)
+	if err == nil {
+		place.Skip, err = strconv.Atoi(skip)
 	}
-	at, atErr := strconv.ParseInt(words[0], 10, 64)
-	seq, seqErr := strconv.ParseInt(words[1], 10, 64)
-	if atErr != nil || seqErr != nil {
-		return hub.SearchPlace{}, badCursor()
+	if err != nil || place.Before < 1 || place.Skip < 0 {
+		return place, badCursor()
 	}
-	return hub.SearchPlace{At: shoal.At(time.UnixMicro(at)), Space: shoal.SpaceID(words[2]), Seq: seq}, nil
+	return place, nil
 }

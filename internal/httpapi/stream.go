@@ -1,17 +1,15 @@
 package httpapi
 
 import (
-	"fmt"
+	"errors"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
-
-// maxStreams is how many streams one principal may have open.
-const maxStreams = 20
 
 // pieceSize is from where on what is to be written goes out before more is
 // added to it; longer buffers are not kept.
@@ -25,20 +23,20 @@ func eventRoutes() []route {
 		{
 			method: http.MethodGet, path: spacePath + "/events", do: followSpace, stream: true, id: "followSpace", tag: "Events",
 			summary: "Follow a space", about: "A fresh connection gets `snapshot` first, then what follows it." + resume,
-			query: after, status: http.StatusOK, errors: []shoal.Kind{shoal.RateLimited, shoal.InvalidArgument},
+			query: after, status: http.StatusOK, errors: []shoal.Kind{shoal.InvalidArgument},
 		},
 		{
 			method: http.MethodGet, path: sessionPath + "/events", do: followSession, stream: true, id: "followSession", tag: "Events",
 			summary: "Follow all spaces of the caller",
 			about:   "Spaces that the caller joins later are included. A fresh connection gets one `snapshot` per space and then `snapshot.end`." + resume,
-			query:   after, status: http.StatusOK, errors: []shoal.Kind{shoal.RateLimited, shoal.InvalidArgument},
+			query:   after, status: http.StatusOK, errors: []shoal.Kind{shoal.InvalidArgument},
 		},
 		{
 			method: http.MethodGet, path: runPath + "/events", do: followRun, stream: true, id: "followRun", tag: "Events",
 			summary: "Follow a run",
 			about: "Its states, steps, messages and reasoning; to an entity only what its spaces show. A fresh connection gets `snapshot` with `{run, steps, messages, cursor}` first." +
 				resume,
-			query: after, status: http.StatusOK, errors: []shoal.Kind{shoal.RateLimited, shoal.InvalidArgument},
+			query: after, status: http.StatusOK, errors: []shoal.Kind{shoal.InvalidArgument},
 		},
 	}
 }
@@ -62,10 +60,10 @@ func (c *call) follow(req hub.FollowRequest) error {
 		place = "query.after"
 	}
 	req.After = shoal.Cursor(after)
-	if err := c.streams.enter(c.who); err != nil {
+	if err := c.Limits.Open(c.who); err != nil {
 		return err
 	}
-	defer c.streams.leave(c.who)
+	defer c.Limits.Close(c.who)
 	follower, err := c.Hub.Events.Follow(c.ctx(), c.who, req)
 	if err != nil {
 		return renamed(err, "after", place)
@@ -173,43 +171,12 @@ func (s *stream) write(piece []byte) error {
 			return err
 		}
 	}
-	if _, err := s.w.Write(piece); err != nil {
-		return err
+	_, err := s.w.Write(piece)
+	if err == nil {
+		err = s.control.Flush()
 	}
-	return s.control.Flush()
-}
-
-// streamCount counts the open streams of each principal.
-type streamCount struct {
-	mu   sync.Mutex
-	open map[streamer]int
-}
-
-// streamer is a principal as far as streams are counted.
-type streamer struct {
-	session shoal.SessionID
-	scope   string
-}
-
-func (n *streamCount) enter(who shoal.Principal) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.open == nil {
-		n.open = map[streamer]int{}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		s.figures.cut.Add(1)
 	}
-	of := streamer{who.SessionID, who.Scope()}
-	if n.open[of] >= maxStreams {
-		return shoal.E("httpapi.stream", shoal.RateLimited, fmt.Sprintf("You have %d streams open, as many as one principal may. Close one first.", maxStreams))
-	}
-	n.open[of]++
-	return nil
-}
-
-func (n *streamCount) leave(who shoal.Principal) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	of := streamer{who.SessionID, who.Scope()}
-	if n.open[of]--; n.open[of] == 0 {
-		delete(n.open, of)
-	}
+	return err
 }

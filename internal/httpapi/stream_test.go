@@ -15,6 +15,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 const shopEvents = base + "/spaces/shop/events"
@@ -318,19 +319,14 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 }
 
 // streams counts the open streams of the server.
-func (w *world) streams() (n int) {
-	w.api.streams.mu.Lock()
-	defer w.api.streams.mu.Unlock()
-	for _, open := range w.api.streams.open {
-		n += open
-	}
-	return n
+func (w *world) streams() int {
+	return w.api.Limits.Streams()
 }
 
 func TestTwentyStreamsAndNoMore(t *testing.T) {
 	w, ann, bot := conversation(t)
 	var open []*listener
-	for range maxStreams {
+	for range limit.DefaultBounds.StreamsEach {
 		open = append(open, w.follow(bot, shopEvents))
 	}
 	refused := w.do(bot, "GET", base+"/events", nil)
@@ -340,7 +336,7 @@ func TestTwentyStreamsAndNoMore(t *testing.T) {
 	}
 	w.follow(ann, shopEvents) // another principal
 	open[0].cancel()
-	w.until("a stream has gone", func() bool { return w.streams() == maxStreams })
+	w.until("a stream has gone", func() bool { return w.streams() == limit.DefaultBounds.StreamsEach })
 	w.follow(bot, shopEvents)
 }
 

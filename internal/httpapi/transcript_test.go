@@ -82,6 +82,7 @@ func (p *play) call(file txtar.File) (status, text string) {
 	if body != "" {
 		in = body
 	}
+	headers = append(headers, "X-Request-Id", "req_1") // problems repeat it
 	if len(words) == 4 {
 		return "200", p.stream(words, headers)
 	}

@@ -16,6 +16,10 @@ func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session 
 	if len(ids) == 0 && count < 1 {
 		return nil, nil, false, wrap(op, shoal.Invalid("agentIds", "is missing: name agents, or give count"))
 	}
+	defer b.open.Add(-1)
+	if err := b.countWait(); err != nil {
+		return nil, nil, false, wrap(op, err)
+	}
 	timer := time.NewTimer(shoal.ClampWait(timeout))
 	defer timer.Stop()
 	for last := false; ; {

@@ -61,8 +61,8 @@ func say(h *hub.Hub, text string) (shoal.Message, error) {
 }
 
 // mentions is bot's wait for mentions.
-func mentions(timeout time.Duration, ack string) hub.WaitRequest {
-	return hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: timeout, Ack: ack}
+func mentions(timeout time.Duration, ack string) *hub.WaitRequest {
+	return &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: timeout, Ack: ack}
 }
 
 // A server holds only so many waits; one more is told to come back.

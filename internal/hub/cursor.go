@@ -23,8 +23,14 @@ type cursorPlace struct {
 // EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES. The end of a thought adds RUN/PART= to
 // it: nothing of it is stored, and its cursor would be that of an event before.
 func (c *core) cursorAt(at cursorPlace) shoal.Cursor {
-	out := c.store.Epoch() + "." + strconv.FormatInt(at.place, 10)
-	if len(at.ahead) == 0 && len(at.known) == 0 {
+	var room [128]byte
+	out := append(append(room[:0], c.store.Epoch()...), '.')
+	out = strconv.AppendInt(out, at.place, 10)
+	// There is seldom more than one, and each delta has a cursor for each who follows.
+	if len(at.ahead) == 0 && len(at.known) <= 1 {
+		for key, n := range at.known {
+			out = appendKnown(append(out, ','), key, n)
+		}
 		return shoal.Cursor(out)
 	}
 	rest := make([]string, 0, len(at.ahead)+len(at.known))
@@ -34,13 +40,18 @@ func (c *core) cursorAt(at cursorPlace) shoal.Cursor {
 		}
 	}
 	for key, n := range at.known {
-		rest = append(rest, key.owner+"/"+string(key.part)+"="+strconv.Itoa(n))
-	}
-	if len(rest) == 0 {
-		return shoal.Cursor(out)
+		rest = append(rest, string(appendKnown(nil, key, n)))
 	}
 	slices.Sort(rest)
-	return shoal.Cursor(out + "," + strings.Join(rest, ","))
+	for _, one := range rest {
+		out = append(append(out, ','), one...)
+	}
+	return shoal.Cursor(out)
+}
+
+func appendKnown(out []byte, key partKey, bytes int) []byte {
+	out = append(append(append(append(out, key.owner...), '/'), key.part...), '=')
+	return strconv.AppendInt(out, int64(bytes), 10)
 }
 
 // placeOf reads a cursor. ok is false for a cursor of another database: it

@@ -52,7 +52,7 @@ type defects struct {
 }
 
 // wait waits as bot, in a goroutine, and hands over the answer when it is there.
-func (d *defects) wait(t *testing.T, key shoal.KeyID, req hub.WaitRequest) <-chan *hub.Delivery {
+func (d *defects) wait(t *testing.T, key shoal.KeyID, req *hub.WaitRequest) <-chan *hub.Delivery {
 	who := bot
 	who.KeyID = key
 	answer := make(chan *hub.Delivery, 1)
@@ -253,7 +253,7 @@ func callersClock(t *testing.T, d *defects) {
 func ownMessage(t *testing.T, d *defects) {
 	ctx, session := context.Background(), shoal.DefaultSession
 	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text("mine")}, Mentions: []shoal.EntityID{"bot", "ann"}}
-	answer := d.wait(t, "k", hub.WaitRequest{Session: session, Kind: shoal.WaitMessages, Timeout: time.Minute})
+	answer := d.wait(t, "k", &hub.WaitRequest{Session: session, Kind: shoal.WaitMessages, Timeout: time.Minute})
 	synctest.Wait()
 	_, err := d.hub.Messages.Post(ctx, bot, session, "shop", draft, "")
 	must(t, err)

@@ -6,7 +6,7 @@
 //	if err := h.Start(ctx); err != nil { … }
 //	defer h.Stop()
 //	message, err := h.Messages.Post(ctx, who, "default", "shop", draft, "")
-//	delivery, err := h.Inbox.Wait(ctx, who, hub.WaitRequest{Session: "default", Kind: shoal.WaitMentions, Timeout: time.Minute})
+//	delivery, err := h.Inbox.Wait(ctx, who, &hub.WaitRequest{Session: "default", Kind: shoal.WaitMentions, Timeout: time.Minute})
 //
 // Guarantees:
 //   - Every change is one transaction together with all that follows from it:

@@ -49,6 +49,18 @@ func tellAs(ch *change, ev StoredEvent, data func(shoal.EventHead) any) (place i
 	if ev.Data, err = shoal.EncodeJSON(data(head(ev, ch.at))); err != nil {
 		return 0, err
 	}
+	return ch.tell(ev)
+}
+
+// tellPosted stores the event of a posted message, which the store makes of the
+// message itself for whoever follows.
+func tellPosted(ch *change, m shoal.Message) error {
+	_, err := ch.tell(StoredEvent{Session: m.SessionID, Space: m.SpaceID, Type: shoal.EventMessageCreated, Seq: m.Seq})
+	return err
+}
+
+// tell stores an event, returns its place, and wakes its followers after the commit.
+func (ch *change) tell(ev StoredEvent) (place int64, err error) {
 	place, err = ch.AppendEvent(ev)
 	if ev.Space != "" {
 		ch.hint(spaceTopic(ev.Session, ev.Space))

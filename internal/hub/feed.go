@@ -47,13 +47,15 @@ const (
 
 // entry is an event in a feed's window; place is 0 for a passing one. Of a passing
 // one, after is the place up to which stored events came before it, and delta what
-// it is if it is a delta; part is what a stored one does to a part.
+// it is if it is a delta; part is what a stored one does to a part, and cursor the one
+// that it has for all who know of no part in progress.
 type entry struct {
-	place int64
-	after int64
-	event StoredEvent
-	delta *passing
-	part  *partEvent
+	place  int64
+	after  int64
+	cursor shoal.Cursor
+	event  StoredEvent
+	delta  *passing
+	part   *partEvent
 }
 
 // feed reads the events of one thing once, for all who follow it on this node,
@@ -302,7 +304,7 @@ func (e *Events) load(ctx context.Context, f *feed) (moved bool, err error) {
 			part := partOf(ev)
 			f.noteResets(part, ev.Place)
 			if f.in.pass(f.key.entity, ev) {
-				f.push(entry{place: ev.Place, event: ev, part: part})
+				f.push(entry{place: ev.Place, cursor: e.cursorAt(cursorPlace{place: ev.Place}), event: ev, part: part})
 			} else {
 				f.passOver(ev.Place)
 			}

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -44,6 +45,7 @@ type Follower struct {
 	// elsewhere says that it is to be found out anew where the entity is.
 	elsewhere bool
 	pending   []shoal.Event
+	given     []shoal.Event // what Next returned last; its memory is for what comes after the next
 	ended     bool
 	timer     *time.Timer // of Next, used again and again
 }
@@ -63,6 +65,7 @@ func (e *Events) Follow(ctx context.Context, who shoal.Principal, req FollowRequ
 		return nil, wrap(op, err)
 	}
 	e.presence.opened(req.Session, who.EntityID)
+	e.figures.followers.Add(1)
 	return f, nil
 }
 
@@ -161,8 +164,8 @@ func (f *Follower) resumable(tx Tx, here bool, place int64) (bool, error) {
 // Next returns the events that are there, at least one, or none after idle has
 // passed without any. It ends with the cause of ctx; with NotFound or
 // Unauthenticated once the caller may not follow any more; with Busy when it was
-// too slow; and with ErrStopping. The data of the events is shared and must not
-// be changed. The stream of a run goes on behind its end.
+// too slow; and with ErrStopping. The events stand until the next call; their data is
+// shared and must not be changed. The stream of a run goes on behind its end.
 func (f *Follower) Next(ctx context.Context, idle time.Duration) ([]shoal.Event, error) {
 	if f.timer == nil {
 		f.timer = time.NewTimer(idle)
@@ -177,9 +180,8 @@ func (f *Follower) Next(ctx context.Context, idle time.Duration) ([]shoal.Event,
 		if err := f.lookAround(ctx); err != nil {
 			return nil, wrap("hub.Follower.Next", err)
 		}
-		if out := f.pending; len(out) > 0 {
-			f.pending = nil
-			return out, nil
+		if len(f.pending) > 0 {
+			return f.give(), nil
 		}
 		if f.ended {
 			return nil, wrap("hub.Follower.Next", noSpace(f.req.Space))
@@ -205,6 +207,9 @@ func (f *Follower) Next(ctx context.Context, idle time.Duration) ([]shoal.Event,
 			}
 			continue
 		case err != nil:
+			if errors.Is(err, shoal.Busy) {
+				f.events.figures.cut.Add(1)
+			}
 			return nil, err
 		}
 		select {
@@ -219,6 +224,20 @@ func (f *Follower) Next(ctx context.Context, idle time.Duration) ([]shoal.Event,
 		}
 	}
 }
+
+// give hands out what is pending. It is mostly one event; the memory of such a few
+// is used in turn with that of the few before.
+func (f *Follower) give() []shoal.Event {
+	out := f.pending
+	f.pending, f.given = f.given[:0], nil
+	if cap(out) <= givenKept {
+		f.given = out
+	}
+	return out
+}
+
+// givenKept is for how many events a follower keeps memory between two calls.
+const givenKept = 8
 
 // catchUp reads one page of what the feed had seen before this follower came.
 func (f *Follower) catchUp(ctx context.Context) error {
@@ -286,7 +305,11 @@ func (f *Follower) deliver(ctx context.Context, entries []entry) error {
 		if err := f.notePart(en, before); err != nil {
 			return err
 		}
-		f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: f.cursor(en.place), Data: data})
+		cursor := en.cursor
+		if cursor == "" || len(f.ahead) > 0 || len(f.known) > 0 {
+			cursor = f.cursor(en.place)
+		}
+		f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: cursor, Data: data})
 		if about && ev.Type == shoal.EventMemberLeft && f.req.Space != "" {
 			f.ended = true
 		}
@@ -303,5 +326,6 @@ func (f *Follower) Close() {
 	f.leaveRun()
 	f.events.callers.leave(f.call)
 	f.events.presence.closed(f.req.Session, f.who.EntityID)
+	f.events.figures.followers.Add(-1)
 	f.feed = nil
 }

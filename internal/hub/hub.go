@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
 // Options say what a hub stands on. Store and Bus are required and stay the
@@ -25,6 +26,11 @@ type Options struct {
 	// KeepEvents is how many events of a space a follower can go back, 10,000
 	// if zero. Whoever is further behind gets a new snapshot.
 	KeepEvents int
+	// KeepRequests is how long is kept what models were sent for a run, from its end
+	// on; for ever if zero.
+	KeepRequests time.Duration
+	// Metrics counts what the hub does; nil is allowed.
+	Metrics *metrics.Set
 	// FitsSchema tells why a result does not fit a JSON Schema, nil when it does.
 	// Without it results of client tools are taken as they are.
 	FitsSchema func(schema, result json.RawMessage) error
@@ -71,7 +77,7 @@ func New(o Options) *Hub {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &core{
-		store: o.Store, bus: o.Bus, log: o.Log, maxWaits: int64(o.MaxWaits), keepEvents: o.KeepEvents, nextTime: o.NextTime, replan: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
+		store: o.Store, bus: o.Bus, log: o.Log, maxWaits: int64(o.MaxWaits), keepEvents: o.KeepEvents, keepRequests: o.KeepRequests, nextTime: o.NextTime, replan: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 		fits: o.FitsSchema, live: newLive(),
 	}
 	c.presence = newPresence(c)
@@ -81,6 +87,7 @@ func New(o Options) *Hub {
 	h.Spaces = &Spaces{c}
 	h.Messages = &Messages{c}
 	h.Inbox = newInbox(c)
+	c.figures = newFigures(o.Metrics, h.Inbox)
 	h.Events = newEvents(c)
 	h.Keys = &Keys{c}
 	h.Agents = &Agents{c}
@@ -115,6 +122,10 @@ func (h *Hub) Start(ctx context.Context) error {
 	c.own(h.Pending.keepTime)
 	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "events of runs", h.Events.trimRuns) })
 	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "first answers", c.dropOldAnswers) })
+	c.own(c.clearImports)
+	if c.keepRequests > 0 {
+		c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "what models were sent", h.Runs.forgetRequests) })
+	}
 	c.own(func(ctx context.Context) { c.every(ctx, time.Minute, "mailboxes", h.Inbox.forget) })
 	c.own(h.Plans.keep)
 	c.own(func(ctx context.Context) { c.every(ctx, countEvery, "deliveries", h.Inbox.countAll) })
@@ -132,19 +143,21 @@ func (h *Hub) Stop() {
 
 // core is what the nouns share.
 type core struct {
-	store      Store
-	bus        Bus
-	log        *slog.Logger
-	maxWaits   int64
-	keepEvents int
-	nextTime   NextTime
-	replan     chan struct{} // holds a value when the next due plan may be another
+	store        Store
+	bus          Bus
+	log          *slog.Logger
+	maxWaits     int64
+	keepEvents   int
+	keepRequests time.Duration
+	nextTime     NextTime
+	replan       chan struct{} // holds a value when the next due plan may be another
 
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	stopping sync.Mutex // orders begin before or behind stop
 	running  sync.WaitGroup
 	presence *presence
+	figures  *figures
 	live     *live
 	fits     func(schema, result json.RawMessage) error
 	callers  callers
@@ -261,7 +274,7 @@ func wrap(op string, err error) error {
 		return &shoal.Error{Op: op, Kind: shoal.Internal, Msg: "Something went wrong on the server.", Err: err}
 	}
 	if e.Op != "" {
-		return &shoal.Error{Op: op, Kind: e.Kind, Msg: e.Msg, Fields: e.Fields, Err: e}
+		return &shoal.Error{Op: op, Kind: e.Kind, Msg: e.Msg, Fields: e.Fields, Err: e, RetryAfter: e.RetryAfter}
 	}
 	named := *e
 	named.Op = op

@@ -50,7 +50,7 @@ func waiter(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
 	return entity, nil
 }
 
-func (b *Inbox) mayWait(ctx context.Context, who shoal.Principal, req WaitRequest, entity shoal.EntityID) error {
+func (b *Inbox) mayWait(ctx context.Context, who shoal.Principal, req *WaitRequest, entity shoal.EntityID) error {
 	return b.store.View(ctx, func(tx Tx) error {
 		if _, err := entityOf(tx, req.Session, entity); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (b *Inbox) mayWait(ctx context.Context, who shoal.Principal, req WaitReques
 // acknowledge does what the call says about earlier answers: the given cursor,
 // or, for a caller that never gave one, the previous batch if its answer was
 // written whole.
-func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req WaitRequest) error {
+func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) error {
 	if req.Ack != "" {
 		filter, upTo, err := b.parseCursor(box.key, req.Ack)
 		if err != nil {

@@ -109,6 +109,7 @@ func (m *mailbox) block(ctx context.Context, w *heldWait) error {
 	defer m.leave(w)
 	// The subscription stands: whatever is committed from here on hints.
 	m.collect()
+	slept := false
 	timer := time.NewTimer(w.req.Timeout)
 	defer timer.Stop()
 	for last := false; ; {
@@ -116,8 +117,12 @@ func (m *mailbox) block(ctx context.Context, w *heldWait) error {
 			return err
 		}
 		if ok, err := w.answered(); ok || last {
+			if slept {
+				m.inbox.figures.woken(w.entries)
+			}
 			return err
 		}
+		slept = true
 		switch m.sleep(ctx, w, sub.Ready(), timer.C) {
 		case hinted:
 			// The hint is for all waits: it is acted upon even if this call is
@@ -229,8 +234,8 @@ func (m *mailbox) collect() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, w := range waits {
-		if !slices.Contains(m.waits, w) {
-			continue
+		if !slices.Contains(m.waits, w) || w.call.ended() != nil {
+			continue // it is answered, or learns by itself why nothing is for it
 		}
 		if err != nil {
 			m.answer(w, answer{err: err})

@@ -37,9 +37,9 @@ func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.
 	} else if key.Hash, err = fingerprint(space, d); err != nil {
 		return out, wrap(op, err)
 	}
+	replayed := false
 	err = m.change(ctx, op, func(ch *change) (err error) {
 		if key.Key != "" {
-			var replayed bool
 			if out, replayed, err = replay(ch, session, key); replayed || err != nil {
 				return err
 			}
@@ -59,6 +59,9 @@ func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.
 		}
 		return err
 	})
+	if err == nil && !replayed {
+		m.figures.posts.Add(1)
+	}
 	return out, err
 }
 
@@ -114,10 +117,7 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key P
 	for _, id := range receivers {
 		ch.hint(inboxTopic(s.SessionID, id))
 	}
-	err = tell(ch, s.SessionID, s.ID, "", shoal.EventMessageCreated, func(h shoal.EventHead) any {
-		return shoal.MessageData{EventHead: h, Message: out}
-	})
-	if err != nil {
+	if err := tellPosted(ch, out); err != nil {
 		return out, err
 	}
 	skipped, err := trigger(ch, s, out, d.TriggerAgents)

@@ -114,8 +114,8 @@ func (s *SentRequest) Step() int { return s.row.Step }
 func (s *SentRequest) Hashes() []string { return s.all }
 
 // ForgetKept looks in the store which of the texts a session keeps already, and
-// drops them. It is worth it where much of a history may be known: texts are never
-// taken away from a session, so what it finds holds.
+// drops them. It is worth it where much of a history may be known: while a run is in
+// progress no text is taken away from its session, so what it finds holds.
 func (w *Work) ForgetKept(ctx context.Context, session shoal.SessionID, s *SentRequest) error {
 	return w.view(ctx, "hub.Work.ForgetKept", func(tx Tx) error {
 		left := slices.Concat([]string{s.row.System, s.row.Tools}, slices.Concat(s.row.Messages...))
@@ -168,7 +168,7 @@ func (r *Runs) Request(ctx context.Context, who shoal.Principal, session shoal.S
 		}
 		row, err := tx.ModelRequest(session, id, step)
 		if errors.Is(err, shoal.NotFound) {
-			return shoal.E("", shoal.NotFound, fmt.Sprintf("What the model was sent for step %d of the run %q is not stored: the step has not been taken, or was before this server kept it.", step, id))
+			return shoal.E("", shoal.NotFound, fmt.Sprintf("What the model was sent for step %d of the run %q is not stored: the step has not been taken, was before this server kept it, or is longer ago than it is kept.", step, id))
 		}
 		if err == nil {
 			out, err = unpack(tx, session, row)

@@ -95,7 +95,7 @@ func canceledStays(t *testing.T, h *hub.Hub) {
 		answer <- r
 	}()
 	<-ready.Ready() // whoever executes it hears of it
-	held, err := h.Work.Renew(ctx, "w", lasts)
+	held, err := h.Work.Renew(ctx, "w", []hub.Lease{lease}, lasts)
 	must(t, err)
 	if len(held) != 1 || !held[0].Cancel {
 		t.Fatalf("the holder sees %+v, want one run that is to be canceled", held)
@@ -381,4 +381,44 @@ func TestEnqueuedRunBegins(t *testing.T) {
 			})
 		})
 	}
+}
+
+// setBack is a store whose clock was put back after the first messages.
+type setBack struct {
+	hub.Store
+	by time.Duration
+}
+
+func (s *setBack) Update(ctx context.Context, fn func(hub.Tx) error) error {
+	return s.Store.Update(ctx, func(tx hub.Tx) error { return fn(setBackTx{tx, s.by}) })
+}
+
+func (s *setBack) View(ctx context.Context, fn func(hub.Tx) error) error {
+	return s.Store.View(ctx, func(tx hub.Tx) error { return fn(setBackTx{tx, s.by}) })
+}
+
+type setBackTx struct {
+	hub.Tx
+	by time.Duration
+}
+
+func (t setBackTx) Now() (shoal.Time, error) {
+	now, err := t.Tx.Now()
+	return shoal.At(now.Add(-t.by)), err
+}
+
+// A run that waits for nothing is due, though the clock says that it was not even
+// made yet: it does not wait until that time comes round again.
+func TestARunIsDueWhenTheClockWasSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &setBack{Store: shoaltest.OpenSQLite(t)}
+		h := shop(t, func(o *hub.Options) { o.Store = store })
+		hosts(t, h, "bot", nil)
+		_, err := say(h, "go")
+		must(t, err)
+		store.by = 24 * time.Hour
+		if run, _ := claimOne(t, h, "w"); run.Trigger.MessageContent != "go" {
+			t.Errorf("claimed %q, want go", run.Trigger.MessageContent)
+		}
+	})
 }

@@ -3,134 +3,164 @@ package hub
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/search"
 )
 
-// Search asks for messages by their words.
+// Search asks for messages.
 type Search struct {
-	// Query holds plain words; a message must hold all of them, the last one
-	// also as the beginning of a word.
+	// Query is what somebody typed; see [search.Parse].
 	Query string
 	// Space and SenderKind narrow the search, if set.
 	Space      shoal.SpaceID
 	SenderKind shoal.EntityKind
-	// Before starts behind an earlier page's last result.
-	Before SearchPlace
-	Limit  int
+	Sort       SearchSort
+	// Place is where to go on; the zero value is the beginning.
+	Place SearchPlace
+	Limit int
 }
 
-// Limits of a search.
+// SearchSort says which messages come first.
+type SearchSort string
+
+// The orders of a search: the newest first, which is also the empty one; or the
+// best first, among the newest [bestOf] that match, then among the next.
 const (
-	maxQuery    = 500
-	maxWords    = 20
-	snippetSize = 160
+	SortNewest    SearchSort = "newest"
+	SortRelevance SearchSort = "relevance"
 )
 
-// Search returns matching messages of the spaces that the caller sees, the
-// newest first, each with a piece of its text where it matches.
-func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoal.SessionID, s Search) (out []shoal.Hit, err error) {
+// SearchPlace is a place in the results of a search: below the message Before,
+// behind the best Skip there.
+type SearchPlace struct {
+	Before int64
+	Skip   int
+}
+
+// SearchPage is a part of the results of a search. Next is where the others
+// begin, nil at the end. A page may hold fewer hits than were asked for, even
+// none, and have a next one: a search looks at a bounded number of messages.
+type SearchPage struct {
+	Hits []shoal.Hit
+	Next *SearchPlace
+}
+
+// bestOf is among how many messages the best are looked for.
+const bestOf = shoal.MaxPage
+
+// Search returns matching messages of the spaces that the caller sees, each with
+// a piece of its text where it matches.
+func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoal.SessionID, s Search) (page SearchPage, err error) {
 	const op = "hub.Messages.Search"
-	words, err := queryWords(s.Query)
+	query, err := s.query(who)
 	if err := errors.Join(enter(who, session), err); err != nil {
-		return nil, wrap(op, first(err))
+		return SearchPage{}, wrap(op, first(err))
 	}
-	if s.SenderKind != "" && s.SenderKind != shoal.Human && s.SenderKind != shoal.Agent {
-		return nil, wrap(op, shoal.Invalid("kind", `must be "human" or "agent"`))
-	}
+	match := search.NewMatcher(query)
 	err = m.view(ctx, op, func(tx Tx) error {
-		if s.Space != "" {
-			if _, err := sees(tx, who, session, s.Space); err != nil {
+		for _, space := range query.Values(search.In) {
+			if _, err := sees(tx, who, session, shoal.SpaceID(space)); err != nil {
 				return err
 			}
 		}
-		found, err := tx.Search(session, SearchQuery{
-			Words: words, Reader: reader(who), Space: s.Space, SenderKind: s.SenderKind, Before: s.Before, Limit: s.Limit,
-		})
-		out = make([]shoal.Hit, len(found))
-		for i, f := range found {
-			out[i] = shoal.Hit{Space: f.Space, Message: f.Message.For(reader(who))}
-			out[i].Highlight, out[i].Matches = highlight(f.Message.Text(), words)
+		ask := SearchQuery{Query: query, Reader: reader(who), Before: s.Place.Before, Limit: s.Limit}
+		if s.Sort == SortRelevance {
+			page, err = best(tx, session, ask, s.Place.Skip, match)
+		} else {
+			page, err = newest(tx, session, ask, match)
 		}
 		return err
 	})
-	return out, err
+	return page, err
 }
 
-// queryWords splits a query into the words that the index knows.
-func queryWords(q string) ([]string, error) {
-	if len(q) > maxQuery {
-		return nil, shoal.Invalid("query", fmt.Sprintf("has %d bytes; at most %d are allowed", len(q), maxQuery))
+// query reads what is asked for.
+func (s Search) query(who shoal.Principal) (search.Query, error) {
+	query, err := search.Parse("query", s.Query)
+	if err != nil {
+		return query, err
 	}
-	words := strings.FieldsFunc(q, func(r rune) bool { return !isWordRune(r) })
+	if s.SenderKind != "" && s.SenderKind != shoal.Human && s.SenderKind != shoal.Agent {
+		return query, shoal.Invalid("kind", `must be "human" or "agent"`)
+	}
+	if s.Sort != "" && s.Sort != SortNewest && s.Sort != SortRelevance {
+		return query, shoal.Invalid("sort", `must be "newest" or "relevance"`)
+	}
+	if query.NamesMe() {
+		if who.EntityID == "" {
+			return query, shoal.Invalid("query", "speaks of me, but this key acts as no entity; name one by its id")
+		}
+		query = query.As(who.EntityID)
+	}
+	if s.Space != "" {
+		// Two different spaces hold no message together: neither does any space
+		// that is asked for twice in different ways.
+		query = query.Within(search.In, string(s.Space))
+	}
+	if s.SenderKind != "" {
+		query = query.Within(search.Kind, string(s.SenderKind))
+	}
+	return query, nil
+}
+
+// newest returns a page, the newest first.
+func newest(tx Tx, session shoal.SessionID, ask SearchQuery, match *search.Matcher) (SearchPage, error) {
+	limit := ask.Limit
+	ask.Limit++ // one more tells whether there is a next page
+	result, err := tx.Search(session, ask)
+	if err != nil {
+		return SearchPage{}, err
+	}
+	found, next := result.Found, result.Next
+	if len(found) > limit {
+		found = found[:limit]
+		next = found[limit-1].Place
+	} else if len(found) == limit+1 {
+		next = 0
+	}
+	page := SearchPage{Hits: hits(found, ask.Reader, match)}
+	if next > 0 {
+		page.Next = &SearchPlace{Before: next}
+	}
+	return page, nil
+}
+
+// best returns a page of the messages below a place, the best first. What is
+// below the place never changes its order, whatever is posted meanwhile.
+func best(tx Tx, session shoal.SessionID, ask SearchQuery, skip int, match *search.Matcher) (SearchPage, error) {
+	limit := ask.Limit
+	ask.Limit = bestOf
+	result, err := tx.Search(session, ask)
+	if err != nil {
+		return SearchPage{}, err
+	}
+	texts := make([]string, len(result.Found))
+	for i, f := range result.Found {
+		texts[i] = f.Message.For(ask.Reader).Text()
+	}
+	order := match.Rank(texts)
+	order = order[min(skip, len(order)):]
+	shown := make([]Found, 0, limit)
+	for _, at := range order[:min(limit, len(order))] {
+		shown = append(shown, result.Found[at])
+	}
+	page := SearchPage{Hits: hits(shown, ask.Reader, match)}
 	switch {
-	case len(words) == 0:
-		return nil, shoal.Invalid("query", "holds no word to search for")
-	case len(words) > maxWords:
-		return nil, shoal.Invalid("query", fmt.Sprintf("has %d words; at most %d are allowed", len(words), maxWords))
+	case len(order) > limit:
+		page.Next = &SearchPlace{Before: result.Found[0].Place + 1, Skip: skip + limit}
+	case result.Next > 0:
+		page.Next = &SearchPlace{Before: result.Next}
 	}
-	return words, nil
+	return page, nil
 }
 
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
-
-// highlight cuts a piece around the first match out of text and returns it with
-// the byte ranges in it that match.
-func highlight(text string, words []string) (string, [][2]int) {
-	from := 0
-	if all := matches(text, words); len(all) > 0 {
-		from = max(0, all[0][0]-snippetSize/4)
+func hits(found []Found, reader shoal.EntityID, match *search.Matcher) []shoal.Hit {
+	out := make([]shoal.Hit, len(found))
+	for i, f := range found {
+		seen := f.Message.For(reader)
+		out[i] = shoal.Hit{Space: f.Space, Message: seen}
+		out[i].Highlight, out[i].Matches = match.Highlight(seen.Text())
 	}
-	for from > 0 && !utf8.RuneStart(text[from]) {
-		from--
-	}
-	to := min(len(text), from+snippetSize)
-	for to < len(text) && !utf8.RuneStart(text[to]) {
-		to++
-	}
-	piece := text[from:to]
-	return piece, matches(piece, words)
-}
-
-// matches finds whole words of text that equal one of words, or begin with the
-// last one, without regard to case.
-func matches(text string, words []string) [][2]int {
-	out := [][2]int{}
-	start := -1
-	check := func(end int) {
-		if start < 0 {
-			return
-		}
-		if n := matchLen(text[start:end], words); n > 0 {
-			out = append(out, [2]int{start, start + n})
-		}
-		start = -1
-	}
-	for i, r := range text {
-		switch {
-		case !isWordRune(r):
-			check(i)
-		case start < 0:
-			start = i
-		}
-	}
-	check(len(text))
 	return out
-}
-
-func matchLen(word string, words []string) int {
-	for _, w := range words {
-		if strings.EqualFold(word, w) {
-			return len(word)
-		}
-	}
-	last := words[len(words)-1]
-	if len(word) > len(last) && utf8.RuneStart(word[len(last)]) && strings.EqualFold(word[:len(last)], last) {
-		return len(last)
-	}
-	return 0
 }

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -40,8 +41,8 @@ func (s start) at(ch *change, as StoredAgent, now shoal.Time, asleep bool) (Stor
 		Version: as.Version, Space: s.trigger.SpaceID, Requester: s.requester, Linked: s.cause.Linked,
 		Awake: !asleep, NotBefore: later(now, as.SettleMs), Conversation: s.conversation(),
 	}
-	if r.Space == "" {
-		r.NotBefore = now // only messages settle
+	if r.Space == "" || as.SettleMs == 0 { // only messages settle
+		r.NotBefore = always
 	}
 	if r.CauseRoot == "" {
 		r.CauseRoot = string(r.ID)
@@ -112,6 +113,10 @@ func (s start) instead(ch *change, r StoredRun, notBefore shoal.Time) (StoredRun
 	ch.hint(workTopic)
 	return r, ch.UpdateRun(r)
 }
+
+// always is due whatever the clock is set to: a run that waits for nothing must not
+// wait for a clock that was set back to come round again.
+var always = shoal.At(time.Unix(0, 0))
 
 func later(t shoal.Time, ms int64) shoal.Time { return shoal.At(t.Add(millis(ms))) }
 

@@ -2,10 +2,16 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/search"
 )
+
+// ErrUnsure is in the chain of the error of an Update whose commit had no answer: what
+// it did may be stored, so that it must not simply run again.
+var ErrUnsure = errors.New("the commit had no answer")
 
 // Store keeps everything that must survive. It has one implementation over two
 // databases; both pass the conformance suite in internal/shoaltest.
@@ -23,9 +29,9 @@ type Store interface {
 	// hands out. An Update that has begun ends whatever becomes of ctx.
 	//
 	// Errors of the store itself: Busy when its queue is full or the database
-	// is away (nothing is done unless the commit's answer was lost), StorageFull
-	// when the disk is (nothing is done), Internal otherwise: then the outcome
-	// is unknown.
+	// is away (nothing is done, unless it is [ErrUnsure]), StorageFull when the
+	// disk is full (nothing is done), Internal otherwise: then the outcome is
+	// unknown.
 	Update(ctx context.Context, fn func(Tx) error) error
 
 	// Epoch names this database. It changes when a new one is created, so that
@@ -57,6 +63,7 @@ type Tx interface {
 	UsageTx
 	FileTx
 	RendererTx
+	RecordTx
 	// Now is the time of the database's clock, by which leases are judged.
 	Now() (shoal.Time, error)
 }
@@ -103,7 +110,8 @@ type Sighting struct {
 	At      shoal.Time
 }
 
-// SpaceTx keeps spaces. Members and counts of what it returns are empty.
+// SpaceTx keeps spaces. Members and counts of what it returns are empty; LastSeq is
+// the seq of the last message, whatever was stored.
 type SpaceTx interface {
 	Space(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error)
 	// LockSpace is Space for a transaction that goes on to change the space, its
@@ -155,9 +163,10 @@ type MessageTx interface {
 	MessageByKey(session shoal.SessionID, scope, key string) (shoal.Message, string, error)
 	// Messages returns a page of the timeline in ascending order.
 	Messages(session shoal.SessionID, space shoal.SpaceID, page Page) ([]shoal.Message, error)
-	// Search finds messages whose text holds every word of the query, the
-	// newest first.
-	Search(session shoal.SessionID, query SearchQuery) ([]Found, error)
+	// Search finds messages for which a query holds, the newest first. Messages in
+	// progress are not found; any other is, from the transaction on that stored or
+	// closed it.
+	Search(session shoal.SessionID, query SearchQuery) (SearchResult, error)
 }
 
 // PostKey is the idempotency key of a message: Scope names the principal, Hash
@@ -171,33 +180,33 @@ type Page struct {
 	Limit         int
 }
 
-// SearchQuery chooses messages by words.
+// SearchQuery chooses messages.
 type SearchQuery struct {
-	// Words are plain words without syntax; a message must hold all of them,
-	// the last one also as the beginning of a word.
-	Words []string
+	// Query is what must hold for a message as Reader may see it. It names nobody
+	// as me.
+	Query search.Query
 	// Reader keeps only spaces that this entity is in, if set.
 	Reader shoal.EntityID
-	// Space and SenderKind narrow the search, if set.
-	Space      shoal.SpaceID
-	SenderKind shoal.EntityKind
-	// Before starts behind an earlier page's last result; the zero value is the
-	// beginning.
-	Before SearchPlace
+	// Before keeps only messages before this place, if set.
+	Before int64
 	Limit  int
 }
 
-// SearchPlace is a place in the results of a search.
-type SearchPlace struct {
-	At    shoal.Time
-	Space shoal.SpaceID
-	Seq   int64
+// SearchResult is what a search found, the newest first, which is what was
+// committed last. Next is the place before which there may be more, 0 if there
+// is none. A search may stop before it has found Limit messages, for the sake of
+// its time.
+type SearchResult struct {
+	Found []Found
+	Next  int64
 }
 
-// Found is one message that a search found, with its space.
+// Found is one message that a search found, whole, with its space and its place
+// among all messages.
 type Found struct {
 	Space   shoal.SpaceRef
 	Message shoal.Message
+	Place   int64
 }
 
 // InboxTx keeps inboxes: for each entity the messages it has not acknowledged,
@@ -273,6 +282,11 @@ type EventTx interface {
 // Run is the run whose stream tells the event, if any. An event without a space
 // is told there alone. Private says that Data holds parts that are for one member
 // (and admins and services): others get what redacting leaves of it.
+//
+// Seq is the seq of the posted message that a message.created tells of, 0 for every
+// other event. It must be stored, in that space. Such an event is stored without
+// Data: a posted message never changes, so what tells of it, the [shoal.MessageData]
+// of the moment of its creation, is made whenever the event is read.
 type StoredEvent struct {
 	Session shoal.SessionID
 	Place   int64
@@ -281,6 +295,7 @@ type StoredEvent struct {
 	Run     shoal.RunID
 	Private bool
 	Type    shoal.EventType
+	Seq     int64
 	Data    []byte
 }
 

@@ -123,7 +123,7 @@ func TestTargetedPart(t *testing.T) {
 			if who.EntityID == "" {
 				continue
 			}
-			d, err := p.hub.Inbox.Wait(t.Context(), who, hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages})
+			d, err := p.hub.Inbox.Wait(t.Context(), who, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages})
 			p.must(err)
 			checkSecret(t, name+" waits", asJSON(d.Result))
 		}

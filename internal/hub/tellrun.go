@@ -24,6 +24,7 @@ func recordRun(ch *change, r StoredRun, space shoal.SpaceID, inStream bool, what
 // tellRun tells the followers of a run, and those of its trigger's space, how it
 // stands.
 func tellRun(ch *change, r StoredRun, what shoal.EventType) error {
+	ch.core.figures.run(ch, what)
 	run := r.Run
 	run.PendingToolCalls = []shoal.PendingToolCall{}
 	return recordRun(ch, r, r.Space, true, what, func(h shoal.EventHead) any { return shoal.RunData{EventHead: h, Run: run} })
@@ -33,6 +34,7 @@ func tellRun(ch *change, r StoredRun, what shoal.EventType) error {
 // learn of all that it waits for; a space, of what it shows itself to everybody.
 func tellWaitingTool(ch *change, r StoredRun, rows []StoredPending) error {
 	what, all := shoal.EventRunWaitingTool, pendingCalls(rows, func(StoredPending) bool { return true })
+	ch.core.figures.run(ch, what)
 	tell := func(space shoal.SpaceID, inStream bool, run shoal.Run, calls []shoal.PendingToolCall) error {
 		run.PendingToolCalls = calls
 		return recordRun(ch, r, space, inStream, what, func(h shoal.EventHead) any { return shoal.RunData{EventHead: h, Run: run} })

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -52,14 +51,16 @@ func (d *Delivery) Written() {
 // timed out. It ends with the cause of ctx, having acknowledged nothing but
 // what was to be acknowledged when it was accepted; with TooManyWaiters when the
 // server holds too many waits; with Unauthenticated or NotFound when the key, the
-// entity or the session goes away meanwhile. Stop ends it as timed out.
-func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req WaitRequest) (*Delivery, error) {
+// entity or the session goes away meanwhile. Stop ends it as timed out. The request
+// belongs to the wait, which completes it.
+func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req *WaitRequest) (*Delivery, error) {
 	w := &heldWait{inbox: b, who: who, req: req}
 	defer w.letGo()
 	err := w.hold(ctx)
 	if err == nil && w.box != nil {
 		err = w.box.block(ctx, w)
 	}
+	b.figures.ended(w, err)
 	if err != nil {
 		return nil, wrap("hub.Inbox.Wait", err)
 	}
@@ -72,7 +73,7 @@ func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req WaitRequest) 
 type heldWait struct {
 	inbox *Inbox
 	who   shoal.Principal
-	req   WaitRequest
+	req   *WaitRequest
 
 	entity  shoal.EntityID
 	filter  InboxFilter
@@ -90,13 +91,13 @@ type heldWait struct {
 //go:noinline
 func (w *heldWait) hold(ctx context.Context) (err error) {
 	b := w.inbox
-	if w.entity, err = waiter(w.who, &w.req); err != nil {
+	if w.entity, err = waiter(w.who, w.req); err != nil {
 		return err
 	}
 	w.filter = InboxFilter{Kind: w.req.Kind, Space: w.req.Space, From: w.req.From}
 	w.counted = true
-	if b.open.Add(1) > b.maxWaits {
-		return shoal.E("", shoal.TooManyWaiters, fmt.Sprintf("This server holds %d waits, as many as it may. Try again in a few seconds.", b.maxWaits))
+	if err := b.countWait(); err != nil {
+		return err
 	}
 	if w.running = b.begin(); !w.running {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -78,10 +79,12 @@ func free(ch *change, which func(StoredRun) bool) error {
 	return nil
 }
 
-// Renew makes the leases of owner last ttl from now. It returns the runs that
+// Renew makes these leases of owner last ttl from now. It returns the runs that
 // owner holds, with Cancel as it is now: who executes a run that is not among
-// them has lost it.
-func (w *Work) Renew(ctx context.Context, owner string, ttl time.Duration) (held []StoredRun, err error) {
+// them has lost it. A run that owner holds and does not name, because it never
+// learned that its claim was stored or could not give it up, becomes claimable when
+// its lease runs out.
+func (w *Work) Renew(ctx context.Context, owner string, leases []Lease, ttl time.Duration) (held []StoredRun, err error) {
 	err = w.change(ctx, "hub.Work.Renew", func(ch *change) error {
 		now, err := ch.Now()
 		if err != nil {
@@ -91,7 +94,10 @@ func (w *Work) Renew(ctx context.Context, owner string, ttl time.Duration) (held
 			return err
 		}
 		until := shoal.At(now.Add(ttl))
-		for i := range held {
+		for i, r := range held {
+			if !slices.Contains(leases, Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}) {
+				continue
+			}
 			held[i].LeaseUntil = &until
 			if err := ch.UpdateRun(held[i]); err != nil {
 				return err

@@ -14,6 +14,8 @@ import (
 
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/limit"
+	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
 // Options say what an [API] stands on. Hub and Auth are required and stay the
@@ -26,6 +28,11 @@ type Options struct {
 	Log *slog.Logger
 	// Version is what the server says it is.
 	Version string
+	// Limits bounds the calls and streams of principals, together with those of the
+	// other faces; nil gives this face limit.DefaultBounds of its own.
+	Limits *limit.Principals
+	// Metrics counts calls of tools; nil is allowed.
+	Metrics *metrics.Set
 	// ProgressEvery is how often a wait tells a client that asked for it that it
 	// goes on, 12 s if zero.
 	ProgressEvery time.Duration
@@ -36,7 +43,8 @@ type Options struct {
 	Patience time.Duration
 	// MaxSessions bounds the sessions of the older era that are kept, 10,000 if
 	// zero, and MaxSessionsEach those of one principal, 32 if zero. One more
-	// ends the one that was unused the longest.
+	// ends the one that was unused the longest. Of sessions that clients have
+	// ended as many are remembered.
 	MaxSessions, MaxSessionsEach int
 	// SessionIdle is how long a session is kept without a request, 30 min if
 	// zero. One with an open stream is kept.
@@ -46,11 +54,11 @@ type Options struct {
 // API serves MCP. It is safe for concurrent use.
 type API struct {
 	Options
+	offer
 	self     *mcp.Implementation
-	versions []string // of the protocol, as the SDK knows them
-	table    []*tool
-	tools    map[string]*tool
-	listed   []*mcp.Tool // the table as tools/list shows it, by name
+	versions []string         // of the protocol, as the SDK knows them
+	tools    map[string]*tool // those of the table that are called here
+	listed   []*mcp.Tool      // the table as tools/list shows it, by name
 
 	ctx     context.Context // ends with Stop
 	cancel  context.CancelCauseFunc
@@ -59,17 +67,33 @@ type API struct {
 	running sync.WaitGroup // what Stop waits for
 
 	waits    openWaits
-	streams  streams
+	figures  figures
 	peers    peers
 	carriers carriers
 	sessions sessions
 	sse      sseSessions
 }
 
+// offer is what an API has to offer; how it is served does not depend on it.
+type offer struct {
+	// table are the tools, in the order in which they are shown.
+	table []*tool
+	// server makes the SDK's server of one caller, with everything that is no
+	// tool of the table.
+	server func(*peer) *mcp.Server
+}
+
 // New returns an API over these options. The caller must Stop it.
 func New(o Options) *API {
+	return newAPI(o, offer{table: table(), server: conversation})
+}
+
+func newAPI(o Options, has offer) *API {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Limits == nil {
+		o.Limits = limit.NewPrincipals(limit.DefaultBounds, nil)
 	}
 	o.ProgressEvery = cmp.Or(o.ProgressEvery, 12*time.Second)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
@@ -79,20 +103,22 @@ func New(o Options) *API {
 	o.SessionIdle = cmp.Or(o.SessionIdle, 30*time.Minute)
 	a := &API{
 		Options:  o,
+		offer:    has,
 		self:     &mcp.Implementation{Name: "shoal", Title: "Shoal", Version: o.Version},
 		versions: mcp.SupportedProtocolVersions(),
-		table:    table(),
 		tools:    map[string]*tool{},
 		waits:    openWaits{open: map[waitKey][]*openWait{}},
-		streams:  streams{open: map[caller]int{}},
+		figures:  newFigures(o.Metrics),
 		peers:    peers{open: map[caller]*peer{}},
 		carriers: carriers{open: map[string]*carrier{}},
 		sse:      sseSessions{open: map[string]*sseSession{}},
 	}
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
-	a.sessions = sessions{api: a, byID: map[string]*session{}, each: map[caller]int{}}
+	a.sessions = sessions{api: a, byID: map[string]*session{}, each: map[caller]int{}, terminated: map[ended]struct{}{}}
 	for _, t := range a.table {
-		a.tools[t.name] = t
+		if t.call != nil {
+			a.tools[t.name] = t
+		}
 		a.listed = append(a.listed, t.described())
 	}
 	slices.SortFunc(a.listed, func(x, y *mcp.Tool) int { return strings.Compare(x.Name, y.Name) })

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 )
 
@@ -99,6 +100,9 @@ var paths = []struct {
 	}},
 }
 
+// unlimited lets one key call without end.
+func unlimited(w *world) { w.opts.Limits = limit.NewPrincipals(limit.Bounds{}, nil) }
+
 func BenchmarkCall(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -109,7 +113,7 @@ func BenchmarkCall(b *testing.B) {
 	} {
 		for _, path := range paths {
 			b.Run(c.name+"/"+path.name, func(b *testing.B) {
-				w := newWorld(b)
+				w := newWorld(b, unlimited)
 				w.space("shop", "ann", "bob")
 				l := path.line(w, b, "ann")
 				body := rpc(1, c.name, c.in)
@@ -127,7 +131,7 @@ func BenchmarkCall(b *testing.B) {
 func BenchmarkWake(b *testing.B) {
 	for _, path := range paths {
 		b.Run(path.name, func(b *testing.B) {
-			w := newWorld(b)
+			w := newWorld(b, unlimited)
 			w.space("shop", "ann", "bob")
 			ann, bob := path.line(w, b, "ann"), path.line(w, b, "bob")
 			wait, send := rpc(1, "wait_for_mentions", inputs{"timeoutMs": 600000}), rpc(2, "send_message", inputs{"threadId": "shop", "content": "wake up", "mentions": []string{"ann"}})

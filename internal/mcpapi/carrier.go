@@ -19,7 +19,8 @@ const callMark = "X-Shoal-Call"
 // carrier is what a call through the SDK came by. A nil carrier stands for a
 // transport that is not known here, such as one in memory.
 type carrier struct {
-	ctx context.Context // ends with the request or stream
+	ctx     context.Context // ends with the request or stream
+	request string          // the name of the request
 
 	mu       sync.Mutex
 	delivery *hub.Delivery
@@ -33,12 +34,12 @@ type carriers struct {
 }
 
 // add makes a carrier and returns its mark, by which it is found until dropped.
-func (t *carriers) add(ctx context.Context) (mark string) {
+func (t *carriers) add(ctx context.Context, request string) (mark string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.last++
 	mark = strconv.FormatInt(t.last, 10)
-	t.open[mark] = &carrier{ctx: ctx}
+	t.open[mark] = &carrier{ctx: ctx, request: request}
 	return mark
 }
 
@@ -61,6 +62,14 @@ func (t *carriers) of(extra *mcp.RequestExtra) *carrier {
 // marked is what a request of the SDK carries to be found by.
 func marked(mark string) *mcp.RequestExtra {
 	return &mcp.RequestExtra{Header: http.Header{callMark: {mark}}}
+}
+
+// name returns the name of the request that the call came by.
+func (c *carrier) name() string {
+	if c == nil {
+		return ""
+	}
+	return c.request
 }
 
 // bind returns a context that ends with ctx or the carrier.

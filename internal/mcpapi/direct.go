@@ -16,7 +16,7 @@ import (
 func (q *request) direct(c toolCall) {
 	raw := c.arguments
 	if !c.tool.waits {
-		out, err := q.do(q.r.Context(), q.caller, c.tool, raw)
+		out, err := q.do(q.r.Context(), q.name, q.caller, c.tool, raw)
 		if err == nil {
 			q.answer(c, out)
 		}
@@ -35,7 +35,7 @@ func (q *request) direct(c toolCall) {
 		q.streamWait(ctx, c, raw)
 		return
 	}
-	out, err := q.do(ctx, q.caller, c.tool, raw)
+	out, err := q.do(ctx, q.name, q.caller, c.tool, raw)
 	switch {
 	case q.r.Context().Err() != nil: // nobody is left to tell
 	case err != nil: // then the client has cancelled
@@ -65,7 +65,7 @@ func (q *request) answer(c toolCall, out outcome) bool {
 	defer buffers.put(buffer)
 	body, err := q.encode(buffer, c, out)
 	if err != nil {
-		q.Log.Error("a result could not be encoded", "tool", c.tool.name, "error", err)
+		q.Log.Error("a result could not be encoded", "request", q.name, "tool", c.tool.name, "error", err)
 		q.refuse(http.StatusOK, c.id, jsonrpc.CodeInternalError, encodeFailed)
 		return false
 	}
@@ -111,7 +111,7 @@ func (q *request) streamWait(ctx context.Context, c toolCall, raw []byte) {
 	if _, err := s.Write(heartbeat()); err != nil || s.FlushError() != nil {
 		return
 	}
-	out, err := q.do(ctx, q.caller, c.tool, raw)
+	out, err := q.do(ctx, q.name, q.caller, c.tool, raw)
 	if q.r.Context().Err() != nil {
 		return // nobody is left to tell
 	}
@@ -121,7 +121,7 @@ func (q *request) streamWait(ctx context.Context, c toolCall, raw []byte) {
 	if err != nil { // then the client has cancelled
 		body = errorBody(c.id, codeCancelled, err.Error())
 	} else if body, err = q.encode(buffer, c, out); err != nil {
-		q.Log.Error("a result could not be encoded", "tool", c.tool.name, "error", err)
+		q.Log.Error("a result could not be encoded", "request", q.name, "tool", c.tool.name, "error", err)
 		body, out = errorBody(c.id, jsonrpc.CodeInternalError, encodeFailed), outcome{}
 	}
 	if _, err := s.Write(messageEvent(body)); err == nil && s.FlushError() == nil && s.stands() {

@@ -9,14 +9,16 @@
 // How a request goes: the guard lets it pass → its key proves a principal → a
 // well-formed tools/call is answered here, from the table of tools; everything
 // else is answered by the MCP SDK, where the same table is registered. The SDK
-// also answers what is not well-formed, so its errors are the only ones.
+// also answers what is not well-formed, so its errors are the only ones; those
+// that it tells in plain text become JSON-RPC errors on their way out.
 //
 // Guarantees:
 //   - The key of each single request decides who calls; an MCP session proves
 //     nothing. A session belongs to the principal that opened it and does not
 //     exist for anybody else.
 //   - No call depends on a session: a POST whose session this process does not
-//     know, of before a restart or of another node, is served as if it stood.
+//     know, of before a restart or of another node, is served as if it stood. Only
+//     one that its client has ended is refused.
 //   - A wait ends with the HTTP request or stream that would carry its answer,
 //     in every era, and counts as delivered only when that answer was written
 //     and flushed on a connection that still stood. Until it is answered it

@@ -1,6 +1,11 @@
 package mcpapi
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shoal-dev/shoal"
@@ -31,14 +36,7 @@ func Watches(a *API) (n int) {
 }
 
 // Streams counts the open streams.
-func Streams(a *API) (n int) {
-	a.streams.mu.Lock()
-	defer a.streams.mu.Unlock()
-	for _, each := range a.streams.open {
-		n += each
-	}
-	return n
-}
+func Streams(a *API) int { return a.Limits.Streams() }
 
 // Carriers counts the calls that came through the SDK and are not answered.
 func Carriers(a *API) int {
@@ -55,4 +53,46 @@ func OpenWaits(a *API) (n int) {
 		n += len(each)
 	}
 	return n
+}
+
+const anyObject = `{"type":"object"}`
+
+// Row is a tool that a test offers. It takes any object.
+type Row struct {
+	Name, About string
+	// Schema is the JSON Schema of what it takes; empty, that of any object.
+	Schema string
+	// Waits makes it one that may block for long.
+	Waits bool
+	// Call answers in front of the SDK, as the tools of Shoal do.
+	Call func(context.Context) (string, error)
+	// Handle answers behind it. A row has one of the two.
+	Handle mcp.ToolHandler
+}
+
+// NewOffering returns an API that offers these tools and what server adds to the
+// server of each caller, in place of what Shoal does. All else about it is that
+// of [New].
+func NewOffering(o Options, rows []Row, options mcp.ServerOptions, add func(*mcp.Server)) *API {
+	var table []*tool
+	for _, r := range rows {
+		t := &tool{name: r.Name, about: r.About, waits: r.Waits, inputSchema: json.RawMessage(cmp.Or(r.Schema, anyObject))}
+		if r.Call != nil {
+			t.call = func(ctx context.Context, _ *call) (result, error) {
+				text, err := r.Call(ctx)
+				return result{text: text}, err
+			}
+		}
+		table = append(table, t)
+	}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Handle == nil })
+	return newAPI(o, offer{table: table, server: func(p *peer) *mcp.Server {
+		server := mcp.NewServer(p.api.self, &options)
+		for _, r := range rows {
+			schema := json.RawMessage(cmp.Or(r.Schema, anyObject))
+			server.AddTool(&mcp.Tool{Name: r.Name, Description: r.About, InputSchema: schema}, r.Handle)
+		}
+		add(server)
+		return server
+	}})
 }

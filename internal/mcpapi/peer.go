@@ -2,10 +2,13 @@ package mcpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shoal-dev/shoal"
@@ -76,7 +79,19 @@ func (t *peers) trim() {
 func (a *API) newPeer(c caller) *peer {
 	p := &peer{api: a, caller: c}
 	p.watches = watches{peer: p, open: map[shoal.SpaceID]*watch{}}
-	p.server = mcp.NewServer(a.self, &mcp.ServerOptions{
+	p.server = a.server(p)
+	p.server.AddReceivingMiddleware(p.tools)
+	p.stateless = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return p.server }, &mcp.StreamableHTTPOptions{
+		Stateless: true, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: true, // the guard knows which hosts are right
+	})
+	return p
+}
+
+// conversation is the server that a caller of Shoal has: its threads as
+// resources, to which it may subscribe.
+func conversation(p *peer) *mcp.Server {
+	server := mcp.NewServer(p.api.self, &mcp.ServerOptions{
 		Instructions: instructions,
 		// What can be listed never changes, so nobody needs to be told.
 		Capabilities:       &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}},
@@ -85,24 +100,35 @@ func (a *API) newPeer(c caller) *peer {
 		// Otherwise a cache between us and the clients might show one's to another.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
-	p.server.AddReceivingMiddleware(p.tools)
-	p.addResources()
-	p.stateless = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return p.server }, &mcp.StreamableHTTPOptions{
-		Stateless: true, PropagateRequestCancellation: true,
-		DisableLocalhostProtection: true, // the guard knows which hosts are right
-	})
-	return p
+	server.AddReceivingMiddleware(withoutPrompts)
+	p.addResources(server)
+	return server
+}
+
+// withoutPrompts answers as a server that has no prompts and does not say that
+// it has. The SDK would list none, which looks as if it had forgotten to say so.
+func withoutPrompts(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if strings.HasPrefix(method, "prompts/") {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", method)}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // described is the tool as tools/list shows it.
 func (t *tool) described() *mcp.Tool {
 	closedWorld := false
-	return &mcp.Tool{
-		Name: t.name, Description: t.about, InputSchema: t.inputSchema, OutputSchema: t.outputSchema,
+	shown := &mcp.Tool{
+		Name: t.name, Description: t.about, InputSchema: t.inputSchema,
 		Annotations: &mcp.ToolAnnotations{
 			ReadOnlyHint: t.reads, IdempotentHint: t.reads || t.repeats, DestructiveHint: &t.removes, OpenWorldHint: &closedWorld,
 		},
 	}
+	if t.outputSchema != nil {
+		shown.OutputSchema = t.outputSchema
+	}
+	return shown
 }
 
 // tools answers what the SDK is asked about tools from the API's own table. To
@@ -131,7 +157,7 @@ func (p *peer) handler(t *tool) mcp.ToolHandler {
 		if token := req.Params.GetProgressToken(); t.waits && token != nil {
 			defer p.api.keepAlive(ctx, req.Session, token)()
 		}
-		out, err := p.api.do(ctx, p.caller, t, req.Params.Arguments)
+		out, err := p.api.do(ctx, from.name(), p.caller, t, req.Params.Arguments)
 		if err != nil {
 			return nil, err
 		}

@@ -1,10 +1,13 @@
 package mcpapi
 
 import (
+	"errors"
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
 )
 
@@ -23,19 +26,51 @@ const stateless = "2026-07-28"
 type request struct {
 	*API
 	caller
-	w http.ResponseWriter
-	r *http.Request
+	w    http.ResponseWriter
+	r    *http.Request
+	name string // as guard.RequestID says
+	// id is that of the message, once it is known that it may not be answered
+	// here as the call of a tool.
+	id []byte
 }
 
 // admit recognises the caller of a request, or answers it.
 func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
-	req := &request{API: a, w: w, r: r}
+	req := &request{API: a, w: w, r: r, name: guard.RequestID(w)}
 	var err error
 	if req.who, req.session, err = a.Auth.MCP(r); err != nil {
 		guard.WriteRPCError(w, err)
 		return nil, false
 	}
+	if err := a.Limits.Call(req.who); err != nil {
+		req.slowDown(err)
+		return nil, false
+	}
 	return req, true
+}
+
+// slowDown answers a caller that calls too often: a call of a tool by a result,
+// like every failure of one, anything else by the status 429.
+func (q *request) slowDown(err error) {
+	if q.r.Method == http.MethodPost && q.plain() && q.r.URL.Path == "/mcp" {
+		if call, ok := q.toolCall(messageOf(guard.Body(q.r))); ok {
+			out := failure(call.tool, q.name, err)
+			q.w.Header().Set("Retry-After", guard.RetryAfter(retryAfter(err)))
+			q.count(q.caller, call.tool, q.name, out, nil, time.Now())
+			q.answer(call, out)
+			return
+		}
+	}
+	guard.WriteRPCError(q.w, err)
+}
+
+// retryAfter is how long to stay away after err.
+func retryAfter(err error) time.Duration {
+	var known *shoal.Error
+	if errors.As(err, &known) {
+		return known.RetryAfter
+	}
+	return 0
 }
 
 // modern reports whether the request is of the era without sessions.

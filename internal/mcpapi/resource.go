@@ -21,17 +21,17 @@ const (
 	jsonType = "application/json"
 )
 
-func (p *peer) addResources() {
-	p.server.AddResource(&mcp.Resource{
+func (p *peer) addResources(to *mcp.Server) {
+	to.AddResource(&mcp.Resource{
 		URI: threadsURI, Name: "threads", MIMEType: jsonType,
 		Description: "Your open threads with what is unread in each.",
 	}, p.read(func(ctx context.Context, _ string) (any, error) {
 		return p.api.threads(ctx, p.caller, true, "")
 	}))
-	p.server.AddResource(&mcp.Resource{
+	to.AddResource(&mcp.Resource{
 		URI: meURI, Name: "me", MIMEType: jsonType, Description: "You, as the others see you.",
 	}, p.read(p.me))
-	p.server.AddResourceTemplate(&mcp.ResourceTemplate{
+	to.AddResourceTemplate(&mcp.ResourceTemplate{
 		URITemplate: threadURI + "{id}", Name: "thread", MIMEType: jsonType,
 		Description: "A thread of yours: its participants and its newest messages. Subscribe to hear of new ones.",
 	}, p.read(p.thread))
@@ -40,7 +40,7 @@ func (p *peer) addResources() {
 // read makes a resource of what get returns for a URI.
 func (p *peer) read(get func(ctx context.Context, uri string) (any, error)) mcp.ResourceHandler {
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		uri := req.Params.URI
+		uri, name := req.Params.URI, p.api.carriers.of(req.Extra).name()
 		value, err := get(ctx, uri)
 		if errors.Is(err, shoal.NotFound) {
 			return nil, mcp.ResourceNotFoundError(uri)
@@ -48,9 +48,9 @@ func (p *peer) read(get func(ctx context.Context, uri string) (any, error)) mcp.
 		if err != nil {
 			// The texts of a failure are fit for a client; its cause is not.
 			if shoal.KindOf(err) == shoal.Internal {
-				p.api.Log.Error("a resource could not be read", "uri", uri, "error", err)
+				p.api.Log.Error("a resource could not be read", "request", name, "uri", uri, "error", err)
 			}
-			return nil, errors.New(failure(&tool{}, err).texts[0])
+			return nil, errors.New(failure(&tool{}, name, err).texts[0])
 		}
 		body, err := marshal(new(bytes.Buffer), value)
 		if err != nil {

@@ -1,9 +1,11 @@
 package mcpapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -30,7 +32,7 @@ func (a *API) serveMCP(w http.ResponseWriter, r *http.Request) {
 		q.delete()
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
-		http.Error(w, "Method Not Allowed", http.StatusMethodNotAllowed)
+		q.refuseRequest(http.StatusMethodNotAllowed, "This path takes POST, GET and DELETE.")
 	}
 }
 
@@ -38,15 +40,26 @@ func (a *API) serveMCP(w http.ResponseWriter, r *http.Request) {
 // SDK.
 func (q *request) post() {
 	m := messageOf(guard.Body(q.r))
-	if !q.plain() {
+	id := q.r.Header.Get(sessionHeader)
+	switch {
+	case !q.versionKnown() && !q.modern():
+		q.answersTo(m)
+		q.refuseRequest(http.StatusBadRequest, "Unsupported protocol version. This server speaks "+strings.Join(q.versions, ", ")+".")
+		return
+	case !q.plain():
+		q.answersTo(m)
 		q.sdkStateless(q.w, q.r)
+		return
+	case !q.modern() && q.sessions.wasTerminated(q.caller, id):
+		q.answersTo(m)
+		q.refuseRequest(http.StatusNotFound, noSuchSession)
 		return
 	}
 	if call, ok := q.toolCall(m); ok {
 		q.direct(call)
 		return
 	}
-	id := q.r.Header.Get(sessionHeader)
+	q.answersTo(m)
 	if cancelled := cancelledID(m); cancelled != nil && q.waits.cancel(waitKey{q.caller, id, string(cancelled)}) {
 		q.w.WriteHeader(http.StatusAccepted)
 		return
@@ -64,6 +77,14 @@ func (q *request) post() {
 		q.revive(id)
 	default:
 		q.sdkStateless(q.w, q.r)
+	}
+}
+
+// answersTo notes which request errors are the answer to, and nothing else of a
+// body that may be large.
+func (q *request) answersTo(m message) {
+	if isID(m.id) {
+		q.id = bytes.Clone(m.id)
 	}
 }
 
@@ -111,23 +132,23 @@ func (q *request) sdkSession(s *session) {
 	ctx, cancel := context.WithCancelCause(q.r.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
-	mark := q.carriers.add(ctx)
+	mark := q.carriers.add(ctx, q.name)
 	defer q.carriers.drop(mark)
 	r := q.forSDK()
 	r.Header.Set(callMark, mark)
-	s.transport.ServeHTTP(q.w, r)
+	s.transport.ServeHTTP(q.told(q.w), r)
 }
 
 // sdkStateless hands the request to the SDK without a session.
 func (q *request) sdkStateless(w http.ResponseWriter, r *http.Request) {
 	p := q.peer(q.caller)
 	defer q.release(p)
-	mark := q.carriers.add(r.Context())
+	mark := q.carriers.add(r.Context(), q.name)
 	defer q.carriers.drop(mark)
 	out := q.forSDK().WithContext(r.Context())
 	out.Header.Set(callMark, mark)
 	out.Header.Del(sessionHeader)
-	p.stateless.ServeHTTP(w, out)
+	p.stateless.ServeHTTP(q.told(w), out)
 }
 
 // listen is the newer era's stream of notifications.
@@ -145,7 +166,7 @@ func (q *request) listen() {
 // get is the older era's stream of notifications.
 func (q *request) get() {
 	if _, stream := accepts(q.r.Header["Accept"]); !stream {
-		http.Error(q.w, "Accept must contain 'text/event-stream' for GET requests", http.StatusBadRequest)
+		q.refuseRequest(http.StatusBadRequest, "Accept must contain text/event-stream.")
 		return
 	}
 	session := q.withSession("GET")
@@ -160,12 +181,12 @@ func (q *request) get() {
 	defer q.shut(s)
 	q.sessions.attach(session, s)
 	defer q.sessions.detach(session, s)
-	session.transport.ServeHTTP(s, q.forSDK().WithContext(s.ctx))
+	session.transport.ServeHTTP(q.told(s), q.forSDK().WithContext(s.ctx))
 }
 
 func (q *request) delete() {
 	if session := q.withSession("DELETE"); session != nil {
-		q.sessions.end(session)
+		q.sessions.terminate(session)
 		q.w.WriteHeader(http.StatusNoContent)
 	}
 }
@@ -175,12 +196,12 @@ func (q *request) delete() {
 func (q *request) withSession(method string) *session {
 	id := q.r.Header.Get(sessionHeader)
 	if id == "" {
-		http.Error(q.w, "Bad Request: "+method+" requires an Mcp-Session-Id header", http.StatusBadRequest)
+		q.refuseRequest(http.StatusBadRequest, method+" needs the header Mcp-Session-Id.")
 		return nil
 	}
 	s := q.sessions.find(q.caller, id)
 	if s == nil {
-		http.Error(q.w, "session not found", http.StatusNotFound)
+		q.refuseRequest(http.StatusNotFound, noSuchSession)
 	}
 	return s
 }

@@ -35,6 +35,16 @@ type sessions struct {
 	each   map[caller]int
 	closed bool
 	ending sync.WaitGroup
+	// terminated are sessions that their clients have ended, in order the newest
+	// MaxSessions of them: those and no others are refused.
+	terminated map[ended]struct{}
+	order      []ended
+}
+
+// ended names a session that is over.
+type ended struct {
+	caller caller
+	id     string
 }
 
 // begin opens a session for a caller. An id that is given is one that the client
@@ -143,6 +153,34 @@ func (t *sessions) end(s *session) {
 	if here {
 		t.finish(s)
 	}
+}
+
+// terminate ends a session because its client wants so: from now on its id is
+// refused, as the protocol asks, and not served as one of before a restart.
+func (t *sessions) terminate(s *session) {
+	t.mu.Lock()
+	over := ended{s.peer.caller, s.id}
+	if _, twice := t.terminated[over]; !twice {
+		if len(t.order) >= t.api.MaxSessions {
+			delete(t.terminated, t.order[0])
+			t.order = t.order[1:]
+		}
+		t.terminated[over] = struct{}{}
+		t.order = append(t.order, over)
+	}
+	t.mu.Unlock()
+	t.end(s)
+}
+
+// wasTerminated reports whether a caller has ended its session of that id.
+func (t *sessions) wasTerminated(c caller, id string) bool {
+	if id == "" {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, over := t.terminated[ended{c, id}]
+	return over
 }
 
 // idle ends a session for which no request came for long. One with an open

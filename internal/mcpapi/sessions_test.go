@@ -115,8 +115,37 @@ func TestSessionBelongsToItsCaller(t *testing.T) {
 	if status, _ := w.get(t.Context(), ann, id); status != 404 {
 		t.Errorf("GET after DELETE: %d, want 404", status)
 	}
+	// The client has said that it is over, so this is no session of before a restart.
+	for _, body := range []string{rpc(6, "list_agents", nil), rpcMethod(6, "tools/list", nil)} {
+		status, _, text, err := w.post(t.Context(), ann, body, "Mcp-Session-Id", id)
+		if want := `{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"not_found: There is no such MCP session. Initialize anew."}}`; err != nil || status != 404 || text != want {
+			t.Errorf("POST after DELETE: %d %s %v, want 404 %s", status, text, err, want)
+		}
+	}
+	if status, _, text, err := w.post(t.Context(), bob, rpc(6, "list_agents", nil), "Mcp-Session-Id", id); err != nil || status != 200 {
+		t.Errorf("another's POST after DELETE: %d %s %v", status, text, err)
+	}
 	if n := mcpapi.Sessions(w.api); n != 0 {
 		t.Errorf("%d sessions are left", n)
+	}
+}
+
+// Only so many ended sessions are remembered; an older one is again one that
+// this server does not know.
+func TestEndedSessionsAreBounded(t *testing.T) {
+	w := newWorld(t, func(w *world) { w.opts.MaxSessions = 2 })
+	ann := w.key("ann")
+	var ids []string
+	for range 3 {
+		ids = append(ids, w.initialize(ann))
+		if status := w.delete(ann, ids[len(ids)-1]); status != 204 {
+			t.Fatalf("DELETE: %d", status)
+		}
+	}
+	for i, want := range []int{200, 404, 404} {
+		if status, _, text, err := w.post(t.Context(), ann, rpc(6, "list_agents", nil), "Mcp-Session-Id", ids[i]); err != nil || status != want {
+			t.Errorf("POST in the ended session %d: %d %s %v, want %d", i, status, text, err, want)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (a *API) serveSSE(w http.ResponseWriter, r *http.Request) {
 		q.postSSE()
 	default:
 		w.Header().Set("Allow", "GET, POST")
-		http.Error(w, "Method Not Allowed", http.StatusMethodNotAllowed)
+		q.refuseRequest(http.StatusMethodNotAllowed, "This path takes GET and POST.")
 	}
 }
 
@@ -91,15 +91,15 @@ func (q *request) endpoint(id string) string {
 
 func (q *request) postSSE() {
 	if !isJSON(q.r.Header.Get("Content-Type")) {
-		http.Error(q.w, "Content-Type must be 'application/json'", http.StatusUnsupportedMediaType)
+		q.refuseRequest(http.StatusUnsupportedMediaType, "Content-Type must be application/json.")
 		return
 	}
 	session := q.sse.of(q.r.URL.Query().Get("sessionid"), q.caller)
 	if session == nil {
-		http.Error(q.w, "session not found", http.StatusNotFound)
+		q.refuseRequest(http.StatusNotFound, noSuchSession)
 		return
 	}
-	session.transport.ServeHTTP(q.w, q.forSDK())
+	session.transport.ServeHTTP(q.told(q.w), q.forSDK())
 }
 
 func (t *sseSessions) put(id string, s *sseSession) {
@@ -173,7 +173,7 @@ func (t *sseTransport) mark(call *jsonrpc.Request) {
 		return // the SDK refuses it
 	}
 	q := t.stream.request
-	mark := q.carriers.add(t.stream.ctx)
+	mark := q.carriers.add(t.stream.ctx, q.name)
 	t.calls[call.ID] = mark
 	call.Extra = marked(mark)
 }

@@ -3,7 +3,6 @@ package mcpapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -136,28 +135,17 @@ func (s *stream) end() {
 	close(s.ended)
 }
 
-// streams counts the open streams of each caller.
-type streams struct {
-	mu   sync.Mutex
-	open map[caller]int
-}
-
-// maxStreams is how many streams a principal may have open.
-const maxStreams = 20
-
-// open makes a stream that counts, or refuses to: RateLimited, or Busy once the
-// API stops, which waits for it. The caller must shut it.
+// open makes a stream that counts, or refuses to: RateLimited, or Busy when all
+// callers together have too many or once the API stops, which waits for it. The
+// caller must shut it.
 func (a *API) open(req *request) (*stream, error) {
-	t := &a.streams
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.open[req.caller] >= maxStreams {
-		return nil, shoal.E("mcpapi", shoal.RateLimited, fmt.Sprintf("You have %d streams open, as many as you may. Close one first.", maxStreams))
+	if err := a.Limits.Open(req.who); err != nil {
+		return nil, err
 	}
 	if !a.enter() {
+		a.Limits.Close(req.who)
 		return nil, stopping()
 	}
-	t.open[req.caller]++
 	return a.stream(req, a.Heartbeat, heartbeat), nil
 }
 
@@ -169,11 +157,5 @@ func stopping() error {
 func (a *API) shut(s *stream) {
 	defer a.leave()
 	s.end()
-	t := &a.streams
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	of := s.request.caller
-	if t.open[of]--; t.open[of] == 0 {
-		delete(t.open, of)
-	}
+	a.Limits.Close(s.request.who)
 }

@@ -21,7 +21,9 @@ type tool struct {
 	reads, repeats, removes bool
 	// words maps what the hub calls a field to what the tool calls it.
 	words map[string]string
-	call  func(context.Context, *call) (result, error)
+	// call is nil for a tool that is only listed here: the server of the caller
+	// has it.
+	call func(context.Context, *call) (result, error)
 
 	inputSchema, outputSchema json.RawMessage
 }

@@ -102,18 +102,17 @@ func (c *call) page() (hub.Page, error) {
 func searchMessages() *tool {
 	return &tool{
 		name:  "search_messages",
-		about: "Find messages in your threads that hold all of these words, the newest first.",
+		about: "Find messages in your threads that hold all that you ask for, the newest first.",
 		reads: true,
 		inputs: []input{
-			{name: "query", kind: textInput, required: true, about: "The words; the last one may be the beginning of a word."},
+			{name: "query", kind: textInput, required: true, about: `Words, the last one may be the beginning of a word; "words that follow each other"; lap* for beginnings; -without; from:ID, in:THREAD, mentions:me, has:file|image|link|code|tool|approval|data, kind:human|agent|system, before:2027-01-31, after:2027-01-31.`},
 			threadInput.optional("Search this thread only."),
 			{name: "limit", kind: wholeInput, otherwise: 20, least: 1, most: shoal.MaxPage, about: "How many hits."},
+			{name: "sort", kind: textInput, about: "newest, which is the default, or relevance: the best first."},
 		},
 		output: list[shoal.Hit]{},
 		call: func(ctx context.Context, c *call) (result, error) {
-			hits, err := c.Hub.Messages.Search(ctx, c.who, c.session, hub.Search{
-				Query: c.text("query"), Space: c.thread(), Limit: int(c.whole("limit")),
-			})
+			hits, err := c.search(ctx)
 			if err != nil {
 				return result{}, err
 			}
@@ -128,4 +127,20 @@ func searchMessages() *tool {
 			return result{text: hitsXML(hits, n), structured: list[shoal.Hit]{Items: append([]shoal.Hit{}, hits...)}}, nil
 		},
 	}
+}
+
+// searchPages is how many pages a call looks at for its first hit.
+const searchPages = 20
+
+// search finds messages. A page may be empty though there are more.
+func (c *call) search(ctx context.Context) ([]shoal.Hit, error) {
+	ask := hub.Search{Query: c.text("query"), Space: c.thread(), Sort: hub.SearchSort(c.text("sort")), Limit: int(c.whole("limit"))}
+	for range searchPages {
+		page, err := c.Hub.Messages.Search(ctx, c.who, c.session, ask)
+		if err != nil || len(page.Hits) > 0 || page.Next == nil {
+			return page.Hits, err
+		}
+		ask.Place = *page.Next
+	}
+	return nil, nil
 }

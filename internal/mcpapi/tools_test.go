@@ -38,7 +38,7 @@ func TestToolsAreTheContracts(t *testing.T) {
 		"wait_for_mentions":  "timeoutMs=30000 agentId threadId ack redeliver=false",
 		"wait_for_messages":  "timeoutMs=30000 agentId threadId ack redeliver=false from=[]",
 		"read_thread":        "threadId* limit=50 beforeSeq afterSeq",
-		"search_messages":    "query* threadId limit=20",
+		"search_messages":    "query* threadId limit=20 sort",
 
 		"list_pending_actions":  "cursor",
 		"answer_pending_action": "id* result error approved reason answer",
@@ -257,7 +257,7 @@ func toolCases() []toolCase {
 		{tool: "read_thread", in: inputs{"threadId": "hers"}, kind: shoal.NotFound},
 		{tool: "read_thread", in: inputs{"threadId": "old"}, says: []string{"<status>closed</status>", "<summary>it is over</summary>", "long ago"}},
 
-		{tool: "search_messages", in: inputs{"query": "one"}, says: []string{`<hit thread="shop" threadName="shop"`, "<highlight>first &lt;one&gt;</highlight>", `<sender id="bob" name="bob"/>`}, has: []string{`"matches":[[`, `"highlight":"second one"`}},
+		{tool: "search_messages", in: inputs{"query": "one"}, says: []string{`<hit thread="shop" threadName="shop"`, "<highlight>first &lt;<match>one</match>&gt;</highlight>", `<sender id="bob" name="bob"/>`}, has: []string{`"matches":[[`, `"highlight":"second one"`}},
 		{tool: "search_messages", in: inputs{"query": "secret"}, has: []string{`"items":[]`}},
 		{tool: "search_messages", in: inputs{"query": "one", "limit": 1, "threadId": "shop"}, has: []string{"second one"}},
 		{tool: "search_messages", in: inputs{"query": "one", "threadId": "hers"}, kind: shoal.NotFound},

@@ -61,13 +61,23 @@ func waitForMessages() *tool {
 
 // wait waits and puts what came into words.
 func (c *call) wait(ctx context.Context, kind shoal.WaitKind, from []shoal.EntityID) (result, error) {
-	d, err := c.Hub.Inbox.Wait(ctx, c.who, hub.WaitRequest{
-		Session: c.session, Kind: kind, Space: c.thread(), From: from, Ack: c.text("ack"), Redeliver: c.flag("redeliver"),
-		Timeout: time.Duration(c.whole("timeoutMs")) * time.Millisecond,
-	})
+	d, err := c.Hub.Inbox.Wait(ctx, c.who, c.waitRequest(kind, from))
 	if err != nil {
 		return result{}, err
 	}
+	return c.waited(ctx, d)
+}
+
+func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *hub.WaitRequest {
+	return &hub.WaitRequest{
+		Session: c.session, Kind: kind, Space: c.thread(), From: from, Ack: c.text("ack"), Redeliver: c.flag("redeliver"),
+		Timeout: time.Duration(c.whole("timeoutMs")) * time.Millisecond,
+	}
+}
+
+// waited is the answer of a wait. It is apart from wait, which stands on the stack
+// while the call is blocked.
+func (c *call) waited(ctx context.Context, d *hub.Delivery) (_ result, err error) {
 	out := result{structured: d.Result, delivery: d}
 	if d.Result.TimedOut {
 		out.text, out.more = nothingNew, []string{callAgain}

@@ -138,10 +138,10 @@ func TestCutConnectionEndsTheWait(t *testing.T) {
 func TestAnswerThatIsCutOffIsDeliveredAgain(t *testing.T) {
 	for _, how := range rawWaits[:3] {
 		t.Run(how.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorld(t, func(w *world) { w.tight = true })
 			w.space("shop", "ann", "bob")
 			var sent []shoal.Message
-			for range 12 { // twice this, as text and as JSON, does not fit between two sockets
+			for range 3 { // twice this, as text and as JSON, does not fit between two such sockets
 				sent = append(sent, w.say("bob", "shop", strings.Repeat("x", 250<<10), "ann"))
 			}
 			conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))

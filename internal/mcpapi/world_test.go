@@ -38,6 +38,8 @@ type world struct {
 	path   string
 	opts   mcpapi.Options
 	open   bool // without keys
+	make   func(mcpapi.Options) *mcpapi.API
+	tight  bool // a connection takes little that its other side does not read
 	url    string
 	hub    *hub.Hub
 	auth   *auth.Authenticator
@@ -54,7 +56,7 @@ var adminWho = shoal.Principal{KeyID: "key_test", Role: shoal.RoleAdmin}
 
 func newWorld(t testing.TB, change ...func(*world)) *world {
 	t.Helper()
-	w := &world{t: t, path: filepath.Join(t.TempDir(), "shoal.db"), keys: map[shoal.EntityID]string{}}
+	w := &world{t: t, path: filepath.Join(t.TempDir(), "shoal.db"), make: mcpapi.New, keys: map[shoal.EntityID]string{}}
 	w.opts.Version = "1.2.3"
 	for _, c := range change {
 		c(w)
@@ -78,12 +80,20 @@ func (w *world) start() {
 	}
 	w.auth = auth.New(w.hub, auth.Options{Off: w.open})
 	w.opts.Hub, w.opts.Auth = w.hub, w.auth
-	w.api = mcpapi.New(w.opts)
+	w.api = w.make(w.opts)
 	g, err := guard.New(guard.Options{MCPPaths: []string{"/mcp", "/sse"}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.server = httptest.NewUnstartedServer(g.Wrap(w.api.Handler()))
+	if w.tight {
+		w.server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+			if err := c.(*net.TCPConn).SetWriteBuffer(4 << 10); err != nil {
+				w.t.Error(err)
+			}
+			return ctx
+		}
+	}
 	if w.url != "" { // a process after the first: clients know no other address
 		_ = w.server.Listener.Close()
 		w.server.Listener = w.listen()

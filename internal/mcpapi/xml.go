@@ -111,7 +111,7 @@ func hitsXML(hits []shoal.Hit, n names) string {
 		x.open(1, "hit", "thread", string(h.Space.ID), "threadName", h.Space.Name, "message", string(m.ID),
 			"seq", strconv.FormatInt(m.Seq, 10), "timestamp", m.CreatedAt.String())
 		x.empty(2, "sender", "id", string(m.EntityID), "name", n.of(m.EntityID))
-		x.leaf(2, "highlight", h.Highlight)
+		x.marked(2, "highlight", "match", h.Highlight, h.Matches)
 		x.end(1, "hit")
 	}
 	x.end(0, "hits")
@@ -137,6 +137,22 @@ func (x *xmlText) leaf(depth int, tag, value string, attributes ...string) {
 	x.begin(depth, tag, attributes)
 	*x = append(*x, '>')
 	x.value(value, false)
+	x.end(0, tag)
+}
+
+// marked is leaf with ranges of the value inside tags of their own.
+func (x *xmlText) marked(depth int, tag, mark, value string, ranges [][2]int) {
+	x.begin(depth, tag, nil)
+	*x = append(*x, '>')
+	at := 0
+	for _, r := range ranges {
+		x.value(value[at:r[0]], false)
+		*x = append(*x, "<"+mark+">"...)
+		x.value(value[r[0]:r[1]], false)
+		*x = append(*x, "</"+mark+">"...)
+		at = r[1]
+	}
+	x.value(value[at:], false)
 	x.end(0, tag)
 }
 

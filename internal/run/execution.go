@@ -46,6 +46,7 @@ type execution struct {
 	composer  *compose.Composer
 	restored  []compose.Effect // what brings the messages to where the steps stand
 	lost      atomic.Bool
+	unsure    atomic.Bool                       // whether its last write was stored
 	broken    error                             // a hook of the turn could not store something
 	disturbed atomic.Bool                       // one of its spaces may take nothing any more
 	messages  map[shoal.MessageID]shoal.Message // as the hub returned them
@@ -72,12 +73,16 @@ func newExecution(ctx context.Context, e *Executor, r hub.StoredRun) *execution 
 func (x *execution) do() {
 	defer x.cancel(nil)
 	err := guarded(x.execute)
-	if err != nil && x.silenced() == nil {
+	away := errors.Is(err, shoal.Busy)
+	if err != nil && !away && x.silenced() == nil {
 		cause := err
 		err = guarded(func() error { return x.abort(cause) })
 	}
 	switch {
-	case errors.Is(x.silenced(), ErrStopping):
+	case away && x.silenced() == nil:
+		x.log.Warn("the store does not answer; the run goes on when it does", "error", err)
+		x.giveUp()
+	case errors.Is(x.silenced(), ErrStopping), errors.Is(x.silenced(), errUnsure):
 		x.giveUp()
 	case x.silenced() != nil:
 		x.log.Info("the run is not this server's any more")
@@ -117,7 +122,7 @@ func (x *execution) execute() error {
 	}
 	a, closed, err := x.build()
 	switch {
-	case err != nil && x.ctx.Err() != nil:
+	case err != nil && (x.ctx.Err() != nil || errors.Is(err, shoal.Busy)):
 		return err
 	case err != nil:
 		x.log.Error("the agent cannot be made", "error", err)
@@ -205,14 +210,21 @@ func (x *execution) silenced() error {
 	if cause := context.Cause(x.ctx); errors.Is(cause, hub.ErrLeaseLost) || errors.Is(cause, ErrStopping) {
 		return cause
 	}
-	if x.lost.Load() {
+	switch {
+	case x.lost.Load():
 		return hub.ErrLeaseLost
+	case x.unsure.Load():
+		return errUnsure
 	}
 	return nil
 }
 
+// errUnsure ends an execution that does not know what is stored of it. The run goes
+// on from what is, as after a crash.
+var errUnsure = errors.New("run: nobody knows whether a write was stored")
+
 func (x *execution) read(ctx context.Context, fn func(hub.Tx) error) error {
-	return patiently(ctx, func(ctx context.Context) error { return x.hub.Work.Read(ctx, fn) })
+	return x.patiently(ctx, func(ctx context.Context) error { return x.hub.Work.Read(ctx, fn) })
 }
 
 // writeTimeout bounds a write, which goes on when the run is canceled.
@@ -226,28 +238,36 @@ func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) er
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	err := patiently(ctx, func(ctx context.Context) error { return x.hub.Work.Write(ctx, x.lease, fn) })
+	err := x.patiently(ctx, func(ctx context.Context) error { return x.hub.Work.Write(ctx, x.lease, fn) })
 	if errors.Is(err, hub.ErrLeaseLost) {
 		x.lost.Store(true) // the context may have ended for another reason
 		x.cancel(hub.ErrLeaseLost)
 	}
+	if errors.Is(err, hub.ErrUnsure) {
+		x.unsure.Store(true)
+		x.cancel(errUnsure)
+	}
 	return err
 }
 
-// patiently tries again what a busy store refused, as long as ctx stands.
-func patiently(ctx context.Context, do func(context.Context) error) error {
+// patiently tries again what a busy store refused, as long as ctx stands and the
+// executor works: a server whose disk failed must not wait for it to come back. It
+// does not do again what may be done.
+func (x *execution) patiently(ctx context.Context, do func(context.Context) error) error {
 	for delay := 20 * time.Millisecond; ; delay = min(2*delay, time.Second) {
 		err := do(ctx)
-		if !errors.Is(err, shoal.Busy) {
+		if !errors.Is(err, shoal.Busy) || errors.Is(err, hub.ErrUnsure) {
 			return err
 		}
 		timer := time.NewTimer(delay)
 		select {
 		case <-timer.C:
+			continue
 		case <-ctx.Done():
-			timer.Stop()
-			return err
+		case <-x.e.ctx.Done():
 		}
+		timer.Stop()
+		return err
 	}
 }
 

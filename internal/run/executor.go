@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
@@ -20,6 +21,8 @@ type Options struct {
 	Hub *hub.Hub
 	// Log receives what an operator should know; nil discards it.
 	Log *slog.Logger
+	// Metrics counts what models are asked; nil is allowed.
+	Metrics *metrics.Set
 	// Limit is how many runs are executed at once, 512 if zero. The others stay
 	// queued.
 	Limit int
@@ -53,6 +56,7 @@ type Executor struct {
 	owner string
 
 	ownNetwork bool
+	figures    figures
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -95,6 +99,7 @@ func New(o Options) (*Executor, error) {
 		freed: make(chan struct{}, 1), look: make(chan struct{}, 1), held: map[hub.Lease]*execution{},
 	}
 	e.ownNetwork = ownNetwork
+	e.figures = newFigures(o.Metrics, e)
 	if e.o.Models == nil {
 		e.o.Models = e.vendorModel
 	}
@@ -144,7 +149,23 @@ func (e *Executor) claimAlways(sub hub.Subscription) {
 		case <-e.freed:
 		case <-timer.C:
 		}
-		timer.Reset(e.claim())
+		wait, err := e.claim()
+		if err != nil && !e.pause() {
+			return
+		}
+		timer.Reset(wait)
+	}
+}
+
+// pause lets a store that refuses come to itself: hints and runs that fail in it
+// would otherwise ask it again at once, and fill the log. It reports false when the
+// executor ends.
+func (e *Executor) pause() bool {
+	select {
+	case <-e.ctx.Done():
+		return false
+	case <-time.After(time.Second):
+		return true
 	}
 }
 
@@ -158,17 +179,18 @@ func nudge(c chan struct{}) {
 // claimAtOnce is how many runs one claim takes at most.
 const claimAtOnce = 64
 
-// claim starts what there is room for and returns when to look again.
-func (e *Executor) claim() time.Duration {
+// claim starts what there is room for and returns when to look again. It has
+// complained about an error.
+func (e *Executor) claim() (time.Duration, error) {
 	for {
 		limit := min(e.room(), claimAtOnce)
 		if limit <= 0 {
-			return fallback // a place that becomes free is told
+			return fallback, nil // a place that becomes free is told
 		}
 		runs, err := e.hub.Work.Claim(e.ctx, e.owner, limit, e.o.Lease)
 		if err != nil {
 			e.complain("claim runs", err)
-			return time.Second
+			return 0, err
 		}
 		for _, r := range runs {
 			e.launch(r)
@@ -180,16 +202,16 @@ func (e *Executor) claim() time.Duration {
 }
 
 // untilNext is how long it is until a run becomes claimable by time alone.
-func (e *Executor) untilNext() time.Duration {
+func (e *Executor) untilNext() (time.Duration, error) {
 	next, err := e.hub.Work.NextClaim(e.ctx)
 	if err != nil {
 		e.complain("look for the next run", err)
-		return time.Second
+		return 0, err
 	}
 	if next == nil {
-		return fallback
+		return fallback, nil
 	}
-	return min(max(time.Until(next.Time), 10*time.Millisecond), fallback)
+	return min(max(time.Until(next.Time), 10*time.Millisecond), fallback), nil
 }
 
 func (e *Executor) complain(what string, err error) {

@@ -48,7 +48,11 @@ func (e *Executor) renew() bool {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, e.o.Lease/3)
 	defer cancel()
-	runs, err := e.hub.Work.Renew(ctx, e.owner, e.o.Lease)
+	leases := make([]hub.Lease, 0, len(mine))
+	for _, x := range mine {
+		leases = append(leases, x.lease)
+	}
+	runs, err := e.hub.Work.Renew(ctx, e.owner, leases, e.o.Lease)
 	if err != nil {
 		e.complain("renew leases", err)
 		return false

@@ -157,15 +157,12 @@ var stories = map[string]story{
 	},
 }
 
-// dieEvery is the distance of the changes after which the process dies; 1 takes
-// them all, and a minute.
-const dieEvery = 3
-
 // Wherever a process dies between two changes, the next one brings the run to the
 // same end: nothing is said twice, and no finished tool is executed again.
 func TestCrashBetweenAnyTwoChanges(t *testing.T) {
 	for name, s := range stories {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			died := true
 			for n := 0; died && !t.Failed(); n += dieEvery {
 				t.Run(fmt.Sprint(n), func(t *testing.T) { died = s.playAndDie(t, n) })
@@ -177,9 +174,7 @@ func TestCrashBetweenAnyTwoChanges(t *testing.T) {
 // playAndDie plays the story with a process that dies after n changes, and reports
 // whether it came so far.
 func (s story) playAndDie(t *testing.T, n int) (died bool) {
-	w := newWorld(t)
-	w.hosts("expert", script.PerTurn(calls(call("e1", "danger", `{}`)), script.Answer{Text: "It costs 5."}), cards)
-	w.shopkeeper(script.PerTurn(s.script...), strings.TrimSuffix(cards, "]")+`,{"name":"consult","executionType":"ai-agent","execution":{"agentConfig":"expert"}}]`)
+	w := s.stage(t)
 	w.exe.Stop()
 	id := w.says("Hm?")
 	w.store.refuses(errors.New("the process is dead"), n)
@@ -215,4 +210,12 @@ func (s story) playAndDie(t *testing.T, n int) (died bool) {
 		t.Errorf("the shop shows\n%s", strings.Join(got, "\n"))
 	}
 	return died
+}
+
+// stage hosts the agents of a story.
+func (s story) stage(t *testing.T) *world {
+	w := newWorld(t)
+	w.hosts("expert", script.PerTurn(calls(call("e1", "danger", `{}`)), script.Answer{Text: "It costs 5."}), cards)
+	w.shopkeeper(script.PerTurn(s.script...), strings.TrimSuffix(cards, "]")+`,{"name":"consult","executionType":"ai-agent","execution":{"agentConfig":"expert"}}]`)
+	return w
 }

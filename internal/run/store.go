@@ -201,6 +201,9 @@ func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step a
 	})
 	if stored = err == nil; stored {
 		s.x.seen.stored(sent)
+		if step.Done {
+			s.x.e.figures.step(s.x.model.Provider, usage(step.Usage, step.Cost))
+		}
 	}
 	return err
 }

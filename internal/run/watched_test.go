@@ -20,6 +20,10 @@ type watchedStore struct {
 	after   int           // changes that are let through before
 	said    chan struct{} // closed when it refused
 	once    bool          // only the next change is refused
+	unsure  int           // counts down to the change whose answer is lost, at 1
+
+	claimsFail atomic.Bool
+	claims     atomic.Int64 // that were tried
 
 	texts    []hub.ModelText // that were handed in, in their order
 	requests []hub.StoredRequest
@@ -29,6 +33,14 @@ type watchedStore struct {
 type watchedTx struct {
 	hub.Tx
 	s *watchedStore
+}
+
+func (t watchedTx) ClaimableRuns(at shoal.Time, limit int) ([]hub.StoredRun, error) {
+	t.s.claims.Add(1)
+	if t.s.claimsFail.Load() {
+		return nil, shoal.E("", shoal.StorageFull, "The disk is full.")
+	}
+	return t.Tx.ClaimableRuns(at, limit)
 }
 
 func (t watchedTx) PutTexts(session shoal.SessionID, texts []hub.ModelText) error {
@@ -72,6 +84,21 @@ func (s *watchedStore) refuses(err error, after int) {
 	s.refuse, s.after, s.said, s.once = err, after, make(chan struct{}), false
 }
 
+// losesAnswer loses the answer to a change after n others: it is stored, and says that
+// it may not be.
+func (s *watchedStore) losesAnswer(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unsure = n + 1
+}
+
+// lostAnswer reports whether that has happened.
+func (s *watchedStore) lostAnswer() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unsure == 0
+}
+
 // refusesOne refuses the next change alone.
 func (s *watchedStore) refusesOne(err error) {
 	s.refuses(err, 0)
@@ -104,6 +131,11 @@ func (s *watchedStore) Update(ctx context.Context, fn func(hub.Tx) error) error 
 	err := s.Store.Update(ctx, func(tx hub.Tx) error { return fn(watchedTx{tx, s}) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.unsure > 0 && err == nil {
+		if s.unsure--; s.unsure == 0 {
+			err = &shoal.Error{Kind: shoal.Busy, Msg: "The database went away before it answered.", Err: hub.ErrUnsure}
+		}
+	}
 	close(s.changed)
 	s.changed = make(chan struct{})
 	return err

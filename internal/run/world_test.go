@@ -42,6 +42,7 @@ type world struct {
 	hub   *hub.Hub
 	exe   *run.Executor
 	limit int // of runs at once; 0 is the default
+	lease time.Duration
 	env   map[string]string
 
 	mu     sync.Mutex
@@ -98,7 +99,7 @@ func (w *world) tryStart() error {
 	network, err := tool.NewNetwork(tool.NetworkOptions{Private: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	w.must(err)
 	w.t.Cleanup(network.Close)
-	w.exe, err = run.New(run.Options{Hub: w.hub, Alone: true, Limit: w.limit, Models: w.model, Network: network, Env: w.getenv, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil))})
+	w.exe, err = run.New(run.Options{Hub: w.hub, Alone: true, Limit: w.limit, Lease: w.lease, Models: w.model, Network: network, Env: w.getenv, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil))})
 	w.must(err)
 	return w.exe.Start(w.t.Context())
 }

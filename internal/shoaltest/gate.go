@@ -128,7 +128,7 @@ func (g *gate) Update(ctx context.Context, fn func(hub.Tx) error) error {
 	defer g.mu.Unlock()
 	if err == nil && g.unsure {
 		g.unsure = false
-		return shoal.E("sqlstore.Update", shoal.Busy, "The database went away before it answered. Repeat the call with the same idempotency key.")
+		return &shoal.Error{Op: "sqlstore.Update", Kind: shoal.Busy, Err: hub.ErrUnsure, Msg: "The database went away before it answered. Repeat the call with the same idempotency key."}
 	}
 	return err
 }

@@ -54,31 +54,46 @@ func postgresURL(directory, name string) string {
 
 // postgresScript runs the server in directory $1 with the programs of directory
 // $2 until its standard input ends, which is when the process that holds the
-// other end is gone.
+// other end is gone. A line there that names a signal ends the server with it, and
+// the line "start" starts it again; each is answered with a line when it is done.
 const postgresScript = `
+trap "" PIPE
 fail() { echo failed; cat "$1"/*.log; rm -rf "$1"; exit 1; }
+run() {
+  "$2/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c max_connections=200 >>"$1/server.log" 2>&1 </dev/null &
+  until "$2/pg_isready" -q -h "$1"; do
+    kill -0 $! 2>/dev/null || fail "$1"
+    sleep 0.05
+  done
+}
 "$2/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale-provider=icu --icu-locale=en-US --locale=C.UTF-8 --no-sync >"$1/initdb.log" 2>&1 || fail "$1"
-"$2/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c max_connections=200 >"$1/server.log" 2>&1 </dev/null &
-until "$2/pg_isready" -q -h "$1"; do
-  kill -0 $! 2>/dev/null || fail "$1"
-  sleep 0.05
-done
+run "$1" "$2"
 echo ready
-exec >/dev/null 2>&1
-read -r _
+while read -r order; do
+  case "$order" in
+  start) run "$1" "$2" ;;
+  *) kill -"$order" $!; wait $! ;;
+  esac
+  echo done
+done
 kill -QUIT $!
 wait
 rm -rf "$1"
 `
 
-// postgresProcess is the server of this process.
+// postgresProcess is a server and the script that holds it.
 type postgresProcess struct {
-	directory string    // where its socket is
-	lifeline  io.Closer // open for as long as this process lives: nobody closes it
+	directory string         // where its socket is
+	lifeline  io.WriteCloser // while it is open the server runs
+	said      *bufio.Reader
 }
 
-// postgresServer starts the server of this process, once.
-var postgresServer = sync.OnceValues(func() (server postgresProcess, err error) {
+// postgresServer starts the server of this process, once. Nobody closes its
+// lifeline: it ends with the process.
+var postgresServer = sync.OnceValues(startPostgres)
+
+// startPostgres makes a cluster in a directory of its own and starts it.
+func startPostgres() (server postgresProcess, err error) {
 	programs, err := postgresPrograms()
 	if err != nil {
 		return server, err
@@ -105,13 +120,18 @@ var postgresServer = sync.OnceValues(func() (server postgresProcess, err error) 
 	if err := watch.Start(); err != nil {
 		return server, err
 	}
-	lines := bufio.NewReader(out)
-	if first, _ := lines.ReadString('\n'); first != "ready\n" {
-		rest, _ := io.ReadAll(lines)
-		return server, fmt.Errorf("%s\n%s", first, rest)
+	server.said = bufio.NewReader(out)
+	return server, server.expect("ready")
+}
+
+// expect waits until the script has done what it was asked.
+func (p postgresProcess) expect(word string) error {
+	if first, _ := p.said.ReadString('\n'); first != word+"\n" {
+		rest, _ := io.ReadAll(p.said)
+		return fmt.Errorf("%s\n%s", first, rest)
 	}
-	return server, out.Close()
-})
+	return nil
+}
 
 // postgresPrograms returns the directory of the newest PostgreSQL here.
 func postgresPrograms() (string, error) {

@@ -135,19 +135,19 @@ func markRead(s *stage, c *command) error {
 	return s.spaceOr(s.hub.Inbox.MarkRead(ctx, who, session, in, seq))
 }
 
-func search(s *stage, c *command) error {
+func findMessages(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	hits, err := s.hub.Messages.Search(ctx, who, session, hub.Search{
-		Query: c.word(), Space: shoal.SpaceID(c.option("space")), Limit: shoal.DefaultPage,
+	page, err := s.hub.Messages.Search(ctx, who, session, hub.Search{
+		Query: c.word(), Space: shoal.SpaceID(c.option("space")), Sort: hub.SearchSort(c.option("sort")), Limit: shoal.DefaultPage,
 	})
-	for _, h := range hits {
+	for _, h := range page.Hits {
 		marked := ""
 		for _, m := range h.Matches {
 			marked += fmt.Sprintf(" [%s]", h.Highlight[m[0]:m[1]])
 		}
 		s.say("%s%s", line(h.Message), marked)
 	}
-	if err == nil && len(hits) == 0 {
+	if err == nil && len(page.Hits) == 0 {
 		s.say("nothing")
 	}
 	return err

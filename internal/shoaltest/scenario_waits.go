@@ -77,7 +77,7 @@ func (s *stage) tellWaits() {
 func wait(s *stage, c *command) (err error) {
 	name := c.word()
 	who, session := s.actor(c, c.word())
-	req := hub.WaitRequest{
+	req := &hub.WaitRequest{
 		Session: session, Kind: shoal.WaitKind(c.word()), Redeliver: c.flag("redeliver"), Space: shoal.SpaceID(c.option("space")),
 		From: c.ids("from"), Entity: shoal.EntityID(c.option("entity")),
 	}

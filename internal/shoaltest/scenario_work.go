@@ -3,6 +3,8 @@ package shoaltest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -39,7 +41,7 @@ func renew(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	held, err := s.hub.Work.Renew(ctx, owner, ttl)
+	held, err := s.hub.Work.Renew(ctx, owner, slices.Collect(maps.Values(s.leases)), ttl)
 	s.sayHeld(owner, held)
 	return err
 }

@@ -99,7 +99,7 @@ var composedTests = map[string]func(*storeCase){
 		draft.Parts = []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Text: "needle dr", Status: shoal.PartStreaming}}
 		c.update(func(tx hub.Tx) error { return tx.UpdateMessage(draft, nil) })
 		c.say("shop", "ann", "needle after")
-		query := hub.SearchQuery{Words: []string{"needle"}}
+		query := hub.SearchQuery{Query: Words("needle")}
 		for _, when := range []string{"at once", "later"} {
 			same(c, "while it is open, "+when, find(c, query), []string{"needle after", "needle before"})
 			feedIndex(c)
@@ -109,22 +109,22 @@ var composedTests = map[string]func(*storeCase){
 		want := []string{"needle at last", "needle after", "needle closed", "needle before"}
 		for _, when := range []string{"at once", "later", "much later"} {
 			same(c, "when it is closed, "+when, find(c, query), want)
-			same(c, "the first two, "+when, find(c, hub.SearchQuery{Words: query.Words, Limit: 2}), want[:2])
+			same(c, "the first two, "+when, find(c, hub.SearchQuery{Query: query.Query, Limit: 2}), want[:2])
 			same(c, "those behind the first two, "+when, find(c, hub.SearchQuery{
-				Words: query.Words, Before: hub.SearchPlace{Space: "shop", Seq: 3},
+				Query: query.Query, Before: foundAt(c, query)[1],
 			}), want[2:])
 			feedIndex(c)
 		}
 		c.finish(m, "other words")
 		for _, when := range []string{"at once", "later"} {
 			same(c, "by its old words, "+when, find(c, query), []string{"needle at last", "needle after", "needle before"})
-			same(c, "by its new words, "+when, find(c, hub.SearchQuery{Words: []string{"words", "other"}}), []string{"other words"})
+			same(c, "by its new words, "+when, find(c, hub.SearchQuery{Query: Words("words other")}), []string{"other words"})
 			feedIndex(c)
 		}
 		// An index may be fed behind the messages: no moment of that may show.
 		c.finish(m, "thimble")
 		for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); {
-			if got := find(c, hub.SearchQuery{Words: []string{"thimble"}}); len(got) != 1 {
+			if got := find(c, hub.SearchQuery{Query: Words("thimble")}); len(got) != 1 {
 				c.Fatalf("%d were found", len(got))
 			}
 		}
@@ -137,7 +137,7 @@ var composedTests = map[string]func(*storeCase){
 		c.finish(m, "needle")
 		c.update(func(tx hub.Tx) error { return tx.DeleteSession(c.session) })
 		feedIndex(c)
-		same(c, "what is found", find(c, hub.SearchQuery{Words: []string{"needle"}}), []string{})
+		same(c, "what is found", find(c, hub.SearchQuery{Query: Words("needle")}), []string{})
 	},
 
 	"it reaches the inboxes when it is closed, behind messages that follow it in the timeline": func(c *storeCase) {

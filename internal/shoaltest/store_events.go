@@ -54,6 +54,34 @@ var eventTests = map[string]func(*storeCase){
 		}), []hub.StoredEvent{})
 	},
 
+	"one that tells of a posted message is made of the message": func(c *storeCase) {
+		c.entities("ann", "bob")
+		c.space("shop", "ann", "bob")
+		c.space("yard", "ann")
+		m := c.message("shop", "ann", "hi <there> \u2028 ü", "bob")
+		m.Seq, m.DroppedMentions = 1, []shoal.EntityID{"zoe", "yan"}
+		c.update(func(tx hub.Tx) error {
+			if err := tx.InsertMessage(m, hub.PostKey{Scope: "entity:ann", Key: "k", Hash: "h"}); err != nil {
+				return err
+			}
+			_, err := tx.AppendEvent(hub.StoredEvent{Session: c.session, Space: "shop", Type: shoal.EventMessageCreated, Seq: 1, Data: []byte("not kept")})
+			return err
+		})
+		happen(c, "shop", "bob")
+		c.say("shop", "bob", "later")
+		want, err := shoal.EncodeJSON(shoal.MessageData{EventHead: shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: &m.SpaceID, At: m.CreatedAt}, Message: m})
+		if err != nil {
+			c.Fatal(err)
+		}
+		for _, filter := range []hub.EventFilter{{}, {Space: "shop"}, {Entity: "bob"}} {
+			all := seen(c, func(tx hub.Tx) ([]hub.StoredEvent, error) { return tx.Events(c.session, filter, 0, 1) })
+			same(c, fmt.Sprintf("the first event of %+v", filter), all,
+				[]hub.StoredEvent{{Session: c.session, Place: 1, Space: "shop", Type: shoal.EventMessageCreated, Seq: 1, Data: want}})
+			same(c, "what follows it", happened(c, filter, 1, 9), []int64{2, 3})
+		}
+		same(c, "what another space has", happened(c, hub.EventFilter{Space: "yard"}, 0, 9), nil)
+	},
+
 	"of a space, of an entity's spaces with what is about itself, or of the session": func(c *storeCase) {
 		c.entities("ann", "bob")
 		c.space("shop", "ann")

@@ -118,7 +118,7 @@ func contents(c *storeCase) (n sessionContents) {
 		var spaces []shoal.Space
 		var members []shoal.Member
 		var messages []shoal.Message
-		var found []hub.Found
+		var found hub.SearchResult
 		var unread []hub.InboxEntry
 		n.Explicit, failed[0] = tx.Explicit(c.session, "bob", shoal.KeyID("key-"+c.session))
 		entities, failed[1] = tx.Entities(c.session, "", 100)
@@ -126,13 +126,13 @@ func contents(c *storeCase) (n sessionContents) {
 		spaces, failed[3] = tx.Spaces(c.session, hub.SpaceFilter{})
 		members, failed[4] = tx.Members(c.session, "shop")
 		messages, failed[5] = tx.Messages(c.session, "shop", hub.Page{Limit: 10})
-		found, failed[6] = tx.Search(c.session, hub.SearchQuery{Words: []string{"hello"}, Limit: 10})
+		found, failed[6] = tx.Search(c.session, hub.SearchQuery{Query: Words("hello"), Limit: 10})
 		unread, failed[7] = tx.Unread(c.session, "bob", hub.InboxFilter{}, 10)
 		n.InboxEnd, failed[8] = tx.InboxEnd(c.session, "bob")
 		n.EventEnd, failed[9] = tx.EventEnd(c.session)
 		n.Floor, failed[10] = tx.EventFloor(c.session, hub.EventFilter{})
 		n.Entities, n.Names, n.Spaces, n.Members = len(entities), len(names), len(spaces), len(members)
-		n.Messages, n.Found, n.Unread = len(messages), len(found), len(unread)
+		n.Messages, n.Found, n.Unread = len(messages), len(found.Found), len(unread)
 		return struct{}{}, errors.Join(failed[:]...)
 	})
 	return n

@@ -76,4 +76,72 @@ var requestTests = map[string]func(*storeCase){
 		c.update(func(tx hub.Tx) error { return tx.DropSteps(c.session, "r1", 0) })
 		same(c, "after its step was dropped", get("r1", 2), full)
 	},
+
+	"what was sent for runs that ended long ago is dropped, a part at a time": func(c *storeCase) {
+		ended := func(id shoal.RunID, at *shoal.Time) hub.StoredRun {
+			r := c.run(id, "bot", "")
+			r.Status, r.EndedAt = shoal.RunCompleted, at
+			return r
+		}
+		c.runs(ended("r1", ref(storeTime(1))), ended("r2", ref(storeTime(2))), ended("r3", nil))
+		all := []hub.StoredRequest{}
+		for _, run := range []shoal.RunID{"r1", "r2", "r3"} {
+			for step := range 3 {
+				r := hub.StoredRequest{Step: step, Model: string(run), System: "s", Tools: "t", Messages: [][]string{{"a"}}}
+				c.update(func(tx hub.Tx) error { return tx.PutRequest(c.session, run, r) })
+				all = append(all, r)
+			}
+		}
+		listed := func() (out []hub.StoredRequest) {
+			out = []hub.StoredRequest{}
+			seen(c, func(tx hub.Tx) (struct{}, error) {
+				for place := (hub.RequestPlace{}); ; {
+					some, last, err := tx.Requests(c.session, place, 2)
+					if out = append(out, some...); err != nil || len(some) == 0 {
+						return struct{}{}, err
+					}
+					place = last
+				}
+			})
+			return out
+		}
+		same(c, "all of them", listed(), all)
+		drop := func() []shoal.SessionID {
+			return done(c, func(tx hub.Tx) ([]shoal.SessionID, error) { return tx.DropRequests(storeTime(2), 2) })
+		}
+		same(c, "whose they were", drop(), []shoal.SessionID{c.session})
+		same(c, "after two", listed(), all[2:])
+		same(c, "whose the last was", drop(), []shoal.SessionID{c.session})
+		same(c, "when none is left", drop(), []shoal.SessionID{})
+		same(c, "what is left", listed(), all[3:])
+	},
+
+	"texts are listed and dropped, and claims are counted": func(c *storeCase) {
+		c.texts(hub.ModelText{Hash: "b"}, hub.ModelText{Hash: "B"}, hub.ModelText{Hash: "a"}, hub.ModelText{Hash: "c"})
+		other := newStoreCase(c.T, c.store)
+		other.texts(hub.ModelText{Hash: "b"})
+		hashes := func(after string, limit int) []string {
+			return seen(c, func(tx hub.Tx) ([]string, error) { return tx.TextHashes(c.session, after, limit) })
+		}
+		same(c, "the first", hashes("", 3), []string{"B", "a", "b"})
+		same(c, "those behind", hashes("b", 3), []string{"c"})
+		c.update(func(tx hub.Tx) error { return tx.DropTexts(c.session, []string{"b", "c", "x"}) })
+		same(c, "what is left", hashes("", 3), []string{"B", "a"})
+		same(c, "what is unknown to the other session", unknownTexts(other, "b"), []string{})
+		claims := func() string {
+			return seen(c, func(tx hub.Tx) (string, error) {
+				n, held, err := tx.Claims(c.session)
+				return fmt.Sprint(n, held), err
+			})
+		}
+		same(c, "without runs", claims(), "0 false")
+		r1, r2 := c.run("r1", "bot", ""), c.run("r2", "bot", "")
+		r1.Generation, r2.Generation = 2, 3
+		c.runs(r1, r2)
+		same(c, "when none is in progress", claims(), "5 false")
+		r2.LeaseUntil = ref(storeTime(1))
+		c.rerun(r2)
+		same(c, "when one is", claims(), "5 true")
+		c.rerun(func() hub.StoredRun { r2.LeaseUntil = nil; return r2 }())
+	},
 }

@@ -41,6 +41,7 @@ var spaceTests = map[string]func(*storeCase){
 			}
 			return tx.InsertSpace(empty)
 		})
+		full.LastSeq = 0 // it is that of the messages
 		full.Members, empty.Members, empty.Metadata = []shoal.Member{}, []shoal.Member{}, []byte(`{}`)
 		same(c, "the full one", seen(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.session, "full") }), full)
 		same(c, "the empty one", seen(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.session, "empty") }), empty)

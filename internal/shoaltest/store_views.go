@@ -110,10 +110,10 @@ var reopenTests = map[string]func(c *storeCase, reopen func() *storeCase){
 		if len(unread) != 1 || unread[0].Reason != shoal.ReasonMention {
 			c.Errorf("the inbox holds %v", unread)
 		}
-		found := seen(again, func(tx hub.Tx) ([]hub.Found, error) {
-			return tx.Search(c.session, hub.SearchQuery{Words: []string{"there"}, Limit: 10})
+		found := seen(again, func(tx hub.Tx) (hub.SearchResult, error) {
+			return tx.Search(c.session, hub.SearchQuery{Query: Words("there"), Limit: 10})
 		})
-		if len(found) != 1 {
+		if len(found.Found) != 1 {
 			c.Errorf("the search finds %v", found)
 		}
 	},

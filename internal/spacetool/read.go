@@ -6,18 +6,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/search"
 )
 
 const (
 	readDefault = 15
 	readMost    = 50
-	maxQuery    = 500
-	maxWords    = 20
 	// readBytes bounds the texts of one answer together.
 	readBytes = 160 << 10
 )
@@ -25,7 +23,7 @@ const (
 type readSpace struct {
 	SpaceID shoal.SpaceID `json:"spaceId" jsonschema:"The id of a space that you are in."`
 	Limit   *int          `json:"limit" jsonschema:"How many messages at most: 15 by default, up to 50."`
-	Search  *string       `json:"search" jsonschema:"Only messages that hold all of these words."`
+	Search  *string       `json:"search" jsonschema:"Only messages that hold all of these words; from:ID, has:link, before:2027-01-31 and the like narrow it down."`
 }
 
 // said is one message as readSpaceMessages tells it. Parts are those that are no
@@ -48,7 +46,7 @@ func readMessages(ctx context.Context, r *Run, in readSpace) (any, error) {
 	if err := shoal.CheckID("spaceId", string(in.SpaceID)); err != nil {
 		return nil, err
 	}
-	words, err := searchWords(or(in.Search, ""))
+	query, err := r.query(or(in.Search, ""), in.SpaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +61,7 @@ func readMessages(ctx context.Context, r *Run, in readSpace) (any, error) {
 		if err := r.member(tx, in.SpaceID); err != nil {
 			return err
 		}
-		messages, err := r.messages(tx, in.SpaceID, words, limit)
+		messages, err := r.messages(tx, in.SpaceID, query, limit)
 		if err != nil {
 			return err
 		}
@@ -92,23 +90,23 @@ func (r *Run) member(tx hub.Tx, space shoal.SpaceID) error {
 	return err
 }
 
-// messages returns the newest messages of a space, or the newest that hold all
-// words, the oldest first, as the agent may see them.
-func (r *Run) messages(tx hub.Tx, space shoal.SpaceID, words []string, limit int) ([]shoal.Message, error) {
+// messages returns the newest messages of a space, or the newest that a query
+// holds for, the oldest first, as the agent may see them.
+func (r *Run) messages(tx hub.Tx, space shoal.SpaceID, query *search.Query, limit int) ([]shoal.Message, error) {
 	var found []shoal.Message
-	if len(words) == 0 {
+	if query == nil {
 		page, err := tx.Messages(r.session(), space, hub.Page{Limit: limit})
 		if err != nil {
 			return nil, err
 		}
 		found = page
 	} else {
-		hits, err := tx.Search(r.session(), hub.SearchQuery{Words: words, Reader: r.agent(), Space: space, Limit: limit})
+		result, err := tx.Search(r.session(), hub.SearchQuery{Query: *query, Reader: r.agent(), Limit: limit})
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range hits {
-			found = append(found, h.Message)
+		for _, f := range result.Found {
+			found = append(found, f.Message)
 		}
 		slices.SortFunc(found, func(a, b shoal.Message) int { return int(a.Seq - b.Seq) })
 	}
@@ -128,19 +126,17 @@ func (r *Run) visible(messages []shoal.Message) []shoal.Message {
 	return out
 }
 
-// searchWords splits a search into the words that the index knows.
-func searchWords(search string) ([]string, error) {
-	if len(search) > maxQuery {
-		return nil, shoal.Invalid("search", fmt.Sprintf("has %d bytes; at most %d are allowed", len(search), maxQuery))
+// query reads a search within a space; nil is none.
+func (r *Run) query(text string, space shoal.SpaceID) (*search.Query, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
 	}
-	words := strings.FieldsFunc(search, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c) })
-	switch {
-	case strings.TrimSpace(search) != "" && len(words) == 0:
-		return nil, shoal.Invalid("search", "holds no word to search for")
-	case len(words) > maxWords:
-		return nil, shoal.Invalid("search", fmt.Sprintf("has %d words; at most %d are allowed", len(words), maxWords))
+	query, err := search.Parse("search", text)
+	if err != nil {
+		return nil, err
 	}
-	return words, nil
+	query = query.As(r.agent()).Within(search.In, string(space))
+	return &query, nil
 }
 
 // senders are who wrote messages.

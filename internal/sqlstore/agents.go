@@ -94,6 +94,16 @@ func (t tx) DeleteHostedAgent(session shoal.SessionID, id shoal.EntityID) error 
 // HostedMembers implements [hub.AgentTx]. It is on the path of every post: an
 // index holds the hosted members alone.
 func (t tx) HostedMembers(session shoal.SessionID, space shoal.SpaceID) ([]shoal.EntityID, error) {
+	members, ok, err := t.knownMembers(session, space)
+	if err != nil || ok {
+		hosted := []shoal.EntityID{}
+		for _, m := range members {
+			if m.hosted {
+				hosted = append(hosted, m.id)
+			}
+		}
+		return hosted, err
+	}
 	return list(t.c, entityID,
 		`SELECT m.entity_id FROM members AS m WHERE m.session_id = $1 AND m.space_id = $2 AND m.hosted ORDER BY m.place`, session, space)
 }

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -11,18 +10,18 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// bind turns arguments into those of a driver, numbered from 1.
-func (c *conn) bind(args []any) []driver.NamedValue {
+// bind turns arguments into what links know; they stand until the next ones.
+func (c *conn) bind(args []any) []any {
 	c.args = c.args[:0]
-	for i, arg := range args {
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: plain(arg)})
+	for _, arg := range args {
+		c.args = append(c.args, plain(arg))
 	}
 	return c.args
 }
 
-// plain turns a word of the product into what both drivers know: times are
+// plain turns a word of the product into what every link knows: times are
 // microseconds, an absent value is NULL.
-func plain(arg any) driver.Value {
+func plain(arg any) any {
 	switch v := arg.(type) {
 	case nil, string, int64, float64, bool, []byte:
 		return v
@@ -102,7 +101,7 @@ func plain(arg any) driver.Value {
 	panic(fmt.Sprintf("sqlstore: no column takes a %T", arg))
 }
 
-func deref[T ~string](p *T) driver.Value {
+func deref[T ~string](p *T) any {
 	if p == nil {
 		return nil
 	}

@@ -2,8 +2,8 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql/driver"
 	"strings"
+	"time"
 
 	"github.com/shoal-dev/shoal/internal/hub"
 )
@@ -12,17 +12,21 @@ import (
 // transaction under way. It opens itself when it is needed, and again after it
 // was lost. One goroutine uses it at a time.
 //
-// It stands on the driver interfaces of database/sql and not on its pool: every
-// connection here has one owner, and the pool costs a third of a post.
+// It stands on one connection of a driver and not on a pool: every connection here
+// has one owner, and the pool of database/sql costs a third of a post.
 type conn struct {
 	dialect *dialect
 	reads   bool // nothing is changed through it
 	opening bool // what it does now may take any time
 
-	raw   driver.Conn // nil while closed
-	stmts map[string]driver.Stmt
-	args  []driver.NamedValue // of the statement that is being sent
-	rows  rows                // of the query that is being read
+	known *known // what the writer remembers; nil on a connection for reading
+
+	raw   link // nil while closed
+	stmts map[string]statement
+	args  []any // of the statement that is being sent
+	rows  rows  // of the query that is being read
+	// summed holds what a sum is computed over.
+	summed []byte
 
 	ctx    context.Context // of the transaction under way
 	cancel context.CancelFunc
@@ -41,7 +45,7 @@ func (c *conn) open(ctx context.Context) error {
 	if err != nil {
 		return newFailure(faultLost, "connect", err)
 	}
-	c.raw, c.stmts = raw, map[string]driver.Stmt{}
+	c.raw, c.stmts = raw, map[string]statement{}
 	c.ctx, c.cancel = context.Background(), func() {}
 	return nil
 }
@@ -60,6 +64,7 @@ func (c *conn) drop() {
 	}
 	_ = c.raw.Close()
 	c.raw, c.stmts = nil, nil
+	c.known.forget()
 }
 
 // begin starts a transaction. A connection that turns out to be lost is opened
@@ -75,7 +80,11 @@ func (c *conn) begin(query string) error {
 		c.active, c.failed, c.wrote, c.posted = true, nil, false, false
 		failed := c.control(query)
 		if failed == nil {
-			return nil
+			err := c.known.begin(c)
+			if err != nil {
+				c.end()
+			}
+			return err
 		}
 		c.end()
 		if !stale || failed.fault != faultLost {
@@ -121,6 +130,7 @@ func (c *conn) end() {
 		// no doubt.
 		c.drop()
 	}
+	c.known.forget()
 	c.settled()
 }
 
@@ -129,6 +139,24 @@ func (c *conn) settled() {
 	c.active = false
 	c.cancel()
 	c.ctx, c.cancel = context.Background(), func() {}
+}
+
+// last lets the transaction under way take as long as it makes progress, which
+// goesOn says, instead of the dialect's patience, until done is called. A result that
+// was begun before must be closed.
+func (c *conn) last() (goesOn, done func()) {
+	patience := c.dialect.patience
+	if patience == 0 {
+		return func() {}, func() {}
+	}
+	c.cancel()
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	timer := time.AfterFunc(patience, c.cancel)
+	return func() { timer.Reset(patience) }, func() {
+		timer.Stop()
+		c.cancel()
+		c.ctx, c.cancel = context.WithTimeout(context.Background(), patience)
+	}
 }
 
 // control runs a statement about the transaction itself, also in a failed one.
@@ -142,49 +170,64 @@ func (c *conn) control(query string) *failure {
 
 func (c *conn) send(query string) error {
 	if strings.Contains(query, ";") { // several statements cannot be prepared as one
-		_, err := c.raw.(driver.ExecerContext).ExecContext(c.ctx, query, nil)
-		return err
+		return c.raw.run(c.ctx, query)
 	}
 	stmt, err := c.prepare(query)
 	if err != nil {
 		return err
 	}
-	_, err = stmt.(driver.StmtExecContext).ExecContext(c.ctx, nil)
+	_, err = stmt.exec(c.ctx, nil)
 	return err
+}
+
+// statement is a prepared one.
+type statement struct {
+	prepared
+	changesKnown bool // it changes a table of which something is remembered
 }
 
 // prepare returns the statement of a text. The texts are few and the same for
 // the life of the process, so every one is kept.
-func (c *conn) prepare(query string) (driver.Stmt, error) {
-	if stmt := c.stmts[query]; stmt != nil {
+func (c *conn) prepare(query string) (statement, error) {
+	if stmt, have := c.stmts[query]; have {
 		return stmt, nil
 	}
-	stmt, err := c.raw.(driver.ConnPrepareContext).PrepareContext(c.ctx, query)
-	if err == nil {
-		c.stmts[query] = stmt
+	raw, err := c.raw.prepare(c.ctx, query)
+	if err != nil {
+		return statement{}, err
 	}
-	return stmt, err
+	stmt := statement{raw, changesKnown(query)}
+	c.stmts[query] = stmt
+	return stmt, nil
 }
 
 // exec runs a statement and returns how many rows it changed.
 func (c *conn) exec(query string, args ...any) (int64, error) {
+	stmt, n, err := c.execute(query, args)
+	if err == nil && n > 0 && stmt.changesKnown {
+		c.known.forget()
+	}
+	return n, err
+}
+
+// execNoted is exec for a statement whose effect on what is known its caller notes.
+func (c *conn) execNoted(query string, args ...any) (int64, error) {
+	_, n, err := c.execute(query, args)
+	return n, err
+}
+
+func (c *conn) execute(query string, args []any) (stmt statement, changed int64, err error) {
 	if c.failed != nil {
-		return 0, c.failed
+		return stmt, 0, c.failed
 	}
-	stmt, err := c.prepare(query)
-	if err != nil {
-		return 0, c.fail(query, err)
+	if stmt, err = c.prepare(query); err != nil {
+		return stmt, 0, c.fail(query, err)
 	}
-	result, err := stmt.(driver.StmtExecContext).ExecContext(c.ctx, c.bind(args))
-	if err != nil {
-		return 0, c.fail(query, err)
+	if changed, err = stmt.exec(c.ctx, c.bind(args)); err != nil {
+		return stmt, 0, c.fail(query, err)
 	}
-	n, err := result.RowsAffected()
-	if err != nil {
-		return 0, c.fail(query, err)
-	}
-	c.wrote = c.wrote || n > 0
-	return n, nil
+	c.wrote = c.wrote || changed > 0
+	return stmt, changed, nil
 }
 
 // execAll runs statements one after the other, each with all of args that it

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql/driver"
 	"io/fs"
 	"time"
 )
@@ -10,7 +9,7 @@ import (
 // dialect is what differs between the databases.
 type dialect struct {
 	// connect opens a connection; reads says that nothing is changed through it.
-	connect func(ctx context.Context, reads bool) (driver.Conn, error)
+	connect func(ctx context.Context, reads bool) (link, error)
 	// readers is how many connections serve Views.
 	readers int
 	// patience bounds a transaction from its beginning to its end, commit
@@ -20,11 +19,16 @@ type dialect struct {
 	closeStatements bool
 	// begin opens a transaction of the writer: from then on nobody else writes.
 	begin string
+	// version asks for a number that is another one when somebody else has changed
+	// the database; empty where that cannot be told.
+	version string
 	// beginView opens a transaction that sees one snapshot and changes nothing.
 	beginView string
 	// check looks at the database, before anything else is done with it, and
 	// says why it cannot be used, if so.
 	check func(*conn) error
+	// explain, if set, says what to do about an error of the opening.
+	explain func(error) error
 	// faultOf tells what an error of the driver means.
 	faultOf func(error) fault
 	// afterCommit, if set, does the writer's housekeeping, on its goroutine.
@@ -32,14 +36,11 @@ type dialect struct {
 	// migrations holds the steps from the empty database to the present one.
 	migrations fs.FS
 
+	// inOrder stands behind a table that is to be read in the order of its numbers and
+	// not through another index, with all the sorting in memory that this would take.
+	inOrder string
+	// searchWork is what one search may cost, see searching.
+	searchWork int
 	// now asks for the time in microseconds; empty for the machine's.
 	now string
-	// insertWords stores the words ($2, with spaces between) of message $1.
-	insertWords string
-	// matchWords is the condition that the words of a message match $1, which
-	// allWords builds.
-	matchWords string
-	// allWords asks for all words, the last one also as a beginning. Words hold
-	// letters and digits only.
-	allWords func(words []string) string
 }

@@ -20,6 +20,8 @@
 //     is opened, by one of them; a database that is newer than the program is
 //     refused.
 //   - Text comes back byte for byte, and < on identifiers compares bytes.
+//   - What the writer remembers between transactions (known.go) is what the
+//     database holds, whoever changed it.
 //   - Search is exact at once, though the index is fed a moment later: what the
 //     index does not hold yet is read from the timeline.
 //

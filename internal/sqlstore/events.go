@@ -8,26 +8,38 @@ import (
 // AppendEvent implements [hub.EventTx]. The newest event of a session is always
 // there (TrimEvents leaves it), so it is the counter, too.
 func (t tx) AppendEvent(e hub.StoredEvent) (int64, error) {
-	t.c.wrote = true
-	return number(t.c,
-		`INSERT INTO events (session_id, place, space_id, entity_id, type, data, run_id, private)
-		 VALUES ($1, (SELECT COALESCE(MAX(place), 0) + 1 FROM events WHERE session_id = $1), $2, $3, $4, $5, $6, $7)
-		 RETURNING place`, e.Session, e.Space, e.Entity, e.Type, string(e.Data), e.Run, e.Private)
+	last, err := t.EventEnd(e.Session)
+	if err != nil {
+		return 0, err
+	}
+	last++
+	var seq any
+	if e.Seq > 0 {
+		seq, e.Data = e.Seq, nil
+	}
+	_, err = t.c.execNoted(
+		`INSERT INTO events (session_id, place, space_id, entity_id, type, data, run_id, private, seq) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		e.Session, last, e.Space, e.Entity, e.Type, string(e.Data), e.Run, e.Private, seq)
+	if err != nil {
+		return 0, err
+	}
+	t.c.known.noteEventEnd(e.Session, last)
+	return last, nil
 }
 
 // mySpaces are the spaces that an entity is in.
 const mySpaces = `(SELECT space_id FROM members WHERE session_id = ? AND entity_id = ?)`
 
-// matchingEvents appends the conditions of a filter on events or their floors. The
+// matchingEvents appends the conditions of a filter on events e or their floors e. The
 // space of an event that its run alone tells is empty.
 func matchingEvents(b *clauses, session shoal.SessionID, filter hub.EventFilter) {
 	switch {
 	case filter.Space != "":
-		b.add(` AND space_id = ?`, filter.Space)
+		b.add(` AND e.space_id = ?`, filter.Space)
 	case filter.Entity != "":
-		b.add(` AND space_id <> '' AND (entity_id = ? OR space_id IN `+mySpaces+`)`, filter.Entity, session, filter.Entity)
+		b.add(` AND e.space_id <> '' AND (e.entity_id = ? OR e.space_id IN `+mySpaces+`)`, filter.Entity, session, filter.Entity)
 	default:
-		b.add(` AND space_id <> ''`)
+		b.add(` AND e.space_id <> ''`)
 	}
 }
 
@@ -35,24 +47,44 @@ func matchingEvents(b *clauses, session shoal.SessionID, filter hub.EventFilter)
 // with a space about the space alone.
 func (t tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
 	var b clauses
-	b.add(`SELECT place, space_id, entity_id, type, data, run_id, private FROM events WHERE session_id = ? AND place > ?`, session, after)
+	b.add(`SELECT e.place, e.space_id, e.entity_id, e.type, e.data, e.run_id, e.private, e.seq, `+messageColumns+` FROM events AS e
+		LEFT JOIN messages AS m ON m.session_id = e.session_id AND m.space_id = e.space_id AND m.seq = e.seq
+		WHERE e.session_id = ? AND e.place > ?`, session, after)
 	if filter.Run != "" {
-		b.add(` AND run_id = ? AND run_id <> ''`, filter.Run) // as in the index events_run
+		b.add(` AND e.run_id = ? AND e.run_id <> ''`, filter.Run) // as in the index events_run
 	} else {
 		matchingEvents(&b, session, filter)
 	}
-	b.add(` ORDER BY place` + upTo(limit))
-	return listFirst(t.c, limit, func(r *rows) hub.StoredEvent {
-		return hub.StoredEvent{
-			Session: session, Place: r.int(0), Space: shoal.SpaceID(r.text(1)), Entity: shoal.EntityID(r.text(2)),
-			Type: shoal.EventType(r.text(3)), Data: []byte(r.text(4)), Run: shoal.RunID(r.text(5)), Private: r.bool(6),
+	b.add(` ORDER BY e.place` + upTo(limit))
+	return listFirst(t.c, limit, func(r *rows) hub.StoredEvent { return eventOf(r, session) }, b.text.String(), b.args...)
+}
+
+// eventOf reads an event and the message that it names.
+func eventOf(r *rows, session shoal.SessionID) hub.StoredEvent {
+	e := hub.StoredEvent{
+		Session: session, Place: r.int(0), Space: shoal.SpaceID(r.text(1)), Entity: shoal.EntityID(r.text(2)),
+		Type: shoal.EventType(r.text(3)), Data: []byte(r.text(4)), Run: shoal.RunID(r.text(5)), Private: r.bool(6), Seq: r.int(7),
+	}
+	if e.Seq > 0 {
+		m := messageOf(r, 8, session, e.Space)
+		if m.Seq != e.Seq {
+			r.surprise(7)
 		}
-	}, b.text.String(), b.args...)
+		e.Data = r.encode(shoal.MessageData{EventHead: shoal.EventHead{Type: e.Type, SpaceID: &m.SpaceID, At: m.CreatedAt}, Message: m})
+	}
+	return e
 }
 
 // EventEnd implements [hub.EventTx].
 func (t tx) EventEnd(session shoal.SessionID) (int64, error) {
-	return number(t.c, `SELECT MAX(place) FROM events WHERE session_id = $1`, session)
+	if last, ok := t.c.known.eventEnd(session); ok {
+		return last, nil
+	}
+	last, err := number(t.c, `SELECT MAX(place) FROM events WHERE session_id = $1`, session)
+	if err == nil {
+		t.c.known.noteEventEnd(session, last)
+	}
+	return last, err
 }
 
 // EventFloor implements [hub.EventTx].
@@ -61,7 +93,7 @@ func (t tx) EventFloor(session shoal.SessionID, filter hub.EventFilter) (int64, 
 		return number(t.c, `SELECT event_floor FROM runs WHERE session_id = $1 AND id = $2`, session, filter.Run)
 	}
 	var b clauses
-	b.add(`SELECT MAX(place) FROM event_floors WHERE session_id = ?`, session)
+	b.add(`SELECT MAX(e.place) FROM event_floors AS e WHERE e.session_id = ?`, session)
 	matchingEvents(&b, session, filter)
 	return number(t.c, b.text.String(), b.args...)
 }
@@ -74,7 +106,7 @@ func (t tx) TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) e
 	if err != nil || last == 0 {
 		return err
 	}
-	return t.c.execAll([]string{
+	err = t.c.execAll([]string{
 		`INSERT INTO event_floors (session_id, space_id, entity_id, place)
 		 SELECT session_id, space_id, entity_id, MAX(place) FROM events
 		 WHERE session_id = $1 AND space_id = $2 AND place <= $3 GROUP BY session_id, space_id, entity_id
@@ -82,6 +114,9 @@ func (t tx) TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) e
 		`UPDATE runs SET event_floor = CASE WHEN gone.place > event_floor THEN gone.place ELSE event_floor END FROM (
 		   SELECT run_id, MAX(place) AS place FROM events WHERE session_id = $1 AND space_id = $2 AND place <= $3 AND run_id <> '' GROUP BY run_id) AS gone
 		 WHERE session_id = $1 AND id = gone.run_id`,
-		`DELETE FROM events WHERE session_id = $1 AND space_id = $2 AND place <= $3`,
 	}, session, space, last)
+	if err == nil { // the end, which is known, stays
+		_, err = t.c.execNoted(`DELETE FROM events WHERE session_id = $1 AND space_id = $2 AND place <= $3`, session, space, last)
+	}
+	return err
 }

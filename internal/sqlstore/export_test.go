@@ -16,7 +16,12 @@ import (
 
 var CheckSQLiteVersion = checkSQLiteVersion
 
-const QueueLength = queueLength
+var ChangesKnown = changesKnown
+
+const (
+	QueueLength = queueLength
+	FewQueued   = fewQueued
+)
 
 // Waiting is how many Updates wait for their turn.
 func (s *Store) Waiting() int { return len(s.queue) }
@@ -35,8 +40,8 @@ func (s *Store) CatchUp() error {
 	return nil
 }
 
-// Words returns the words of a text.
-func Words(text string) []string { return wordsOf([]string{text}) }
+// WeakPostgres is weakPostgres.
+var WeakPostgres = weakPostgres
 
 // Exec runs a statement in a transaction.
 func Exec(t hub.Tx, query string, args ...any) error {
@@ -140,4 +145,26 @@ func Tables(t hub.Tx, column string) ([]string, error) {
 			WHERE table_schema = current_schema() AND column_name = $1 ORDER BY table_name`
 	}
 	return list(t.(tx).c, func(r *rows) string { return r.text(0) }, query, column)
+}
+
+// RecordColumns are the columns of the tables that exports hold, as table.column.
+func RecordColumns() (all []string) {
+	for _, table := range recordTables {
+		for _, column := range table.stretched() {
+			_, name, qualified := strings.Cut(column, ".")
+			if !qualified {
+				name = column
+			}
+			all = append(all, table.table+"."+name)
+		}
+	}
+	return all
+}
+
+// RecordWidth is how many columns the records of a type have.
+func RecordWidth(name string) int { return len(recordTables[name].columns) }
+
+// Columns returns the columns of a table of SQLite.
+func Columns(t hub.Tx, table string) ([]string, error) {
+	return list(t.(tx).c, func(r *rows) string { return r.text(0) }, `SELECT name FROM pragma_table_info($1)`, table)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
 )
 
 // fault says what an error of the database means for the transaction in which
@@ -51,8 +52,12 @@ func newFailure(f fault, query string, err error) *failure {
 // unknown is the failure of a transaction of which nobody can say whether it
 // was kept.
 func (f *failure) unknown() *failure {
+	kind := shoal.Internal
+	if f.fault == faultLost {
+		kind = shoal.Busy // it can be found out as soon as the database is back
+	}
 	return &failure{f.fault, &shoal.Error{
-		Op: "sqlstore.Update", Kind: shoal.Internal, Err: f.err,
+		Op: "sqlstore.Update", Kind: kind, Err: fmt.Errorf("%w: %w", hub.ErrUnsure, f.err),
 		Msg: "The database failed while this was being stored, so it may or may not be. Try again with the same idempotency key.",
 	}}
 }

@@ -1,66 +1,136 @@
 package sqlstore
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// advanceInboxes gives one more place in the inbox of every member of space $2
-// but $3 and hosted agents.
-const advanceInboxes = `INSERT INTO inboxes (session_id, entity_id, last_place)
-	SELECT session_id, entity_id, 1 FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id <> $3 AND NOT hosted
-	ON CONFLICT (session_id, entity_id) DO UPDATE SET last_place = inboxes.last_place + 1`
-
-// fillInboxes puts message $4 at those places. The clauses that build it number
-// $1 to $5; the mentioned ids follow.
-func fillInboxes(m shoal.Message) (string, []any) {
-	reason := shoal.ReasonMessage
-	if m.EntityID == shoal.System {
-		reason = shoal.ReasonSystem
+// Deliver implements [hub.InboxTx]. What is on the path of every post is one
+// statement for few members, and for many one for deliverRows of them.
+func (t tx) Deliver(m shoal.Message) ([]shoal.EntityID, error) {
+	members, _, err := t.knownMembers(m.SessionID, m.SpaceID)
+	if err != nil {
+		return nil, err
 	}
-	args := []any{m.SessionID, m.SpaceID, m.EntityID, m.Seq, reason}
-	if len(m.Mentions) == 0 {
-		return fillInboxesTexts[0], args
+	receivers := make([]shoal.EntityID, 0, len(members))
+	for _, r := range members {
+		if r.id != m.EntityID && !r.hosted {
+			receivers = append(receivers, r.id)
+		}
 	}
-	args = appendPadded(args, m.Mentions)
-	if n := padded(len(m.Mentions)); n < len(fillInboxesTexts) {
-		return fillInboxesTexts[n], args
+	if err := t.lookUpInboxEnds(m.SessionID, m.SpaceID, receivers); err != nil {
+		return nil, err
 	}
-	return fillInboxesText(len(m.Mentions)), args
+	for some := range slices.Chunk(receivers, deliverRows) {
+		if err := t.fillInboxes(m, some); err != nil {
+			return nil, err
+		}
+	}
+	return receivers, nil
 }
 
-// fillInboxesTexts holds the statement for few mentions, by their number. They
-// are on the path of every post.
-var fillInboxesTexts = func() (texts [9]string) {
-	for n := range texts {
-		texts[n] = fillInboxesText(n)
+// deliverRows is how many inboxes one statement fills at most.
+const deliverRows = 64
+
+// fillInboxes puts a message at the next place of each of these inboxes, whose ends
+// are known.
+func (t tx) fillInboxes(m shoal.Message, receivers []shoal.EntityID) error {
+	args := append(make([]any, 0, 3+3*len(receivers)), m.SessionID, m.SpaceID, m.Seq)
+	for _, id := range receivers {
+		end, _ := t.c.known.inboxEnd(m.SessionID, id)
+		end.last++
+		t.c.known.noteInboxEnd(m.SessionID, id, end)
+		args = append(args, id, end.last, reasonFor(m, id))
+	}
+	_, err := t.c.exec(fillInboxesTexts()[len(receivers)], args...)
+	return err
+}
+
+// fillInboxesTexts holds the statement for that many receivers.
+var fillInboxesTexts = sync.OnceValue(func() (texts *[deliverRows + 1]string) {
+	texts = new([deliverRows + 1]string)
+	for n := 1; n <= deliverRows; n++ {
+		var b strings.Builder
+		b.WriteString(`INSERT INTO inbox (session_id, entity_id, place, space_id, seq, reason, delivery) VALUES `)
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `($1, $%d, $%d, $2, $3, $%d, 0)`, 4+3*i, 5+3*i, 6+3*i)
+		}
+		texts[n] = b.String()
 	}
 	return texts
-}()
+})
 
-func fillInboxesText(mentions int) string {
-	reason := `$5`
-	if mentions > 0 {
-		reason = `CASE WHEN m.entity_id IN (` + places(6, mentions) + `) THEN 'mention' ELSE $5 END`
+// reasonFor is why a message comes to an entity.
+func reasonFor(m shoal.Message, id shoal.EntityID) shoal.Reason {
+	switch {
+	case slices.Contains(m.Mentions, id):
+		return shoal.ReasonMention
+	case m.EntityID == shoal.System:
+		return shoal.ReasonSystem
 	}
-	return `INSERT INTO inbox (session_id, entity_id, place, space_id, seq, reason, delivery)
-		SELECT m.session_id, m.entity_id, i.last_place, m.space_id, CAST($4 AS BIGINT), ` + reason + `, 0
-		FROM members AS m JOIN inboxes AS i ON i.session_id = m.session_id AND i.entity_id = m.entity_id
-		WHERE m.session_id = $1 AND m.space_id = $2 AND m.entity_id <> $3 AND NOT m.hosted
-		RETURNING entity_id`
+	return shoal.ReasonMessage
 }
 
-// Deliver implements [hub.InboxTx], in two statements however many members there
-// are.
-func (t tx) Deliver(m shoal.Message) ([]shoal.EntityID, error) {
-	n, err := t.c.exec(advanceInboxes, m.SessionID, m.SpaceID, m.EntityID)
-	if err != nil || n == 0 {
-		return []shoal.EntityID{}, err
+// An inbox's last place is that of its newest entry, or the one that was written
+// down when entries were removed, whichever is greater.
+const (
+	lastEntry   = `(SELECT MAX(i.place) FROM inbox AS i WHERE i.session_id = who.session_id AND i.entity_id = who.entity_id)`
+	lastWritten = `(SELECT e.last_place FROM inboxes AS e WHERE e.session_id = who.session_id AND e.entity_id = who.entity_id)`
+)
+
+// lookUpInboxEnds makes the ends of the inboxes of members known, if one of them is
+// not.
+func (t tx) lookUpInboxEnds(session shoal.SessionID, space shoal.SpaceID, members []shoal.EntityID) error {
+	unknown := func(id shoal.EntityID) bool {
+		_, ok := t.c.known.inboxEnd(session, id)
+		return !ok
 	}
-	text, args := fillInboxes(m)
-	return list(t.c, entityID, text, args...)
+	if !slices.ContainsFunc(members, unknown) {
+		return nil
+	}
+	_, err := list(t.c, func(r *rows) struct{} {
+		t.c.known.noteInboxEnd(session, entityID(r), inboxEnd{last: max(r.int(1), r.int(2)), stored: r.int(2)})
+		return struct{}{}
+	}, `SELECT who.entity_id, `+lastEntry+`, `+lastWritten+` FROM members AS who WHERE who.session_id = $1 AND who.space_id = $2`, session, space)
+	return err
+}
+
+// inboxEnd is where the inbox of an entity ends.
+func (t tx) inboxEnd(session shoal.SessionID, entity shoal.EntityID) (inboxEnd, error) {
+	if end, ok := t.c.known.inboxEnd(session, entity); ok {
+		return end, nil
+	}
+	end, _, err := one(t.c, func(r *rows) inboxEnd { return inboxEnd{last: max(r.int(0), r.int(1)), stored: r.int(1)} },
+		`SELECT `+lastEntry+`, `+lastWritten+` FROM (SELECT CAST($1 AS TEXT) AS session_id, CAST($2 AS TEXT) AS entity_id) AS who`, session, entity)
+	if err == nil {
+		t.c.known.noteInboxEnd(session, entity, end)
+	}
+	return end, err
+}
+
+// keepInboxEnd writes down where an inbox ends. It comes before entries are removed:
+// their places are not given again.
+func (t tx) keepInboxEnd(session shoal.SessionID, entity shoal.EntityID) error {
+	end, err := t.inboxEnd(session, entity)
+	if err != nil || end.stored == end.last {
+		return err
+	}
+	_, err = t.c.execNoted(
+		`INSERT INTO inboxes (session_id, entity_id, last_place) VALUES ($1, $2, $3)
+		 ON CONFLICT (session_id, entity_id) DO UPDATE SET last_place = excluded.last_place`, session, entity, end.last)
+	if err == nil {
+		end.stored = end.last
+		t.c.known.noteInboxEnd(session, entity, end)
+	}
+	return err
 }
 
 // matching appends the conditions of a filter on inbox i and message m.
@@ -110,6 +180,9 @@ func (t tx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places
 
 // Acknowledge implements [hub.InboxTx].
 func (t tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, upTo int64) error {
+	if err := t.keepInboxEnd(session, entity); err != nil {
+		return err
+	}
 	from := filter.From
 	filter.From = nil
 	var b clauses
@@ -126,13 +199,17 @@ func (t tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter h
 
 // AcknowledgeSpace implements [hub.InboxTx].
 func (t tx) AcknowledgeSpace(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64) error {
-	_, err := t.c.exec(`DELETE FROM inbox WHERE session_id = $1 AND entity_id = $2 AND space_id = $3 AND seq <= $4`, session, entity, space, seq)
+	err := t.keepInboxEnd(session, entity)
+	if err == nil {
+		_, err = t.c.exec(`DELETE FROM inbox WHERE session_id = $1 AND entity_id = $2 AND space_id = $3 AND seq <= $4`, session, entity, space, seq)
+	}
 	return err
 }
 
 // InboxEnd implements [hub.InboxTx].
 func (t tx) InboxEnd(session shoal.SessionID, entity shoal.EntityID) (int64, error) {
-	return number(t.c, `SELECT last_place FROM inboxes WHERE session_id = $1 AND entity_id = $2`, session, entity)
+	end, err := t.inboxEnd(session, entity)
+	return end.last, err
 }
 
 // Counts implements [hub.InboxTx].

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/search"
 )
 
 // Feeding the index costs more than all the rest of a post, so it happens behind
@@ -74,25 +75,24 @@ func (s *Store) indexNext(before int64) (left int64, pause time.Duration) {
 // indexSome feeds the index with the next messages, batch at most, and returns
 // how many are left.
 func (t tx) indexSome(batch int) (left int64, err error) {
-	if err := t.indexLate(batch); err != nil {
+	added := postings{}
+	if err := t.indexLate(added, batch); err != nil {
 		return 0, err
 	}
 	indexed, err := number(t.c, `SELECT indexed FROM store`)
 	if err != nil {
 		return 0, err
 	}
-	fresh, err := t.wordies(batch, `SELECT m.doc, `+messageColumns+` FROM messages AS m WHERE m.doc > $1 ORDER BY m.doc`+upTo(batch), indexed)
+	fresh, err := t.wordies(batch, `SELECT `+wordyColumns+` FROM messages AS m WHERE m.doc > $1 ORDER BY m.doc`+upTo(batch), indexed)
 	if err != nil {
 		return 0, err
 	}
 	for _, f := range fresh {
+		added.add(f) // when one that is open is closed, it is late
 		indexed = f.doc
-		if f.open {
-			continue // when it is closed, it is late
-		}
-		if _, err := t.c.exec(t.c.dialect.insertWords, f.doc, f.words); err != nil {
-			return 0, err
-		}
+	}
+	if err := t.write(added); err != nil {
+		return 0, err
 	}
 	if len(fresh) > 0 {
 		if _, err := t.c.exec(`UPDATE store SET indexed = $1`, indexed); err != nil {
@@ -102,22 +102,15 @@ func (t tx) indexSome(batch int) (left int64, err error) {
 	return number(t.c, `SELECT COALESCE((SELECT MAX(doc) FROM messages), $1) - $1 + (SELECT COUNT(*) FROM late)`, indexed)
 }
 
-// indexLate feeds the index with messages that it has passed. Their words replace
-// those that it may have.
-func (t tx) indexLate(batch int) error {
-	late, err := t.wordies(batch, `SELECT m.doc, `+messageColumns+` FROM late AS l CROSS JOIN messages AS m WHERE m.doc = l.doc ORDER BY l.doc`+upTo(batch))
+// indexLate adds messages that the index has passed. Words that they had before
+// stay in it: who searches compares.
+func (t tx) indexLate(added postings, batch int) error {
+	late, err := t.wordies(batch, `SELECT `+wordyColumns+` FROM late AS l CROSS JOIN messages AS m WHERE m.doc = l.doc ORDER BY l.doc`+upTo(batch))
 	if err != nil {
 		return err
 	}
 	for _, l := range late {
-		if _, err := t.c.exec(`DELETE FROM search WHERE rowid = $1`, l.doc); err != nil {
-			return err
-		}
-		if !l.open {
-			if _, err := t.c.exec(t.c.dialect.insertWords, l.doc, l.words); err != nil {
-				return err
-			}
-		}
+		added.add(l)
 		if _, err := t.c.exec(`DELETE FROM late WHERE doc = $1`, l.doc); err != nil {
 			return err
 		}
@@ -125,13 +118,17 @@ func (t tx) indexLate(batch int) error {
 	return nil
 }
 
-// wordy is a message as the index takes it: its words, with spaces between. One
-// that is still open has none yet.
+// wordy is a message as the index takes it.
 type wordy struct {
-	doc   int64
-	words string
-	open  bool
+	doc      int64
+	document search.Document
+	open     bool
 }
+
+const wordyColumns = `m.doc, ` + senderKind + `, m.session_id, m.space_id, ` + messageColumns
+
+// senderKind is the kind of the sender of a message, NULL for the system.
+const senderKind = `(SELECT e.kind FROM entities AS e WHERE e.session_id = m.session_id AND e.id = m.entity_id)`
 
 // wordies returns the next messages that a query chooses, batch at most.
 func (t tx) wordies(batch int, query string, args ...any) ([]wordy, error) {
@@ -142,21 +139,13 @@ func (t tx) wordies(batch int, query string, args ...any) ([]wordy, error) {
 	defer r.close() //nolint:errcheck // as in list
 	var fresh []wordy
 	for size := 0; size < indexBytes && len(fresh) < batch && r.next(); {
-		m := messageOf(r, 1, "", "")
-		if m.Status == shoal.MessageStreaming {
-			fresh = append(fresh, wordy{doc: r.int(0), open: true})
-			continue
+		m := messageOf(r, 4, shoal.SessionID(r.text(2)), shoal.SpaceID(r.text(3)))
+		for _, p := range m.Parts {
+			size += len(p.Text)
 		}
-		var line []byte
-		words(m.Text(), func(word []byte) bool {
-			if len(line) > 0 {
-				line = append(line, ' ')
-			}
-			line = append(line, word...)
-			return true
+		fresh = append(fresh, wordy{
+			doc: r.int(0), document: search.Document{Message: m, Kind: shoal.EntityKind(r.text(1))}, open: m.Status == shoal.MessageStreaming,
 		})
-		size += len(line)
-		fresh = append(fresh, wordy{doc: r.int(0), words: string(line)})
 	}
 	return fresh, r.close()
 }

@@ -44,6 +44,15 @@ func (r *rows) decode(text string, v any) {
 	}
 }
 
+// encode writes what was read as the JSON that clients see.
+func (r *rows) encode(v any) []byte {
+	text, err := shoal.EncodeJSON(v)
+	if err != nil {
+		_ = r.c.fail(r.query, err)
+	}
+	return text
+}
+
 // decodeOrNil is decode for a column that may be NULL.
 func (r *rows) decodeOrNil(i int, v any) {
 	if !r.null(i) {

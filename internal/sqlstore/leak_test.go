@@ -1,7 +1,10 @@
 package sqlstore_test
 
 import (
+	"runtime"
+	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -23,5 +26,42 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		goleak.VerifyNone(t, before)
+	})
+}
+
+// A store at rest holds nothing of the changes that were made, however many were made
+// at once: on one of a run hangs all of its conversation.
+func TestChangesAreLetGoOf(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		const together = 8
+		s := open(t, url)
+		gone := make(chan struct{}, together)
+		release := held(t, s)
+		var calls sync.WaitGroup
+		for range together {
+			conversation := make([]int, 1000)
+			runtime.AddCleanup(&conversation[0], func(gone chan struct{}) { gone <- struct{}{} }, gone)
+			calls.Go(func() {
+				update(t, s, func(hub.Tx) error {
+					conversation[0]++
+					return nil
+				})
+			})
+		}
+		await(s, together)
+		release()
+		calls.Wait()
+		limit, look := time.After(10*time.Second), time.NewTicker(10*time.Millisecond)
+		defer look.Stop()
+		for left := together; left > 0; {
+			runtime.GC()
+			select {
+			case <-gone:
+				left--
+			case <-limit:
+				t.Fatalf("%d of %d changes are still held", left, together)
+			case <-look.C:
+			}
+		}
 	})
 }

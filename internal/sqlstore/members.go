@@ -50,14 +50,49 @@ func (t tx) MembersOf(session shoal.SessionID, spaces []shoal.SpaceID) (map[shoa
 	return all, nil
 }
 
+// knownMembers returns the members of a space as the writer knows them, and looks
+// them up if it does not. ok is false on a connection for reading, and for a space
+// that is not there.
+func (t tx) knownMembers(session shoal.SessionID, space shoal.SpaceID) (members []knownMember, ok bool, err error) {
+	if t.c.known == nil {
+		return nil, false, nil
+	}
+	if _, err := t.Space(session, space); err != nil {
+		if shoal.KindOf(err) == shoal.NotFound {
+			err = nil
+		}
+		return nil, false, err
+	}
+	s := t.c.known.space(session, space)
+	if s.members == nil {
+		s.members, err = list(t.c, func(r *rows) knownMember { return knownMember{entityID(r), r.bool(1)} },
+			`SELECT entity_id, hosted FROM members WHERE session_id = $1 AND space_id = $2 ORDER BY place`, session, space)
+		t.c.known.members += len(s.members)
+	}
+	return s.members, err == nil, err
+}
+
 // IsMember implements [hub.MemberTx].
 func (t tx) IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (bool, error) {
+	members, ok, err := t.knownMembers(session, space)
+	if err != nil || ok {
+		return slices.ContainsFunc(members, func(m knownMember) bool { return m.id == entity }), err
+	}
 	return exists(t.c, `SELECT 1 FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
 }
 
 // MembersAmong implements [hub.MemberTx].
 func (t tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]shoal.EntityID, error) {
 	among := []shoal.EntityID{}
+	members, ok, err := t.knownMembers(session, space)
+	if err != nil || ok {
+		for _, m := range members {
+			if slices.Contains(ids, m.id) {
+				among = append(among, m.id)
+			}
+		}
+		return among, err
+	}
 	for some := range slices.Chunk(ids, mostIn) {
 		var b clauses
 		b.add(`SELECT entity_id FROM members WHERE session_id = ? AND space_id = ?`, session, space)
@@ -82,7 +117,8 @@ func (t tx) CountMembers(session shoal.SessionID, space shoal.SpaceID) (int, err
 
 // InsertMember implements [hub.MemberTx].
 func (t tx) InsertMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, at shoal.Time) error {
-	n, err := t.c.exec(
+	t.c.known.forgetSpace(session, space)
+	n, err := t.c.execNoted(
 		`INSERT INTO members (session_id, space_id, entity_id, place, joined_at, hosted)
 		 SELECT e.session_id, $2, e.id,
 		   (SELECT COALESCE(MAX(m.place), 0) + 1 FROM members AS m WHERE m.session_id = $1 AND m.space_id = $2), CAST($4 AS BIGINT), e.hosted_version IS NOT NULL
@@ -99,9 +135,13 @@ func (t tx) InsertMember(session shoal.SessionID, space shoal.SpaceID, entity sh
 
 // DeleteMember implements [hub.MemberTx].
 func (t tx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) error {
-	n, err := t.c.exec(`DELETE FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
+	t.c.known.forgetSpace(session, space)
+	n, err := t.c.execNoted(`DELETE FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
 	if err == nil && n == 0 {
 		err = missing("DeleteMember", "%q is no member of the space %q.", entity, space)
+	}
+	if err == nil {
+		err = t.keepInboxEnd(session, entity)
 	}
 	if err != nil {
 		return err

@@ -12,23 +12,41 @@ import (
 
 // messageColumns are what messageOf reads.
 const messageColumns = `m.seq, m.id, m.entity_id, m.run_id, m.status, m.mentions, m.dropped_mentions,
-	m.created_at, m.updated_at, m.part_id, m.text, m.parts`
+	m.created_at, m.updated_at, m.part_id, m.text, m.parts, m.sum`
 
-// messageOf reads a message from column i on. The columns leave out what every
-// reader knows: where it is from.
+// messageOf reads a message from column i on, and holds it against its sum. The
+// columns leave out what every reader knows: where it is from.
 func messageOf(r *rows, i int, session shoal.SessionID, space shoal.SpaceID) shoal.Message {
-	return shoal.Message{
-		SessionID: session, SpaceID: space, Seq: r.int(i), ID: shoal.MessageID(r.text(i + 1)), EntityID: shoal.EntityID(r.text(i + 2)),
-		RunID: textOrNil[shoal.RunID](r, i+3), Status: shoal.MessageStatus(r.text(i + 4)),
-		Mentions: decodeIDs(r.text(i + 5)), DroppedMentions: decodeIDs(r.text(i + 6)),
-		CreatedAt: r.time(i + 7), UpdatedAt: r.time(i + 8), Parts: r.parts(i + 9),
+	s := summed{
+		session: string(session), space: string(space), seq: r.int(i), id: r.text(i + 1), entity: r.text(i + 2), run: r.text(i + 3), status: r.text(i + 4),
+		mentions: r.text(i + 5), dropped: r.text(i + 6), created: r.int(i + 7), updated: r.int(i + 8), part: r.text(i + 9), text: r.text(i + 10), parts: r.text(i + 11),
 	}
+	r.verify(i+12, &s)
+	m := shoal.Message{
+		SessionID: session, SpaceID: space, Seq: s.seq, ID: shoal.MessageID(s.id), EntityID: shoal.EntityID(s.entity), Status: shoal.MessageStatus(s.status),
+		Mentions: decodeIDs(s.mentions), DroppedMentions: decodeIDs(s.dropped), CreatedAt: microTime(s.created), UpdatedAt: microTime(s.updated), Parts: r.partsOf(s.part, s.text, s.parts),
+	}
+	if s.run != "" {
+		id := shoal.RunID(s.run)
+		m.RunID = &id
+	}
+	return m
 }
 
 // InsertMessage implements [hub.MessageTx]. It is AlreadyExists for a post key
 // that is used and for a place that is taken.
 func (t tx) InsertMessage(m shoal.Message, post hub.PostKey) error {
 	const op = "InsertMessage"
+	last, err := t.lastSeq(m.SessionID, m.SpaceID)
+	switch {
+	case err != nil:
+		return err
+	case m.Seq <= last:
+		return taken(op, "The space %q has a message at place %d.", m.SpaceID, m.Seq)
+	case m.Seq != last+1:
+		// No caller may make it, so none may overlook it.
+		return t.c.fail(op, fmt.Errorf("message %d of space %q does not follow message %d", m.Seq, m.SpaceID, last))
+	}
 	partID, text, parts, err := encodeParts(m.Parts)
 	if err != nil {
 		return err
@@ -37,32 +55,35 @@ func (t tx) InsertMessage(m shoal.Message, post hub.PostKey) error {
 	if post.Key != "" {
 		scope, key, hash = post.Scope, post.Key, post.Hash
 	}
+	mentions := encodeIDs(m.Mentions)
 	n, err := t.c.exec(
 		`INSERT INTO messages (session_id, space_id, seq, id, entity_id, run_id, status, mentions, dropped_mentions,
-		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT DO NOTHING`,
-		m.SessionID, m.SpaceID, m.Seq, m.ID, m.EntityID, m.RunID, m.Status, encodeIDs(m.Mentions), encodeIDs(m.DroppedMentions),
-		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash)
+		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash, sum)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT DO NOTHING`,
+		m.SessionID, m.SpaceID, m.Seq, m.ID, m.EntityID, m.RunID, m.Status, mentions, encodeIDs(m.DroppedMentions),
+		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash, t.c.sumOf(&m, mentions, partID, text, parts))
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return taken(op, "The space %q has a message at place %d, or one under the same idempotency key.", m.SpaceID, m.Seq)
+		return taken(op, "A message of the session %q was posted under this idempotency key.", m.SessionID)
 	}
-	const moveOn = `UPDATE spaces SET last_seq = $3 WHERE session_id = $1 AND id = $2 AND last_seq = $4`
-	n, err = t.c.exec(moveOn, m.SessionID, m.SpaceID, m.Seq, m.Seq-1)
-	if err == nil && n == 0 {
-		// The message is in; what follows must not be kept.
-		err = t.c.fail(moveOn, fmt.Errorf("message %d of space %q does not follow the last one", m.Seq, m.SpaceID))
-	}
-	if err != nil {
-		return err
+	if known := t.c.known.space(m.SessionID, m.SpaceID); known != nil {
+		known.space.LastSeq = m.Seq
 	}
 	t.c.posted = true
 	if m.RunID == nil {
 		return nil
 	}
 	return t.inSpace(m.SessionID, *m.RunID, m.SpaceID)
+}
+
+// lastSeq is the place of the last message of a space, 0 when there is none.
+func (t tx) lastSeq(session shoal.SessionID, space shoal.SpaceID) (int64, error) {
+	if known := t.c.known.space(session, space); known != nil {
+		return known.space.LastSeq, nil
+	}
+	return number(t.c, `SELECT MAX(seq) FROM messages WHERE session_id = $1 AND space_id = $2`, session, space)
 }
 
 // MessageByKey implements [hub.MessageTx].
@@ -137,12 +158,12 @@ func encodeParts(all []shoal.Part) (id, text, parts any, err error) {
 	return nil, nil, encoded, err
 }
 
-// parts reads what encodeParts wrote, from column i on.
-func (r *rows) parts(i int) []shoal.Part {
-	if r.null(i + 2) {
-		return []shoal.Part{{ID: shoal.PartID(r.text(i)), Type: shoal.TextPart, Text: r.text(i + 1), Status: shoal.PartDone}}
+// partsOf reads what encodeParts wrote.
+func (r *rows) partsOf(id, text, encoded string) []shoal.Part {
+	if encoded == "" {
+		return []shoal.Part{{ID: shoal.PartID(id), Type: shoal.TextPart, Text: text, Status: shoal.PartDone}}
 	}
 	parts := []shoal.Part{}
-	r.decode(r.text(i+2), &parts)
+	r.decode(encoded, &parts)
 	return parts
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -68,7 +69,9 @@ func TestWhatOlderProgramsStoredStays(t *testing.T) {
 			`INSERT INTO members (session_id, space_id, entity_id, place, joined_at) VALUES ('default', 'shop', 'ann', 1, 1)`,
 			`INSERT INTO messages (session_id, space_id, seq, id, entity_id, status, created_at, updated_at, parts) VALUES ('default', 'shop', 1, 'msg_1', 'ann', 'completed', 1, 1,
 			   '[{"id":"p1","type":"text","text":"needle","status":"interrupted"},{"id":"p2","type":"data","name":"n","data":{"a":"\u003cb"}}]')`,
-			`INSERT INTO events (session_id, place, space_id, entity_id, type, data) VALUES ('default', 1, 'shop', '', 'message.created', '{}')`,
+			`INSERT INTO events (session_id, place, space_id, entity_id, type, data) VALUES ('default', 1, 'shop', '', 'message.created', '{"old":1}')`,
+			`INSERT INTO inboxes (session_id, entity_id, last_place) VALUES ('default', 'ann', 7)`,
+			`INSERT INTO inbox (session_id, entity_id, place, space_id, seq, reason, delivery) VALUES ('default', 'ann', 6, 'shop', 1, 'message', 0)`,
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -88,11 +91,19 @@ func TestWhatOlderProgramsStoredStays(t *testing.T) {
 				t.Errorf("the message is %+v, %v", m, err)
 			}
 			events, err := tx.Events("default", hub.EventFilter{}, 0, 9)
-			if err != nil || len(events) != 1 || events[0].Run != "" || events[0].Private {
+			if err != nil || len(events) != 1 || events[0].Run != "" || events[0].Private || string(events[0].Data) != `{"old":1}` {
 				t.Errorf("the events are %+v, %v", events, err)
 			}
-			found, err := tx.Search("default", hub.SearchQuery{Words: []string{"needle"}, Limit: 9})
-			if err != nil || len(found) != 1 {
+			space, err := tx.Space("default", "shop")
+			if err != nil || space.LastSeq != 1 {
+				t.Errorf("the space is %+v, %v", space, err)
+			}
+			end, err := tx.InboxEnd("default", "ann")
+			if err != nil || end != 7 {
+				t.Errorf("the inbox ends at %d, %v", end, err)
+			}
+			found, err := tx.Search("default", hub.SearchQuery{Query: shoaltest.Words("needle"), Limit: 9})
+			if err != nil || len(found.Found) != 1 {
 				t.Errorf("found %+v, %v", found, err)
 			}
 			return nil

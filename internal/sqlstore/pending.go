@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
@@ -163,12 +164,15 @@ func (t tx) ReplyWaits(session shoal.SessionID, space shoal.SpaceID) ([]hub.Stor
 	return list(t.c, pendingOf, fromPending+` WHERE p.session_id = $1 AND p.reply_space = $2 AND p.status = 'open' ORDER BY p.number`, session, space)
 }
 
+// shownPending leaves out what is in hidden sessions, of a table called p.
+var shownPending = fmt.Sprintf(shown, "p")
+
 // DuePending implements [hub.PendingTx]. The longest due come first.
 func (t tx) DuePending(at shoal.Time, limit int) ([]hub.StoredPending, error) {
-	return listFirst(t.c, limit, pendingOf, fromPending+` WHERE p.status = 'open' AND p.due <= $1 ORDER BY p.due`+upTo(limit), at)
+	return listFirst(t.c, limit, pendingOf, fromPending+` WHERE p.status = 'open' AND p.due <= $1`+shownPending+` ORDER BY p.due`+upTo(limit), at)
 }
 
 // NextDue implements [hub.PendingTx].
 func (t tx) NextDue() (*shoal.Time, error) {
-	return t.earliest(`SELECT MIN(p.due) FROM pending_actions AS p WHERE p.status = 'open' AND p.due IS NOT NULL`)
+	return t.earliest(`SELECT MIN(p.due) FROM pending_actions AS p WHERE p.status = 'open' AND p.due IS NOT NULL` + shownPending)
 }

@@ -76,10 +76,10 @@ func (t tx) DeletePlan(session shoal.SessionID, id shoal.PlanID) error {
 // DuePlans implements [hub.PlanTx]. The longest due come first.
 func (t tx) DuePlans(at shoal.Time, limit int) ([]hub.DuePlan, error) {
 	return listFirst(t.c, limit, duePlanOf,
-		`SELECT `+planColumns+` FROM plans WHERE status = 'pending' AND next_run_at <= $1 ORDER BY next_run_at`+upTo(limit), at)
+		`SELECT `+planColumns+` FROM plans AS p WHERE p.status = 'pending' AND p.next_run_at <= $1`+shownPending+` ORDER BY next_run_at`+upTo(limit), at)
 }
 
 // NextPlan implements [hub.PlanTx].
 func (t tx) NextPlan() (*shoal.Time, error) {
-	return t.earliest(`SELECT MIN(next_run_at) FROM plans WHERE status = 'pending' AND next_run_at IS NOT NULL`)
+	return t.earliest(`SELECT MIN(p.next_run_at) FROM plans AS p WHERE p.status = 'pending' AND p.next_run_at IS NOT NULL` + shownPending)
 }

@@ -116,8 +116,8 @@ func TestALostAnswerToACommitIsUnknown(t *testing.T) {
 		line.loseNext.Store(true)
 		return nil
 	})
-	if !errors.Is(err, shoal.Internal) {
-		t.Errorf("the update got %v, want an error of kind %s", err, shoal.Internal)
+	if !errors.Is(err, shoal.Busy) || !errors.Is(err, hub.ErrUnsure) {
+		t.Errorf("the update got %v, want ErrUnsure, of kind %s", err, shoal.Busy)
 	}
 	update(t, s, func(tx hub.Tx) error { return post(tx, "next", "hello") })
 	if ids := stored(t, s); !ids["unsure"] || !ids["next"] {

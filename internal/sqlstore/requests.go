@@ -74,3 +74,71 @@ func (t tx) ModelRequest(session shoal.SessionID, run shoal.RunID, step int) (hu
 	}, `SELECT model, system, tools, messages FROM run_requests WHERE session_id = $1 AND run_id = $2 AND place = $3`, session, run, step)
 	return present(found, ok, err, "ModelRequest", "The run %q has no request of step %d.", run, step)
 }
+
+// Requests implements [hub.RequestTx].
+func (t tx) Requests(session shoal.SessionID, after hub.RequestPlace, limit int) ([]hub.StoredRequest, hub.RequestPlace, error) {
+	step := after.Step
+	if after.Run == "" {
+		step = -1
+	}
+	last := after
+	found, err := listFirst(t.c, limit, func(r *rows) hub.StoredRequest {
+		last = hub.RequestPlace{Run: shoal.RunID(r.text(0)), Step: int(r.int(1))}
+		out := hub.StoredRequest{Step: last.Step, Model: r.text(2), System: r.text(3), Tools: r.text(4)}
+		r.decode(r.text(5), &out.Messages)
+		return out
+	}, `SELECT run_id, place, model, system, tools, messages FROM run_requests
+		WHERE session_id = $1 AND (run_id, place) > ($2, $3) ORDER BY run_id, place`+upTo(limit), session, after.Run, step)
+	return found, last, err
+}
+
+// DropRequests implements [hub.RequestTx]. It finds the runs in the order of their
+// requests, so that what was erased before is not looked at again.
+func (t tx) DropRequests(before shoal.Time, limit int) ([]shoal.SessionID, error) {
+	type request struct {
+		session shoal.SessionID
+		run     string
+		place   int64
+	}
+	old, err := listFirst(t.c, limit, func(r *rows) request { return request{shoal.SessionID(r.text(0)), r.text(1), r.int(2)} },
+		`SELECT q.session_id, q.run_id, q.place FROM run_requests AS q JOIN runs AS r ON r.session_id = q.session_id AND r.id = q.run_id
+		 WHERE r.ended_at < $1`+upTo(limit), before)
+	sessions := []shoal.SessionID{}
+	for _, q := range old {
+		if err == nil {
+			_, err = t.c.exec(`DELETE FROM run_requests WHERE session_id = $1 AND run_id = $2 AND place = $3`, q.session, q.run, q.place)
+		}
+		if !slices.Contains(sessions, q.session) {
+			sessions = append(sessions, q.session)
+		}
+	}
+	return sessions, err
+}
+
+// TextHashes implements [hub.RequestTx].
+func (t tx) TextHashes(session shoal.SessionID, after string, limit int) ([]string, error) {
+	return listFirst(t.c, limit, func(r *rows) string { return r.text(0) },
+		`SELECT hash FROM model_texts WHERE session_id = $1 AND hash > $2 ORDER BY hash`+upTo(limit), session, after)
+}
+
+// DropTexts implements [hub.RequestTx].
+func (t tx) DropTexts(session shoal.SessionID, hashes []string) error {
+	for some := range slices.Chunk(hashes, mostIn) {
+		var b clauses
+		b.add(`DELETE FROM model_texts WHERE session_id = ?`, session)
+		addIn(&b, ` AND hash IN (?)`, some)
+		if _, err := t.c.exec(b.text.String(), b.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Claims implements [hub.RequestTx].
+func (t tx) Claims(session shoal.SessionID) (n int64, held bool, err error) {
+	if n, err = number(t.c, `SELECT CAST(SUM(generation) AS BIGINT) FROM runs WHERE session_id = $1`, session); err != nil {
+		return 0, false, err
+	}
+	held, err = exists(t.c, `SELECT 1 FROM runs WHERE session_id = $1 AND lease_until IS NOT NULL`, session)
+	return n, held, err
+}

@@ -1,11 +1,8 @@
 package sqlstore
 
 import (
-	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"time"
@@ -16,10 +13,9 @@ import (
 // rows is the result of a query. Its readers take a column by its place, from
 // 0; NULL reads as the zero value.
 type rows struct {
-	c      *conn
-	query  string
-	raw    driver.Rows
-	values []driver.Value
+	c     *conn
+	query string
+	raw   result // nil when it is closed
 }
 
 // query runs a query. There is one result at a time; it is read to its end or
@@ -32,15 +28,14 @@ func (c *conn) query(query string, args ...any) (*rows, error) {
 	if err != nil {
 		return nil, c.fail(query, err)
 	}
-	raw, err := stmt.(driver.StmtQueryContext).QueryContext(c.ctx, c.bind(args))
+	raw, err := stmt.query(c.ctx, c.bind(args))
 	if err != nil {
 		return nil, c.fail(query, err)
 	}
-	width := len(raw.Columns())
-	if cap(c.rows.values) < width {
-		c.rows.values = make([]driver.Value, width)
+	if stmt.changesKnown {
+		c.known.forget()
 	}
-	c.rows = rows{c, query, raw, c.rows.values[:width]}
+	c.rows = rows{c, query, raw}
 	return &c.rows, nil
 }
 
@@ -49,11 +44,11 @@ func (r *rows) next() bool {
 	if r.c.failed != nil {
 		return false
 	}
-	err := r.raw.Next(r.values)
-	if err != nil && !errors.Is(err, io.EOF) {
+	more, err := r.raw.next()
+	if err != nil {
 		_ = r.c.fail(r.query, err)
 	}
-	return err == nil
+	return more
 }
 
 // close ends the result and tells what failed in it, if anything did.
@@ -85,11 +80,20 @@ func listFirst[T any](c *conn, limit int, read func(*rows) T, query string, args
 		return nil, err
 	}
 	defer r.close() //nolint:errcheck // the second close says nothing new; this one is for a read that panics
-	found := []T{}
+	found := make([]T, 0, expected(limit))
 	for len(found) < limit && r.next() {
 		found = append(found, read(r))
 	}
 	return found, r.close()
+}
+
+// expected is for how many rows room is made before they are read, limit at most.
+func expected(limit int) int {
+	const page = 64
+	if limit > page { // most answers are shorter than what they may be
+		return 0
+	}
+	return limit
 }
 
 // upTo ends a query whose first rows, limit at most, are read. SQLite plans a
@@ -127,46 +131,44 @@ func exists(c *conn, query string, args ...any) (bool, error) {
 	return ok, err
 }
 
-func (r *rows) null(i int) bool { return r.values[i] == nil }
+func (r *rows) null(i int) bool { return r.raw.null(i) }
 
 func (r *rows) text(i int) string {
-	s, ok := r.values[i].(string)
-	if !ok && r.values[i] != nil {
-		r.surprise(i)
-	}
-	return s
+	v, ok := r.raw.text(i)
+	r.expect(i, ok)
+	return v
 }
 
 func (r *rows) int(i int) int64 {
-	n, ok := r.values[i].(int64)
-	if !ok && r.values[i] != nil {
-		r.surprise(i)
-	}
-	return n
+	v, ok := r.raw.int(i)
+	r.expect(i, ok)
+	return v
 }
 
-// bool reads a truth value, which SQLite keeps as 0 or 1.
 func (r *rows) bool(i int) bool {
-	if b, ok := r.values[i].(bool); ok {
-		return b
-	}
-	return r.int(i) != 0
+	v, ok := r.raw.bool(i)
+	r.expect(i, ok)
+	return v
 }
 
 func (r *rows) bytes(i int) []byte {
-	b, ok := r.values[i].([]byte)
-	if !ok && r.values[i] != nil {
-		r.surprise(i)
-	}
-	return b
+	v, ok := r.raw.bytes(i)
+	r.expect(i, ok)
+	return v
 }
 
 func (r *rows) float(i int) float64 {
-	f, ok := r.values[i].(float64)
-	if !ok && r.values[i] != nil {
+	v, ok := r.raw.float(i)
+	r.expect(i, ok)
+	return v
+}
+
+// expect notes a value of another type than the one that was asked for, unless it is
+// NULL: no statement of this package can have put it there.
+func (r *rows) expect(i int, ok bool) {
+	if !ok && !r.raw.null(i) {
 		r.surprise(i)
 	}
-	return f
 }
 
 func (r *rows) time(i int) shoal.Time { return microTime(r.int(i)) }
@@ -195,5 +197,5 @@ func textOrNil[T ~string](r *rows, i int) *T {
 
 // surprise notes a value that no statement of this package can have put there.
 func (r *rows) surprise(i int) {
-	_ = r.c.fail(r.query, fmt.Errorf("column %d holds a %T", i, r.values[i]))
+	_ = r.c.fail(r.query, fmt.Errorf("column %d holds what nobody put there", i))
 }

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 
@@ -192,7 +193,7 @@ func (t tx) UpdateRun(r hub.StoredRun) error {
 // ClaimableRuns implements [hub.RunTx].
 func (t tx) ClaimableRuns(at shoal.Time, limit int) ([]hub.StoredRun, error) {
 	return listFirst(t.c, limit, runOf, `SELECT `+runColumns+` FROM runs AS r
-		WHERE r.awake AND r.not_before <= $1 AND (r.lease_until IS NULL OR r.lease_until <= $1) ORDER BY r.number`+upTo(limit), at)
+		WHERE r.awake AND r.not_before <= $1 AND (r.lease_until IS NULL OR r.lease_until <= $1)`+shownRun+` ORDER BY r.number`+upTo(limit), at)
 }
 
 // HeldRuns implements [hub.RunTx]. The oldest come first.
@@ -209,8 +210,11 @@ func (t tx) HeldRuns(owner string) ([]hub.StoredRun, error) {
 // NextClaim implements [hub.RunTx]. It is in the past for a run that is claimable
 // already.
 func (t tx) NextClaim() (*shoal.Time, error) {
-	return t.earliest(`SELECT MIN(CASE WHEN r.lease_until > r.not_before THEN r.lease_until ELSE r.not_before END) FROM runs AS r WHERE r.awake`)
+	return t.earliest(`SELECT MIN(CASE WHEN r.lease_until > r.not_before THEN r.lease_until ELSE r.not_before END) FROM runs AS r WHERE r.awake` + shownRun)
 }
+
+// shownRun leaves out the runs of hidden sessions.
+var shownRun = fmt.Sprintf(shown, "r")
 
 // earliest returns the time that a query answers, nil for NULL.
 func (t tx) earliest(query string, args ...any) (*shoal.Time, error) {

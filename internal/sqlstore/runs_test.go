@@ -9,6 +9,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -25,6 +26,7 @@ func everything(tx hub.Tx) error {
 	*key.SessionID = session
 	return errors.Join(
 		post(tx, "msg_1", "hello"), post(tx, "msg_2", "hello"), tx.TrimEvents(session, "shop", 1),
+		tx.Acknowledge(session, "bob", hub.InboxFilter{}, 1),
 		tx.InsertKey(key, "hash"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(hub.AnswerKey{Session: session}, hub.Answer{At: now}),
 		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", hub.StoredStep{}),
 		tx.PutTexts(session, []hub.ModelText{{Hash: "h"}}), tx.PutRequest(session, "run_1", hub.StoredRequest{}),
@@ -45,6 +47,9 @@ func TestADeletedSessionLeavesNoRow(t *testing.T) {
 		s := open(t, url)
 		settle(t, s)
 		update(t, s, everything)
+		if err := s.CatchUp(); err != nil {
+			t.Fatal(err)
+		}
 		rows := func(tx hub.Tx, table string) int64 {
 			n, err := sqlstore.Number(tx, `SELECT COUNT(*) FROM `+table+` WHERE session_id = 'default'`)
 			if err != nil {
@@ -100,9 +105,9 @@ func TestAMessageClosedLateIsIndexedAfterARestart(t *testing.T) {
 		s = open(t, url)
 		for range 2 {
 			update(t, s, func(tx hub.Tx) error {
-				found, err := tx.Search("default", hub.SearchQuery{Words: []string{"needle"}, Limit: 9})
-				if err == nil && len(found) != 1 {
-					err = fmt.Errorf("%d messages were found", len(found))
+				found, err := tx.Search("default", hub.SearchQuery{Query: shoaltest.Words("needle"), Limit: 9})
+				if err == nil && len(found.Found) != 1 {
+					err = fmt.Errorf("%d messages were found", len(found.Found))
 				}
 				return err
 			})
@@ -110,7 +115,7 @@ func TestAMessageClosedLateIsIndexedAfterARestart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := ask(t, s, `SELECT CAST((SELECT COUNT(*) FROM late) * 10 + COUNT(*) AS TEXT) FROM search`); n != "1" {
+		if n := ask(t, s, `SELECT CAST((SELECT COUNT(*) FROM late) * 10 + COUNT(*) AS TEXT) FROM search_words WHERE word = 'needle'`); n != "1" {
 			t.Errorf("in the end the index has %s (tens are late ones)", n)
 		}
 	})
@@ -148,11 +153,16 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		},
 		"plans_due":  func(tx hub.Tx) (any, error) { return tx.DuePlans(shoal.Now(), 9) },
 		"events_run": func(tx hub.Tx) (any, error) { return tx.Events("default", hub.EventFilter{Run: "r"}, 0, 9) },
+		"events_space": func(tx hub.Tx) (any, error) {
+			return tx.Events("default", hub.EventFilter{Space: "shop"}, 0, 9)
+		},
 	} {
 		before := s.Statements()
-		update(t, s, func(tx hub.Tx) error { _, err := ask(tx); return err })
 		var steps []string
-		update(t, s, func(tx hub.Tx) error {
+		err := s.View(t.Context(), func(tx hub.Tx) error { // the writer remembers some of it
+			if _, err := ask(tx); err != nil {
+				return err
+			}
 			for _, text := range sqlstore.Prepared(tx) {
 				if !slices.Contains(before, text) && strings.HasPrefix(text, "SELECT") {
 					plan, err := sqlstore.Plan(tx, text)
@@ -164,6 +174,9 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 			}
 			return nil
 		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !slices.ContainsFunc(steps, func(step string) bool { return strings.Contains(step+" ", "INDEX "+index+" ") }) {
 			t.Errorf("%s is not used: %q", index, steps)
 		}

@@ -1,154 +1,207 @@
 package sqlstore
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/search"
 )
 
-// Search implements [hub.MessageTx]. The messages that the index does not hold yet,
-// the newest and those that were closed late, are compared one by one; the index
-// answers for the others. Messages in progress are not found. New means committed
-// late: no clock is asked.
-func (t tx) Search(session shoal.SessionID, query hub.SearchQuery) ([]hub.Found, error) {
-	asked := wordsOf(query.Words)
-	if len(asked) == 0 || query.Limit <= 0 {
-		return []hub.Found{}, nil
+// What a search costs is counted, in microseconds or so of SQLite, and bounded by the
+// dialect: behind that the next search goes on. No clock is asked, so that the same
+// search always finds the same.
+const (
+	// messageWork is what reading a message and comparing it costs.
+	messageWork = 8
+	// probeWork is what looking for a word in a block costs.
+	probeWork = 8
+	// docsWork is how many bytes of docs cost one.
+	docsWork = 256
+	// mostUnindexed is how many messages that the index does not hold yet one
+	// search compares.
+	mostUnindexed = 20_000
+	// readAtOnce is how many proposed messages are read with one statement.
+	readAtOnce = 128
+)
+
+// Search implements [hub.MessageTx]. The newest messages, which the index does not
+// hold yet, are compared one by one. For the others the index proposes, block by
+// block from the newest, and what it proposes is compared as well: so both
+// databases find the same. New means committed late: no clock is asked.
+func (t tx) Search(session shoal.SessionID, query hub.SearchQuery) (hub.SearchResult, error) {
+	s := &searching{tx: t, session: session, SearchQuery: query, match: search.NewMatcher(query.Query), before: query.Before}
+	if s.before == 0 {
+		s.before = math.MaxInt64
 	}
-	before := int64(math.MaxInt64)
-	if query.Before.Seq > 0 {
-		doc, err := number(t.c, `SELECT doc FROM messages WHERE session_id = $1 AND space_id = $2 AND seq = $3`,
-			session, query.Before.Space, query.Before.Seq)
-		if err != nil || doc == 0 {
-			return []hub.Found{}, err
+	s.result.Found = []hub.Found{}
+	if query.Limit <= 0 {
+		return s.result, nil
+	}
+	if query.Reader != "" {
+		spaces, err := list(t.c, func(r *rows) string { return r.text(0) },
+			`SELECT space_id FROM members WHERE session_id = $1 AND entity_id = $2`, session, query.Reader)
+		if err != nil || len(spaces) == 0 {
+			return s.result, err
 		}
-		before = doc
+		s.spaces = spaces
 	}
 	indexed, err := number(t.c, `SELECT indexed FROM store`)
 	if err != nil {
-		return nil, err
+		return s.result, err
 	}
-	hits, err := t.compare(session, query, asked, unindexed{`messages AS m`, `m.doc`, ``}, indexed, before)
-	if err != nil || len(hits) >= query.Limit {
-		return founds(hits), err
+	done, err := s.unindexed(indexed)
+	if err != nil || done {
+		return s.result, err
 	}
-	query.Limit -= len(hits)
-	before = min(before, indexed+1)
-	late, err := t.compare(session, query, asked, unindexed{`late AS l CROSS JOIN messages AS m`, `l.doc`, ` AND m.doc = l.doc`}, 0, before)
-	if err != nil {
-		return nil, err
-	}
-	older, err := t.searchIndex(session, query, asked, before)
-	if err != nil {
-		return nil, err
-	}
-	older = append(older, late...)
-	slices.SortFunc(older, func(a, b hit) int { return cmp.Compare(b.doc, a.doc) })
-	return founds(append(hits, older[:min(len(older), query.Limit)]...)), nil
+	s.before = min(s.before, indexed+1)
+	return s.result, s.indexed()
 }
 
-// hit is what a search found, with its number.
-type hit struct {
-	doc   int64
-	found hub.Found
+// searching is one search under way.
+type searching struct {
+	tx
+	session shoal.SessionID
+	hub.SearchQuery
+	match  *search.Matcher
+	spaces []string // those of the reader, if there is one
+	before int64    // only messages below are left
+	work   int
+	result hub.SearchResult
 }
 
-func founds(hits []hit) []hub.Found {
-	found := make([]hub.Found, len(hits))
-	for i, h := range hits {
-		found[i] = h.found
-	}
-	return found
+// stop ends the search before a place.
+func (s *searching) stop(before int64) {
+	s.result.Next = before
 }
 
-// wordsOf returns the words of a query.
-func wordsOf(query []string) (asked []string) {
-	for _, q := range query {
-		words(q, func(word []byte) bool {
-			asked = append(asked, string(word))
-			return true
-		})
-	}
-	return asked
-}
+// foundColumns are what take reads.
+const foundColumns = `m.doc, ` + senderKind + `, s.id, s.name, s.status, ` + messageColumns
 
-const foundColumns = `m.doc, s.id, s.name, s.status, ` + messageColumns
-
-func hitOf(session shoal.SessionID) func(*rows) hit {
-	return func(r *rows) hit {
-		space := spaceRefOf(r, 1)
-		return hit{r.int(0), hub.Found{Space: space, Message: messageOf(r, 4, session, space.ID)}}
+// take reads a message, compares it and keeps it, if it is one.
+func (s *searching) take(r *rows) {
+	space := spaceRefOf(r, 2)
+	m := messageOf(r, 5, s.session, space.ID)
+	if s.match.Holds(search.Document{Message: m.For(s.Reader), Kind: shoal.EntityKind(r.text(1))}) {
+		s.result.Found = append(s.result.Found, hub.Found{Space: space, Message: m, Place: r.int(0)})
 	}
 }
 
-// wanted appends the conditions of a search but for its words and its limit. The
-// session is compared in a way that no index serves: the messages are found by
-// their numbers, or else all of the session would be sorted.
-func wanted(b *clauses, session shoal.SessionID, query hub.SearchQuery) {
-	b.add(` AND m.session_id || '' = ?`, session)
-	if query.Reader != "" {
-		b.add(` AND m.space_id IN `+mySpaces, session, query.Reader)
-	}
-	if query.Space != "" {
-		b.add(` AND m.space_id = ?`, query.Space)
-	}
-	if query.SenderKind != "" {
-		b.add(` AND EXISTS (SELECT 1 FROM entities AS e WHERE e.session_id = m.session_id AND e.id = m.entity_id AND e.kind = ?)`, query.SenderKind)
-	}
-}
-
-// unindexed says where messages are that the index does not hold: the tables, the
-// column with their numbers, and what joins the tables.
-type unindexed struct{ tables, doc, joined string }
-
-// compare searches such messages, between two numbers.
-func (t tx) compare(session shoal.SessionID, query hub.SearchQuery, asked []string, in unindexed, after, before int64) ([]hit, error) {
+// from begins a query for messages that may be found. The session is compared in a
+// way that no index serves: the messages are found by their numbers.
+func (s *searching) from() *clauses {
 	var b clauses
-	b.add(`SELECT `+foundColumns+` FROM `+in.tables+` JOIN spaces AS s ON s.session_id = m.session_id AND s.id = m.space_id
-		WHERE `+in.doc+` > ? AND `+in.doc+` < ? AND m.status <> 'streaming'`+in.joined, after, before)
-	wanted(&b, session, query)
-	b.add(` ORDER BY ` + in.doc + ` DESC`)
-	r, err := t.c.query(b.text.String(), b.args...)
+	b.add(`SELECT `+foundColumns+` FROM messages AS m CROSS JOIN spaces AS s
+		WHERE s.session_id = m.session_id AND s.id = m.space_id AND m.session_id || '' = ? AND m.status <> 'streaming'`, s.session)
+	if s.Reader != "" {
+		b.add(` AND m.space_id || '' IN `+mySpaces, s.session, s.Reader)
+	}
+	return &b
+}
+
+// unindexed compares the messages behind the end of the index. It reports whether
+// the search ends there.
+func (s *searching) unindexed(indexed int64) (done bool, err error) {
+	b := s.from()
+	b.add(` AND m.doc > ? AND m.doc < ? ORDER BY m.doc DESC`, indexed, s.before)
+	r, err := s.c.query(b.text.String(), b.args...)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	defer r.close() //nolint:errcheck // as in list
-	read := hitOf(session)
-	hits := []hit{}
-	for len(hits) < query.Limit && r.next() {
-		if h := read(r); holdsAll(h.found.Message.Text(), asked) {
-			hits = append(hits, h)
+	for looked := 0; r.next(); looked++ {
+		s.take(r)
+		if len(s.result.Found) == s.Limit || looked == mostUnindexed {
+			s.stop(r.int(0))
+			return true, r.close()
 		}
 	}
-	return hits, r.close()
+	return false, r.close()
 }
 
-// holdsAll reports whether a text holds all words, the last one also as the
-// beginning of a word.
-func holdsAll(text string, asked []string) bool {
-	open := slices.Clone(asked[:len(asked)-1])
-	last := []byte(asked[len(asked)-1])
-	begun := false
-	words(text, func(word []byte) bool {
-		begun = begun || bytes.HasPrefix(word, last)
-		open = slices.DeleteFunc(open, func(w string) bool { return w == string(word) })
-		return !begun || len(open) > 0
-	})
-	return begun && len(open) == 0
+// indexed searches what the index holds: few blocks at first, which is enough
+// where much is found, then more and more.
+func (s *searching) indexed() error {
+	late, err := s.late()
+	if err != nil {
+		return err
+	}
+	for size := 1; s.before > 1; size = min(4*size, mostIn) {
+		blocks, err := s.blocks(size)
+		if err != nil || len(blocks) == 0 {
+			return err
+		}
+		if err := s.propose(blocks, late); err != nil {
+			return err
+		}
+		for _, b := range blocks {
+			if full, err := s.compare(b); full || err != nil {
+				return err
+			}
+		}
+		s.before = blocks[len(blocks)-1].number * blockSize
+		if s.work > s.c.dialect.searchWork {
+			s.stop(s.before)
+			return nil
+		}
+	}
+	return nil
 }
 
-// searchIndex searches the messages before a number through the index.
-func (t tx) searchIndex(session shoal.SessionID, query hub.SearchQuery, asked []string, before int64) ([]hit, error) {
-	var b clauses
-	b.args = append(b.args, t.c.dialect.allWords(asked)) // $1 of matchWords
-	b.add(`SELECT `+foundColumns+` FROM search CROSS JOIN messages AS m JOIN spaces AS s ON s.session_id = m.session_id AND s.id = m.space_id
-		WHERE m.doc = search.rowid AND `+t.c.dialect.matchWords+` AND search.rowid < ?
-		AND search.rowid NOT IN (SELECT doc FROM late)`, before)
-	wanted(&b, session, query)
-	b.add(` ORDER BY search.rowid DESC` + upTo(query.Limit))
-	return listFirst(t.c, query.Limit, hitOf(session), b.text.String(), b.args...)
+// late returns the messages that were closed after the index had passed them.
+// There are few, and whose they are is seen when they are compared.
+func (s *searching) late() (map[int64]*docSet, error) {
+	docs, err := list(s.c, func(r *rows) int64 { return r.int(0) }, `SELECT doc FROM late WHERE doc < $1`, s.before)
+	sets := map[int64]*docSet{}
+	for _, doc := range docs {
+		set := sets[doc/blockSize]
+		if set == nil {
+			set = new(docSet)
+			sets[doc/blockSize] = set
+		}
+		set.addOne(doc)
+	}
+	return sets, err
+}
+
+// compare reads the messages that are proposed of a block. It reports whether the
+// search ends there.
+func (s *searching) compare(b *block) (full bool, err error) {
+	docs := b.proposed.newest(nil, b.number)
+	for len(docs) > 0 {
+		some := docs[:min(len(docs), s.atOnce())]
+		docs = docs[len(some):]
+		was := len(s.result.Found)
+		q := s.from()
+		addIn(q, ` AND m.doc IN (?)`, some)
+		r, err := s.c.query(q.text.String(), q.args...)
+		if err != nil {
+			return false, err
+		}
+		for r.next() {
+			s.take(r)
+		}
+		if err := r.close(); err != nil {
+			return false, err
+		}
+		s.work += messageWork * len(some)
+		slices.SortFunc(s.result.Found[was:], func(a, b hub.Found) int { return cmp.Compare(b.Place, a.Place) })
+		if len(s.result.Found) >= s.Limit {
+			s.result.Found = s.result.Found[:s.Limit]
+			s.stop(s.result.Found[s.Limit-1].Place)
+			return true, nil
+		}
+		if s.work > s.c.dialect.searchWork {
+			s.stop(some[len(some)-1])
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// atOnce returns how many messages to read next.
+func (s *searching) atOnce() int {
+	return min(readAtOnce, padded(max(8, s.Limit-len(s.result.Found))))
 }

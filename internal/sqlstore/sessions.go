@@ -13,8 +13,14 @@ func sessionOf(r *rows) shoal.Session {
 
 // Session implements [hub.SessionTx].
 func (t tx) Session(id shoal.SessionID) (shoal.Session, error) {
+	if s, ok := t.c.known.session(id); ok {
+		return s, nil
+	}
 	s, ok, err := one(t.c, sessionOf,
 		`SELECT id, name, status, created_at, closed_at FROM sessions WHERE id = $1 AND NOT deleted`, id)
+	if err == nil && ok {
+		t.c.known.noteSession(s)
+	}
 	return present(s, ok, err, "Session", noSession, id)
 }
 
@@ -50,7 +56,8 @@ func (t tx) CloseSession(id shoal.SessionID, at shoal.Time) error {
 // is found through the messages.
 var eraseSession = []string{
 	`DELETE FROM late WHERE doc IN (SELECT doc FROM messages WHERE session_id = $1)`,
-	`DELETE FROM search WHERE rowid IN (SELECT doc FROM messages WHERE session_id = $1)`,
+	`DELETE FROM search_blocks WHERE session_id = $1`,
+	`DELETE FROM search_words WHERE session_id = $1`,
 	`DELETE FROM messages WHERE session_id = $1`,
 	`DELETE FROM inbox WHERE session_id = $1`,
 	`DELETE FROM inboxes WHERE session_id = $1`,
@@ -93,9 +100,13 @@ func (t tx) DeleteSession(id shoal.SessionID) error {
 	if err := t.c.execAll(eraseSession, id); err != nil {
 		return err
 	}
-	// SQLite may give the number of a deleted message to a new one, which must
-	// not pass for indexed then.
-	_, err = t.c.exec(`UPDATE store SET indexed = (SELECT COALESCE(MAX(doc), 0) FROM messages)
+	return t.indexedAgain()
+}
+
+// indexedAgain is for messages that are gone: SQLite may give the number of one to
+// a new one, which must not pass for indexed then.
+func (t tx) indexedAgain() error {
+	_, err := t.c.exec(`UPDATE store SET indexed = (SELECT COALESCE(MAX(doc), 0) FROM messages)
 		WHERE indexed > (SELECT COALESCE(MAX(doc), 0) FROM messages)`)
 	return err
 }

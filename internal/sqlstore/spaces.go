@@ -7,7 +7,11 @@ import (
 
 const (
 	noSpace      = "There is no space %q here."
-	spaceColumns = `s.session_id, s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, s.last_seq, s.created_at, s.closed_at`
+	spaceColumns = `s.session_id, s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, ` + lastSeqOfSpace + `, s.created_at, s.closed_at`
+
+	// lastSeqOfSpace is asked of the messages, so that a post need not write to its
+	// space; what spaces holds in last_seq counts no more.
+	lastSeqOfSpace = `(SELECT COALESCE(MAX(m.seq), 0) FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id)`
 )
 
 func spaceOf(r *rows) shoal.Space {
@@ -25,8 +29,14 @@ func spaceRefOf(r *rows, i int) shoal.SpaceRef {
 
 // Space implements [hub.SpaceTx].
 func (t tx) Space(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error) {
+	if known := t.c.known.space(session, id); known != nil {
+		return known.space, nil
+	}
 	s, ok, err := one(t.c, spaceOf,
 		`SELECT `+spaceColumns+` FROM spaces AS s WHERE s.session_id = $1 AND s.id = $2`, session, id)
+	if err == nil && ok {
+		t.c.known.noteSpace(s)
+	}
 	return present(s, ok, err, "Space", noSpace, id)
 }
 
@@ -54,10 +64,11 @@ func (t tx) Spaces(session shoal.SessionID, filter hub.SpaceFilter) ([]shoal.Spa
 
 // InsertSpace implements [hub.SpaceTx].
 func (t tx) InsertSpace(s shoal.Space) error {
-	n, err := t.c.exec(
+	t.c.known.forgetSpace(s.SessionID, s.ID)
+	n, err := t.c.execNoted(
 		`INSERT INTO spaces (session_id, id, name, status, summary, admin_agent_id, show_reasoning, metadata, last_seq, created_at, closed_at)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
-		s.SessionID, s.ID, s.Name, s.Status, s.Summary, s.AdminAgentID, s.ShowAgentReasoning, s.Metadata, s.LastSeq, s.CreatedAt, s.ClosedAt)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10) ON CONFLICT DO NOTHING`,
+		s.SessionID, s.ID, s.Name, s.Status, s.Summary, s.AdminAgentID, s.ShowAgentReasoning, s.Metadata, s.CreatedAt, s.ClosedAt)
 	if err == nil && n == 0 {
 		err = taken("InsertSpace", "The space id %q is taken; choose another.", s.ID)
 	}
@@ -66,7 +77,8 @@ func (t tx) InsertSpace(s shoal.Space) error {
 
 // UpdateSpace implements [hub.SpaceTx].
 func (t tx) UpdateSpace(s shoal.Space) error {
-	n, err := t.c.exec(
+	t.c.known.forgetSpace(s.SessionID, s.ID)
+	n, err := t.c.execNoted(
 		`UPDATE spaces SET name = $3, status = $4, summary = $5, admin_agent_id = $6, show_reasoning = $7, metadata = $8, closed_at = $9
 		 WHERE session_id = $1 AND id = $2`,
 		s.SessionID, s.ID, s.Name, s.Status, s.Summary, s.AdminAgentID, s.ShowAgentReasoning, s.Metadata, s.ClosedAt)

@@ -2,22 +2,18 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql/driver"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/sqlite"
 )
 
 //go:embed migrations/sqlite/*.sql
@@ -43,18 +39,19 @@ func sqliteDialect(path string) (*dialect, error) {
 		return nil, err
 	}
 	return &dialect{
-		connect:         func(ctx context.Context, reads bool) (driver.Conn, error) { return connectSQLite(ctx, path, reads) },
+		connect:         func(_ context.Context, reads bool) (link, error) { return connectSQLite(path, reads) },
 		readers:         4,
 		closeStatements: true,
 		begin:           "BEGIN IMMEDIATE",
+		version:         "PRAGMA data_version",
 		beginView:       "BEGIN",
-		check:           checkSQLite,
+		check:           func(c *conn) error { return checkFile(c, path) },
+		explain:         func(err error) error { return explain(path, err) },
 		faultOf:         sqliteFault,
 		afterCommit:     (&checkpoints{restartAt: restartAfter}).afterCommit,
 		migrations:      migrations,
-		insertWords:     `INSERT INTO search (rowid, words) VALUES ($1, $2)`,
-		matchWords:      `search MATCH $1`,
-		allWords:        matchExpression,
+		inOrder:         " NOT INDEXED",
+		searchWork:      5_000,
 	}, nil
 }
 
@@ -69,7 +66,7 @@ func makeFile(path string) error {
 
 // connectSQLite opens a connection. Checkpoints are the writer's own business
 // (see checkpoints), and temporary data stays in memory, where no full disk is.
-func connectSQLite(ctx context.Context, path string, reads bool) (driver.Conn, error) {
+func connectSQLite(path string, reads bool) (link, error) {
 	pragmas := []string{
 		"busy_timeout(" + strconv.FormatInt(lockPatience.Milliseconds(), 10) + ")",
 		"synchronous(FULL)", "temp_store(MEMORY)", "wal_autocheckpoint(0)", "journal_size_limit(67108864)",
@@ -79,12 +76,14 @@ func connectSQLite(ctx context.Context, path string, reads bool) (driver.Conn, e
 	} else {
 		pragmas = append(pragmas, "cache_size(-16384)")
 	}
-	name := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
-	connector, err := sqlite.NewConnector(name.String())
+	c, err := sqlite.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return connector.Connect(ctx)
+	if err := c.Run("PRAGMA " + strings.Join(pragmas, "; PRAGMA ")); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return sqliteLink{c}, nil
 }
 
 // checkSQLite refuses a library that can damage the log, and switches the
@@ -140,18 +139,15 @@ func sqliteFault(err error) fault {
 	if !errors.As(err, &e) {
 		return faultWrong
 	}
-	switch e.Code() {
-	case sqlite3.SQLITE_IOERR_SHMSIZE: // the log's index could not grow
+	if e.Code == sqlite.IOErrShmSz { // the log's index could not grow
 		return faultFull
-	case sqlite3.SQLITE_CORRUPT_VTAB: // the search index, which the timeline does not need
-		return faultWrong
 	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_PROTOCOL:
+	switch e.Code.Primary() {
+	case sqlite.Busy, sqlite.Locked, sqlite.NoMem, sqlite.Interrupt, sqlite.Protocol:
 		return faultBlocked
-	case sqlite3.SQLITE_FULL:
+	case sqlite.Full:
 		return faultFull
-	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+	case sqlite.IOErr, sqlite.Corrupt, sqlite.NotADB:
 		return faultDisk
 	}
 	return faultWrong
@@ -161,11 +157,11 @@ func sqliteFault(err error) fault {
 const (
 	// checkpointAfter is how many of them may wait to be copied into the
 	// database.
-	checkpointAfter = 1000
+	checkpointAfter = 2000
 	// restartAfter is how long the log becomes before Views are held up, so that
 	// it can start over: it only does when nobody reads in it, and Views that
 	// always overlap would make it grow for ever.
-	restartAfter = 16 * checkpointAfter
+	restartAfter = 8 * checkpointAfter
 )
 
 // viewPatience is how long the Views under way are waited for then.
@@ -202,9 +198,4 @@ func (p *checkpoints) afterCommit(s *Store) error {
 func walPragma(c *conn, query string) (length, waiting int64, err error) {
 	pages, _, err := one(c, func(r *rows) [2]int64 { return [2]int64{r.int(1), r.int(1) - r.int(2)} }, query)
 	return pages[0], pages[1], err
-}
-
-// matchExpression asks the index of SQLite for all words.
-func matchExpression(words []string) string {
-	return `"` + strings.Join(words, `" AND "`) + `" *`
 }

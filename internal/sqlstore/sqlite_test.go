@@ -163,21 +163,21 @@ func TestSearchAcrossTheEndOfTheIndex(t *testing.T) {
 				return post(tx, shoal.MessageID(fmt.Sprintf("m%02d", i)), fmt.Sprintf("tea number%d %s", i, strings.Repeat("x", i%7)))
 			})
 		}
-		query := hub.SearchQuery{Words: []string{"tea", "num"}, Limit: 4}
+		query := hub.SearchQuery{Query: shoaltest.Words("tea num"), Limit: 4}
 		for next := 29; next >= 0; {
-			var page []hub.Found
+			var page hub.SearchResult
 			err := s.View(context.Background(), func(tx hub.Tx) (err error) {
 				page, err = tx.Search("default", query)
 				return err
 			})
-			if err != nil || len(page) == 0 {
+			if err != nil || len(page.Found) == 0 {
 				t.Fatalf("before %d: %v, %v", next, page, err)
 			}
-			for _, f := range page {
+			for _, f := range page.Found {
 				if want := shoal.MessageID(fmt.Sprintf("m%02d", next)); f.Message.ID != want {
 					t.Fatalf("found %s, want %s", f.Message.ID, want)
 				}
-				query.Before = hub.SearchPlace{Space: f.Space.ID, Seq: f.Message.Seq}
+				query.Before = f.Place
 				next--
 			}
 		}
@@ -205,12 +205,12 @@ func TestTheIndexOutlivesADeletedSession(t *testing.T) {
 		for _, when := range []string{"before", "after"} {
 			err := s.View(context.Background(), func(tx hub.Tx) error {
 				for word, want := range map[string]int{"tea": 1, "one": 1, "two": 0} {
-					found, err := tx.Search("other", hub.SearchQuery{Words: []string{word}, Limit: 9})
+					found, err := tx.Search("other", hub.SearchQuery{Query: shoaltest.Words(word), Limit: 9})
 					if err != nil {
 						return err
 					}
-					if len(found) != want {
-						t.Errorf("%s indexing: %q finds %d, want %d", when, word, len(found), want)
+					if len(found.Found) != want {
+						t.Errorf("%s indexing: %q finds %d, want %d", when, word, len(found.Found), want)
 					}
 				}
 				return nil

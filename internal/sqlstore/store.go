@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
 // Options say which database to open and whom to tell.
@@ -26,6 +28,13 @@ type Options struct {
 	// end and recover by starting again. It must not call the store. nil is
 	// allowed.
 	Fatal func(error)
+	// MaxQueued is how many Updates may wait to be written, 4096 if zero; further
+	// ones are told Busy at once, as are those that would wait longer than
+	// MaxDelay, 5 s if zero, by what the last ones took.
+	MaxQueued int
+	MaxDelay  time.Duration
+	// Metrics counts what is written; nil is allowed.
+	Metrics *metrics.Set
 }
 
 // Store is a [hub.Store] over one database. It is safe for concurrent use.
@@ -40,6 +49,11 @@ type Store struct {
 	queue   chan *update
 	posted  chan struct{} // holds a value when there is something to index
 	failed  atomic.Bool   // the disk failed
+	figures *figures
+
+	maxDelay time.Duration
+	pace     atomic.Int64 // what a batch took lately, in nanoseconds
+	begun    atomic.Int64 // when the one that is being written was begun; 0: there is none
 
 	mu      sync.RWMutex // held shared to send to queue
 	closed  bool
@@ -59,9 +73,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		dialect: d, log: o.Log, fatal: o.Fatal,
-		writer: &conn{dialect: d}, readers: make(chan *conn, d.readers),
-		queue: make(chan *update, queueLength), posted: make(chan struct{}, 1), closing: make(chan struct{}),
+		writer: &conn{dialect: d, known: newKnown()}, readers: make(chan *conn, d.readers),
+		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), maxDelay: cmp.Or(o.MaxDelay, queueDelay), posted: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
+	s.figures = newFigures(o.Metrics, s)
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -70,6 +85,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	if err := s.prepare(ctx); err != nil {
 		s.writer.drop()
+		if d.explain != nil {
+			err = d.explain(err)
+		}
 		return nil, fmt.Errorf("sqlstore.Open: %w", err)
 	}
 	s.posted <- struct{}{} // an earlier process may have left something to index
@@ -164,6 +182,19 @@ func (s *Store) View(ctx context.Context, fn func(hub.Tx) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Reachable returns why the database cannot be used now, nil if it answers. Like a
+// View it waits for a connection no longer than ctx, and for the database as long
+// as the store's patience lasts.
+func (s *Store) Reachable(ctx context.Context) error {
+	if err := s.refusal(); err != nil {
+		return err
+	}
+	return s.View(ctx, func(tx hub.Tx) error {
+		_, err := tx.Now()
+		return err
+	})
 }
 
 // pauseViews waits until no View is under way, and lets none begin before resume

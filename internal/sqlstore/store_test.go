@@ -14,6 +14,7 @@ import (
 )
 
 func TestSQLite(t *testing.T) {
+	t.Parallel()
 	statements := map[string]bool{}
 	open := opener(func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "shoal #?%41.db") })
 	shoaltest.ExerciseStore(t, func(t *testing.T) hub.Store {
@@ -62,6 +63,7 @@ func checkPlans(t *testing.T, statements map[string]bool) {
 }
 
 func TestPostgres(t *testing.T) {
+	t.Parallel()
 	shoaltest.ExerciseStore(t, opener(func(t *testing.T) string { return shoaltest.Postgres(t) }))
 }
 
@@ -82,10 +84,13 @@ func opener(newURL func(*testing.T) string) func(*testing.T) hub.Store {
 // open opens a store and closes it with the test.
 func open(t testing.TB, url string) *sqlstore.Store {
 	t.Helper()
-	s, err := sqlstore.Open(t.Context(), sqlstore.Options{
-		URL:   url,
-		Fatal: func(err error) { t.Errorf("the disk failed: %v", err) },
-	})
+	return openWith(t, sqlstore.Options{URL: url})
+}
+
+func openWith(t testing.TB, o sqlstore.Options) *sqlstore.Store {
+	t.Helper()
+	o.Fatal = func(err error) { t.Errorf("the disk failed: %v", err) }
+	s, err := sqlstore.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

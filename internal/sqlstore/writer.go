@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -14,6 +15,8 @@ import (
 const (
 	// queueLength is how many Updates may wait; further ones are told Busy.
 	queueLength = 4096
+	// queueDelay is how long one may have to wait there.
+	queueDelay = 5 * time.Second
 	// maxBatch is how many of them share one commit at most.
 	maxBatch = 256
 	// maxTries is how often a batch runs while other processes are in its way.
@@ -63,12 +66,34 @@ func (s *Store) enqueue(u *update) error {
 	if s.closed {
 		return errClosed
 	}
-	select {
-	case s.queue <- u:
-		return nil
-	default:
-		return shoal.E("sqlstore.Update", shoal.Busy, "The server has more to store than it can keep up with; nothing was done. Try again in a moment.")
+	if s.delay() <= s.maxDelay {
+		select {
+		case s.queue <- u:
+			return nil
+		default:
+		}
 	}
+	s.figures.rejected.Add(1)
+	return &shoal.Error{
+		Op: "sqlstore.Update", Kind: shoal.Busy, RetryAfter: max(time.Second, time.Duration(s.pace.Load())),
+		Msg: "The server has more to store than it can keep up with; nothing was done. Try again in a moment.",
+	}
+}
+
+// fewQueued is how many may always wait, however slow the disk is.
+const fewQueued = maxBatch / 2
+
+// delay estimates how long an Update that comes now would wait for its answer.
+func (s *Store) delay() time.Duration {
+	queued := len(s.queue)
+	if queued < fewQueued {
+		return 0
+	}
+	pace := time.Duration(s.pace.Load())
+	if begun := s.begun.Load(); begun != 0 {
+		pace = max(pace, time.Since(time.Unix(0, begun)))
+	}
+	return pace * time.Duration(queued/maxBatch+2)
 }
 
 // write is the goroutine that runs every Update.
@@ -81,8 +106,23 @@ func (s *Store) write() {
 			answer(batch, err)
 			continue
 		}
+		began := time.Now()
+		s.begun.Store(began.UnixNano())
 		s.settle(batch)
+		s.begun.Store(0)
+		s.settled(len(batch), time.Since(began))
+		clear(batch) // or what hangs on the functions stays until as many come at once
 	}
+}
+
+// settled notes what a batch took.
+func (s *Store) settled(size int, took time.Duration) {
+	if size == 0 {
+		return // all were withdrawn
+	}
+	s.figures.batches.Observe(float64(size))
+	s.figures.commits.Observe(took.Seconds())
+	s.pace.Store((s.pace.Load() + int64(took)) / 2)
 }
 
 // gather returns first and those that wait behind it, without the withdrawn.
@@ -191,6 +231,7 @@ func (s *Store) apply(u *update, separate bool) error {
 		return nil
 	case !clean:
 		c.failed = nil
+		c.known.forget()
 		if failed := c.control("ROLLBACK TO SAVEPOINT one"); failed != nil {
 			return failed
 		}

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -68,7 +71,8 @@ func TestUpdatesRunInTheOrderOfTheirAcceptance(t *testing.T) {
 }
 
 func TestAFullQueueIsBusyAtOnce(t *testing.T) {
-	s := open(t, newSQLite(t))
+	figures := metrics.New()
+	s := openWith(t, sqlstore.Options{URL: newSQLite(t), MaxDelay: time.Hour, Metrics: figures})
 	release := held(t, s)
 	var calls sync.WaitGroup
 	for range sqlstore.QueueLength {
@@ -93,6 +97,43 @@ func TestAFullQueueIsBusyAtOnce(t *testing.T) {
 	if ran.Load() {
 		t.Error("what was refused has run")
 	}
+	var text strings.Builder
+	if err := figures.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"shoal_writes_rejected_total 1\n", "shoal_write_queue 0\n", "shoal_commit_changes_count 1"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the metrics lack %q:\n%s", want, text.String())
+		}
+	}
+}
+
+// Who would wait too long behind a slow disk is told so at once, and told when to
+// come again; a few may always wait, and once the disk is quick again so may all.
+func TestASlowDiskIsBusyAtOnce(t *testing.T) {
+	s := openWith(t, sqlstore.Options{URL: newSQLite(t), MaxDelay: time.Millisecond})
+	release := held(t, s)
+	began := time.Now()
+	for time.Since(began) < 2*time.Millisecond { // until the batch under way has been long
+		runtime.Gosched()
+	}
+	var calls sync.WaitGroup
+	for range sqlstore.FewQueued {
+		calls.Go(func() {
+			if err := s.Update(context.Background(), func(hub.Tx) error { return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	await(s, sqlstore.FewQueued)
+	err := s.Update(context.Background(), func(hub.Tx) error { return nil })
+	var e *shoal.Error
+	if !errors.As(err, &e) || e.Kind != shoal.Busy || e.RetryAfter < time.Second {
+		t.Errorf("got %v, want an error of kind %s that says when to come again", err, shoal.Busy)
+	}
+	release()
+	calls.Wait()
+	update(t, s, func(hub.Tx) error { return nil })
 }
 
 // $1 is a number and no name, on both databases, whatever its place in the text.

@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/apptest"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -25,16 +26,7 @@ var person = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "test", EntityID: sho
 
 func serve(t *testing.T) *server {
 	t.Helper()
-	data := t.TempDir()
-	s, err := app.Start(t.Context(), app.Config{Data: data, Addr: "127.0.0.1:0", Keys: func(string) string { return "" }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	key, err := app.ReadAdminKey(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, key := apptest.Run(t, app.Config{})
 	return &server{s, t, key}
 }
 

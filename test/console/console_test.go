@@ -15,12 +15,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // storyTime bounds one file of stories: it ends only what has failed anyway.
 const storyTime = 5 * time.Minute
 
-var shoalBinary, browser string
+var (
+	shoalBinary *program.Shoal
+	browser     string
+)
 
 func TestMain(m *testing.M) {
 	code, err := prepared(m.Run)
@@ -39,18 +44,7 @@ func prepared(run func() int) (code int, err error) {
 	if browser, err = findBrowser(); err != nil {
 		return 0, err
 	}
-	dir, err := os.MkdirTemp("", "shoal-console-")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // what is left lies in the system's folder for such things
-	shoalBinary = filepath.Join(dir, "shoal")
-	build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-o", shoalBinary, "../../cmd/shoal")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("%v: %w\n%s", build.Args, err, out)
-	}
-	return run(), nil
+	return program.WithShoal(func(built *program.Shoal) int { shoalBinary = built; return run() })
 }
 
 // findBrowser finds a Chromium by the names that it has on different systems.
@@ -80,7 +74,7 @@ func TestConsole(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), storyTime)
 			defer cancel()
 			node := exec.CommandContext(ctx, "node", "--test", "--test-reporter=spec", "--test-concurrency=1", file)
-			node.Env = append(os.Environ(), "SHOAL_BIN="+shoalBinary, "CHROMIUM="+browser)
+			node.Env = append(os.Environ(), "SHOAL_BIN="+shoalBinary.Path(), "CHROMIUM="+browser)
 			node.WaitDelay = 10 * time.Second
 			out, err := node.CombinedOutput()
 			if err != nil {

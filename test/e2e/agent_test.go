@@ -154,6 +154,6 @@ func viaBridge(options ...string) func(*testing.T, *server, shoal.EntityID, stri
 	return func(t *testing.T, s *server, name shoal.EntityID, key string) agent {
 		t.Helper()
 		env := []string{"SHOAL_URL=" + s.url, "SHOAL_KEY=" + key}
-		return nodeAgentOf(t, env, append(options, "--name", string(name), "--transport", "stdio", "--", shoalBinary, "mcp")...)
+		return nodeAgentOf(t, env, append(options, "--name", string(name), "--transport", "stdio", "--", shoalBinary.Path(), "mcp")...)
 	}
 }

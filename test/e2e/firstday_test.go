@@ -30,13 +30,13 @@ type firstDay struct {
 func newFirstDay(t *testing.T) *firstDay {
 	t.Helper()
 	f := &firstDay{newcomer: newcomer{clone: t.TempDir(), home: t.TempDir()}}
-	f.up = &server{process: f.shell(t, withoutKeys+"exec "+shoalBinary+" serve --addr 127.0.0.1:0")}
+	f.up = &server{process: f.shell(t, withoutKeys+"exec "+shoalBinary.Path()+" serve --addr 127.0.0.1:0")}
 	_, f.up.url, _ = strings.Cut(f.up.lineWith(" is up on "), " is up on ")
 	for line := f.up.line(); !strings.HasPrefix(line, "Ctrl-C"); line = f.up.line() {
 		if strings.Contains(line, "/#login=") && f.link == "" {
 			f.link = strings.TrimSpace(line)
 		}
-		if command, found := strings.CutPrefix(line, "  "+shoalBinary+" "); found {
+		if command, found := strings.CutPrefix(line, "  "+shoalBinary.Path()+" "); found {
 			f.typed = append(f.typed, command)
 		}
 	}
@@ -65,7 +65,7 @@ func (f *firstDay) begins(t *testing.T, command string) *process {
 	if !strings.HasPrefix(command, "--url ") {
 		command = "--url " + f.up.url + " " + command
 	}
-	return f.shell(t, "exec "+shoalBinary+" "+command)
+	return f.shell(t, "exec "+shoalBinary.Path()+" "+command)
 }
 
 func (f *firstDay) ended(t *testing.T, p *process) (lines []string, said string, code int) {

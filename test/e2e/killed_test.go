@@ -8,10 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +17,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/ledger"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
 // The runs of a server that is killed again and again, at random moments: every
@@ -36,9 +35,7 @@ import (
 //   - a follower that resumes has of every part exactly its text;
 //   - nothing waits for anybody at the end.
 func TestKilledRuns(t *testing.T) {
-	kills := int(setting(t, "SHOAL_KILLS", 12))
-	seed := setting(t, "SHOAL_CRASH_SEED", rand.Uint64())
-	t.Logf("SHOAL_CRASH_SEED=%d SHOAL_KILLS=%d", seed, kills)
+	kills, seed := int(setting.Number(t, "SHOAL_KILLS", 12)), setting.Seed(t, "SHOAL_CRASH_SEED")
 	dice := rand.New(rand.NewPCG(seed, 0))
 
 	k := newKilled(t)
@@ -66,20 +63,6 @@ func TestKilledRuns(t *testing.T) {
 	t.Logf("%d kills with runs under way, %d jobs, slowest start %v; calls that were told to be interrupted: %d", counted, k.posted.Load(), slowest, k.interrupted)
 }
 
-// setting reads a number from the environment.
-func setting(t *testing.T, name string, fallback uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return fallback
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s=%q is no number", name, text)
-	}
-	return n
-}
-
 func pause(t *testing.T, d time.Duration) {
 	t.Helper()
 	select {
@@ -87,38 +70,6 @@ func pause(t *testing.T, d time.Duration) {
 	case <-t.Context().Done():
 		t.Fatal("the test is over")
 	}
-}
-
-// effects is the server whose tools the agent calls. It remembers outside of the
-// killed server what happened.
-type effects struct {
-	*httptest.Server
-	mu    sync.Mutex
-	count map[string]int // by job and step
-}
-
-func newEffects(t *testing.T) *effects {
-	e := &effects{count: map[string]int{}}
-	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var in struct{ Key, Step string }
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		e.mu.Lock()
-		e.count[in.Key+" "+in.Step]++
-		e.mu.Unlock()
-		<-time.After(15 * time.Millisecond) // so that a kill may come between effect and result
-		_, _ = io.WriteString(w, `{"noted":true}`)
-	}))
-	t.Cleanup(e.Close)
-	return e
-}
-
-func (e *effects) of(key, step string) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.count[key+" "+step]
 }
 
 const (
@@ -129,7 +80,7 @@ const (
 // killed is a server with several lives, and those who use it through all of them.
 type killed struct {
 	data    string
-	effects *effects
+	effects *ledger.Ledger
 	admin   http.Header
 	ann     http.Header
 	server  *server
@@ -146,7 +97,7 @@ type killed struct {
 
 func newKilled(t *testing.T) *killed {
 	t.Helper()
-	k := &killed{data: t.TempDir(), effects: newEffects(t)}
+	k := &killed{data: t.TempDir(), effects: ledger.New(t, 15*time.Millisecond)}
 	k.start(t)
 	k.admin, k.ann = bearer(k.server.admin), k.server.human(t, "default", "ann")
 	k.server.rest(t, http.MethodPut, killedBase+"/agents/worker", jobAgent(wires[0].model(t, "job"), k.effects.URL), nil)
@@ -411,7 +362,7 @@ func (k *killed) checkRun(t *testing.T, key string, r shoal.Run, messages []shoa
 			if err := json.Unmarshal(call.Args, &in); err != nil || in.Step == "" {
 				continue
 			}
-			done, result := k.effects.of(key, in.Step), ""
+			done, result := k.effects.Of(key, in.Step), ""
 			if call.Result != nil {
 				result = *call.Result
 			}

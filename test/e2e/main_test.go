@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // patience is how long a test waits for what must come. It only ends a test
@@ -23,7 +25,7 @@ import (
 const patience = 40 * time.Second
 
 // shoalBinary is the command line as `make build` makes it.
-var shoalBinary string
+var shoalBinary *program.Shoal
 
 // nodeDir is where the TypeScript clients are.
 const nodeDir = "../mcp-ts"
@@ -46,18 +48,7 @@ func prepared(run func() int) (code int, err error) {
 	if _, err := os.Stat(filepath.Join(nodeDir, "node_modules", "@modelcontextprotocol")); err != nil {
 		return 0, fmt.Errorf("%w; run `make setup`", err)
 	}
-	dir, err := os.MkdirTemp("", "shoal-e2e-")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // what is left lies in the system's folder for such things
-	shoalBinary = filepath.Join(dir, "shoal")
-	build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-o", shoalBinary, "../../cmd/shoal")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("%v: %w\n%s", build.Args, err, out)
-	}
-	return run(), nil
+	return program.WithShoal(func(built *program.Shoal) int { shoalBinary = built; return run() })
 }
 
 // bounded returns a context that ends with the test, and at the latest when its
@@ -79,14 +70,20 @@ func contains(text string, parts ...string) bool {
 	return true
 }
 
-// The lock file works with every registry, so it names the downloads of none.
-func TestLockFileNamesNoRegistry(t *testing.T) {
+// The lock files work with every registry, so they name the downloads of none.
+func TestLockFilesNameNoRegistry(t *testing.T) {
 	t.Parallel()
-	lock, err := os.ReadFile(filepath.Join(nodeDir, "package-lock.json"))
-	if err != nil {
-		t.Fatal(err)
+	locks, err := filepath.Glob("../*/package-lock.json")
+	if err != nil || len(locks) < 2 {
+		t.Fatalf("lock files: %q, %v", locks, err)
 	}
-	if strings.Contains(string(lock), `"resolved"`) {
-		t.Errorf("test/mcp-ts/package-lock.json holds download addresses; delete it and run `npm install` in that folder, whose .npmrc leaves them out")
+	for _, name := range locks {
+		lock, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(lock), `"resolved"`) {
+			t.Errorf("%s holds download addresses; delete it and run `npm install` in that folder, whose .npmrc leaves them out", name)
+		}
 	}
 }

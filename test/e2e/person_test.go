@@ -15,7 +15,7 @@ import (
 // no key.
 func (s *server) shell(t *testing.T, words ...string) *process {
 	t.Helper()
-	cmd := exec.Command(shoalBinary, append([]string{"--url", s.url, "--data", s.data}, words...)...) // ended by start
+	cmd := exec.Command(shoalBinary.Path(), append([]string{"--url", s.url, "--data", s.data}, words...)...) // ended by start
 	cmd.Env = cleanEnviron()
 	return start(t, cmd)
 }

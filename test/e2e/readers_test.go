@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
 // storyteller puts the agent that tells a long story into the den.
@@ -57,8 +58,7 @@ func (s *stage) bite(t *testing.T, who http.Header, path, after string, n int64,
 // stored, and get no event twice.
 func TestReadersThatAreCutOff(t *testing.T) {
 	t.Parallel()
-	seed := setting(t, "SHOAL_CUT_SEED", rand.Uint64())
-	t.Logf("SHOAL_CUT_SEED=%d", seed)
+	seed := setting.Seed(t, "SHOAL_CUT_SEED")
 	for name, from := range map[string]struct {
 		path  string
 		bites int64 // how much is read at most
@@ -175,8 +175,7 @@ func TestReadersThatArriveLate(t *testing.T) {
 // once, too.
 func TestThoughtsOfReadersThatAreCutOff(t *testing.T) {
 	t.Parallel()
-	seed := setting(t, "SHOAL_CUT_SEED", rand.Uint64())
-	t.Logf("SHOAL_CUT_SEED=%d", seed)
+	seed := setting.Seed(t, "SHOAL_CUT_SEED")
 	dice := rand.New(rand.NewPCG(seed, 0))
 	s := newStage(t)
 	s.space(t, "attic")

@@ -27,7 +27,7 @@ type server struct {
 // serve starts a server over data on a free port.
 func serve(t *testing.T, data string, flags ...string) *server {
 	t.Helper()
-	cmd := exec.Command(shoalBinary, append([]string{"serve", "--addr", "127.0.0.1:0", "--data", data}, flags...)...) // ended by start
+	cmd := exec.Command(shoalBinary.Path(), append([]string{"serve", "--addr", "127.0.0.1:0", "--data", data}, flags...)...) // ended by start
 	cmd.Env = cleanEnviron()
 	s := &server{process: start(t, cmd), data: data}
 	_, s.url, _ = strings.Cut(s.lineWith(" is up on "), " is up on ")

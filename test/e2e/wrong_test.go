@@ -129,22 +129,21 @@ var wrongREST = []wrongRow{
 	{"another method", rest("PUT", "./spaces/open", ""), refusal{405, "method_not_allowed", "PUT"}},
 }
 
-// Requests of the MCP face that are JSON but no MCP. Where the SDK behind it
-// answers before it has read a message, there is no code.
+// Requests of the MCP face that are JSON but no MCP.
 var wrongMCP = []wrongRow{
-	{"an array of messages", rpcIn(modernEra, "POST", `[{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{}}]`), refusal{400, "", "batching is not supported"}},
-	{"a version of the past", rpcIn(sessionEra, "POST", callOf(fineRPC), edit{"Mcp-Protocol-Version", "1999-01-01"}), refusal{400, "", "Unsupported protocol version"}},
+	{"an array of messages", rpcIn(modernEra, "POST", `[{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{}}]`), refusal{400, "-32600", "batching is not supported"}},
+	{"a version of the past", rpcIn(sessionEra, "POST", callOf(fineRPC), edit{"Mcp-Protocol-Version", "1999-01-01"}), refusal{400, "-32600", "invalid_argument: Unsupported protocol version"}},
 	{"a version of the future", rpcIn(modernEra, "POST", strings.Replace(callOf(fineRPC), modernEra, "2999-01-01", 1), edit{"Mcp-Protocol-Version", "2999-01-01"}), refusal{400, "-32022", "unsupported protocol version"}},
 	{"another method in the header", rpcIn(modernEra, "POST", callOf(fineRPC), edit{"Mcp-Method", "tools/list"}), refusal{400, "-32020", "Mcp-Method"}},
 	{"no method in the header", rpcIn(modernEra, "POST", callOf(fineRPC), edit{"Mcp-Method", ""}), refusal{400, "-32020", "Mcp-Method"}},
 	{"another tool in the header", rpcIn(modernEra, "POST", callOf(fineRPC), edit{"Mcp-Name", "read_thread"}), refusal{400, "-32020", "Mcp-Name"}},
 	{"no tool in the header", rpcIn(modernEra, "POST", callOf(fineRPC), edit{"Mcp-Name", ""}), refusal{400, "-32020", "Mcp-Name"}},
 	{"another version in the body", rpcIn(modernEra, "POST", strings.Replace(callOf(fineRPC), modernEra, sessionEra, 1)), refusal{400, "-32020", "Mcp-Protocol-Version"}},
-	{"a stream for a session that is none", rpcIn(sessionEra, http.MethodGet, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "", "session not found"}},
-	{"the end of a session that is none", rpcIn(sessionEra, http.MethodDelete, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "", "session not found"}},
-	{"the end of somebody else's session", rpcIn(sessionEra, http.MethodDelete, "", edit{"key", "analyzer"}), refusal{404, "", "session not found"}},
-	{"a stream where there are no sessions", rpcIn(modernEra, http.MethodGet, ""), refusal{405, "", "Method Not Allowed"}},
-	{"the end of a session where there are none", rpcIn(modernEra, http.MethodDelete, ""), refusal{405, "", "Method Not Allowed"}},
+	{"a stream for a session that is none", rpcIn(sessionEra, http.MethodGet, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
+	{"the end of a session that is none", rpcIn(sessionEra, http.MethodDelete, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
+	{"the end of somebody else's session", rpcIn(sessionEra, http.MethodDelete, "", edit{"key", "analyzer"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
+	{"a stream where there are no sessions", rpcIn(modernEra, http.MethodGet, ""), refusal{405, "-32600", "method_not_allowed: "}},
+	{"the end of a session where there are none", rpcIn(modernEra, http.MethodDelete, ""), refusal{405, "-32600", "method_not_allowed: "}},
 }
 
 // Calls of tools that are MCP but wrong, through SDKs.

@@ -7,7 +7,6 @@
 package models_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,11 +16,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // patience is how long a test waits for what must come. It only ends a test
@@ -47,37 +47,15 @@ func TestMain(m *testing.M) {
 
 // withVendors runs while aimock does, and refuses to without what it needs.
 func withVendors(run func() int) (code int, err error) {
-	if _, err := exec.LookPath("node"); err != nil {
-		return 0, fmt.Errorf("%w; run `make setup`", err)
-	}
 	if _, err := os.Stat(filepath.Join("node_modules", "@copilotkit", "aimock")); err != nil {
 		return 0, fmt.Errorf("%w; run `make setup`", err)
 	}
-	server := exec.CommandContext(context.Background(), "node", "server.mjs")
-	server.Stderr = os.Stderr
-	alive, err := server.StdinPipe()
-	if err != nil {
-		return 0, err
-	}
-	out, err := server.StdoutPipe()
-	if err != nil {
-		return 0, err
-	}
-	if err := server.Start(); err != nil {
-		return 0, err
-	}
-	defer func() {
-		// The end of its input ends the server.
-		err = errors.Join(err, alive.Close(), server.Wait())
-	}()
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		return 0, fmt.Errorf("server.mjs did not say where it is: %w", err)
-	}
 	var said struct{ URL string }
-	if err := json.Unmarshal(line, &said); err != nil {
-		return 0, fmt.Errorf("server.mjs said %q: %w", line, err)
+	stop, err := program.Serve("server.mjs", &said)
+	if err != nil {
+		return 0, err
 	}
+	defer func() { err = errors.Join(err, stop()) }()
 	if aimock, err = url.Parse(said.URL); err != nil {
 		return 0, err
 	}

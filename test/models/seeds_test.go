@@ -3,34 +3,17 @@ package models_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
-// seedsVar is how many random turns are taken instead of seedsUsual: more at
-// night.
-const (
-	seedsVar   = "SHOAL_MODEL_SEEDS"
-	seedsUsual = 200
-)
-
-func seeds(t *testing.T) uint64 {
-	t.Helper()
-	text := os.Getenv(seedsVar)
-	if text == "" {
-		return seedsUsual
-	}
-	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil {
-		t.Fatalf("%s: %v", seedsVar, err)
-	}
-	return n
-}
+// seedsUsual is how many random turns are taken, unless SHOAL_MODEL_SEEDS names more:
+// at night.
+const seedsUsual = 200
 
 // trouble is a fault that another attempt helps against, and one that none does.
 type trouble struct {
@@ -163,7 +146,7 @@ func TestSeedsVary(t *testing.T) {
 // and no more, ends as it has to, says everything once and runs every tool once.
 func TestRandomTroubles(t *testing.T) {
 	t.Parallel()
-	for seed := uint64(1); seed <= seeds(t); seed++ {
+	for seed := uint64(1); seed <= setting.Number(t, "SHOAL_MODEL_SEEDS", seedsUsual); seed++ {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			t.Parallel()
 			c := drawCourse(seed)

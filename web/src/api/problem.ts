@@ -12,6 +12,8 @@ export class Problem extends Error {
     message: string,
     /** Every wrong field, located as body.a.b or query.a. */
     readonly fields: readonly FieldError[] = [],
+    /** What the server's log calls the request; empty when no answer came. */
+    readonly requestId: string = "",
   ) {
     super(message);
     this.name = "Problem";
@@ -25,7 +27,7 @@ export class Problem extends Error {
   /** The problem of a call that was answered with an error. */
   static of(status: number, body: unknown): Problem {
     const p = (typeof body === "object" && body !== null ? body : {}) as Partial<ProblemBody>;
-    return new Problem(status, p.code ?? "internal", p.detail ?? p.title ?? `The server answered ${status}.`, p.errors ?? []);
+    return new Problem(status, p.code ?? "internal", p.detail ?? p.title ?? `The server answered ${status}.`, p.errors ?? [], p.requestId ?? "");
   }
 
   /** The problem of a call that was not answered. */

@@ -113,7 +113,7 @@ const routes = [
   createRoute({
     ...at("/search"),
     component: lazyRouteComponent(() => import("@/search/search-page"), "SearchPage"),
-    validateSearch: (s: Record<string, unknown>): { q?: string } => ({ q: text(s.q) }),
+    validateSearch: (s: Record<string, unknown>): { q?: string; sort?: "relevance" } => ({ q: text(s.q), sort: s.sort === "relevance" ? s.sort : undefined }),
   }),
   createRoute({
     ...at("/settings"),

@@ -49,7 +49,7 @@ const claudeCode: Client = {
   name: "Claude Code",
   about: "in the terminal",
   environment: true,
-  timeouts: "Some connections are cut after about 60 seconds. Waits of the default 30 seconds are safe; for longer ones start it with MCP_TOOL_TIMEOUT=660000 claude.",
+  timeouts: "It waits as long as the server allows, which is ten minutes (seen with 2.1.330). Older versions may cut a connection after about 60 seconds; waits of the default 30 seconds are safe there, too.",
   snippets: (t) => [
     {
       about: "Run this in your project. The single quotes keep the key out of the file: Claude Code fills in the variable when it starts.",
@@ -72,7 +72,7 @@ const codex: Client = {
   timeouts: "Without tool_timeout_sec it gives up on a tool after 60 seconds. The 660 below let it wait for as long as the server allows, which is 600.",
   snippets: (t) => [
     {
-      about: "Add this. It takes the key from the environment, and refuses one that stands in the file.",
+      about: "Add this. It takes the key from the environment.",
       file: "~/.codex/config.toml",
       text: ["[mcp_servers.shoal]", `url = "${mcp(t)}"`, 'bearer_token_env_var = "SHOAL_KEY"', "tool_timeout_sec = 660"].join("\n"),
     },

@@ -7,8 +7,19 @@ import { Badge } from "@/ui/badge";
 import { Moment } from "@/ui/time";
 import { pieces } from "./highlight";
 
-/** The hits, under the spaces in which they are. */
-export function Hits({ hits, onFollow }: { hits: readonly Hit[]; onFollow: () => void }) {
+/** The hits: those of a space together, or each as it comes, with the name of its space. */
+export function Hits({ hits, together, onFollow }: { hits: readonly Hit[]; together: boolean; onFollow: () => void }) {
+  if (!together) {
+    return (
+      <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface empty:border-0">
+        {hits.map((hit) => (
+          <li key={hit.message.id}>
+            <HitLink hit={hit} named onFollow={onFollow} />
+          </li>
+        ))}
+      </ul>
+    );
+  }
   const groups = new Map<string, Hit[]>();
   for (const hit of hits) groups.set(hit.space.id, [...(groups.get(hit.space.id) ?? []), hit]);
   return (
@@ -32,16 +43,20 @@ export function Hits({ hits, onFollow }: { hits: readonly Hit[]; onFollow: () =>
   );
 }
 
-function HitLink({ hit, onFollow }: { hit: Hit; onFollow: () => void }) {
+function HitLink({ hit, named = false, onFollow }: { hit: Hit; named?: boolean; onFollow: () => void }) {
   const { session } = useConsole();
   const name = useName(hit.message.entityId);
   return (
     <Link to="/s/$session/spaces/$space" params={{ session, space: hit.space.id }} search={{ seq: hit.message.seq }} onClick={onFollow} className="block px-4 py-2.5 hover:bg-sunken">
       <span className="flex items-baseline justify-between gap-3 text-sm">
-        <span className="min-w-0 truncate font-semibold">{name}</span>
+        <span className="min-w-0 truncate font-semibold">
+          {name}
+          {named && <span className="font-normal text-soft"> in {hit.space.name}</span>}
+        </span>
         <Moment at={hit.message.createdAt} />
       </span>
       <span className="line-clamp-3 break-words">
+        {hit.highlight === "" && <span className="text-soft">{hit.message.parts.map((p) => ("name" in p ? p.name : p.type)).join(", ")}</span>}
         {pieces(hit.highlight, hit.matches).map((p, i) => (p.match ? <mark key={i} className="rounded-sm bg-warn-soft px-0.5 font-medium text-warn">{p.text}</mark> : <span key={i}>{p.text}</span>))}
       </span>
     </Link>

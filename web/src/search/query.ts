@@ -1,49 +1,50 @@
-// What somebody typed into the search box: words, and filters such as in:launch,
-// kind:agent, from:ann, from:"Ann Lind".
+// What somebody typed into the search box. The server reads it; it knows ids only,
+// so the names that people give, such as from:"Ann Lind", become ids here.
 
-/** A search as it was meant. */
-export interface Query {
-  /** The words alone. */
-  readonly words: string;
-  /** A space by id or name. */
-  readonly in: string | undefined;
-  /** What its sender is. */
-  readonly kind: "human" | "agent" | undefined;
-  /** Its sender by id or name. */
-  readonly from: string | undefined;
-  /** Filters that mean nothing, as they were typed. */
-  readonly unknown: readonly string[];
+interface Named {
+  readonly id: string;
+  readonly name: string;
 }
 
-const token = /(?:([a-z]+):)?(?:"([^"]*)"?|(\S+))/gi;
+/** A search as the server takes it. */
+export interface Query {
+  /** What to send, empty while nothing is asked for. */
+  readonly q: string;
+  /** The first filter that names nobody, or no space, that there is. */
+  readonly unknown: { readonly what: "space" | "person"; readonly name: string } | undefined;
+}
 
-/** Reads what was typed. A filter that is given twice counts as the last one. */
-export function parseQuery(typed: string): Query {
-  const words: string[] = [];
-  const unknown: string[] = [];
-  const found: { in?: string; from?: string; kind?: "human" | "agent" } = {};
+// A phrase, a filter that names something, or anything else up to the next blank.
+const token = /-?"[^"]*"?\*?|(-?)(in|from|mentions):(?:"([^"]*)"?|(\S*))|(-?[a-z]+):(?=\s|$)|\S+/gi;
+
+const incomplete = /^-?(has|kind|before|after):?$/i;
+
+/** Reads what was typed. A filter whose value is not typed yet is left out. */
+export function readQuery(typed: string, spaces: readonly Named[], people: readonly Named[]): Query {
+  const out: string[] = [];
+  let unknown: Query["unknown"];
   for (const match of typed.matchAll(token)) {
-    const [whole, name, quoted, bare] = match;
-    const value = quoted ?? bare ?? "";
-    switch (name?.toLowerCase()) {
-      case "in":
-      case "from":
-        if (value !== "") found[name.toLowerCase() as "in" | "from"] = value.replace(/^[@#]/, "");
-        break;
-      case "kind":
-        if (value === "human" || value === "agent") found.kind = value;
-        else unknown.push(whole);
-        break;
-      default:
-        // A word with a colon in it, such as a time or an address, is a word.
-        words.push(name === undefined ? value : whole.replaceAll('"', ""));
+    const [whole, not = "", name, quoted, bare, open] = match;
+    if (name === undefined) {
+      if (open === undefined || !incomplete.test(open)) out.push(whole);
+      continue;
     }
+    const value = (quoted ?? bare ?? "").replace(/^[@#]/, "");
+    const filter = name.toLowerCase();
+    if (value === "") continue;
+    if (value === "me" && filter !== "in") {
+      out.push(whole);
+      continue;
+    }
+    const meant = named(filter === "in" ? spaces : people, value);
+    if (meant === undefined) unknown ??= { what: filter === "in" ? "space" : "person", name: value };
+    else out.push(`${not}${filter}:${meant.id}`);
   }
-  return { words: words.join(" "), in: found.in, from: found.from, kind: found.kind, unknown };
+  return { q: out.join(" "), unknown };
 }
 
 /** The one whose id or name is meant: ids first, names without regard to case. */
-export function named<T extends { readonly id: string; readonly name: string }>(all: readonly T[], asked: string): T | undefined {
+export function named<T extends Named>(all: readonly T[], asked: string): T | undefined {
   const small = asked.toLowerCase();
   return all.find((t) => t.id === asked) ?? all.find((t) => t.name.toLowerCase() === small) ?? all.find((t) => t.name.toLowerCase().startsWith(small));
 }

@@ -13,21 +13,21 @@ import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/shown";
 import { Hits } from "./hits";
-import { named, parseQuery, type Query } from "./query";
+import { readQuery } from "./query";
 import { forgetSearches, recentSearches, rememberSearch } from "./recent";
 
 /** The page. */
 export function SearchPage() {
   const { session } = useConsole();
-  const typed = useSearch({ from: "/s/$session/search" }).q ?? "";
+  const asked = useSearch({ from: "/s/$session/search" });
+  const typed = asked.q ?? "";
   const go = useNavigate();
-  const search = (q: string) => void go({ to: "/s/$session/search", params: { session }, search: { q: q === "" ? undefined : q }, replace: true });
-  const query = parseQuery(typed);
+  const search = (q: string, sort = asked.sort) => void go({ to: "/s/$session/search", params: { session }, search: { q: q === "" ? undefined : q, sort }, replace: true });
   return (
     <Page title="Search">
       <div className="mx-auto flex max-w-3xl flex-col gap-5 px-5 py-5">
         <SearchBox key={session} typed={typed} onSearch={search} />
-        {query.words === "" ? <Start more={typed !== ""} onSearch={search} /> : <Found typed={typed} query={query} />}
+        {typed.trim() === "" ? <Start onSearch={search} /> : <Found typed={typed} best={asked.sort === "relevance"} onSort={(best) => search(typed, best ? "relevance" : undefined)} />}
       </div>
     </Page>
   );
@@ -83,18 +83,18 @@ function SearchBox({ typed, onSearch }: { typed: string; onSearch: (q: string) =
         />
       </div>
       <p id="search-hint" className="text-sm text-soft">
-        All words count, the last one also as a beginning. Narrow it down with <code>in:launch</code>, <code>kind:human</code> or <code>kind:agent</code>, <code>from:ann</code>.
+        All words count, the last one also as a beginning; <code>"quotes"</code> hold words together, <code>-word</code> leaves out. Narrow it down with <code>in:launch</code>, <code>from:ann</code>, <code>mentions:me</code>, <code>has:link</code> (file, image, link, code, tool, approval, data), <code>kind:human</code> or <code>kind:agent</code>, <code>before:2027-01-31</code>, <code>after:2027-01</code>.
       </p>
     </form>
   );
 }
 
-function Start({ more, onSearch }: { more: boolean; onSearch: (q: string) => void }) {
+function Start({ onSearch }: { onSearch: (q: string) => void }) {
   const [recent, setRecent] = useState(recentSearches);
-  if (recent.length === 0 || more) {
+  if (recent.length === 0) {
     return (
-      <Empty title={more ? "Add a word" : "Search what was said"} command="shoal tail SPACE">
-        {more ? "A filter alone finds nothing; name at least one word that the message holds." : "In all spaces that you are in. The command line shows what is being said:"}
+      <Empty title="Search what was said" command="shoal search WORDS">
+        In all spaces that you are in. The command line finds the same:
       </Empty>
     );
   }
@@ -128,51 +128,45 @@ function Start({ more, onSearch }: { more: boolean; onSearch: (q: string) => voi
   );
 }
 
-// The server filters by space and kind; the sender is looked for in what it answers.
-const pagesForSender = 10;
+// A page may be empty though there are more: so many are asked for in a row.
+const pagesInARow = 20;
 
-function Found({ typed, query }: { typed: string; query: Query }) {
+function Found({ typed, best, onSort }: { typed: string; best: boolean; onSort: (best: boolean) => void }) {
   const { session, actor } = useConsole();
-  const spaces = useSpaces();
-  const entities = useEntities();
-  const space = query.in === undefined ? undefined : named(spaces, query.in);
-  const sender = query.from === undefined ? undefined : named(entities, query.from);
+  const query = readQuery(typed, useSpaces(), useEntities());
   const found = useInfiniteQuery({
-    queryKey: [session, actor, "search", query.words, space?.id ?? null, query.kind ?? null],
+    queryKey: [session, actor, "search", query.q, best],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
-      data(api.GET("/v1/sessions/{session}/search", { params: { path: { session }, query: { q: query.words, space: space?.id, kind: query.kind, cursor: pageParam, limit: 50 } } })),
+      data(api.GET("/v1/sessions/{session}/search", { params: { path: { session }, query: { q: query.q, sort: best ? "relevance" : undefined, cursor: pageParam, limit: 50 } } })),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
-    enabled: query.in === undefined || space !== undefined,
+    enabled: query.q !== "" && query.unknown === undefined,
     // While somebody types on, the hits of the letters before stay.
     placeholderData: (before) => before,
   });
-  const all: readonly Hit[] = found.data?.pages.flatMap((p) => p.items) ?? [];
-  const hits = sender === undefined ? all : all.filter((h) => h.message.entityId === sender.id);
-  const looking = sender !== undefined && !found.isPlaceholderData && hits.length < 20 && found.hasNextPage && (found.data?.pages.length ?? 0) < pagesForSender;
+  const hits: readonly Hit[] = found.data?.pages.flatMap((p) => p.items) ?? [];
+  const looking = !found.isPlaceholderData && !found.isError && hits.length === 0 && found.hasNextPage && (found.data?.pages.length ?? 0) < pagesInARow;
   const { fetchNextPage, isFetchingNextPage } = found;
   useEffect(() => {
     if (looking && !isFetchingNextPage) void fetchNextPage();
   }, [looking, isFetchingNextPage, fetchNextPage]);
 
-  if (query.in !== undefined && space === undefined) return <Empty title={`You are in no space called ${query.in}`}>Name a space by its id or the beginning of its name.</Empty>;
-  if (query.from !== undefined && sender === undefined) return <Empty title={`Nobody here is called ${query.from}`}>Name a sender by the id or the beginning of the name.</Empty>;
-  if (found.isPending) return <Loading label="Searching" />;
+  if (query.unknown?.what === "space") return <Empty title={`You are in no space called ${query.unknown.name}`}>Name a space by its id or the beginning of its name.</Empty>;
+  if (query.unknown !== undefined) return <Empty title={`Nobody here is called ${query.unknown.name}`}>Name somebody by the id or the beginning of the name.</Empty>;
+  if (query.q === "") return <Empty title="Go on typing">A filter needs a value behind its colon.</Empty>;
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.isPending) return <Loading label="Searching" />;
   const count = `${hits.length}${found.hasNextPage ? " or more" : ""} ${hits.length === 1 && !found.hasNextPage ? "message" : "messages"}`;
   return (
     <>
-      <p role="status" className="text-sm text-soft">
-        {hits.length === 0 ? (looking ? "Looking further back …" : "Nothing found") : count}
-        {space !== undefined && ` in ${space.name}`}
-        {sender !== undefined && ` from ${sender.name}`}
-        {query.unknown.length > 0 && `. ${query.unknown.join(", ")} was left out: a kind is human or agent`}
-      </p>
-      {hits.length === 0 && !looking && <Empty title="Nothing found">No message of your spaces holds all of these words. Try fewer words, or the beginning of one.</Empty>}
-      <Hits hits={hits} onFollow={() => rememberSearch(typed)} />
-      {sender !== undefined && found.hasNextPage && !looking && (
-        <p className="text-sm text-soft">The sender was looked for in the newest {all.length} hits of these words. More may be further back.</p>
-      )}
+      <div className="flex items-center justify-between gap-3 text-sm text-soft">
+        <p role="status">{hits.length > 0 ? count : looking ? "Looking further back …" : "Nothing found"}</p>
+        <Button small tone="quiet" aria-pressed={best} onClick={() => onSort(!best)}>
+          {best ? "Best first" : "Newest first"}
+        </Button>
+      </div>
+      {hits.length === 0 && !looking && <Empty title="Nothing found">No message of your spaces holds all of that. Try fewer words, or the beginning of one.</Empty>}
+      <Hits hits={hits} together={!best} onFollow={() => rememberSearch(typed)} />
       {found.hasNextPage && !looking && (
         <div className="text-center">
           <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>

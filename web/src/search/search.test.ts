@@ -2,25 +2,32 @@
 // What is typed into the search box, and what is marked in its hits.
 import { beforeEach, describe, expect, it } from "vitest";
 import { pieces } from "./highlight";
-import { named, parseQuery } from "./query";
+import { named, readQuery } from "./query";
 import { forgetSearches, recentSearches, rememberSearch } from "./recent";
 
 describe("what is typed", () => {
-  it("words and filters in any order", () => {
-    expect(parseQuery("in:launch laptops kind:agent from:@scout cheap")).toEqual({ words: "laptops cheap", in: "launch", kind: "agent", from: "scout", unknown: [] });
+  const spaces = [{ id: "launch", name: "Launch plan" }];
+  const people = [{ id: "ann", name: "Ann Lind" }, { id: "scout", name: "Scout" }];
+  const sent = (typed: string) => readQuery(typed, spaces, people).q;
+  it("is sent as it is, but for names, which become ids", () => {
+    expect(sent("in:launch laptops kind:agent from:@scout -cheap")).toBe("in:launch laptops kind:agent from:scout -cheap");
+    expect(sent('in:"Launch plan" -from:"Ann Lind" mentions:me')).toBe("in:launch -from:ann mentions:me");
   });
-  it("values with blanks stand in quotes, also while the second one is not typed yet", () => {
-    expect(parseQuery('in:"Launch plan" from:"Ann').in).toBe("Launch plan");
-    expect(parseQuery('in:"Launch plan" from:"Ann').from).toBe("Ann");
+  it("a name may be begun, also while the second quote is not typed yet", () => {
+    expect(sent('in:#Laun from:"Ann')).toBe("in:launch from:ann");
+  });
+  it("what stands in quotes is text", () => {
+    expect(sent('"from:nobody here" -"in:x" "lap"*')).toBe('"from:nobody here" -"in:x" "lap"*');
   });
   it("a word with a colon is a word", () => {
-    expect(parseQuery("at 10:30 https://a.example/b note:this").words).toBe("at 10:30 https://a.example/b note:this");
-  });
-  it("a kind that there is not is named", () => {
-    expect(parseQuery("kind:robot hello")).toMatchObject({ words: "hello", kind: undefined, unknown: ["kind:robot"] });
+    expect(sent("at 10:30 https://a.example/b")).toBe("at 10:30 https://a.example/b");
   });
   it("a filter that is not whole filters nothing", () => {
-    expect(parseQuery("in: hello").in).toBeUndefined();
+    for (const typed of ["in: hello", "from: hello", "hello has:", "before: hello", "hello -from:"]) expect(sent(typed)).toBe("hello");
+  });
+  it("somebody who is not there is named, not searched for", () => {
+    expect(readQuery("tea from:zoe in:nowhere", spaces, people)).toEqual({ q: "tea", unknown: { what: "person", name: "zoe" } });
+    expect(readQuery("in:nowhere", spaces, people)).toEqual({ q: "", unknown: { what: "space", name: "nowhere" } });
   });
 });
 

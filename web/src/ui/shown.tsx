@@ -48,6 +48,12 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
           ))}
         </ul>
       )}
+      {/* Only what is not the reader's to mend is worth asking an operator about. */}
+      {problem.status >= 500 && problem.requestId !== "" && (
+        <p className="text-sm text-soft">
+          Request <code>{problem.requestId}</code>
+        </p>
+      )}
       {retry !== undefined && (
         <Button small onClick={retry}>
           Try again

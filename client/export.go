@@ -1,0 +1,108 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Export writes the session to w as JSON lines, see docs/export.md, for as long as
+// that takes. When it returns an error, what w has is not whole; the last line of an
+// export has the type "end". It is not tried again: w may have had a part already.
+// Admins only.
+func (s *Session) Export(ctx context.Context, w io.Writer) error {
+	const op = "client.Export"
+	res, err := s.client.stream(ctx, http.MethodGet, s.path("export"), nil, nil)
+	if err != nil {
+		return named(op, err)
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(w, res.Body); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return named(op, err)
+	}
+	return nil
+}
+
+// ImportOptions say how a session is imported.
+type ImportOptions struct {
+	// Replace puts the import in the place of a session that is not empty. Its keys
+	// stay.
+	Replace bool
+	// PausePlans pauses the plans, as in a copy beside the original.
+	PausePlans bool
+}
+
+// Import makes the session of an export, which may be of a session with another id.
+// Nobody sees anything of it before all of r was read and found right; what fails
+// leaves nothing behind. Conflict when the session is there and not empty, unless
+// Replace is set; AlreadyExists when its id belonged to one that was deleted;
+// InvalidArgument with the line of r that is wrong. It is not tried again. Admins
+// only.
+func (s *Session) Import(ctx context.Context, r io.Reader, o ImportOptions) (made shoal.Imported, err error) {
+	const op = "client.Import"
+	query := url.Values{}
+	if o.Replace {
+		query.Set("replace", "true")
+	}
+	if o.PausePlans {
+		query.Set("pausePlans", "true")
+	}
+	res, err := s.client.stream(ctx, http.MethodPost, s.path("import"), query, r)
+	if err != nil {
+		return made, named(op, err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err == nil {
+		err = json.Unmarshal(body, &made)
+	}
+	if err != nil {
+		err = s.client.stranger(res.StatusCode, err)
+	}
+	return made, named(op, err)
+}
+
+// stream makes one call whose bodies may be of any length and take any time. The
+// body of the answer, which is a good one, is the caller's to close.
+func (c *Client) stream(ctx context.Context, method string, path []string, query url.Values, body io.Reader) (*http.Response, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	req, err := c.request(ctx, method, path, query)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", shoal.ExportType+", application/json")
+	if body != nil {
+		req.Body = io.NopCloser(body)
+		req.ContentLength = -1
+		req.Header.Set("Content-Type", shoal.ExportType)
+	}
+	res, err := c.http.Do(req)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		var known *shoal.Error // of the body that could not be read
+		if errors.As(err, &known) {
+			return nil, known
+		}
+		return nil, c.unreachable(err)
+	case res.StatusCode/100 != 2:
+		defer res.Body.Close()
+		text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+		if err != nil {
+			return nil, c.stranger(res.StatusCode, err)
+		}
+		return nil, c.refusal(res.StatusCode, res.Header, text)
+	}
+	return res, nil
+}

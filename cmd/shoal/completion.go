@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	_ "embed" // the scripts are files
+	"os"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// The scripts of the shells do as little as they can: they hand the words over to
+// `shoal __complete` and show what it answers.
+var (
+	//go:embed completion/shoal.bash
+	bashCompletion string
+	//go:embed completion/shoal.zsh
+	zshCompletion string
+	//go:embed completion/shoal.fish
+	fishCompletion string
+	//go:embed completion/shoal.ps1
+	powershellCompletion string
+)
+
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish,powershell" help:"bash, zsh, fish or powershell."`
+}
+
+// Run prints the script for a shell.
+func (c *completionCmd) Run(sh *shell) error {
+	return sh.output.write(map[string]string{
+		"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion, "powershell": powershellCompletion,
+	}[c.Shell])
+}
+
+// completeWithin is how long the server may take to say what there is, unless
+// SHOAL_COMPLETE_WITHIN says otherwise: somebody sits there and waits for the key
+// that was just pressed.
+const completeWithin = 300 * time.Millisecond
+
+// filesLine asks the shell to complete the name of a file.
+const filesLine = ":files"
+
+// completeCmd answers what could stand in the place of the last of its words, each in
+// a line of its own, with a tab and an explanation behind it if there is one; a line
+// :files stands for all names of files. It never fails: there is nobody to tell.
+type completeCmd struct {
+	Words []string `arg:"" optional:"" help:"The words behind shoal, up to the one that is to be completed, which may be empty."`
+}
+
+// Run prints the candidates.
+func (c *completeCmd) Run(ctx context.Context, sh *shell, chosen *kong.Context) error {
+	at := placed(chosen.Model.Node, c.Words)
+	found := at.candidates()
+	if live := at.live(); live != nil {
+		within := completeWithin
+		if d, err := time.ParseDuration(os.Getenv("SHOAL_COMPLETE_WITHIN")); err == nil {
+			within = d
+		}
+		ctx, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
+		found = append(found, live(ctx, at.shell(sh))...)
+	}
+	var b strings.Builder
+	for _, f := range found {
+		if !strings.HasPrefix(f.value, at.word) || at.taken(f.value) {
+			continue
+		}
+		b.WriteString(at.before + line(f.value))
+		if f.help != "" {
+			b.WriteString("\t" + short(f.help, 60))
+		}
+		b.WriteByte('\n')
+	}
+	if at.files() {
+		b.WriteString(filesLine + "\n")
+	}
+	return sh.output.write(b.String())
+}

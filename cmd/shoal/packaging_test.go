@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+const (
+	unitFile   = "../../packaging/shoal.service"
+	dockerFile = "../../packaging/Dockerfile"
+)
+
+// understood parses a command line as the program would.
+func understood(t *testing.T, args []string) {
+	t.Helper()
+	if _, err := newParser(new(commands), kong.Writers(io.Discard, io.Discard)).Parse(args); err != nil {
+		t.Errorf("shoal %s: %v", strings.Join(args, " "), err)
+	}
+}
+
+// unit returns the lines of a unit by their names.
+func unit(t *testing.T) map[string][]string {
+	t.Helper()
+	lines := map[string][]string{}
+	for line := range strings.Lines(readText(t, unitFile)) {
+		if name, value, is := strings.Cut(strings.TrimSpace(line), "="); is && !strings.HasPrefix(line, "#") {
+			lines[name] = append(lines[name], value)
+		}
+	}
+	return lines
+}
+
+// systemd reads the unit as it would be installed, and has nothing to say about it.
+func TestSystemdUnderstandsTheUnit(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Fatalf("%v; install it with: apt-get install systemd (`make setup` does)", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It looks for the program, which is not installed here.
+	text := strings.ReplaceAll(readText(t, unitFile), "/usr/local/bin/shoal", self)
+	path := filepath.Join(t.TempDir(), "shoal.service")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	verify := func() (string, error) {
+		c := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", path)
+		c.Env = append(os.Environ(), "SYSTEMD_UNIT_PATH="+filepath.Dir(path)+":")
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := verify(); err != nil || strings.Contains(out, "shoal.service") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	// That it can see a mistake, it shows with one.
+	if err := os.WriteFile(path, []byte(strings.Replace(text, "NoNewPrivileges=yes", "NoNewPrivilege=yes", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := verify(); !strings.Contains(out, "NoNewPrivilege") {
+		t.Errorf("a mistake is not seen: %q", out)
+	}
+}
+
+// The unit starts the server anew after a disk fault, which ends with 70, and leaves
+// it alone after a configuration that cannot work.
+func TestTheUnitRestartsWhatCanWork(t *testing.T) {
+	lines := unit(t)
+	one := func(name string) string {
+		if len(lines[name]) != 1 {
+			t.Fatalf("%s is %q", name, lines[name])
+		}
+		return lines[name][0]
+	}
+	if one("Restart") != "always" || one("RestartPreventExitStatus") != "2" || exits[kindDisk] != 70 || exits[kindUsage] != 2 {
+		t.Errorf("Restart=%s, not for %s", one("Restart"), one("RestartPreventExitStatus"))
+	}
+	command := strings.Fields(one("ExecStart"))
+	understood(t, command[1:])
+	for name, want := range map[string]string{
+		"DynamicUser": "yes", "StateDirectory": "shoal", "StateDirectoryMode": "0700", "ProtectSystem": "strict", "NoNewPrivileges": "yes", "ProtectHome": "yes",
+	} {
+		if one(name) != want {
+			t.Errorf("%s=%s, want %s", name, one(name), want)
+		}
+	}
+	if !slices.Contains(lines["Environment"], "SHOAL_DATA=%S/shoal") {
+		t.Errorf("the data is not kept in the state directory: %q", lines["Environment"])
+	}
+}
+
+// instructions returns the instructions of the Dockerfile, each in one line.
+func instructions(t *testing.T) (all []string) {
+	t.Helper()
+	lines := bufio.NewScanner(strings.NewReader(strings.ReplaceAll(readText(t, dockerFile), "\\\n", "")))
+	for lines.Scan() {
+		if line := strings.TrimSpace(lines.Text()); line != "" && !strings.HasPrefix(line, "#") {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+func TestTheImageIsMadeOfWhatIsHere(t *testing.T) {
+	var module struct{ Go string }
+	out, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &module); err != nil {
+		t.Fatal(err)
+	}
+	goVersion := strings.Join(strings.Split(module.Go, ".")[:2], ".")
+	all := instructions(t)
+	want := func(part string) {
+		t.Helper()
+		if !slices.ContainsFunc(all, func(line string) bool { return strings.Contains(line, part) }) {
+			t.Errorf("no instruction has %q", part)
+		}
+	}
+	want("FROM golang:" + goVersion + " AS build")
+	want("CGO_ENABLED=0 go build")
+	want("-X main.version=${VERSION}")
+	want(":nonroot")
+	want("VOLUME /data")
+	args := map[string][]string{}
+	for _, line := range all {
+		name, list, is := strings.Cut(line, " [")
+		if fields := strings.Fields(name); is {
+			var words []string
+			if err := json.Unmarshal([]byte("["+list), &words); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			args[fields[0]] = words
+		}
+	}
+	if !slices.Equal(args["ENTRYPOINT"], []string{"/shoal"}) || len(args["HEALTHCHECK"]) < 2 {
+		t.Fatalf("got %q", args)
+	}
+	understood(t, args["CMD"])
+	understood(t, args["HEALTHCHECK"][1:])
+}
+
+// What the program is built from is sent to the builder, all of it.
+func TestTheBuilderGetsEveryFile(t *testing.T) {
+	var allowed, denied []string
+	for line := range strings.Lines(readText(t, dockerFile+".dockerignore")) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "!") {
+			allowed = append(allowed, line[1:])
+		} else if pattern, is := strings.CutPrefix(line, "**/"); is {
+			denied = append(denied, pattern)
+		}
+	}
+	matches := func(patterns []string, name string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool {
+			is, err := filepath.Match(p, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return is
+		})
+	}
+	c := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", `{{if not .Standard}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{end}}`, ".")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for file := range strings.Lines(string(out)) {
+		path, err := filepath.Rel(root, strings.TrimSpace(file))
+		if err != nil || strings.HasPrefix(path, "..") {
+			continue
+		}
+		seen++
+		parts := strings.Split(filepath.ToSlash(path), "/")
+		if !matches(allowed, parts[0]) || slices.ContainsFunc(parts, func(p string) bool { return matches(denied, p) }) {
+			t.Errorf("%s is kept from the builder", path)
+		}
+	}
+	if seen < 100 {
+		t.Errorf("only %d files were looked at", seen)
+	}
+	// A key or a database that lies about is not sent.
+	for _, name := range []string{"admin.key", "shoal.db"} {
+		if !matches(denied, name) {
+			t.Errorf("%s would be sent", name)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+)
+
+// Whoever sends callers to the server learns from it whether its database is there.
+func TestAServerWithoutItsDatabaseIsNotReady(t *testing.T) {
+	d := shoaltest.NewPostgresServer(t)
+	s, err := Start(t.Context(), Config{Data: t.TempDir(), Addr: "127.0.0.1:0", Database: d.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	until := func(want int) {
+		t.Helper()
+		for began := time.Now(); ; {
+			res, err := http.Get(s.URL() + "/readyz")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = res.Body.Close() // only the status counts
+			if res.StatusCode == want {
+				return
+			}
+			if time.Since(began) > 5*time.Second {
+				t.Fatalf("/readyz is answered with %d after %v, want %d", res.StatusCode, time.Since(began), want)
+			}
+		}
+	}
+	until(http.StatusOK)
+	d.Stop(t, shoaltest.PostgresImmediate)
+	until(http.StatusServiceUnavailable)
+	d.Start(t)
+	until(http.StatusOK)
+}
+
+func TestReadinessAsksSeldomAndOnceAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, answers := 0, make(chan error)
+		r := &readiness{reachable: func(context.Context) error { asked++; return <-answers }}
+		first := make(chan error, 1)
+		go func() { first <- r.check() }()
+		synctest.Wait()
+		if err := r.check(); err != nil {
+			t.Errorf("while the database is asked for the first time: %v", err)
+		}
+		<-time.After(readySilence + 1)
+		if err := r.check(); !errors.Is(err, shoal.Busy) {
+			t.Errorf("when it keeps silent: %v", err)
+		}
+		answers <- shoal.Busy
+		if err := <-first; !errors.Is(err, shoal.Busy) {
+			t.Errorf("when it says no: %v", err)
+		}
+		if err := r.check(); !errors.Is(err, shoal.Busy) || asked != 1 {
+			t.Errorf("right behind that: %v, it was asked %d times", err, asked)
+		}
+		<-time.After(readyFor)
+		go func() { answers <- nil }()
+		if err := r.check(); err != nil || asked != 2 {
+			t.Errorf("later: %v, it was asked %d times", err, asked)
+		}
+	})
+}

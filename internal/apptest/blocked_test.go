@@ -1,0 +1,76 @@
+//go:build !race
+
+package apptest_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"runtime"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/apptest"
+)
+
+// The stack of a blocked wait takes 8 KiB and not 16, behind everything that stands
+// before it in the server, and its connection's own 2 KiB: one frame too many on the
+// way doubles it for everybody who waits.
+func TestTheStackOfABlockedWait(t *testing.T) {
+	const waits, limit = 200, 12 << 10
+	s := apptest.Start(t)
+	keys := make([]string, waits)
+	for i := range keys {
+		keys[i] = s.Agent(shoal.EntityID(fmt.Sprint("agent-", i)))
+	}
+	host := strings.TrimPrefix(s.URL, "http://")
+	before := stacks()
+	for i, key := range keys {
+		body := `{"kind": "mentions", "timeoutMs": 600000}`
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprint(s.URL, "/v1/sessions/default/entities/agent-", i, "/wait"), strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+key)
+		r.Header.Set("Content-Type", "application/json")
+		// A client of net/http would have stacks of its own.
+		c, err := net.DialTimeout("tcp", host, 10*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := r.Write(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for blocked := 0; blocked < waits; {
+		blocked = 0
+		for e, err := range s.Operator.Entities(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.State == shoal.Waiting {
+				blocked++
+			}
+		}
+	}
+	each := (stacks() - before) / waits
+	t.Logf("a blocked wait holds %d bytes of stack", each)
+	if each > limit {
+		t.Errorf("a blocked wait holds %d bytes of stack, at most %d are allowed", each, limit)
+	}
+}
+
+// stacks is what the stacks of the process take after they have become as small as
+// they will.
+func stacks() int64 {
+	for range 4 { // by half in each collection
+		runtime.GC()
+	}
+	found := []metrics.Sample{{Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(found)
+	return int64(found[0].Value.Uint64()) //nolint:gosec // no process has that many
+}

@@ -1,0 +1,37 @@
+package connect
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// patienceUnits are the keys with which clients are told how long a call of a tool may
+// take, and what they count in.
+var patienceUnits = map[string]time.Duration{"timeout": time.Millisecond, "tool_timeout_sec": time.Second}
+
+// Patience returns how long the client lets the calls of an entry take: set is 0 if
+// the entry does not say it. wanted is what [Config.With] would write, 0 for a client
+// that cannot be told.
+func (c *Config) Patience(name string) (set, wanted time.Duration, err error) {
+	for _, f := range c.client.entry(name, Target{}) {
+		if seconds, is := f.value.(int); is {
+			wanted = time.Duration(seconds) * patienceUnits[f.name]
+		}
+	}
+	found, err := c.client.read(c.text, name)
+	if err != nil {
+		return 0, wanted, c.refuse("connect.Patience", err)
+	}
+	for key, unit := range patienceUnits {
+		text := fmt.Sprint(found[key])
+		if raw, is := found[key].(json.RawMessage); is {
+			text = string(raw)
+		}
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			set = time.Duration(n * float64(unit))
+		}
+	}
+	return set, wanted, nil
+}

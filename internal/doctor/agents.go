@@ -1,0 +1,64 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// agents tells of each connected agent whether it waits to be spoken to.
+func (x *examination) agents(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	now := time.Now()
+	seen := 0
+	for e, err := range x.client.Session(x.Session).Entities(ctx) {
+		if err != nil {
+			x.fail("agents", "they cannot be listed: "+message(err), "look at the server's log")
+			return
+		}
+		if e.Kind != shoal.Agent || e.Hosted {
+			continue
+		}
+		seen++
+		x.agent(e, now)
+	}
+	if seen == 0 {
+		x.ok("agents", fmt.Sprintf("none is connected to the session %s yet", x.Session))
+	}
+}
+
+func (x *examination) agent(e shoal.Entity, now time.Time) {
+	check := "agent " + string(e.ID)
+	last := "was never here"
+	if e.LastSeenAt != nil {
+		last = "was last here " + Roughly(now.Sub(e.LastSeenAt.Time)) + " ago"
+	}
+	switch {
+	case e.State == shoal.Waiting && e.WaitEndsAt != nil:
+		x.ok(check, fmt.Sprintf("waits, for another %s", max(0, e.WaitEndsAt.Sub(now)).Round(time.Second)))
+	case e.State == shoal.Waiting, e.State == shoal.Running:
+		x.ok(check, string(e.State))
+	case e.State == shoal.Connected:
+		x.ok(check, "is connected and does not wait; "+last)
+	case e.LastSeenAt == nil:
+		x.warn(check, last, "connect its client with its key, and let it call wait_for_mentions")
+	default:
+		x.warn(check, "is offline; "+last, "see that its client still runs and calls wait_for_mentions again after each answer")
+	}
+}
+
+// Roughly says how long something is, as roughly as people do.
+func Roughly(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(max(0, d).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}

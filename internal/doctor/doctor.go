@@ -1,0 +1,121 @@
+// Package doctor examines whether a server and what it stands on are well: the
+// configuration, the data directory, the database, and, if the server answers, the
+// way to it for every kind of caller.
+//
+//	doctor.Examine(ctx, doctor.Options{URL: "http://127.0.0.1:7462", Data: dir}, func(f doctor.Finding) { … })
+//
+// Guarantees:
+//   - Nothing is changed: no message is written or acknowledged, no file is made.
+//   - Each finding that is not well says what to do about it, and none holds a secret.
+//   - It ends within a bounded time, also beside a server that hangs.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/connect"
+)
+
+// Status is how a check went.
+type Status string
+
+// The statuses: all is well; something to know or mend, the server works; something
+// does not work.
+const (
+	OK   Status = "ok"
+	Warn Status = "warn"
+	Fail Status = "fail"
+)
+
+// Finding is what one check found.
+type Finding struct {
+	// Check names what was looked at.
+	Check string `json:"check"`
+	// Status is how it is.
+	Status Status `json:"status"`
+	// Detail says what was found, in one line.
+	Detail string `json:"detail"`
+	// Try says what to do; empty if nothing.
+	Try string `json:"try"`
+}
+
+// Options say what to examine.
+type Options struct {
+	// URL is where the server should answer, Key what proves who asks. Session and As
+	// are what is asked as; As may be empty.
+	URL     string
+	Key     string
+	Session shoal.SessionID
+	As      shoal.EntityID
+	// Here says that the server runs on this machine, so that its directory and
+	// database can be looked at. Config is what it would be started with.
+	Here   bool
+	Config app.Config
+	// File is the configuration file, empty without one; FileErr why it cannot be used.
+	File    string
+	FileErr error
+	// Version is the version of this program.
+	Version string
+	// Wait is how long the wait through the whole path is, a second if 0. A longer one
+	// finds out what cuts waits on their way.
+	Wait time.Duration
+	// Machine is where the clients of the user have their files; nil looks at none.
+	Machine *connect.Machine
+	// Environ looks up a variable of the environment.
+	Environ func(name string) string
+}
+
+// examination is one examination under way.
+type examination struct {
+	Options
+	found func(Finding)
+
+	client *client.Client // of a server that answers
+	role   shoal.Role     // of the key
+}
+
+func (x *examination) ok(check, detail string)        { x.found(Finding{check, OK, detail, ""}) }
+func (x *examination) warn(check, detail, try string) { x.found(Finding{check, Warn, detail, try}) }
+func (x *examination) fail(check, detail, try string) { x.found(Finding{check, Fail, detail, try}) }
+
+// Examine looks at everything and tells found about each thing, one after the
+// other, and returns when all is told. What can only be seen of a server that
+// answers is left out when none does.
+func Examine(ctx context.Context, o Options, found func(Finding)) {
+	if o.Wait <= 0 {
+		o.Wait = time.Second
+	}
+	x := &examination{Options: o, found: found}
+	x.ok("program", "shoal "+o.Version)
+	x.configuration()
+	if o.Here {
+		x.directory()
+		x.adminKey()
+		x.space()
+		x.database(ctx)
+		x.models()
+	}
+	x.clients()
+	if !x.server(ctx) || !x.caller(ctx) {
+		return
+	}
+	x.protocols(ctx)
+	x.stream(ctx)
+	x.wait(ctx)
+	x.agents(ctx)
+}
+
+// message is what an error says to people.
+func message(err error) string {
+	var e *shoal.Error
+	if errors.As(err, &e) && e.Msg != "" {
+		return strings.TrimSuffix(e.Msg, ".")
+	}
+	return err.Error()
+}

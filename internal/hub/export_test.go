@@ -1,0 +1,304 @@
+package hub_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+var admin = shoal.Principal{Role: shoal.RoleAdmin}
+
+// archive is a hub that is not started, over a database.
+func archive(t *testing.T, url string) (*hub.Hub, *sqlstore.Store) {
+	t.Helper()
+	store, err := sqlstore.Open(context.Background(), sqlstore.Options{URL: url, Fatal: func(err error) { t.Error(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bus := localbus.New()
+	h := hub.New(hub.Options{Store: store, Bus: bus})
+	t.Cleanup(func() {
+		h.Stop()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h, store
+}
+
+func sqlite(t *testing.T) string { return "sqlite://" + t.TempDir() + "/shoal.db" }
+
+func exported(t *testing.T, h *hub.Hub, id shoal.SessionID) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := h.Sessions.Export(t.Context(), admin, id, "test", &b); err != nil {
+		t.Fatalf("export: %v", err)
+	}
+	return b.String()
+}
+
+func imported(t *testing.T, h *hub.Hub, id shoal.SessionID, text string, o hub.ImportOptions) shoal.Imported {
+	t.Helper()
+	done, err := h.Sessions.Import(t.Context(), admin, id, strings.NewReader(text), o)
+	if err != nil {
+		t.Fatalf("import: %v", err)
+	}
+	return done
+}
+
+// body is an export without its head.
+func body(text string) string {
+	_, rest, _ := strings.Cut(text, "\n")
+	return rest
+}
+
+// An export of what was imported is the export that was imported, from database to
+// database and back.
+func TestExportsSurviveEveryDatabase(t *testing.T) {
+	first, store := archive(t, sqlite(t))
+	shoaltest.Fill(t, store, "lab")
+	text := exported(t, first, "lab")
+	for _, of := range hub.RecordTypes {
+		if !strings.Contains(text, `{"type":"`+of.Name+`",`) {
+			t.Errorf("the session has no %s, so nothing is proved about it", of.Name)
+		}
+	}
+	for _, url := range []string{shoaltest.Postgres(t), sqlite(t)} {
+		h, _ := archive(t, url)
+		done := imported(t, h, "lab", text, hub.ImportOptions{})
+		if done.Session.ID != "lab" || done.Session.Name != "The lab" || done.Records["message"] != 5 {
+			t.Errorf("imported: %+v", done)
+		}
+		again := exported(t, h, "lab")
+		if body(again) != body(text) {
+			t.Fatalf("the export of the import differs:\n%s", difference(body(text), body(again)))
+		}
+		text = again
+	}
+}
+
+// difference is the first line in which two texts differ.
+func difference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return fmt.Sprintf("%.600s\n%.600s", x[i], y[i])
+		}
+	}
+	return fmt.Sprintf("%d and %d lines", len(x), len(y))
+}
+
+// What is imported under another id is the same session, and its files are its own.
+func TestImportUnderAnotherID(t *testing.T) {
+	h, store := archive(t, sqlite(t))
+	shoaltest.Fill(t, store, "lab")
+	text := exported(t, h, "lab")
+	imported(t, h, "copy", text, hub.ImportOptions{PausePlans: true})
+	copied := exported(t, h, "copy")
+	if strings.Contains(copied, "/v1/sessions/lab/files/") || !strings.Contains(copied, "/v1/sessions/copy/files/fil_1") {
+		t.Error("the copy names files of the other session")
+	}
+	if strings.Contains(copied, `"status":"pending"`) {
+		t.Error("a plan of the copy is not paused")
+	}
+	if body(exported(t, h, "lab")) != body(text) {
+		t.Error("the original has changed")
+	}
+}
+
+// A session gives way only when it is empty, or when that is asked for; its keys
+// stay, and so do the entities that they speak for.
+func TestImportInPlaceOfASession(t *testing.T) {
+	h, store := archive(t, sqlite(t))
+	shoaltest.Fill(t, store, "lab")
+	shoaltest.Fill(t, store, "full")
+	text := exported(t, h, "lab")
+	_, err := h.Sessions.Import(t.Context(), admin, "full", strings.NewReader(text), hub.ImportOptions{})
+	if !errors.Is(err, shoal.Conflict) {
+		t.Errorf("into a full session: %v", err)
+	}
+	if _, err := h.Sessions.Create(t.Context(), admin, shoal.NewSession{ID: "empty"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	session := shoal.SessionID("empty")
+	operator := shoal.EntityID("operator")
+	if _, _, err := h.Keys.Create(t.Context(), admin, shoal.NewKey{Role: shoal.RoleEntity, SessionID: session, EntityID: operator}, "hash", ""); err != nil {
+		t.Fatal(err)
+	}
+	imported(t, h, "empty", text, hub.ImportOptions{})
+	if _, err := h.Entities.Get(t.Context(), admin, "empty", "operator"); err != nil {
+		t.Errorf("the entity of a key: %v", err)
+	}
+	imported(t, h, "full", text, hub.ImportOptions{Replace: true})
+	if a, b := strings.ReplaceAll(body(text), "/sessions/lab/", "/sessions/full/"), body(exported(t, h, "full")); withoutEnd(a) != withoutEnd(b) {
+		t.Errorf("the session that took the other's place differs:\n%s", difference(a, b))
+	}
+	for at, want := range map[shoal.EventType]bool{"": true} {
+		err := store.View(t.Context(), func(tx hub.Tx) error {
+			end, err := tx.EventEnd("full")
+			floor, failed := tx.EventFloor("full", hub.EventFilter{Space: "shop"})
+			if (floor == end && end > 3) != want {
+				t.Errorf("events %q: floor %d, end %d", at, floor, end)
+			}
+			return errors.Join(err, failed)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if err := h.Sessions.Delete(t.Context(), admin, "empty"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.Sessions.Import(t.Context(), admin, "empty", strings.NewReader(text), hub.ImportOptions{Replace: true})
+	if !errors.Is(err, shoal.AlreadyExists) {
+		t.Errorf("under the id of a deleted session: %v", err)
+	}
+}
+
+// withoutEnd is an export without its last line.
+func withoutEnd(text string) string {
+	return text[:strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n")]
+}
+
+// Runs that were under way are canceled, those that wait can be answered.
+func TestImportOfWhatWasUnderWay(t *testing.T) {
+	h, store := archive(t, sqlite(t))
+	shoaltest.Fill(t, store, "lab")
+	err := store.Update(t.Context(), func(tx hub.Tx) error {
+		for id, status := range map[shoal.RunID]shoal.RunStatus{"queued": shoal.RunQueued, "running": shoal.RunRunning} {
+			r, err := tx.Run("lab", "r1")
+			if err != nil {
+				return err
+			}
+			lease := shoal.Now()
+			r.ID, r.Status, r.Awake, r.Owner, r.LeaseUntil = id, status, true, "somebody", &lease
+			if err := tx.InsertRun(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := exported(t, h, "lab")
+	imported(t, h, "copy", text, hub.ImportOptions{})
+	err = store.View(t.Context(), func(tx hub.Tx) error {
+		queued, err := tx.Run("copy", "queued")
+		running, failed := tx.Run("copy", "running")
+		if queued.Status != shoal.RunCanceled || !running.Cancel || !running.Awake || running.LeaseUntil != nil || running.Owner != "" {
+			t.Errorf("queued: %+v\nrunning: %+v", queued, running)
+		}
+		return errors.Join(err, failed)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann := shoal.Principal{Role: shoal.RoleEntity, SessionID: "copy", EntityID: "ann"}
+	if _, err := h.Pending.Answer(t.Context(), ann, "copy", "pnd_open", shoal.PendingAnswer{Result: json.RawMessage(`1`)}); err != nil {
+		t.Errorf("the answer of what waits: %v", err)
+	}
+}
+
+// Whatever is wrong with a file, the error says in which line, and nothing is left.
+func TestImportOfHostileFiles(t *testing.T) {
+	h, store := archive(t, sqlite(t))
+	shoaltest.Fill(t, store, "lab")
+	text := exported(t, h, "lab")
+	lines := strings.SplitAfter(text, "\n")
+	at := func(kind string) int {
+		for i, line := range lines {
+			if strings.HasPrefix(line, `{"type":"`+kind+`"`) {
+				return i
+			}
+		}
+		t.Fatalf("no line of the type %s", kind)
+		return 0
+	}
+	put := func(i int, line string) string {
+		return strings.Join(lines[:i], "") + line + strings.Join(lines[i+1:], "")
+	}
+	change := func(kind, from, to string) string {
+		line := lines[at(kind)]
+		if !strings.Contains(line, from) {
+			t.Fatalf("%s has no %s: %s", kind, from, line)
+		}
+		return put(at(kind), strings.Replace(line, from, to, 1))
+	}
+	deep := strings.Repeat("[", 300) + strings.Repeat("]", 300)
+	for name, c := range map[string]struct {
+		text string
+		line int // from 1; 0: whichever
+		says string
+	}{
+		"nothing":                {"", 1, "cut off"},
+		"no export":              {"hello\n", 1, "no export"},
+		"another version":        {strings.Replace(text, `"version":1`, `"version":2`, 1), 1, "version 2"},
+		"no session":             {lines[0] + lines[at("end")], 2, "no session"},
+		"cut off in a line":      {text[:len(text)/2], 0, "cut off"},
+		"cut off behind a line":  {strings.Join(lines[:at("run")], ""), at("run") + 1, "cut off"},
+		"a line is missing":      {put(at("usage"), ""), 0, "digest"},
+		"a line is changed":      {change("goal", "DROP", "KEEP"), len(lines) - 1, "digest"},
+		"something behind":       {text + "{}\n", len(lines), "follows"},
+		"no JSON":                {put(at("space"), "{\"type\":\"space\",\n"), at("space") + 1, "not JSON"},
+		"no UTF-8":               {change("space", `"name":"`, "\"name\":\"\xff"), at("space") + 1, "UTF-8"},
+		"an unknown type":        {put(at("space"), "{\"type\":\"key\"}\n"), at("space") + 1, `no type "key"`},
+		"no type first":          {put(at("space"), "{\"id\":\"x\",\"type\":\"space\"}\n"), at("space") + 1, "begin"},
+		"a field is missing":     {change("space", `"lastSeq":2,`, ``), at("space") + 1, `"lastSeq" is missing`},
+		"a field too many":       {change("space", `"lastSeq":2,`, `"lastSeq":2,"sessionId":"default",`), at("space") + 1, `no field "sessionId"`},
+		"a field twice":          {change("space", `"lastSeq":2,`, `"lastSeq":2,"lastSeq":2,`), at("space") + 1, "twice"},
+		"a wrong number":         {change("space", `"lastSeq":2,`, `"lastSeq":1.5,`), at("space") + 1, "whole number"},
+		"a wrong time":           {change("space", `"createdAt":"2026`, `"createdAt":"x026`), at("space") + 1, "no time"},
+		"no id":                  {change("space", `"id":"attic"`, `"id":"../attic"`), at("space") + 1, "no id"},
+		"a word of another kind": {change("space", `"status":"closed"`, `"status":"ajar"`), at("space") + 1, "one of"},
+		"control characters":     {change("space", `"name":"Attic"`, `"name":"At\u001btic"`), at("space") + 1, "control"},
+		"a NUL":                  {change("entity", `"description":"`, `"description":"\u0000`), at("entity") + 1, "U+0000"},
+		"nested too deep":        {change("entity", `"metadata":{}`, `"metadata":{"a":`+deep+`}`), at("entity") + 1, "deeper"},
+		"an array for an object": {change("entity", `"metadata":{}`, `"metadata":[]`), at("entity") + 1, "cannot be read"},
+		"a reference to nowhere": {change("member", `"entityId":"bob"`, `"entityId":"eve"`), at("member") + 1, `"eve"`},
+		"the wrong order":        {put(at("space"), lines[at("run")]), at("space") + 2, "order"},
+		"the same twice":         {put(at("space"), lines[at("space")]+lines[at("space")]), at("space") + 2, "twice"},
+		"a huge line":            {put(at("space"), `{"type":"space","id":"`+strings.Repeat("x", 33<<20)+"\"}\n"), at("space") + 1, "bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := h.Sessions.Import(t.Context(), admin, "copy", strings.NewReader(c.text), hub.ImportOptions{})
+			if err == nil || !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+			var e *shoal.Error
+			if want := fmt.Sprintf("line %d", c.line); c.line > 0 && (!errors.As(err, &e) || len(e.Fields) != 1 || e.Fields[0].Location != want) {
+				t.Errorf("got %+v, want %s", e, want)
+			}
+		})
+	}
+	t.Run("nothing is left", func(t *testing.T) {
+		imported(t, h, "copy", text, hub.ImportOptions{})
+		if got := strings.ReplaceAll(body(exported(t, h, "copy")), "/sessions/copy/", "/sessions/lab/"); withoutEnd(got) != withoutEnd(body(text)) {
+			t.Error(difference(body(text), got))
+		}
+	})
+}
+
+// Nobody but admins exports and imports.
+func TestOnlyAdminsExport(t *testing.T) {
+	h, store := archive(t, sqlite(t))
+	shoaltest.Fill(t, store, "lab")
+	for _, who := range []shoal.Principal{{Role: shoal.RoleService, SessionID: "lab"}, {Role: shoal.RoleEntity, SessionID: "lab", EntityID: "ann"}} {
+		if err := h.Sessions.Export(t.Context(), who, "lab", "", &bytes.Buffer{}); !errors.Is(err, shoal.Forbidden) {
+			t.Errorf("export: %v", err)
+		}
+		if _, err := h.Sessions.Import(t.Context(), who, "lab", strings.NewReader(""), hub.ImportOptions{}); !errors.Is(err, shoal.Forbidden) {
+			t.Errorf("import: %v", err)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package hub_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// What models were sent goes with the runs that ended long ago, and only what
+// nothing else leads to; nothing is looked for while a run is in progress.
+func TestRequestsAreForgotten(t *testing.T) {
+	h, store := archive(t, sqlite(t))
+	at := func(day int) shoal.Time { return shoal.At(shoal.Now().AddDate(0, 0, day)) }
+	text := func(v any) hub.ModelText {
+		out, err := hub.NewModelText(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	var history []hub.ModelText // long enough for lists of lists
+	for i := range 1100 {
+		history = append(history, text(shoal.ModelMessage{Role: "user", Content: []shoal.ModelContent{{Type: shoal.ModelText, Text: fmt.Sprint(i)}}}))
+	}
+	send := func(run shoal.RunID, ended *shoal.Time, system string, messages []hub.ModelText) {
+		t.Helper()
+		sent := hub.NewSentRequest(0, "m", text(system), text([]shoal.ModelTool{}), messages)
+		err := store.Update(t.Context(), func(tx hub.Tx) error {
+			r := hub.StoredRun{Version: 1, Generation: 1}
+			r.ID, r.SessionID, r.AgentID, r.Status, r.EndedAt = run, shoal.DefaultSession, "bot", shoal.RunCompleted, ended
+			r.Trigger = shoal.Trigger{Type: shoal.ServiceTrigger}
+			if err := tx.InsertRun(r); err != nil {
+				return err
+			}
+			return hub.SaveRequest(tx, r, sent)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	old, young := at(-40), at(-1)
+	send("old", &old, "an old prompt", slices.Concat(history[:1090], []hub.ModelText{text(shoal.ModelMessage{Role: "user"})}))
+	send("young", &young, "a prompt", history)
+	send("waiting", nil, "a third prompt", history[:40])
+	kept := func() (n int) {
+		t.Helper()
+		err := store.View(t.Context(), func(tx hub.Tx) error {
+			hashes, err := tx.TextHashes(shoal.DefaultSession, "", 10_000)
+			n = len(hashes)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	forget := func() {
+		t.Helper()
+		if err := h.Runs.ForgetRequests(t.Context(), at(-30)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	request := func(run shoal.RunID) (shoal.ModelRequest, error) {
+		return h.Runs.Request(t.Context(), admin, shoal.DefaultSession, run, 0)
+	}
+	lease := func(run shoal.RunID, until *shoal.Time) {
+		t.Helper()
+		err := store.Update(t.Context(), func(tx hub.Tx) error {
+			r, err := tx.Run(shoal.DefaultSession, run)
+			if r.LeaseUntil = until; until != nil {
+				r.Generation++
+			}
+			return errors.Join(err, tx.UpdateRun(r))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before, soon := kept(), at(1)
+	lease("waiting", &soon)
+	forget()
+	if _, err := request("old"); !errors.Is(err, shoal.NotFound) {
+		t.Errorf("the old request: %v", err)
+	}
+	if kept() != before {
+		t.Errorf("%d of %d texts are kept while a run is in progress", kept(), before)
+	}
+	lease("waiting", nil)
+	send("old again", &old, "a prompt", history)
+	forget()
+	// The old prompt, the old last message, and the end of the old list.
+	if gone := before - kept(); gone < 2 || gone > 4 {
+		t.Errorf("%d of %d texts are gone", gone, before)
+	}
+	for run, want := range map[shoal.RunID]int{"young": 1100, "waiting": 40} {
+		if got, err := request(run); err != nil || len(got.Messages) != want || got.Messages[want-1].Content[0].Text != fmt.Sprint(want-1) {
+			t.Errorf("the request of %s: %d messages, %v", run, len(got.Messages), err)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package limit_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal/internal/limit"
+)
+
+// pass lets time pass in a bubble.
+func pass(d time.Duration) { <-time.After(d) }
+
+// A key may do its burst at once and then goes on at its rate; who is refused is
+// told when to come again, to the moment.
+func TestRates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := limit.NewRates[string](10, 3, 100)
+		take := func(key string, want time.Duration) {
+			t.Helper()
+			if looked := r.Look(key); looked != want {
+				t.Errorf("Look(%s) = %v, want %v", key, looked, want)
+			}
+			if got := r.Take(key); got != want {
+				t.Errorf("Take(%s) = %v, want %v", key, got, want)
+			}
+		}
+		pass(time.Hour) // how long a server has been up gives nobody more
+		for range 3 {
+			take("ann", 0)
+		}
+		take("ann", 100*time.Millisecond)
+		take("ann", 100*time.Millisecond) // being refused costs nothing
+		take("bob", 0)                    // what ann does is not bob's
+		pass(99 * time.Millisecond)
+		take("ann", time.Millisecond)
+		pass(time.Millisecond)
+		take("ann", 0)
+		take("ann", 100*time.Millisecond)
+		pass(time.Second) // enough for more than a burst, which is all there is
+		for range 3 {
+			take("ann", 0)
+		}
+		take("ann", 100*time.Millisecond)
+	})
+}
+
+// Over a long time nobody gets more than a burst and the rate, however it asks.
+func TestRatesOverTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const perSecond, burst, seconds = 50, 20, 30
+		r := limit.NewRates[string](perSecond, burst, 100)
+		passed := 0
+		for range seconds * 1000 {
+			if r.Take("greedy") == 0 {
+				passed++
+			}
+			pass(time.Millisecond)
+		}
+		if want := seconds*perSecond + burst; passed < want-2 || passed > want {
+			t.Errorf("%d calls passed in %d s, want %d", passed, seconds, want)
+		}
+	})
+}
+
+// Any number of keys is remembered in bounded memory; who called lately is.
+func TestRatesRememberABoundedNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := limit.NewRates[string](1, 1, 10)
+		for i := range 1000 {
+			key := fmt.Sprint(i)
+			if r.Take(key) != 0 {
+				t.Fatalf("key %s is refused its first call", key)
+			}
+			for j := max(0, i-9); j <= i; j++ {
+				if r.Look(fmt.Sprint(j)) == 0 {
+					t.Fatalf("after %s, key %d is forgotten", key, j)
+				}
+			}
+		}
+		if remembered := limit.Remembered(r); remembered > 20 {
+			t.Errorf("%d keys are remembered, want at most 20", remembered)
+		}
+	})
+}
+
+// No rate is no limit.
+func TestNoRate(t *testing.T) {
+	r := limit.NewRates[string](0, 1, 10)
+	for range 100 {
+		if r.Take("ann") != 0 || r.Look("ann") != 0 {
+			t.Fatal("refused")
+		}
+	}
+}
+
+// Each key has its number and all together have theirs; a place that is left is
+// free again.
+func TestOpen(t *testing.T) {
+	o := limit.NewOpen[string](2, 3)
+	for i, step := range []struct {
+		key   string
+		leave bool
+		want  limit.Verdict
+	}{
+		{key: "ann"},
+		{key: "ann"},
+		{key: "ann", want: limit.KeyFull},
+		{key: "bob"},
+		{key: "bob", want: limit.AllFull},
+		{key: "cat", want: limit.AllFull},
+		{key: "ann", leave: true},
+		{key: "cat"},
+		{key: "ann", want: limit.AllFull},
+		{key: "cat", leave: true},
+		{key: "bob", leave: true},
+		{key: "ann", leave: true},
+	} {
+		if step.leave {
+			o.Leave(step.key)
+		} else if got := o.Enter(step.key); got != step.want {
+			t.Errorf("step %d: %v, want %v", i, got, step.want)
+		}
+	}
+	if o.Count() != 0 || limit.KeysOpen(o) != 0 {
+		t.Errorf("%d are open, of %d keys; want none", o.Count(), limit.KeysOpen(o))
+	}
+}
+
+// Many at once never open more than there may be.
+func TestOpenTogether(t *testing.T) {
+	o := limit.NewOpen[int](3, 10)
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			for range 1000 {
+				if o.Enter(i%4) != limit.Entered {
+					continue
+				}
+				if n := o.Count(); n > 10 {
+					t.Errorf("%d are open", n)
+				}
+				o.Leave(i % 4)
+			}
+		})
+	}
+	all.Wait()
+	if o.Count() != 0 {
+		t.Errorf("%d are open at the end", o.Count())
+	}
+}

@@ -1,0 +1,41 @@
+package mcpapi
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/shoal-dev/shoal/internal/metrics"
+)
+
+// figures are what the API counts of itself, for an operator.
+type figures struct {
+	calls metrics.Counters
+	took  metrics.Histograms
+}
+
+func newFigures(m *metrics.Set) figures {
+	return figures{
+		calls: m.Counters("shoal_mcp_calls_total", "Calls of tools over MCP, by tool and outcome: ok, gone (nobody was left to tell), or the code of the error.", "tool", "outcome"),
+		took:  m.Histograms("shoal_mcp_seconds", "How long calls of tools over MCP took; a wait takes as long as it waits.", metrics.Seconds, "tool"),
+	}
+}
+
+// gone is the outcome of a call that nobody is left to be told of.
+const gone = "gone"
+
+// count counts a call that is over, and writes a line for it at debug level.
+func (a *API) count(c caller, t *tool, id string, out outcome, err error, began time.Time) {
+	outcome := "ok"
+	switch {
+	case err != nil:
+		outcome = gone
+	case out.failed:
+		outcome = string(out.code)
+	}
+	a.figures.calls.With(t.name, outcome).Add(1)
+	a.figures.took.With(t.name).Took(began)
+	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
+		a.Log.Debug("call", "request", id, "tool", t.name, "outcome", outcome, "took", time.Since(began), "key", c.who.KeyID, "entity", c.who.EntityID)
+	}
+}

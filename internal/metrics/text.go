@@ -1,0 +1,90 @@
+package metrics
+
+import (
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ContentType is the media type of what Write writes.
+const ContentType = "text/plain; version=0.0.4; charset=utf-8"
+
+// Write writes all metrics, sorted by name and labels, in one piece. The error is
+// that of w.
+func (s *Set) Write(w io.Writer) error {
+	if s == nil {
+		return nil
+	}
+	var out []byte
+	for _, f := range s.sorted() {
+		out = f.write(out)
+	}
+	_, err := w.Write(out)
+	return err
+}
+
+func (f *family) write(out []byte) []byte {
+	out = append(out, "# HELP "+f.name+" "+escape(f.help, false)+"\n# TYPE "+f.name+" "+f.kind+"\n"...)
+	if f.read != nil {
+		return line(out, f.name, "", f.read())
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	keys := make([]labels, 0, len(f.series))
+	for key := range f.series {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b labels) int { return slices.Compare(a[:], b[:]) })
+	for _, key := range keys {
+		var pairs []string
+		for i, name := range f.names {
+			pairs = append(pairs, name+`="`+escape(key[i], true)+`"`)
+		}
+		out = f.series[key].write(out, f.name, strings.Join(pairs, ","))
+	}
+	return out
+}
+
+func (n *Number) write(out []byte, name, labels string) []byte {
+	return line(out, name, labels, n.Value())
+}
+
+// write writes how many values are at most each bound. A value that comes
+// meanwhile is in all of the lines that follow, or in none.
+func (h *Histogram) write(out []byte, name, labels string) []byte {
+	before := labels
+	if labels != "" {
+		before += ","
+	}
+	var sofar uint64
+	for i := range h.counts {
+		sofar += h.counts[i].Load()
+		bound := "+Inf"
+		if i < len(h.bounds) {
+			bound = number(h.bounds[i])
+		}
+		out = line(out, name+"_bucket", before+`le="`+bound+`"`, float64(sofar))
+	}
+	out = line(out, name+"_sum", labels, h.sum.Value())
+	return line(out, name+"_count", labels, float64(sofar))
+}
+
+func line(out []byte, name, labels string, value float64) []byte {
+	out = append(out, name...)
+	if labels != "" {
+		out = append(append(append(out, '{'), labels...), '}')
+	}
+	return append(append(append(out, ' '), number(value)...), '\n')
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// escape writes a text as the format wants it: of a label with its quotes.
+func escape(s string, label bool) string {
+	s = strings.ReplaceAll(strings.ReplaceAll(strings.ToValidUTF8(s, "�"), `\`, `\\`), "\n", `\n`)
+	if label {
+		s = strings.ReplaceAll(s, `"`, `\"`)
+	}
+	return s
+}

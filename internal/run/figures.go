@@ -1,0 +1,42 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/metrics"
+)
+
+// figures are what the executor counts of itself, for an operator.
+type figures struct {
+	steps, tokens, cost metrics.Counters
+}
+
+func newFigures(m *metrics.Set, e *Executor) figures {
+	m.GaugeFunc("shoal_runs_executing", "Runs that this server executes at this moment; those that wait for somebody are none of them.", func() float64 {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return float64(len(e.held))
+	})
+	return figures{
+		steps:  m.Counters("shoal_model_steps_total", "Steps of runs that are done, each with one answer of a model, by the model's provider.", "provider"),
+		tokens: m.Counters("shoal_model_tokens_total", "Tokens that models took and gave; cached ones are input, too, and reasoning is output, too.", "provider", "kind"),
+		cost:   m.Counters("shoal_model_cost_usd_total", "What model calls cost, where the price is known.", "provider"),
+	}
+}
+
+// step counts a step that is stored. The names of models are their makers', and
+// there is no end of them: only the provider is a label.
+func (f *figures) step(provider string, used shoal.Usage) {
+	if !slices.Contains(providers, provider) {
+		provider = "other"
+	}
+	f.steps.With(provider).Add(1)
+	f.tokens.With(provider, "input").Add(float64(used.InputTokens))
+	f.tokens.With(provider, "cached_input").Add(float64(used.CachedInputTokens))
+	f.tokens.With(provider, "output").Add(float64(used.OutputTokens))
+	f.tokens.With(provider, "reasoning").Add(float64(used.ReasoningTokens))
+	f.cost.With(provider).Add(used.Cost)
+}
+
+var providers = []string{"openai", "openrouter", "anthropic", "gcp.gemini", "ollama", scriptProvider}

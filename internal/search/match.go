@@ -1,0 +1,100 @@
+package search
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Matcher holds one query against many messages, one at a time.
+type Matcher struct {
+	query Query
+	words []byte // of the text that was read last, one behind the other
+	spans []span
+}
+
+// span is a word of a text: words[at:end], which stands at from:to of it.
+type span struct{ at, end, from, to int }
+
+// NewMatcher returns a matcher for a query without [Me].
+func NewMatcher(q Query) *Matcher { return &Matcher{query: q} }
+
+// Holds reports whether the query holds for a message.
+func (m *Matcher) Holds(d Document) bool {
+	at := d.Message.CreatedAt
+	if at.Before(m.query.After.Time) || !m.query.Before.IsZero() && !at.Before(m.query.Before.Time) {
+		return false
+	}
+	if len(m.query.Filters) > 0 && !m.query.admits(d.Keys()) {
+		return false
+	}
+	if len(m.query.Terms) == 0 {
+		return true
+	}
+	m.read(d.Message.Text())
+	for _, t := range m.query.Terms {
+		if m.has(t) == t.Not {
+			return false
+		}
+	}
+	return true
+}
+
+// admits reports whether the filters let a message with these keys pass.
+func (q Query) admits(keys []string) bool {
+	for _, f := range q.Filters {
+		if f.Not && slices.Contains(keys, f.key()) {
+			return false
+		}
+	}
+	for _, name := range []string{From, In, Kind} {
+		if any := q.keys(name); len(any) > 0 && !slices.ContainsFunc(any, func(key string) bool { return slices.Contains(keys, key) }) {
+			return false
+		}
+	}
+	for _, name := range []string{Mentions, Has} {
+		for _, key := range q.keys(name) {
+			if !slices.Contains(keys, key) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// read splits a text into its words.
+func (m *Matcher) read(text string) {
+	m.words, m.spans = m.words[:0], m.spans[:0]
+	Words(text, func(word []byte, from, to int) bool {
+		at := len(m.words)
+		m.words = append(m.words, word...)
+		m.spans = append(m.spans, span{at, len(m.words), from, to})
+		return true
+	})
+}
+
+func (m *Matcher) word(i int) []byte { return m.words[m.spans[i].at:m.spans[i].end] }
+
+// has reports whether the text that was read holds a term.
+func (m *Matcher) has(t Term) bool {
+	for i := range m.spans {
+		if m.stands(t, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// stands reports whether a term stands at the i-th word.
+func (m *Matcher) stands(t Term, i int) bool {
+	if i+len(t.Words) > len(m.spans) {
+		return false
+	}
+	last := len(t.Words) - 1
+	for j, w := range t.Words {
+		word := m.word(i + j)
+		if string(word) != w && (j < last || !t.Prefix || !bytes.HasPrefix(word, []byte(w))) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,227 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Limits of a query.
+const (
+	maxQuery   = 500
+	maxWords   = 20
+	maxFilters = 20
+)
+
+const dates = "a day such as 2027-01-31, a month such as 2027-01, a year, or a time such as 2027-01-31T08:00:00Z"
+
+// Parse reads what somebody typed: words; "words that follow each other";
+// beginnings such as lap*, which the last word is by itself; -without; and the
+// filters from:, in:, mentions:, has:, kind:, before: and after:. Its errors are
+// InvalidArgument, tell what there is, and name the field. A filter in quotes is
+// text, and so are addresses, times and ports.
+func Parse(field, text string) (Query, error) {
+	if len(text) > maxQuery {
+		return Query{}, shoal.Invalid(field, fmt.Sprintf("has %d bytes; at most %d are allowed", len(text), maxQuery))
+	}
+	p := parser{rest: text, open: -1}
+	for p.next() {
+	}
+	if p.err == nil {
+		p.check()
+	}
+	if p.err != nil {
+		return Query{}, shoal.Invalid(field, p.err.Error())
+	}
+	if p.open >= 0 {
+		p.query.Terms[p.open].Prefix = true
+	}
+	return p.query, nil
+}
+
+type parser struct {
+	rest  string
+	query Query
+	open  int // the last word that stands in no quotes, -1 for none
+	dated bool
+	err   error
+}
+
+// next reads one piece and reports whether there may be more.
+func (p *parser) next() bool {
+	p.rest = strings.TrimLeftFunc(p.rest, unicode.IsSpace)
+	if p.rest == "" || p.err != nil {
+		return false
+	}
+	not := false
+	if after, found := strings.CutPrefix(p.rest, "-"); found && after != "" && after[0] != '-' && !startsWithSpace(after) {
+		p.rest, not = after, true
+	}
+	if p.rest[0] == '"' {
+		p.phrase(not)
+		return true
+	}
+	if name, value, found := strings.Cut(p.rest, ":"); found && isName(name) {
+		if p.filter(strings.ToLower(name), value, not) {
+			return true
+		}
+	}
+	word := p.bare()
+	p.term(word, not, strings.HasSuffix(word, "*"), true)
+	return true
+}
+
+func startsWithSpace(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsSpace(r)
+}
+
+// isName reports whether a text could be the name of a filter.
+func isName(s string) bool {
+	return len(s) > 1 && strings.IndexFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) < 0
+}
+
+// bare takes what stands before the next space.
+func (p *parser) bare() string {
+	end := strings.IndexFunc(p.rest, unicode.IsSpace)
+	if end < 0 {
+		end = len(p.rest)
+	}
+	word := p.rest[:end]
+	p.rest = p.rest[end:]
+	return word
+}
+
+// quoted takes what stands between quotes; the second one may be missing.
+func (p *parser) quoted() string {
+	text, rest, _ := strings.Cut(p.rest[1:], `"`)
+	p.rest = rest
+	return text
+}
+
+func (p *parser) phrase(not bool) {
+	text := p.quoted()
+	prefix := strings.HasPrefix(p.rest, "*")
+	p.rest = strings.TrimPrefix(p.rest, "*")
+	p.term(text, not, prefix, false)
+}
+
+func (p *parser) term(text string, not, prefix, bare bool) {
+	words := wordsOf(text)
+	if len(words) == 0 {
+		return
+	}
+	if bare && !not {
+		p.open = len(p.query.Terms)
+	}
+	p.query.Terms = append(p.query.Terms, Term{Words: words, Prefix: prefix, Not: not})
+}
+
+// filter reads the value of a filter and reports whether it is one.
+func (p *parser) filter(name, value string, not bool) bool {
+	known := slices.Contains([]string{From, In, Mentions, Has, Kind, "before", "after"}, name)
+	if !known {
+		// An address, a scope, a port, or a word with its colon.
+		if value == "" || strings.HasPrefix(value, "//") || value[0] == ':' || value[0] >= '0' && value[0] <= '9' || startsWithSpace(value) {
+			return false
+		}
+		p.err = fmt.Errorf(`has a filter %s: that does not exist; there are from:, in:, mentions:, has:, kind:, before: and after:. To search for the text, put it in quotes`, name)
+		return true
+	}
+	p.rest = value
+	if strings.HasPrefix(value, `"`) {
+		value = p.quoted()
+	} else {
+		value = p.bare()
+	}
+	if value == "" {
+		p.err = fmt.Errorf(`has %s: without a value behind the colon; to search for the text, put it in quotes`, name)
+		return true
+	}
+	p.set(name, value, not)
+	return true
+}
+
+// set checks the value of a filter and keeps it.
+func (p *parser) set(name, value string, not bool) {
+	switch name {
+	case From, Mentions:
+		value = strings.TrimPrefix(value, "@")
+		p.err = checkID(name, value)
+	case In:
+		value = strings.TrimPrefix(value, "#")
+		p.err = checkID(name, value)
+	case Has:
+		value = strings.ToLower(value)
+		if !slices.Contains(Contents(), value) {
+			p.err = fmt.Errorf("asks for has:%s; has: knows %s", value, strings.Join(Contents(), ", "))
+		}
+	case Kind:
+		value = strings.ToLower(value)
+		if !slices.Contains(Kinds(), value) {
+			p.err = fmt.Errorf("asks for kind:%s; kind: knows %s", value, strings.Join(Kinds(), ", "))
+		}
+	default:
+		p.date(name, value, not)
+		return
+	}
+	p.query.Filters = append(p.query.Filters, Filter{Name: name, Value: value, Not: not})
+}
+
+// Kinds returns the kinds of senders that kind: knows.
+func Kinds() []string {
+	return []string{string(shoal.Human), string(shoal.Agent), string(shoal.System)}
+}
+
+func checkID(name, value string) error {
+	if shoal.CheckID(name, value) != nil {
+		return fmt.Errorf("has %s:%q, which is no id; name it by its id", name, value)
+	}
+	return nil
+}
+
+// date reads a date, whose day, month or year begins in UTC.
+func (p *parser) date(name, value string, not bool) {
+	if not {
+		p.err = fmt.Errorf("has -%s:, which the other one of before: and after: says", name)
+		return
+	}
+	p.dated = true
+	for _, layout := range []string{"2006-01-02", "2006-01", "2006", time.RFC3339} {
+		at, err := time.Parse(layout, value)
+		if err != nil {
+			continue
+		}
+		// Times are kept in microseconds since 1970: what is beyond that says nothing.
+		moment := shoal.At(at)
+		switch {
+		case name == "after" && moment.After(p.query.After.Time):
+			p.query.After = moment
+		case name == "before" && (p.query.Before.IsZero() || moment.Before(p.query.Before.Time)):
+			p.query.Before = moment
+		}
+		return
+	}
+	p.err = fmt.Errorf("has %s:%s, which is no date; write %s", name, value, dates)
+}
+
+// check looks at the query as a whole.
+func (p *parser) check() {
+	words := 0
+	for _, t := range p.query.Terms {
+		words += len(t.Words)
+	}
+	switch {
+	case words == 0 && len(p.query.Filters) == 0 && !p.dated:
+		p.err = fmt.Errorf("holds no word to search for, and no filter")
+	case words > maxWords:
+		p.err = fmt.Errorf("has %d words; at most %d are allowed", words, maxWords)
+	case len(p.query.Filters) > maxFilters:
+		p.err = fmt.Errorf("has %d filters; at most %d are allowed", len(p.query.Filters), maxFilters)
+	}
+}

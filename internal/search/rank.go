@@ -1,0 +1,94 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+)
+
+const (
+	// saturation and byLength are k1 and b of BM25.
+	saturation = 1.2
+	byLength   = 0.75
+	// whole is what a whole word counts beside the beginning of one.
+	whole = 2
+	// newest is what the newest message gains over the oldest, in parts of what
+	// the words give.
+	newest = 0.25
+)
+
+// Rank returns the places of texts, which come newest first, in the order of how
+// well the query fits them: by how often they hold its words beside how long they
+// are, by words rather than beginnings of words, by words that stand close
+// together, and, where that is much alike, by age. The order depends on nothing
+// but the texts and their order.
+func (m *Matcher) Rank(texts []string) []int {
+	type fit struct {
+		weights []float64 // of each term
+		length  float64
+		close   bool
+	}
+	fits := make([]fit, len(texts))
+	average := 0.0
+	for i, text := range texts {
+		m.read(text)
+		marks := m.marks(text)
+		fits[i] = fit{m.weights(), float64(len(m.spans)), m.allClose(marks)}
+		average += fits[i].length / float64(len(texts))
+	}
+	scores := make([]float64, len(texts))
+	order := make([]int, len(texts))
+	for i, f := range fits {
+		order[i] = i
+		for _, weight := range f.weights {
+			scores[i] += weight * (saturation + 1) / (weight + saturation*(1-byLength+byLength*f.length/max(average, 1)))
+		}
+		if f.close {
+			scores[i] *= 1.5
+		}
+		scores[i] *= 1 + newest*(1-float64(i)/float64(len(texts)))
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	return order
+}
+
+// weights returns how often each term stands in the text that was read.
+func (m *Matcher) weights() (weights []float64) {
+	for _, t := range m.query.Terms {
+		if t.Not {
+			continue
+		}
+		weight, exact := 0.0, Term{Words: t.Words}
+		for i := range m.spans {
+			switch {
+			case m.stands(exact, i):
+				weight += whole
+			case m.stands(t, i):
+				weight++
+			}
+		}
+		weights = append(weights, weight)
+	}
+	return weights
+}
+
+// allClose reports whether one piece of the text shows every one of several
+// terms.
+func (m *Matcher) allClose(marks []mark) bool {
+	terms := 0
+	for _, t := range m.query.Terms {
+		if !t.Not {
+			terms++
+		}
+	}
+	if terms < 2 || len(marks) == 0 {
+		return false
+	}
+	start := marks[best(marks)].from
+	var seen []int
+	for _, k := range marks {
+		if k.from >= start && k.to <= start+pieceSize-lead && !slices.Contains(seen, k.term) {
+			seen = append(seen, k.term)
+		}
+	}
+	return len(seen) == terms
+}

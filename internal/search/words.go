@@ -1,0 +1,127 @@
+package search
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// longestWord is how many bytes of a word count.
+const longestWord = 128
+
+// Words calls yield with each word of a text, as both an index and a query see
+// it, until yield returns false. The bytes from:to of the text are where it
+// stands; the word itself is yield's only until yield returns.
+func Words(text string, yield func(word []byte, from, to int) bool) {
+	w := reader{word: make([]byte, 0, longestWord+2*utf8.UTFMax), yield: yield}
+	if ascii(text) {
+		for i := range len(text) {
+			if w.take(rune(text[i]), i, i+1); w.stopped {
+				return
+			}
+		}
+		w.end()
+		return
+	}
+	var it norm.Iter
+	it.InitString(norm.NFKD, text)
+	for !it.Done() {
+		from := it.Pos()
+		piece := it.Next()
+		to := it.Pos()
+		if to <= from { // a character that comes out in several pieces
+			_, size := utf8.DecodeRuneInString(text[from:])
+			to = from + size
+		}
+		for len(piece) > 0 {
+			r, size := utf8.DecodeRune(piece)
+			piece = piece[size:]
+			if w.take(r, from, to); w.stopped {
+				return
+			}
+		}
+	}
+	w.end()
+}
+
+// reader gathers the runes of a text into words.
+type reader struct {
+	word     []byte
+	from, to int
+	yield    func(word []byte, from, to int) bool
+	stopped  bool
+}
+
+// take adds a rune that the bytes from:to of the text came out as.
+func (w *reader) take(r rune, from, to int) {
+	single := r >= utf8.RuneSelf && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || unicode.Is(unicode.So, r))
+	if single || !inWord(r) {
+		w.end()
+	}
+	switch {
+	case w.stopped:
+	case single:
+		w.word, w.from, w.to = utf8.AppendRune(w.word, r), from, to
+		w.end()
+	case inWord(r):
+		if len(w.word) == 0 && unicode.Is(unicode.Mn, r) {
+			return // a mark that stands on nothing
+		}
+		if len(w.word) == 0 {
+			w.from = from
+		}
+		w.to = to
+		w.add(r)
+	}
+}
+
+func (w *reader) add(r rune) {
+	switch {
+	case len(w.word) >= longestWord || unicode.Is(unicode.Mn, r):
+	case r < utf8.RuneSelf:
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		w.word = append(w.word, byte(r))
+	case r == 'ß' || r == 'ẞ':
+		w.word = append(w.word, "ss"...)
+	case r == 'ς':
+		w.word = utf8.AppendRune(w.word, 'σ')
+	default:
+		w.word = utf8.AppendRune(w.word, unicode.ToLower(r))
+	}
+}
+
+// end tells of the word that has been gathered, if there is one.
+func (w *reader) end() {
+	if len(w.word) > 0 && !w.stopped {
+		w.stopped = !w.yield(w.word, w.from, w.to)
+	}
+	w.word = w.word[:0]
+}
+
+// wordsOf returns the words of a text.
+func wordsOf(text string) (all []string) {
+	Words(text, func(word []byte, _, _ int) bool {
+		all = append(all, string(word))
+		return true
+	})
+	return all
+}
+
+func ascii(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func inWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}

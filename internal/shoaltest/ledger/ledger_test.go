@@ -1,0 +1,28 @@
+package ledger_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/ledger"
+)
+
+func TestLedger(t *testing.T) {
+	l := ledger.New(t, 0)
+	for body, want := range map[string]int{`{"key":"job 1","step":"pay"}`: http.StatusOK, `pay`: http.StatusBadRequest} {
+		for range 2 {
+			res, err := http.Post(l.URL, "application/json", strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode != want {
+				t.Errorf("%s is answered with %d, want %d", body, res.StatusCode, want)
+			}
+		}
+	}
+	if n, other := l.Of("job 1", "pay"), l.Of("job", "1 pay"); n != 2 || other != 0 {
+		t.Errorf("it was done %d times, want 2; something else %d times", n, other)
+	}
+}

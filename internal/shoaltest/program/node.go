@@ -1,0 +1,91 @@
+// Package program holds the programs that tests start: shoal, built from its
+// sources, and what others wrote for Node, which `make setup` installs.
+//
+//	code, err := program.WithShoal(func(built *program.Shoal) int { shoal = built; return m.Run() })
+//	server := exec.Command(shoal.Path(), "serve")
+//	stop, err := program.Serve("model.mjs", &said)
+//	client := exec.Command(program.Node(t), program.Installed(t, inspector))
+package program
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Node returns the path of the Node that test/node has, at least 22.19, for
+// programs that the machine's own may be too old for. It fails the test where it
+// is not installed.
+func Node(t testing.TB) string {
+	t.Helper()
+	return Installed(t, "test/node/node_modules/.bin/node")
+}
+
+// Installed returns the absolute path of a file of this repository that `make
+// setup` installs, by its path below the root. It fails the test where there is
+// none.
+func Installed(t testing.TB, name string) string {
+	t.Helper()
+	root, err := repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(root, filepath.FromSlash(name))
+	if _, err := os.Stat(file); err != nil {
+		t.Fatalf("%v; delete the node_modules on that path, if there is one, and run `make setup`", err)
+	}
+	return file
+}
+
+// repository returns the root of the repository in which the test runs.
+func repository() (string, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			return root, nil
+		}
+		if filepath.Dir(root) == root {
+			return "", errors.New("the test does not run inside the repository")
+		}
+		root = filepath.Dir(root)
+	}
+}
+
+// Serve starts a server that is a script for the machine's Node, and puts into said
+// what its first line says, in JSON: where it is. Its errors go to those of the
+// test. It ends when its input does, which is what stop brings about and waits for.
+func Serve(script string, said any) (stop func() error, err error) {
+	if _, err := exec.LookPath("node"); err != nil {
+		return nil, fmt.Errorf("%w; run `make setup`", err)
+	}
+	server := exec.Command("node", script)
+	server.Stderr = os.Stderr
+	alive, err := server.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := server.Start(); err != nil {
+		return nil, err
+	}
+	stop = func() error { return errors.Join(alive.Close(), server.Wait()) }
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, said)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s said %q: %w", script, line, err), stop())
+	}
+	return stop, nil
+}

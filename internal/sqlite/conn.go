@@ -1,0 +1,136 @@
+package sqlite
+
+import (
+	"errors"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Conn is an open database.
+type Conn struct {
+	tls *libc.TLS
+	db  uintptr
+	// out is where SQLite writes the two pointers that it answers with at most.
+	out uintptr
+}
+
+const pointerSize = int(unsafe.Sizeof(uintptr(0)))
+
+// Open opens the database in the file path, which it takes literally, and makes the
+// file if it is missing. The error is an [*Error].
+func Open(path string) (*Conn, error) {
+	c := &Conn{tls: libc.NewTLS()}
+	c.out = libc.Xcalloc(c.tls, 2, libc.Tsize_t(pointerSize))
+	name, err := libc.CString(path)
+	if err != nil || c.out == 0 {
+		c.release()
+		return nil, &Error{Code: NoMem, Message: "out of memory"}
+	}
+	defer libc.Xfree(c.tls, name)
+	const flags = sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE | sqlite3.SQLITE_OPEN_NOMUTEX | sqlite3.SQLITE_OPEN_EXRESCODE
+	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, c.out, flags, 0)
+	c.db = c.answer(0)
+	if rc != sqlite3.SQLITE_OK {
+		err := c.failure(rc)
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// Close ends the connection, and with it a transaction under way. All statements
+// must have been closed: Busy says that one is not.
+func (c *Conn) Close() error {
+	if rc := sqlite3.Xsqlite3_close(c.tls, c.db); rc != sqlite3.SQLITE_OK {
+		return c.failure(rc)
+	}
+	c.release()
+	return nil
+}
+
+func (c *Conn) release() {
+	libc.Xfree(c.tls, c.out)
+	c.tls.Close()
+}
+
+// Run runs statements that take no arguments, one behind the other and each to its
+// end; what they answer is dropped. The first that fails ends it.
+func (c *Conn) Run(script string) error {
+	text, err := libc.CString(script)
+	if err != nil {
+		return &Error{Code: NoMem, Message: "out of memory"}
+	}
+	defer libc.Xfree(c.tls, text)
+	for at, end := text, text+uintptr(len(script)); at < end; {
+		s, rest, err := c.prepare(at)
+		if err != nil {
+			return err
+		}
+		at = rest
+		if s == nil {
+			continue // a comment, or nothing
+		}
+		for more := true; more; {
+			if more, err = s.Step(); err != nil {
+				s.Close()
+				return err
+			}
+		}
+		s.Close()
+	}
+	return nil
+}
+
+// Prepare makes a statement of a text that holds exactly one.
+func (c *Conn) Prepare(query string) (*Stmt, error) {
+	text, err := libc.CString(query)
+	if err != nil {
+		return nil, &Error{Code: NoMem, Message: "out of memory"}
+	}
+	defer libc.Xfree(c.tls, text)
+	s, rest, err := c.prepare(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case s == nil:
+		return nil, &Error{Code: Misuse, Message: "there is no statement in the text"}
+	case rest != text+uintptr(len(query)):
+		s.Close()
+		return nil, &Error{Code: Misuse, Message: "there is something behind the statement"}
+	}
+	return s, nil
+}
+
+// prepare makes a statement of the first one in a text, nil if there is none, and
+// returns where the text goes on.
+func (c *Conn) prepare(text uintptr) (s *Stmt, rest uintptr, err error) {
+	rest = c.out + uintptr(pointerSize)
+	if rc := sqlite3.Xsqlite3_prepare_v2(c.tls, c.db, text, -1, c.out, rest); rc != sqlite3.SQLITE_OK {
+		return nil, 0, c.failure(rc)
+	}
+	handle, rest := c.answer(0), c.answer(1)
+	if handle == 0 {
+		return nil, rest, nil
+	}
+	s = &Stmt{c: c, handle: handle}
+	if err := s.learn(); err != nil {
+		s.Close()
+		return nil, 0, err
+	}
+	return s, rest, nil
+}
+
+// answer is the pointer that SQLite has written as its first or second one.
+func (c *Conn) answer(i int) uintptr {
+	return *(*uintptr)(unsafe.Pointer(unsafe.SliceData(memory(c.out+uintptr(i*pointerSize), pointerSize)))) //nolint:gosec // calloc aligns it
+}
+
+// Changes is how many rows the last INSERT, UPDATE or DELETE has changed.
+func (c *Conn) Changes() int64 { return sqlite3.Xsqlite3_changes64(c.tls, c.db) }
+
+// memory is n bytes of SQLite's at p, which is not 0. They are no part of the heap
+// that Go collects, so the way around the rule about uintptr is safe.
+func memory(p uintptr, n int) []byte {
+	return unsafe.Slice(*(**byte)(unsafe.Pointer(&p)), n) //nolint:gosec // see above
+}

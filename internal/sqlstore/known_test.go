@@ -1,0 +1,181 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// look is what a post looks at, and what it leads to.
+type look struct {
+	Session           shoal.SessionStatus
+	Space             string
+	LastSeq           int64
+	Ann, Cid          bool
+	Among             []shoal.EntityID
+	Hosted            []shoal.EntityID
+	EventEnd, BobsEnd int64
+}
+
+// lookAt takes the look in a transaction.
+func lookAt(tx hub.Tx) (l look, err error) {
+	session, err := tx.Session("default")
+	if err != nil {
+		return l, err
+	}
+	space, err := tx.LockSpace("default", "shop")
+	if err != nil {
+		return l, err
+	}
+	l.Session, l.Space, l.LastSeq = session.Status, space.Name, space.LastSeq
+	failed := make([]error, 6)
+	l.Ann, failed[0] = tx.IsMember("default", "shop", "ann")
+	l.Cid, failed[1] = tx.IsMember("default", "shop", "cid")
+	l.Among, failed[2] = tx.MembersAmong("default", "shop", []shoal.EntityID{"bob", "cid", "zoe"})
+	l.Hosted, failed[3] = tx.HostedMembers("default", "shop")
+	l.EventEnd, failed[4] = tx.EventEnd("default")
+	l.BobsEnd, failed[5] = tx.InboxEnd("default", "bob")
+	slices.Sort(l.Among)
+	return l, errors.Join(failed...)
+}
+
+// changes are all that may change what a post looks at.
+var changes = []struct {
+	what string
+	do   func(hub.Tx) error
+}{
+	{"a post", func(tx hub.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
+	{"another post", func(tx hub.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
+	{"an event", func(tx hub.Tx) error {
+		_, err := tx.AppendEvent(hub.StoredEvent{Session: "default", Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte("{}")})
+		return err
+	}},
+	{"a new name", func(tx hub.Tx) error {
+		s, err := tx.Space("default", "shop")
+		if err != nil {
+			return err
+		}
+		s.Name += "!"
+		return tx.UpdateSpace(s)
+	}},
+	{"a new entity", func(tx hub.Tx) error {
+		return tx.InsertEntity(shoal.Entity{SessionID: "default", ID: "cid", Kind: shoal.Agent, Name: "cid", CreatedAt: shoal.Now()})
+	}},
+	{"somebody joins", func(tx hub.Tx) error { return tx.InsertMember("default", "shop", "cid", shoal.Now()) }},
+	{"a member is hosted", func(tx hub.Tx) error {
+		return tx.PutHostedAgent(hub.StoredAgent{HostedAgent: shoal.HostedAgent{SessionID: "default", ID: "cid", Version: 1, Config: []byte("{}"), CreatedAt: shoal.Now()}})
+	}},
+	{"all is read", func(tx hub.Tx) error { return tx.Acknowledge("default", "bob", hub.InboxFilter{}, 99) }},
+	{"a post to who has read", func(tx hub.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
+	{"a space is read", func(tx hub.Tx) error { return tx.AcknowledgeSpace("default", "shop", "bob", 99) }},
+	{"events are trimmed", func(tx hub.Tx) error { return tx.TrimEvents("default", "shop", 1) }},
+	{"a member is hosted no more", func(tx hub.Tx) error { return tx.DeleteHostedAgent("default", "cid") }},
+	{"somebody leaves", func(tx hub.Tx) error { return tx.DeleteMember("default", "shop", "bob") }},
+	{"somebody comes back", func(tx hub.Tx) error { return tx.InsertMember("default", "shop", "bob", shoal.Now()) }},
+	{"a post to who is back", func(tx hub.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
+	{"somebody is deleted", func(tx hub.Tx) error { return tx.DeleteEntity("default", "cid", shoal.Now()) }},
+	{"the session is closed", func(tx hub.Tx) error { return tx.CloseSession("default", shoal.Now()) }},
+}
+
+// What the writer remembers is what the database holds: after every change, by
+// itself or by another process, and after every change that was undone.
+func TestTheWriterKnowsWhatIsStored(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		s, other := open(t, url), open(t, url)
+		settle(t, s)
+		check := func(what string) (l look) {
+			t.Helper()
+			var stored look
+			update(t, s, func(tx hub.Tx) (err error) { l, err = lookAt(tx); return err })
+			if err := s.View(context.Background(), func(tx hub.Tx) (err error) { stored, err = lookAt(tx); return err }); err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprint(l) != fmt.Sprint(stored) {
+				t.Errorf("%s: the writer knows %+v, stored is %+v", what, l, stored)
+			}
+			return l
+		}
+		for i, c := range changes {
+			before := check("before " + c.what)
+			err := s.Update(context.Background(), func(tx hub.Tx) error {
+				if err := c.do(tx); err != nil {
+					return err
+				}
+				if _, err := lookAt(tx); err != nil {
+					return err
+				}
+				return errOfTheCaller
+			})
+			if !errors.Is(err, errOfTheCaller) {
+				t.Fatalf("%s: %v", c.what, err)
+			}
+			if after := check(c.what + ", undone"); fmt.Sprint(after) != fmt.Sprint(before) {
+				t.Errorf("%s left %+v of what it undid, before was %+v", c.what, after, before)
+			}
+			update(t, []hub.Store{s, other}[i%2], c.do)
+			check(c.what)
+		}
+		if l := check("in the end"); l.LastSeq != 4 || l.EventEnd != 5 || l.BobsEnd != 4 || l.Session != shoal.SessionShut || l.Space != "shop!" {
+			t.Errorf("in the end there is %+v", l)
+		}
+	})
+}
+
+var errOfTheCaller = errors.New("the caller's own error")
+
+// An update that fails beside others is undone for the others, too, in what is
+// remembered.
+func TestTheWriterForgetsWhatABatchUndoes(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		settle(t, s)
+		for round := range 3 {
+			release := held(t, s)
+			failed := make(chan error, 30)
+			for i := range cap(failed) {
+				go func() {
+					failed <- s.Update(context.Background(), func(tx hub.Tx) error {
+						if err := post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x"); err != nil || i%3 > 0 {
+							return err
+						}
+						return errOfTheCaller
+					})
+				}()
+			}
+			await(s, cap(failed))
+			release()
+			refused := 0
+			for range cap(failed) {
+				switch err := <-failed; {
+				case errors.Is(err, errOfTheCaller):
+					refused++
+				case err != nil:
+					t.Fatal(err)
+				}
+			}
+			if n := len(stored(t, s)); n != (round+1)*20 || refused != 10 {
+				t.Errorf("%d messages are stored and %d were refused in round %d", n, refused, round)
+			}
+		}
+	})
+}
+
+// Whatever changes a table that is remembered is recognised by its text.
+func TestStatementsThatChangeWhatIsKnown(t *testing.T) {
+	for text, want := range map[string]bool{
+		"INSERT INTO members (a) VALUES (1)": true, "UPDATE spaces SET a = 1": true, "DELETE FROM inboxes WHERE a = 1": true,
+		"\n\tDELETE FROM sessions": true, "INSERT INTO events(a) VALUES (1)": true,
+		"SELECT 1 FROM members": false, "INSERT INTO messages (a) SELECT a FROM spaces": false, "DELETE FROM inbox WHERE a = 1": false,
+		"UPDATE event_floors SET a = 1": false, "BEGIN IMMEDIATE": false,
+	} {
+		if got := sqlstore.ChangesKnown(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}

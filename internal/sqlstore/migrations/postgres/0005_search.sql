@@ -1,0 +1,23 @@
+-- The index of the search, made anew from the messages. It is kept for blocks of
+-- 4096 messages: docs are the numbers of messages in their block, each two
+-- characters of base64. A word may also be what a filter asks for, such as
+-- from:ann, or stand for two words that follow each other. The index may say too
+-- much, never too little: what it proposes is compared with the message.
+DROP TABLE search;
+CREATE TABLE search_blocks (
+  session_id TEXT COLLATE "C" NOT NULL,
+  block      BIGINT           NOT NULL,
+  first_at   BIGINT           NOT NULL,
+  last_at    BIGINT           NOT NULL,
+  docs       TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (session_id, block)
+);
+CREATE TABLE search_words (
+  session_id TEXT COLLATE "C" NOT NULL,
+  block      BIGINT           NOT NULL,
+  word       TEXT COLLATE "C" NOT NULL,
+  docs       TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (session_id, block, word)
+);
+DELETE FROM late;
+UPDATE store SET indexed = 0;

@@ -1,0 +1,298 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// recordTable says where the records of a type are kept.
+type recordTable struct {
+	table string
+	// columns are those of the type's fields, in their order.
+	columns []string
+	// order is that of the export.
+	order string
+	// scan is the column of that order where no index has it for a session: then the
+	// table is read from the session's first row to its last.
+	scan string
+	// fixed are columns that an export does not have, and their values.
+	fixed [][2]string
+	// from replaces what is selected from and put replaces the insert, where one
+	// table is not enough.
+	from, put string
+}
+
+// recordTables are the tables of [hub.RecordTypes] but the session's.
+var recordTables = map[string]recordTable{
+	"entity": {
+		table: "entities", order: "id",
+		columns: []string{"id", "kind", "name", "description", "external_id", "metadata", "created_at", "last_seen_at", "deleted_at", "hosted_version"},
+	},
+	"agent": {
+		table: "hosted_agents", order: "agent_id, version",
+		columns: []string{"agent_id", "version", "hash", "config", "created_at", "on_new_message", "settle_ms", "max_steps"},
+	},
+	"space": {
+		table: "spaces", order: "id",
+		columns: []string{"id", "name", "status", "summary", "admin_agent_id", "show_reasoning", "metadata", "last_seq", "created_at", "closed_at"},
+		// The messages tell the last seq.
+		from: `(SELECT s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, s.created_at, s.closed_at, ` + lastSeqOfSpace + ` AS last_seq
+		        FROM spaces AS s WHERE s.session_id = $1) AS shown`,
+	},
+	"member": {table: "members", order: "space_id, place", columns: []string{"space_id", "entity_id", "place", "joined_at"}},
+	"file": {
+		table: "files", order: "id",
+		columns: []string{"id", "name", "media_type", "size", "url", "by_entity", "at", "data"},
+	},
+	"fileInSpace": {table: "file_spaces", order: "file_id, space_id", columns: []string{"file_id", "space_id"}},
+	"renderer":    {table: "renderers", order: "name, version", columns: []string{"name", "version", "hash", "size", "created_at", "page"}},
+	"run": {
+		table: "runs", order: "number",
+		columns: []string{
+			"id", "agent_id", "status", "trigger_data", "cause_root", "depth", "linked", "steps", "max_steps", "usage", "error", "created_at",
+			"started_at", "ended_at", "version", "space_id", "requester", "awake", "not_before", "cancel", "generation", "conversation", "began", "ended",
+			"turn", "revision",
+		},
+		fixed: [][2]string{{"owner", "''"}},
+	},
+	"runInSpace": {
+		table: "run_spaces", order: "r.number, w.space_id", columns: []string{"r.id", "w.space_id"},
+		from: "runs AS r CROSS JOIN run_spaces AS w WHERE w.number = r.number AND r.session_id = $1",
+		put: `INSERT INTO run_spaces (session_id, space_id, number)
+		      SELECT r.session_id, $3, r.number FROM runs AS r WHERE r.session_id = $1 AND r.id = $2 ON CONFLICT DO NOTHING`,
+	},
+	"message": {
+		table: "messages", order: "doc", scan: "doc",
+		columns: []string{
+			"space_id", "seq", "id", "entity_id", "run_id", "status", "mentions", "dropped_mentions", "created_at", "updated_at", "parts", "state",
+		},
+	},
+	"cause": {table: "message_causes", order: "message_id", columns: []string{"message_id", "root", "depth", "linked"}},
+	"inbox": {
+		table: "inboxes", order: "entity_id", columns: []string{"entity_id", "last_place"},
+		// The entries tell the last place, unless it is written down.
+		from: `(SELECT ends.entity_id, CASE WHEN ends.entry > ends.written THEN ends.entry ELSE ends.written END AS last_place FROM (
+		          SELECT who.entity_id, COALESCE(` + lastEntry + `, 0) AS entry, COALESCE(` + lastWritten + `, 0) AS written
+		          FROM (SELECT session_id, id AS entity_id FROM entities WHERE session_id = $1) AS who) AS ends) AS inboxes_shown WHERE last_place > 0`,
+	},
+	"inboxEntry": {table: "inbox", order: "entity_id, place", columns: []string{"entity_id", "place", "space_id", "seq", "reason", "delivery"}},
+	"step": {
+		table: "run_steps", order: "run_id, place",
+		columns: []string{"run_id", "place", "done", "started_at", "ended_at", "step", "data"},
+	},
+	"modelText":    {table: "model_texts", order: "hash", columns: []string{"hash", "body"}},
+	"modelRequest": {table: "run_requests", order: "run_id, place", columns: []string{"run_id", "place", "model", "system", "tools", "messages"}},
+	"conversation": {table: "conversations", order: "id", columns: []string{"id", "agent_id", "clock", "data"}},
+	"pendingAction": {
+		table: "pending_actions", order: "number", scan: "number",
+		columns: []string{
+			"id", "kind", "run_id", "agent_id", "space_id", "message_id", "part_id", "tool_call_id", "tool_name", "args", "question", "options",
+			"result_schema", "status", "expires_at", "created_at", "answered_by", "answered_at", "request", "hash", "requester", "target", "policy",
+			"votes", "reply", "reply_space", "due", "answer", "answer_hash", "taken",
+		},
+	},
+	"plan": {
+		table: "plans", order: "id",
+		columns: []string{
+			"id", "agent_id", "name", "description", "instruction", "cron", "time_zone", "scheduled_at", "status", "next_run_at", "last_run_at",
+			"last_run_id", "created_at",
+		},
+	},
+	"goal": {
+		table: "goals", order: "agent_id, place",
+		columns: []string{"agent_id", "id", "place", "description", "priority", "is_long_term", "is_completed", "created_at", "updated_at"},
+	},
+	"memory": {
+		table: "memories", order: "agent_id, place",
+		columns: []string{"agent_id", "id", "place", "topic", "content", "metadata", "created_at", "updated_at"},
+	},
+	"usage": {
+		table: "usage", order: "run_id, step",
+		columns: []string{"run_id", "step", "agent_id", "model", "at", "day", "input", "cached_input", "output", "reasoning", "cost"},
+	},
+}
+
+// Columns whose field is made of them in a way of its own.
+const (
+	partsColumn   = "parts" // with part_id and text, see encodeParts
+	triggerColumn = "trigger_data"
+)
+
+// stored are the columns of a field.
+func stored(column string) []string {
+	if column == partsColumn {
+		return []string{"part_id", "text", partsColumn}
+	}
+	return []string{column}
+}
+
+// stretched are all columns of the type's fields.
+func (t recordTable) stretched() (all []string) {
+	for _, column := range t.columns {
+		all = append(all, stored(column)...)
+	}
+	return all
+}
+
+func (t recordTable) selects(d *dialect) string {
+	from := t.from
+	if from == "" {
+		from = t.table + " WHERE session_id = $1"
+	}
+	if t.scan != "" {
+		from = fmt.Sprintf("%[1]s%[2]s WHERE session_id = $1 AND %[3]s BETWEEN (SELECT MIN(%[3]s) FROM %[1]s WHERE session_id = $1)"+
+			" AND (SELECT MAX(%[3]s) FROM %[1]s WHERE session_id = $1)", t.table, d.inOrder, t.scan)
+	}
+	return "SELECT " + strings.Join(t.stretched(), ", ") + " FROM " + from + " ORDER BY " + t.order
+}
+
+func (t recordTable) inserts() string {
+	if t.put != "" {
+		return t.put
+	}
+	columns := append([]string{"session_id"}, t.stretched()...)
+	values := make([]string, len(columns))
+	for i := range columns {
+		values[i] = "$" + strconv.Itoa(i+1)
+	}
+	for _, f := range t.fixed {
+		columns, values = append(columns, f[0]), append(values, f[1])
+	}
+	return "INSERT INTO " + t.table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(values, ", ") + ") ON CONFLICT DO NOTHING"
+}
+
+// EachRecord implements [hub.RecordTx]. The time that a transaction may take counts
+// anew with every few records.
+func (t tx) EachRecord(session shoal.SessionID, of *hub.RecordType, fn func(values []any) error) error {
+	table := recordTables[of.Name]
+	goesOn, done := t.c.last()
+	defer done()
+	r, err := t.c.query(table.selects(t.c.dialect), session)
+	if err != nil {
+		return err
+	}
+	defer r.close() //nolint:errcheck // as in list
+	values := make([]any, len(of.Fields))
+	for n := 1; r.next(); n++ {
+		column := 0
+		for i, f := range of.Fields {
+			values[i] = r.value(column, f, table.columns[i])
+			column += len(stored(table.columns[i]))
+		}
+		if t.c.failed != nil {
+			return t.c.failed
+		}
+		if err := fn(values); err != nil {
+			return err
+		}
+		if n%256 == 0 {
+			goesOn()
+		}
+	}
+	return r.close()
+}
+
+// value reads a field from column i on.
+func (r *rows) value(i int, f hub.RecordField, column string) any {
+	switch {
+	case column == partsColumn:
+		text, err := encodeJSONParts(r.partsOf(r.text(i), r.text(i+1), r.text(i+2)))
+		if err != nil {
+			_ = r.c.fail(r.query, err)
+		}
+		return json.RawMessage(text)
+	case column == triggerColumn:
+		text, err := encode(r.trigger(i))
+		if err != nil {
+			_ = r.c.fail(r.query, err)
+		}
+		return json.RawMessage(text)
+	case f.Kind == hub.RecordIDs:
+		return decodeIDs(r.text(i))
+	case r.null(i):
+		return nil
+	}
+	switch f.Kind {
+	case hub.RecordInt:
+		return r.int(i)
+	case hub.RecordReal:
+		return r.float(i)
+	case hub.RecordBool:
+		return r.bool(i)
+	case hub.RecordTime:
+		return r.time(i)
+	case hub.RecordJSON:
+		return r.json(i)
+	case hub.RecordBytes:
+		return r.bytes(i)
+	default:
+		return r.text(i)
+	}
+}
+
+// InsertRecord implements [hub.RecordTx].
+func (t tx) InsertRecord(session shoal.SessionID, of *hub.RecordType, values []any) error {
+	table := recordTables[of.Name]
+	args := []any{session}
+	for i, column := range table.columns {
+		switch v := values[i].(type) {
+		case []shoal.EntityID:
+			args = append(args, encodeIDs(v))
+		case json.RawMessage:
+			columns, err := jsonColumns(column, v)
+			if err != nil {
+				return err
+			}
+			args = append(args, columns...)
+		default:
+			args = append(args, v)
+		}
+	}
+	n, err := t.c.exec(table.inserts(), args...)
+	if err == nil && n == 0 {
+		err = taken("InsertRecord", "The session has this %s already.", of.Name)
+	}
+	if of.Name == "message" {
+		t.c.posted = true
+	}
+	return err
+}
+
+// jsonColumns are the values of the columns of a field with JSON.
+func jsonColumns(column string, raw json.RawMessage) ([]any, error) {
+	switch column {
+	case partsColumn:
+		var parts []shoal.Part
+		if err := json.Unmarshal(raw, &parts); err != nil {
+			return nil, err
+		}
+		id, text, all, err := encodeParts(parts)
+		return []any{id, text, all}, err
+	case triggerColumn:
+		var trigger shoal.Trigger
+		if err := json.Unmarshal(raw, &trigger); err != nil {
+			return nil, err
+		}
+		text, err := encodeTrigger(trigger)
+		return []any{text}, err
+	}
+	return []any{string(raw)}, nil
+}
+
+// HasRecord implements [hub.RecordTx].
+func (t tx) HasRecord(session shoal.SessionID, of *hub.RecordType, key []any) (bool, error) {
+	table := recordTables[of.Name]
+	var b clauses
+	b.add("SELECT 1 FROM "+table.table+" WHERE session_id = ?", session)
+	for i, name := range of.Key {
+		at := slices.IndexFunc(of.Fields, func(f hub.RecordField) bool { return f.Name == name })
+		b.add(fmt.Sprintf(" AND %s = ?", table.columns[at]), key[i])
+	}
+	return exists(t.c, b.text.String(), b.args...)
+}
