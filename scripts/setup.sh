@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go and the machine lacks: PostgreSQL's
 # server programs, a C compiler for the race detector, Node for the tests with
-# foreign clients, a browser for the console's. Does nothing, quickly, where all of it is there.
+# foreign clients, a browser for the console's, the shells that complete, what reads
+# units of systemd, strace and mkfs.ext4 for the fault rig. Does nothing, quickly, where all of it is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -24,12 +25,20 @@ has_browser() {
 	[[ -n ${CHROMIUM:-} ]] || command -v chromium chromium-browser google-chrome >/dev/null
 }
 
+has_shells() {
+	{ command -v bash && command -v zsh && command -v fish; } >/dev/null
+}
+
 # lacking lists the Debian packages that would fill the gaps.
 lacking() {
 	has_postgres || echo postgresql
 	has_compiler || printf '%s\n' gcc libc6-dev
 	has_node || printf '%s\n' nodejs npm
+	has_shells || printf '%s\n' bash zsh fish
+	command -v systemd-analyze >/dev/null || echo systemd
 	has_browser || printf '%s\n' chromium fonts-dejavu-core
+	command -v strace >/dev/null || echo strace
+	[[ -x /usr/sbin/mkfs.ext4 ]] || command -v mkfs.ext4 >/dev/null || echo e2fsprogs
 }
 
 mapfile -t packages < <(lacking)
@@ -40,7 +49,7 @@ if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
 	{
 		echo "The tests need what these Debian packages hold: ${packages[*]}. Install them with"
 		echo "  sudo sh -c 'apt-get update && ${install[*]}'"
-		echo "or, on another system, the programs by its own means, on PATH: initdb, a C compiler, node and npm, chromium."
+		echo "or, on another system, the programs by its own means, on PATH: initdb, a C compiler, node and npm, chromium, bash, zsh, fish, systemd-analyze."
 	} >&2
 	exit 1
 fi

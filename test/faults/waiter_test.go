@@ -1,10 +1,11 @@
-package crash
+package faults
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -14,19 +15,27 @@ import (
 type waiter struct {
 	speaker
 	*inbox
-	dice  *rand.Rand
-	clock func() time.Duration
+	dice    *rand.Rand
+	clock   func() time.Duration
+	answers *atomic.Int64 // of everybody
+	lasts   time.Duration // of each wait
 
 	cursors map[int]string // by wait
 	newest  int            // the wait that gave the newest cursor, -1 before
 	sticky  bool           // an answered wait has acknowledged explicitly
+	met     int            // the life of the server that it came to last
 	wrong   []string
 }
 
+// waitFor is how long a wait lasts: longer than most lives, and nobody minds to wait
+// so long when a lane ends.
+const waitFor = 2500 * time.Millisecond
+
 // run waits until the server is gone.
 func (w *waiter) run(ctx context.Context, life int) {
-	for first := true; ctx.Err() == nil; first = false {
-		_, err := w.once(ctx, life, w.chooseAck(first), 5000)
+	first := life != w.met // a server that goes on remembers what it handed out
+	for w.met = life; ctx.Err() == nil; first = false {
+		_, err := w.once(ctx, life, w.chooseAck(first), w.lasts.Milliseconds())
 		if errors.Is(err, errUnknown) && !errors.Is(err, errGone) && pause(ctx, think) {
 			continue // the server is there, but did not manage
 		}
@@ -65,7 +74,7 @@ func (w *waiter) once(ctx context.Context, life, ack int, timeoutMs int64) (bool
 		ask.ack = w.cursors[ack]
 	}
 	result, err := w.wait(ctx, ask)
-	call.answered = err == nil
+	call.answered, call.ended = err == nil, w.clock()
 	for _, item := range result.Items {
 		for _, m := range item.Messages {
 			call.batch = append(call.batch, delivered{see(m.Message), m.Delivery})
@@ -78,6 +87,7 @@ func (w *waiter) once(ctx context.Context, life, ack int, timeoutMs int64) (bool
 		}
 		return false, err
 	}
+	w.answers.Add(1)
 	w.sticky = w.sticky || ack >= 0
 	if result.Cursor != nil {
 		w.newest = len(w.waits) - 1

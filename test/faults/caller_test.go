@@ -1,4 +1,4 @@
-package crash
+package faults
 
 import (
 	"bytes"
@@ -33,12 +33,15 @@ type caller struct {
 }
 
 // exchange sends JSON and returns the answer's body. It is errUnknown when there
-// was no answer, or one that says that the server did not manage.
+// was no answer, or one that says that the server did not manage. The end of ctx
+// does not cut it off: only the server does.
 func (c *caller) exchange(ctx context.Context, path string, header map[string]string, body any) ([]byte, http.Header, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, nil, err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+path, bytes.NewReader(text))
 	if err != nil {
 		return nil, nil, err
@@ -57,7 +60,7 @@ func (c *caller) exchange(ctx context.Context, path string, header map[string]st
 	switch {
 	case err != nil:
 		return nil, nil, errGone
-	case res.StatusCode >= http.StatusInternalServerError:
+	case res.StatusCode >= http.StatusInternalServerError, res.StatusCode == http.StatusTooManyRequests:
 		return nil, nil, fmt.Errorf("%w: %s", errUnknown, answer)
 	case res.StatusCode >= http.StatusMultipleChoices:
 		return nil, nil, fmt.Errorf("%s was refused with %d %s", path, res.StatusCode, answer)
@@ -157,7 +160,8 @@ func (s mcpSpeaker) tool(ctx context.Context, name string, args map[string]any, 
 	}
 	if got.Result.IsError && len(got.Result.Content) > 0 {
 		text := got.Result.Content[0].Text
-		if kind, _, _ := strings.Cut(text, ":"); kind == string(shoal.Busy) || kind == string(shoal.Internal) {
+		switch kind, _, _ := strings.Cut(text, ":"); shoal.Kind(kind) {
+		case shoal.Busy, shoal.Internal, shoal.StorageFull, shoal.RateLimited:
 			return fmt.Errorf("%w: %s", errUnknown, text)
 		}
 	}

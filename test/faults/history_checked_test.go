@@ -1,4 +1,4 @@
-package crash
+package faults
 
 import (
 	"fmt"
@@ -153,6 +153,11 @@ func TestCheckFindsWhatIsPlanted(t *testing.T) {
 		}, "not delivered: bea never got msg_4"},
 		{"a wait sleeps over what is there", func(h *history) {
 			*explicit(h, 3) = batch(2, 2, 50, 0)
+		}, "not delivered: wait 3 of bea answered with nothing"},
+		{"a wait sleeps beside a message", func(h *history) {
+			w := explicit(h, 3)
+			*w = batch(2, 2, 42, 0)
+			w.ended = 45 + 2*wakeLimit
 		}, "not delivered: wait 3 of bea answered with nothing"},
 		{"a message overtakes another in the inbox", func(h *history) {
 			*explicit(h, 0) = batch(1, -1, 11, 1, 2, 1)

@@ -1,4 +1,4 @@
-package crash
+package faults
 
 import (
 	"slices"
@@ -96,7 +96,7 @@ func (c *inboxCheck) receive(i int) {
 			c.fault("redelivered after ack: %s got %s seq %d of %s again in wait %d, first in %d", c.owner, m.ID, m.Seq, m.SpaceID, i, e.first)
 		}
 		least := e.number
-		if c.waits[e.last].life == c.waits[i].life {
+		if c.waits[e.last].life == c.waits[i].life && !c.uncounted {
 			least++ // only the count of a delivery in flight may die with the server
 		}
 		if most := e.number + i - e.last; m.delivery < least || m.delivery > most {
@@ -123,7 +123,7 @@ func (c *inboxCheck) fresh(i int, m delivered) {
 
 // missing looks at what wait i should have answered and did not: everything
 // that was delivered and not acknowledged, and, if it answered with nothing,
-// everything that was there when it began.
+// everything that was there when it began, or came long before it ended.
 func (c *inboxCheck) missing(i int) {
 	got := map[shoal.MessageID]bool{}
 	for _, m := range c.waits[i].batch {
@@ -151,7 +151,8 @@ func (c *inboxCheck) missing(i int) {
 	if len(got) > 0 {
 		return
 	}
-	for len(c.due) > 0 && c.due[0].acked > 0 && c.due[0].acked < c.waits[i].sent {
+	there := max(c.waits[i].sent, c.waits[i].ended-wakeLimit)
+	for len(c.due) > 0 && c.due[0].acked > 0 && c.due[0].acked < there {
 		if m := c.due[0].answers[0]; c.entries[m.ID] == nil {
 			c.fault("not delivered: wait %d of %s answered with nothing, though %s was there", i, c.owner, m.ID)
 		}

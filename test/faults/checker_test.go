@@ -1,4 +1,4 @@
-package crash
+package faults
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -51,8 +50,7 @@ func (c *checker) timelines() {
 				c.fault("doubled: the id %s names two messages", m.ID)
 			}
 			c.byID[m.ID] = m
-			key, _, _ := strings.Cut(m.Text(), " ")
-			c.byKey[key] = append(c.byKey[key], m)
+			c.byKey[keyOf(m)] = append(c.byKey[keyOf(m)], m)
 		}
 	}
 }
@@ -107,7 +105,7 @@ func (c *checker) order(space shoal.SpaceID) {
 	}
 	earliest, whose := time.Duration(math.MaxInt64), ""
 	for _, m := range slices.Backward(c.timeline[space]) {
-		key, _, _ := strings.Cut(m.Text(), " ")
+		key := keyOf(m)
 		p := fate[key]
 		if p == nil {
 			continue

@@ -1,4 +1,4 @@
-package crash
+package faults
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -22,8 +23,8 @@ type writer struct {
 	busy chan<- struct{} // is told of every first answer; has room for one
 
 	posts   []*post
-	open    []*post // whose outcome is unknown
-	acks    int     // first answers in this life of the server
+	open    []*post       // whose outcome is unknown
+	answers *atomic.Int64 // of everybody
 	replays int
 	cut     int // tries without an answer
 	wrong   []string
@@ -40,7 +41,6 @@ const think = 3 * time.Millisecond
 // run first finds out about what is unknown, then repeats some of what is long
 // answered, and then posts new messages, until the server is gone.
 func (w *writer) run(ctx context.Context) {
-	w.acks = 0
 	if !w.resolve(ctx) || !w.replay(ctx) {
 		return
 	}
@@ -95,13 +95,13 @@ func (w *writer) try(ctx context.Context, p *post) bool {
 		case err == nil:
 			if p.acked == 0 {
 				p.acked = w.clock()
-				w.acks++
 				select {
 				case w.busy <- struct{}{}:
 				default:
 				}
 			}
 			p.answers = append(p.answers, see(m))
+			w.answers.Add(1)
 			return true
 		case errors.Is(err, errGone):
 			w.cut++

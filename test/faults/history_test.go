@@ -1,7 +1,8 @@
-package crash
+package faults
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -14,9 +15,13 @@ type history struct {
 	timeline map[shoal.SpaceID][]seen
 	inboxes  []*inbox
 	streams  []*stream
+	looks    []look
 	// final says that the clients have come to rest: nothing is unknown but what
 	// was abandoned, every inbox is empty, every stream has caught up.
 	final bool
+	// uncounted says that the disk was full meanwhile: what was delivered may carry
+	// the number that it had before.
+	uncounted bool
 }
 
 // seen is a message as somebody saw it, and its bytes.
@@ -32,6 +37,12 @@ func see(m shoal.Message) seen {
 		panic(err) // it was read from JSON
 	}
 	return seen{m, string(b)}
+}
+
+// keyOf returns the key that a message was sent under.
+func keyOf(m seen) string {
+	key, _, _ := strings.Cut(m.Text(), " ")
+	return key
 }
 
 // post is a message that somebody wanted to post under one idempotency key. Its
@@ -62,7 +73,8 @@ type wait struct {
 	life     int
 	ack      int // the wait whose cursor it handed back, -1 for none
 	sent     time.Duration
-	answered bool // otherwise nobody knows what it did
+	ended    time.Duration // just after its answer
+	answered bool          // otherwise nobody knows what it did
 	batch    []delivered
 }
 

@@ -1,0 +1,89 @@
+// The models of Claude Code, Codex and Gemini CLI, played by aimock on free ports of this
+// machine. Whatever its person says, each does the same: it waits until it is
+// mentioned, answers with send_message, and waits again, until it is thanked.
+//
+//   node model.mjs
+//
+// Out: {"url": "http://127.0.0.1:…", "openai": "http://127.0.0.1:…"} once.
+// The end of the input ends it.
+
+import http from 'node:http';
+import { LLMock } from '@copilotkit/aimock';
+
+/** What is answered to what somebody said: [a text, to whom]. Nothing ends the work. */
+const answer = (said, sender) => {
+  if (said.endsWith('ask codex what 6 times 7 is.')) return ['What is 6 times 7?', 'codex'];
+  if (said === 'What is 6 times 7?') return ['Is 6 times 7 really 42?', 'gemini'];
+  if (said === 'Is 6 times 7 really 42?') return ['Yes, it is.', sender];
+  if (said === 'Yes, it is.') return ['42', 'claude'];
+  if (said === '42') return ['Codex says that it is 42.', 'operator'];
+};
+
+const textOf = ({ content }) =>
+  Array.isArray(content) ? content.map((part) => part.text ?? '').join('\n') : String(content ?? '');
+
+/**
+ * What a wait returned, nothing if no message came. Claude Code and Codex show their model the structured
+ * result of a tool, with lines of their own around it; Gemini CLI shows the text of it.
+ */
+const heard = (result) => {
+  const text = textOf(result);
+  const found = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
+  if (found.output !== undefined) {
+    const last = (pattern) => [...found.output.matchAll(pattern)].at(-1)?.[1];
+    const space = last(/<thread id="([^"]+)"/g);
+    return space && {
+      space, id: last(/<message id="([^"]+)"/g), sender: last(/<sender id="([^"]+)"/g),
+      said: last(/<content>([^<]*)</g), cursor: last(/pass ack: "([^"]+)"/g),
+    };
+  }
+  if (found.items.length === 0) return undefined;
+  const [{ space, messages }] = found.items;
+  const { id, entityId, parts } = messages.at(-1);
+  return { space: space.id, id, sender: entityId, said: parts.map((part) => part.text).join(''), cursor: found.cursor };
+};
+
+const next = ({ messages, model }) => {
+  const results = messages.filter((m) => m.role === 'tool');
+  const server = model.startsWith('gemini') ? 'mcp_shoal_' : 'mcp__shoal__';
+  const call = (tool, args) => ({
+    toolCalls: [{ id: `call_${results.length}`, name: server + tool, arguments: JSON.stringify(args) }],
+  });
+  const wait = (more) => call('wait_for_mentions', { timeoutMs: 50_000, ...more });
+  if (results.length === 0) return wait();
+  const called = messages.findLast((m) => m.tool_calls?.length).tool_calls.at(-1).function.name;
+  if (called.endsWith('send_message')) return wait({ ack: heard(results.at(-2)).cursor }); // it is posted: what it answers is handled
+  const message = heard(results.at(-1));
+  if (message === undefined) return wait();
+  const reply = answer(message.said, message.sender);
+  if (reply === undefined) return { content: 'My work is done.' };
+  const [content, whom] = reply;
+  return call('send_message', { threadId: message.space, content, mentions: [whom], idempotencyKey: `to-${message.id}` });
+};
+
+const mock = new LLMock({ port: 0, logLevel: 'warn', strict: true, journalMaxEntries: 0 });
+mock.addFixture({ match: { predicate: () => true }, response: next });
+await mock.start();
+
+// Codex puts the tools of a server into a namespace, of which aimock knows
+// nothing: here its calls get theirs.
+const openai = http.createServer((req, res) => {
+  const upstream = http.request(mock.url + req.url, { method: req.method, headers: req.headers }, (from) => {
+    res.writeHead(from.statusCode, from.headers);
+    let rest = '';
+    from.setEncoding('utf8').on('data', (text) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop();
+      for (const line of lines) {
+        res.write(line.replaceAll('"name":"mcp__shoal__', '"namespace":"mcp__shoal","name":"') + '\n');
+      }
+    });
+    from.on('end', () => res.end(rest));
+  });
+  upstream.on('error', () => res.destroy());
+  req.pipe(upstream);
+});
+await new Promise((ready) => openai.listen(0, '127.0.0.1', ready));
+
+process.stdout.write(JSON.stringify({ url: mock.url, openai: `http://127.0.0.1:${openai.address().port}/v1` }) + '\n');
+process.stdin.resume().on('end', () => process.exit(0));

@@ -1,0 +1,155 @@
+package faults
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
+)
+
+// plant is a change of the program's source: with takes the place of anchor, which
+// must be there exactly once.
+type plant struct{ file, anchor, with string }
+
+// builds holds the binaries that were built for this run of the tests.
+var builds struct {
+	dir                       string
+	product, planted, clocked build
+}
+
+// build is one of them.
+type build struct {
+	once   sync.Once
+	made   *program.Shoal
+	failed error
+}
+
+// path builds the binary when somebody asks for it first, with the overlay that more
+// writes into a directory, and returns where it is.
+func (b *build) path(t *testing.T, name string, more func(dir string) (list string, err error)) string {
+	t.Helper()
+	b.once.Do(func() {
+		path, flags := filepath.Join(builds.dir, name), []string(nil)
+		if more != nil {
+			list, err := more(path + "-overlay")
+			if b.failed = err; err != nil {
+				return
+			}
+			flags = []string{"-overlay", list}
+		}
+		b.made, b.failed = program.Build(path, flags...)
+	})
+	if b.failed != nil {
+		t.Fatal(b.failed)
+	}
+	return b.made.Path()
+}
+
+// product returns the binary as it is released.
+func product(t *testing.T) string {
+	t.Helper()
+	return builds.product.path(t, "shoal", nil)
+}
+
+// planted returns the binary with all points and bugs in it. Each of them does
+// nothing unless it is named in the environment of the process.
+func planted(t *testing.T) string {
+	t.Helper()
+	return builds.planted.path(t, "shoal-planted", func(dir string) (string, error) { return overlay(dir, plants()) })
+}
+
+var root = func() string {
+	dir, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}()
+
+// overlay writes the changed copies of source files, and beside them in each
+// package what points and bugs ask, and returns the file that names them all.
+func overlay(dir string, plants []plant) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	sources, packages := map[string]string{}, map[string]bool{}
+	var missing []error
+	for _, p := range plants {
+		text, read := sources[p.file]
+		if !read {
+			b, err := os.ReadFile(filepath.Join(root, p.file))
+			if err != nil {
+				return "", err
+			}
+			text = string(b)
+		}
+		if n := strings.Count(text, p.anchor); n != 1 {
+			missing = append(missing, fmt.Errorf("%s has this text %d times, where the rig must find it once; bring test/faults/plants_test.go in line with the source:\n%s", p.file, n, p.anchor))
+		}
+		sources[p.file] = strings.Replace(text, p.anchor, p.with, 1)
+		packages[filepath.Dir(p.file)] = true
+	}
+	if len(missing) > 0 {
+		return "", errors.Join(missing...)
+	}
+	for dir := range packages {
+		name := filepath.Base(dir)
+		sources[filepath.Join(dir, "rig.go")] = "package " + name + "\n" + rigSource
+		if more := rigExtra[name]; more != "" {
+			sources[filepath.Join(dir, "rigextra.go")] = more
+		}
+	}
+	replace := map[string]string{}
+	for file, text := range sources {
+		copied := filepath.Join(dir, strings.ReplaceAll(filepath.ToSlash(file), "/", "_"))
+		if err := os.WriteFile(copied, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(root, file)] = copied
+	}
+	return overlayOf(dir, replace)
+}
+
+// overlayOf writes the file for -overlay that has other files take the place of
+// sources, and returns where it is.
+func overlayOf(dir string, replace map[string]string) (list string, err error) {
+	b, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	list = filepath.Join(dir, "overlay.json")
+	return list, os.WriteFile(list, b, 0o600)
+}
+
+// Every anchor is where the table says, and every point and bug that a test names
+// is in the table.
+func TestEveryPlantHasItsPlace(t *testing.T) {
+	if _, err := overlay(t.TempDir(), plants()); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, p := range plants() {
+		text.WriteString(p.with)
+	}
+	for _, name := range slices.Concat(names(points), names(bugs)) {
+		if !strings.Contains(text.String(), `("`+name+`")`) {
+			t.Errorf("%q is planted nowhere", name)
+		}
+	}
+}
+
+func TestAPlantWithoutItsPlaceIsRefused(t *testing.T) {
+	for anchor, want := range map[string]string{"no such text": "0 times", "\n": "times"} {
+		_, err := overlay(t.TempDir(), []plant{{"internal/hub/hub.go", anchor, ""}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("anchor %q: %v", anchor, err)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+)
+
+const tenYears = 10 * 365 * 24 * time.Hour
+
+// jumps are what is done to the clock: how far from the truth it is put, and 0 to
+// freeze it.
+var jumps = []time.Duration{time.Hour, -time.Hour, tenYears, -tenYears, 0}
+
+// A clock that is put forward and back and stopped, under load, with runs under way:
+// order comes from seq, waits end, nothing is done twice, and nothing waits for a
+// time that has become far.
+func TestClock(t *testing.T) {
+	seed := seeded(t)
+	clock := &wall{file: filepath.Join(t.TempDir(), "clock")}
+	clock.set(t, 0)
+	s := newServer(t, clocked(t))
+	s.env = []string{"RIG_CLOCK=" + clock.file}
+	s.start(t)
+	w := newWorld(t, s, seed, times(t, "SHOAL_CLOCK_AGENTS", 2))
+	o := outcome{fault: "the clock is set and stopped", found: w.checkClockIsSet(t, clock)}
+	lives, kinds := times(t, "SHOAL_CLOCKS", 5), map[string]int{}
+	for n := 0; n < lives && len(o.found)+len(w.found) == 0; n++ {
+		dice := random(seed, uint64(50_000+n))
+		l := w.live(t, leastLife, func() {
+			for range 4 {
+				kind := "by chance"
+				switch jump := dice.IntN(len(jumps) + 1); {
+				case jump == len(jumps):
+					clock.set(t, time.Duration(dice.Int64N(int64(2*tenYears)))-tenYears)
+				case jumps[jump] == 0:
+					kind = "frozen"
+					clock.freeze(t)
+				default:
+					kind = jumps[jump].String()
+					clock.set(t, jumps[jump])
+				}
+				kinds[kind]++
+				o.count++
+				pause(t.Context(), leastLife+time.Duration(dice.Int64N(int64(2*leastLife))))
+			}
+			clock.set(t, 0)
+		})
+		if l.died {
+			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+		}
+		w.check(t, false)
+	}
+	w.found = append(w.found, o.found...)
+	w.finish(t)
+	o.found, o.operations, o.slowest = w.found, w.operations(), s.slowest
+	o.note = fmt.Sprintf("%v, %v", kinds, w.harm())
+	report(t, o)
+}
+
+// checkClockIsSet puts the clock an hour forward and looks whether that is so, and
+// what becomes of what depends on it: a plan that is due fires once, though its hour
+// comes again, and a key ends when its time is over.
+func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
+	t.Helper()
+	config := json.RawMessage(`{"version":"1.0","agent":{"id":"planner","system":"You plan."},"model":{"provider":"script","name":"plans","providerOptions":{"script":"say Planned."}}}`)
+	if _, err := w.admin.PutAgent(t.Context(), "planner", client.ConfigJSON, config); err != nil {
+		t.Fatal(err)
+	}
+	soon := shoal.At(time.Now().Add(30 * time.Minute))
+	later := shoal.At(time.Now().Add(20 * tenYears))
+	if _, err := w.admin.CreatePlan(t.Context(), "planner", shoal.NewPlan{Name: "soon", Instruction: "Plan.", ScheduledAt: &soon}); err != nil {
+		t.Fatal(err)
+	}
+	admin, err := client.New(client.Options{URL: w.server.url(), Key: w.key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := admin.CreateKey(t.Context(), shoal.NewKey{Role: shoal.RoleEntity, EntityID: "guest", ExpiresAt: &soon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guest := &caller{http: w.http, url: w.server.url(), key: *key.Secret, as: "guest"}
+	visit := func(want int) {
+		t.Helper()
+		for began := time.Now(); ; pause(t.Context(), 10*time.Millisecond) {
+			status := w.visit(t, guest)
+			if status == want {
+				return
+			}
+			if time.Since(began) > 5*time.Second {
+				wrong = append(wrong, fmt.Sprintf("key: it is answered with %d, want %d, with the clock %v ahead", status, want, clock.ahead))
+				return
+			}
+		}
+	}
+	visit(http.StatusOK)
+	for range 2 {
+		clock.set(t, time.Hour)
+		visit(http.StatusUnauthorized)
+		// Who keeps time looks at the clock now and then, and when a plan is made.
+		if _, err := w.admin.CreatePlan(t.Context(), "planner", shoal.NewPlan{Name: "later", Instruction: "Plan.", ScheduledAt: &later}); err != nil {
+			t.Fatal(err)
+		}
+		for began := time.Now(); w.runsOf(t, "planner") == 0; pause(t.Context(), 10*time.Millisecond) {
+			if time.Since(began) > settleLimit {
+				return append(wrong, fmt.Sprintf("plan: it has not fired after %v", time.Since(began)))
+			}
+		}
+		clock.set(t, 0)
+		visit(http.StatusOK)
+	}
+	if n := w.runsOf(t, "planner"); n != 1 {
+		wrong = append(wrong, fmt.Sprintf("plan: it fired %d times", n))
+	}
+	return wrong
+}
+
+// visit asks for something that every key may see.
+func (w *world) visit(t *testing.T, c *caller) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url+"/v1/sessions/default/spaces", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	res, err := c.http.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close() // only the status counts
+	return res.StatusCode
+}
+
+func (w *world) runsOf(t *testing.T, agent shoal.EntityID) (n int) {
+	t.Helper()
+	for _, err := range w.admin.Runs(t.Context(), client.RunsOptions{Agent: agent}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}

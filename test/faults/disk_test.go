@@ -1,0 +1,120 @@
+package faults
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// mount mounts something for the length of a test. It reports false, and the lane
+// is reported as skipped, where mounting is not allowed.
+func mount(t *testing.T, fault, dir string, args ...string) bool {
+	t.Helper()
+	if withoutRoot(t, fault) {
+		return false
+	}
+	if out, err := exec.CommandContext(t.Context(), "mount", append(args, dir)...).CombinedOutput(); err != nil {
+		if bytes.Contains(out, []byte("permission denied")) || bytes.Contains(out, []byte("not permitted")) || bytes.Contains(out, []byte("failed to setup loop")) {
+			skipped(t, fault, "mounting is not allowed here: "+string(bytes.TrimSpace(out)))
+			return false
+		}
+		t.Fatalf("mount %v %s: %v\n%s", args, dir, err, out)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // a test that failed may still use it
+	return true
+}
+
+// disk is a file system of its own in a file, whose power can be cut.
+type disk struct{ image, dir string }
+
+// diskSize has room for a lane's database, and is quick to make.
+const diskSize = 512 << 20
+
+func newDisk(t *testing.T, fault string) *disk {
+	t.Helper()
+	d := &disk{image: filepath.Join(t.TempDir(), "disk.img"), dir: t.TempDir()}
+	if withoutRoot(t, fault) {
+		return nil
+	}
+	err := os.WriteFile(d.image, nil, 0o600)
+	if err == nil {
+		err = os.Truncate(d.image, diskSize)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mkfs.ext4", "-q", "-F", d.image).CombinedOutput(); err != nil {
+		t.Fatalf("mkfs.ext4 (Debian's e2fsprogs): %v\n%s", err, out)
+	}
+	if !mount(t, fault, d.dir, "-o", "loop", d.image) {
+		return nil
+	}
+	return d
+}
+
+const (
+	ioctlShutdown = 0x8004587d // EXT4_IOC_SHUTDOWN
+	noLogFlush    = 2          // EXT4_GOING_FLAGS_NOLOGFLUSH
+)
+
+// cut cuts the power: what was not flushed to the disk is gone, and nothing reaches
+// it any more.
+func (d *disk) cut() error {
+	root, err := os.Open(d.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // only its number was needed
+	flags := uint32(noLogFlush)
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, root.Fd(), ioctlShutdown, uintptr(unsafe.Pointer(&flags))); errno != 0 {
+		return fmt.Errorf("EXT4_IOC_SHUTDOWN: %w", errno)
+	}
+	return nil
+}
+
+// restore gives the power back: the disk is mounted again, as it was left.
+func (d *disk) restore(t *testing.T) {
+	t.Helper()
+	if err := syscall.Unmount(d.dir, 0); err != nil && !errors.Is(err, syscall.EINVAL) {
+		t.Fatalf("umount %s: %v", d.dir, err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mount", "-o", "loop", d.image, d.dir).CombinedOutput(); err != nil {
+		t.Fatalf("mount: %v\n%s", err, out)
+	}
+}
+
+// cutPower plays a lane in which the power is cut again and again.
+func cutPower(t *testing.T, fault, binary string, env []string, rounds int, seed uint64) (o outcome, ran bool) {
+	t.Helper()
+	d := newDisk(t, fault)
+	if d == nil {
+		return o, false
+	}
+	s := newServerIn(t, binary, filepath.Join(d.dir, "data"))
+	s.env = env
+	o, w := play(t, s, round{rounds: rounds, agents: 2, seed: seed, uncounted: true, strike: func(int) []string {
+		if err := d.cut(); err != nil {
+			t.Error(err)
+		}
+		s.kill()
+		return nil
+	}, repair: func() { d.restore(t) }})
+	s.kill()
+	w.close()
+	o.fault, o.note = fault, fmt.Sprintf("%v", w.harm())
+	return o, true
+}
+
+// A server whose power is cut at random moments, with posts, waits and runs under way.
+func TestPowerCut(t *testing.T) {
+	seed := seeded(t)
+	if o, ran := cutPower(t, "power cut", product(t), nil, times(t, "SHOAL_POWER_CUTS", 4), seed); ran {
+		report(t, o)
+	}
+}

@@ -1,0 +1,186 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+)
+
+const (
+	fullDisk    = "8m"            // the size of the disk
+	freedAgain  = 3 << 20         // at least so much of it is free again later
+	resumeLimit = 5 * time.Second // how long writing may take to go on when there is room
+	heldFull    = 500 * time.Millisecond
+)
+
+// A disk that is full under load: posts are refused with 507 and nothing of them is
+// kept, reading goes on, and writing goes on when there is room.
+func TestDiskFull(t *testing.T) {
+	const fault = "disk full"
+	seed := seeded(t)
+	dir := t.TempDir()
+	if !mount(t, fault, dir, "-t", "tmpfs", "-o", "size="+fullDisk, "tmpfs") {
+		return
+	}
+	o := fillAgainAndAgain(t, product(t), nil, dir, times(t, "SHOAL_FULL_DISKS", 3), seed)
+	o.fault = fault
+	report(t, o)
+}
+
+// fillAgainAndAgain fills the disk under a new server each time, and gives it room
+// again.
+func fillAgainAndAgain(t *testing.T, binary string, env []string, dir string, rounds int, seed uint64) (o outcome) {
+	t.Helper()
+	slowest := time.Duration(0)
+	for n := range rounds {
+		data := filepath.Join(dir, fmt.Sprintf("data-%d", n))
+		s := newServerIn(t, binary, data)
+		s.env = env
+		s.start(t)
+		w := newWorld(t, s, seed+uint64(n), 0)
+		w.uncounted = true
+		reserve, ballast := filepath.Join(dir, "reserve"), filepath.Join(dir, "ballast")
+		if err := os.WriteFile(reserve, make([]byte, freedAgain), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := w.live(t, 300*time.Millisecond, func() {
+			if err := fill(ballast); err != nil {
+				t.Fatal(err)
+			}
+			w.found = append(w.found, w.whileFull(t)...)
+			if err := errors.Join(os.Remove(ballast), os.Remove(reserve)); err != nil {
+				t.Fatal(err)
+			}
+			took, wrong := w.untilPosted(t)
+			w.found, slowest = append(w.found, wrong...), max(slowest, took)
+		})
+		if l.died {
+			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+		}
+		if l.rate() < leastRate {
+			t.Logf("round %d: %.0f answers/s", n, l.rate())
+		}
+		w.finish(t)
+		w.close()
+		s.kill()
+		if len(w.found) > 0 {
+			t.Logf("SHOAL_FAULT_SEED=%d: %d findings in round %d", seed, len(w.found), n)
+		}
+		o.count, o.operations, o.found, o.slowest = o.count+1, o.operations+w.operations(), append(o.found, w.found...), max(o.slowest, s.slowest)
+		if err := os.RemoveAll(data); err != nil {
+			t.Fatal(err)
+		}
+		if len(o.found) > 0 {
+			break
+		}
+	}
+	o.note = fmt.Sprintf("posts again after at most %v", slowest.Round(time.Millisecond))
+	return o
+}
+
+// fill writes a file until the disk is full.
+func fill(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	piece := make([]byte, 64<<10)
+	for len(piece) > 0 {
+		if _, err = f.Write(piece); err != nil {
+			piece = piece[:len(piece)/2]
+		}
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	return f.Close()
+}
+
+// probe is a post of the operator, outside of everybody's history.
+func (w *world) probe(ctx context.Context, key string) (status int, body string, err error) {
+	text, err := json.Marshal(map[string]any{"text": key})
+	if err != nil {
+		return 0, "", err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.server.url()+"/v1/sessions/default/spaces/"+string(probed)+"/messages", strings.NewReader(string(text)))
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header.Set("Authorization", "Bearer "+w.key)
+	req.Header.Set("X-Shoal-Entity", string(shoal.Operator))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", key)
+	res, err := w.http.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = res.Body.Close() }() // it was read
+	answer, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(answer), err
+}
+
+// probed is where probes are posted: nobody else's history knows of them.
+const probed shoal.SpaceID = "probes"
+
+// whileFull looks at a server whose disk is full: it must come to refuse posts, with
+// the right words, and go on to show what there is.
+func (w *world) whileFull(t *testing.T) (wrong []string) {
+	t.Helper()
+	began := time.Now()
+	refused := false
+	for n := 0; time.Since(began) < resumeLimit && (!refused || time.Since(began) < heldFull); n++ {
+		status, body, err := w.probe(t.Context(), fmt.Sprintf("probe-%d-%d", time.Now().UnixNano(), n))
+		switch {
+		case err != nil:
+			return append(wrong, fmt.Sprintf("full: a post had no answer: %v", err))
+		case status == http.StatusInsufficientStorage && strings.Contains(body, string(shoal.StorageFull)):
+			refused = true
+		case status >= 300 && status != http.StatusServiceUnavailable:
+			return append(wrong, fmt.Sprintf("full: a post was answered with %d %s", status, body))
+		}
+		pause(t.Context(), 20*time.Millisecond)
+	}
+	if !refused {
+		wrong = append(wrong, "full: no post was refused with 507 storage_full")
+	}
+	if _, err := w.admin.Messages(t.Context(), w.rooms[0].id, client.MessagesOptions{Limit: 10}); err != nil {
+		wrong = append(wrong, fmt.Sprintf("full: a timeline cannot be read: %v", err))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), resumeLimit)
+	defer cancel()
+	for ev, err := range w.admin.Follow(ctx, client.FollowOptions{Space: w.rooms[0].id}) {
+		if err != nil || ev.Type != shoal.EventSnapshot {
+			wrong = append(wrong, fmt.Sprintf("full: a stream begins with %v %v", ev.Type, err))
+		}
+		break
+	}
+	return wrong
+}
+
+// untilPosted waits until a post is taken again.
+func (w *world) untilPosted(t *testing.T) (took time.Duration, wrong []string) {
+	t.Helper()
+	began := time.Now()
+	for n := 0; ; n++ {
+		status, body, err := w.probe(t.Context(), fmt.Sprintf("again-%d-%d", time.Now().UnixNano(), n))
+		switch {
+		case err == nil && status == http.StatusCreated:
+			return time.Since(began), nil
+		case time.Since(began) > resumeLimit:
+			return time.Since(began), []string{fmt.Sprintf("full: there is room for %v and a post is answered with %d %s (%v)", time.Since(began), status, body, err)}
+		}
+		pause(t.Context(), 10*time.Millisecond)
+	}
+}

@@ -1,0 +1,198 @@
+package faults
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// inject lets system calls of a running process fail or last, by strace, until stop
+// is called or the process ends.
+func inject(t *testing.T, pid int, calls, what string) (stop func()) {
+	t.Helper()
+	path, err := exec.LookPath("strace")
+	if err != nil {
+		t.Fatal("strace is missing; install it with `apt-get install --yes strace`, or run scripts/setup.sh")
+	}
+	trace := exec.CommandContext(t.Context(), path, "-f", "-p", strconv.Itoa(pid), "-o", os.DevNull, "-e", "trace="+calls, "-e", "inject="+calls+":"+what)
+	said, err := trace.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(said)
+	if !lines.Scan() || !strings.Contains(lines.Text(), "attached") {
+		t.Fatalf("strace does not attach: %s", lines.Text())
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for lines.Scan() {
+		}
+		_ = trace.Wait() // it ends with the process, or by stop
+	}()
+	return func() {
+		_ = trace.Process.Signal(syscall.SIGINT) // it may have ended
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			_ = trace.Process.Kill()
+			<-ended
+		}
+	}
+}
+
+// mayTrace reports whether processes can be traced here; if not, the lane is
+// reported as skipped.
+func mayTrace(t *testing.T, fault string) bool {
+	t.Helper()
+	idle := exec.CommandContext(t.Context(), "sleep", "60")
+	if err := idle.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = idle.Process.Kill()
+		_ = idle.Wait() // says that it was killed
+	}()
+	out, err := exec.CommandContext(t.Context(), "timeout", "--signal=INT", "1", "strace", "-p", strconv.Itoa(idle.Process.Pid), "-o", os.DevNull).CombinedOutput()
+	if strings.Contains(string(out), "not permitted") {
+		skipped(t, fault, "tracing is not allowed here: "+strings.TrimSpace(string(out)))
+		return false
+	}
+	if !strings.Contains(string(out), "attached") {
+		t.Fatalf("strace (apt-get install --yes strace): %v %s", err, out)
+	}
+	return true
+}
+
+const syncs = "fsync,fdatasync"
+
+const (
+	// exitDisk is how a server ends whose disk failed a commit.
+	exitDisk = 70
+	// endLimit is how long that may take: what it waits for when it is asked to stop
+	// cannot come to pass any more.
+	endLimit = 2 * time.Second
+)
+
+// A disk that fails to flush: the server says so, ends at once, and starts again as if
+// it had been killed.
+func TestDiskFails(t *testing.T) {
+	const fault = "fsync fails with EIO"
+	seed := seeded(t)
+	if !mayTrace(t, fault) {
+		return
+	}
+	s, slowest := newServer(t, product(t)), time.Duration(0)
+	o, w := play(t, s, round{rounds: times(t, "SHOAL_DISK_ERRORS", 3), agents: 1, seed: seed, uncounted: true, strike: func(int) (wrong []string) {
+		stop := inject(t, s.process.Process.Pid, syncs, "error=EIO")
+		defer stop()
+		began := time.Now()
+		if code := s.died(15 * time.Second); code != exitDisk {
+			wrong = append(wrong, fmt.Sprintf("end: the server ended with %d, want %d", code, exitDisk))
+			s.kill()
+		}
+		took := time.Since(began)
+		if slowest = max(slowest, took); took > endLimit {
+			wrong = append(wrong, fmt.Sprintf("slow: the server ended %v after its disk had failed; the limit is %v", took, endLimit))
+		}
+		return wrong
+	}})
+	o.fault, o.note = fault, fmt.Sprintf("exit code %d each time, at most %v later, %v", exitDisk, slowest.Round(time.Millisecond), w.harm())
+	report(t, o)
+}
+
+// A disk that has no room for a while, told by the calls that write.
+func TestNoRoom(t *testing.T) {
+	const fault = "pwrite64 fails with ENOSPC"
+	seed := seeded(t)
+	if !mayTrace(t, fault) {
+		return
+	}
+	s := newServer(t, product(t))
+	s.start(t)
+	w := newWorld(t, s, seed, 0)
+	w.uncounted = true
+	rounds, slowest := times(t, "SHOAL_NO_ROOM", 2), time.Duration(0)
+	for range rounds {
+		l := w.live(t, 300*time.Millisecond, func() {
+			stop := inject(t, s.process.Process.Pid, "pwrite64", "error=ENOSPC")
+			w.found = append(w.found, w.whileFull(t)...)
+			stop()
+			took, wrong := w.untilPosted(t)
+			w.found, slowest = append(w.found, wrong...), max(slowest, took)
+		})
+		if l.died {
+			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+		}
+		if !w.check(t, false) {
+			break
+		}
+	}
+	w.finish(t)
+	report(t, outcome{
+		fault: fault, count: rounds, operations: w.operations(), found: w.found, slowest: s.slowest,
+		note: fmt.Sprintf("posts again after at most %v", slowest.Round(time.Millisecond)),
+	})
+}
+
+// A disk that is slow to flush: everything takes its time, and nothing is lost.
+func TestSlowDisk(t *testing.T) {
+	seed := seeded(t)
+	for _, c := range []struct {
+		delay time.Duration
+		life  time.Duration
+	}{{20 * time.Millisecond, 3 * time.Second}, {2 * time.Second, 9 * time.Second}} {
+		fault := fmt.Sprintf("fsync takes %v", c.delay)
+		if !mayTrace(t, fault) {
+			continue
+		}
+		s := newServer(t, product(t))
+		s.start(t)
+		w := newWorld(t, s, seed, 1)
+		rounds := times(t, "SHOAL_SLOW_DISKS", 1)
+		for range rounds {
+			l := w.live(t, 300*time.Millisecond, func() {
+				stop := inject(t, s.process.Process.Pid, syncs, fmt.Sprintf("delay_enter=%d", c.delay.Microseconds()))
+				before := w.answers.Load()
+				select {
+				case <-time.After(c.life):
+				case <-s.ended:
+				}
+				stop()
+				if w.answers.Load() == before {
+					w.found = append(w.found, fmt.Sprintf("slow: nothing was answered in %v", c.life))
+				}
+			})
+			if l.died || s.died(0) >= 0 {
+				w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+				break
+			}
+			if !w.check(t, false) {
+				break
+			}
+		}
+		slowest := time.Duration(0)
+		for _, x := range w.writers {
+			for _, p := range x.posts {
+				slowest = max(slowest, p.acked-p.sent)
+			}
+		}
+		if slowest < c.delay {
+			w.found = append(w.found, fmt.Sprintf("rig: the slowest post took %v, so the disk was not slow", slowest))
+		}
+		w.finish(t)
+		report(t, outcome{
+			fault: fault, count: rounds, operations: w.operations(), found: w.found, slowest: s.slowest,
+			note: fmt.Sprintf("slowest post %v", slowest.Round(time.Millisecond)),
+		})
+	}
+}

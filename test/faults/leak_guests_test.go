@@ -1,0 +1,155 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+)
+
+// What each guest begins before it leaves.
+const (
+	guestCount   = 5
+	guestWaits   = 3
+	guestStreams = 3
+)
+
+// guests are clients that come, begin what lasts, and are gone in the middle of it:
+// all come over one line, which is reset.
+type guests struct {
+	*world
+	line *faultproxy.Proxy
+	all  []*caller
+}
+
+func (w *world) newGuests(t *testing.T) *guests {
+	t.Helper()
+	g := &guests{world: w, line: faultproxy.New(t, "tcp", w.server.addr)}
+	for n := range guestCount {
+		c := w.prober(t, fmt.Sprintf("guest-%d", n))
+		c.url = "http://" + g.line.Addr()
+		g.all = append(g.all, c)
+	}
+	return g
+}
+
+// visit lets all come and begin waits, streams, sessions of MCP, a request and the
+// reading of an export, and leave when the server has taken all of that in. What was
+// begun in a session of MCP goes on without its caller, until the session is ended.
+func (g *guests) visit(t *testing.T) {
+	t.Helper()
+	before := g.figures(t)
+	var inside sync.WaitGroup
+	var ended []mcpSpeaker
+	begun := make(chan error, guestCount*(guestWaits+1))
+	wait := func(s speaker) {
+		inside.Go(func() {
+			_, err := s.wait(t.Context(), waiting{kind: shoal.WaitMentions, timeoutMs: shoal.MaxWait.Milliseconds()})
+			begun <- err
+		})
+	}
+	for _, c := range g.all {
+		c.http = &http.Client{Transport: &http.Transport{}}
+		for range guestWaits {
+			wait(restSpeaker{c})
+		}
+		m := mcpSpeaker{&caller{http: c.http, url: c.url, key: c.key, as: c.as}}
+		if err := m.initialize(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wait(m)
+		ended = append(ended, m)
+		for range guestStreams {
+			openStream(t, g.line.Addr(), c.key)
+		}
+		beginRequest(t, g.line.Addr())
+	}
+	g.until(t, figures{
+		"shoal_waits_open":   before["shoal_waits_open"] + guestCount*(guestWaits+1) - float64(len(g.waiters)), // those come and go
+		"shoal_streams_open": before["shoal_streams_open"] + guestCount*guestStreams,
+	})
+	g.line.Reset()
+	inside.Wait()
+	close(begun)
+	for err := range begun {
+		if !errors.Is(err, errGone) {
+			g.found = append(g.found, fmt.Sprintf("rig: the wait of a guest was not cut: %v", err))
+		}
+	}
+	for n, m := range ended {
+		g.all[n].http.CloseIdleConnections()
+		g.endSession(t, m)
+	}
+	if err := g.admin.Export(t.Context(), &leavesAfter{bytes: 1 << 10}); !errors.Is(err, errEnough) {
+		g.found = append(g.found, fmt.Sprintf("rig: the export was not left: %v", err))
+	}
+}
+
+// until waits until figures are at least so high.
+func (g *guests) until(t *testing.T, want figures) {
+	t.Helper()
+	for began := time.Now(); ; pause(t.Context(), 10*time.Millisecond) {
+		now, enough := g.figures(t), true
+		for name, least := range want {
+			enough = enough && now[name] >= least
+		}
+		if enough {
+			return
+		}
+		if time.Since(began) > settleLimit {
+			t.Fatalf("%v of what the guests begin does not come to pass; it is %v, %v", want, now["shoal_waits_open"], now["shoal_streams_open"])
+		}
+	}
+}
+
+// endSession ends a session of MCP, over a line that stands.
+func (g *guests) endSession(t *testing.T, m mcpSpeaker) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, g.server.url()+"/mcp", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+m.key)
+	req.Header.Set("Mcp-Session-Id", m.mcpSession)
+	req.Header.Set("Mcp-Protocol-Version", mcpVersion)
+	res, err := probe.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }() // only the status counts
+	if res.StatusCode != http.StatusNoContent {
+		t.Fatalf("the end of a session of MCP is answered with %d", res.StatusCode)
+	}
+}
+
+// beginRequest sends half of a request.
+func beginRequest(t *testing.T, addr string) {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := io.WriteString(c, "POST /v1/sessions/default/spaces/probes/messages HTTP/1.1\r\nHost: "+addr+"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var errEnough = errors.New("the reader has enough")
+
+// leavesAfter takes so many bytes and no more.
+type leavesAfter struct{ bytes int }
+
+func (l *leavesAfter) Write(b []byte) (int, error) {
+	if l.bytes -= len(b); l.bytes <= 0 {
+		return 0, errEnough
+	}
+	return len(b), nil
+}

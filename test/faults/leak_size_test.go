@@ -1,0 +1,59 @@
+package faults
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// size is what a server that was stopped keeps.
+type size struct {
+	files           int
+	bytes, messages int64 // of the database, in it
+}
+
+func (s *server) size(t *testing.T) (out size) {
+	t.Helper()
+	told, err := s.ask(t.Context(), "SELECT count(*) FROM messages")
+	if err == nil {
+		out.messages, err = strconv.ParseInt(told[0], 10, 64)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(s.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Stat(filepath.Join(s.data, "shoal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.files, out.bytes = len(files), file.Size()
+	return out
+}
+
+// mostGrowth is by which part a message may take more room than one of the first
+// rounds, and what belongs to it with it: its events, its place in the search index,
+// the run that it starts.
+const mostGrowth = .25
+
+// compareSizes holds what the messages of later lives take against those of the first
+// ones, and says what both take.
+func compareSizes(sizes []size) (said string, wrong []string) {
+	if len(sizes) < 3 {
+		return "", []string{fmt.Sprintf("rig: the server was stopped %d times, which is too seldom to compare", len(sizes))}
+	}
+	first, second, last := sizes[0], sizes[1], sizes[len(sizes)-1]
+	each := func(a, b size) float64 { return float64(b.bytes-a.bytes) / float64(b.messages-a.messages) }
+	before, after := each(first, second), each(second, last)
+	if after > before*(1+mostGrowth) {
+		wrong = append(wrong, fmt.Sprintf("left behind: a message takes %.0f bytes of the database, one of the first rounds took %.0f", after, before))
+	}
+	if last.files > first.files {
+		wrong = append(wrong, fmt.Sprintf("left behind: there are %d files beside the database, at first there were %d", last.files-1, first.files-1))
+	}
+	return fmt.Sprintf("%.0f and then %.0f bytes of the database for each message", before, after), wrong
+}

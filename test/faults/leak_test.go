@@ -1,0 +1,107 @@
+package faults
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// roundLife is how long a round of load lasts at least.
+const roundLife = 500 * time.Millisecond
+
+// leaks is a lane in which load comes and goes, and in which the server must take no
+// more afterwards than it took after the first rounds.
+type leaks struct {
+	rounds int // that are judged
+	seed   uint64
+	// between, if it is there, ends the server behind a round, by its number, and says
+	// what was wrong with that. The server is started again.
+	between func(n int) []string
+}
+
+// warmUps are the rounds that say what the server takes.
+func (l leaks) warmUps() int { return 1 + l.rounds/5 }
+
+// play lets the rounds come and go, until one leaves something behind. A round
+// without load does not count.
+func (l leaks) play(t *testing.T, s *server) outcome {
+	t.Helper()
+	s.start(t)
+	w := newWorld(t, s, l.seed, 1)
+	w.letGo()
+	w.fillCaches(t)
+	g := w.newGuests(t)
+	most, last := figures{}, figures{}
+	counted := 0
+	for n := 0; counted < l.warmUps()+l.rounds && len(w.found) == 0; n++ {
+		if n == 2*(l.warmUps()+l.rounds)+5 {
+			t.Fatalf("only %d of %d rounds reached %d answers/s: this machine is too busy to test under load", counted, n, leastRate)
+		}
+		lived := g.round(t)
+		if lived.died {
+			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+			break
+		}
+		if lived.rate() >= leastRate {
+			counted++
+		} else {
+			t.Logf("round %d with %.0f answers/s does not count", n, lived.rate())
+		}
+		if counted <= l.warmUps() {
+			most.raise(w.rest(t, nil))
+		} else {
+			last = w.rest(t, most)
+			w.found = append(w.found, last.above(most, atRest)...)
+		}
+		if l.between != nil {
+			w.found = append(w.found, l.between(n)...)
+			s.start(t)
+		}
+		w.check(t, false)
+	}
+	w.finish(t)
+	return outcome{
+		count: counted, operations: w.operations(), found: w.found, slowest: s.slowest,
+		note: fmt.Sprintf("%v after the first %d, %v after the last", most, l.warmUps(), last),
+	}
+}
+
+// String tells the figures of a server at rest that are not 0.
+func (f figures) String() string {
+	return fmt.Sprintf("%.0f goroutines, %.0f files, %.1f MiB of heap, %.1f MiB resident",
+		f["go_goroutines"], f["process_open_fds"], f["go_heap_objects_bytes"]/(1<<20), f["process_resident_memory_bytes"]/(1<<20))
+}
+
+// Rounds of load in one life of a server: when the clients have gone, it takes no
+// more than after the first of them.
+func TestRounds(t *testing.T) {
+	t.Parallel() // it mostly waits until the server is at rest
+	o := leaks{rounds: times(t, "SHOAL_ROUNDS", 2), seed: seeded(t)}.play(t, newServer(t, product(t)))
+	o.fault = "rounds of load"
+	report(t, o)
+}
+
+// Restarts on the same data, some of them without a warning: later lives take no more
+// than the first ones, and a message takes as much room as it did.
+func TestRestarts(t *testing.T) {
+	t.Parallel() // as above
+	s := newServer(t, product(t))
+	var sizes []size
+	o := leaks{rounds: times(t, "SHOAL_RESTARTS", 2), seed: seeded(t), between: func(n int) (wrong []string) {
+		if n%4 == 3 {
+			s.kill()
+			return nil
+		}
+		if wrong := s.stop(); wrong != "" {
+			return []string{wrong}
+		}
+		sizes = append(sizes, s.size(t))
+		return nil
+	}}.play(t, s)
+	o.fault = "restarts on the same data"
+	if len(o.found) == 0 {
+		each, wrong := compareSizes(sizes)
+		o.found, o.note = append(o.found, wrong...), o.note+", "+each
+	}
+	report(t, o)
+}

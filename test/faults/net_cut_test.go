@@ -1,0 +1,191 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+)
+
+// weakLine is the connection of one client that is harmed while the others' stand.
+type weakLine struct {
+	*faultproxy.Proxy
+	dice   *rand.Rand
+	broken int64 // connections that were thirsty or silent and then reset
+}
+
+// patterns are places in answers and events behind which a line is cut.
+var patterns = []string{`"id"`, `"cursor"`, `"messages"`, "event: message.created", "data: ", "HTTP/1.1 200", "\r\n\r\n"}
+
+// harmAway harms the line in one way after the other until ctx ends, and heals it.
+func (l *weakLine) harmAway(ctx context.Context) {
+	cut := func(b faultproxy.Fault) (faultproxy.Fault, faultproxy.Fault) { return faultproxy.Fault{}, b }
+	for ctx.Err() == nil {
+		resets := false
+		switch l.dice.IntN(8) {
+		case 0:
+			l.Harm(faultproxy.Fault{Gate: faultproxy.After(l.dice.IntN(1500))}, faultproxy.Fault{})
+		case 1, 2:
+			l.Harm(cut(faultproxy.Fault{Gate: faultproxy.After(l.dice.IntN(3000))}))
+		case 3, 4:
+			l.Harm(cut(faultproxy.Fault{Gate: faultproxy.On([]byte(patterns[l.dice.IntN(len(patterns))]))}))
+		case 5:
+			l.Harm(cut(faultproxy.Fault{Rate: 1}))
+			resets = true
+		case 6:
+			// Half open: one side has gone, and the other one learns nothing of it.
+			l.Harm(faultproxy.Fault{Silent: l.dice.IntN(2) == 0}, faultproxy.Fault{Silent: true})
+			resets = true
+		case 7:
+			l.Harm(cut(faultproxy.Fault{Delay: time.Duration(l.dice.IntN(30)) * time.Millisecond}))
+		}
+		pause(ctx, 40*time.Millisecond+time.Duration(l.dice.Int64N(int64(160*time.Millisecond))))
+		if resets {
+			l.broken += int64(l.Reset())
+		}
+	}
+	l.Heal()
+	l.Reset()
+}
+
+// weaken puts a line of its own between the server and those clients that can
+// stand it: writers, waiters that acknowledge by a cursor, and readers that come
+// anew. A wait that acknowledges by waiting again is at most once for who is cut off
+// from an answer that was written, so those stay out of it.
+func (w *world) weaken(t *testing.T, seed uint64) (lines []*weakLine, writers []*writer, waiters []*waiter) {
+	t.Helper()
+	line := func() *weakLine {
+		l := &weakLine{Proxy: faultproxy.New(t, "tcp", w.server.addr), dice: random(seed, uint64(10_000+len(lines)))}
+		lines = append(lines, l)
+		return l
+	}
+	behind := func(s speaker) {
+		url := "http://" + line().Addr()
+		switch s := s.(type) {
+		case restSpeaker:
+			s.url = url
+		case mcpSpeaker:
+			s.url = url
+		}
+	}
+	for i, x := range w.writers {
+		if i%2 == 1 {
+			behind(x.speaker)
+			writers = append(writers, x)
+		}
+	}
+	for _, x := range w.waiters {
+		if !x.implicit {
+			behind(x.speaker)
+			waiters = append(waiters, x)
+		}
+	}
+	for _, x := range w.readers {
+		if x.lasting {
+			continue
+		}
+		c, err := client.New(client.Options{URL: "http://" + line().Addr(), Key: w.newKey(t, shoal.EntityID(strings.Fields(x.stream.name)[0]))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.session = c.Session(shoal.DefaultSession)
+	}
+	return lines, writers, waiters
+}
+
+// Clients that are slow, silent or cut off in the middle of what they ask and are
+// answered: each gets what it is owed, and the others notice nothing.
+func TestCutClients(t *testing.T) {
+	seed := seeded(t)
+	s := newServer(t, product(t))
+	s.start(t)
+	w := newWorld(t, s, seed, 0)
+	lines, writers, waiters := w.weaken(t, seed)
+	calm := func() { pause(t.Context(), 10*leastLife) }
+	for n := 0; n < 5 && !allSticky(waiters); n++ {
+		w.live(t, 10*leastLife, calm) // a key that has never acknowledged a cursor acknowledges by waiting
+	}
+	if !allSticky(waiters) {
+		t.Fatal("not every waiter came to acknowledge by a cursor: this machine is too busy")
+	}
+	w.http.CloseIdleConnections()
+	idle := w.figures(t)
+	want := int64(times(t, "SHOAL_CUT_CLIENTS", 300))
+	harmed := func() (n int64) {
+		for _, l := range lines {
+			n += l.Cuts() + l.broken
+		}
+		return n
+	}
+	for began := time.Now(); harmed() < want && len(w.found) == 0; {
+		if time.Since(began) > 3*settleLimit+time.Duration(want)*50*time.Millisecond {
+			t.Fatalf("only %d of %d lines were cut in %v", harmed(), want, time.Since(began))
+		}
+		l := w.liveWeak(t, lines, writers, waiters, 3*time.Second)
+		if l.died {
+			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+		}
+		w.check(t, false)
+	}
+	o := outcome{fault: "slow, silent and cut clients", count: int(harmed())}
+	w.http.CloseIdleConnections()
+	o.found = append(o.found, w.leftBehind(t, idle, soon)...)
+	w.finish(t)
+	h := w.harm()
+	o.found = append(o.found, w.found...)
+	o.operations, o.slowest, o.note = w.operations(), s.slowest, h.String()
+	if h.cutPosts == 0 || h.cutWaits == 0 || h.redelivered == 0 {
+		t.Errorf("the cuts hit nobody: %v", h)
+	}
+	report(t, o)
+}
+
+func allSticky(waiters []*waiter) bool {
+	for _, x := range waiters {
+		if !x.sticky {
+			return false
+		}
+	}
+	return true
+}
+
+// liveWeak lets the world live, and besides those behind the lines, which are harmed
+// for a time and try again whenever they are cut off.
+func (w *world) liveWeak(t *testing.T, lines []*weakLine, writers []*writer, waiters []*waiter, lasts time.Duration) lived {
+	t.Helper()
+	all, allWaiters := w.writers, w.waiters
+	defer func() { w.writers, w.waiters = all, allWaiters }()
+	w.writers = slices.DeleteFunc(slices.Clone(all), func(x *writer) bool { return slices.Contains(writers, x) })
+	w.waiters = slices.DeleteFunc(slices.Clone(allWaiters), func(x *waiter) bool { return slices.Contains(waiters, x) })
+	return w.live(t, leastLife, func() {
+		ctx, cancel := context.WithTimeout(t.Context(), lasts)
+		defer cancel()
+		var running sync.WaitGroup
+		for _, l := range lines {
+			running.Go(func() { l.harmAway(ctx) })
+		}
+		for _, x := range writers {
+			running.Go(func() {
+				for pause(ctx, think) {
+					x.run(ctx)
+				}
+			})
+		}
+		for _, x := range waiters {
+			running.Go(func() {
+				for pause(ctx, think) {
+					x.run(ctx, w.server.life)
+				}
+			})
+		}
+		running.Wait()
+	})
+}

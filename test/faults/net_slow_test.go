@@ -1,0 +1,123 @@
+package faults
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+)
+
+// mostBehind is how much memory of the server a reader that does not keep up may
+// take.
+const mostBehind = 1 << 20
+
+// Readers of streams that take one byte a second: the server lets go of them, they
+// take no more memory than they may, and whoever posts meanwhile waits no longer.
+// How much longer is told, not judged: it is the machine's as much as the server's.
+func TestSlowReaders(t *testing.T) {
+	seed := seeded(t)
+	s := newServer(t, product(t))
+	s.start(t)
+	w := newWorld(t, s, seed, 0)
+	count, posts := times(t, "SHOAL_SLOW_READERS", 60), times(t, "SHOAL_SLOW_POSTS", 600)
+	talker, never := w.prober(t, "talker"), func() bool { return false }
+	timePosts(t, talker, posts/2, never) // what grows with use has grown
+	idle := w.figures(t)
+	baseline := timePosts(t, talker, posts, never)
+	before := w.figures(t)
+
+	line := faultproxy.New(t, "tcp", s.addr)
+	line.Harm(faultproxy.Fault{}, faultproxy.Fault{Rate: 1})
+	key := ""
+	for n := range count {
+		if n%15 == 0 { // one caller may have 20 streams
+			key = w.prober(t, fmt.Sprintf("slow-%d", n)).key
+		}
+		openStream(t, line.Addr(), key)
+	}
+	most := 0.0
+	let := func() bool {
+		now := w.figures(t)
+		most = max(most, now["process_resident_memory_bytes"])
+		return now["shoal_streams_open"] <= before["shoal_streams_open"]
+	}
+	began := time.Now()
+	for w.figures(t)["shoal_streams_open"] < before["shoal_streams_open"]+float64(count) {
+		if pause(t.Context(), 10*time.Millisecond); time.Since(began) > settleLimit {
+			t.Fatalf("%.0f streams are open, want %d more than %.0f", w.figures(t)["shoal_streams_open"], count, before["shoal_streams_open"])
+		}
+	}
+	beside := timePosts(t, talker, posts, let)
+	for began := time.Now(); !let(); timePosts(t, talker, 50, let) {
+		if time.Since(began) > settleLimit {
+			w.found = append(w.found, fmt.Sprintf("slow: %.0f streams of readers that take nothing are open after %v", w.figures(t)["shoal_streams_open"], time.Since(began)))
+			break
+		}
+	}
+	if grown := (most - before["process_resident_memory_bytes"]) / float64(count); grown > mostBehind {
+		w.found = append(w.found, fmt.Sprintf("memory: the server grew by %.0f bytes for each slow reader; the limit is %d", grown, mostBehind))
+	}
+	line.Reset()
+	w.found = append(w.found, w.leftBehind(t, idle, soon)...)
+	note := fmt.Sprintf("p99 of posts %v alone, %v beside them; the server grew by %.0f KiB for each, and let go of all",
+		p99(baseline).Round(100*time.Microsecond), p99(beside).Round(100*time.Microsecond), max(0, most-before["process_resident_memory_bytes"])/float64(count)/1024)
+	w.finish(t)
+	report(t, outcome{fault: "readers of one byte a second", count: count, operations: len(baseline) + len(beside), found: w.found, slowest: s.slowest, note: note})
+}
+
+// prober makes an entity that is in the space of probes.
+func (w *world) prober(t *testing.T, name string) *caller {
+	t.Helper()
+	c := &caller{http: w.http, url: w.server.url(), as: shoal.EntityID(name)}
+	c.key = w.newKey(t, c.as)
+	if _, err := w.admin.AddMember(t.Context(), probed, c.as); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// openStream begins to follow the space of probes, and reads no more than the line
+// brings.
+func openStream(t *testing.T, addr, key string) {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := fmt.Fprintf(c, "GET /v1/sessions/default/spaces/%s/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nAccept: text/event-stream\r\n\r\n", probed, addr, key); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = bufio.NewReader(c).Discard(1 << 30) }() // ends with the connection
+}
+
+// timePosts has somebody post texts of 4 KiB, one after the other, into the space of
+// probes, until there are so many or enough says so, and returns how long each took.
+func timePosts(t *testing.T, who *caller, most int, enough func() bool) (took []time.Duration) {
+	t.Helper()
+	text := strings.Repeat("0123456789abcde ", 256)
+	for n := range most {
+		began := time.Now()
+		who.calls++
+		p := &post{key: fmt.Sprintf("%s-%d", who.as, who.calls), space: probed, text: text, mentions: []shoal.EntityID{}}
+		if _, err := (restSpeaker{who}).post(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+		if n%50 == 49 && enough() {
+			break
+		}
+	}
+	return took
+}
+
+func p99(of []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(of))
+	return sorted[len(sorted)*99/100]
+}

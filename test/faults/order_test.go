@@ -1,0 +1,186 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+)
+
+// A space is a list that posts append to and reads return. Porcupine looks for one
+// order of all posts and reads of a space that agrees with when each was called
+// and answered, and with every answer.
+
+// look is a read of a whole timeline that was answered: how many messages it had,
+// and a sum over their ids.
+type look struct {
+	space        shoal.SpaceID
+	called, back time.Duration
+	n            int64
+	sum          uint64
+}
+
+// looker reads the timelines again and again, each time what is new.
+type looker struct {
+	session *client.Session
+	clock   func() time.Duration
+	rooms   []*room
+	known   map[shoal.SpaceID]listed
+	answers *atomic.Int64 // of everybody
+	looks   []look
+	wrong   []string
+}
+
+// listed is the state of a space: so many messages, with a sum over their ids.
+type listed struct {
+	n   int64
+	sum uint64
+}
+
+var sumSeed = maphash.MakeSeed()
+
+func (l listed) append(id shoal.MessageID) listed {
+	return listed{l.n + 1, l.sum*31 + maphash.String(sumSeed, string(id))}
+}
+
+// lookEvery paces a looker: it shall see much, and not be the load.
+const lookEvery = 15 * time.Millisecond
+
+func (l *looker) run(ctx context.Context) {
+	for pause(ctx, lookEvery) {
+		for _, r := range l.rooms {
+			if !l.once(ctx, r.id) {
+				return
+			}
+		}
+	}
+}
+
+func (l *looker) once(ctx context.Context, space shoal.SpaceID) bool {
+	called, at := l.clock(), l.known[space]
+	page := client.MessagesOptions{After: at.n, Limit: shoal.MaxPage}
+	if at.n == 0 {
+		page.Before = shoal.MaxPage + 1
+	}
+	got, err := l.session.Messages(ctx, space, page)
+	if err != nil {
+		return false // it is no answer
+	}
+	for _, m := range got {
+		if m.Seq != at.n+1 {
+			l.wrong = append(l.wrong, fmt.Sprintf("gap: a read of %s after %d has seq %d", space, at.n, m.Seq))
+			return false
+		}
+		at = at.append(m.ID)
+	}
+	l.known[space] = at
+	l.answers.Add(1)
+	if len(got) < shoal.MaxPage { // it went to the end
+		l.looks = append(l.looks, look{space, called, l.clock(), at.n, at.sum})
+	}
+	return true
+}
+
+// orderLimit is how long Porcupine may look at all spaces together.
+const orderLimit = 2 * time.Minute
+
+// appended is the input of a post, or of a read, whose id is empty.
+type appended struct{ id shoal.MessageID }
+
+var space = porcupine.Model{
+	Init: func() any { return listed{} },
+	Step: func(state, input, output any) (bool, any) {
+		is, in, out := state.(listed), input.(appended), output.(listed)
+		if in.id == "" {
+			return is == out, is
+		}
+		next := is.append(in.id)
+		return next.n == out.n, next
+	},
+	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%v → %v", input, output) },
+}
+
+// checkOrder finds out whether each space was one list all the time. What never
+// got an answer and is in the timeline happened at some time since it was sent.
+func checkOrder(h history) (wrong []string) {
+	stored := map[shoal.SpaceID]map[string]seen{}
+	for id, timeline := range h.timeline {
+		stored[id] = map[string]seen{}
+		for _, m := range timeline {
+			stored[id][keyOf(m)] = m
+		}
+	}
+	operations := map[shoal.SpaceID][]porcupine.Operation{}
+	for i, p := range h.posts {
+		m, ok := stored[p.space][p.key]
+		if !ok {
+			continue // that it is missing, if it may not, is found by check
+		}
+		back := int64(math.MaxInt64)
+		if p.acked > 0 {
+			m, back = p.answers[0], int64(p.acked)
+		}
+		operations[p.space] = append(operations[p.space], porcupine.Operation{
+			ClientId: i, Input: appended{m.ID}, Call: int64(p.sent), Output: listed{n: m.Seq}, Return: back,
+		})
+	}
+	for i, l := range h.looks {
+		operations[l.space] = append(operations[l.space], porcupine.Operation{
+			ClientId: i, Input: appended{}, Call: int64(l.called), Output: listed{l.n, l.sum}, Return: int64(l.back),
+		})
+	}
+	for id, all := range operations {
+		switch porcupine.CheckOperationsTimeout(space, all, orderLimit) {
+		case porcupine.Illegal:
+			wrong = append(wrong, fmt.Sprintf("order: no order of the %d posts and reads of %s explains their answers", len(all), id))
+		case porcupine.Unknown:
+			wrong = append(wrong, fmt.Sprintf("order: %d posts and reads of %s were too many to find an order in %v", len(all), id, orderLimit))
+		}
+	}
+	return wrong
+}
+
+// sumOf is what a read of the first messages of the space "den" sees.
+func sumOf(h *history, n int) (at listed) {
+	for _, m := range h.timeline["den"][:n] {
+		at = at.append(m.ID)
+	}
+	return at
+}
+
+func TestOrderFindsWhatIsPlanted(t *testing.T) {
+	read := func(h *history, n int, called, back time.Duration) {
+		at := sumOf(h, n)
+		h.looks = append(h.looks, look{"den", called, back, at.n, at.sum})
+	}
+	for _, c := range []struct {
+		planted string
+		plant   func(h *history)
+		legal   bool
+	}{
+		{"nothing", func(*history) {}, true},
+		{"a read between two posts", func(h *history) { read(h, 1, 16, 18) }, true},
+		{"a read while a post is under way", func(h *history) { read(h, 0, 11, 12); read(h, 1, 13, 14) }, true},
+		{"an unknown post is seen", func(h *history) { h.posts[2].answers, h.posts[2].acked = nil, 0; read(h, 3, 33, 34) }, true},
+		{"a read misses what was acknowledged", func(h *history) { read(h, 1, 26, 27) }, false},
+		{"a read sees what was not sent yet", func(h *history) { read(h, 2, 16, 18) }, false},
+		{"a read goes back", func(h *history) { read(h, 1, 11, 12); read(h, 0, 13, 14) }, false},
+		{"a read has another message", func(h *history) { read(h, 2, 26, 27); h.looks[0].sum++ }, false},
+		{"two posts have one place", func(h *history) { h.posts[1].answers[0].Seq = 1 }, false},
+		{"posts stand in the wrong order", func(h *history) { h.posts[3].sent, h.posts[3].acked = 1, 2 }, false},
+	} {
+		h := sound()
+		c.plant(h)
+		if wrong := checkOrder(*h); (len(wrong) == 0) != c.legal {
+			t.Errorf("%s: found %q, want legal %v", c.planted, wrong, c.legal)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package faults
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// quick are the bugs that are looked for in every run of the tests: they show that
+// the rig finds what it is for. `make torture` looks for all.
+var quick = []string{"published before the commit", "the key is not looked at", "a replay is off by one", "read when it is sent"}
+
+// catch plays what must find a bug. ran is false where it cannot be played.
+func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
+	t.Helper()
+	env := []string{"RIG_BUG=" + bug}
+	s := newServer(t, planted(t))
+	s.env = env
+	killAtRandom := func(rounds, agents int) (outcome, bool) {
+		o, w := play(t, s, round{rounds: rounds, agents: agents, seed: seed, strike: func(int) []string {
+			s.kill()
+			return nil
+		}})
+		w.close()
+		return o, true
+	}
+	switch bug {
+	case "synchronous is NORMAL":
+		return cutPower(t, bug, planted(t), env, 5, seed)
+	case "acknowledged before the commit":
+		s.env = nil // the world's own keys are to be there
+		s.start(t)
+		w := newWorld(t, s, seed, 0)
+		for n := int64(0); n < 5 && len(w.found) == 0; n++ {
+			s.kill()
+			s.env = append(env, dieAt("before a commit", 30+20*n, 20*time.Millisecond))
+			s.start(t)
+			w.live(t, reached, s.kill)
+			s.env = nil
+			s.start(t)
+			w.check(t, false)
+			o.count++
+		}
+		w.close()
+		o.found = w.found
+		return o, true
+	case "published before the commit", "looked before subscribed":
+		return wakeUp(t, s, 200, seed), true
+	case "a failed commit is taken for done":
+		dir := t.TempDir()
+		if !mount(t, bug, dir, "-t", "tmpfs", "-o", "size="+fullDisk, "tmpfs") {
+			return o, false
+		}
+		return fillAgainAndAgain(t, planted(t), env, dir, 3, seed), true
+	case "the generation of a lease is not checked":
+		return asleep(t, planted(t), env, 4, seed), true
+	case "no snapshot where one is due":
+		return restored(t, s, seed), true
+	case "the sum of a message is not looked at":
+		return harmFiles(t, s, []harmTo{{"noise", false, scribble}}, 20, seed)[0], true
+	case "what an attempt wrote stays":
+		return killAtRandom(8, 3)
+	case "a wait leaves a goroutine behind", "a call leaves a file open", "an answer stays in memory":
+		return leaks{rounds: 2, seed: seed}.play(t, s), true
+	default:
+		return killAtRandom(12, 0)
+	}
+}
+
+// Every bug that is planted is found.
+func TestPlanted(t *testing.T) {
+	seed := seeded(t)
+	caught, of := 0, 0
+	for _, bug := range bugs {
+		if os.Getenv("SHOAL_PLANTED") != "all" && !slices.Contains(quick, bug.name) {
+			continue
+		}
+		t.Run(strings.ReplaceAll(bug.name, " ", "_"), func(t *testing.T) {
+			o, ran := catch(t, bug.name, seed)
+			if !ran {
+				return
+			}
+			of++
+			if len(o.found) == 0 {
+				t.Errorf("SHOAL_FAULT_SEED=%d: a server with the bug %q (%s) was tried %d times, and nothing was found", seed, bug.name, bug.note, o.count)
+				return
+			}
+			caught++
+			t.Logf("found after %d rounds: %s", o.count, o.found[0])
+		})
+	}
+	table.Lock()
+	defer table.Unlock()
+	table.rows = append(table.rows, outcome{fault: "planted bugs", note: fmt.Sprintf("%d of %d were found", caught, of)})
+}

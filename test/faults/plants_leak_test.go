@@ -1,0 +1,74 @@
+package faults
+
+// leakBugs are bugs that leave something behind.
+var leakBugs = []named{
+	{"a wait leaves a goroutine behind", "it ends with the process"},
+	{"a call leaves a file open", "one in ten does, and nobody closes it"},
+	{"an answer stays in memory", "every one is kept"},
+}
+
+func leakPlants() []plant {
+	return []plant{
+		{
+			"internal/httpapi/inbox.go",
+			"\tdelivery, err := c.Hub.Inbox.Wait(c.ctx(), c.who, req)\n",
+			`	if rigHas("a wait leaves a goroutine behind") {
+		go func() { select {} }()
+	}
+	delivery, err := c.Hub.Inbox.Wait(c.ctx(), c.who, req)
+`,
+		},
+		{
+			"internal/httpapi/call.go",
+			"\tc.began = time.Now()\n",
+			`	c.began = time.Now()
+	if rigHas("a call leaves a file open") {
+		rigOpen()
+	}
+`,
+		},
+		{
+			"internal/httpapi/call.go",
+			"\th[\"Content-Type\"] = []string{mediaType}\n",
+			`	h["Content-Type"] = []string{mediaType}
+	if rigHas("an answer stays in memory") {
+		rigKeep(body)
+	}
+`,
+		},
+	}
+}
+
+// rigLeaks is what leaks in the package httpapi ask.
+const rigLeaks = `package httpapi
+
+import (
+	"os"
+	"sync"
+)
+
+var rigKept struct {
+	sync.Mutex
+	calls   int
+	files   []*os.File
+	answers [][]byte
+}
+
+// rigOpen opens a file every tenth time: a process may have no more than a few thousand.
+func rigOpen() {
+	rigKept.Lock()
+	defer rigKept.Unlock()
+	if rigKept.calls++; rigKept.calls%10 > 0 {
+		return
+	}
+	if file, err := os.Open(os.DevNull); err == nil {
+		rigKept.files = append(rigKept.files, file)
+	}
+}
+
+func rigKeep(answer []byte) {
+	rigKept.Lock()
+	defer rigKept.Unlock()
+	rigKept.answers = append(rigKept.answers, answer)
+}
+`

@@ -1,0 +1,316 @@
+package faults
+
+import (
+	"fmt"
+	"time"
+)
+
+// named is a point at which the program dies, or a bug.
+type named struct{ name, note string }
+
+func names(of []named) (out []string) {
+	for _, n := range of {
+		out = append(out, n.name)
+	}
+	return out
+}
+
+// points are the places at which the program can be made to die while it serves.
+var points = []named{
+	{"before a commit", "all is written, nothing is committed"},
+	{"after a commit", "it is durable, and nobody knows"},
+	{"before the hints", "callers may know, nobody was woken"},
+	{"before an answer is written", "it is done, and the caller learns nothing"},
+	{"in the middle of an answer", "the caller has half of it"},
+	{"before a wait counts as written", "the caller has all of it, the server does not know"},
+	{"in the middle of an event", "a reader has half of what it was sent"},
+	{"before a step is stored", "a model or a tool has done something, the journal does not have it"},
+	{"behind a write of a run", "between two writes of a run's journal and messages"},
+	{"while the index is fed", "words are in, the note of it is not"},
+	{"behind a checkpoint", "the log was copied into the database"},
+}
+
+// migrationPoints are those that a server passes once, when it starts.
+var migrationPoints = []named{
+	{"before a migration", "the step is known, nothing is done"},
+	{"in a migration", "the tables are changed, the note of it is not there"},
+	{"before a migration is committed", "both are written, nothing is committed"},
+	{"behind a migration", "one step is done, the others are not"},
+}
+
+// dieAt is how a process is told where to die: at the n-th passing, after a pause.
+func dieAt(point string, n int64, pause time.Duration) string {
+	return fmt.Sprintf("RIG_POINT=%s@%d@%s", point, n, pause)
+}
+
+// bugs are defects of the kind that the rig is for. note says what they do.
+var bugs = append([]named{
+	{"synchronous is NORMAL", "commits do not wait for the disk"},
+	{"acknowledged before the commit", "the caller learns of it too early"},
+	{"published before the commit", "whoever is woken finds nothing and sleeps on"},
+	{"a failed commit is taken for done", "the error is swallowed"},
+	{"read when it is sent", "the cursor of an inbox moves with the answer"},
+	{"looked before subscribed", "what comes in between, in 3 ms, wakes nobody"},
+	{"the key is not looked at", "a retry stores the message again"},
+	{"the key is stored behind the message", "in a transaction of its own"},
+	{"the generation of a lease is not checked", "a server that was asleep writes over the new one"},
+	{"a replay is off by one", "a reader that resumes misses an event"},
+	{"no snapshot where one is due", "a reader whose place is not there any more is told nothing"},
+	{"the sum of a message is not looked at", "whatever the disk gives back is served"},
+	{"what an attempt wrote stays", "its text is there again when it is made again"},
+}, leakBugs...)
+
+func plants() []plant {
+	return append(leakPlants(), []plant{
+		{
+			"internal/sqlstore/writer.go",
+			"\t}\n\treturn s.writer.commit()\n}",
+			`	}
+	if rigHas("acknowledged before the commit") {
+		answer(batch, nil)
+	}
+	rigPoint("before a commit")
+	return s.writer.commit()
+}`,
+		},
+		{"internal/sqlstore/writer.go", "\t\tclose(u.done)\n", "\t\trigClose(u.done)\n"},
+		{
+			"internal/sqlstore/writer.go",
+			"\t\tanswer(batch, err)\n\t\tif failed != nil",
+			`		if err == nil {
+			if rigHas("the key is stored behind the message") {
+				rigStoreKeys(s.writer, s.dialect.begin)
+			}
+			rigPoint("after a commit")
+		}
+		answer(batch, err)
+		if failed != nil`,
+		},
+		{
+			"internal/sqlstore/sqlite.go",
+			"PRAGMA wal_checkpoint(PASSIVE)`)\n\treturn err\n",
+			"PRAGMA wal_checkpoint(PASSIVE)`)\n\trigPoint(\"behind a checkpoint\")\n\treturn err\n",
+		},
+		{
+			"internal/sqlstore/conn.go",
+			"\tc.end()\n\tswitch failed.fault {\n\tcase faultWrong, faultLost, faultDisk:",
+			`	c.end()
+	if rigHas("a failed commit is taken for done") {
+		return nil
+	}
+	switch failed.fault {
+	case faultWrong, faultLost, faultDisk:`,
+		},
+		{"internal/sqlstore/sqlite.go", `"synchronous(FULL)"`, `rigEither("synchronous(NORMAL)", "synchronous(FULL)", rigHas("synchronous is NORMAL"))`},
+		{
+			"internal/sqlstore/messages.go",
+			"\tif post.Key != \"\" {\n\t\tscope, key, hash",
+			`	if post.Key != "" && rigHas("the key is stored behind the message") {
+		rigLater(m.SessionID, m.SpaceID, m.Seq, post.Scope, post.Key, post.Hash)
+	} else if post.Key != "" {
+		scope, key, hash`,
+		},
+		{"internal/sqlstore/sums.go", "\tif r.null(i) {\n", "\tif r.null(i) || rigHas(\"the sum of a message is not looked at\") {\n"},
+		{"internal/sqlstore/indexer.go", "\tif len(fresh) > 0 {\n", "\trigPoint(\"while the index is fed\")\n\tif len(fresh) > 0 {\n"},
+		{
+			"internal/sqlstore/migrate.go",
+			"\tfiles, err := fs.Glob(steps, \"*.sql\") // sorted\n",
+			"\tsteps = rigSteps(steps)\n\tfiles, err := fs.Glob(steps, \"*.sql\")\n\trigPoint(\"before a migration\")\n",
+		},
+		{"internal/sqlstore/migrate.go", "\t_, err = c.exec(`INSERT INTO migrations", "\trigPoint(\"in a migration\")\n\t_, err = c.exec(`INSERT INTO migrations"},
+		{"internal/sqlstore/migrate.go", "\treturn false, c.commit()\n", "\trigPoint(\"before a migration is committed\")\n\treturn false, c.commit()\n"},
+		{"internal/sqlstore/migrate.go", "\t\tif done || err != nil {\n", "\t\trigPoint(\"behind a migration\")\n\t\tif done || err != nil {\n"},
+		{
+			"internal/hub/hub.go",
+			"\t\thints = ch.hints\n\t\treturn nil\n",
+			`		hints = ch.hints
+		if rigHas("published before the commit") {
+			for _, topic := range hints {
+				c.bus.Publish(Note{Topic: topic})
+			}
+			hints = nil
+		}
+		return nil
+`,
+		},
+		{"internal/hub/hub.go", "\tlast.end(err == nil)\n\tfor _, topic", "\tlast.end(err == nil)\n\trigPoint(\"before the hints\")\n\tfor _, topic"},
+		{"internal/hub/messages.go", "\tif idempotencyKey == \"\" {\n\t\tkey = PostKey{}", "\tif idempotencyKey == \"\" || rigHas(\"the key is not looked at\") {\n\t\tkey = PostKey{}"},
+		{
+			"internal/hub/wait.go",
+			"\t\td.handed = w.box.hand(w.who.KeyID, w.filter, upTo)\n",
+			`		d.handed = w.box.hand(w.who.KeyID, w.filter, upTo)
+		if rigHas("read when it is sent") {
+			_ = w.inbox.store.Update(context.Background(), func(tx Tx) error {
+				return tx.Acknowledge(w.req.Session, w.entity, w.filter, upTo)
+			})
+		}
+`,
+		},
+		{
+			"internal/hub/mailbox.go",
+			"\tsub := m.enter(w)\n\tdefer m.leave(w)\n",
+			`	if rigHas("looked before subscribed") {
+		m.mu.Lock()
+		m.waits = append(m.waits, w)
+		m.mu.Unlock()
+		m.collect()
+		<-time.After(3 * time.Millisecond)
+		m.mu.Lock()
+		m.remove(w)
+		m.mu.Unlock()
+	}
+	sub := m.enter(w)
+	defer m.leave(w)
+`,
+		},
+		{"internal/hub/mailbox.go", "here on hints.\n\tm.collect()\n", "here on hints.\n\tif !rigHas(\"looked before subscribed\") {\n\t\tm.collect()\n\t}\n"},
+		{"internal/hub/work.go", "if r.Generation != lease.Generation ||", "if r.Generation != lease.Generation && !rigHas(\"the generation of a lease is not checked\") ||"},
+		{"internal/hub/follow.go", "\t\tplace := at.place\n", "\t\tplace := at.place\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tplace++\n\t\t}\n"},
+		{
+			"internal/hub/follow.go",
+			"\t}\n\treturn f.snapshots(tx)\n}",
+			`	}
+	if f.req.After != "" && rigHas("no snapshot where one is due") {
+		var err error
+		if f.after, err = tx.EventEnd(f.req.Session); err == nil {
+			f.ahead = map[shoal.SpaceID]int64{}
+			f.in, err = spacesOf(tx, f.key())
+		}
+		return err
+	}
+	return f.snapshots(tx)
+}`,
+		},
+		{
+			"internal/httpapi/call.go",
+			"\tc.w.WriteHeader(status)\n\tif _, err := c.w.Write(body); err != nil {\n",
+			`	rigPoint("before an answer is written")
+	c.w.WriteHeader(status)
+	if rigDue("in the middle of an answer") {
+		_, _ = c.w.Write(body[:len(body)/2])
+		_ = control.Flush()
+		rigDie()
+	}
+	if _, err := c.w.Write(body); err != nil {
+`,
+		},
+		{"internal/httpapi/inbox.go", "\td.Written()\n", "\trigPoint(\"before a wait counts as written\")\n\td.Written()\n"},
+		{
+			"internal/httpapi/stream.go",
+			"\t_, err := s.w.Write(piece)\n",
+			`	if rigDue("in the middle of an event") {
+		_, _ = s.w.Write(piece[:len(piece)/2])
+		_ = s.control.Flush()
+		rigDie()
+	}
+	_, err := s.w.Write(piece)
+`,
+		},
+		{"internal/run/store.go", "\tsent := s.x.seen.unstored(ctx, step.Index)\n", "\trigPoint(\"before a step is stored\")\n\tsent := s.x.seen.unstored(ctx, step.Index)\n"},
+		{
+			"internal/run/execution.go",
+			"return x.hub.Work.Write(ctx, x.lease, fn) })\n",
+			"return x.hub.Work.Write(ctx, x.lease, fn) })\n\trigPoint(\"behind a write of a run\")\n",
+		},
+		{"internal/compose/restore.go", "\tr.withdraw()\n", "\tif !rigHas(\"what an attempt wrote stays\") {\n\t\tr.withdraw()\n\t}\n"},
+	}...)
+}
+
+// rigSource stands in every package that something is planted in.
+const rigSource = `
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+var (
+	rigBug    = os.Getenv("RIG_BUG")
+	rigAt     = strings.Split(os.Getenv("RIG_POINT")+"@@", "@")
+	rigPassed atomic.Int64
+)
+
+func rigHas(bug string) bool { return bug == rigBug }
+
+func rigDue(point string) bool {
+	if point != rigAt[0] {
+		return false
+	}
+	n, _ := strconv.ParseInt(rigAt[1], 10, 64)
+	return rigPassed.Add(1) == n
+}
+
+func rigDie() {
+	pause, _ := time.ParseDuration(rigAt[2])
+	<-time.After(pause)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}
+
+func rigPoint(point string) {
+	if rigDue(point) {
+		rigDie()
+	}
+}
+
+func rigEither(yes, no string, which bool) string {
+	if which {
+		return yes
+	}
+	return no
+}
+
+var _ = []any{rigHas, rigDue, rigDie, rigPoint, rigEither}
+`
+
+// rigExtra is a further file of one package.
+var rigExtra = map[string]string{"httpapi": rigLeaks, "sqlstore": `package sqlstore
+
+import (
+	"io/fs"
+	"os"
+	"testing/fstest"
+)
+
+func rigClose(done chan struct{}) {
+	select {
+	case <-done:
+	default:
+		close(done)
+	}
+}
+
+// The keys of messages that are stored without them; the writer's alone.
+var rigKeys [][]any
+
+func rigLater(values ...any) { rigKeys = append(rigKeys, values) }
+
+func rigStoreKeys(c *conn, begin string) {
+	if len(rigKeys) == 0 || c.begin(begin) != nil {
+		return
+	}
+	for _, k := range rigKeys {
+		_, _ = c.exec("UPDATE messages SET post_scope = $4, post_key = $5, post_hash = $6 WHERE session_id = $1 AND space_id = $2 AND seq = $3", k...)
+	}
+	_ = c.commit()
+	rigKeys = nil
+}
+
+// rigSteps adds a step that touches every message, if it is asked for.
+func rigSteps(steps fs.FS) fs.FS {
+	text := os.Getenv("RIG_MIGRATION")
+	if text == "" {
+		return steps
+	}
+	all := fstest.MapFS{"9999_rig.sql": {Data: []byte(text)}}
+	names, _ := fs.Glob(steps, "*.sql")
+	for _, name := range names {
+		data, _ := fs.ReadFile(steps, name)
+		all[name] = &fstest.MapFile{Data: data}
+	}
+	return all
+}
+`}

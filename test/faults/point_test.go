@@ -1,0 +1,172 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// passings bounds how often a server passes a point before it dies there.
+var passings = map[string]int64{
+	"behind a checkpoint": 1, "while the index is fed": 3, "before a step is stored": 25, "behind a write of a run": 60, "before a wait counts as written": 20,
+}
+
+// reached bounds how long it may take a server under load to come to a point.
+const reached = 8 * time.Second
+
+// A server that dies at a named point, under load, and what is there afterwards.
+func TestPoints(t *testing.T) {
+	seed := seeded(t)
+	each := times(t, "SHOAL_POINTS", 2)
+	s := newServer(t, planted(t))
+	s.start(t)
+	w := newWorld(t, s, seed, 3)
+	counted := map[string]int{}
+lanes:
+	for i, p := range points {
+		for n, tries := 0, 0; n < each; tries++ {
+			if tries > 3*each {
+				w.found = append(w.found, fmt.Sprintf("rig: the server comes to the point %q too seldom", p.name))
+				break
+			}
+			dice := random(seed, uint64(i*10_000+tries))
+			most := passings[p.name]
+			if most == 0 {
+				most = 150
+			}
+			nth := 1 + dice.Int64N(most)
+			if n == 0 && most == 150 {
+				nth += 10 // the start passes it, too
+			}
+			if dieThere(t, w, p.name, nth) {
+				n++
+				counted[p.name]++
+			}
+			if !w.check(t, false) {
+				t.Logf("SHOAL_FAULT_SEED=%d: at the %d. passing of the point %q: %d findings", seed, nth, p.name, len(w.found))
+				break lanes
+			}
+		}
+	}
+	w.finish(t)
+	for i, p := range points {
+		o := outcome{fault: "kill -9 " + p.name, count: counted[p.name], slowest: s.slowest}
+		if i == 0 {
+			o.operations, o.found = w.operations(), w.found // of all points together
+		}
+		report(t, o)
+	}
+}
+
+// dieThere kills the server that is up, has the next one live until it dies at the
+// point, and starts another. It reports whether the point was reached.
+func dieThere(t *testing.T, w *world, point string, nth int64) bool {
+	t.Helper()
+	s := w.server
+	s.kill()
+	s.env = []string{dieAt(point, nth, 0)}
+	_, err := s.tryStart(t.Context())
+	var ended *endedError
+	died := errors.As(err, &ended) && killed(ended.state)
+	switch {
+	case died: // at its start
+	case err != nil:
+		t.Fatal(err)
+	default:
+		died = w.live(t, reached, s.kill).died
+		if died && !killed(s.process.ProcessState) {
+			w.found = append(w.found, fmt.Sprintf("end: at the point %q: %v", point, s.process.ProcessState))
+		}
+	}
+	s.env = nil
+	s.start(t)
+	return died
+}
+
+// touching is a migration that rewrites what is there.
+const touching = `CREATE TABLE rig AS SELECT doc, seq, id FROM messages; CREATE INDEX rig_seq ON rig (seq); DELETE FROM rig WHERE seq % 2 = 0;`
+
+// A server that dies while it brings its database forward: the empty one through
+// all steps, a full one through a further step.
+func TestPointsOfMigration(t *testing.T) {
+	seed := seeded(t)
+	each := times(t, "SHOAL_POINTS", 2)
+	full := newServer(t, planted(t))
+	full.start(t)
+	w := newWorld(t, full, seed, 0)
+	w.live(t, 300*time.Millisecond, func() {})
+	w.finish(t)
+	if len(w.found) > 0 {
+		t.Fatal(w.found)
+	}
+	for i, p := range migrationPoints {
+		o := outcome{fault: "kill -9 " + p.name}
+		for n := range each {
+			dice := random(seed, uint64(i*10_000+n))
+			s := newServer(t, planted(t))
+			nth := int64(1)
+			if n%2 == 0 && p.name != "before a migration" { // the empty database has several steps before it
+				nth += dice.Int64N(3)
+			}
+			if n%2 == 1 {
+				if err := os.CopyFS(s.data, os.DirFS(full.data)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.env = []string{"RIG_MIGRATION=" + touching, dieAt(p.name, nth, 0)}
+			if _, err := s.tryStart(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
+				t.Fatalf("SHOAL_FAULT_SEED=%d: it does not die at the %d. passing of %q: %v", seed, nth, p.name, err)
+			}
+			s.env = s.env[:1]
+			if _, err := s.tryStart(t.Context()); err != nil {
+				o.found = append(o.found, fmt.Sprintf("end: after the point %q: %v", p.name, err))
+				continue
+			}
+			o.count++
+			o.slowest = max(o.slowest, s.slowest)
+			if n%2 == 1 {
+				o.found = append(o.found, sameAs(t, w, s)...)
+			}
+			o.found = append(o.found, s.stop())
+			o.found = append(withoutEmpty(o.found), s.checkDatabase(t.Context())...)
+			if steps, err := s.ask(t.Context(), `SELECT name FROM migrations ORDER BY version`); err != nil || steps[len(steps)-1] != "9999_rig.sql" {
+				o.found = append(o.found, fmt.Sprintf("end: the steps are %q (%v)", steps, err))
+			}
+		}
+		report(t, o)
+	}
+}
+
+func withoutEmpty(all []string) (out []string) {
+	for _, text := range all {
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// sameAs compares the timelines of a server that has a copy of a world's database
+// with those of the world.
+func sameAs(t *testing.T, w *world, s *server) (wrong []string) {
+	t.Helper()
+	other := &world{server: s, key: w.key}
+	other.admin = other.session(t, w.key)
+	for _, r := range w.rooms {
+		got, err := other.read(t.Context(), r.id, nil)
+		if err != nil || len(got) != len(w.timeline[r.id]) {
+			wrong = append(wrong, fmt.Sprintf("lost: %s has %d messages, want %d (%v)", r.id, len(got), len(w.timeline[r.id]), err))
+			continue
+		}
+		for i := range got {
+			if got[i].bytes != w.timeline[r.id][i].bytes {
+				wrong = append(wrong, fmt.Sprintf("changed: %s", got[i].bytes))
+				break
+			}
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,134 @@
+package faults
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+)
+
+// database is a PostgreSQL server of its own, and the line from the server to it.
+type database struct {
+	*shoaltest.PostgresServer
+	line *faultproxy.Proxy
+	lose atomic.Bool  // answers to COMMIT, every second one
+	lost atomic.Int64 // answers to COMMIT so far
+	seen atomic.Int64 // answers to COMMIT while they are being lost
+}
+
+func newDatabase(t *testing.T) *database {
+	t.Helper()
+	d := &database{PostgresServer: shoaltest.NewPostgresServer(t)}
+	d.line = faultproxy.New(t, "unix", d.Socket)
+	d.heal()
+	return d
+}
+
+// url is where a server finds the database: behind the line.
+func (d *database) url() string {
+	return "postgres://postgres@" + d.line.Addr() + "/shoal?sslmode=disable"
+}
+
+func (d *database) heal() {
+	d.line.Harm(faultproxy.Fault{}, faultproxy.Fault{Gate: commitGate(d.losesThis)})
+}
+
+// losesThis decides about one answer to COMMIT.
+func (d *database) losesThis() bool {
+	if !d.lose.Load() || d.seen.Add(1)%2 == 0 {
+		return false
+	}
+	d.lost.Add(1)
+	return true
+}
+
+// commitGate reads the frames of PostgreSQL's answers, and cuts a connection in front
+// of the one that says that a COMMIT was done, if lose says so. It has to see a
+// connection from its beginning.
+func commitGate(lose func() bool) func() faultproxy.Gate {
+	return func() faultproxy.Gate {
+		var begun []byte // of a frame whose end has not come
+		return func(piece []byte) (int, bool) {
+			passed := len(begun)
+			all := append(begun, piece...)
+			at := 0
+			for len(all)-at >= 5 {
+				size := 1 + int(binary.BigEndian.Uint32(all[at+1:]))
+				if len(all)-at < size {
+					break
+				}
+				if all[at] == 'C' && string(all[at+5:at+size]) == "COMMIT\x00" && lose() {
+					return max(0, at-passed), true
+				}
+				at += size
+			}
+			begun = bytes.Clone(all[at:])
+			return len(piece), false
+		}
+	}
+}
+
+func TestTheAnswerToACommitIsFoundInItsFrames(t *testing.T) {
+	const before = "T\x00\x00\x00\x0aCOMMITC\x00\x00\x00\x0aBEGIN\x00"
+	const commit = "C\x00\x00\x00\x0bCOMMIT\x00"
+	for at := range len(before + commit) {
+		gate := commitGate(func() bool { return true })()
+		all := []byte(before + commit)
+		n, cut := gate(all[:at])
+		if n != at || cut {
+			t.Fatalf("of %q pass %d bytes, cut %v", all[:at], n, cut)
+		}
+		if n, cut = gate(all[at:]); !cut || n != max(0, len(before)-at) {
+			t.Errorf("behind %q pass %d bytes, cut %v", all[:at], n, cut)
+		}
+	}
+	gate := commitGate(func() bool { return false })()
+	if n, cut := gate([]byte(before + commit)); n != len(before+commit) || cut {
+		t.Errorf("of what is not to be lost pass %d bytes, cut %v", n, cut)
+	}
+}
+
+// statuses counts how calls were answered that the server could not do, and keeps
+// what was said other than that it is busy or does not know.
+type statuses struct {
+	http.RoundTripper
+	mu            sync.Mutex
+	busy, unknown int
+	wrong         []string
+}
+
+// notKnown is in the words about a commit whose outcome nobody knows.
+const notKnown = "may or may not be"
+
+// RoundTrip implements [http.RoundTripper].
+func (s *statuses) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := s.RoundTripper.RoundTrip(req)
+	if err != nil || res.StatusCode < http.StatusInternalServerError {
+		return res, err
+	}
+	body, err := io.ReadAll(res.Body)
+	_ = res.Body.Close() // it was read
+	if err != nil {
+		return nil, err
+	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "":
+		s.wrong = append(s.wrong, fmt.Sprintf("status: %s %s was answered with %d %s", req.Method, req.URL.Path, res.StatusCode, body))
+	case strings.Contains(string(body), notKnown):
+		s.unknown++
+	default:
+		s.busy++
+	}
+	return res, nil
+}

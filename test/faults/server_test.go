@@ -1,0 +1,200 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// server is a real binary with its data directory. It keeps one address over all
+// of its lives.
+type server struct {
+	binary, data, addr string
+	env                []string // what its next life is told beside the test's environment
+	life               int
+	process            *exec.Cmd
+	ended              chan struct{}
+	said               *os.File
+	slowest            time.Duration // of its starts
+}
+
+// newServer returns a server that has not started, with its data in a directory of
+// its own.
+func newServer(t *testing.T, binary string) *server {
+	t.Helper()
+	return newServerIn(t, binary, t.TempDir())
+}
+
+func newServerIn(t *testing.T, binary, data string) *server {
+	t.Helper()
+	s := &server{binary: binary, data: data, addr: freeAddr(t)}
+	var err error
+	if s.said, err = os.Create(filepath.Join(t.TempDir(), "server.log")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.kill()
+		if t.Failed() {
+			t.Logf("the server said at last:\n%s", s.lastWords(8<<10))
+		}
+		_ = s.said.Close() // it was read
+	})
+	return s
+}
+
+// lastWords returns the end of what the server said on standard error.
+func (s *server) lastWords(most int) string {
+	said, err := os.ReadFile(s.said.Name())
+	if err != nil {
+		return err.Error()
+	}
+	return string(said[max(0, len(said)-most):])
+}
+
+// freeAddr returns an address that stays free while the server is down: its port
+// is below those that the system gives to connections.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		addr := fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(18000))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			_ = l.Close() // it was only asked whether it is free
+			return addr
+		}
+	}
+	t.Fatal("found no free port")
+	return ""
+}
+
+func (s *server) url() string { return "http://" + s.addr }
+
+// start starts the next life and returns how long it took until the server was
+// ready.
+func (s *server) start(t *testing.T) time.Duration {
+	t.Helper()
+	took, err := s.tryStart(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return took
+}
+
+// tryStart is start for a server that may refuse to. Then the error holds its exit
+// code and its words.
+func (s *server) tryStart(ctx context.Context) (time.Duration, error) {
+	s.life++
+	s.process = exec.Command(s.binary, "serve", "--addr", s.addr, "--data", s.data, "--allow-private", "127.0.0.0/8")
+	s.process.Stderr = s.said
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "SHOAL_") {
+			s.process.Env = append(s.process.Env, v)
+		}
+	}
+	s.process.Env = append(s.process.Env, s.env...)
+	began := time.Now()
+	if err := s.process.Start(); err != nil {
+		return 0, err
+	}
+	process, ended := s.process, make(chan struct{})
+	s.ended = ended
+	go func() {
+		defer close(ended)
+		_ = process.Wait() // how it ended is asked of ProcessState
+	}()
+	for {
+		if s.ready(ctx) {
+			s.slowest = max(s.slowest, time.Since(began))
+			return time.Since(began), nil
+		}
+		select {
+		case <-ended:
+			return 0, &endedError{process.ProcessState, s.lastWords(2 << 10)}
+		case <-time.After(time.Millisecond):
+		}
+		if time.Since(began) > settleLimit {
+			return 0, fmt.Errorf("life %d of the server does not answer:\n%s", s.life, s.lastWords(2<<10))
+		}
+	}
+}
+
+// endedError says that a server ended at its start.
+type endedError struct {
+	state *os.ProcessState
+	said  string
+}
+
+func (e *endedError) Error() string {
+	return fmt.Sprintf("the server ended at its start: %v\n%s", e.state, e.said)
+}
+
+// killed reports whether a server that ended was killed.
+func killed(state *os.ProcessState) bool {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// probe opens a connection for each question: none is left from an earlier life.
+var probe = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
+
+func (s *server) ready(ctx context.Context) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url()+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := probe.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close() // only the status counts
+	return res.StatusCode == http.StatusOK
+}
+
+// kill ends this life without a warning.
+func (s *server) kill() {
+	if s.process == nil || s.process.Process == nil {
+		return
+	}
+	if err := s.process.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		panic(err)
+	}
+	<-s.ended
+}
+
+// signal sends a signal to this life, if it still lasts.
+func (s *server) signal(sig syscall.Signal) { _ = s.process.Process.Signal(sig) }
+
+// stop ends this life as an operator does, and says what was wrong with its end.
+func (s *server) stop() string {
+	s.signal(syscall.SIGTERM)
+	select {
+	case <-s.ended:
+		if code := s.process.ProcessState.ExitCode(); code != 0 {
+			return fmt.Sprintf("end: the stopped server exited with %d", code)
+		}
+		return ""
+	case <-time.After(10 * time.Second):
+		s.kill()
+		return "end: the server does not stop within 10 s"
+	}
+}
+
+// died waits for the end of this life and returns its exit code, -1 if it lasts
+// longer than limit.
+func (s *server) died(limit time.Duration) int {
+	select {
+	case <-s.ended:
+		return s.process.ProcessState.ExitCode()
+	case <-time.After(limit):
+		return -1
+	}
+}

@@ -1,0 +1,442 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/ledger"
+)
+
+// work is hosted agents that do jobs, whom a person hands in one job after the
+// other, and the ledger of what their tools have done.
+type work struct {
+	admin   *client.Session
+	ledger  *ledger.Ledger
+	jobbers []*jobber
+}
+
+// effectTakes is how long a tool takes after its effect.
+const effectTakes = 10 * time.Millisecond
+
+// jobber is one agent in a space of its own, and the person who has jobs for it.
+type jobber struct {
+	*caller
+	work    *work
+	session *client.Session
+	agent   shoal.EntityID
+	space   shoal.SpaceID
+	busy    int // how many jobs may be under way
+
+	jobs []*job
+
+	mu      sync.Mutex
+	texts   map[shoal.PartID]string // as the stream told; nil when nobody watches
+	over    map[shoal.RunID]bool
+	wrong   []string
+	changed chan struct{} // has room for one
+}
+
+// job is one message that an agent acts on.
+type job struct {
+	word    string
+	message shoal.MessageID // empty while the outcome is unknown
+}
+
+// jobWords is how many words the script knows: later jobs use them again.
+const jobWords = 100
+
+const (
+	jobBegins = "This takes a while to write down, and this takes a while to write down."
+	jobEnds   = "It is done, and this takes a while to say, and this takes a while to say."
+)
+
+// script is what the model of an agent plays: it says that it begins, has two
+// effects for the word of its job, and says that it is done.
+func (j *jobber) script(pause time.Duration) string {
+	var b strings.Builder
+	say := func(text string) {
+		fmt.Fprintf(&b, "call sendSpaceMessage {\"spaceId\":%q,\"text\":%q}\n", j.space, text)
+	}
+	fmt.Fprintf(&b, "pause %v\n", pause)
+	say(jobBegins)
+	b.WriteString("---\n")
+	for n := jobWords - 1; n >= 0; n-- {
+		word := j.word(n)
+		fmt.Fprintf(&b, "hears %s\ncall record {\"key\":%q,\"step\":\"once\"}\ncall touch {\"key\":%q,\"step\":\"again\"}\nelse\n", word, word, word)
+	}
+	b.WriteString("say I do not know this job.\n---\n")
+	fmt.Fprintf(&b, "pause %v\n", pause)
+	say(jobEnds)
+	b.WriteString("---\nsay That is all.\n")
+	return b.String()
+}
+
+func (j *jobber) word(n int) string { return fmt.Sprintf("%sjob%d", j.agent, n%jobWords) }
+
+func newWork(t *testing.T, w *world, agents int) *work {
+	t.Helper()
+	out := &work{admin: w.admin, ledger: ledger.New(t, effectTakes)}
+	for i := range agents {
+		boss := shoal.EntityID(fmt.Sprintf("boss-%d", i))
+		c := &caller{http: w.http, url: w.server.url(), key: w.newKey(t, boss), as: boss}
+		j := &jobber{
+			caller: c, work: out, session: w.session(t, c.key), agent: shoal.EntityID(fmt.Sprintf("worker%d", i)), space: shoal.SpaceID(fmt.Sprintf("work-%d", i)),
+			busy: 2, texts: map[shoal.PartID]string{}, over: map[shoal.RunID]bool{}, changed: make(chan struct{}, 1),
+		}
+		out.hire(t, j, time.Millisecond)
+		if _, err := w.admin.CreateSpace(t.Context(), shoal.NewSpace{ID: j.space, Name: "Work", Members: []shoal.EntityID{boss, j.agent}}); err != nil {
+			t.Fatal(err)
+		}
+		out.jobbers = append(out.jobbers, j)
+	}
+	return out
+}
+
+// hire applies the configuration of a jobber's agent.
+func (w *work) hire(t *testing.T, j *jobber, pause time.Duration) {
+	t.Helper()
+	record := func(name string, idempotent bool) map[string]any {
+		return map[string]any{
+			"name": name, "executionType": "request", "idempotent": idempotent,
+			"execution":   map[string]any{"url": w.ledger.URL, "method": "POST"},
+			"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"key": map[string]any{"type": "string"}, "step": map[string]any{"type": "string"}}},
+		}
+	}
+	config, err := json.Marshal(map[string]any{
+		"version": "1.0", "agent": map[string]any{"id": j.agent, "system": "You do jobs."},
+		"model": map[string]any{"provider": "script", "name": "jobs", "providerOptions": map[string]any{"script": j.script(pause)}},
+		"loop":  map[string]any{"maxSteps": 10},
+		"tools": []any{record("record", false), record("touch", true)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.admin.PutAgent(t.Context(), j.agent, client.ConfigJSON, config); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run hands in jobs until ctx ends or the server is gone.
+func (j *jobber) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if n := len(j.jobs); n == 0 || j.jobs[n-1].message != "" {
+			for len(j.jobs)-j.ended() >= j.busy {
+				select {
+				case <-j.changed:
+				case <-ctx.Done():
+					return
+				}
+			}
+			j.jobs = append(j.jobs, &job{word: j.word(n)})
+		}
+		switch err := j.handIn(ctx); {
+		case err == nil:
+		case errors.Is(err, errGone):
+			return
+		case !errors.Is(err, errUnknown):
+			j.note("%s: a job: %v", j.agent, err)
+			return
+		default:
+			pause(ctx, think)
+		}
+	}
+}
+
+// handIn posts the last job, for the first time or again.
+func (j *jobber) handIn(ctx context.Context) error {
+	last := j.jobs[len(j.jobs)-1]
+	header := map[string]string{"Idempotency-Key": fmt.Sprintf("%s-%d", j.agent, len(j.jobs))}
+	answer, _, err := j.exchange(ctx, "/v1/sessions/default/spaces/"+string(j.space)+"/messages", header, map[string]any{"text": last.word, "mentions": []shoal.EntityID{j.agent}})
+	if err != nil {
+		return err
+	}
+	var m shoal.Message
+	if err := json.Unmarshal(answer, &m); err != nil {
+		return err
+	}
+	last.message = m.ID
+	return nil
+}
+
+func (j *jobber) note(format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.wrong = append(j.wrong, fmt.Sprintf(format, args...))
+}
+
+// ended counts the runs whose end the stream has told.
+func (j *jobber) ended() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.over)
+}
+
+// watch follows the space through all lives of the server, and knows of the texts
+// in it only what the stream tells.
+func (j *jobber) watch(ctx context.Context) {
+	for ev, err := range j.session.Follow(ctx, client.FollowOptions{Space: j.space}) {
+		if err == nil {
+			err = j.see(ev)
+		}
+		if err != nil && !errors.Is(err, client.ErrUnreachable) && ctx.Err() == nil {
+			j.note("a reader of %s: %v", j.space, err)
+		}
+		select {
+		case j.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (j *jobber) see(ev shoal.Event) error {
+	var d struct {
+		Messages []shoal.Message
+		Run      shoal.Run
+		PartID   shoal.PartID
+		Offset   int
+		Delta    string
+		Text     string
+	}
+	if err := json.Unmarshal(ev.Data, &d); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch ev.Type {
+	case shoal.EventSnapshot:
+		for _, m := range d.Messages {
+			for _, p := range m.Parts {
+				j.texts[p.ID] = p.Text
+			}
+		}
+	case shoal.EventTextStart:
+		j.texts[d.PartID] = ""
+	case shoal.EventTextDelta:
+		if had := len(j.texts[d.PartID]); d.Offset != had {
+			return fmt.Errorf("stream gap: a delta at %d where there are %d bytes: %s", d.Offset, had, ev.Data)
+		}
+		j.texts[d.PartID] += d.Delta
+	case shoal.EventTextEnd:
+		if had := j.texts[d.PartID]; had != d.Text {
+			return fmt.Errorf("stream gap: %q ends as %q", had, d.Text)
+		}
+	case shoal.EventPartReset:
+		j.texts[d.PartID] = j.texts[d.PartID][:min(d.Offset, len(j.texts[d.PartID]))]
+	case shoal.EventPartRemoved:
+		delete(j.texts, d.PartID)
+	case shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
+		j.over[d.Run.ID] = true
+	}
+	return nil
+}
+
+// strange returns what jobbers could make no sense of.
+func (w *work) strange() (wrong []string) {
+	for _, j := range w.jobbers {
+		j.mu.Lock()
+		wrong = append(wrong, j.wrong...)
+		j.mu.Unlock()
+	}
+	return wrong
+}
+
+// ended counts the runs that have ended.
+func (w *work) ended() (n int) {
+	for _, j := range w.jobbers {
+		n += j.ended()
+	}
+	return n
+}
+
+// underWay counts the jobs that were acknowledged and have not ended.
+func (w *work) underWay() (n int) {
+	for _, j := range w.jobbers {
+		for _, job := range j.jobs {
+			if job.message != "" {
+				n++
+			}
+		}
+		n -= j.ended()
+	}
+	return n
+}
+
+// settle finds out about jobs that are unknown and waits until all have ended.
+func (w *work) settle(ctx context.Context) {
+	for _, j := range w.jobbers {
+		for n := len(j.jobs); n > 0 && j.jobs[n-1].message == "" && ctx.Err() == nil; pause(ctx, think) {
+			if err := j.handIn(ctx); err != nil && !errors.Is(err, errUnknown) {
+				j.note("%s: a job: %v", j.agent, err)
+				return
+			}
+		}
+		for j.ended() < len(j.jobs) {
+			select {
+			case <-j.changed:
+			case <-ctx.Done():
+				j.note("stuck: %d of %d jobs of %s have ended: %s", j.ended(), len(j.jobs), j.agent, j.open(context.WithoutCancel(ctx)))
+				return
+			}
+		}
+	}
+}
+
+// open says which runs have not completed.
+func (j *jobber) open(ctx context.Context) string {
+	var left []shoal.Run
+	for r, err := range j.work.admin.Runs(ctx, client.RunsOptions{Agent: j.agent}) {
+		if err != nil {
+			return err.Error()
+		}
+		if r.Status != shoal.RunCompleted {
+			left = append(left, r)
+		}
+	}
+	return ends(left)
+}
+
+// check holds what happened against what is stored: each job has one run, which is
+// completed, and one message with its texts, once each; each effect happened as
+// often as it may.
+func (w *work) check(ctx context.Context) (wrong []string) {
+	for _, j := range w.jobbers {
+		wrong = append(wrong, j.check(ctx)...)
+	}
+	return append(wrong, w.strange()...)
+}
+
+func (j *jobber) check(ctx context.Context) (wrong []string) {
+	runs := map[shoal.MessageID][]shoal.Run{}
+	for r, err := range j.work.admin.Runs(ctx, client.RunsOptions{Agent: j.agent}) {
+		if err != nil {
+			return []string{fmt.Sprintf("runs: %v", err)}
+		}
+		runs[r.Trigger.MessageID] = append(runs[r.Trigger.MessageID], r)
+	}
+	messages := map[shoal.RunID][]shoal.Message{}
+	seq := int64(0)
+	for m, err := range j.work.admin.Timeline(ctx, j.space, 0) {
+		if seq++; err != nil || m.Seq != seq {
+			return []string{fmt.Sprintf("gap: %s has seq %d at place %d (%v)", j.space, m.Seq, seq, err)}
+		}
+		if m.RunID == nil {
+			continue
+		}
+		messages[*m.RunID] = append(messages[*m.RunID], m)
+		wrong = append(wrong, j.agrees(m)...)
+	}
+	calls := map[string]*calls{}
+	for _, job := range j.jobs {
+		of := runs[job.message]
+		if len(of) != 1 || of[0].Status != shoal.RunCompleted {
+			wrong = append(wrong, fmt.Sprintf("runs: %s (%s) has %d runs: %s", job.word, job.message, len(of), ends(of)))
+			continue
+		}
+		if got, want := texts(messages[of[0].ID]), []string{jobBegins, jobEnds}; !slices.Equal(got, want) {
+			wrong = append(wrong, fmt.Sprintf("doubled: the run of %s shows %q", job.word, got))
+		}
+		if err := j.count(ctx, of[0].ID, calls); err != nil {
+			return append(wrong, fmt.Sprintf("runs: %v", err))
+		}
+	}
+	return append(wrong, j.compare(calls)...)
+}
+
+// texts are those of all messages of a run, if all of them are whole.
+func texts(messages []shoal.Message) (out []string) {
+	if len(messages) != 1 {
+		out = append(out, fmt.Sprintf("%d messages", len(messages)))
+	}
+	for _, m := range messages {
+		if m.Status != shoal.MessageCompleted {
+			out = append(out, "a message that is "+string(m.Status))
+		}
+		for _, p := range m.Parts {
+			out = append(out, p.Text)
+		}
+	}
+	return out
+}
+
+// ends says how runs ended.
+func ends(runs []shoal.Run) (said string) {
+	for _, r := range runs {
+		said += fmt.Sprintf("%s %s ", r.ID, r.Status)
+		if r.Error != nil {
+			said += fmt.Sprintf("(%s: %s) ", r.Error.Code, r.Error.Message)
+		}
+	}
+	return said
+}
+
+// agrees compares what the stream told of a message with the message.
+func (j *jobber) agrees(m shoal.Message) (wrong []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.texts == nil {
+		return nil
+	}
+	for _, p := range m.Parts {
+		if j.texts[p.ID] != p.Text {
+			wrong = append(wrong, fmt.Sprintf("stream gap: a reader has %q of the part %q of %s", j.texts[p.ID], p.Text, m.ID))
+		}
+	}
+	return wrong
+}
+
+// calls counts the calls with one input: all, and those whose model was told that
+// they were cut off.
+type calls struct{ all, cut int }
+
+func (j *jobber) count(ctx context.Context, run shoal.RunID, by map[string]*calls) error {
+	for s, err := range j.work.admin.Steps(ctx, run) {
+		if err != nil {
+			return err
+		}
+		for _, call := range s.ToolCalls {
+			var in struct{ Key, Step string }
+			if json.Unmarshal(call.Args, &in) != nil || in.Step == "" {
+				continue
+			}
+			key := in.Key + " " + in.Step
+			if by[key] == nil {
+				by[key] = &calls{}
+			}
+			by[key].all++
+			if call.Result != nil && strings.Contains(*call.Result, "interrupted, effect unknown") {
+				by[key].cut++
+			}
+		}
+	}
+	return nil
+}
+
+// compare holds the calls against the ledger. An effect that is not idempotent
+// happened once for each call, or not at all if the model was told that it was cut
+// off; an idempotent one at least once.
+func (j *jobber) compare(by map[string]*calls) (wrong []string) {
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		c := by[name]
+		key, step, _ := strings.Cut(name, " ")
+		done := j.work.ledger.Of(key, step)
+		switch {
+		case done < c.all-c.cut:
+			wrong = append(wrong, fmt.Sprintf("lost: %d calls of %s (%d cut off) had %d effects", c.all, name, c.cut, done))
+		case step == "once" && done > c.all:
+			wrong = append(wrong, fmt.Sprintf("doubled: %d calls of %s had %d effects", c.all, name, done))
+		case step == "again" && c.cut > 0:
+			wrong = append(wrong, fmt.Sprintf("runs: %d idempotent calls of %s were given up", c.cut, name))
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,127 @@
+package faults
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+)
+
+// A server that sleeps while it executes a run, and wakes when another one has taken
+// the run over: it must not write any more.
+
+const (
+	slowly    = 30 * time.Millisecond // between two pieces of what the agent's model writes
+	takenOver = 20 * time.Second
+)
+
+// asleep stops a server in the middle of a run, starts another one on the same
+// database, and wakes the first while the other executes the run.
+func asleep(t *testing.T, binary string, env []string, rounds int, seed uint64) (o outcome) {
+	t.Helper()
+	for n := 0; n < rounds && len(o.found) == 0; n++ {
+		s := newServer(t, binary)
+		s.env = env
+		s.start(t)
+		w := newWorld(t, s, seed+uint64(n), 0)
+		w.work = newWork(t, w, 1)
+		j := w.work.jobbers[0]
+		j.texts = nil // nobody watches
+		w.work.hire(t, j, slowly)
+		other := newServerIn(t, binary, s.data)
+		other.env = env
+		overtake(t, w, other, random(seed, uint64(n)).Int64N(int64(400*time.Millisecond)))
+		w.work.admin = (&world{server: other, key: w.key}).session(t, w.key)
+		w.untilEnded(t, j.agent)
+		o.found = append(o.found, w.work.check(t.Context())...)
+		o.count, o.operations, o.slowest = o.count+1, o.operations+1, max(o.slowest, other.slowest)
+		w.close()
+		s.kill()
+		other.kill()
+		o.found = append(o.found, other.checkDatabase(t.Context())...)
+	}
+	return o
+}
+
+// overtake hands in a job, has the server of the world sleep while it is under way,
+// and wakes it when the other one is at work. A server that fell asleep with the
+// database locked is woken and put to sleep again.
+func overtake(t *testing.T, w *world, other *server, into int64) {
+	t.Helper()
+	j := w.work.jobbers[0]
+	j.jobs = append(j.jobs, &job{word: j.word(0)})
+	if err := j.handIn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pause(t.Context(), 100*time.Millisecond+time.Duration(into))
+	w.server.signal(syscall.SIGSTOP)
+	for tries := 0; w.server.locked(t.Context()); tries++ {
+		if tries == 100 {
+			t.Fatal("the server never sleeps without a lock on the database")
+		}
+		w.server.signal(syscall.SIGCONT)
+		pause(t.Context(), 7*time.Millisecond)
+		w.server.signal(syscall.SIGSTOP)
+	}
+	other.start(t)
+	began := time.Now()
+	admin := (&world{server: other, key: w.key}).session(t, w.key)
+	for at := int64(-1); ; pause(t.Context(), 10*time.Millisecond) {
+		if time.Since(began) > takenOver {
+			t.Fatalf("nobody takes the run over in %v", takenOver)
+		}
+		// The new server writes of the run once it executes it.
+		if n := eventsOf(t, admin, j.space); at < 0 {
+			at = n
+		} else if n > at {
+			break
+		}
+	}
+	w.server.signal(syscall.SIGCONT)
+}
+
+// eventsOf counts how far the messages of a space have come: each text that grows
+// moves it.
+func eventsOf(t *testing.T, admin *client.Session, space shoal.SpaceID) (n int64) {
+	t.Helper()
+	page, err := admin.Messages(t.Context(), space, client.MessagesOptions{Limit: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range page {
+		n += 1 + m.UpdatedAt.UnixMicro()
+	}
+	return n
+}
+
+// untilEnded waits until no run of an agent is under way.
+func (w *world) untilEnded(t *testing.T, agent shoal.EntityID) {
+	t.Helper()
+	for began := time.Now(); ; pause(t.Context(), 50*time.Millisecond) {
+		open := 0
+		for r, err := range w.work.admin.Runs(t.Context(), client.RunsOptions{Agent: agent}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Status.Ended() {
+				open++
+			}
+		}
+		if open == 0 {
+			return
+		}
+		if time.Since(began) > settleLimit {
+			w.found = append(w.found, fmt.Sprintf("stuck: %d runs of %s do not end", open, agent))
+			return
+		}
+	}
+}
+
+func TestAsleep(t *testing.T) {
+	o := asleep(t, product(t), nil, times(t, "SHOAL_SLEEPS", 1), seeded(t))
+	o.fault = "SIGSTOP, takeover of the run, SIGCONT"
+	report(t, o)
+}
