@@ -53,38 +53,25 @@ func TestCPUIsThatOfAllRounds(t *testing.T) {
 	}
 }
 
-func TestPercentile(t *testing.T) {
-	for _, c := range []struct {
-		of   []float64
-		p    float64
-		want float64
-	}{
-		{[]float64{3, 1, 2}, 50, 2},
-		{[]float64{4, 3, 2, 1}, 50, 2},
-		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 99, 10},
-		{[]float64{7}, 1, 7},
-	} {
-		if got := percentile(c.of, c.p); got != c.want {
-			t.Errorf("percentile(%v, %v) = %v, want %v", c.of, c.p, got, c.want)
-		}
-	}
-}
-
 // A limit that is missed must be seen, one whose rows were not measured must not
 // look as if it held.
 func TestLimits(t *testing.T) {
 	var r report
 	r.atMost(1.2, "× floor", 1.3, "slow")
-	r.atMost(1.2, "× floor", 1.1, "fast")
+	r.atMost(1.2, "× floor", 1.1, "fast").aims(1)
 	r.atLeast(0.7, "× floor", 0.5, "few")
-	r.atLeast(0.7, "× floor", 0.9, "many")
+	r.atLeast(0.7, "× floor", 0.9, "many").aims(0.8)
+	r.atMost(0, "events", 3, "lost")
+	r.aimAtMost(1, "× floor", 2, "only aimed at")
 	r.atLeast(0.7, "× floor", math.NaN(), "unknown")
 	text := r.markdown()
 	for _, line := range []string{
-		"| slow | 1.30 × floor | ≤ 1.20 × floor | **missed** |",
-		"| fast | 1.10 × floor | ≤ 1.20 × floor | holds |",
-		"| few | 0.50 × floor | ≥ 0.70 × floor | **missed** |",
-		"| many | 0.90 × floor | ≥ 0.70 × floor | holds |",
+		"| slow | 1.30 × floor | ≤ 1.20 × floor | **missed** by a factor of 1.08 | – | – |",
+		"| fast | 1.10 × floor | ≤ 1.20 × floor | holds | ≤ 1.00 × floor | missed by a factor of 1.10 |",
+		"| few | 0.50 × floor | ≥ 0.70 × floor | **missed** by a factor of 1.40 | – | – |",
+		"| many | 0.90 × floor | ≥ 0.70 × floor | holds | ≥ 0.80 × floor | reached |",
+		"| lost | 3.00 events | ≤ 0.00 events | **missed** | – | – |",
+		"| only aimed at | 2.00 × floor | – | – | ≤ 1.00 × floor | missed by a factor of 2.00 |",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("the report lacks %q:\n%s", line, text)
@@ -131,36 +118,4 @@ func TestTheDocumentHasItsMarks(t *testing.T) {
 			t.Errorf("docs/benchmarks.md holds the line %q %d times, want once", strings.TrimSpace(line), strings.Count(string(text), line))
 		}
 	}
-}
-
-func TestCursorIn(t *testing.T) {
-	for answer, want := range map[string]string{
-		`{"items":[],"cursor":"in:1:2","timedOut":false}`: "in:1:2",
-		`{"items":[],"cursor":null,"timedOut":true}`:      "",
-	} {
-		if got := cursorIn([]byte(answer)); got != want {
-			t.Errorf("cursorIn(%s) = %q, want %q", answer, got, want)
-		}
-	}
-}
-
-func TestReadFindsMarksAcrossReads(t *testing.T) {
-	f := &fan{}
-	one := marked()
-	f.read(&pieces{[]string{"data: " + one[:9], one[9:15], one[15:] + "\n\ndata: " + one + "\n\n: @ no mark\n\n"}})
-	if got := f.seen.Load(); got != 2 {
-		t.Errorf("found %d marks, want 2", got)
-	}
-}
-
-// pieces is a stream that arrives in pieces.
-type pieces struct{ left []string }
-
-func (p *pieces) Read(b []byte) (int, error) {
-	if len(p.left) == 0 {
-		return 0, os.ErrClosed
-	}
-	n := copy(b, p.left[0])
-	p.left = p.left[1:]
-	return n, nil
 }

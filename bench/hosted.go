@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/load"
 )
 
 const (
@@ -62,20 +62,15 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 		return err
 	}
 	defer p.stop()
-	s := &restSide{wire: newWire(p)}
+	s := &restSide{server: p}
 	if err := s.open(ctx, 1); err != nil {
 		return err
 	}
-	f := &fan{side: s}
-	if f.connect, err = hostedConnect(ctx, s, hostedReaders, hostedRuns*hostedReaders); err != nil {
+	f := &fan{side: s, Readers: new(load.Readers)}
+	if f.connect, err = s.reading(ctx, hostedRuns*hostedReaders, func(i int) shoal.SpaceID { return hostedSpace(i / hostedReaders) }); err != nil {
 		return err
 	}
-	defer func() {
-		for _, c := range f.conns {
-			_ = c.Close() // its reader has ended or ends now
-		}
-		f.readers.Wait()
-	}()
+	defer f.Close()
 	if err := s.hire(ctx, model.url(), hostedRuns, runsRate); err != nil {
 		return err
 	}
@@ -90,40 +85,19 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 	if err := s.trigger(ctx, hostedRuns); err != nil {
 		return err
 	}
-	pause(ctx, 2*time.Second) // until all of them stream
-	f.mu.Lock()
-	f.took = nil
-	f.mu.Unlock()
-	f.seen.Store(0)
+	load.Pause(ctx, 2*time.Second) // until all of them stream
+	f.Forget()
 	row, before, began := t.row(hostedRow), cpu(p.pid()), time.Now()
 	if err := s.posting(ctx, row, hostedWindow); err != nil {
 		return err
 	}
 	took, used := time.Since(began), cpu(p.pid())-before
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	row.add(deliveries, float64(len(f.took))/took.Seconds())
-	row.add(p50, percentile(f.took, 50))
-	row.add(p99, percentile(f.took, 99))
-	row.cpu, row.ops = row.cpu+used, row.ops+float64(len(f.took))
+	each := f.Took()
+	row.add(deliveries, float64(len(each))/took.Seconds())
+	row.add(p50, load.Percentile(each, 50))
+	row.add(p99, load.Percentile(each, 99))
+	row.cpu, row.ops = row.cpu+used, row.ops+float64(len(each))
 	return ctx.Err()
-}
-
-// hostedConnect lets services read the runs' spaces, so many readers each.
-func hostedConnect(ctx context.Context, s *restSide, each, all int) (func(net.Conn, int) error, error) {
-	var services []string
-	for range (all + streamsEach - 1) / streamsEach {
-		made, err := s.admin.CreateKey(ctx, shoal.NewKey{Role: shoal.RoleService})
-		if err != nil {
-			return nil, err
-		}
-		services = append(services, *made.Secret)
-	}
-	return func(c net.Conn, i int) error {
-		header := restHeader(services[i/streamsEach])
-		header.Set("Accept", "text/event-stream")
-		return request(c, http.MethodGet, sessionPath+"/spaces/"+string(hostedSpace(i/each))+"/events", header, nil)
-	}, nil
 }
 
 // hire makes an agent for each of so many runs, alone with a0 in a space, whose
@@ -133,7 +107,7 @@ func (s *restSide) hire(ctx context.Context, model string, runs, rate int) error
 	if err != nil {
 		return err
 	}
-	header := restHeader(admin)
+	header := load.Header(admin)
 	for i := range runs {
 		id := shoal.EntityID(fmt.Sprintf("hosted-%d", i))
 		config, err := json.Marshal(map[string]any{
@@ -146,10 +120,10 @@ func (s *restSide) hire(ctx context.Context, model string, runs, rate int) error
 		if err != nil {
 			return err
 		}
-		if _, _, err := s.do(ctx, http.MethodPut, sessionPath+"/agents/"+string(id), header, config); err != nil {
+		if _, _, err := s.Do(ctx, http.MethodPut, sessionPath+"/agents/"+string(id), header, config); err != nil {
 			return err
 		}
-		if _, err := s.session.CreateSpace(ctx, shoal.NewSpace{ID: hostedSpace(i), Name: "Run", Members: []shoal.EntityID{agentID(0), id}, AdminAgentID: &id}); err != nil {
+		if _, err := s.Session.CreateSpace(ctx, shoal.NewSpace{ID: hostedSpace(i), Name: "Run", Members: []shoal.EntityID{load.AgentID(0), id}, AdminAgentID: &id}); err != nil {
 			return err
 		}
 	}
@@ -162,10 +136,8 @@ func (s *restSide) trigger(ctx context.Context, runs int) error {
 	failed := make(chan error, runs)
 	for i := range runs {
 		group.Go(func() {
-			body, err := json.Marshal(post{"Go on.", []shoal.EntityID{shoal.EntityID(fmt.Sprintf("hosted-%d", i))}})
-			if err == nil {
-				_, _, err = s.do(ctx, http.MethodPost, sessionPath+"/spaces/"+string(hostedSpace(i))+"/messages", restHeader(s.keys[0]), body)
-			}
+			agent := shoal.EntityID(fmt.Sprintf("hosted-%d", i))
+			err := s.PostTo(ctx, 0, hostedSpace(i), "Go on.", []shoal.EntityID{agent})
 			if err != nil {
 				failed <- err
 			}
@@ -181,16 +153,16 @@ func (s *restSide) trigger(ctx context.Context, runs int) error {
 func (s *restSide) posting(ctx context.Context, into *row, length time.Duration) error {
 	var took []float64
 	for began, sent := time.Now(), 0; time.Since(began) < length; sent++ {
-		if !pause(ctx, time.Until(began.Add(time.Duration(sent)*time.Second/hostedPosts))) {
+		if !load.Pause(ctx, time.Until(began.Add(time.Duration(sent)*time.Second/hostedPosts))) {
 			return context.Cause(ctx)
 		}
 		at := time.Now()
-		if err := s.send(ctx, 0, text(), false); err != nil {
+		if err := s.Send(ctx, 0, load.Text(), false); err != nil {
 			return err
 		}
 		took = append(took, float64(time.Since(at))/1e3)
 	}
-	into.add(ackP50, percentile(took, 50))
-	into.add(ackP99, percentile(took, 99))
+	into.add(ackP50, load.Percentile(took, 50))
+	into.add(ackP99, load.Percentile(took, 99))
 	return nil
 }

@@ -1,7 +1,7 @@
 // Command bench measures Shoal beside the least that could do the same work, in
 // one run on one machine, and prints tables of ratios.
 //
-//	make bench                                    # about six minutes
+//	make bench                                    # about twenty minutes
 //	make bench BENCHFLAGS=-write                  # and puts the tables into docs/benchmarks.md
 //	make bench BENCHFLAGS='-only models -write'   # those of one kind alone
 //	go run ./bench -only wake,posts -shoal bin/shoal
@@ -9,10 +9,11 @@
 // There are two kinds of tables. In those of servers the rows beside Shoal are
 // servers of this command itself, each in its own process: the floor (net/http,
 // SQLite with synchronous=FULL and group commit, no keys, no checks, no spaces),
-// the same log behind the MCP SDK for Go, and, where its programs are installed,
-// PostgreSQL taking raw inserts. In those of models the rows read the answer of
+// the same log behind the MCP SDK for Go, and, where their programs are to be had,
+// the MCP SDK for TypeScript, PostgreSQL, Redis and NATS. In those of models the rows read the answer of
 // a model that this command plays, each in its own process too: with less than
-// Shoal's agent does, and, where Node is installed, with the Vercel AI SDK.
+// Shoal's agent does, with OpenAI's module for Go, and, where Node is installed, with
+// the Vercel AI SDK.
 //
 // A figure counts only as a ratio to a row of the same run. Every table goes
 // round-robin through its rows, so that a busy neighbour hits all of them;
@@ -91,10 +92,15 @@ var tables = []measurement{
 	{"wake", ofServers, (*run).wakes},
 	{"posts", ofServers, (*run).posts},
 	{"idle", ofServers, (*run).idle},
+	{"crowd", ofServers, (*run).crowd},
 	{"fan", ofServers, (*run).fans},
+	{"reconnect", ofServers, (*run).reconnect},
+	{"gates", ofServers, (*run).gates},
+	{"overload", ofServers, (*run).overload},
 	{"relay", ofServers, (*run).relays},
 	{"hosted", ofServers, (*run).hosted},
 	{"page", ofServers, (*run).pages},
+	{"search", ofServers, (*run).searchSpeed},
 	{"start", ofServers, (*run).starts},
 	{"parse", ofModels, (*run).parses},
 	{"argument", ofModels, (*run).arguments},
@@ -158,7 +164,8 @@ type run struct {
 	self, shoal string // programs
 	dir         string // of everything that the servers write
 	rounds      int
-	messages    int // in the large space
+	messages    int // in the large space, and in the searched session
+	keep        string
 	large       string
 	rows        string // those to measure, all if empty
 	report      report
@@ -169,15 +176,16 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	shoal := flags.String("shoal", filepath.Join("bin", "shoal"), "the `program` to measure")
 	only := flags.String("only", "", "measure only these tables, of "+tableNames())
-	rows := flags.String("rows", "", "in wake, posts, idle and parse measure only the row with this `name`, for a profiler's sake")
+	rows := flags.String("rows", "", "in wake, posts, idle, gates, search and parse measure only the row with this `name`, for a profiler's sake")
 	rounds := flags.Int("rounds", 5, "measured rounds of each table")
-	full := flags.Bool("full", false, "page and start with 1,000,000 messages instead of 100,000")
+	full := flags.Bool("full", false, "page, search and start with 1,000,000 messages instead of 100,000, the longest load for five minutes instead of one")
+	keep := flags.String("keep", "", "where the database of search (SQLite) stays and is used again (default: it is made anew)")
 	dir := flags.String("dir", "", "where the servers write; it should lie on a disk (default: a temporary directory)")
 	write := flags.Bool("write", false, "replace the tables in docs/benchmarks.md, those of a kind together")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	r := &run{shoal: *shoal, rounds: *rounds, rows: *rows, messages: 100_000, log: log.New(os.Stderr, "", 0)}
+	r := &run{shoal: *shoal, rounds: *rounds, rows: *rows, keep: *keep, messages: 100_000, log: log.New(os.Stderr, "", 0)}
 	if *full {
 		r.messages = 1_000_000
 	}
@@ -243,13 +251,3 @@ func makeCommand(args []string) string {
 
 // wants tells whether a row is measured.
 func (r *run) wants(row string) bool { return r.rows == "" || r.rows == row }
-
-// pause waits and reports whether ctx still stands.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
-}

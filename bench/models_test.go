@@ -20,7 +20,7 @@ func TestEveryReaderSeesEveryDelta(t *testing.T) {
 	server := httptest.NewServer(playedHandler())
 	defer server.Close()
 	for _, p := range []played{{deltas: 50}, {tool: true, deltas: 50}} {
-		overHTTP := source{p, p.base(server.URL), server.Client()}
+		overHTTP := source{p, server.URL + p.path(), server.Client()}
 		memory := &http.Client{Transport: inMemory{p.stream(), played{deltas: 1}.stream()}}
 		for where, from := range map[string]source{"over HTTP": overHTTP, "in memory": {p, "http://played/v1", memory}} {
 			for _, r := range readers {
@@ -58,12 +58,12 @@ func TestAReaderThatMissesADeltaIsNoticed(t *testing.T) {
 func TestObey(t *testing.T) {
 	var asked []order
 	var out strings.Builder
-	orders := `{"tool":true,"deltas":3,"seconds":0.5}` + "\n" + `{"deltas":4}` + "\n"
+	orders := `{"tool":true,"path":"/v1/tool/3","deltas":3,"bytes":23,"seconds":0.5}` + "\n" + `{"path":"/v1/text/4","deltas":4,"bytes":20}` + "\n"
 	err := obey(strings.NewReader(orders), &out, func(o order) (reading, error) {
 		asked = append(asked, o)
 		return reading{Deltas: float64(o.Deltas)}, nil
 	})
-	if err != nil || !slices.Equal(asked, []order{{true, 3, 0.5}, {false, 4, 0}}) {
+	if err != nil || !slices.Equal(asked, []order{played{true, 3}.order(0.5), played{false, 4}.order(0)}) {
 		t.Errorf("asked for %v, %v", asked, err)
 	}
 	answers := json.NewDecoder(strings.NewReader(out.String()))
@@ -127,8 +127,8 @@ func TestChoose(t *testing.T) {
 		"wake":         "wake",
 		"posts,wake":   "wake posts",
 		"models":       "parse argument added runs",
-		"runs,servers": "wake posts idle fan relay hosted page start runs",
-		"":             "wake posts idle fan relay hosted page start parse argument added runs",
+		"runs,servers": "wake posts idle crowd fan reconnect gates overload relay hosted page search start runs",
+		"":             "wake posts idle crowd fan reconnect gates overload relay hosted page search start parse argument added runs",
 	} {
 		chosen, err := choose(list)
 		var names []string

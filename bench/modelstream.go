@@ -31,18 +31,20 @@ func (r *run) parses(ctx context.Context) error {
 		t := r.report.add(&table{
 			title: fmt.Sprintf("Parsing a model stream, text, %s deltas of %d B", thousands(p.deltas), textDelta),
 			note: "An OpenAI chat stream over HTTP from another process, sent flat out; the CPU is that of the reading process alone. " +
-				"agent.Stream takes a whole turn, and so does the Vercel AI SDK (" + aiVersions(ctx) + ").",
+				"agent.Stream takes a whole turn, and so does the Vercel AI SDK (" + aiVersions(ctx) + "). The stream of openai-go is read alone.",
 			ratios: []ratio{
 				{deltasCol, jsonReader, "deltas/s ÷ encoding/json"},
+				{deltasCol, openaiRow, "deltas/s ÷ openai-go"},
 				{deltasCol, aiRow, "deltas/s ÷ AI SDK"},
 				{cpuNs, bareReader, "CPU ÷ bare read"},
+				{cpuNs, openaiRow, "CPU ÷ openai-go"},
 				{cpuNs, aiRow, "CPU ÷ AI SDK"},
 			},
 			shown: []string{deltasCol, cpuNs},
 		})
 		if p.tool {
 			t.title = fmt.Sprintf("Parsing a model stream, tool arguments, %s deltas of %d B", thousands(p.deltas), toolDelta)
-			t.note += " Both run the tool and ask the model again."
+			t.note += " The two turns run the tool and ask the model again."
 		}
 		for round := range r.rounds + 1 {
 			for _, reader := range all {
@@ -52,6 +54,7 @@ func (r *run) parses(ctx context.Context) error {
 			}
 		}
 		r.report.atLeast(parseLeast, "× encoding/json", t.ratio(deltasCol, agentReader, jsonReader), t.title+", agent.Stream, deltas/s")
+		r.report.atLeast(parseLeastPeer, "× openai-go", t.ratio(deltasCol, agentReader, openaiRow), t.title+", agent.Stream, deltas/s").aims(parseAimPeer)
 		r.report.atMost(parseMost, "× AI SDK", t.ratio(cpuNs, agentReader, aiRow), t.title+", agent.Stream, CPU")
 	}
 	return nil
@@ -59,8 +62,10 @@ func (r *run) parses(ctx context.Context) error {
 
 // Limits of reading a stream.
 const (
-	parseLeast = 1.5
-	parseMost  = 0.05
+	parseLeast     = 1.5
+	parseLeastPeer = 1
+	parseAimPeer   = 3
+	parseMost      = 0.05
 )
 
 func (r *run) beginPlayed(ctx context.Context) (*process, error) {
@@ -87,6 +92,9 @@ func (r *run) beginReaders(ctx context.Context, model *process) (all []*readerPr
 		}
 		all = append(all, p)
 	}
+	if p := r.beginOpenAI(ctx, model); p != nil {
+		all = append(all, p)
+	}
 	if p := r.beginAI(ctx, aiRow, "full", model); p != nil {
 		all = append(all, p)
 	}
@@ -95,6 +103,24 @@ func (r *run) beginReaders(ctx context.Context, model *process) (all []*readerPr
 
 func (r *run) beginGoReader(ctx context.Context, name string, model *process) (*readerProcess, error) {
 	return beginReader(ctx, name, r.self, "reader", "-name", name, "-url", model.url())
+}
+
+// beginOpenAI starts the reader of openai-go; nil, with the reason in the log, where
+// that cannot be.
+func (r *run) beginOpenAI(ctx context.Context, model *process) *readerProcess {
+	if !r.wants(openaiRow) {
+		return nil
+	}
+	program, err := r.peerProgram(ctx, "openai-go", "./openai")
+	var p *readerProcess
+	if err == nil {
+		p, err = beginReader(ctx, openaiRow, program, model.url())
+	}
+	if err != nil {
+		r.log.Print(err)
+		return nil
+	}
+	return p
 }
 
 // beginAI starts a reader of the Vercel AI SDK; nil, with the reason in the log,
@@ -117,7 +143,7 @@ func (r *run) beginAI(ctx context.Context, name, how string, model *process) *re
 
 // into reads one round.
 func (p *readerProcess) into(row *row, answer played, counts bool) error {
-	found, err := p.read(order{Tool: answer.tool, Deltas: answer.deltas, Seconds: readTime})
+	found, err := p.read(answer.order(readTime))
 	if err != nil || !counts {
 		return err
 	}

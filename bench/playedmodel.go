@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/load"
 )
 
 // played is an answer of the model that is played: so many deltas of text, or of
@@ -40,10 +42,8 @@ func (p played) kind() string {
 	return "text"
 }
 
-// base is the URL of the model that gives this answer, as providers take it.
-func (p played) base(server string) string {
-	return server + "/v1/" + p.kind() + "/" + strconv.Itoa(p.deltas)
-}
+// path follows the URL of the model that gives this answer, as providers take it.
+func (p played) path() string { return "/v1/" + p.kind() + "/" + strconv.Itoa(p.deltas) }
 
 // bytes is how long all deltas are together.
 func (p played) bytes() int {
@@ -173,7 +173,7 @@ func paced(w http.ResponseWriter, r *http.Request) {
 	}
 	began := time.Now()
 	err = chunk(head)
-	for n := 1; err == nil && pause(r.Context(), time.Until(began.Add(time.Duration(n)*time.Second/time.Duration(rate)))); n++ {
+	for n := 1; err == nil && load.Pause(r.Context(), time.Until(began.Add(time.Duration(n)*time.Second/time.Duration(rate)))); n++ {
 		err = chunk(fmt.Sprintf(form, time.Now().UnixNano()))
 	}
 }

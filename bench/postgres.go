@@ -17,16 +17,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const postgresRow = "PostgreSQL, raw inserts"
+const postgresRow = "PostgreSQL, no server in between"
 
 // errNoPostgres says that the machine has no PostgreSQL to compare with.
-var errNoPostgres = errors.New("PostgreSQL's programs are not installed: that row and its limit are left out (Debian: apt-get install postgresql)")
+const errNoPostgres = missingError("PostgreSQL's programs are not installed: its rows and their limits are left out (Debian: apt-get install postgresql)")
 
-// postgresSide is a PostgreSQL server that takes inserts without a server of
-// ours in between, one connection for each sender.
+// postgresSide is a PostgreSQL server without a server of ours in between: a
+// connection for each sender, which inserts, and one for each waiter, which listens.
 type postgresSide struct {
-	server  *process
-	senders []*pgx.Conn
+	server           *process
+	senders, waiters []*pgx.Conn
 }
 
 func (s *postgresSide) name() string      { return postgresRow }
@@ -61,17 +61,13 @@ func (r *run) beginPostgres(ctx context.Context) (*postgresSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{addr: addr, ended: make(chan struct{})}
-	p.cmd = exec.Command(filepath.Join(filepath.Dir(initdb), "postgres"), "-D", data, "-p", port, "-h", "127.0.0.1", "-k", "", "-N", "200")
-	p.cmd.SysProcAttr, p.cmd.Dir = owner, data
-	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
-	if err := p.cmd.Start(); err != nil {
+	cmd := exec.Command(filepath.Join(filepath.Dir(initdb), "postgres"), "-D", data, "-p", port, "-h", "127.0.0.1", "-k", "", "-N", "200")
+	cmd.SysProcAttr, cmd.Dir = owner, data
+	p, err := launch(addr, cmd)
+	if err != nil {
 		return nil, err
 	}
-	go func() {
-		defer close(p.ended)
-		_ = p.cmd.Wait() // ProcessState tells how it ended
-	}()
+	p.ends = os.Interrupt // at once, whoever is connected
 	return &postgresSide{server: p}, nil
 }
 
@@ -98,31 +94,61 @@ func postgresOwner(data, above string) (*syscall.SysProcAttr, error) {
 }
 
 func (s *postgresSide) open(ctx context.Context, pairs int) error {
-	for began := time.Now(); len(s.senders) < pairs; {
-		c, err := pgx.Connect(ctx, "postgres://postgres@"+s.server.addr+"/postgres")
-		if err == nil {
-			s.senders = append(s.senders, c)
-			continue
-		}
-		select {
-		case <-s.server.ended:
-			return fmt.Errorf("postgres ended: %v\n%s", s.server.cmd.ProcessState, bytes.TrimSpace(s.server.said.Bytes()))
-		case <-time.After(20 * time.Millisecond):
-		}
-		if time.Since(began) > startWithin {
+	for len(s.senders) < pairs {
+		sender, err := s.connect(ctx)
+		if err != nil {
 			return err
 		}
+		waiter, err := s.connect(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := waiter.Exec(ctx, "LISTEN "+channelOf(len(s.senders))); err != nil {
+			return err
+		}
+		s.senders, s.waiters = append(s.senders, sender), append(s.waiters, waiter)
 	}
 	_, err := s.senders[0].Exec(ctx, `CREATE TABLE message (
 		seq bigserial PRIMARY KEY, space text NOT NULL, sender text NOT NULL, at bigint NOT NULL, body bytea NOT NULL)`)
 	return err
 }
 
-func (s *postgresSide) send(ctx context.Context, i int, text string, _ bool) error {
-	_, err := s.senders[i].Exec(ctx, "INSERT INTO message (space, sender, at, body) VALUES ('space', 'agent', $1, $2)", time.Now().UnixMicro(), []byte(text))
+func channelOf(i int) string { return "pair" + strconv.Itoa(i) }
+
+// connect connects as soon as the server lets somebody in.
+func (s *postgresSide) connect(ctx context.Context) (*pgx.Conn, error) {
+	for began := time.Now(); ; {
+		c, err := pgx.Connect(ctx, "postgres://postgres@"+s.server.addr+"/postgres")
+		if err == nil || time.Since(began) > startWithin {
+			return c, err
+		}
+		select {
+		case <-s.server.ended:
+			return nil, fmt.Errorf("postgres ended: %v\n%s", s.server.cmd.ProcessState, bytes.TrimSpace(s.server.said.Bytes()))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// What a sender does; the second also tells the waiter, who has it when it is stored.
+const (
+	postgresInsert = "INSERT INTO message (space, sender, at, body) VALUES ('space', 'agent', $1, $2)"
+	postgresNotify = "WITH stored AS (" + postgresInsert + " RETURNING body) SELECT pg_notify($3, convert_from(body, 'UTF8')) FROM stored"
+)
+
+func (s *postgresSide) Send(ctx context.Context, i int, text string, wake bool) (err error) {
+	if now := time.Now().UnixMicro(); wake {
+		_, err = s.senders[i].Exec(ctx, postgresNotify, now, []byte(text), channelOf(i))
+	} else {
+		_, err = s.senders[i].Exec(ctx, postgresInsert, now, []byte(text))
+	}
 	return err
 }
 
-func (s *postgresSide) wait(context.Context, int) ([]byte, error) {
-	return nil, errors.New("nobody waits at this side")
+func (s *postgresSide) Wait(ctx context.Context, i int) ([]byte, error) {
+	told, err := s.waiters[i].WaitForNotification(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(told.Payload), nil
 }

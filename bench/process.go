@@ -23,6 +23,7 @@ type process struct {
 	ended chan struct{}
 	said  bytes.Buffer // by the process; not read before it has ended
 	ready time.Duration
+	ends  os.Signal // how it is told to end, SIGTERM if nil
 }
 
 func (p *process) pid() int    { return p.cmd.Process.Pid }
@@ -35,6 +36,20 @@ func freeAddr() (string, error) {
 		return "", err
 	}
 	return l.Addr().String(), l.Close()
+}
+
+// launch starts a server that will listen on addr, and closes ended when it has ended.
+func launch(addr string, cmd *exec.Cmd) (*process, error) {
+	p := &process{cmd: cmd, addr: addr, ended: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = &p.said, &p.said
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(p.ended)
+		_ = cmd.Wait() // ProcessState tells how it ended
+	}()
+	return p, nil
 }
 
 // startWithin bounds the start of a server.
@@ -50,16 +65,11 @@ func begin(ctx context.Context, program string, args ...string) (*process, error
 	for i, a := range args {
 		args[i] = strings.ReplaceAll(a, "ADDR", addr)
 	}
-	p := &process{cmd: exec.Command(program, args...), addr: addr, ended: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
 	began := time.Now()
-	if err := p.cmd.Start(); err != nil {
+	p, err := launch(addr, exec.Command(program, args...))
+	if err != nil {
 		return nil, err
 	}
-	go func() {
-		defer close(p.ended)
-		_ = p.cmd.Wait() // ProcessState tells how it ended
-	}()
 	asking := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for time.Since(began) < startWithin {
 		if res, err := asking.Get(p.url() + "/readyz"); err == nil {
@@ -84,7 +94,11 @@ func begin(ctx context.Context, program string, args ...string) (*process, error
 
 // stop ends the process and waits for that.
 func (p *process) stop() {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	ends := p.ends
+	if ends == nil {
+		ends = syscall.SIGTERM
+	}
+	_ = p.cmd.Process.Signal(ends) // it may have ended
 	select {
 	case <-p.ended:
 	case <-time.After(6 * time.Second):
@@ -103,9 +117,10 @@ func (r *run) beginSDK(ctx context.Context) (*process, error) {
 	return begin(ctx, r.self, "sdk", "-addr", "ADDR", "-db", r.fresh("sdk")+".db")
 }
 
-// beginShoal starts Shoal on a data directory.
+// beginShoal starts Shoal on a data directory. A sender that sends flat out makes more
+// calls a second than a server takes of one caller unless it is told to.
 func (r *run) beginShoal(ctx context.Context, data string) (*process, error) {
-	return begin(ctx, r.shoal, "serve", "--addr", "ADDR", "--data", data)
+	return begin(ctx, r.shoal, "serve", "--max-calls-per-second", "1000000", "--addr", "ADDR", "--data", data)
 }
 
 var freshest int
@@ -153,4 +168,20 @@ func memory(pid int) (float64, error) {
 		}
 	}
 	return 0, errors.New("smaps_rollup has no line Pss")
+}
+
+// resident returns what a process holds in memory now (VmRSS) or held at most (VmHWM),
+// in bytes.
+func resident(pid int, which string) (float64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, is := strings.CutPrefix(line, which+":"); is {
+			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			return kib * 1024, err
+		}
+	}
+	return 0, fmt.Errorf("/proc/%d/status has no line %s", pid, which)
 }

@@ -175,11 +175,19 @@ func takeTurn(ctx context.Context, a *agent.Agent, p played) (deltas, size int, 
 }
 
 // order tells a reader's process to read one answer again and again, for that
-// many seconds and at least once.
+// many seconds and at least once. Readers in other languages and of other modules
+// obey it too, so it says all that they have to know: where the answer is, and how
+// much of it has to come.
 type order struct {
 	Tool    bool    `json:"tool"`
+	Path    string  `json:"path"` // below the model's URL
 	Deltas  int     `json:"deltas"`
+	Bytes   int     `json:"bytes"` // of all deltas together
 	Seconds float64 `json:"seconds"`
+}
+
+func (p played) order(seconds float64) order {
+	return order{Tool: p.tool, Path: p.path(), Deltas: p.deltas, Bytes: p.bytes(), Seconds: seconds}
 }
 
 // reading is its answer: what it cost the process.
@@ -202,7 +210,7 @@ func serveReader(ctx context.Context, args []string, out io.Writer) error {
 		if r.name == *name {
 			return obey(os.Stdin, out, func(o order) (reading, error) {
 				p := played{o.Tool, o.Deltas}
-				read, err := r.open(source{p, p.base(*url), http.DefaultClient})
+				read, err := r.open(source{p, *url + p.path(), http.DefaultClient})
 				if err != nil {
 					return reading{}, err
 				}

@@ -55,44 +55,46 @@ func (p *readerProcess) stop() error {
 	return errors.Join(p.stdin.Close(), p.cmd.Wait())
 }
 
+// openaiRow is OpenAI's module for Go, whose reader stands in bench/peers/openai.
+const openaiRow = "openai-go, NewStreaming"
+
 // The Vercel AI SDK in bench/ai-sdk, if Node is there.
 const (
 	aiRow   = "Vercel AI SDK, fullStream"
 	aiUIRow = "Vercel AI SDK, readUIMessageStream"
 )
 
-var (
-	aiDir = filepath.Join("bench", "ai-sdk")
+var aiDir = filepath.Join("bench", "ai-sdk")
 
-	errNoNode = errors.New("node and npm are not installed: the rows of the Vercel AI SDK are left out (Debian: apt-get install nodejs npm)")
-)
+// errNoNode says that the machine has no Node.
+const errNoNode = missingError("node and npm are not installed: the rows of the Vercel AI SDK and of the MCP SDK for TypeScript are left out (Debian: apt-get install nodejs npm)")
 
 // beginAI starts its reader; how is full or ui.
 func beginAI(ctx context.Context, name, how, url string) (*readerProcess, error) {
-	node, err := installAI(ctx)
+	node, err := installNode(ctx, aiDir)
 	if err != nil {
 		return nil, err
 	}
 	return beginReader(ctx, name, node, filepath.Join(aiDir, "reader.mjs"), how, url)
 }
 
-// installAI installs what package-lock.json names, once, and returns the path of
-// node.
-func installAI(ctx context.Context) (node string, err error) {
+// installNode installs what the package-lock.json in a directory names, once, and
+// returns the path of node.
+func installNode(ctx context.Context, dir string) (node string, err error) {
 	node, noNode := exec.LookPath("node")
 	npm, noNPM := exec.LookPath("npm")
 	if noNode != nil || noNPM != nil {
 		return "", errNoNode
 	}
-	lock, err := os.Stat(filepath.Join(aiDir, "package-lock.json"))
+	lock, err := os.Stat(filepath.Join(dir, "package-lock.json"))
 	if err != nil {
 		return "", fmt.Errorf("%w; the command runs at the root of the repository", err)
 	}
-	mark := filepath.Join(aiDir, "node_modules", ".installed")
+	mark := filepath.Join(dir, "node_modules", ".installed")
 	if done, err := os.Stat(mark); err == nil && done.ModTime().After(lock.ModTime()) {
 		return node, nil
 	}
-	install := exec.CommandContext(ctx, npm, "--prefix", aiDir, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	install := exec.CommandContext(ctx, npm, "--prefix", dir, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	install.Env = append(os.Environ(), trustOfNode()...)
 	if said, err := install.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", install, err, said)

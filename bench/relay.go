@@ -10,10 +10,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/load"
 )
 
 const (
@@ -45,8 +46,8 @@ func (r *run) relays(ctx context.Context) error {
 			}
 		}
 	}
-	r.report.atMost(3, "× floor", t.ratio(addedP50, restRow, relayRow), t.title+", added p50")
-	r.report.atMost(0.5, "× AI SDK", t.ratio(cpuCol, restRow, aiServerRow), t.title+", CPU of a delta")
+	r.report.atMost(3, "× floor", t.ratio(addedP50, restRow, relayRow), t.title+", added p50").aims(1.5)
+	r.report.atMost(0.5, "× AI SDK", t.ratio(cpuCol, restRow, aiServerRow), t.title+", CPU of a delta").aims(0.3)
 	return nil
 }
 
@@ -69,10 +70,7 @@ func (r *run) relayRound(ctx context.Context, t *table, name string) error {
 		if f.process() != model {
 			f.process().stop()
 		}
-		for _, c := range f.conns {
-			_ = c.Close() // its reader has ended or ends now
-		}
-		f.readers.Wait()
+		f.Close()
 	}()
 	for i := range relayRuns {
 		if err := f.follow(i); err != nil {
@@ -84,24 +82,21 @@ func (r *run) relayRound(ctx context.Context, t *table, name string) error {
 			return err
 		}
 	}
-	pause(ctx, time.Second) // until all of them stream
-	f.mu.Lock()
-	f.took = nil
-	f.mu.Unlock()
+	load.Pause(ctx, time.Second) // until all of them stream
+	f.Forget()
 	before := cpu(f.process().pid())
-	pause(ctx, relayWindow)
+	load.Pause(ctx, relayWindow)
 	used := cpu(f.process().pid()) - before
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if least := 0.95 * relayRuns * relayRate * relayWindow.Seconds(); float64(len(f.took)) < least {
-		return fmt.Errorf("%d deltas came, at least %.0f were sent", len(f.took), least)
+	took := f.Took()
+	if least := 0.95 * relayRuns * relayRate * relayWindow.Seconds(); float64(len(took)) < least {
+		return fmt.Errorf("%d deltas came, at least %.0f were sent", len(took), least)
 	}
 	row := t.row(name)
-	row.add(p50, percentile(f.took, 50))
-	row.add(p99, percentile(f.took, 99))
-	row.cpu, row.ops = row.cpu+used, row.ops+float64(len(f.took))
+	row.add(p50, load.Percentile(took, 50))
+	row.add(p99, load.Percentile(took, 99))
+	row.cpu, row.ops = row.cpu+used, row.ops+float64(len(took))
 	if direct := t.row(modelRow).rounds[p50]; name != modelRow {
-		row.add(addedP50, percentile(f.took, 50)-direct[len(direct)-1])
+		row.add(addedP50, load.Percentile(took, 50)-direct[len(direct)-1])
 	}
 	return ctx.Err()
 }
@@ -109,29 +104,37 @@ func (r *run) relayRound(ctx context.Context, t *table, name string) error {
 // relayFan starts the server of a row, with how its readers connect.
 func (r *run) relayFan(ctx context.Context, name string, model *process) (*fan, error) {
 	get := func(c net.Conn, _ int) error { return request(c, http.MethodGet, "/stream", http.Header{}, nil) }
+	floor := func(p *process) *fan { return &fan{side: newFloorSide(p), Readers: new(load.Readers), connect: get} }
 	switch name {
 	case modelRow:
-		return &fan{side: floorSide{newWire(model)}, connect: func(c net.Conn, _ int) error {
+		return &fan{side: newFloorSide(model), Readers: new(load.Readers), connect: func(c net.Conn, _ int) error {
 			return request(c, http.MethodPost, pacedPath(plainText), http.Header{"Content-Type": {"application/json"}}, []byte(`{}`))
 		}}, nil
 	case relayRow:
 		p, err := begin(ctx, r.self, "relay", "-addr", "ADDR", "-model", model.url())
-		return &fan{side: floorSide{newWire(p)}, connect: get}, err
-	case aiServerRow:
-		if _, err := exec.LookPath("node"); err != nil {
-			return nil, errNoNode
+		if err != nil {
+			return nil, err
 		}
-		p, err := begin(ctx, "node", filepath.Join(aiDir, "server.mjs"), "ADDR", model.url()+strings.TrimSuffix(pacedPath(plainText), "/chat/completions"))
-		return &fan{side: floorSide{newWire(p)}, connect: get}, err
+		return floor(p), nil
+	case aiServerRow:
+		node, err := installNode(ctx, aiDir)
+		if err != nil {
+			return nil, err
+		}
+		p, err := begin(ctx, node, filepath.Join(aiDir, "server.mjs"), "ADDR", model.url()+strings.TrimSuffix(pacedPath(plainText), "/chat/completions"))
+		if err != nil {
+			return nil, err
+		}
+		return floor(p), nil
 	}
 	p, err := r.beginNewShoal(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &restSide{wire: newWire(p)}
-	f := &fan{side: s}
+	s := &restSide{server: p}
+	f := &fan{side: s, Readers: new(load.Readers)}
 	if err = s.open(ctx, 1); err == nil {
-		f.connect, err = hostedConnect(ctx, s, 1, relayRuns)
+		f.connect, err = s.reading(ctx, relayRuns, hostedSpace)
 	}
 	if err == nil {
 		err = s.hire(ctx, model.url(), relayRuns, relayRate)

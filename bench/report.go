@@ -5,10 +5,11 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/load"
 )
 
 // Names of rows and metrics that more than one table has.
@@ -70,7 +71,7 @@ func (r *row) value(metric string) float64 {
 }
 
 // worst is the largest of the rounds, NaN of none.
-func (r *row) worst(metric string) float64 { return percentile(r.rounds[metric], 100) }
+func (r *row) worst(metric string) float64 { return load.Percentile(r.rounds[metric], 100) }
 
 // ratio is the median of the ratios inside the rounds, NaN where there is none.
 func (t *table) ratio(metric, name, base string) float64 {
@@ -87,32 +88,53 @@ func (t *table) ratio(metric, name, base string) float64 {
 	return median(each)
 }
 
-func median(xs []float64) float64 { return percentile(xs, 50) }
+func median(xs []float64) float64 { return load.Percentile(xs, 50) }
 
-// percentile is the value at the nearest rank, NaN of nothing.
-func percentile(xs []float64, p float64) float64 {
-	if len(xs) == 0 {
-		return math.NaN()
-	}
-	sorted := slices.Sorted(slices.Values(xs))
-	at := int(math.Ceil(p/100*float64(len(sorted)))) - 1
-	return sorted[min(max(at, 0), len(sorted)-1)]
-}
-
-// gate is a limit that must hold.
+// gate is a limit that must hold, and perhaps an aim beyond it.
 type gate struct {
 	what  string
 	found float64
-	limit float64
-	least bool // it is a lower limit
+	limit float64 // NaN if there is only an aim
+	least bool    // they are lower limits
 	unit  string
+	aim   float64 // NaN if there is none
 }
 
-func (g gate) met() bool {
+// aims notes what is aimed at beyond the limit.
+func (g *gate) aims(aim float64) { g.aim = aim }
+
+func (g *gate) met(limit float64) bool {
 	if g.least {
-		return g.found >= g.limit
+		return g.found >= limit
 	}
-	return g.found <= g.limit
+	return g.found <= limit
+}
+
+// verdict says of a limit whether it holds, and by how much it does not.
+func (g *gate) verdict(limit float64, holds, missed string) string {
+	switch {
+	case math.IsNaN(limit):
+		return "–"
+	case g.met(limit):
+		return holds
+	case limit == 0 || g.found == 0:
+		return missed
+	}
+	by := g.found / limit
+	if g.least {
+		by = limit / g.found
+	}
+	return fmt.Sprintf("%s by a factor of %s", missed, number(by))
+}
+
+func (g *gate) shown(limit float64) string {
+	switch {
+	case math.IsNaN(limit):
+		return "–"
+	case g.least:
+		return "≥ " + number(limit) + " " + g.unit
+	}
+	return "≤ " + number(limit) + " " + g.unit
 }
 
 // report is what a run found.
@@ -120,7 +142,7 @@ type report struct {
 	command string
 	disk    string // a directory on it
 	tables  []*table
-	gates   []gate
+	gates   []*gate
 }
 
 func (r *report) add(t *table) *table {
@@ -128,20 +150,30 @@ func (r *report) add(t *table) *table {
 	return t
 }
 
-// atMost and atLeast note a gate on a ratio; one whose rows were not measured is
-// left out.
-func (r *report) atMost(limit float64, unit string, found float64, what string) {
-	r.gate(gate{what: what, found: found, limit: limit, unit: unit})
+// atMost and atLeast note a gate, which aims at nothing more yet; one whose rows were not
+// measured is left out.
+func (r *report) atMost(limit float64, unit string, found float64, what string) *gate {
+	return r.gate(&gate{what: what, found: found, limit: limit, unit: unit, aim: math.NaN()})
 }
 
-func (r *report) atLeast(limit float64, unit string, found float64, what string) {
-	r.gate(gate{what: what, found: found, limit: limit, unit: unit, least: true})
+func (r *report) atLeast(limit float64, unit string, found float64, what string) *gate {
+	return r.gate(&gate{what: what, found: found, limit: limit, unit: unit, least: true, aim: math.NaN()})
 }
 
-func (r *report) gate(g gate) {
+// aimAtMost and aimAtLeast note what is only aimed at.
+func (r *report) aimAtMost(aim float64, unit string, found float64, what string) {
+	r.atMost(math.NaN(), unit, found, what).aims(aim)
+}
+
+func (r *report) aimAtLeast(aim float64, unit string, found float64, what string) {
+	r.atLeast(math.NaN(), unit, found, what).aims(aim)
+}
+
+func (r *report) gate(g *gate) *gate {
 	if !math.IsNaN(g.found) {
 		r.gates = append(r.gates, g)
 	}
+	return g
 }
 
 func (r *report) markdown() string {
@@ -150,16 +182,10 @@ func (r *report) markdown() string {
 	for _, t := range r.tables {
 		t.markdown(&b)
 	}
-	fmt.Fprintf(&b, "\n### Limits\n\n| what | found | limit | |\n| --- | ---: | ---: | --- |\n")
+	fmt.Fprintf(&b, "\n### Limits\n\n| what | found | limit | | aim | |\n| --- | ---: | ---: | --- | ---: | --- |\n")
 	for _, g := range r.gates {
-		sign, verdict := "≤", "holds"
-		if g.least {
-			sign = "≥"
-		}
-		if !g.met() {
-			verdict = "**missed**"
-		}
-		fmt.Fprintf(&b, "| %s | %s %s | %s %s %s | %s |\n", g.what, number(g.found), g.unit, sign, number(g.limit), g.unit, verdict)
+		fmt.Fprintf(&b, "| %s | %s %s | %s | %s | %s | %s |\n", g.what, number(g.found), g.unit,
+			g.shown(g.limit), g.verdict(g.limit, "holds", "**missed**"), g.shown(g.aim), g.verdict(g.aim, "reached", "missed"))
 	}
 	return b.String()
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/load"
 )
 
 const (
@@ -133,14 +134,14 @@ func (c *crowd) measure(ctx context.Context, n int) (found streaming, err error)
 	}
 	for i := range n {
 		c.ended.Go(func() {
-			if pause(ctx, time.Duration(i)*c.model.every/time.Duration(n)) {
+			if load.Pause(ctx, time.Duration(i)*c.model.every/time.Duration(n)) {
 				c.fail(c.stream(ctx))
 			}
 		})
 	}
-	pause(ctx, time.Second) // until all of them stream
+	load.Pause(ctx, time.Second) // until all of them stream
 	used, before, began := ownCPU(), c.deltas.Load(), time.Now()
-	pause(ctx, runsWindow)
+	load.Pause(ctx, runsWindow)
 	found.CPU, found.Deltas, found.Seconds = ownCPU()-used, float64(c.deltas.Load()-before), time.Since(began).Seconds()
 	now, err := memory(os.Getpid())
 	if err != nil {
@@ -152,7 +153,7 @@ func (c *crowd) measure(ctx context.Context, n int) (found streaming, err error)
 	close(c.model.stop)
 	c.ended.Wait()
 	for waited := time.Now(); runtime.NumGoroutine() > goroutines && time.Since(waited) < 5*time.Second; {
-		pause(ctx, time.Millisecond) // who has said that he is done may not have gone yet
+		load.Pause(ctx, time.Millisecond) // who has said that he is done may not have gone yet
 	}
 	found.Left = float64(runtime.NumGoroutine() - goroutines)
 	return found, errors.Join(c.failed, ctx.Err())

@@ -18,9 +18,8 @@ const send = tool({
 // start takes a turn: when the answer is a tool call, the tool runs, and the
 // model is asked again.
 function start(order) {
-  const baseURL = `${url}/v1/${order.tool ? 'tool' : 'text'}/${order.deltas}`;
   return streamText({
-    model: createOpenAICompatible({ name: 'played', baseURL, apiKey: 'none' })('played'),
+    model: createOpenAICompatible({ name: 'played', baseURL: url + order.path, apiKey: 'none' })('played'),
     prompt: 'Go on.',
     tools: { send },
     stopWhen: stepCountIs(10),
@@ -58,13 +57,12 @@ async function ui(order) {
 const read = { full, ui }[how];
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line);
-  const size = order.tool ? 4 * order.deltas + '{"text":""}'.length : 5 * order.deltas;
   const used = process.cpuUsage(), began = performance.now();
   let seconds = 0, deltas = 0;
   while (seconds === 0 || seconds < order.seconds) {
     const found = await read(order);
-    if (found.deltas !== order.deltas || found.size !== size) {
-      throw new Error(`${found.deltas} deltas came with ${found.size} bytes; ${order.deltas} with ${size} were sent`);
+    if (found.deltas !== order.deltas || found.size !== order.bytes) {
+      throw new Error(`${found.deltas} deltas came with ${found.size} bytes; ${order.deltas} with ${order.bytes} were sent`);
     }
     deltas += found.deltas;
     seconds = (performance.now() - began) / 1000;

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/load"
+)
+
+const (
+	crowdWaiters = 10_000
+	crowdReaders = 2000
+	crowdRooms   = crowdWaiters / idleRoom
+	// crowdWait is how long a wait is before it is renewed.
+	crowdWait = 60 * time.Second
+	// crowdIdle is how long nothing happens but that.
+	crowdIdle = 30 * time.Second
+	// crowdLate is how long the last of them may take to wake.
+	crowdLate = 20 * time.Second
+	// crowdAgain is how long is looked for what comes twice.
+	crowdAgain = 2 * time.Second
+	crowdMiB   = 512
+
+	mibResident = "MiB resident"
+	mibMost     = "MiB at most"
+	cpuPercent  = "CPU % of a core"
+	renewals    = "renewals/s"
+	wokenCol    = "woken"
+	missedCol   = "not woken"
+	twiceCol    = "woken twice"
+	aloneP50    = "p50 µs of the only one"
+	amongP50    = "p50 µs of one among all"
+)
+
+// crowd measures very many agents that wait while very many readers follow streams:
+// what they cost while nothing happens, and that each is woken, once.
+func (r *run) crowd(ctx context.Context) error {
+	t := r.report.add(&table{
+		title: fmt.Sprintf("%s agents waiting and %s readers of streams at once", thousands(crowdWaiters), thousands(crowdReaders)),
+		note: fmt.Sprintf("Each on a connection of its own; a wait lasts %v and is renewed when it ends without anything. CPU is that of the server for %v in which nothing else happens. "+
+			"Then every agent is mentioned once, in %s posts at once, and every reader follows one of %d spaces in which that happens. Memory is the resident set.", crowdWait, crowdIdle, thousands(2*crowdRooms), crowdRooms),
+		shown: []string{mibResident, mibMost, cpuPercent, renewals, wokenCol, missedCol, twiceCol, lostEvents, p50, p99, aloneP50, amongP50},
+	})
+	data := r.fresh("crowd")
+	w, services, err := r.crowdWorld(ctx, data)
+	if err != nil {
+		return err
+	}
+	if err := r.crowdRound(ctx, t.row(restRow), data, w, services); err != nil {
+		return err
+	}
+	found := t.row(restRow)
+	r.report.atMost(crowdMiB, "MiB", found.value(mibResident), t.title+", memory while they wait")
+	r.report.atMost(25, "% of a core", found.value(cpuPercent), t.title+", CPU")
+	r.report.atMost(0, "agents", found.value(missedCol), t.title+", not woken")
+	r.report.atMost(0, "agents", found.value(twiceCol), t.title+", woken twice")
+	r.report.atMost(0, "events", found.value(lostEvents), t.title+", lost")
+	r.report.aimAtMost(1.5, "× the only one", found.value(amongP50)/found.value(aloneP50), t.title+", waking one of them, p50")
+	return r.held(ctx, data, w)
+}
+
+// crowdWorld makes the agents in a life of the server that is not measured.
+func (r *run) crowdWorld(ctx context.Context, data string) (w *load.World, services []string, err error) {
+	p, err := r.beginShoal(ctx, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer p.stop()
+	if w, err = newWorld(ctx, p, crowdWaiters+2); err != nil {
+		return nil, nil, err
+	}
+	both := []shoal.EntityID{load.AgentID(2 * crowdPair), load.AgentID(2*crowdPair + 1)}
+	if _, err = w.Session.CreateSpace(ctx, shoal.NewSpace{ID: load.SpaceID(crowdPair), Name: "Apart", Members: both}); err != nil {
+		return nil, nil, err
+	}
+	if err = w.Rooms(ctx, crowdRooms, idleRoom); err == nil {
+		services, err = w.Services(ctx, crowdReaders)
+	}
+	return w, services, err
+}
+
+func (r *run) crowdRound(ctx context.Context, into *row, data string, w *load.World, services []string) (err error) {
+	p, err := r.beginShoal(ctx, data)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	rest := load.RESTOf(load.NewWire(p.url()), w, crowdPair+1)
+	if err := crowdWake(ctx, into, rest, aloneP50); err != nil {
+		return err
+	}
+	readers := &fan{side: &restSide{rest, p}, Readers: new(load.Readers), connect: func(c net.Conn, i int) error {
+		return request(c, http.MethodGet, w.EventsPath(load.SpaceID(i%crowdRooms)), load.StreamHeader(services[i/load.StreamsEach]), nil)
+	}}
+	defer readers.Close()
+	for i := range crowdReaders {
+		if err := readers.follow(i); err != nil {
+			return err
+		}
+	}
+	waiters := &crowdOfWaiters{addr: p.addr, world: w, woken: make([]atomic.Int32, crowdWaiters)}
+	defer func() { err = errors.Join(err, waiters.close()) }()
+	if err := waiters.open(ctx); err != nil {
+		return err
+	}
+	if err := waiters.idle(ctx, into, p); err != nil {
+		return err
+	}
+	if err := crowdWake(ctx, into, rest, amongP50); err != nil {
+		return err
+	}
+	if err := wakeRooms(ctx, rest); err != nil {
+		return err
+	}
+	waiters.count(ctx, into)
+	into.add(lostEvents, float64(2*crowdReaders)-float64(readers.Seen()))
+	most, err := resident(p.pid(), "VmHWM")
+	into.add(mibMost, most/(1<<20))
+	return err
+}
+
+// crowdPair is the pair that is no part of the crowd: what it takes to wake one of many is
+// measured with it.
+const crowdPair = crowdWaiters / 2
+
+// onlyPair lets a pair be used as if it were the first one.
+type onlyPair struct{ *load.REST }
+
+func (o onlyPair) Send(ctx context.Context, i int, text string, wake bool) error {
+	return o.REST.Send(ctx, crowdPair+i, text, wake)
+}
+
+func (o onlyPair) Wait(ctx context.Context, i int) ([]byte, error) {
+	return o.REST.Wait(ctx, crowdPair+i)
+}
+
+// crowdWake measures what it takes to wake one agent.
+func crowdWake(ctx context.Context, into *row, rest *load.REST, metric string) error {
+	for round := range 3 {
+		took, err := load.Wake(ctx, onlyPair{rest}, 1, wakeTimes)
+		if err != nil {
+			return err
+		}
+		if round > 0 {
+			into.add(metric, load.Percentile(took, 50))
+		}
+	}
+	return nil
+}
+
+// wakeRooms mentions every agent once: in each room the first one mentions all others,
+// and the second one the first.
+func wakeRooms(ctx context.Context, rest *load.REST) error {
+	var posting sync.WaitGroup
+	failed := make([]error, 8)
+	for k := range failed {
+		posting.Go(func() {
+			for room := k; room < crowdRooms && failed[k] == nil; room += len(failed) {
+				var others []shoal.EntityID
+				for n := 1; n < idleRoom; n++ {
+					others = append(others, load.AgentID(room*idleRoom+n))
+				}
+				first := room * idleRoom
+				failed[k] = errors.Join(
+					rest.PostTo(ctx, first, load.SpaceID(room), load.Marked(), others),
+					rest.PostTo(ctx, first+1, load.SpaceID(room), load.Marked(), []shoal.EntityID{load.AgentID(first)}),
+				)
+			}
+		})
+	}
+	posting.Wait()
+	return errors.Join(failed...)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+
+	"github.com/shoal-dev/shoal/internal/load"
+)
+
+const (
+	heldBatch = 250
+	heldCol   = "waits"
+)
+
+// held counts how many waits over MCP a server holds within so much memory, beside the
+// bare SDK.
+func (r *run) held(ctx context.Context, data string, w *load.World) error {
+	t := r.report.add(&table{
+		title: fmt.Sprintf("Waits over MCP in %d MiB", crowdMiB),
+		note: fmt.Sprintf("MCP clients, each with a session and a connection of its own, open a wait, %d after %d, until the server's resident set is larger than that, or %s wait. "+
+			"Then some of them are woken.", heldBatch, heldBatch, thousands(crowdWaiters)),
+		ratios: []ratio{{heldCol, sdkRow, "waits ÷ SDK"}}, shown: []string{heldCol, mibResident, cpuCol},
+	})
+	for _, in := range r.idlers(data, w) {
+		if (in.name != sdkRow && in.name != mcpRow) || !r.wants(in.name) {
+			continue
+		}
+		if err := in.fill(ctx, t.row(in.name)); err != nil {
+			return fmt.Errorf("%s: %w", in.name, err)
+		}
+	}
+	r.report.atLeast(1, "× SDK", t.ratio(heldCol, mcpRow, sdkRow), t.title)
+	return nil
+}
+
+// fill opens waits until the memory is full.
+func (in idler) fill(ctx context.Context, into *row) error {
+	p, err := in.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	conns := make([]net.Conn, 0, crowdWaiters)
+	defer func() {
+		for _, c := range conns {
+			_ = c.Close() // nothing more is wanted of it
+		}
+	}()
+	used, grown := cpu(p.pid()), 0.0
+	for len(conns) < crowdWaiters && grown <= crowdMiB<<20 && ctx.Err() == nil {
+		first := len(conns)
+		for range heldBatch {
+			c, err := net.Dial("tcp", p.addr)
+			if err != nil {
+				return err
+			}
+			conns = append(conns, c)
+		}
+		if err := in.openBatch(p, conns, first); err != nil {
+			return err
+		}
+		if grown, err = resident(p.pid(), "VmRSS"); err != nil {
+			return err
+		}
+	}
+	into.add(heldCol, float64(len(conns)))
+	into.add(mibResident, grown/(1<<20))
+	into.cpu, into.ops = cpu(p.pid())-used, float64(len(conns))
+	for _, i := range rand.Perm(len(conns))[:idleWoken] {
+		if err := in.proveWait(ctx, p, conns[i], i); err != nil {
+			return fmt.Errorf("waiter %d: %w", i, err)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// openBatch opens the waits of the connections behind the first ones.
+func (in idler) openBatch(p *process, conns []net.Conn, first int) error {
+	var opening sync.WaitGroup
+	failed := make(chan error, len(conns)-first)
+	for k := range 8 {
+		opening.Go(func() {
+			for i := first + k; i < len(conns); i += 8 {
+				if err := in.open(p, conns[i], bufio.NewReaderSize(conns[i], 1<<10), i); err != nil {
+					failed <- err
+					return
+				}
+			}
+		})
+	}
+	opening.Wait()
+	close(failed)
+	return <-failed
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const natsRow = "NATS JetStream, no server in between"
+
+// beginNATS starts a server that syncs each write before it answers, on a directory that
+// may hold a stream.
+func (r *run) beginNATS(ctx context.Context, dir string) (*process, error) {
+	program, err := r.peerProgram(ctx, "nats-server", "github.com/nats-io/nats-server/v2")
+	if err != nil {
+		return nil, err
+	}
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	config := dir + ".conf"
+	text := fmt.Sprintf("listen: %q\njetstream { store_dir: %q, sync_interval: always }\n", addr, dir)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: exec.Command(program, "-c", config), addr: addr, ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
+	began := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait() // ProcessState tells how it ended
+	}()
+	for time.Since(began) < startWithin {
+		if c, err := dialNATS(ctx, addr); err == nil {
+			// JetStream answers when its streams are recovered.
+			if err = c.request(ctx, "$JS.API.INFO", ""); err == nil {
+				p.ready = time.Since(began)
+				return p, c.conn.Close()
+			}
+			_ = c.conn.Close() // the next try makes another
+		}
+		select {
+		case <-p.ended:
+			return nil, fmt.Errorf("nats-server ended: %v\n%s", p.cmd.ProcessState, bytes.TrimSpace(p.said.Bytes()))
+		case <-ctx.Done():
+			p.stop()
+			return nil, context.Cause(ctx)
+		case <-time.After(200 * time.Microsecond):
+		}
+	}
+	p.stop()
+	return nil, errors.New("nats-server does not answer")
+}
+
+// natsSide is a JetStream without a server of ours in between: a connection for each
+// sender, whose messages are acknowledged when they are stored, and one for each waiter,
+// to which they are pushed then.
+type natsSide struct {
+	server           *process
+	senders, waiters []*natsConn
+}
+
+func (r *run) beginNATSSide(ctx context.Context) (*natsSide, error) {
+	p, err := r.beginNATS(ctx, r.fresh("nats"))
+	return &natsSide{server: p}, err
+}
+
+func (s *natsSide) name() string      { return natsRow }
+func (s *natsSide) process() *process { return s.server }
+
+func (s *natsSide) open(ctx context.Context, pairs int) error {
+	for i := range pairs {
+		sender, err := dialNATS(ctx, s.server.addr)
+		if err != nil {
+			return err
+		}
+		waiter, err := dialNATS(ctx, s.server.addr)
+		if err != nil {
+			return err
+		}
+		s.senders, s.waiters = append(s.senders, sender), append(s.waiters, waiter)
+		if i == 0 {
+			if err := sender.makeStream(ctx); err != nil {
+				return err
+			}
+		}
+		consumer := fmt.Sprintf(`{"stream_name":"log","config":{"deliver_subject":"to.%d","filter_subject":"log.%d","ack_policy":"none","deliver_policy":"all"}}`, i, i)
+		if err := waiter.say(fmt.Sprintf("SUB to.%d 2\r\n", i)); err != nil {
+			return err
+		}
+		if err := waiter.request(ctx, "$JS.API.CONSUMER.CREATE.log", consumer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *natsSide) Send(ctx context.Context, i int, text string, wake bool) error {
+	subject := "log.nobody"
+	if wake {
+		subject = "log." + strconv.Itoa(i)
+	}
+	return s.senders[i].request(ctx, subject, text)
+}
+
+func (s *natsSide) Wait(ctx context.Context, i int) ([]byte, error) {
+	return s.waiters[i].receive(ctx)
+}
+
+// natsConn speaks NATS's protocol, one call at a time.
+type natsConn struct {
+	conn  net.Conn
+	in    *bufio.Reader
+	inbox string
+}
+
+func dialNATS(ctx context.Context, addr string) (*natsConn, error) {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &natsConn{conn, bufio.NewReader(conn), "_INBOX." + strings.ReplaceAll(conn.LocalAddr().String(), ".", "-")}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // which ends the reading below
+	if _, err = c.in.ReadString('\n'); err == nil {             // INFO
+		err = c.say(`CONNECT {"verbose":false,"pedantic":false}` + "\r\nSUB " + c.inbox + " 1\r\n")
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return c, nil
+}
+
+func (c *natsConn) makeStream(ctx context.Context) error {
+	return c.request(ctx, "$JS.API.STREAM.CREATE.log", `{"name":"log","subjects":["log.*"],"storage":"file","retention":"limits","discard":"old"}`)
+}
+
+func (c *natsConn) say(text string) error {
+	_, err := io.WriteString(c.conn, text)
+	return err
+}
+
+func (c *natsConn) publish(subject, text string) error {
+	return c.say(fmt.Sprintf("PUB %s %s %d\r\n%s\r\n", subject, c.inbox, len(text), text))
+}
+
+// request publishes and returns when JetStream has answered, as it does when it has done
+// what it was asked for.
+func (c *natsConn) request(ctx context.Context, subject, text string) error {
+	if err := c.publish(subject, text); err != nil {
+		return err
+	}
+	answer, err := c.receive(ctx)
+	if err != nil {
+		return err
+	}
+	var failed struct {
+		Error *struct{ Description string }
+	}
+	if err := json.Unmarshal(answer, &failed); err != nil {
+		return fmt.Errorf("%s answered %.200q: %w", subject, answer, err)
+	}
+	if failed.Error != nil {
+		return errors.New(failed.Error.Description)
+	}
+	return nil
+}
+
+// receive returns the next message.
+func (c *natsConn) receive(ctx context.Context) ([]byte, error) {
+	defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })() // which ends the reading below
+	for {
+		line, err := c.in.ReadString('\n')
+		if err != nil {
+			return nil, err
+		}
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		switch last := words[len(words)-1]; words[0] {
+		case "PING":
+			if err := c.say("PONG\r\n"); err != nil {
+				return nil, err
+			}
+		case "-ERR":
+			return nil, errors.New(strings.TrimSpace(line))
+		case "HMSG": // of no responders: nobody answers this
+			return nil, fmt.Errorf("no message but a status: %s", strings.TrimSpace(line))
+		case "MSG":
+			n, err := strconv.Atoi(last)
+			if err != nil || n < 0 || n > peerMost {
+				return nil, fmt.Errorf("a message of %q bytes", last)
+			}
+			text := make([]byte, n+2)
+			if _, err = io.ReadFull(c.in, text); err != nil {
+				return nil, err
+			}
+			return text[:n], nil
+		}
+	}
+}

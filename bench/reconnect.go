@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/load"
+)
+
+const (
+	reconnectReaders = 2000
+	reconnectSpaces  = 20
+	reconnectBehind  = 100 // messages
+	reconnectDialers = 64
+	reconnectLate    = 60 * time.Second
+
+	wholeCol = "s until all have all"
+)
+
+// reconnect measures what happens when a server comes back and all its readers with it,
+// each behind by many events.
+func (r *run) reconnect(ctx context.Context) error {
+	t := r.report.add(&table{
+		title: fmt.Sprintf("%s readers come back at once, %d messages behind", thousands(reconnectReaders), reconnectBehind),
+		note: fmt.Sprintf("The server has just been started again. The readers follow %d spaces; each connects with the id of the last event it had. Meanwhile %d posts/s go to another space.",
+			reconnectSpaces, hostedPosts),
+		shown: []string{wholeCol, deliveries, lostEvents, ackP50, ackP99},
+	})
+	for range min(r.rounds, 3) {
+		if err := r.reconnectRound(ctx, t.row(restRow)); err != nil {
+			return err
+		}
+	}
+	found := t.row(restRow)
+	r.report.atMost(10, "s", found.value(wholeCol), t.title+", whole")
+	r.report.atMost(0, "events", found.worst(lostEvents), t.title+", lost")
+	r.report.atMost(200e3, "µs", found.value(ackP99), t.title+", p99 of a post's acknowledgement")
+	return nil
+}
+
+func (r *run) reconnectRound(ctx context.Context, into *row) error {
+	data := r.fresh("shoal")
+	p, err := r.beginShoal(ctx, data)
+	if err != nil {
+		return err
+	}
+	s := &restSide{server: p}
+	last, services, err := s.leaveBehind(ctx)
+	p.stop()
+	if err != nil {
+		return err
+	}
+	if p, err = r.beginShoal(ctx, data); err != nil {
+		return err
+	}
+	defer p.stop()
+	s.server, s.Wire = p, load.NewWire(p.url())
+	f := &fan{side: s, Readers: new(load.Readers), connect: func(c net.Conn, i int) error {
+		header := load.StreamHeader(services[i/load.StreamsEach])
+		header.Set("Last-Event-ID", last[i%reconnectSpaces])
+		return request(c, http.MethodGet, s.EventsPath(load.SpaceID(i%reconnectSpaces)), header, nil)
+	}}
+	defer f.Close()
+	return f.comeBack(ctx, s, into)
+}
+
+// leaveBehind posts into all spaces what nobody has read, and returns the id of the event
+// before it in each, and keys for the readers.
+func (s *restSide) leaveBehind(ctx context.Context) (last, services []string, err error) {
+	if err := s.open(ctx, reconnectSpaces+1); err != nil {
+		return nil, nil, err
+	}
+	if services, err = s.Services(ctx, reconnectReaders); err != nil {
+		return nil, nil, err
+	}
+	for i := range reconnectSpaces {
+		id, err := s.lastEvent(ctx, load.SpaceID(i), services[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		last = append(last, id)
+	}
+	var posting sync.WaitGroup
+	failed := make([]error, reconnectSpaces)
+	for i := range reconnectSpaces {
+		posting.Go(func() {
+			for range reconnectBehind {
+				if failed[i] = s.Send(ctx, i, load.Marked(), false); failed[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	posting.Wait()
+	return last, services, errors.Join(failed...)
+}
+
+// lastEvent returns the id of the last event of a space that says nothing more: it is
+// the one at the end of the snapshot.
+func (s *restSide) lastEvent(ctx context.Context, space shoal.SpaceID, key string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	stream, err := s.Open(ctx, s.EventsPath(space), load.StreamHeader(key))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = stream.Close() }() // it was read
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if id, is := strings.CutPrefix(lines.Text(), "id: "); is {
+			return id, nil
+		}
+	}
+	return "", errors.Join(lines.Err(), fmt.Errorf("the stream of %s ended without an id", space))
+}
+
+// comeBack connects all readers and waits until they have everything.
+func (f *fan) comeBack(ctx context.Context, s *restSide, into *row) error {
+	posting, stop := context.WithCancel(ctx)
+	defer stop()
+	posts := make(chan flowed, 1)
+	go func() { // ends with the flow, which ends with posting
+		found, _ := flow{rate: hostedPosts, length: reconnectLate, send: func(_ context.Context, _ int) error {
+			return s.Send(ctx, reconnectSpaces, load.Text(), false)
+		}}.run(posting)
+		posts <- found
+	}()
+	began := time.Now()
+	var dialing sync.WaitGroup
+	failed := make([]error, reconnectDialers)
+	for k := range failed {
+		dialing.Go(func() {
+			for i := k; i < reconnectReaders && failed[k] == nil; i += reconnectDialers {
+				failed[k] = f.follow(i)
+			}
+		})
+	}
+	dialing.Wait()
+	due := int64(reconnectReaders * reconnectBehind)
+	for f.Seen() < due && time.Since(began) < reconnectLate && load.Pause(ctx, 5*time.Millisecond) {
+	}
+	took := time.Since(began).Seconds()
+	stop()
+	found := <-posts
+	if err := errors.Join(errors.Join(failed...), found.failed, context.Cause(ctx)); err != nil {
+		return err
+	}
+	into.add(wholeCol, took)
+	into.add(deliveries, float64(f.Seen())/took)
+	into.add(lostEvents, float64(due-f.Seen()))
+	into.add(ackP50, load.Percentile(found.took, 50))
+	into.add(ackP99, load.Percentile(found.took, 99))
+	return nil
+}

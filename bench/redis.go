@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const redisRow = "Redis, no server in between"
+
+// errNoRedis says that the machine has no Redis to compare with.
+const errNoRedis = missingError("redis-server is not installed: its rows are left out (Debian: apt-get install redis-server)")
+
+// redisSide is a Redis that syncs each write before it answers, without a server of
+// ours in between: a connection for each sender, which appends to a stream, and one for
+// each waiter, which blocks on it.
+type redisSide struct {
+	server           *process
+	senders, waiters []*redisConn
+	last             []string // entries that the waiters have had
+}
+
+func (s *redisSide) name() string      { return redisRow }
+func (s *redisSide) process() *process { return s.server }
+
+func (r *run) beginRedis(ctx context.Context) (*redisSide, error) {
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		return nil, errNoRedis
+	}
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	dir := r.fresh("redis")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	p, err := launch(addr, exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "always"))
+	if err != nil {
+		return nil, err
+	}
+	s := &redisSide{server: p}
+	return s, s.ready(ctx)
+}
+
+// ready waits until the server answers.
+func (s *redisSide) ready(ctx context.Context) error {
+	for began := time.Now(); ; {
+		c, err := dialRedis(s.server.addr)
+		if err == nil {
+			if _, err = c.call(ctx, "PING"); err == nil {
+				return c.conn.Close()
+			}
+		}
+		select {
+		case <-s.server.ended:
+			return fmt.Errorf("redis-server ended: %v\n%s", s.server.cmd.ProcessState, bytes.TrimSpace(s.server.said.Bytes()))
+		case <-ctx.Done():
+			s.server.stop()
+			return context.Cause(ctx)
+		case <-time.After(5 * time.Millisecond):
+		}
+		if time.Since(began) > startWithin {
+			s.server.stop()
+			return err
+		}
+	}
+}
+
+func (s *redisSide) open(_ context.Context, pairs int) error {
+	for range pairs {
+		sender, err := dialRedis(s.server.addr)
+		if err != nil {
+			return err
+		}
+		waiter, err := dialRedis(s.server.addr)
+		if err != nil {
+			return err
+		}
+		s.senders, s.waiters, s.last = append(s.senders, sender), append(s.waiters, waiter), append(s.last, "0")
+	}
+	return nil
+}
+
+func (s *redisSide) Send(ctx context.Context, i int, text string, wake bool) error {
+	stream := "log"
+	if wake {
+		stream = channelOf(i)
+	}
+	_, err := s.senders[i].call(ctx, "XADD", stream, "*", "m", text)
+	return err
+}
+
+func (s *redisSide) Wait(ctx context.Context, i int) ([]byte, error) {
+	answer, err := s.waiters[i].call(ctx, "XREAD", "COUNT", "1", "BLOCK", "0", "STREAMS", channelOf(i), s.last[i])
+	if err != nil {
+		return nil, err
+	}
+	if len(answer) < 4 { // stream, id, field, text
+		return nil, fmt.Errorf("XREAD answered %q", answer)
+	}
+	s.last[i] = answer[1]
+	return []byte(answer[3]), nil
+}
+
+// peerMost is how long a peer's answer is at most: it says what we have told it.
+const peerMost = 1 << 20
+
+// redisConn speaks Redis's protocol, one call at a time.
+type redisConn struct {
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func dialRedis(addr string) (*redisConn, error) {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &redisConn{c, bufio.NewReader(c)}, nil
+}
+
+// call returns the strings of the answer, without their nesting.
+func (c *redisConn) call(ctx context.Context, words ...string) ([]string, error) {
+	defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })() // which ends the reading below
+	var b strings.Builder
+	fmt.Fprintf(&b, "*%d\r\n", len(words))
+	for _, w := range words {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(w), w)
+	}
+	if _, err := io.WriteString(c.conn, b.String()); err != nil {
+		return nil, err
+	}
+	return c.read()
+}
+
+func (c *redisConn) read() (all []string, err error) {
+	line, err := c.in.ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	line = strings.TrimSuffix(line, "\r\n")
+	if line == "" {
+		return nil, errors.New("an empty line")
+	}
+	rest := line[1:]
+	switch line[0] {
+	case '+', ':':
+		return []string{rest}, nil
+	case '-':
+		return nil, errors.New(rest)
+	}
+	n, err := strconv.Atoi(rest)
+	if err == nil && n > peerMost {
+		err = fmt.Errorf("an answer of %d", n)
+	}
+	if err != nil || n < 0 {
+		return nil, err // -1 is nothing
+	}
+	if line[0] == '$' {
+		text := make([]byte, n+2)
+		if _, err = io.ReadFull(c.in, text); err != nil {
+			return nil, err
+		}
+		return []string{string(text[:n])}, nil
+	}
+	for range n {
+		some, err := c.read()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}

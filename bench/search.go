@@ -1,0 +1,305 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/load"
+	"github.com/shoal-dev/shoal/internal/search"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+const (
+	p95 = "p95 µs"
+
+	// searchesEach is how often each kind of search is made in a round.
+	searchesEach = 40
+	// searchHits is how many hits one asks for.
+	searchHits = 20
+	// searchLimit is what the slowest kind may take, in µs.
+	searchLimit = 10_000
+
+	searchSpaces  = 200
+	searchSenders = 50
+	vocabulary    = 30_000
+	// fewSpacesReader is in every 40th space.
+	fewSpacesReader = shoal.EntityID("few")
+)
+
+// searched is a kind of search: what is asked for, and how many hits it has at
+// least.
+type searched struct {
+	name   string
+	query  func() string
+	reader shoal.EntityID
+	hits   int
+}
+
+// plainSearch is a kind of search that asks for the same each time.
+func plainSearch(name, query string, hits int) searched {
+	return searched{name: name, query: func() string { return query }, hits: hits}
+}
+
+// searches are the kinds. half stands in half of all messages, tenth, hundredth
+// and so on in as many as they say; left right is a phrase of one in a thousand
+// messages that half of all have both words of.
+var searches = []searched{
+	plainSearch("a word of half the messages", "half ", searchHits),
+	plainSearch("a word of a tenth", `"tenth"`, searchHits),
+	plainSearch("a word of a thousandth", `"thousandth"`, searchHits),
+	{"a rare word", func() string { return fmt.Sprintf(`"rare%d"`, rand.IntN(100)) }, "", 1},
+	plainSearch("no such word", `"nowhere"`, 0),
+	plainSearch("two words, half and tenth", `"half" "tenth"`, searchHits),
+	plainSearch("two words, tenth and thousandth", `"tenth" "thousandth"`, 5),
+	plainSearch("two words that never meet", `"even" "odd"`, 0),
+	plainSearch("a phrase of frequent words", `"left right"`, searchHits),
+	plainSearch("a rare phrase of frequent words", `"right left"`, 0),
+	plainSearch("a beginning, one letter", "w", searchHits),
+	plainSearch("a beginning, frequent", "w12", searchHits),
+	{"a beginning, rare", func() string { return fmt.Sprintf(`rare%d`, rand.IntN(10)) }, "", 1},
+	plainSearch("a beginning after a word", `"tenth" w1`, searchHits),
+	plainSearch("with an exclusion", `half -tenth`, searchHits),
+	plainSearch("a sender, before a date", "from:e7 before:2025-07-01", searchHits),
+	plainSearch("a date alone", "before:2025-02-01", searchHits),
+	plainSearch("a sender and a word", `from:e7 "tenth"`, searchHits),
+	plainSearch("a space and a word", `in:s7 "tenth"`, searchHits),
+	{"of few spaces: a word of half", func() string { return `"half"` }, fewSpacesReader, searchHits},
+	{"of few spaces: a word of a thousandth", func() string { return `"thousandth"` }, fewSpacesReader, 1},
+	{"of few spaces: a beginning", func() string { return "w12" }, fewSpacesReader, searchHits},
+	{"of few spaces: a rare word", func() string { return fmt.Sprintf(`"rare%d"`, rand.IntN(100)) }, fewSpacesReader, 0},
+}
+
+// searchText is the text of the n-th message: what searches ask for, among words
+// of which some are frequent and most are not.
+func searchText(n int, source *rand.Rand, zipf *rand.Zipf) string {
+	var b strings.Builder
+	add := func(every int, word string) {
+		if source.IntN(every) == 0 {
+			b.WriteString(word + " ")
+		}
+	}
+	add(2, "half")
+	add(10, "tenth")
+	add(1000, "thousandth")
+	if n%1000 == 7 {
+		fmt.Fprintf(&b, "rare%d ", n/1000%100)
+	}
+	b.WriteString([]string{"even ", "odd "}[n%2])
+	if source.IntN(1000) == 0 {
+		b.WriteString("left right ")
+	} else if n%2 == 0 {
+		b.WriteString("left ")
+	}
+	for range 35 {
+		fmt.Fprintf(&b, "w%d ", zipf.Uint64())
+	}
+	if n%2 == 0 {
+		b.WriteString("right ")
+	}
+	return b.String()
+}
+
+// searchSpeed measures searches in both databases, the store's call alone.
+func (r *run) searchSpeed(ctx context.Context) error {
+	path := filepath.Join(r.keptDir(), "search.db")
+	if r.wants("SQLite") {
+		if err := r.searchIn(ctx, "SQLite", "sqlite://"+path, path); err != nil {
+			return err
+		}
+	}
+	if !r.wants("PostgreSQL") {
+		return nil
+	}
+	server, err := r.beginPostgres(ctx)
+	if errors.Is(err, errNoPostgres) {
+		r.log.Print(err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer server.server.stop()
+	if err := server.open(ctx, 1); err != nil {
+		return err
+	}
+	return r.searchIn(ctx, "PostgreSQL", "postgres://postgres@"+server.server.addr+"/postgres", "")
+}
+
+// keptDir is where databases stay that are worth keeping between runs.
+func (r *run) keptDir() string {
+	if r.keep != "" {
+		return r.keep
+	}
+	return r.dir
+}
+
+func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) {
+	began := time.Now()
+	_, missing := os.Stat(file)
+	store, err := sqlstore.Open(ctx, sqlstore.Options{URL: url, Log: slog.New(slog.DiscardHandler), Fatal: func(error) {}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if missing != nil {
+		if err := r.fillSearched(ctx, store); err != nil {
+			return err
+		}
+		r.log.Printf("%s: %s messages stored after %.0f s", name, thousands(r.messages), time.Since(began).Seconds())
+	}
+	if err := untilIndexed(ctx, url); err != nil {
+		return err
+	}
+	r.log.Printf("%s: indexed after %.0f s", name, time.Since(began).Seconds())
+	t := r.report.add(&table{
+		title: fmt.Sprintf("Search of %s messages, %s", thousands(r.messages), name),
+		note:  fmt.Sprintf("The call of the store alone, for the newest %d hits, in a session of %d spaces; the reader of few is in %d. CPU is that of the calling process, so without PostgreSQL's own.", searchHits, searchSpaces, searchSpaces/40),
+		shown: []string{p50, p95, cpuCol},
+	})
+	for round := range r.rounds + 1 {
+		for _, s := range searches {
+			used := ownCPU()
+			latencies, err := s.round(ctx, store)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", name, s.name, err)
+			}
+			if round > 0 {
+				t.row(s.name).add(p50, load.Percentile(latencies, 50))
+				t.row(s.name).add(p95, load.Percentile(latencies, 95))
+				t.row(s.name).cpu += ownCPU() - used
+				t.row(s.name).ops += searchesEach
+			}
+		}
+	}
+	slowest := 0.0
+	for _, row := range t.rows {
+		slowest = max(slowest, row.value(p95))
+	}
+	r.report.atMost(searchLimit, "µs", slowest, t.title+", slowest kind, p95")
+	return nil
+}
+
+func (s searched) round(ctx context.Context, store hub.Store) (latencies []float64, err error) {
+	for range searchesEach {
+		query, err := search.Parse("query", s.query())
+		if err != nil {
+			return nil, err
+		}
+		var found hub.SearchResult
+		began := time.Now()
+		err = store.View(ctx, func(tx hub.Tx) (err error) {
+			found, err = tx.Search(shoal.DefaultSession, hub.SearchQuery{Query: query, Reader: s.reader, Limit: searchHits})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		latencies = append(latencies, float64(time.Since(began).Nanoseconds())/1e3)
+		if len(found.Found) < s.hits && found.Next == 0 { // else it stopped after as much work as one page may take
+			return nil, fmt.Errorf("%d hits of %d", len(found.Found), s.hits)
+		}
+	}
+	return latencies, nil
+}
+
+// fillSearched makes a session with messages of a year.
+func (r *run) fillSearched(ctx context.Context, store hub.Store) error {
+	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	step := 365 * 24 * time.Hour / time.Duration(r.messages)
+	err := store.Update(ctx, func(tx hub.Tx) error { return makeSearched(tx, at) })
+	if err != nil {
+		return err
+	}
+	source := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(source, 1.1, 3, vocabulary)
+	seqs := [searchSpaces]int64{}
+	const group = 2000
+	for done := 0; done < r.messages; done += group {
+		first := seqs
+		err := store.Update(ctx, func(tx hub.Tx) error {
+			seqs = first
+			for n := done; n < min(done+group, r.messages); n++ {
+				space := source.IntN(searchSpaces)
+				seqs[space]++
+				m := largeMessage(seqs[space])
+				m.SpaceID, m.EntityID = spaceNumber(space), shoal.EntityID(fmt.Sprintf("e%d", source.IntN(searchSenders)))
+				m.CreatedAt = shoal.At(at.Add(step * time.Duration(n)))
+				m.Parts[0].Text = searchText(n, source, zipf)
+				if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func spaceNumber(n int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("s%d", n)) }
+
+// makeSearched makes the spaces and who is in them.
+func makeSearched(tx hub.Tx, at time.Time) error {
+	now := shoal.At(at)
+	err := tx.InsertSession(shoal.Session{ID: shoal.DefaultSession, Status: shoal.SessionOpen, CreatedAt: now})
+	if err != nil && shoal.KindOf(err) != shoal.AlreadyExists {
+		return err
+	}
+	who := []shoal.EntityID{fewSpacesReader}
+	for i := range searchSenders {
+		who = append(who, shoal.EntityID(fmt.Sprintf("e%d", i)))
+	}
+	for _, id := range who {
+		if err := tx.InsertEntity(shoal.Entity{SessionID: shoal.DefaultSession, ID: id, Kind: shoal.Agent, Name: string(id), CreatedAt: now}); err != nil {
+			return err
+		}
+	}
+	for i := range searchSpaces {
+		space := shoal.Space{SessionID: shoal.DefaultSession, ID: spaceNumber(i), Name: "space", Status: shoal.SpaceOpen, CreatedAt: now}
+		if err := tx.InsertSpace(space); err != nil {
+			return err
+		}
+		if i%40 != 0 {
+			continue
+		}
+		if err := tx.InsertMember(shoal.DefaultSession, space.ID, fewSpacesReader, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untilIndexed waits until the index holds every message.
+func untilIndexed(ctx context.Context, url string) (err error) {
+	driver, name := "pgx", url
+	if path, ok := strings.CutPrefix(url, "sqlite://"); ok {
+		driver, name = "sqlite", "file:"+path+"?mode=ro"
+	}
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for {
+		left := 0
+		err := db.QueryRowContext(ctx, `SELECT COALESCE((SELECT MAX(doc) FROM messages), 0) - indexed FROM store`).Scan(&left)
+		if err != nil || left <= 0 {
+			return err
+		}
+		if !load.Pause(ctx, 200*time.Millisecond) {
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/load"
+)
+
+// crowdOfWaiters are agents that wait over and over.
+type crowdOfWaiters struct {
+	addr    string
+	world   *load.World
+	running sync.WaitGroup
+	ending  atomic.Bool
+	renewed atomic.Int64
+	woken   []atomic.Int32
+
+	mu     sync.Mutex
+	conns  []net.Conn
+	took   []float64 // µs from sending to waking
+	failed error     // the first one
+}
+
+// open opens all waits and returns when they have been sent.
+func (c *crowdOfWaiters) open(ctx context.Context) error {
+	for i := range crowdWaiters {
+		conn, err := net.Dial("tcp", c.addr)
+		if err != nil {
+			return err
+		}
+		c.mu.Lock()
+		c.conns = append(c.conns, conn)
+		c.mu.Unlock()
+		c.running.Go(func() { c.wait(conn, i) })
+	}
+	load.Pause(ctx, idleSettle)
+	return c.trouble()
+}
+
+func (c *crowdOfWaiters) trouble() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed
+}
+
+// wait waits over and over, until the connection ends.
+func (c *crowdOfWaiters) wait(conn net.Conn, i int) {
+	var seen load.Readers
+	in := bufio.NewReaderSize(conn, 1<<10)
+	// The first time is short for most, so that they do not end all at once.
+	length, ack := time.Second+rand.N(crowdWait), ""
+	for {
+		answer, err := c.waitOnce(conn, in, i, load.Waiting{Kind: shoal.WaitMentions, TimeoutMs: int(length.Milliseconds()), Ack: ack})
+		if err != nil {
+			if !c.ending.Load() {
+				c.mu.Lock()
+				c.failed = errors.Join(c.failed, fmt.Errorf("waiter %d: %w", i, err))
+				c.mu.Unlock()
+			}
+			return
+		}
+		length, ack = crowdWait, load.CursorIn(answer)
+		if ack == "" {
+			c.renewed.Add(1)
+			continue
+		}
+		seen.Forget()
+		seen.Read(bytes.NewReader(answer))
+		c.woken[i].Add(int32(seen.Seen()))
+		c.mu.Lock()
+		c.took = append(c.took, seen.Took()...)
+		c.mu.Unlock()
+	}
+}
+
+func (c *crowdOfWaiters) waitOnce(conn net.Conn, in *bufio.Reader, i int, wait load.Waiting) ([]byte, error) {
+	body, err := json.Marshal(wait)
+	if err != nil {
+		return nil, err
+	}
+	if err := request(conn, http.MethodPost, c.world.WaitPath(i), load.Header(c.world.Keys[i]), body); err != nil {
+		return nil, err
+	}
+	res, err := http.ReadResponse(in, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := io.ReadAll(res.Body)
+	_ = res.Body.Close() // it was read
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %s", res.Status, answer)
+	}
+	return answer, err
+}
+
+// idle measures what the waits cost while nothing comes.
+func (c *crowdOfWaiters) idle(ctx context.Context, into *row, p *process) error {
+	before, renewed, began := cpu(p.pid()), c.renewed.Load(), time.Now()
+	if !load.Pause(ctx, crowdIdle) {
+		return context.Cause(ctx)
+	}
+	took := time.Since(began).Seconds()
+	into.add(cpuPercent, 100*(cpu(p.pid())-before)/took)
+	into.add(renewals, float64(c.renewed.Load()-renewed)/took)
+	now, err := resident(p.pid(), "VmRSS")
+	into.add(mibResident, now/(1<<20))
+	return errors.Join(err, c.trouble())
+}
+
+// count waits until all have been woken and looks who was woken how often.
+func (c *crowdOfWaiters) count(ctx context.Context, into *row) {
+	by := func(of func(n int32) bool) (n float64) {
+		for i := range c.woken {
+			if of(c.woken[i].Load()) {
+				n++
+			}
+		}
+		return n
+	}
+	missed := func(n int32) bool { return n == 0 }
+	for began := time.Now(); by(missed) > 0 && time.Since(began) < crowdLate && load.Pause(ctx, 20*time.Millisecond); {
+	}
+	load.Pause(ctx, crowdAgain)
+	into.add(wokenCol, by(func(n int32) bool { return n > 0 }))
+	into.add(missedCol, by(missed))
+	into.add(twiceCol, by(func(n int32) bool { return n > 1 }))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	into.add(p50, load.Percentile(c.took, 50))
+	into.add(p99, load.Percentile(c.took, 99))
+}
+
+// close ends all waits and returns what went wrong with them before.
+func (c *crowdOfWaiters) close() error {
+	c.ending.Store(true)
+	c.mu.Lock()
+	for _, conn := range c.conns {
+		_ = conn.Close() // nothing more is wanted of it
+	}
+	c.mu.Unlock()
+	c.running.Wait()
+	return c.trouble()
+}
