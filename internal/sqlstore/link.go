@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -38,6 +39,8 @@ type result interface {
 	float(i int) (v float64, ok bool)
 	bytes(i int) (v []byte, ok bool)
 	bool(i int) (v, ok bool)
+	// kind names the type of the value, for a message.
+	kind(i int) string
 }
 
 // driverLink is a link over a driver for database/sql: over one connection of it,
@@ -119,6 +122,8 @@ func (r *driverRows) int(i int) (int64, bool)     { return valueOf[int64](r, i) 
 func (r *driverRows) float(i int) (float64, bool) { return valueOf[float64](r, i) }
 func (r *driverRows) bytes(i int) ([]byte, bool)  { return valueOf[[]byte](r, i) }
 func (r *driverRows) bool(i int) (v, ok bool)     { return valueOf[bool](r, i) }
+
+func (r *driverRows) kind(i int) string { return fmt.Sprintf("%T", r.values[i]) }
 
 func valueOf[T any](r *driverRows, i int) (T, bool) {
 	v, ok := r.values[i].(T)

@@ -197,5 +197,5 @@ func textOrNil[T ~string](r *rows, i int) *T {
 
 // surprise notes a value that no statement of this package can have put there.
 func (r *rows) surprise(i int) {
-	_ = r.c.fail(r.query, fmt.Errorf("column %d holds what nobody put there", i))
+	_ = r.c.fail(r.query, fmt.Errorf("column %d holds a %s", i, r.raw.kind(i)))
 }

@@ -98,3 +98,5 @@ func (r *sqliteRows) bool(i int) (v, ok bool) {
 	n, ok := r.int(i)
 	return n != 0, ok
 }
+
+func (r *sqliteRows) kind(i int) string { return r.Type(i).String() }
