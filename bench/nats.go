@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,36 +33,18 @@ func (r *run) beginNATS(ctx context.Context, dir string) (*process, error) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: exec.Command(program, "-c", config), addr: addr, ended: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
-	began := time.Now()
-	if err := p.cmd.Start(); err != nil {
+	p, err := launch(addr, exec.Command(program, "-c", config))
+	if err != nil {
 		return nil, err
 	}
-	go func() {
-		defer close(p.ended)
-		_ = p.cmd.Wait() // ProcessState tells how it ended
-	}()
-	for time.Since(began) < startWithin {
-		if c, err := dialNATS(ctx, addr); err == nil {
-			// JetStream answers when its streams are recovered.
-			if err = c.request(ctx, "$JS.API.INFO", ""); err == nil {
-				p.ready = time.Since(began)
-				return p, c.conn.Close()
-			}
-			_ = c.conn.Close() // the next try makes another
+	return p, p.answers(ctx, 200*time.Microsecond, func() error {
+		c, err := dialNATS(ctx, addr)
+		if err != nil {
+			return err
 		}
-		select {
-		case <-p.ended:
-			return nil, fmt.Errorf("nats-server ended: %v\n%s", p.cmd.ProcessState, bytes.TrimSpace(p.said.Bytes()))
-		case <-ctx.Done():
-			p.stop()
-			return nil, context.Cause(ctx)
-		case <-time.After(200 * time.Microsecond):
-		}
-	}
-	p.stop()
-	return nil, errors.New("nats-server does not answer")
+		// JetStream answers when its streams are recovered.
+		return errors.Join(c.request(ctx, "$JS.API.INFO", ""), c.conn.Close())
+	})
 }
 
 // natsSide is a JetStream without a server of ours in between: a connection for each

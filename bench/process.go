@@ -22,8 +22,9 @@ type process struct {
 	addr  string
 	ended chan struct{}
 	said  bytes.Buffer // by the process; not read before it has ended
-	ready time.Duration
-	ends  os.Signal // how it is told to end, SIGTERM if nil
+	began time.Time
+	ready time.Duration // from then to its first answer
+	ends  os.Signal     // how it is told to end, SIGTERM if nil
 }
 
 func (p *process) pid() int    { return p.cmd.Process.Pid }
@@ -40,7 +41,7 @@ func freeAddr() (string, error) {
 
 // launch starts a server that will listen on addr, and closes ended when it has ended.
 func launch(addr string, cmd *exec.Cmd) (*process, error) {
-	p := &process{cmd: cmd, addr: addr, ended: make(chan struct{})}
+	p := &process{cmd: cmd, addr: addr, ended: make(chan struct{}), began: time.Now()}
 	cmd.Stdout, cmd.Stderr = &p.said, &p.said
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -55,6 +56,27 @@ func launch(addr string, cmd *exec.Cmd) (*process, error) {
 // startWithin bounds the start of a server.
 const startWithin = 60 * time.Second
 
+// answers waits until ask succeeds, which it tries so often, and notes how long that
+// took. A server that does not answer is stopped.
+func (p *process) answers(ctx context.Context, every time.Duration, ask func() error) error {
+	for time.Since(p.began) < startWithin {
+		if ask() == nil {
+			p.ready = time.Since(p.began)
+			return nil
+		}
+		select {
+		case <-p.ended:
+			return fmt.Errorf("%s ended at its start: %v\n%s", p.cmd, p.cmd.ProcessState, bytes.TrimSpace(p.said.Bytes()))
+		case <-ctx.Done():
+			p.stop()
+			return context.Cause(ctx)
+		case <-time.After(every):
+		}
+	}
+	p.stop()
+	return fmt.Errorf("%s does not answer", p.cmd)
+}
+
 // begin starts a program whose arguments hold ADDR in the place of its address,
 // and returns when GET /readyz is answered.
 func begin(ctx context.Context, program string, args ...string) (*process, error) {
@@ -65,31 +87,22 @@ func begin(ctx context.Context, program string, args ...string) (*process, error
 	for i, a := range args {
 		args[i] = strings.ReplaceAll(a, "ADDR", addr)
 	}
-	began := time.Now()
 	p, err := launch(addr, exec.Command(program, args...))
 	if err != nil {
 		return nil, err
 	}
 	asking := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	for time.Since(began) < startWithin {
-		if res, err := asking.Get(p.url() + "/readyz"); err == nil {
-			_ = res.Body.Close() // only the status counts
-			if res.StatusCode == http.StatusOK {
-				p.ready = time.Since(began)
-				return p, nil
-			}
+	return p, p.answers(ctx, 200*time.Microsecond, func() error {
+		res, err := asking.Get(p.url() + "/readyz")
+		if err != nil {
+			return err
 		}
-		select {
-		case <-p.ended:
-			return nil, fmt.Errorf("%s %s ended at its start: %v\n%s", program, strings.Join(args, " "), p.cmd.ProcessState, p.said.String())
-		case <-ctx.Done():
-			p.stop()
-			return nil, context.Cause(ctx)
-		case <-time.After(200 * time.Microsecond):
+		_ = res.Body.Close() // only the status counts
+		if res.StatusCode != http.StatusOK {
+			return errors.New(res.Status)
 		}
-	}
-	p.stop()
-	return nil, fmt.Errorf("%s %s does not answer", program, strings.Join(args, " "))
+		return nil
+	})
 }
 
 // stop ends the process and waits for that.

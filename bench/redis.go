@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -53,32 +52,14 @@ func (r *run) beginRedis(ctx context.Context) (*redisSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &redisSide{server: p}
-	return s, s.ready(ctx)
-}
-
-// ready waits until the server answers.
-func (s *redisSide) ready(ctx context.Context) error {
-	for began := time.Now(); ; {
-		c, err := dialRedis(s.server.addr)
-		if err == nil {
-			if _, err = c.call(ctx, "PING"); err == nil {
-				return c.conn.Close()
-			}
-		}
-		select {
-		case <-s.server.ended:
-			return fmt.Errorf("redis-server ended: %v\n%s", s.server.cmd.ProcessState, bytes.TrimSpace(s.server.said.Bytes()))
-		case <-ctx.Done():
-			s.server.stop()
-			return context.Cause(ctx)
-		case <-time.After(5 * time.Millisecond):
-		}
-		if time.Since(began) > startWithin {
-			s.server.stop()
+	return &redisSide{server: p}, p.answers(ctx, 5*time.Millisecond, func() error {
+		c, err := dialRedis(addr)
+		if err != nil {
 			return err
 		}
-	}
+		_, err = c.call(ctx, "PING")
+		return errors.Join(err, c.conn.Close())
+	})
 }
 
 func (s *redisSide) open(_ context.Context, pairs int) error {
