@@ -11,8 +11,8 @@ import (
 // heap tells the garbage collector what a server wants of it. The runtime collects
 // when the heap has doubled, which of the few megabytes of a server under load is
 // many times a second, and of one at rest is not for minutes. So a small heap may
-// grow by heapRoom first, and a server that has nothing to do gives back what it does
-// not need. GOMEMLIMIT bounds both; with GOGC in the environment nothing is changed.
+// grow by heapRoom first, a large one by half of itself, and a server that has nothing
+// to do gives back what it does not need. GOMEMLIMIT bounds both; with GOGC in the environment nothing is changed.
 // It belongs to one goroutine.
 type heap struct {
 	percent   int
@@ -25,8 +25,7 @@ const (
 	// it is.
 	heapRoom = 32 << 20
 	// leastPercent and mostPercent bound that in hundredths of the heap. A large heap
-	// is mostly calls that wait: it is better collected more often than half as large
-	// again.
+	// is mostly calls that wait: it is sooner collected more often than as large again.
 	leastPercent, mostPercent = 50, 800
 	// lookEvery is how often the heap is looked at.
 	lookEvery = 500 * time.Millisecond
