@@ -14,6 +14,7 @@ type Conn struct {
 	db  uintptr
 	// out is where SQLite writes the two pointers that it answers with at most.
 	out uintptr
+	log *logFile // nil as long as nothing joins what is written to the log
 }
 
 const pointerSize = int(unsafe.Sizeof(uintptr(0)))
@@ -50,6 +51,9 @@ func (c *Conn) Close() error {
 }
 
 func (c *Conn) release() {
+	if c.log != nil {
+		libc.Xfree(c.tls, c.log.methods)
+	}
 	libc.Xfree(c.tls, c.out)
 	c.tls.Close()
 }

@@ -129,7 +129,9 @@ func truth(b bool) int64 {
 // Step runs the statement to its next row, or to its end if there is none. Only
 // Reset may follow an error.
 func (s *Stmt) Step() (row bool, err error) {
-	switch rc := sqlite3.Xsqlite3_step(s.c.tls, s.handle); rc {
+	rc := sqlite3.Xsqlite3_step(s.c.tls, s.handle)
+	s.c.log.settle()
+	switch rc {
 	case sqlite3.SQLITE_ROW:
 		return true, nil
 	case sqlite3.SQLITE_DONE:
@@ -143,6 +145,7 @@ func (s *Stmt) Step() (row bool, err error) {
 // are gone.
 func (s *Stmt) Reset() {
 	sqlite3.Xsqlite3_reset(s.c.tls, s.handle) // repeats what Step has said
+	s.c.log.settle()
 	if s.size > keptTexts {
 		sqlite3.Xsqlite3_clear_bindings(s.c.tls, s.handle)
 		libc.Xfree(s.c.tls, s.texts)

@@ -157,11 +157,11 @@ func sqliteFault(err error) fault {
 const (
 	// checkpointAfter is how many of them may wait to be copied into the
 	// database.
-	checkpointAfter = 2000
+	checkpointAfter = 8000
 	// restartAfter is how long the log becomes before Views are held up, so that
 	// it can start over: it only does when nobody reads in it, and Views that
 	// always overlap would make it grow for ever.
-	restartAfter = 8 * checkpointAfter
+	restartAfter = 2 * checkpointAfter
 )
 
 // viewPatience is how long the Views under way are waited for then.
@@ -175,6 +175,9 @@ type checkpoints struct {
 
 // afterCommit looks at the log and does what is due.
 func (p *checkpoints) afterCommit(s *Store) error {
+	if err := s.writer.raw.(sqliteLink).JoinLog(); err != nil { // which is open from the first commit on
+		return err
+	}
 	length, waiting, err := walPragma(s.writer, `PRAGMA wal_checkpoint(NOOP)`)
 	if err != nil || waiting < checkpointAfter {
 		return err
