@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
@@ -90,7 +91,7 @@ func (x *exchange) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	events, err := x.follower.Next(ctx, x.Heartbeat)
+	events, err := x.follower.Next(ctx, time.Now().Add(x.Heartbeat))
 	if err != nil {
 		return err
 	}

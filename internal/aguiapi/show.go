@@ -51,7 +51,7 @@ func (x *exchange) follow(r *http.Request) error {
 	ctx := r.Context()
 	beat := time.Now().Add(x.Heartbeat)
 	for {
-		events, err := x.follower.Next(ctx, time.Until(beat))
+		events, err := x.follower.Next(ctx, beat)
 		if errors.Is(err, shoal.Busy) {
 			err = x.reopen(ctx)
 		}

@@ -105,7 +105,7 @@ func play(t *testing.T, s *app.Server, text string, answer func(shoal.PendingAct
 		t.Fatal(err)
 	}
 	for ended := false; !ended; {
-		events, err := follower.Next(ctx, patience)
+		events, err := follower.Next(ctx, time.Now().Add(patience))
 		if err != nil || len(events) == 0 {
 			t.Fatalf("the agent does nothing more: %v", err)
 		}
@@ -237,7 +237,7 @@ func TestStopsInTheMiddleOfARun(t *testing.T) {
 func untilEvent(t *testing.T, follower *hub.Follower, what shoal.EventType) {
 	t.Helper()
 	for {
-		events, err := follower.Next(t.Context(), patience)
+		events, err := follower.Next(t.Context(), time.Now().Add(patience))
 		if err != nil || len(events) == 0 {
 			t.Fatalf("no %s comes: %v", what, err)
 		}

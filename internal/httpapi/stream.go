@@ -88,24 +88,28 @@ func (s *stream) run() error {
 	h := s.start(http.StatusOK)
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
+	// A stream ends with its connection: pieces need no lengths before them.
+	h.Set("Transfer-Encoding", "identity")
 	s.w.WriteHeader(http.StatusOK)
-	if err := s.write([]byte("retry: 1000\n\n")); err != nil {
+	now := time.Now()
+	if err := s.write([]byte("retry: 1000\n\n"), now); err != nil {
 		return err
 	}
-	s.beat = time.Now().Add(s.Heartbeat)
+	s.beat = now.Add(s.Heartbeat)
 	for {
-		events, err := s.follower.Next(s.ctx(), time.Until(s.beat))
+		events, err := s.follower.Next(s.ctx(), s.beat)
 		if err != nil {
 			return err
 		}
-		due := !time.Now().Before(s.beat)
+		now := time.Now()
+		due := !now.Before(s.beat)
 		if due {
 			if err := s.mayGoOn(); err != nil {
 				return err
 			}
-			s.beat = time.Now().Add(s.Heartbeat)
+			s.beat = now.Add(s.Heartbeat)
 		}
-		if err := s.deliver(events, due); err != nil {
+		if err := s.deliver(events, due, now); err != nil {
 			return err
 		}
 	}
@@ -125,7 +129,7 @@ func (s *stream) mayGoOn() error {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // deliver writes events, and the comment line if it is due, in one Write.
-func (s *stream) deliver(events []shoal.Event, due bool) error {
+func (s *stream) deliver(events []shoal.Event, due bool, now time.Time) error {
 	buffer := buffers.Get().(*[]byte)
 	out := (*buffer)[:0]
 	defer func() {
@@ -140,16 +144,16 @@ func (s *stream) deliver(events []shoal.Event, due bool) error {
 	for _, ev := range events {
 		out = appendEvent(out, ev)
 		if len(out) >= pieceSize {
-			if err := s.write(out); err != nil {
+			if err := s.write(out, now); err != nil {
 				return err
 			}
-			out = out[:0]
+			out, now = out[:0], time.Now()
 		}
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	return s.write(out)
+	return s.write(out, now)
 }
 
 func appendEvent(out []byte, ev shoal.Event) []byte {
@@ -164,8 +168,8 @@ func appendEvent(out []byte, ev shoal.Event) []byte {
 // write hands a piece to the connection and waits for it no longer than
 // Patience, and at least three quarters of that: moving the deadline with every
 // piece would cost more than many a piece.
-func (s *stream) write(piece []byte) error {
-	if now := time.Now(); s.cut.Sub(now) < s.Patience*3/4 {
+func (s *stream) write(piece []byte, now time.Time) error {
+	if s.cut.Sub(now) < s.Patience*3/4 {
 		s.cut = now.Add(s.Patience)
 		if err := s.control.SetWriteDeadline(s.cut); err != nil {
 			return err

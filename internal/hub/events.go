@@ -52,24 +52,22 @@ func tellAs(ch *change, ev StoredEvent, data func(shoal.EventHead) any) (place i
 	return ch.tell(ev)
 }
 
-// tellPosted stores the event of a posted message, which the store makes of the
-// message itself for whoever follows.
-func tellPosted(ch *change, m shoal.Message) error {
-	_, err := ch.tell(StoredEvent{Session: m.SessionID, Space: m.SpaceID, Type: shoal.EventMessageCreated, Seq: m.Seq})
-	return err
-}
-
 // tell stores an event, returns its place, and wakes its followers after the commit.
 func (ch *change) tell(ev StoredEvent) (place int64, err error) {
 	place, err = ch.AppendEvent(ev)
-	if ev.Space != "" {
-		ch.hint(spaceTopic(ev.Session, ev.Space))
-	}
 	if ev.Run != "" {
 		ch.hint(runTopic(ev.Session, ev.Run))
 	}
-	ch.hint(sessionTopic(ev.Session))
+	ch.told(ev.Session, ev.Space)
 	return place, err
+}
+
+// told wakes those who follow a space, if the event is of one, or the session.
+func (ch *change) told(session shoal.SessionID, space shoal.SpaceID) {
+	if space != "" {
+		ch.hint(spaceTopic(session, space))
+	}
+	ch.hint(sessionTopic(session))
 }
 
 func head(ev StoredEvent, at shoal.Time) shoal.EventHead {

@@ -78,7 +78,7 @@ func (r *growthReader) connect() {
 // take reads what has come.
 func (r *growthReader) take() {
 	for r.follower != nil {
-		events, err := r.follower.Next(context.Background(), time.Millisecond)
+		events, err := r.follower.Next(context.Background(), time.Now().Add(time.Millisecond))
 		r.must(err)
 		if len(events) == 0 {
 			return

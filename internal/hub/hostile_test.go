@@ -22,7 +22,7 @@ func everything(t *testing.T, f *hub.Follower) string {
 	t.Helper()
 	var all strings.Builder
 	for {
-		events, err := f.Next(context.Background(), time.Millisecond)
+		events, err := f.Next(context.Background(), time.Now().Add(time.Millisecond))
 		must(t, err)
 		if len(events) == 0 {
 			return all.String()
@@ -49,7 +49,7 @@ func TestForgedCursor(t *testing.T) {
 			f, err := h.Events.Follow(ctx, eve, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
 			must(t, err)
 			defer f.Close()
-			events, err := f.Next(ctx, time.Minute)
+			events, err := f.Next(ctx, time.Now().Add(time.Minute))
 			must(t, err)
 			return events[0].Cursor
 		}

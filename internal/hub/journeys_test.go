@@ -240,7 +240,7 @@ func (f *traveler) read(source *hub.Follower) (arrived bool) {
 	left := 1 + f.rng.IntN(30)
 	for {
 		asked := time.Now()
-		events, err := source.Next(f.t.Context(), 500*time.Millisecond)
+		events, err := source.Next(f.t.Context(), time.Now().Add(500*time.Millisecond))
 		if err != nil {
 			f.sights["the end"]++
 			f.refused(err)
@@ -277,7 +277,7 @@ func (f *traveler) compare() {
 		return
 	}
 	defer source.Close()
-	events, err := source.Next(ctx, time.Second)
+	events, err := source.Next(ctx, time.Now().Add(time.Second))
 	if err != nil {
 		f.fail("a fresh snapshot: %v", err)
 	}

@@ -104,9 +104,10 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key P
 	if err := sortMentions(ch, &out, d.Mentions); err != nil {
 		return out, err
 	}
-	if err := ch.InsertMessage(out, key); err != nil {
+	if err := ch.PostMessage(out, key); err != nil {
 		return out, err
 	}
+	ch.told(s.SessionID, s.ID)
 	if err := showFiles(ch, out); err != nil {
 		return out, err
 	}
@@ -116,9 +117,6 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key P
 	}
 	for _, id := range receivers {
 		ch.hint(inboxTopic(s.SessionID, id))
-	}
-	if err := tellPosted(ch, out); err != nil {
-		return out, err
 	}
 	skipped, err := trigger(ch, s, out, d.TriggerAgents)
 	out.SkippedAgents = skipped

@@ -57,13 +57,13 @@ func relayTo(b *testing.B, readers int) {
 		f, err := h.Events.Follow(ctx, ann, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
 		check(err)
 		defer f.Close()
-		if _, err := f.Next(ctx, time.Second); err != nil {
+		if _, err := f.Next(ctx, time.Now().Add(time.Second)); err != nil {
 			b.Fatal(err)
 		}
 		go func() {
 			n := 0
 			for {
-				events, err := f.Next(context.Background(), 200*time.Millisecond)
+				events, err := f.Next(context.Background(), time.Now().Add(200*time.Millisecond))
 				if err != nil || len(events) == 0 {
 					had <- n
 					return

@@ -158,6 +158,11 @@ type MessageTx interface {
 	// InsertMessage stores m at the place m.Seq, which must be one behind the
 	// space's last, and moves that last place on. post may be the zero value.
 	InsertMessage(m shoal.Message, post PostKey) error
+	// PostMessage is InsertMessage for a message that is posted: finished, and never
+	// changed. It gives the event that tells of it, its message.created, the next
+	// place. That event's data, the [shoal.MessageData] of the moment, is made of the
+	// message whenever the event is read.
+	PostMessage(m shoal.Message, post PostKey) error
 	// MessageByKey returns the message that was posted under a key and the hash
 	// it was posted with; NotFound when there is none.
 	MessageByKey(session shoal.SessionID, scope, key string) (shoal.Message, string, error)
@@ -271,7 +276,8 @@ type EventTx interface {
 	// because they were trimmed.
 	EventFloor(session shoal.SessionID, filter EventFilter) (int64, error)
 	// TrimEvents keeps only the newest events of a space; with an empty space, of
-	// those without one.
+	// those without one. Those that tell of posted messages and the others are counted
+	// by themselves.
 	TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) error
 }
 
@@ -282,11 +288,6 @@ type EventTx interface {
 // Run is the run whose stream tells the event, if any. An event without a space
 // is told there alone. Private says that Data holds parts that are for one member
 // (and admins and services): others get what redacting leaves of it.
-//
-// Seq is the seq of the posted message that a message.created tells of, 0 for every
-// other event. It must be stored, in that space. Such an event is stored without
-// Data: a posted message never changes, so what tells of it, the [shoal.MessageData]
-// of the moment of its creation, is made whenever the event is read.
 type StoredEvent struct {
 	Session shoal.SessionID
 	Place   int64
@@ -295,7 +296,6 @@ type StoredEvent struct {
 	Run     shoal.RunID
 	Private bool
 	Type    shoal.EventType
-	Seq     int64
 	Data    []byte
 }
 

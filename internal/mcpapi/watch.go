@@ -127,7 +127,7 @@ const quiet = time.Hour
 // snapshot is no change.
 func (t *watches) tell(ctx context.Context, id shoal.SpaceID, f *hub.Follower, fresh bool) error {
 	for {
-		events, err := f.Next(ctx, quiet)
+		events, err := f.Next(ctx, time.Now().Add(quiet))
 		if err != nil {
 			return err
 		}

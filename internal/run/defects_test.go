@@ -37,7 +37,7 @@ func TestD14LongArgumentsAreSentOnce(t *testing.T) {
 		id := w.says("Describe it.")
 		sent, stored := 0, map[shoal.PartID]int{}
 		for ended := false; !ended; {
-			events, err := f.Next(t.Context(), 20*time.Second)
+			events, err := f.Next(t.Context(), time.Now().Add(20*time.Second))
 			w.must(err)
 			for _, e := range events {
 				var data struct {

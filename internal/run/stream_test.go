@@ -24,7 +24,7 @@ func (w *world) follows(f *hub.Follower, ended shoal.RunID) told {
 	w.t.Helper()
 	out := told{parts: map[shoal.PartID]string{}, final: map[shoal.PartID]string{}}
 	for {
-		events, err := f.Next(w.t.Context(), 20*time.Second)
+		events, err := f.Next(w.t.Context(), time.Now().Add(20*time.Second))
 		w.must(err)
 		if len(events) == 0 {
 			w.t.Fatalf("nothing more is told after %v", out.types)

@@ -77,7 +77,7 @@ func (s *stage) after(word string) (shoal.Cursor, error) {
 
 func (f *stageFollower) read(ctx context.Context, source *hub.Follower) {
 	for {
-		events, err := source.Next(ctx, time.Hour)
+		events, err := source.Next(ctx, time.Now().Add(time.Hour))
 		f.mu.Lock()
 		for _, ev := range events {
 			if ev.Type != shoal.EventEntityUpdated || f.presence {

@@ -230,14 +230,9 @@ func storePost(tx hub.Tx, m shoal.Message) (shoal.Message, error) {
 		return m, err
 	}
 	m.Seq = s.LastSeq + 1
-	if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+	if err := tx.PostMessage(m, hub.PostKey{}); err != nil {
 		return m, err
 	}
-	if _, err := tx.Deliver(m); err != nil {
-		return m, err
-	}
-	_, err = tx.AppendEvent(hub.StoredEvent{
-		Session: m.SessionID, Space: m.SpaceID, Type: shoal.EventMessageCreated, Data: []byte(`{"id":"` + string(m.ID) + `"}`),
-	})
+	_, err = tx.Deliver(m)
 	return m, err
 }

@@ -2,6 +2,8 @@ package shoaltest
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -61,11 +63,7 @@ var eventTests = map[string]func(*storeCase){
 		m := c.message("shop", "ann", "hi <there> \u2028 ü", "bob")
 		m.Seq, m.DroppedMentions = 1, []shoal.EntityID{"zoe", "yan"}
 		c.update(func(tx hub.Tx) error {
-			if err := tx.InsertMessage(m, hub.PostKey{Scope: "entity:ann", Key: "k", Hash: "h"}); err != nil {
-				return err
-			}
-			_, err := tx.AppendEvent(hub.StoredEvent{Session: c.session, Space: "shop", Type: shoal.EventMessageCreated, Seq: 1, Data: []byte("not kept")})
-			return err
+			return tx.PostMessage(m, hub.PostKey{Scope: "entity:ann", Key: "k", Hash: "h"})
 		})
 		happen(c, "shop", "bob")
 		c.say("shop", "bob", "later")
@@ -76,10 +74,86 @@ var eventTests = map[string]func(*storeCase){
 		for _, filter := range []hub.EventFilter{{}, {Space: "shop"}, {Entity: "bob"}} {
 			all := seen(c, func(tx hub.Tx) ([]hub.StoredEvent, error) { return tx.Events(c.session, filter, 0, 1) })
 			same(c, fmt.Sprintf("the first event of %+v", filter), all,
-				[]hub.StoredEvent{{Session: c.session, Place: 1, Space: "shop", Type: shoal.EventMessageCreated, Seq: 1, Data: want}})
+				[]hub.StoredEvent{{Session: c.session, Place: 1, Space: "shop", Type: shoal.EventMessageCreated, Data: want}})
 			same(c, "what follows it", happened(c, filter, 1, 9), []int64{2, 3})
 		}
 		same(c, "what another space has", happened(c, hub.EventFilter{Space: "yard"}, 0, 9), nil)
+	},
+
+	"those of posted messages and the others have one order, from any place and in pages": func(c *storeCase) {
+		c.entities("ann", "bob")
+		c.space("shop", "ann", "bob")
+		c.space("yard", "ann")
+		c.space("hall", "bob")
+		spaceOf := []shoal.SpaceID{""} // of each place
+		run := shoal.RunID("run_1")
+		for i := range 400 {
+			space := []shoal.SpaceID{"shop", "yard", "shop", "hall"}[i%4]
+			if i > 300 && space == "hall" {
+				space = "shop" // the hall falls silent
+			}
+			switch {
+			case i%7 == 3:
+				happen(c, space, "")
+			case i%11 == 5: // a message of a run, of which events of their own tell
+				m := c.message(space, "ann", "written by a run")
+				m.RunID = &run
+				c.update(func(tx hub.Tx) error {
+					s, err := tx.LockSpace(c.session, space)
+					if err != nil {
+						return err
+					}
+					m.Seq = s.LastSeq + 1
+					return tx.InsertMessage(m, hub.PostKey{})
+				})
+				continue
+			default:
+				c.say(space, "ann", "posted")
+			}
+			spaceOf = append(spaceOf, space)
+		}
+		for filter, in := range map[hub.EventFilter]string{
+			{}: "shop yard hall", {Space: "shop"}: "shop", {Space: "yard"}: "yard", {Space: "hall"}: "hall", {Entity: "ann"}: "shop yard", {Entity: "bob"}: "shop hall", {Space: "nowhere"}: "",
+		} {
+			for after := range spaceOf {
+				for _, limit := range []int{1, 7, 1000} {
+					var want []int64
+					for place := after + 1; place < len(spaceOf) && len(want) < limit; place++ {
+						if slices.Contains(strings.Fields(in), string(spaceOf[place])) {
+							want = append(want, int64(place))
+						}
+					}
+					same(c, fmt.Sprintf("the first %d of %+v behind %d", limit, filter, after), happened(c, filter, int64(after), limit), want)
+				}
+			}
+		}
+		same(c, "the end", seen(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.session) }), int64(len(spaceOf)-1))
+	},
+
+	"trimming forgets those of posted messages beyond the newest, too": func(c *storeCase) {
+		c.entities("ann", "bob")
+		c.space("shop", "ann")
+		c.space("yard", "bob")
+		happen(c, "shop", "") // 1
+		c.say("yard", "bob", "here")
+		for range 5 { // 3 … 7
+			c.say("shop", "ann", "hi")
+		}
+		happen(c, "shop", "") // 8
+		for _, keep := range []int{9, 5} {
+			c.update(func(tx hub.Tx) error { return tx.TrimEvents(c.session, "shop", keep) })
+			same(c, fmt.Sprintf("the floor with %d kept", keep), floor(c, hub.EventFilter{Space: "shop"}), 0)
+		}
+		c.update(func(tx hub.Tx) error { return tx.TrimEvents(c.session, "shop", 3) })
+		same(c, "the floor with three kept", floor(c, hub.EventFilter{Space: "shop"}), 4)
+		same(c, "what is behind it", happened(c, hub.EventFilter{Space: "shop"}, 4, 9), []int64{5, 6, 7, 8})
+		same(c, "another space's floor", floor(c, hub.EventFilter{Space: "yard"}), 0)
+		same(c, "the session's floor", floor(c, hub.EventFilter{}), 4)
+		c.update(func(tx hub.Tx) error { return tx.TrimEvents(c.session, "shop", 0) })
+		same(c, "the floor with none kept", floor(c, hub.EventFilter{Space: "shop"}), 6)
+		same(c, "the end", seen(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.session) }), 8)
+		happen(c, "yard", "")
+		same(c, "what comes then", happened(c, hub.EventFilter{}, 8, 9), []int64{9})
 	},
 
 	"of a space, of an entity's spaces with what is about itself, or of the session": func(c *storeCase) {

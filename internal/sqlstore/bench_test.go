@@ -2,7 +2,6 @@ package sqlstore_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -16,13 +15,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
-
-// eventData is the data of the event that tells of a message.
-func eventData(m shoal.Message) ([]byte, error) {
-	return json.Marshal(shoal.MessageData{
-		EventHead: shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: &m.SpaceID, At: m.CreatedAt}, Message: m,
-	})
-}
 
 // samples are texts of 45 words each, some of them frequent and most rare.
 var samples = func() (texts [1024]string) {

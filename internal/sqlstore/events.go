@@ -1,6 +1,9 @@
 package sqlstore
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
@@ -13,13 +16,9 @@ func (t tx) AppendEvent(e hub.StoredEvent) (int64, error) {
 		return 0, err
 	}
 	last++
-	var seq any
-	if e.Seq > 0 {
-		seq, e.Data = e.Seq, nil
-	}
 	_, err = t.c.execNoted(
-		`INSERT INTO events (session_id, place, space_id, entity_id, type, data, run_id, private, seq) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		e.Session, last, e.Space, e.Entity, e.Type, string(e.Data), e.Run, e.Private, seq)
+		`INSERT INTO events (session_id, place, space_id, entity_id, type, data, run_id, private) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		e.Session, last, e.Space, e.Entity, e.Type, string(e.Data), e.Run, e.Private)
 	if err != nil {
 		return 0, err
 	}
@@ -47,8 +46,7 @@ func matchingEvents(b *clauses, session shoal.SessionID, filter hub.EventFilter)
 // with a space about the space alone.
 func (t tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
 	var b clauses
-	b.add(`SELECT e.place, e.space_id, e.entity_id, e.type, e.data, e.run_id, e.private, e.seq, `+messageColumns+` FROM events AS e
-		LEFT JOIN messages AS m ON m.session_id = e.session_id AND m.space_id = e.space_id AND m.seq = e.seq
+	b.add(`SELECT e.place, e.space_id, e.entity_id, e.type, e.data, e.run_id, e.private FROM events AS e
 		WHERE e.session_id = ? AND e.place > ?`, session, after)
 	if filter.Run != "" {
 		b.add(` AND e.run_id = ? AND e.run_id <> ''`, filter.Run) // as in the index events_run
@@ -56,23 +54,22 @@ func (t tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64,
 		matchingEvents(&b, session, filter)
 	}
 	b.add(` ORDER BY e.place` + upTo(limit))
-	return listFirst(t.c, limit, func(r *rows) hub.StoredEvent { return eventOf(r, session) }, b.text.String(), b.args...)
-}
-
-// eventOf reads an event and the message that it names.
-func eventOf(r *rows, session shoal.SessionID) hub.StoredEvent {
-	e := hub.StoredEvent{
-		Session: session, Place: r.int(0), Space: shoal.SpaceID(r.text(1)), Entity: shoal.EntityID(r.text(2)),
-		Type: shoal.EventType(r.text(3)), Data: []byte(r.text(4)), Run: shoal.RunID(r.text(5)), Private: r.bool(6), Seq: r.int(7),
-	}
-	if e.Seq > 0 {
-		m := messageOf(r, 8, session, e.Space)
-		if m.Seq != e.Seq {
-			r.surprise(7)
+	all, err := listFirst(t.c, limit, func(r *rows) hub.StoredEvent {
+		return hub.StoredEvent{
+			Session: session, Place: r.int(0), Space: shoal.SpaceID(r.text(1)), Entity: shoal.EntityID(r.text(2)),
+			Type: shoal.EventType(r.text(3)), Data: []byte(r.text(4)), Run: shoal.RunID(r.text(5)), Private: r.bool(6),
 		}
-		e.Data = r.encode(shoal.MessageData{EventHead: shoal.EventHead{Type: e.Type, SpaceID: &m.SpaceID, At: m.CreatedAt}, Message: m})
+	}, b.text.String(), b.args...)
+	if err != nil || filter.Run != "" {
+		return all, err
 	}
-	return e
+	posted, err := t.posted(session, filter, after, limit)
+	if err != nil || len(posted) == 0 {
+		return all, err
+	}
+	all = append(all, posted...)
+	slices.SortFunc(all, func(a, b hub.StoredEvent) int { return cmp.Compare(a.Place, b.Place) })
+	return all[:min(len(all), limit)], nil
 }
 
 // EventEnd implements [hub.EventTx].
@@ -80,7 +77,8 @@ func (t tx) EventEnd(session shoal.SessionID) (int64, error) {
 	if last, ok := t.c.known.eventEnd(session); ok {
 		return last, nil
 	}
-	last, err := number(t.c, `SELECT MAX(place) FROM events WHERE session_id = $1`, session)
+	last, err := number(t.c, `SELECT MAX(place) FROM (SELECT MAX(place) AS place FROM events WHERE session_id = $1
+		UNION ALL SELECT MAX(event_place) FROM messages WHERE session_id = $1 AND event_place IS NOT NULL) AS ends`, session)
 	if err == nil {
 		t.c.known.noteEventEnd(session, last)
 	}
@@ -103,8 +101,15 @@ func (t tx) EventFloor(session shoal.SessionID, filter hub.EventFilter) (int64, 
 func (t tx) TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) error {
 	last, err := number(t.c, `SELECT place FROM events WHERE session_id = $1 AND space_id = $2
 		ORDER BY place DESC LIMIT 1 OFFSET $3`, session, space, max(keep, 1))
-	if err != nil || last == 0 {
+	if err != nil {
 		return err
+	}
+	posted, err := t.postedBefore(session, space, int64(max(keep, 1)))
+	if err != nil {
+		return err
+	}
+	if last = max(last, posted); last == 0 {
+		return nil
 	}
 	err = t.c.execAll([]string{
 		`INSERT INTO event_floors (session_id, space_id, entity_id, place)
@@ -117,6 +122,11 @@ func (t tx) TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) e
 	}, session, space, last)
 	if err == nil { // the end, which is known, stays
 		_, err = t.c.execNoted(`DELETE FROM events WHERE session_id = $1 AND space_id = $2 AND place <= $3`, session, space, last)
+	}
+	if err == nil && posted > 0 {
+		_, err = t.c.exec(`INSERT INTO event_floors (session_id, space_id, entity_id, place) VALUES ($1, $2, '', $3)
+			ON CONFLICT (session_id, space_id, entity_id) DO UPDATE SET place = CASE WHEN excluded.place > event_floors.place THEN excluded.place ELSE event_floors.place END`,
+			session, space, posted)
 	}
 	return err
 }

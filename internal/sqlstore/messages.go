@@ -36,7 +36,24 @@ func messageOf(r *rows, i int, session shoal.SessionID, space shoal.SpaceID) sho
 // InsertMessage implements [hub.MessageTx]. It is AlreadyExists for a post key
 // that is used and for a place that is taken.
 func (t tx) InsertMessage(m shoal.Message, post hub.PostKey) error {
-	const op = "InsertMessage"
+	return t.insertMessage("InsertMessage", m, post, nil)
+}
+
+// PostMessage implements [hub.MessageTx]. Its errors are those of InsertMessage.
+func (t tx) PostMessage(m shoal.Message, post hub.PostKey) error {
+	end, err := t.EventEnd(m.SessionID)
+	if err != nil {
+		return err
+	}
+	if err := t.insertMessage("PostMessage", m, post, end+1); err != nil {
+		return err
+	}
+	t.c.known.noteEventEnd(m.SessionID, end+1)
+	return nil
+}
+
+// insertMessage stores a message with the place of the event that it is, or nil.
+func (t tx) insertMessage(op string, m shoal.Message, post hub.PostKey, eventPlace any) error {
 	last, err := t.lastSeq(m.SessionID, m.SpaceID)
 	switch {
 	case err != nil:
@@ -58,10 +75,10 @@ func (t tx) InsertMessage(m shoal.Message, post hub.PostKey) error {
 	mentions := encodeIDs(m.Mentions)
 	n, err := t.c.exec(
 		`INSERT INTO messages (session_id, space_id, seq, id, entity_id, run_id, status, mentions, dropped_mentions,
-		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash, sum)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT DO NOTHING`,
+		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash, sum, event_place)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) ON CONFLICT DO NOTHING`,
 		m.SessionID, m.SpaceID, m.Seq, m.ID, m.EntityID, m.RunID, m.Status, mentions, encodeIDs(m.DroppedMentions),
-		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash, t.c.sumOf(&m, mentions, partID, text, parts))
+		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash, t.c.sumOf(&m, mentions, partID, text, parts), eventPlace)
 	if err != nil {
 		return err
 	}

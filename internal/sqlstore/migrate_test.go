@@ -1,7 +1,10 @@
 package sqlstore_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -56,6 +59,54 @@ func TestManyProcessesMigrateOnce(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
+		}
+	})
+}
+
+// Events that were rows beside the messages that they tell of become these messages,
+// for whoever resumes behind one of them.
+func TestEventsOfOlderPostsStay(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		err := sqlstore.Begin(url, 7,
+			`INSERT INTO sessions (id, name, status, created_at) VALUES ('default', '', 'open', 1)`,
+			`INSERT INTO entities (session_id, id, kind, name, description, metadata, created_at) VALUES ('default', 'ann', 'agent', 'Ann', '', '{}', 1)`,
+			`INSERT INTO spaces (session_id, id, name, status, show_reasoning, metadata, last_seq, created_at) VALUES ('default', 'shop', '', 'open', FALSE, '{}', 0, 1)`,
+			`INSERT INTO members (session_id, space_id, entity_id, place, joined_at) VALUES ('default', 'shop', 'ann', 1, 1)`,
+			`INSERT INTO messages (session_id, space_id, seq, id, entity_id, status, created_at, updated_at, part_id, text) VALUES
+			   ('default', 'shop', 1, 'msg_1', 'ann', 'completed', 1, 1, 'prt_1', 'trimmed'), ('default', 'shop', 2, 'msg_2', 'ann', 'completed', 2, 2, 'prt_1', 'first'),
+			   ('default', 'shop', 3, 'msg_3', 'ann', 'completed', 3, 3, 'prt_1', 'second')`,
+			`INSERT INTO events (session_id, place, space_id, entity_id, type, data, seq) VALUES
+			   ('default', 5, 'shop', '', 'message.created', '', 2), ('default', 6, 'shop', '', 'space.updated', '{}', NULL), ('default', 7, 'shop', '', 'message.created', '', 3)`,
+			`INSERT INTO event_floors (session_id, space_id, entity_id, place) VALUES ('default', 'shop', '', 4)`,
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, url)
+		update(t, s, func(tx hub.Tx) error { return post(tx, "msg_4", "third") })
+		err = s.View(t.Context(), func(tx hub.Tx) error {
+			for _, filter := range []hub.EventFilter{{}, {Space: "shop"}, {Entity: "ann"}} {
+				events, err := tx.Events("default", filter, 4, 9)
+				if err != nil {
+					return err
+				}
+				var told []string
+				for _, e := range events {
+					var data shoal.MessageData
+					if err := json.Unmarshal(e.Data, &data); err != nil {
+						return err
+					}
+					told = append(told, fmt.Sprintf("%d %s %s", e.Place, e.Type, data.Message.Text()))
+				}
+				want := []string{"5 message.created first", "6 space.updated ", "7 message.created second", "8 message.created third"}
+				if !slices.Equal(told, want) {
+					t.Errorf("%+v told %q, want %q", filter, told, want)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	})
 }

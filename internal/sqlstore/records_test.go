@@ -22,6 +22,7 @@ var notExported = map[string]string{
 	"search_words.*":         "the index is made of the messages",
 	"members.hosted":         "it is that of the entity",
 	"messages.doc":           "the order of the lines",
+	"messages.event_place":   "followers begin with a snapshot",
 	"messages.sum":           "it is over what the line says",
 	"messages.post_hash":     "it belongs to keys",
 	"messages.post_key":      "it belongs to keys",

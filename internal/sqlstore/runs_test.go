@@ -26,6 +26,7 @@ func everything(tx hub.Tx) error {
 	*key.SessionID = session
 	return errors.Join(
 		post(tx, "msg_1", "hello"), post(tx, "msg_2", "hello"), tx.TrimEvents(session, "shop", 1),
+		errorOf(tx.AppendEvent(hub.StoredEvent{Session: session, Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte("{}")})),
 		tx.Acknowledge(session, "bob", hub.InboxFilter{}, 1),
 		tx.InsertKey(key, "hash"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(hub.AnswerKey{Session: session}, hub.Answer{At: now}),
 		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", hub.StoredStep{}),
@@ -156,6 +157,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		"events_space": func(tx hub.Tx) (any, error) {
 			return tx.Events("default", hub.EventFilter{Space: "shop"}, 0, 9)
 		},
+		"messages_told": func(tx hub.Tx) (any, error) { return tx.Events("default", hub.EventFilter{Entity: "ann"}, 0, 9) },
 	} {
 		before := s.Statements()
 		var steps []string

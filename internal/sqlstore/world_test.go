@@ -89,17 +89,10 @@ func post(tx hub.Tx, id shoal.MessageID, text string) error {
 		Mentions: []shoal.EntityID{"bob"}, DroppedMentions: []shoal.EntityID{},
 		Parts: []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Text: text, Status: shoal.PartDone}},
 	}
-	if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+	if err := tx.PostMessage(m, hub.PostKey{}); err != nil {
 		return err
 	}
-	if _, err := tx.Deliver(m); err != nil {
-		return err
-	}
-	data, err := eventData(m)
-	if err != nil {
-		return err
-	}
-	_, err = tx.AppendEvent(hub.StoredEvent{Session: "default", Space: "shop", Type: shoal.EventMessageCreated, Data: data})
+	_, err = tx.Deliver(m)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
@@ -67,7 +68,7 @@ func (s *server) approveAll(space shoal.SpaceID) {
 		defer follower.Close()
 		yes := true
 		for {
-			events, err := follower.Next(ctx, patience)
+			events, err := follower.Next(ctx, time.Now().Add(patience))
 			if err != nil {
 				return
 			}
