@@ -12,19 +12,20 @@ const (
 	overloadSenders = 64
 	overloadPeak    = 3 * time.Second
 	overloadLength  = 10 * time.Second
-	// overloadGate is the burst that a server must bear; three times as much is an
-	// overload, or more where the server can do that.
+	// overloadGate is the burst that a server must bear.
 	overloadGate = 2000
 	// After it, so many posts a second must be answered soon again.
 	afterRate   = 100
 	afterLength = 8 * time.Second
 	afterMs     = 50
 
-	peakRow  = "as many as 64 senders can"
-	overRow  = "more than that"
-	afterRow = "afterwards"
+	peakRow   = "as many as 64 senders can"
+	tripleRow = "three times what it must bear"
+	overRow   = "one and a half times the peak"
+	afterRow  = "afterwards"
 
 	goodput      = "acknowledged/s"
+	keptCol      = "acknowledged ÷ possible"
 	refusedCol   = "refused/s"
 	unsentCol    = "not sent/s"
 	recoveredCol = "s until well"
@@ -34,18 +35,18 @@ const (
 func (r *run) overload(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: "Overload",
-		note: fmt.Sprintf("First the peak: %d senders, each waiting for its answers. Then posts at a fixed rate for %v, whether earlier ones have been answered or not: three times %s a second, or one and a half times the peak if that is more. "+
+		note: fmt.Sprintf("First the peak: %d senders, each waiting for its answers. Then posts at a fixed rate for %v, whether earlier ones have been answered or not: three times %s a second, and then one and a half times the peak. Possible is the peak, or what is sent where that is less. "+
 			"Refused are those that were answered 429 or 503 at once, not sent those for which %s were under way already. Then %d posts/s: the server is well again behind the last that took longer than %d ms.",
 			overloadSenders, overloadLength, thousands(overloadGate), thousands(borneAtOnce), afterRate, afterMs),
-		ratios: []ratio{{goodput, peakRow, "acknowledged ÷ peak"}},
-		shown:  []string{sentCol, goodput, refusedCol, unsentCol, ackP50, ackP99, recoveredCol, mibMost},
+		shown: []string{keptCol, sentCol, goodput, refusedCol, unsentCol, ackP50, ackP99, recoveredCol, mibMost},
 	})
 	for range min(r.rounds, 3) {
 		if err := r.overloadRound(ctx, t); err != nil {
 			return err
 		}
 	}
-	r.report.atLeast(0.8, "× peak", t.ratio(goodput, overRow, peakRow), "Overload, acknowledged")
+	r.report.atLeast(0.8, "× possible", t.row(tripleRow).value(keptCol), "Overload, "+tripleRow+", acknowledged")
+	r.report.aimAtLeast(0.8, "× possible", t.row(overRow).value(keptCol), "Overload, "+overRow+", acknowledged")
 	r.report.atMost(5, "s", t.row(afterRow).value(recoveredCol), "Overload, until well again")
 	return nil
 }
@@ -75,7 +76,24 @@ func (r *run) overloadRound(ctx context.Context, t *table) error {
 	into.add(ackP99, load.Percentile(took, 99))
 
 	send := func(ctx context.Context, n int) error { return s.Send(ctx, n%overloadSenders, load.Text(), false) }
-	rate := max(3*overloadGate, int(1.5*peak))
+	for _, step := range []struct {
+		row  string
+		rate int
+	}{{tripleRow, 3 * overloadGate}, {overRow, int(1.5 * peak)}} {
+		if err := overloaded(ctx, t.row(step.row), step.rate, peak, send); err != nil {
+			return err
+		}
+	}
+	most, err := resident(p.pid(), "VmHWM")
+	if err != nil {
+		return err
+	}
+	t.row(overRow).add(mibMost, most/(1<<20))
+	return afterwards(ctx, t.row(afterRow), send)
+}
+
+// overloaded sends at a rate that may be more than the peak.
+func overloaded(ctx context.Context, into *row, rate int, peak float64, send func(context.Context, int) error) error {
 	found, err := flow{rate: rate, length: overloadLength, send: send}.run(ctx)
 	if err == nil {
 		err = found.failed
@@ -92,20 +110,14 @@ func (r *run) overloadRound(ctx context.Context, t *table) error {
 		}
 	}
 	seconds := overloadLength.Seconds()
-	into = t.row(overRow)
 	into.add(sentCol, float64(rate))
-	// Where less was asked for than the peak, as much as was asked for is all.
-	into.add(goodput, min(float64(inTime)/seconds, peak))
+	into.add(goodput, float64(inTime)/seconds)
+	into.add(keptCol, float64(inTime)/seconds/min(float64(rate), peak))
 	into.add(refusedCol, float64(found.refused)/seconds)
 	into.add(unsentCol, float64(found.unsent)/seconds)
 	into.add(ackP50, load.Percentile(found.took, 50))
 	into.add(ackP99, load.Percentile(found.took, 99))
-	most, err := resident(p.pid(), "VmHWM")
-	if err != nil {
-		return err
-	}
-	into.add(mibMost, most/(1<<20))
-	return afterwards(ctx, t.row(afterRow), send)
+	return nil
 }
 
 // afterwards measures how soon a server is well again.
