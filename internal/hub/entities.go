@@ -213,7 +213,7 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
 		return wrap(op, first(err))
 	}
-	err := e.change(ctx, op, func(ch *change) error {
+	return e.change(ctx, op, func(ch *change) error {
 		if _, err := entityOf(ch, session, id); err != nil {
 			return err
 		}
@@ -226,14 +226,16 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 				return err
 			}
 		}
+		// Before what happens to it is hinted at: it hears nothing of that.
+		ch.after(func(committed bool) {
+			e.revocations.Add(1)
+			if committed {
+				e.callers.endEntity(session, id)
+				e.presence.forget(session, id)
+			}
+		})
 		return errors.Join(endWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteEntity(session, id, ch.at))
 	})
-	e.revocations.Add(1)
-	if err == nil {
-		e.callers.endEntity(session, id)
-		e.presence.forget(session, id)
-	}
-	return err
 }
 
 // withdraw takes an entity that is being deleted out of a space, closed or not.

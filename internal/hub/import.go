@@ -227,7 +227,7 @@ func (im *importer) insert(tx Tx, line importLine) (found []string, err error) {
 
 // end shows the session and ends what was under way in it.
 func (im *importer) end(ctx context.Context) error {
-	err := im.change(ctx, "", func(ch *change) error {
+	return im.change(ctx, "", func(ch *change) error {
 		if im.stage != im.id {
 			if err := im.mayReplace(ch); err != nil {
 				return err
@@ -247,12 +247,11 @@ func (im *importer) end(ctx context.Context) error {
 		}
 		ch.hint(workTopic)
 		ch.hint(dueTopic)
+		if im.stage != im.id {
+			ch.then(func() { im.callers.endSession(im.id) }) // they follow what is no more
+		}
 		return nil
 	})
-	if err == nil && im.stage != im.id {
-		im.callers.endSession(im.id) // they follow what is no more
-	}
-	return err
 }
 
 // dropImport erases a hidden session, a part at a time.

@@ -93,18 +93,19 @@ func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.Ses
 	if err := errors.Join(enter(who, id), adminOnly(who)); err != nil {
 		return wrap(op, first(err))
 	}
-	err := s.change(ctx, op, func(ch *change) error {
+	return s.change(ctx, op, func(ch *change) error {
 		if _, err := endable(ch, id, "deleted"); err != nil {
 			return err
 		}
 		ch.hint(workTopic) // whoever executes its runs loses them
+		ch.after(func(committed bool) {
+			s.revocations.Add(1)
+			if committed {
+				s.callers.endSession(id)
+			}
+		})
 		return ch.DeleteSession(id)
 	})
-	s.revocations.Add(1)
-	if err == nil {
-		s.callers.endSession(id)
-	}
-	return err
 }
 
 func endable(tx Tx, id shoal.SessionID, what string) (shoal.Session, error) {

@@ -122,13 +122,13 @@ func TestAMessageClosedLateIsIndexedAfterARestart(t *testing.T) {
 	})
 }
 
-// TestHotQueriesUseTheirIndexes names the index that each query of a busy server
+// TestHotQueriesUseTheirIndexes names the indexes that each query of a busy server
 // must use, however much of the rest there is.
 func TestHotQueriesUseTheirIndexes(t *testing.T) {
 	s := open(t, newSQLite(t))
 	settle(t, s)
 	live, now := []shoal.RunStatus{shoal.RunQueued}, shoal.Now()
-	for index, ask := range map[string]func(hub.Tx) (any, error){
+	for indexes, ask := range map[string]func(hub.Tx) (any, error){
 		"members_hosted": func(tx hub.Tx) (any, error) { return tx.HostedMembers("default", "shop") },
 		"runs_awake":     func(tx hub.Tx) (any, error) { return tx.ClaimableRuns(shoal.Now(), 9) },
 		"runs_held":      func(tx hub.Tx) (any, error) { return tx.HeldRuns("") },
@@ -154,10 +154,9 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		},
 		"plans_due":  func(tx hub.Tx) (any, error) { return tx.DuePlans(shoal.Now(), 9) },
 		"events_run": func(tx hub.Tx) (any, error) { return tx.Events("default", hub.EventFilter{Run: "r"}, 0, 9) },
-		"events_space": func(tx hub.Tx) (any, error) {
+		"events_space messages_told": func(tx hub.Tx) (any, error) {
 			return tx.Events("default", hub.EventFilter{Space: "shop"}, 0, 9)
 		},
-		"messages_told": func(tx hub.Tx) (any, error) { return tx.Events("default", hub.EventFilter{Entity: "ann"}, 0, 9) },
 	} {
 		before := s.Statements()
 		var steps []string
@@ -179,8 +178,10 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(steps, func(step string) bool { return strings.Contains(step+" ", "INDEX "+index+" ") }) {
-			t.Errorf("%s is not used: %q", index, steps)
+		for _, index := range strings.Fields(indexes) {
+			if !slices.ContainsFunc(steps, func(step string) bool { return strings.Contains(step+" ", "INDEX "+index+" ") }) {
+				t.Errorf("%s is not used: %q", index, steps)
+			}
 		}
 	}
 }
