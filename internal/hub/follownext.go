@@ -9,10 +9,11 @@ import (
 )
 
 // Next returns the events that are there, at least one, or none when it is until,
-// which costs least when it is the same as in the call before. It ends with the cause of ctx; with NotFound or
-// Unauthenticated once the caller may not follow any more; with Busy when it was
-// too slow; and with ErrStopping. The events stand until the next call; their data is
-// shared and must not be changed. The stream of a run goes on behind its end.
+// which costs least when it is the same as in the call before. It ends with the cause
+// of ctx; with NotFound or Unauthenticated once the caller may not follow any more;
+// with Busy when it was too slow; and with ErrStopping. The events stand until the
+// next call; their data is shared and must not be changed. The stream of a run goes
+// on behind its end.
 func (f *Follower) Next(ctx context.Context, until time.Time) ([]shoal.Event, error) {
 	switch {
 	case f.timer == nil:

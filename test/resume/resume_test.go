@@ -170,6 +170,10 @@ func life(t *testing.T, dir, point string, env ...string) (died bool) {
 // state reads what the dead process left.
 func state(t *testing.T, dir string) (history, finished []string, ledger map[string]int) {
 	t.Helper()
+	// A process that another test starts meanwhile would hold the store's lock, too,
+	// from its fork to its exec.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	files, err := filestore.Open(filepath.Join(dir, "store"))
 	if err != nil {
 		t.Fatal(err)
