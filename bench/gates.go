@@ -100,10 +100,7 @@ func (r *run) bear(ctx context.Context, into *row, b borne) error {
 	load.Pause(ctx, time.Second)
 	f.Forget()
 	before, began := cpu(p.pid()), time.Now()
-	found, err := flow{rate: b.rate, length: b.length, send: send}.run(ctx)
-	if err == nil {
-		err = found.failed
-	}
+	found, err := flow{rate: b.rate, length: b.length, send: send}.borne(ctx)
 	if err != nil {
 		return err
 	}
@@ -173,6 +170,16 @@ func (f flow) run(ctx context.Context) (flowed, error) {
 	sending.Wait()
 	found.lasted = time.Since(began)
 	return found, context.Cause(ctx)
+}
+
+// borne is run for a server that may refuse posts, but must not fail them: a failure
+// is its error.
+func (f flow) borne(ctx context.Context) (flowed, error) {
+	found, err := f.run(ctx)
+	if err == nil {
+		err = found.failed
+	}
+	return found, err
 }
 
 // note notes how one post ended.

@@ -94,10 +94,7 @@ func (r *run) overloadRound(ctx context.Context, t *table) error {
 
 // overloaded sends at a rate that may be more than the peak.
 func overloaded(ctx context.Context, into *row, rate int, peak float64, send func(context.Context, int) error) error {
-	found, err := flow{rate: rate, length: overloadLength, send: send}.run(ctx)
-	if err == nil {
-		err = found.failed
-	}
+	found, err := flow{rate: rate, length: overloadLength, send: send}.borne(ctx)
 	if err != nil {
 		return err
 	}
@@ -122,10 +119,7 @@ func overloaded(ctx context.Context, into *row, rate int, peak float64, send fun
 
 // afterwards measures how soon a server is well again.
 func afterwards(ctx context.Context, into *row, send func(context.Context, int) error) error {
-	found, err := flow{rate: afterRate, length: afterLength, send: send}.run(ctx)
-	if err == nil {
-		err = found.failed
-	}
+	found, err := flow{rate: afterRate, length: afterLength, send: send}.borne(ctx)
 	if err != nil {
 		return err
 	}
