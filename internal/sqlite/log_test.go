@@ -131,8 +131,52 @@ func TestJoinLogWritesLittleByLittleNoMore(t *testing.T) {
 		return writes(t) - before
 	}
 	plain, joined := count(false), count(true)
-	if plain < 600 || joined > 30 {
-		t.Errorf("300 pages took %d writes, and joined %d; want two each, and one for 31 of them", plain, joined)
+	if plain < 600 || joined > 60 {
+		t.Errorf("300 pages took %d writes, and joined %d; want two each, and one for 31 of them and for each 64 KiB of the file", plain, joined)
+	}
+}
+
+// Small commits, one after the other, find room in the file, also where another
+// connection has written meanwhile, or the log has started over.
+func TestTheFileOfTheLogGrowsInLargeSteps(t *testing.T) {
+	path := newFile(t)
+	c, other := newLogged(t, path), newLogged(t, path)
+	if err := c.JoinLog(); err != nil {
+		t.Fatal(err)
+	}
+	size := func() int64 {
+		info, err := os.Stat(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	sizes, rows := map[int64]bool{}, 0
+	add := func(to *sqlite.Conn, n int) {
+		for range n {
+			rows++
+			run(t, to, fill(rows, rows))
+		}
+	}
+	for range 100 { // some 300 pages
+		add(c, 1)
+		sizes[size()] = true
+	}
+	if len(sizes) > 2 {
+		t.Errorf("the file had %d sizes behind 100 commits", len(sizes))
+	}
+	add(other, 400) // behind the end of the file as the first connection knows it
+	add(c, 1)
+	if got := size(); c.LogSize()+1<<20 > got {
+		t.Errorf("the file has %d bytes behind the %d of the log, want room for a MiB", got-c.LogSize(), c.LogSize())
+	}
+	run(t, c, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	add(c, 1)
+	if before := size(); before < 1<<20 || c.LogSize() > 1<<16 {
+		t.Errorf("a log that started over ends at %d in a file of %d bytes", c.LogSize(), before)
+	}
+	if got, want := content(t, open(t, path)), fmt.Sprintf("ok\n%d", rows); !strings.HasPrefix(got, want) {
+		t.Errorf("the file holds %q, want %q", got, want)
 	}
 }
 

@@ -162,6 +162,8 @@ const (
 	// it can start over: it only does when nobody reads in it, and Views that
 	// always overlap would make it grow for ever.
 	restartAfter = 2 * checkpointAfter
+	// pageInLog is how many bytes one of them takes there, with its head.
+	pageInLog = 4096 + 24
 )
 
 // viewPatience is how long the Views under way are waited for then.
@@ -171,15 +173,25 @@ const viewPatience = 100 * time.Millisecond
 // do that by itself, but keep silent about a disk that fails meanwhile.
 type checkpoints struct {
 	restartAt int64 // the length at which the log is to start over
+	size      int64 // of the log behind the last commit, in bytes
+	lookAt    int64 // the size from which on something may be due
 }
 
-// afterCommit looks at the log and does what is due.
+// afterCommit looks at the log, if it has grown enough since the last look or has
+// started over, and does what is due. Asking SQLite behind every commit would cost the
+// next one its time.
 func (p *checkpoints) afterCommit(s *Store) error {
-	if err := s.writer.raw.(sqliteLink).JoinLog(); err != nil { // which is open from the first commit on
+	log := s.writer.raw.(sqliteLink)
+	if err := log.JoinLog(); err != nil { // which is open from the first commit on
 		return err
+	}
+	before := p.size
+	if p.size = log.LogSize(); before <= p.size && p.size < p.lookAt {
+		return nil
 	}
 	length, waiting, err := walPragma(s.writer, `PRAGMA wal_checkpoint(NOOP)`)
 	if err != nil || waiting < checkpointAfter {
+		p.lookAt = p.size + (checkpointAfter-waiting)*pageInLog
 		return err
 	}
 	if length >= p.restartAt {
