@@ -17,7 +17,7 @@ TOOLS := .cache/bin/built-with-$(GOVERSION)
 # all the others without it, so that nothing is compiled and run twice. The
 # provider anthropic has no goroutine of its own, and the module below it takes
 # a minute to compile.
-RACING := /(agent(/agui|/filestore|/mcptool|/provider/(google|openai))?|client|internal/(aguiapi|app|chat/feed|console|httpapi|hub|load|localbus|mcpapi|run|spacetool|sqlite|sqlstore|tool))$$
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/(google|openai))?|client|internal/(aguiapi|app|chat/feed|console|httpapi|hub|load|localbus|mcpapi|parking|run|spacetool|sqlite|sqlstore|tool))$$
 
 # With it, several times as slow, these take a part of their seeds or points in
 # time: they also run without it, and take them all.

@@ -75,7 +75,7 @@ var importTable = []importRule{
 		dir: "internal/app",
 		inside: []string{
 			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/calendar", "internal/console", "internal/guard",
-			"internal/httpapi", "internal/hub", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/run",
+			"internal/httpapi", "internal/hub", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/parking", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
 		others: true, never: sqlPackages,
@@ -101,7 +101,7 @@ var importTable = []importRule{
 	{dir: "internal/guard", inside: []string{".", "internal/metrics"}, others: true, never: sqlPackages},
 	{
 		dir:    "internal/httpapi",
-		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages,
+		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics", "internal/parking"}, others: true, never: sqlPackages,
 	},
 	{dir: "internal/hub", inside: []string{".", "internal/metrics", "internal/search"}, never: sqlAndWeb},
 	{dir: "internal/limit", inside: []string{".", "internal/metrics"}, never: sqlAndWeb},
@@ -110,6 +110,7 @@ var importTable = []importRule{
 	{dir: "internal/logs", never: sqlAndWeb},
 	{dir: "internal/mcpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{dir: "internal/metrics", never: sqlAndWeb},
+	{dir: "internal/parking", never: sqlPackages},
 	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
 	{
 		dir: "internal/run",

@@ -19,6 +19,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/parking"
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 	"github.com/shoal-dev/shoal/internal/tool"
@@ -54,6 +56,13 @@ const failuresPerSecond = 10
 // stopWithin is how long Stop waits for handlers before it cuts them off.
 const stopWithin = 4 * time.Second
 
+const (
+	// idleTimeout is how long a connection may stay without a call.
+	idleTimeout = 2 * time.Minute
+	// parkAfter is how long a wait over REST lasts before its connection is parked.
+	parkAfter = 100 * time.Millisecond
+)
+
 // Server is a running server.
 type Server struct {
 	Hub *hub.Hub
@@ -67,6 +76,7 @@ type Server struct {
 	mcp      *mcpapi.API
 	console  *console.Console
 	listener net.Listener
+	lot      *parking.Lot
 	metrics  *metrics.Set
 	limits   *limit.Principals
 	// figures serves the metrics alone, if somebody wants that.
@@ -131,6 +141,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		return nil, err
 	}
 	go func() { s.served <- s.http.Serve(s.listener) }() // ends with Stop
+	go func() { _ = s.http.Serve(s.lot) }()              // ends with the other
 	return s, nil
 }
 
@@ -171,19 +182,47 @@ func (s *Server) protect() (err error) {
 	return err
 }
 
-// listen builds the faces, puts the guard before them, and takes the address.
-func (s *Server) listen() (err error) {
+// listen takes the address and builds what is to answer there.
+func (s *Server) listen() error {
+	c := s.config
+	l, err := net.Listen("tcp", c.Addr)
+	if err != nil {
+		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Is a server running already? Choose another with --addr.", c.Addr, err))
+	}
+	open := bounded(l, s.metrics)
+	s.listener = open
+	s.lot = parking.New(parking.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.endedParked})
+	faces, err := s.faces()
+	if err == nil {
+		err = s.showMetrics()
+	}
+	if err != nil {
+		_ = open.Close() // nobody has been served
+		return err
+	}
+	base, cut := context.WithCancel(context.Background())
+	s.cut = cut
+	s.http = &http.Server{
+		Handler: s.guard.Wrap(faces), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return base }, ConnState: open.ended,
+	}
+	return nil
+}
+
+// faces builds them.
+func (s *Server) faces() (_ http.Handler, err error) {
 	c := s.config
 	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Metrics: s.metrics})
 	rest := httpapi.New(httpapi.Options{
 		Ready: (&readiness{reachable: s.store.Reachable}).check,
 		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview,
+		Lot: s.lot,
 	})
 	s.console, err = console.New(console.Options{
 		Auth: s.auth, Guard: s.guard, Pages: console.Built(), Else: rest.Handler(), Open: c.open(), Log: c.Log,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s.mcp.Handler())
@@ -191,23 +230,7 @@ func (s *Server) listen() (err error) {
 	mux.Handle("/agui/", aguiapi.New(aguiapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits}).Handler())
 	mux.Handle("/v1/", rest.Handler())
 	mux.Handle("/", s.console.Handler())
-
-	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
-		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Is a server running already? Choose another with --addr.", c.Addr, err))
-	}
-	open := bounded(s.listener, s.metrics)
-	s.listener = open
-	if err := s.showMetrics(); err != nil {
-		_ = open.Close() // nobody has been served
-		return err
-	}
-	base, cut := context.WithCancel(context.Background())
-	s.cut = cut
-	s.http = &http.Server{
-		Handler: s.guard.Wrap(mux), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return base }, ConnState: open.ended,
-	}
-	return nil
+	return mux, nil
 }
 
 // fail ends Run because the store cannot go on.
@@ -234,6 +257,7 @@ func (s *Server) Stop() {
 	if s.http != nil {
 		s.mcp.Stop()
 		<-shut
+		s.lot.Stop(ctx)
 		s.cut()
 	}
 	if s.figures != nil {

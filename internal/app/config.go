@@ -75,6 +75,9 @@ type Config struct {
 	// Keys looks up the keys of the model vendors by the names of their variables;
 	// nil is the environment.
 	Keys func(name string) string `kong:"-"`
+	// ParkAfter is how long a wait over REST lasts before its connection is parked
+	// (see internal/parking), 100 ms if zero.
+	ParkAfter time.Duration `kong:"-"`
 	// Version is what the server says it is.
 	Version string `kong:"-"`
 	// Log receives what an operator should know; nil discards it.

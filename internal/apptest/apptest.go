@@ -12,6 +12,7 @@ package apptest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
@@ -46,7 +47,8 @@ func Start(t *testing.T) *Server {
 
 // Run runs the server that config describes until the test ends, and returns it with
 // its admin's key. What config leaves open is as in Start: a free port, a directory
-// of the test, no key of a model vendor.
+// of the test, no key of a model vendor; but for calls that wait, which are parked at
+// once (see internal/parking).
 func Run(t *testing.T, config app.Config) (running *app.Server, key string) {
 	t.Helper()
 	if config.Addr == "" {
@@ -54,6 +56,9 @@ func Run(t *testing.T, config app.Config) (running *app.Server, key string) {
 	}
 	if config.Data == "" {
 		config.Data = t.TempDir()
+	}
+	if config.ParkAfter == 0 {
+		config.ParkAfter = time.Millisecond // so that calls are parked that are not by themselves
 	}
 	if config.Keys == nil {
 		config.Keys = func(string) string { return "" }

@@ -16,6 +16,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/parking"
 )
 
 // Options say what an [API] stands on. Hub and Auth are required and stay the
@@ -43,6 +44,9 @@ type Options struct {
 	// Limits bounds the calls and streams of principals, together with those of the
 	// other faces; nil gives this face limit.DefaultBounds of its own.
 	Limits *limit.Principals
+	// Lot takes the connections of calls that wait for long; nil leaves them where they
+	// are. It must not be stopped before the hub.
+	Lot *parking.Lot
 	// Metrics counts calls, and is what GET /metrics shows; nil is allowed.
 	Metrics *metrics.Set
 	// Ready tells why the server cannot serve now; nil means that it always can.

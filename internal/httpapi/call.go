@@ -29,6 +29,7 @@ type call struct {
 	caching []string // the header Cache-Control; nil: nothing is kept
 	status  int      // of the answer; 0 until it has begun
 	lost    error    // why the client does not have the whole answer
+	parked  bool     // the call goes on without this
 }
 
 // Header values that every answer shares; nobody appends to them.
@@ -62,6 +63,9 @@ func (c *call) start(status int) http.Header {
 
 // end is deferred: it turns a panic into an answer and writes the log.
 func (c *call) end() {
+	if c.parked {
+		return
+	}
 	if p := recover(); p != nil {
 		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(p)

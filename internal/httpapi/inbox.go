@@ -53,21 +53,51 @@ func (m *millis) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// wait answers at once or shortly, or goes on without its handler.
 func wait(c *call) error {
 	req, err := waitRequest(c)
 	if err != nil {
 		return err
 	}
-	delivery, err := c.Hub.Inbox.Wait(c.ctx(), c.who, req)
-	if err != nil {
-		return err
+	while := shoal.MaxWait
+	if c.Lot != nil {
+		while = c.Lot.After()
 	}
-	return deliver(c, delivery)
+	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, while)
+	if on != nil {
+		return c.park(func(c *call) error {
+			delivery, err := on.Wait(c.ctx())
+			return deliver(c, delivery, err)
+		})
+	}
+	return deliver(c, delivery, err)
+}
+
+// park lets a call go on where it needs little: on a goroutine of its own, which has its
+// connection to itself. Where that cannot be, it goes on here.
+func (c *call) park(do func(*call) error) error {
+	p, ok := c.Lot.Park(c.w, c.r)
+	if !ok {
+		return do(c)
+	}
+	held := *c
+	held.w, held.r = p, c.r.WithContext(p.Context())
+	c.parked = true
+	p.Go(func() {
+		defer held.end()
+		if err := do(&held); err != nil {
+			held.fail(err)
+		}
+	})
+	return nil
 }
 
 // deliver answers a wait. The answer counts as read only if it was written
 // whole.
-func deliver(c *call, d *hub.Delivery) error {
+func deliver(c *call, d *hub.Delivery, err error) error {
+	if err != nil {
+		return err
+	}
 	if err := c.answer(http.StatusOK, d.Result); err != nil {
 		return err
 	}

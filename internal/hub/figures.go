@@ -34,7 +34,7 @@ func newFigures(m *metrics.Set, inbox *Inbox) *figures {
 }
 
 // ended counts a wait that has ended.
-func (f *figures) ended(w *heldWait, err error) {
+func (f *figures) ended(w *HeldWait, err error) {
 	outcome := "messages"
 	var known *shoal.Error
 	switch {

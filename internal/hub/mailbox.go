@@ -23,7 +23,7 @@ type mailbox struct {
 
 	mu        sync.Mutex
 	users     int // calls that hold the mailbox
-	waits     []*heldWait
+	waits     []*HeldWait
 	sub       Subscription // nil while nobody waits
 	readers   map[shoal.KeyID]*readerState
 	uncounted []delivered // handed out, and not stored yet that they were
@@ -101,39 +101,44 @@ func (b *Inbox) forget(context.Context) error {
 	return nil
 }
 
-// block opens a wait, looks at what is there, and blocks until there is
-// something, the time is up, or ctx ends.
-func (m *mailbox) block(ctx context.Context, w *heldWait) error {
+// open opens a wait and looks at what is there. It is to block no longer than while.
+func (m *mailbox) open(w *HeldWait, while time.Duration) {
 	w.result = make(chan answer, 1)
-	sub := m.enter(w)
-	defer m.leave(w)
+	w.timer = time.NewTimer(while)
+	w.sub = m.enter(w)
 	// The subscription stands: whatever is committed from here on hints.
 	m.collect()
-	slept := false
-	timer := time.NewTimer(w.req.Timeout)
-	defer timer.Stop()
-	for last := false; ; {
+}
+
+// block blocks until there is something, the time of the wait is up, or ctx ends. The
+// wait goes on if its timer comes before that.
+func (m *mailbox) block(ctx context.Context, w *HeldWait) (goesOn bool, err error) {
+	for {
 		if err := w.call.ended(); err != nil {
-			return err
+			return false, err
 		}
-		if ok, err := w.answered(); ok || last {
-			if slept {
+		if ok, err := w.answered(); ok || w.over {
+			if w.slept {
 				m.inbox.figures.woken(w.entries)
 			}
-			return err
+			return false, err
 		}
-		slept = true
-		switch m.sleep(ctx, w, sub.Ready(), timer.C) {
+		w.slept = true
+		switch m.sleep(ctx, w) {
 		case hinted:
 			// The hint is for all waits: it is acted upon even if this call is
 			// just ending.
-			sub.Take()
+			w.sub.Take()
 			m.collect()
-		case timeUp:
-			m.lastLook(sub)
-			last = true
+		case rang:
+			if time.Now().Before(w.ends) {
+				return true, nil
+			}
+			m.lastLook(w)
+		case stopping:
+			m.lastLook(w)
 		case callGone:
-			return context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
 	}
 }
@@ -144,26 +149,27 @@ type wakeUp int
 const (
 	lookAgain wakeUp = iota // there is an answer, or the right to it has ended
 	hinted
-	timeUp
+	rang
+	stopping
 	callGone
 )
 
 // sleep blocks until something happens to w.
 //
 //go:noinline
-func (m *mailbox) sleep(ctx context.Context, w *heldWait, ready <-chan struct{}, late <-chan time.Time) wakeUp {
+func (m *mailbox) sleep(ctx context.Context, w *HeldWait) wakeUp {
 	select {
 	case a := <-w.result:
 		w.result <- a
 		return lookAgain
 	case <-w.call.gone:
 		return lookAgain
-	case <-ready:
+	case <-w.sub.Ready():
 		return hinted
-	case <-late:
-		return timeUp
+	case <-w.timer.C:
+		return rang
 	case <-m.inbox.ctx.Done():
-		return timeUp
+		return stopping
 	case <-ctx.Done():
 		return callGone
 	}
@@ -171,10 +177,11 @@ func (m *mailbox) sleep(ctx context.Context, w *heldWait, ready <-chan struct{},
 
 // lastLook makes sure that what a hint told before the time was up is read: a
 // hint that nobody took yet, or one that another wait took and reads for all.
-func (m *mailbox) lastLook(sub Subscription) {
+func (m *mailbox) lastLook(w *HeldWait) {
+	w.over = true
 	select {
-	case <-sub.Ready():
-		sub.Take()
+	case <-w.sub.Ready():
+		w.sub.Take()
 		m.collect()
 	default:
 		m.collecting <- struct{}{}
@@ -184,7 +191,7 @@ func (m *mailbox) lastLook(sub Subscription) {
 
 // enter registers w, ends the oldest wait if there are too many, and returns
 // the subscription that all waits share.
-func (m *mailbox) enter(w *heldWait) Subscription {
+func (m *mailbox) enter(w *HeldWait) Subscription {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.sub == nil {
@@ -198,7 +205,7 @@ func (m *mailbox) enter(w *heldWait) Subscription {
 	return m.sub
 }
 
-func (m *mailbox) leave(w *heldWait) {
+func (m *mailbox) leave(w *HeldWait) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.remove(w)
@@ -209,12 +216,12 @@ func (m *mailbox) leave(w *heldWait) {
 }
 
 // remove must be called with mu held.
-func (m *mailbox) remove(w *heldWait) {
-	m.waits = slices.DeleteFunc(m.waits, func(o *heldWait) bool { return o == w })
+func (m *mailbox) remove(w *HeldWait) {
+	m.waits = slices.DeleteFunc(m.waits, func(o *HeldWait) bool { return o == w })
 }
 
 // answer gives w its one answer and takes it off the list; mu must be held.
-func (m *mailbox) answer(w *heldWait, a answer) {
+func (m *mailbox) answer(w *HeldWait, a answer) {
 	m.remove(w)
 	w.result <- a
 }
@@ -250,11 +257,11 @@ func (m *mailbox) collect() {
 }
 
 // read finds for each wait what matches it, on one snapshot.
-func (m *mailbox) read(ctx context.Context, waits []*heldWait) (found [][]InboxEntry, err error) {
+func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxEntry, err error) {
 	err = m.inbox.store.View(ctx, func(tx Tx) error {
 		found = make([][]InboxEntry, len(waits))
 		for i, w := range waits {
-			if j := slices.IndexFunc(waits[:i], func(o *heldWait) bool { return sameFilter(o.filter, w.filter) }); j >= 0 {
+			if j := slices.IndexFunc(waits[:i], func(o *HeldWait) bool { return sameFilter(o.filter, w.filter) }); j >= 0 {
 				found[i] = found[j]
 				continue
 			}

@@ -54,23 +54,52 @@ func (d *Delivery) Written() {
 // entity or the session goes away meanwhile. Stop ends it as timed out. The request
 // belongs to the wait, which completes it.
 func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req *WaitRequest) (*Delivery, error) {
-	w := &heldWait{inbox: b, who: who, req: req}
-	defer w.letGo()
-	err := w.hold(ctx)
-	if err == nil && w.box != nil {
-		err = w.box.block(ctx, w)
+	d, _, err := b.WaitShortly(ctx, who, req, shoal.MaxWait)
+	return d, err
+}
+
+// WaitShortly is Wait for a caller who would rather wait elsewhere after a while, with
+// a smaller stack for example. A wait that goes on then is returned, and nothing else:
+// whoever has it calls [HeldWait.Wait], once.
+func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitRequest, while time.Duration) (_ *Delivery, on *HeldWait, err error) {
+	w := &HeldWait{inbox: b, who: who, req: req}
+	defer func() {
+		if on == nil {
+			w.letGo()
+		}
+	}()
+	if err = w.hold(ctx); err == nil && w.box != nil {
+		w.box.open(w, min(while, req.Timeout))
+		goesOn := false
+		if goesOn, err = w.box.block(ctx, w); goesOn {
+			return nil, w, nil
+		}
 	}
-	b.figures.ended(w, err)
+	d, err := w.outcome(err)
+	return d, nil, err
+}
+
+// Wait goes on with a wait, as [Inbox.Wait] does, now under this ctx.
+func (w *HeldWait) Wait(ctx context.Context) (*Delivery, error) {
+	defer w.letGo()
+	w.timer.Reset(time.Until(w.ends))
+	_, err := w.box.block(ctx, w) // which does not end before the wait does
+	return w.outcome(err)
+}
+
+// outcome is what a wait answers.
+func (w *HeldWait) outcome(err error) (*Delivery, error) {
+	w.inbox.figures.ended(w, err)
 	if err != nil {
 		return nil, wrap("hub.Inbox.Wait", err)
 	}
 	return w.delivery(), nil
 }
 
-// heldWait is a call of Wait while it lasts. What it needs lies here and not in
+// HeldWait is a wait while it lasts. What it needs lies here and not in
 // the frames of the functions below it: a blocked wait is mostly stack, and ten
 // thousand of them should not need twice as much of it.
-type heldWait struct {
+type HeldWait struct {
 	inbox *Inbox
 	who   shoal.Principal
 	req   *WaitRequest
@@ -82,6 +111,10 @@ type heldWait struct {
 	ends    time.Time // zero until others see it waiting
 	call    *caller
 	box     *mailbox // nil when the hub is stopping
+	timer   *time.Timer
+	sub     Subscription // nil until it is one of the waits of box
+	slept   bool
+	over    bool // the time is up, and what came before it is read
 	result  chan answer
 	entries []InboxEntry
 }
@@ -89,7 +122,7 @@ type heldWait struct {
 // hold does everything before the wait: it checks, counts, and acknowledges.
 //
 //go:noinline
-func (w *heldWait) hold(ctx context.Context) (err error) {
+func (w *HeldWait) hold(ctx context.Context) (err error) {
 	b := w.inbox
 	if w.entity, err = waiter(w.who, w.req); err != nil {
 		return err
@@ -116,8 +149,12 @@ func (w *heldWait) hold(ctx context.Context) (err error) {
 }
 
 // letGo undoes what hold has done, the last first.
-func (w *heldWait) letGo() {
+func (w *HeldWait) letGo() {
 	b := w.inbox
+	if w.sub != nil {
+		w.timer.Stop()
+		w.box.leave(w)
+	}
 	if !w.ends.IsZero() {
 		b.presence.waitClosed(w.req.Session, w.entity, w.ends)
 	}
@@ -134,7 +171,7 @@ func (w *heldWait) letGo() {
 }
 
 // delivery makes the answer of what the wait has found.
-func (w *heldWait) delivery() *Delivery {
+func (w *HeldWait) delivery() *Delivery {
 	d := &Delivery{Result: shoal.WaitResult{Items: []shoal.WaitItem{}, TimedOut: true, TimeoutMs: w.req.Timeout.Milliseconds()}}
 	if len(w.entries) > 0 {
 		upTo := w.entries[len(w.entries)-1].Place
@@ -146,7 +183,7 @@ func (w *heldWait) delivery() *Delivery {
 }
 
 // answered takes the answer of the wait if it has one.
-func (w *heldWait) answered() (ok bool, err error) {
+func (w *HeldWait) answered() (ok bool, err error) {
 	select {
 	case a := <-w.result:
 		w.entries = a.entries
