@@ -79,10 +79,8 @@ func (s *Store) Statements() (texts []string) {
 		texts = slices.Collect(maps.Keys(t.(tx).c.stmts))
 		return nil
 	})
-	for range cap(s.readers) {
-		c := <-s.readers
+	for _, c := range s.readers.idle {
 		texts = slices.AppendSeq(texts, maps.Keys(c.stmts))
-		s.readers <- c
 	}
 	return texts
 }

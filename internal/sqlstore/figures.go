@@ -11,7 +11,7 @@ type figures struct {
 
 func newFigures(m *metrics.Set, s *Store) *figures {
 	m.GaugeFunc("shoal_write_queue", "Changes that wait to be written.", func() float64 { return float64(len(s.queue)) })
-	m.GaugeFunc("shoal_readers_busy", "Connections for reading that are in use.", func() float64 { return float64(cap(s.readers) - len(s.readers)) })
+	m.GaugeFunc("shoal_readers_busy", "Connections for reading that are in use.", func() float64 { return float64(s.readers.busy()) })
 	return &figures{
 		batches:  m.Histogram("shoal_commit_changes", "How many changes shared a commit.", metrics.Sizes),
 		commits:  m.Histogram("shoal_commit_seconds", "How long it took to write and commit the changes that shared a commit.", metrics.Seconds),

@@ -44,8 +44,8 @@ type Store struct {
 	fatal   func(error)
 	epoch   string
 
-	writer  *conn      // used by the goroutine of write alone
-	readers chan *conn // those that nobody uses
+	writer  *conn // used by the goroutine of write alone
+	readers *readers
 	queue   chan *update
 	posted  chan struct{} // holds a value when there is something to index
 	failed  atomic.Bool   // the disk failed
@@ -73,15 +73,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		dialect: d, log: o.Log, fatal: o.Fatal,
-		writer: &conn{dialect: d, known: newKnown()}, readers: make(chan *conn, d.readers),
+		writer: &conn{dialect: d, known: newKnown()}, readers: newReaders(d.readers, func() *conn { return &conn{dialect: d, reads: true} }),
 		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), maxDelay: cmp.Or(o.MaxDelay, queueDelay), posted: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	s.figures = newFigures(o.Metrics, s)
 	if s.log == nil {
 		s.log = slog.Default()
-	}
-	for range d.readers {
-		s.readers <- &conn{dialect: d, reads: true}
 	}
 	if err := s.prepare(ctx); err != nil {
 		s.writer.drop()
@@ -144,9 +141,9 @@ func (s *Store) Close() error {
 	close(s.queue)
 	s.mu.Unlock()
 	s.running.Wait()
-	for range cap(s.readers) {
-		c := <-s.readers
-		c.drop()
+	for range s.readers.all() {
+		<-s.readers.free
+		s.readers.take().drop()
 	}
 	// The writer last: in SQLite the last connection to close tidies the log up.
 	s.writer.drop()
@@ -168,10 +165,11 @@ func (s *Store) View(ctx context.Context, fn func(hub.Tx) error) error {
 	default:
 	}
 	select {
-	case c := <-s.readers:
+	case <-s.readers.free:
+		c := s.readers.take()
 		defer func() {
 			c.end()
-			s.readers <- c
+			s.readers.put(c)
 		}()
 		if err := c.begin(s.dialect.beginView); err != nil {
 			return err
@@ -200,18 +198,18 @@ func (s *Store) Reachable(ctx context.Context) error {
 // pauseViews waits until no View is under way, and lets none begin before resume
 // is called. It gives up after patience.
 func (s *Store) pauseViews(patience time.Duration) (resume func(), ok bool) {
-	taken := make([]*conn, 0, cap(s.readers))
+	taken := make([]*conn, 0, s.readers.all())
 	resume = func() {
 		for _, c := range taken {
-			s.readers <- c
+			s.readers.put(c)
 		}
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	for len(taken) < cap(s.readers) {
+	for len(taken) < s.readers.all() {
 		select {
-		case c := <-s.readers:
-			taken = append(taken, c)
+		case <-s.readers.free:
+			taken = append(taken, s.readers.take())
 		case <-timer.C:
 			resume()
 			return nil, false
