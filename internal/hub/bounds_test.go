@@ -221,7 +221,8 @@ func TestStop(t *testing.T) {
 		if took := time.Since(begun); took > 0 {
 			t.Errorf("Stop has taken %v", took)
 		}
-		if d, err := h.Inbox.Wait(t.Context(), bot, mentions(time.Hour, "")); err != nil || !d.Result.TimedOut {
+		// It has neither acknowledged nor looked, so it must not answer as if it had.
+		if d, err := h.Inbox.Wait(t.Context(), bot, mentions(time.Hour, "")); !errors.Is(err, hub.ErrStopping) {
 			t.Errorf("a wait after Stop: %v, %v", d, err)
 		}
 		<-time.After(time.Hour)

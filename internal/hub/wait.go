@@ -51,8 +51,9 @@ func (d *Delivery) Written() {
 // timed out. It ends with the cause of ctx, having acknowledged nothing but
 // what was to be acknowledged when it was accepted; with TooManyWaiters when the
 // server holds too many waits; with Unauthenticated or NotFound when the key, the
-// entity or the session goes away meanwhile. Stop ends it as timed out. The request
-// belongs to the wait, which completes it.
+// entity or the session goes away meanwhile; with ErrStopping when it comes behind
+// Stop, which ends those that are open as timed out. The request belongs to the wait,
+// which completes it.
 func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req *WaitRequest) (*Delivery, error) {
 	d, _, err := b.WaitShortly(ctx, who, req, shoal.MaxWait)
 	return d, err
@@ -68,7 +69,7 @@ func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitR
 			w.letGo()
 		}
 	}()
-	if err = w.hold(ctx); err == nil && w.box != nil {
+	if err = w.hold(ctx); err == nil {
 		w.box.open(w, min(while, req.Timeout))
 		goesOn := false
 		if goesOn, err = w.box.block(ctx, w); goesOn {
@@ -110,7 +111,7 @@ type HeldWait struct {
 	running bool      // Stop waits for it
 	ends    time.Time // zero until others see it waiting
 	call    *caller
-	box     *mailbox // nil when the hub is stopping
+	box     *mailbox
 	timer   *time.Timer
 	sub     Subscription // nil until it is one of the waits of box
 	slept   bool
@@ -133,7 +134,7 @@ func (w *HeldWait) hold(ctx context.Context) (err error) {
 		return err
 	}
 	if w.running = b.begin(); !w.running {
-		return nil
+		return ErrStopping // not a time-out: nothing is acknowledged, and nobody has looked
 	}
 	w.call = b.callers.enter(w.who.KeyID, w.req.Session, w.entity)
 	w.box = b.mailbox(mailboxKey{w.req.Session, w.entity})

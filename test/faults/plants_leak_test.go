@@ -11,11 +11,11 @@ func leakPlants() []plant {
 	return []plant{
 		{
 			"internal/httpapi/inbox.go",
-			"\tdelivery, err := c.Hub.Inbox.Wait(c.ctx(), c.who, req)\n",
+			"\tdelivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, while)\n",
 			`	if rigHas("a wait leaves a goroutine behind") {
 		go func() { select {} }()
 	}
-	delivery, err := c.Hub.Inbox.Wait(c.ctx(), c.who, req)
+	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, while)
 `,
 		},
 		{

@@ -148,7 +148,7 @@ func plants() []plant {
 		},
 		{
 			"internal/hub/mailbox.go",
-			"\tsub := m.enter(w)\n\tdefer m.leave(w)\n",
+			"\tw.sub = m.enter(w)\n",
 			`	if rigHas("looked before subscribed") {
 		m.mu.Lock()
 		m.waits = append(m.waits, w)
@@ -159,8 +159,7 @@ func plants() []plant {
 		m.remove(w)
 		m.mu.Unlock()
 	}
-	sub := m.enter(w)
-	defer m.leave(w)
+	w.sub = m.enter(w)
 `,
 		},
 		{"internal/hub/mailbox.go", "here on hints.\n\tm.collect()\n", "here on hints.\n\tif !rigHas(\"looked before subscribed\") {\n\t\tm.collect()\n\t}\n"},
