@@ -10,7 +10,7 @@ import (
 
 const (
 	perSecond  = "posts/s"
-	postTime   = 800 * time.Millisecond
+	postTime   = 1500 * time.Millisecond
 	postWarmUp = 300 * time.Millisecond
 )
 

@@ -12,7 +12,8 @@ import (
 )
 
 // pieceSize is from where on what is to be written goes out before more is
-// added to it; longer buffers are not kept.
+// added to it; longer buffers are not kept. Data of that size is not copied: a
+// snapshot that its reader does not take would be there twice.
 const pieceSize = 64 << 10
 
 func eventRoutes() []route {
@@ -142,13 +143,19 @@ func (s *stream) deliver(events []shoal.Event, due bool, now time.Time) error {
 		out = append(out, ": keepalive\n\n"...)
 	}
 	for _, ev := range events {
-		out = appendEvent(out, ev)
-		if len(out) >= pieceSize {
-			if err := s.write(out, now); err != nil {
-				return err
+		out = appendHead(out, ev)
+		if len(out)+len(ev.Data) >= pieceSize {
+			for _, piece := range [][]byte{out, ev.Data} {
+				if err := s.write(piece, now); err != nil {
+					return err
+				}
+				now = time.Now()
 			}
-			out, now = out[:0], time.Now()
+			out = out[:0]
+		} else {
+			out = append(out, ev.Data...)
 		}
+		out = append(out, "\n\n"...)
 	}
 	if len(out) == 0 {
 		return nil
@@ -156,13 +163,13 @@ func (s *stream) deliver(events []shoal.Event, due bool, now time.Time) error {
 	return s.write(out, now)
 }
 
-func appendEvent(out []byte, ev shoal.Event) []byte {
+// appendHead adds everything of an event up to its data, which ends with an empty line.
+func appendHead(out []byte, ev shoal.Event) []byte {
 	if ev.Cursor != "" {
 		out = append(append(append(out, "id: "...), ev.Cursor...), '\n')
 	}
 	out = append(append(out, "event: "...), ev.Type...)
-	out = append(append(out, "\ndata: "...), ev.Data...)
-	return append(out, "\n\n"...)
+	return append(out, "\ndata: "...)
 }
 
 // write hands a piece to the connection and waits for it no longer than
