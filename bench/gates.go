@@ -50,12 +50,15 @@ func (r *run) gates(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: "Loads that must be borne",
 		note: "Posts come at a fixed rate, whether earlier ones have been answered or not; an acknowledgement is counted from the moment at which its post was due. " +
-			"A delivery is counted from when the post was sent. CPU is the server's for one post with its deliveries.",
+			"A delivery is counted from when the post was sent. CPU is the server's for one post with its deliveries. Before each load the floor bears its posts, without readers: what its p99 shows is the disk and the neighbours.",
 		shown: []string{sentCol, ackP50, ackP99, deliveries, p99, lostEvents, cpuCol},
 	})
 	for _, b := range r.bornes() {
 		if !r.wants(b.name) {
 			continue
+		}
+		if err := r.bearFloor(ctx, t.row(b.name+": floor, posts alone"), b); err != nil {
+			return fmt.Errorf("%s, floor: %w", b.name, err)
 		}
 		if err := r.bear(ctx, t.row(b.name), b); err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
@@ -92,15 +95,12 @@ func (r *run) bear(ctx context.Context, into *row, b borne) error {
 			return err
 		}
 	}
-	send := func(ctx context.Context, n int) error { return s.Send(ctx, n%b.spaces, load.Marked(), false) }
-	warm := flow{rate: b.rate, length: time.Second, send: send}
-	if _, err := warm.run(ctx); err != nil {
+	if err := b.warm(ctx, s); err != nil {
 		return err
 	}
-	load.Pause(ctx, time.Second)
 	f.Forget()
 	before, began := cpu(p.pid()), time.Now()
-	found, err := flow{rate: b.rate, length: b.length, send: send}.borne(ctx)
+	found, err := b.flow(s, b.length).borne(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,9 +108,7 @@ func (r *run) bear(ctx context.Context, into *row, b borne) error {
 	for waited := time.Now(); f.Seen() < due && time.Since(waited) < 5*time.Second && load.Pause(ctx, 10*time.Millisecond); {
 	}
 	took := time.Since(began).Seconds()
-	into.add(sentCol, float64(len(found.took))/found.lasted.Seconds())
-	into.add(ackP50, load.Percentile(found.took, 50))
-	into.add(ackP99, load.Percentile(found.took, 99))
+	found.tell(into)
 	if b.readers > 0 {
 		into.add(deliveries, float64(f.Seen())/took)
 		into.add(p99, load.Percentile(f.Took(), 99))
@@ -118,6 +116,41 @@ func (r *run) bear(ctx context.Context, into *row, b borne) error {
 	}
 	into.cpu, into.ops = into.cpu+cpu(p.pid())-before, into.ops+float64(len(found.took))
 	return ctx.Err()
+}
+
+// bearFloor puts the posts of one load on a new floor.
+func (r *run) bearFloor(ctx context.Context, into *row, b borne) error {
+	p, err := r.beginFloor(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	s := newFloorSide(p)
+	if err := b.warm(ctx, s); err != nil {
+		return err
+	}
+	before := cpu(p.pid())
+	found, err := b.flow(s, b.length).borne(ctx)
+	if err != nil {
+		return err
+	}
+	found.tell(into)
+	into.cpu, into.ops = into.cpu+cpu(p.pid())-before, into.ops+float64(len(found.took))
+	return ctx.Err()
+}
+
+// flow is the posts of a load.
+func (b borne) flow(to side, length time.Duration) flow {
+	return flow{rate: b.rate, length: length, send: func(ctx context.Context, n int) error {
+		return to.Send(ctx, n%b.spaces, load.Marked(), false)
+	}}
+}
+
+// warm puts the load on a server for a second, and lets it rest for another.
+func (b borne) warm(ctx context.Context, to side) error {
+	_, err := b.flow(to, time.Second).run(ctx)
+	load.Pause(ctx, time.Second)
+	return err
 }
 
 // flow is posts at a rate that nothing slows down.
@@ -180,6 +213,13 @@ func (f flow) borne(ctx context.Context) (flowed, error) {
 		err = found.failed
 	}
 	return found, err
+}
+
+// tell puts the rate and the times of acknowledgements into a row.
+func (f *flowed) tell(into *row) {
+	into.add(sentCol, float64(len(f.took))/f.lasted.Seconds())
+	into.add(ackP50, load.Percentile(f.took, 50))
+	into.add(ackP99, load.Percentile(f.took, 99))
 }
 
 // note notes how one post ended.

@@ -100,7 +100,7 @@ func TestMetricsHaveAnAddress(t *testing.T) {
 	}
 	for _, name := range []string{
 		"go_goroutines", "process_resident_memory_bytes", "shoal_build_info", "shoal_commit_seconds_count", "shoal_write_queue", "shoal_waits_open", "shoal_streams_open",
-		"shoal_followers_open", "shoal_connections_open", "shoal_runs_executing", "shoal_body_bytes", "shoal_messages_posted_total", "shoal_writes_rejected_total",
+		"shoal_followers_open", "shoal_connections_open", "shoal_connections_parked", "shoal_runs_executing", "shoal_body_bytes", "shoal_messages_posted_total", "shoal_writes_rejected_total",
 	} {
 		if !strings.Contains(text, "\n"+name) {
 			t.Errorf("the metrics lack %s", name)

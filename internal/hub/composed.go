@@ -127,7 +127,7 @@ func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
 			return err
 		}
 	}
-	if m.Seq%trimEvery == 0 {
+	if m.Seq%TrimEvery == 0 {
 		return c.TrimEvents(m.SessionID, m.SpaceID, c.core.keepEvents)
 	}
 	return nil

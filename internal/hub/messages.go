@@ -54,7 +54,7 @@ func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.
 			}
 		}
 		out, err = post(ch, s, sender, d, key)
-		if err == nil && out.Seq%trimEvery == 0 {
+		if err == nil && out.Seq%TrimEvery == 0 {
 			err = ch.TrimEvents(session, space, m.keepEvents)
 		}
 		return err
@@ -65,9 +65,9 @@ func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.
 	return out, err
 }
 
-// trimEvery is how many messages pass in a space between two trimmings of its
-// events.
-const trimEvery = 256
+// TrimEvery is how many messages pass in a space between two trimmings of its
+// events; a store finds what they remove among as many messages.
+const TrimEvery = 256
 
 // replay returns the message that was posted under the key before.
 func replay(tx Tx, session shoal.SessionID, key PostKey) (shoal.Message, bool, error) {

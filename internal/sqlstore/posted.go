@@ -85,7 +85,6 @@ func (t tx) postedBefore(session shoal.SessionID, space shoal.SpaceID, keep int6
 	if err != nil || last <= keep {
 		return 0, err
 	}
-	const near = 256
 	return number(t.c, `SELECT MAX(event_place) FROM messages WHERE session_id = $1 AND space_id = $2 AND seq > $3 AND seq <= $4`,
-		session, space, last-keep-near, last-keep)
+		session, space, last-keep-hub.TrimEvery, last-keep)
 }
