@@ -143,19 +143,17 @@ func (s *stream) deliver(events []shoal.Event, due bool, now time.Time) error {
 		out = append(out, ": keepalive\n\n"...)
 	}
 	for _, ev := range events {
-		out = appendHead(out, ev)
-		if len(out)+len(ev.Data) >= pieceSize {
-			for _, piece := range [][]byte{out, ev.Data} {
-				if err := s.write(piece, now); err != nil {
-					return err
-				}
-				now = time.Now()
-			}
-			out = out[:0]
-		} else {
-			out = append(out, ev.Data...)
+		if len(out)+len(ev.Data) < pieceSize {
+			out = appendEvent(out, ev)
+			continue
 		}
-		out = append(out, "\n\n"...)
+		for _, piece := range [][]byte{appendHead(out, ev), ev.Data} {
+			if err := s.write(piece, now); err != nil {
+				return err
+			}
+			now = time.Now()
+		}
+		out = append(out[:0], eventEnd...)
 	}
 	if len(out) == 0 {
 		return nil
@@ -163,7 +161,14 @@ func (s *stream) deliver(events []shoal.Event, due bool, now time.Time) error {
 	return s.write(out, now)
 }
 
-// appendHead adds everything of an event up to its data, which ends with an empty line.
+// eventEnd stands behind the data of an event.
+const eventEnd = "\n\n"
+
+func appendEvent(out []byte, ev shoal.Event) []byte {
+	return append(append(appendHead(out, ev), ev.Data...), eventEnd...)
+}
+
+// appendHead adds everything of an event up to its data.
 func appendHead(out []byte, ev shoal.Event) []byte {
 	if ev.Cursor != "" {
 		out = append(append(append(out, "id: "...), ev.Cursor...), '\n')

@@ -364,13 +364,31 @@ func TestStreamIsPresence(t *testing.T) {
 	w.until("the stream has gone", func() bool { return w.streams() == 0 })
 }
 
-func TestAppendHead(t *testing.T) {
+// Events of every size follow each other whole, those that are not copied, too.
+func TestStreamOfLargeEvents(t *testing.T) {
+	w, ann, bot := conversation(t)
+	l := w.follow(bot, shopEvents)
+	l.wants("snapshot")
+	for _, size := range []int{1, 100_000, 64 << 10, 2, 200_000, 3} {
+		text := strings.Repeat("x", size)
+		w.do(ann, "POST", base+"/spaces/shop/messages", map[string]any{"text": text}).wants(201)
+		var told shoal.MessageData
+		if err := json.Unmarshal([]byte(l.wants("message.created").data), &told); err != nil {
+			t.Fatal(err)
+		}
+		if got := told.Message.Text(); got != text {
+			t.Errorf("a text of %d bytes came as %d", size, len(got))
+		}
+	}
+}
+
+func TestAppendEvent(t *testing.T) {
 	ev := shoal.Event{Type: shoal.EventMessageCreated, Cursor: "e.1", Data: json.RawMessage(`{"a":1}`)}
-	if got, want := string(appendHead(nil, ev)), "id: e.1\nevent: message.created\ndata: "; got != want {
+	if got, want := string(appendEvent(nil, ev)), "id: e.1\nevent: message.created\ndata: {\"a\":1}\n\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	ev.Cursor = ""
-	if got, want := string(appendHead(nil, ev)), "event: message.created\ndata: "; got != want {
+	if got, want := string(appendEvent(nil, ev)), "event: message.created\ndata: {\"a\":1}\n\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
