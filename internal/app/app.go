@@ -191,7 +191,7 @@ func (s *Server) listen() error {
 	}
 	open := bounded(l, s.metrics)
 	s.listener = open
-	s.lot = parking.New(parking.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.endedParked})
+	s.lot = parking.New(parking.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.closed})
 	s.metrics.GaugeFunc("shoal_connections_parked", "Connections of calls that wait outside of their handlers.", func() float64 { return float64(s.lot.Parked()) })
 	faces, err := s.faces()
 	if err == nil {

@@ -81,15 +81,15 @@ func (c *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// ended notes that a connection has ended. One that is parked goes on.
+// ended notes what net/http tells of a connection: one that is parked goes on.
 func (c *connections) ended(_ net.Conn, state http.ConnState) {
 	if state == http.StateClosed {
-		c.endedParked()
+		c.closed()
 	}
 }
 
-// endedParked notes that a parked connection has ended.
-func (c *connections) endedParked() { c.open.Add(-1) }
+// closed counts one connection less.
+func (c *connections) closed() { c.open.Add(-1) }
 
 // showMetrics opens the listener that wants no key, if there is to be one.
 func (s *Server) showMetrics() error {

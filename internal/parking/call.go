@@ -51,12 +51,13 @@ func (c *Call) Go(answer func()) {
 	}()
 }
 
-// done hands the connection to whoever watches it.
+// done hands the connection to whoever watches it, without what was answered.
 func (c *Call) done() {
+	c.header, c.body = nil, bytes.Buffer{}
 	l := c.lot
 	l.mu.Lock()
 	l.parked[c] = true
-	if c.written && !l.stopped {
+	if c.written && !l.stopped() {
 		// An error is that of a broken connection, which reading tells.
 		_ = c.conn.SetReadDeadline(time.Now().Add(l.idle))
 	} else {
@@ -135,10 +136,8 @@ func (c *Call) FlushError() error {
 	}
 	var out bytes.Buffer
 	out.WriteString("HTTP/1.1 " + strconv.Itoa(c.status) + " " + http.StatusText(c.status) + "\r\n")
-	select {
-	case <-c.lot.stopping:
+	if c.lot.stopped() {
 		h["Connection"] = []string{"close"}
-	default:
 	}
 	if err := h.Write(&out); err != nil {
 		return err

@@ -58,9 +58,8 @@ type Lot struct {
 	cut         context.CancelCauseFunc
 	running     sync.WaitGroup
 
-	mu      sync.Mutex
-	parked  map[*Call]bool // whether it is answered
-	stopped bool
+	mu     sync.Mutex     // held to close stopping, too
+	parked map[*Call]bool // whether it is answered
 }
 
 var (
@@ -97,10 +96,9 @@ func (l *Lot) Accept() (net.Conn, error) {
 func (l *Lot) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stopped {
+	if l.stopped() {
 		return nil
 	}
-	l.stopped = true
 	close(l.stopping)
 	for c, answered := range l.parked {
 		if answered {
@@ -108,6 +106,15 @@ func (l *Lot) Close() error {
 		}
 	}
 	return nil
+}
+
+func (l *Lot) stopped() bool {
+	select {
+	case <-l.stopping:
+		return true
+	default:
+		return false
+	}
 }
 
 // Addr is that of no network: nobody connects to a lot.
@@ -155,7 +162,7 @@ func (l *Lot) Park(w http.ResponseWriter, r *http.Request) (_ *Call, ok bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stopped {
+	if l.stopped() {
 		return nil, false
 	}
 	header := w.Header()
