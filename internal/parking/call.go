@@ -122,8 +122,10 @@ func (c *Call) Write(b []byte) (int, error) {
 
 var errTwice = errors.New("parking: an answer is flushed once")
 
-// FlushError writes the answer, which is whole with it. It returns nil when the
-// connection still stood when the last byte had been handed to it.
+// FlushError writes the answer, which is whole with it, unless its Content-Length says
+// otherwise: then the error is [http.ErrContentLength], and the connection ends behind
+// what there is, so that nobody takes it for whole. It returns nil when the connection
+// still stood when the last byte had been handed to it.
 func (c *Call) FlushError() error {
 	if c.written {
 		return errTwice
@@ -131,8 +133,14 @@ func (c *Call) FlushError() error {
 	c.WriteHeader(http.StatusOK)
 	h := c.header
 	h["Date"] = []string{time.Now().UTC().Format(http.TimeFormat)}
+	wrong := false
 	if c.status != http.StatusNoContent {
-		h["Content-Length"] = []string{strconv.Itoa(c.body.Len())}
+		length := strconv.Itoa(c.body.Len())
+		if said := h.Get("Content-Length"); said == "" {
+			h["Content-Length"] = []string{length}
+		} else {
+			wrong = said != length
+		}
 	}
 	var out bytes.Buffer
 	out.WriteString("HTTP/1.1 " + strconv.Itoa(c.status) + " " + http.StatusText(c.status) + "\r\n")
@@ -145,6 +153,9 @@ func (c *Call) FlushError() error {
 	out.WriteString("\r\n")
 	out.Write(c.body.Bytes())
 	_, err := c.conn.Write(out.Bytes())
+	if err == nil && wrong {
+		err = http.ErrContentLength
+	}
 	c.written = err == nil
 	return err
 }

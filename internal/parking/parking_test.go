@@ -3,11 +3,13 @@ package parking_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,6 +69,9 @@ func start(t *testing.T, idle time.Duration) *server {
 	return s
 }
 
+// half is an answer that says that it is twice as long.
+const half = "half of it"
+
 func (s *server) park(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Before", "kept")
 	p, ok := s.lot.Park(w, r)
@@ -79,6 +84,9 @@ func (s *server) park(w http.ResponseWriter, r *http.Request) {
 	p.Go(func() {
 		select {
 		case text := <-s.answers:
+			if text == half {
+				p.Header().Set("Content-Length", strconv.Itoa(2*len(half)))
+			}
 			if s.panicky {
 				panic(http.ErrAbortHandler)
 			}
@@ -244,6 +252,26 @@ func TestACallWithoutAnAnswerEndsItsConnection(t *testing.T) {
 }
 
 // A connection on which nothing comes any more ends.
+// What says that it is longer must not look whole.
+func TestAnAnswerThatIsCutShortEndsItsConnection(t *testing.T) {
+	s := start(t, time.Minute)
+	c := s.dial(t)
+	c.send(get("/parked"))
+	<-s.parked
+	s.answers <- half
+	res, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); !errors.Is(err, io.ErrUnexpectedEOF) || string(body) != half {
+		t.Errorf("it reads as %q, %v", body, err)
+	}
+	if err := <-s.flushes; !errors.Is(err, http.ErrContentLength) {
+		t.Errorf("whoever answers is told %v", err)
+	}
+}
+
 func TestAConnectionWithoutARequestEnds(t *testing.T) {
 	s := start(t, time.Millisecond)
 	c := s.dial(t)

@@ -71,8 +71,10 @@ func withoutRoot(t *testing.T, fault string) bool {
 	return true
 }
 
-// printTable prints the table to standard output, and to the file that
-// SHOAL_FAULT_TABLE names: `go test` keeps the output of what passed to itself.
+// printTable prints the table, and below it what was found, to standard output and
+// to the file that SHOAL_FAULT_TABLE names: `go test` keeps the output of what
+// passed to itself, and who is told only the end of a long output must not miss
+// what is wrong.
 func printTable() error {
 	var b strings.Builder
 	if len(table.rows) == 0 {
@@ -91,6 +93,11 @@ func printTable() error {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %v |\n",
 			name, o.count, o.operations, lost, doubled, reordered, len(o.found)-lost-doubled-reordered, o.slowest.Round(time.Millisecond))
+	}
+	for _, o := range table.rows {
+		for _, f := range o.found[:min(len(o.found), shownFaults)] {
+			fmt.Fprintf(&b, "\nfound by %q: %s\n", o.fault, f)
+		}
 	}
 	if _, err := os.Stdout.WriteString("\n" + b.String()); err != nil {
 		return err
