@@ -31,8 +31,10 @@ type dialect struct {
 	explain func(error) error
 	// faultOf tells what an error of the driver means.
 	faultOf func(error) fault
-	// afterCommit, if set, does the writer's housekeeping, on its goroutine.
-	afterCommit func(*Store) error
+	// due, if set, tells behind a commit whether the writer has housekeeping to do, and
+	// tidy does it.
+	due  func(*Store) bool
+	tidy func(*Store) error
 	// migrations holds the steps from the empty database to the present one.
 	migrations fs.FS
 

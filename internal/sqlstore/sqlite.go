@@ -38,6 +38,7 @@ func sqliteDialect(path string) (*dialect, error) {
 	if err != nil {
 		return nil, err
 	}
+	checkpoints := &checkpoints{restartAt: restartAfter}
 	return &dialect{
 		connect:         func(_ context.Context, reads bool) (link, error) { return connectSQLite(path, reads) },
 		readers:         4,
@@ -48,7 +49,8 @@ func sqliteDialect(path string) (*dialect, error) {
 		check:           func(c *conn) error { return checkFile(c, path) },
 		explain:         func(err error) error { return explain(path, err) },
 		faultOf:         sqliteFault,
-		afterCommit:     (&checkpoints{restartAt: restartAfter}).afterCommit,
+		due:             checkpoints.due,
+		tidy:            checkpoints.tidy,
 		migrations:      migrations,
 		inOrder:         " NOT INDEXED",
 		searchWork:      5_000,
@@ -175,20 +177,25 @@ type checkpoints struct {
 	restartAt int64 // the length at which the log is to start over
 	size      int64 // of the log behind the last commit, in bytes
 	lookAt    int64 // the size from which on something may be due
+	over      bool  // the log has started over since the last look
 }
 
-// afterCommit looks at the log, if it has grown enough since the last look or has
-// started over, and does what is due. Asking SQLite behind every commit would cost the
-// next one its time.
-func (p *checkpoints) afterCommit(s *Store) error {
+// due reports whether the log has grown enough since the last look, or has started
+// over. Asking SQLite behind every commit would cost the next one its time.
+func (p *checkpoints) due(s *Store) bool {
 	log := s.writer.raw.(sqliteLink)
-	if err := log.JoinLog(); err != nil { // which is open from the first commit on
-		return err
+	if log.JoinLog() != nil { // it is open from the first commit on, and without memory nothing goes on
+		return false
 	}
 	before := p.size
-	if p.size = log.LogSize(); before <= p.size && p.size < p.lookAt {
-		return nil
-	}
+	p.size = log.LogSize()
+	p.over = p.over || p.size < before
+	return p.over || p.size >= p.lookAt
+}
+
+// tidy looks at the log and does what is due.
+func (p *checkpoints) tidy(s *Store) error {
+	p.over, p.lookAt = false, p.size+1
 	length, waiting, err := walPragma(s.writer, `PRAGMA wal_checkpoint(NOOP)`)
 	if err != nil || waiting < checkpointAfter {
 		p.lookAt = p.size + (checkpointAfter-waiting)*pageInLog

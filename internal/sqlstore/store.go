@@ -23,8 +23,8 @@ type Options struct {
 	URL string
 	// Log takes what happens in the background; nil is [slog.Default].
 	Log *slog.Logger
-	// Fatal is called once, from a goroutine of the store, when the disk failed
-	// while writing: what is on it is unknown from then on, so the process should
+	// Fatal is called once, from the goroutine that wrote, when the disk failed
+	// meanwhile: what is on it is unknown from then on, so the process should
 	// end and recover by starting again. It must not call the store. nil is
 	// allowed.
 	Fatal func(error)
@@ -44,9 +44,12 @@ type Store struct {
 	fatal   func(error)
 	epoch   string
 
-	writer  *conn // used by the goroutine of write alone
+	writing sync.Mutex // held to use writer and batch
+	writer  *conn
+	batch   []*update // under way
 	readers *readers
 	queue   chan *update
+	more    chan struct{} // holds a value when the writer's goroutine is to look around
 	posted  chan struct{} // holds a value when there is something to index
 	failed  atomic.Bool   // the disk failed
 	figures *figures
@@ -74,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{
 		dialect: d, log: o.Log, fatal: o.Fatal,
 		writer: &conn{dialect: d, known: newKnown()}, readers: newReaders(d.readers, func() *conn { return &conn{dialect: d, reads: true} }),
-		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), maxDelay: cmp.Or(o.MaxDelay, queueDelay), posted: make(chan struct{}, 1), closing: make(chan struct{}),
+		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), maxDelay: cmp.Or(o.MaxDelay, queueDelay), more: make(chan struct{}, 1), posted: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	s.figures = newFigures(o.Metrics, s)
 	if s.log == nil {
@@ -138,7 +141,6 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	close(s.closing)
-	close(s.queue)
 	s.mu.Unlock()
 	s.running.Wait()
 	for range s.readers.all() {

@@ -1,11 +1,9 @@
 package sqlstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -13,133 +11,80 @@ import (
 )
 
 const (
-	// queueLength is how many Updates may wait; further ones are told Busy.
-	queueLength = 4096
-	// queueDelay is how long one may have to wait there.
-	queueDelay = 5 * time.Second
-	// maxBatch is how many of them share one commit at most.
+	// maxBatch is how many Updates share one commit at most.
 	maxBatch = 256
 	// maxTries is how often a batch runs while other processes are in its way.
 	maxTries = 5
 )
 
-// update is one call of Update.
-type update struct {
-	fn   func(hub.Tx) error
-	turn atomic.Int32
-	err  error         // the answer, when done is closed
-	done chan struct{} // closed when the outcome is durable
-}
-
-// The turns of an update: it leaves the first one once, for one of the others.
-const (
-	turnQueued int32 = iota
-	turnBegun
-	turnWithdrawn
-)
-
-// Update implements [hub.Store]. An fn that panics has failed, with an error of
-// kind Internal.
-func (s *Store) Update(ctx context.Context, fn func(hub.Tx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	u := &update{fn: fn, done: make(chan struct{})}
-	if err := s.enqueue(u); err != nil {
-		return err
-	}
-	select {
-	case <-u.done:
-	case <-ctx.Done():
-		if u.turn.CompareAndSwap(turnQueued, turnWithdrawn) {
-			return ctx.Err()
-		}
-		<-u.done
-	}
-	return u.err
-}
-
-// enqueue hands u to the writer, who answers it in any case.
-func (s *Store) enqueue(u *update) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return errClosed
-	}
-	if s.delay() <= s.maxDelay {
-		select {
-		case s.queue <- u:
-			return nil
-		default:
-		}
-	}
-	s.figures.rejected.Add(1)
-	return &shoal.Error{
-		Op: "sqlstore.Update", Kind: shoal.Busy, RetryAfter: max(time.Second, time.Duration(s.pace.Load())),
-		Msg: "The server has more to store than it can keep up with; nothing was done. Try again in a moment.",
-	}
-}
-
-// fewQueued is how many may always wait, however slow the disk is.
-const fewQueued = maxBatch / 2
-
-// delay estimates how long an Update that comes now would wait for its answer.
-func (s *Store) delay() time.Duration {
-	queued := len(s.queue)
-	if queued < fewQueued {
-		return 0
-	}
-	pace := time.Duration(s.pace.Load())
-	if begun := s.begun.Load(); begun != 0 {
-		pace = max(pace, time.Since(time.Unix(0, begun)))
-	}
-	return pace * time.Duration(queued/maxBatch+2)
-}
-
-// write is the goroutine that runs every Update.
+// write is the goroutine that runs the Updates which come while others run, and does
+// the housekeeping.
 func (s *Store) write() {
 	defer s.running.Done()
-	batch := make([]*update, 0, maxBatch)
-	for first := range s.queue {
-		batch = s.gather(batch[:0], first)
-		if err := s.refusal(); err != nil {
-			answer(batch, err)
-			continue
+	for open := true; open; {
+		select {
+		case <-s.more:
+		case <-s.closing:
+			open = false // whoever is still queued is refused
 		}
-		began := time.Now()
-		s.begun.Store(began.UnixNano())
-		s.settle(batch)
-		s.begun.Store(0)
-		s.settled(len(batch), time.Since(began))
-		clear(batch) // or what hangs on the functions stays until as many come at once
+		s.writing.Lock()
+		for s.writeBatch() {
+			s.tidy()
+		}
+		s.tidy()
+		s.letGo()
 	}
+}
+
+// writeHere runs one batch on the goroutine of an Update. The store's own defects end
+// the process from here, too: the recover of a caller would leave the others of the
+// batch without an answer.
+func (s *Store) writeHere() {
+	defer func() {
+		if p := recover(); p != nil {
+			stack := debug.Stack()
+			go func() { panic(fmt.Sprintf("sqlstore: %v\n%s", p, stack)) }()
+			select {}
+		}
+		s.letGo()
+	}()
+	s.writeBatch()
+}
+
+// letGo gives up writing, to the writer's goroutine if there is something to do.
+func (s *Store) letGo() {
+	due := s.due()
+	s.writing.Unlock()
+	if due || len(s.queue) > 0 {
+		wake(s.more)
+	}
+}
+
+// writeBatch runs the Updates that are queued, as many as share a commit. It reports
+// whether there were any.
+func (s *Store) writeBatch() bool {
+	s.gather()
+	if len(s.batch) == 0 {
+		return false
+	}
+	defer clear(s.batch) // or what hangs on the functions stays until as many come at once
+	if err := s.refusal(); err != nil {
+		answer(s.batch, err)
+		return true
+	}
+	began := time.Now()
+	s.begun.Store(began.UnixNano())
+	s.settle(s.batch)
+	s.begun.Store(0)
+	s.settled(len(s.batch), time.Since(began))
+	return true
 }
 
 // settled notes what a batch took.
 func (s *Store) settled(size int, took time.Duration) {
-	if size == 0 {
-		return // all were withdrawn
-	}
 	s.figures.batches.Observe(float64(size))
 	s.figures.commits.Observe(took.Seconds())
 	s.pace.Store((s.pace.Load() + int64(took)) / 2)
-}
-
-// gather returns first and those that wait behind it, without the withdrawn.
-func (s *Store) gather(batch []*update, first *update) []*update {
-	for u := first; u != nil; {
-		if u.turn.CompareAndSwap(turnQueued, turnBegun) {
-			batch = append(batch, u)
-		}
-		u = nil
-		if len(batch) < maxBatch {
-			select {
-			case u = <-s.queue: // nil when the queue is closed and empty
-			default:
-			}
-		}
-	}
-	return batch
 }
 
 // refusal tells why nothing is written any more, if that is so.
@@ -193,7 +138,10 @@ func (s *Store) settle(batch []*update) {
 		}
 		break
 	}
-	s.afterwards()
+	if s.writer.posted {
+		s.writer.posted = false
+		wake(s.posted)
+	}
 }
 
 // transact runs a batch in one transaction. When it returns nil, each update
@@ -271,21 +219,19 @@ func (s *Store) die(err error) {
 	}
 }
 
-// afterwards does what a commit makes necessary, with nobody waiting for it.
-func (s *Store) afterwards() {
-	if s.writer.posted {
-		s.writer.posted = false
-		select {
-		case s.posted <- struct{}{}:
-		default:
-		}
-	}
-	if s.dialect.afterCommit == nil || s.writer.raw == nil || s.failed.Load() {
+// due reports whether there is housekeeping to do.
+func (s *Store) due() bool {
+	return s.dialect.due != nil && s.writer.raw != nil && !s.failed.Load() && s.dialect.due(s)
+}
+
+// tidy does the housekeeping that is due, with nobody waiting for it.
+func (s *Store) tidy() {
+	if !s.due() {
 		return
 	}
 	s.writer.failed = nil
 	var failed *failure
-	err := s.dialect.afterCommit(s)
+	err := s.dialect.tidy(s)
 	if errors.As(err, &failed) && failed.fault == faultDisk {
 		s.die(failed)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -66,6 +67,26 @@ func TestUpdatesRunInTheOrderOfTheirAcceptance(t *testing.T) {
 		calls.Wait()
 		if !slices.IsSorted(order) || len(order) != n {
 			t.Errorf("%d Updates ran in the order %v", len(order), order)
+		}
+	})
+}
+
+// Nobody wakes another goroutine for an Update that comes alone. The index may be fed
+// just then, but not again and again.
+func TestALoneUpdateRunsWhereItIsCalled(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		here := 0
+		for range 100 {
+			update(t, s, func(hub.Tx) error {
+				if strings.Contains(string(debug.Stack()), "TestALoneUpdateRunsWhereItIsCalled") {
+					here++
+				}
+				return nil
+			})
+		}
+		if here == 0 {
+			t.Error("lone Updates go to another goroutine")
 		}
 	})
 }
