@@ -7,9 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal/internal/load"
@@ -118,9 +120,10 @@ func servePlayed(ctx context.Context, args []string) error {
 
 func playedHandler() http.Handler {
 	var streams sync.Map
+	var pace pacer
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("POST /v1/paced/{rate}/{space}/chat/completions", paced)
+	mux.HandleFunc("POST /v1/paced/{rate}/{space}/chat/completions", pace.serve)
 	mux.HandleFunc("POST /v1/{kind}/{deltas}/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		deltas, err := strconv.Atoi(r.PathValue("deltas"))
 		if err != nil {
@@ -145,8 +148,24 @@ func playedHandler() http.Handler {
 	return mux
 }
 
-// paced writes a message into a space, a marked moment with each delta.
-func paced(w http.ResponseWriter, r *http.Request) {
+// pacer gives the streams of a model their places between each other, the same however
+// they are asked for: a server that begins all its runs at once would otherwise have
+// their deltas in bursts, and one whose readers come one after the other would not.
+type pacer struct{ streams atomic.Int64 }
+
+// first is the moment of the first delta of the next stream, within a period from now.
+// Any number of streams are spread about evenly over it.
+func (p *pacer) first(now time.Time, period time.Duration) time.Time {
+	_, place := math.Modf(float64(p.streams.Add(1)) / math.Phi)
+	at := now.Truncate(period).Add(time.Duration(place * float64(period)))
+	if at.Before(now) {
+		at = at.Add(period)
+	}
+	return at
+}
+
+// serve writes a message into a space, a marked moment with each delta.
+func (p *pacer) serve(w http.ResponseWriter, r *http.Request) {
 	rate, err := strconv.Atoi(r.PathValue("rate"))
 	if err != nil || rate < 1 {
 		http.NotFound(w, r)
@@ -171,9 +190,9 @@ func paced(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("space") == plainText {
 		head, form = `{"role":"assistant","content":""}`, `{"content":"@%019d@ "}`
 	}
-	began := time.Now()
+	first := p.first(time.Now(), time.Second/time.Duration(rate))
 	err = chunk(head)
-	for n := 1; err == nil && load.Pause(r.Context(), time.Until(began.Add(time.Duration(n)*time.Second/time.Duration(rate)))); n++ {
+	for n := 0; err == nil && load.Pause(r.Context(), time.Until(first.Add(time.Duration(n)*time.Second/time.Duration(rate)))); n++ {
 		err = chunk(fmt.Sprintf(form, time.Now().UnixNano()))
 	}
 }
