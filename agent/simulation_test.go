@@ -50,13 +50,14 @@ type simulation struct {
 
 	mu    sync.Mutex
 	trace []string
-	runs  map[string]int // of tools, by call
+	runs  map[string]int    // of tools, by call
+	keys  map[string]string // of calls, and the calls of keys
 	began map[string]bool
 }
 
 func newSimulation(t *testing.T, seed uint64) *simulation {
 	s := &simulation{
-		t: t, seed: seed, runs: map[string]int{}, began: map[string]bool{},
+		t: t, seed: seed, runs: map[string]int{}, keys: map[string]string{}, began: map[string]bool{},
 	}
 	s.r = s.rand("world")
 	s.store = newSimStore(s)

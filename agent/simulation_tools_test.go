@@ -197,7 +197,13 @@ func (s *simulation) executed(ctx context.Context, c agent.ToolCall, spec agent.
 	s.mu.Lock()
 	s.runs[key]++
 	runs := s.runs[key]
+	named := agent.CallKey(ctx)
+	other, call := s.keys[key], s.keys[named]
+	s.keys[key], s.keys[named] = named, key
 	s.mu.Unlock()
+	if runs > 1 && other != named || call != "" && call != key {
+		s.fail("%s of %s is called %q, after %q, which was %q", c.ID, at.conversation, named, other, call)
+	}
 	started, finished := s.store.knows(key)
 	switch {
 	case !started:

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -54,6 +56,18 @@ type Output struct {
 	Text   string
 	Files  []File
 	Failed bool
+}
+
+// CallKey names the call that a tool is asked for, for whoever does the work: TURN,
+// step and call, which is the same when a call that was cut off is made again, and
+// another one for every other call. It has nothing but visible ASCII characters. ctx
+// is the one that [Tool.Call] got; with any other it is empty.
+func CallKey(ctx context.Context) string {
+	t, ok := ctx.Value(toolContextKey{}).(*toolContext)
+	if !ok {
+		return ""
+	}
+	return url.PathEscape(t.turnID) + "/" + strconv.Itoa(t.step) + "/" + url.PathEscape(t.callID)
 }
 
 // Progress tells the turn's events how far a tool is. ctx is the one that

@@ -46,6 +46,7 @@ func (w *workers) stop() {
 type toolContext struct {
 	callID  string
 	turnID  string
+	step    int
 	agent   string
 	conv    *Conversation
 	depth   int
@@ -101,7 +102,7 @@ func (t *turn) start(call ToolCall) {
 	})
 	w, grace := t.work, t.agent.opts.Grace+graceOf(bound.tool)
 	ctx = context.WithValue(ctx, toolContextKey{}, &toolContext{
-		callID: call.ID, turnID: t.ref.ID, agent: t.agent.opts.Name, conv: t.conv, answer: t.answerer(), asking: t.asking, paused: t.paused,
+		callID: call.ID, turnID: t.ref.ID, step: t.m.step.Index, agent: t.agent.opts.Name, conv: t.conv, answer: t.answerer(), asking: t.asking, paused: t.paused,
 		depth: t.depth(), history: t.history[:t.base:t.base],
 		send: func(ctx context.Context, e Event) {
 			select {

@@ -1,6 +1,7 @@
 package mcptool_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,6 +62,13 @@ say  Done.
 				{Name: "work", Status: agent.ResultOK, Text: "worked"},
 			}, results); diff != "" || end.Outcome != agent.Completed {
 				t.Errorf("%s, results (-want +got):\n%s", end.Outcome, diff)
+			}
+			if name != "stdio" { // that one is another process
+				for key := range s.named.Range {
+					if text, ok := key.(string); !ok || !strings.HasPrefix(text, "trn_") {
+						t.Errorf("a call came with the key %v", key)
+					}
+				}
 			}
 			if diff := cmp.Diff([]agent.ToolProgress{{Message: "half", Percent: 50}}, told); diff != "" && name != "stdio" {
 				t.Errorf("progress (-want +got):\n%s", diff)

@@ -16,6 +16,10 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
+// MetaCallKey is where a call's _meta has its [agent.CallKey]: a server that gets the
+// same one again gets the same call again, whose first answer did not arrive.
+const MetaCallKey = "dev.shoal/idempotencyKey"
+
 // tool is one tool of a server.
 type tool struct {
 	c    *Connection
@@ -32,6 +36,9 @@ func (t *tool) Call(ctx context.Context, call agent.ToolCall) (agent.Output, err
 	defer context.AfterFunc(t.c.ctx, func() { cancel(errClosed) })()
 
 	params := &mcp.CallToolParams{Name: t.name}
+	if key := agent.CallKey(ctx); key != "" {
+		params.Meta = mcp.Meta{MetaCallKey: key}
+	}
 	if strings.TrimSpace(call.Arguments) != "" {
 		params.Arguments = json.RawMessage(call.Arguments)
 	}

@@ -46,6 +46,7 @@ func TestMain(m *testing.M) {
 type shop struct {
 	server   *mcp.Server
 	calls    atomic.Int32  // of echo and of look
+	named    sync.Map      // the keys of the calls of echo
 	waiting  chan struct{} // a call of wait has begun
 	canceled chan struct{} // a call of wait was canceled
 	closed   chan struct{} // ends all calls of wait
@@ -70,8 +71,9 @@ func newShop() *shop {
 		noticed:  make(chan struct{}, 1),
 	}
 	s.close = sync.OnceFunc(func() { close(s.closed) })
-	mcp.AddTool(s.server, &mcp.Tool{Name: "echo", Description: "Says it back."}, func(_ context.Context, _ *mcp.CallToolRequest, in said) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(s.server, &mcp.Tool{Name: "echo", Description: "Says it back."}, func(_ context.Context, req *mcp.CallToolRequest, in said) (*mcp.CallToolResult, any, error) {
 		s.calls.Add(1)
+		s.named.Store(req.Params.Meta[mcptool.MetaCallKey], true)
 		return text(in.Text), nil, nil
 	})
 	mcp.AddTool(s.server, &mcp.Tool{Name: "look", Title: "Looks again.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},

@@ -20,15 +20,17 @@ type effects struct {
 	*httptest.Server
 	mu      sync.Mutex
 	seen    map[string]int
+	keys    map[string][]string
 	reached chan string
 	held    chan struct{}
 }
 
 func newEffects(t *testing.T) *effects {
-	e := &effects{seen: map[string]int{}, reached: make(chan string, 100), held: make(chan struct{})}
+	e := &effects{seen: map[string]int{}, keys: map[string][]string{}, reached: make(chan string, 100), held: make(chan struct{})}
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.mu.Lock()
 		e.seen[r.URL.Path]++
+		e.keys[r.URL.Path] = append(e.keys[r.URL.Path], r.Header.Get("Idempotency-Key"))
 		first := e.seen[r.URL.Path] == 1
 		e.mu.Unlock()
 		e.reached <- r.URL.Path
@@ -46,7 +48,7 @@ func newEffects(t *testing.T) *effects {
 
 func (e *effects) tools() string {
 	one := func(name, path string, idempotent bool) string {
-		return fmt.Sprintf(`{"name":%q,"executionType":"request","idempotent":%v,"execution":{"url":%q,"method":"GET"}}`, name, idempotent, e.URL+path)
+		return fmt.Sprintf(`{"name":%q,"executionType":"request","idempotent":%v,"execution":{"url":%q,"method":"POST"}}`, name, idempotent, e.URL+path)
 	}
 	return `"tools":[` + strings.Join([]string{one("fast", "/fast", false), one("slow", "/slow", false), one("again", "/slow-again", true)}, ",") + `]`
 }
@@ -85,6 +87,9 @@ func TestRestartInTools(t *testing.T) {
 	}
 	if server.seen["/fast"] != 1 || server.seen["/slow"] != 1 || server.seen["/slow-again"] != 2 {
 		t.Errorf("the tools had the effects %v", server.seen)
+	}
+	if again, slow := server.keys["/slow-again"], server.keys["/slow"]; again[0] == "" || again[1] != again[0] || slow[0] == again[0] {
+		t.Errorf("a call that is made again has the keys %q, another one %q", again, slow)
 	}
 }
 

@@ -154,6 +154,9 @@ func (r *request) build(ctx context.Context, c call) (*http.Request, error) {
 	if r.method != http.MethodGet {
 		req.Header.Set("Content-Type", r.content)
 	}
+	if key := agent.CallKey(ctx); key != "" && r.method != http.MethodGet {
+		req.Header.Set("Idempotency-Key", key)
+	}
 	for name, t := range r.headers {
 		value := t.fill(vars, asIs)
 		if !headerValue(value) {

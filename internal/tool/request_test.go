@@ -33,7 +33,7 @@ func TestRequestIsWhatTheConfigSays(t *testing.T) {
 		},
 		{
 			name: "without a body the input is sent", execution: request(server.URL, "method: POST"), input: `{"b": 1.50, "a": "ä<"}`,
-			want: effect{method: "POST", path: "/", body: `{"b":1.50,"a":"ä<"}`}, header: map[string]string{"Content-Type": "application/json"},
+			want: effect{method: "POST", path: "/", body: `{"b":1.50,"a":"ä<"}`}, header: map[string]string{"Content-Type": "application/json", "Idempotency-Key": ""},
 		},
 		{
 			name: "parts of a path are escaped", execution: request(server.URL+"/a/{{x}}/b?q={{x}}&r=1#{{x}}", ""), input: `{"x": "../b?c#d&e=f/ %"}`,

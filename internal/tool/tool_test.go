@@ -281,6 +281,26 @@ func TestToolsInATurn(t *testing.T) {
 	}
 	if seen := server.effects(); len(seen) != 1 || seen[0].path != "/7" || seen[0].body != `{"id":7}` {
 		t.Errorf("the tool server saw %+v", seen)
+	} else if key := seen[0].header.Get("Idempotency-Key"); !strings.HasPrefix(key, "trn_") || !strings.HasSuffix(key, "/0/c1") {
+		t.Errorf("the call is named %q", key)
+	}
+}
+
+// A call is named for its server, unless nothing is done or the author names it.
+func TestWhichCallsAreNamed(t *testing.T) {
+	server := serve(t, "127.0.0.1:0", ok)
+	for more, want := range map[string]string{
+		"method: GET": "",
+		"method: DELETE, headers: {idempotency-key: '{{id}}'}": "7",
+	} {
+		all, err := tool.All(config(t, request(server.URL, more)), options(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		play(t, all, agent.NewMemory(), calling("call", `{"id":7}`), script.Answer{Text: "Done."})
+		if seen := server.effects(); len(seen) != 1 || seen[0].header.Get("Idempotency-Key") != want {
+			t.Errorf("%s: the tool server saw %+v", more, seen)
+		}
 	}
 }
 

@@ -434,6 +434,8 @@ func (j *jobber) compare(by map[string]*calls) (wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("lost: %d calls of %s (%d cut off) had %d effects", c.all, name, c.cut, done))
 		case step == "once" && done > c.all:
 			wrong = append(wrong, fmt.Sprintf("doubled: %d calls of %s had %d effects", c.all, name, done))
+		case j.work.ledger.Calls(key, step) > c.all:
+			wrong = append(wrong, fmt.Sprintf("doubled: %d calls of %s came under %d keys", c.all, name, j.work.ledger.Calls(key, step)))
 		case step == "again" && c.cut > 0:
 			wrong = append(wrong, fmt.Sprintf("runs: %d idempotent calls of %s were given up", c.cut, name))
 		}

@@ -23,6 +23,7 @@ type Ledger struct {
 
 	mu    sync.Mutex
 	count map[entry]int
+	named map[entry]map[string]bool
 }
 
 // entry says what a call does: one step of the job with that key.
@@ -32,7 +33,7 @@ type entry struct{ Key, Step string }
 // result so much later, so that harm may come in between.
 func New(t testing.TB, later time.Duration) *Ledger {
 	t.Helper()
-	l := &Ledger{count: map[entry]int{}}
+	l := &Ledger{count: map[entry]int{}, named: map[entry]map[string]bool{}}
 	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var did entry
 		if err := json.NewDecoder(r.Body).Decode(&did); err != nil {
@@ -41,6 +42,10 @@ func New(t testing.TB, later time.Duration) *Ledger {
 		}
 		l.mu.Lock()
 		l.count[did]++
+		if l.named[did] == nil {
+			l.named[did] = map[string]bool{}
+		}
+		l.named[did][r.Header.Get("Idempotency-Key")] = true
 		l.mu.Unlock()
 		<-time.After(later)
 		_, _ = io.WriteString(w, `{"noted":true}`) // whoever asked may be gone
@@ -54,4 +59,12 @@ func (l *Ledger) Of(key, step string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.count[entry{key, step}]
+}
+
+// Calls returns by how many calls that was, told by their Idempotency-Key: one that is
+// made again keeps its own.
+func (l *Ledger) Calls(key, step string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.named[entry{key, step}])
 }

@@ -12,7 +12,12 @@ func TestLedger(t *testing.T) {
 	l := ledger.New(t, 0)
 	for body, want := range map[string]int{`{"key":"job 1","step":"pay"}`: http.StatusOK, `pay`: http.StatusBadRequest} {
 		for range 2 {
-			res, err := http.Post(l.URL, "application/json", strings.NewReader(body))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, l.URL, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Idempotency-Key", "one")
+			res, err := http.DefaultClient.Do(req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -24,5 +29,8 @@ func TestLedger(t *testing.T) {
 	}
 	if n, other := l.Of("job 1", "pay"), l.Of("job", "1 pay"); n != 2 || other != 0 {
 		t.Errorf("it was done %d times, want 2; something else %d times", n, other)
+	}
+	if n := l.Calls("job 1", "pay"); n != 1 {
+		t.Errorf("it was done by %d calls, want one", n)
 	}
 }
