@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -254,6 +255,11 @@ func (c *core) change(ctx context.Context, op string, fn func(*change) error) er
 	last.end(err == nil)
 	for _, topic := range hints {
 		c.bus.Publish(Note{Topic: topic})
+	}
+	if len(hints) > 0 {
+		// Who was woken goes first. Otherwise it waits here until the answer of this
+		// call is written: another thread takes longer to wake than that.
+		runtime.Gosched()
 	}
 	return wrap(op, err)
 }
