@@ -253,10 +253,12 @@ func (c *core) change(ctx context.Context, op string, fn func(*change) error) er
 		return nil
 	})
 	last.end(err == nil)
+	heard := false
 	for _, topic := range hints {
+		heard = heard || c.bus.Watched(topic)
 		c.bus.Publish(Note{Topic: topic})
 	}
-	if len(hints) > 0 {
+	if heard {
 		// Who was woken goes first. Otherwise it waits here until the answer of this
 		// call is written: another thread takes longer to wake than that.
 		runtime.Gosched()

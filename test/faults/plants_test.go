@@ -133,7 +133,7 @@ func plants() []plant {
 		return nil
 `,
 		},
-		{"internal/hub/hub.go", "\tlast.end(err == nil)\n\tfor _, topic", "\tlast.end(err == nil)\n\trigPoint(\"before the hints\")\n\tfor _, topic"},
+		{"internal/hub/hub.go", "\tlast.end(err == nil)\n\theard", "\tlast.end(err == nil)\n\trigPoint(\"before the hints\")\n\theard"},
 		{"internal/hub/messages.go", "\tif idempotencyKey == \"\" {\n\t\tkey = PostKey{}", "\tif idempotencyKey == \"\" || rigHas(\"the key is not looked at\") {\n\t\tkey = PostKey{}"},
 		{
 			"internal/hub/wait.go",
