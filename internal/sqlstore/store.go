@@ -147,7 +147,10 @@ func (s *Store) Close() error {
 		<-s.readers.free
 		s.readers.take().drop()
 	}
-	// The writer last: in SQLite the last connection to close tidies the log up.
+	// The writer last: in SQLite the last connection to close tidies the log up. Whoever
+	// was answered last may still be looking at it.
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.writer.drop()
 	return nil
 }

@@ -91,6 +91,33 @@ func TestALoneUpdateRunsWhereItIsCalled(t *testing.T) {
 	})
 }
 
+// Whoever writes by itself and whoever closes do not meet at the connection.
+func TestUpdatesWhileTheStoreCloses(t *testing.T) {
+	url := newSQLite(t)
+	for range 50 {
+		s := openWith(t, sqlstore.Options{URL: url})
+		var calls sync.WaitGroup
+		for range 8 {
+			calls.Go(func() {
+				for {
+					err := s.Update(context.Background(), func(hub.Tx) error { return nil })
+					if errors.Is(err, shoal.Busy) {
+						return
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		calls.Wait()
+	}
+}
+
 func TestAFullQueueIsBusyAtOnce(t *testing.T) {
 	figures := metrics.New()
 	s := openWith(t, sqlstore.Options{URL: newSQLite(t), MaxDelay: time.Hour, Metrics: figures})
