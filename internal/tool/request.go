@@ -153,9 +153,9 @@ func (r *request) build(ctx context.Context, c call) (*http.Request, error) {
 	req.Header.Set("Accept-Encoding", "gzip") // by hand, so that what unpacks is bounded
 	if r.method != http.MethodGet {
 		req.Header.Set("Content-Type", r.content)
-	}
-	if key := agent.CallKey(ctx); key != "" && r.method != http.MethodGet {
-		req.Header.Set("Idempotency-Key", key)
+		if key := agent.CallKey(ctx); key != "" {
+			req.Header.Set("Idempotency-Key", key)
+		}
 	}
 	for name, t := range r.headers {
 		value := t.fill(vars, asIs)

@@ -11,9 +11,8 @@ import (
 )
 
 // atRest is by how much a server at rest may take more than after its first rounds.
-// Half a mebibyte is the garbage of reading these figures. Of the memory of SQLite, which
-// is not collected, eight come and go from round to round, and sixteen are the caches of
-// four connections for reading, which fill as soon as that many read at once.
+// Half a mebibyte is the garbage of reading these figures; eight are for the memory of
+// SQLite, which is not collected, and comes and goes by a few from round to round.
 var atRest = []bound{
 	{"shoal_waits_open", 0, 0},
 	{"shoal_streams_open", 0, 0},
@@ -23,7 +22,7 @@ var atRest = []bound{
 	{"go_goroutines", .05, 2},
 	{"process_open_fds", .05, 2},
 	{"go_heap_objects_bytes", .05, 512 << 10},
-	{"process_resident_memory_bytes", .05, 24 << 20},
+	{"process_resident_memory_bytes", .05, 8 << 20},
 }
 
 const (

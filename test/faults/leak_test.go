@@ -19,8 +19,9 @@ type leaks struct {
 	between func(n int) []string
 }
 
-// warmUps are the rounds that say what the server takes.
-func (l leaks) warmUps() int { return 1 + l.rounds/5 }
+// warmUps are the rounds that say what the server takes: one may be over before all
+// that stays has been needed once.
+func (l leaks) warmUps() int { return 2 + l.rounds/5 }
 
 // play lets the rounds come and go, until one leaves something behind. A round
 // without load does not count.
