@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -60,11 +61,16 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
+// sameSignal is how long signals count as one: a parent such as make passes on what
+// the whole process group has had.
+const sameSignal = time.Second
+
 // run runs one command and returns its exit code.
 func run(args []string, in io.Reader, out, notes *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	// A later signal ends the process at once.
+	context.AfterFunc(ctx, func() { time.AfterFunc(sameSignal, stop) })
 
 	forgetEmpty()
 	var c commands
