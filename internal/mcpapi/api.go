@@ -142,17 +142,17 @@ func (a *API) Tools() []string {
 	return names
 }
 
-// Stop ends every session, stream and subscription, and returns when everything
-// that the API started has ended. Waits over streamable HTTP end when the hub
-// stops, which should be before, so that they are still answered; Stop does not
-// wait for them. It may be called once.
+// Stop ends every stream and subscription, then every session, and returns when
+// everything that the API started has ended. Waits end when the hub stops, which
+// must be before; Stop waits for the answers of those that a session carries, and
+// of no others, since nothing that it ends carries them. It may be called once.
 func (a *API) Stop() {
 	a.mu.Lock()
 	a.stopped = true
 	a.mu.Unlock()
 	a.cancel(hub.ErrStopping)
-	a.sessions.stop()
 	a.running.Wait()
+	a.sessions.stop()
 }
 
 // enter makes Stop wait until leave is called. It is false once the API stops:

@@ -127,8 +127,13 @@ func isSessionID(id string) bool {
 }
 
 // sdkSession hands the request to a session. Calls in it end with the request,
-// or with the session.
+// or with the session, for whose end Stop waits until they are answered.
 func (q *request) sdkSession(s *session) {
+	if !q.enter() {
+		guard.WriteRPCError(q.w, stopping())
+		return
+	}
+	defer q.leave()
 	ctx, cancel := context.WithCancelCause(q.r.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
@@ -181,6 +186,7 @@ func (q *request) get() {
 	defer q.shut(s)
 	q.sessions.attach(session, s)
 	defer q.sessions.detach(session, s)
+	defer context.AfterFunc(q.ctx, func() { s.cancel(hub.ErrStopping) })()
 	session.transport.ServeHTTP(q.told(s), q.forSDK().WithContext(s.ctx))
 }
 

@@ -59,7 +59,7 @@ func (t *sessions) begin(c caller, id, version string) (*session, error) {
 		id = rand.Text()
 	}
 	s := &session{id: id, peer: t.api.peer(c), transport: &mcp.StreamableServerTransport{SessionID: id}}
-	s.ctx, s.cancel = context.WithCancelCause(t.api.ctx)
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	var err error
 	if s.server, err = s.peer.server.Connect(s.ctx, s.transport, options); err != nil {
 		s.cancel(err)

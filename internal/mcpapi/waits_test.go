@@ -92,11 +92,13 @@ func TestAckAcknowledges(t *testing.T) {
 	}
 }
 
-// rawWaits are ways to wait over a connection that a test can cut.
-var rawWaits = []struct {
+type rawWait struct {
 	name string
 	post func(id int, in inputs) (body string, header []string)
-}{
+}
+
+// rawWaits are ways to wait over a connection that a test can cut.
+var rawWaits = []rawWait{
 	{"session", func(id int, in inputs) (string, []string) { return rpc(id, "wait_for_mentions", in), nil }},
 	{"modern", func(id int, in inputs) (string, []string) { return modernRPC(id, "wait_for_mentions", in) }},
 	{"session with progress", func(id int, in inputs) (string, []string) {
@@ -351,11 +353,12 @@ func TestCancelledNotification(t *testing.T) {
 // When the server stops, waits are answered as timed out, over every transport.
 func TestStopAnswersWaits(t *testing.T) {
 	const says = `"text":"No new messages received within the timeout period"`
-	for _, how := range rawWaits[:3] {
-		t.Run(how.name, func(t *testing.T) {
+	answers := func(how rawWait, in func(w *world, key string) (header []string)) func(*testing.T) {
+		return func(t *testing.T) {
 			w := newWorld(t)
 			key := w.key("ann")
 			body, header := how.post(1, inputs{"timeoutMs": 600000})
+			header = append(header, in(w, key)...)
 			done := make(chan string, 1)
 			go func() {
 				_, _, text, err := w.post(context.WithoutCancel(t.Context()), key, body, header...)
@@ -366,8 +369,15 @@ func TestStopAnswersWaits(t *testing.T) {
 			if got := receive(t, done); !strings.Contains(got, says) {
 				t.Errorf("the wait was answered %s", got)
 			}
-		})
+		}
 	}
+	for _, how := range rawWaits {
+		t.Run(how.name, answers(how, func(*world, string) []string { return nil }))
+	}
+	batch := rawWaits[len(rawWaits)-1]
+	t.Run("batch in a session", answers(batch, func(w *world, key string) []string {
+		return []string{"Mcp-Session-Id", w.initialize(key)}
+	}))
 	t.Run("sse", func(t *testing.T) {
 		w := newWorld(t)
 		var open []*sse
