@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal/internal/guard"
-	"github.com/shoal-dev/shoal/internal/hub"
 )
 
 // Causes that end what is open.
@@ -164,7 +163,7 @@ func (q *request) listen() {
 		return
 	}
 	defer q.shut(s)
-	defer context.AfterFunc(q.ctx, func() { s.cancel(hub.ErrStopping) })()
+	defer s.endWithAPI()()
 	q.sdkStateless(s, q.r.WithContext(s.ctx))
 }
 
@@ -186,7 +185,7 @@ func (q *request) get() {
 	defer q.shut(s)
 	q.sessions.attach(session, s)
 	defer q.sessions.detach(session, s)
-	defer context.AfterFunc(q.ctx, func() { s.cancel(hub.ErrStopping) })()
+	defer s.endWithAPI()()
 	session.transport.ServeHTTP(q.told(s), q.forSDK().WithContext(s.ctx))
 }
 

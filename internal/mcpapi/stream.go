@@ -124,6 +124,12 @@ func (s *stream) stands() bool {
 	return s.err == nil && s.ctx.Err() == nil
 }
 
+// endWithAPI ends the stream when the API stops, until the returned function is
+// called.
+func (s *stream) endWithAPI() (stop func() bool) {
+	return context.AfterFunc(s.api.ctx, func() { s.cancel(context.Cause(s.api.ctx)) })
+}
+
 // end is called by the handler when it returns; nothing is written after it.
 func (s *stream) end() {
 	s.mu.Lock()

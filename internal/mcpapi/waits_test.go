@@ -353,31 +353,28 @@ func TestCancelledNotification(t *testing.T) {
 // When the server stops, waits are answered as timed out, over every transport.
 func TestStopAnswersWaits(t *testing.T) {
 	const says = `"text":"No new messages received within the timeout period"`
-	answers := func(how rawWait, in func(w *world, key string) (header []string)) func(*testing.T) {
-		return func(t *testing.T) {
-			w := newWorld(t)
-			key := w.key("ann")
-			body, header := how.post(1, inputs{"timeoutMs": 600000})
-			header = append(header, in(w, key)...)
-			done := make(chan string, 1)
-			go func() {
-				_, _, text, err := w.post(context.WithoutCancel(t.Context()), key, body, header...)
-				done <- fmt.Sprint(text, err)
-			}()
-			w.waiting("ann", true)
-			w.stop()
-			if got := receive(t, done); !strings.Contains(got, says) {
-				t.Errorf("the wait was answered %s", got)
-			}
+	stop := func(t *testing.T, how rawWait, inSession bool) {
+		w := newWorld(t)
+		key := w.key("ann")
+		body, header := how.post(1, inputs{"timeoutMs": 600000})
+		if inSession {
+			header = append(header, "Mcp-Session-Id", w.initialize(key))
+		}
+		done := make(chan string, 1)
+		go func() {
+			_, _, text, err := w.post(context.WithoutCancel(t.Context()), key, body, header...)
+			done <- fmt.Sprint(text, err)
+		}()
+		w.waiting("ann", true)
+		w.stop()
+		if got := receive(t, done); !strings.Contains(got, says) {
+			t.Errorf("the wait was answered %s", got)
 		}
 	}
 	for _, how := range rawWaits {
-		t.Run(how.name, answers(how, func(*world, string) []string { return nil }))
+		t.Run(how.name, func(t *testing.T) { stop(t, how, false) })
+		t.Run(how.name+", its session open", func(t *testing.T) { stop(t, how, true) })
 	}
-	batch := rawWaits[len(rawWaits)-1]
-	t.Run("batch in a session", answers(batch, func(w *world, key string) []string {
-		return []string{"Mcp-Session-Id", w.initialize(key)}
-	}))
 	t.Run("sse", func(t *testing.T) {
 		w := newWorld(t)
 		var open []*sse

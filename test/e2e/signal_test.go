@@ -39,9 +39,13 @@ func TestSignalPassedOn(t *testing.T) {
 	}
 }
 
+func (s *server) dial() (net.Conn, error) {
+	return net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+}
+
 // listens reports whether the server takes connections.
 func (s *server) listens() bool {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	conn, err := s.dial()
 	if err == nil {
 		_ = conn.Close() // nothing was sent over it
 	}
@@ -52,7 +56,7 @@ func (s *server) listens() bool {
 func TestSignalInsisted(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
-	slow, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	slow, err := s.dial()
 	if err != nil {
 		t.Fatal(err)
 	}
