@@ -139,8 +139,10 @@ func TestImportInPlaceOfASession(t *testing.T) {
 	if _, err := h.Entities.Get(t.Context(), admin, "empty", "operator"); err != nil {
 		t.Errorf("the entity of a key: %v", err)
 	}
+	before := exported(t, h, "full")
 	imported(t, h, "full", text, hub.ImportOptions{Replace: true})
-	if a, b := strings.ReplaceAll(body(text), "/sessions/lab/", "/sessions/full/"), body(exported(t, h, "full")); withoutEnd(a) != withoutEnd(b) {
+	want := shoaltest.InboxesBehind(before, strings.ReplaceAll(body(text), "/sessions/lab/", "/sessions/full/"))
+	if a, b := want, body(exported(t, h, "full")); withoutEnd(a) != withoutEnd(b) {
 		t.Errorf("the session that took the other's place differs:\n%s", difference(a, b))
 	}
 	for at, want := range map[shoal.EventType]bool{"": true} {
@@ -162,6 +164,33 @@ func TestImportInPlaceOfASession(t *testing.T) {
 	_, err = h.Sessions.Import(t.Context(), admin, "empty", strings.NewReader(text), hub.ImportOptions{Replace: true})
 	if !errors.Is(err, shoal.AlreadyExists) {
 		t.Errorf("under the id of a deleted session: %v", err)
+	}
+}
+
+// What somebody was handed of a session is not acknowledged in the one that takes its
+// place, in which the same places are others'.
+func TestImportForgetsWhatWasHandedOut(t *testing.T) {
+	h := shop(t, nil)
+	wait := func(who shoal.Principal, ack string) shoal.WaitResult {
+		t.Helper()
+		d, err := h.Inbox.Wait(t.Context(), who, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Ack: ack})
+		must(t, err)
+		d.Written()
+		return d.Result
+	}
+	phone := bot
+	phone.KeyID = "phone"
+	_, err := h.Messages.Post(t.Context(), ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text("unread")}}, "")
+	must(t, err)
+	text := exported(t, h, shoal.DefaultSession)
+	cursor := *wait(phone, "").Cursor
+	wait(bot, "")
+	imported(t, h, shoal.DefaultSession, text, hub.ImportOptions{Replace: true})
+	if len(wait(bot, "").Items) == 0 {
+		t.Error("what is unread in the new session was acknowledged by what was read in the old one")
+	}
+	if len(wait(phone, cursor).Items) == 0 {
+		t.Error("what is unread in the new session was acknowledged by a cursor of the old one")
 	}
 }
 

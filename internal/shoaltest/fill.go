@@ -1,6 +1,9 @@
 package shoaltest
 
 import (
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/shoal-dev/shoal"
@@ -83,4 +86,26 @@ func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 		}
 		return nil
 	})
+}
+
+var (
+	inboxLine = regexp.MustCompile(`"type":"inbox","entityId":"(\w+)","lastPlace":(\d+)`)
+	entryLine = regexp.MustCompile(`"type":"inboxEntry","entityId":"(\w+)","place":(\d+)`)
+)
+
+// InboxesBehind is a text of records with the places in its inboxes behind those of
+// another, as they are in a session that has taken its place.
+func InboxesBehind(before, text string) string {
+	ends := map[string]int{}
+	for _, end := range inboxLine.FindAllStringSubmatch(before, -1) {
+		ends[end[1]], _ = strconv.Atoi(end[2])
+	}
+	for _, line := range []*regexp.Regexp{inboxLine, entryLine} {
+		text = line.ReplaceAllStringFunc(text, func(s string) string {
+			of := line.FindStringSubmatch(s)
+			place, _ := strconv.Atoi(of[2])
+			return strings.TrimSuffix(s, of[2]) + strconv.Itoa(place+ends[of[1]])
+		})
+	}
+	return text
 }

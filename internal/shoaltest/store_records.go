@@ -192,7 +192,7 @@ var recordTests = map[string]func(*storeCase){
 	"one in the place of another takes everything but keys": func(c *storeCase) {
 		from, to := filled(c), filled(c)
 		stage := to + "-stage"
-		lines := records(c, from)
+		lines := InboxesBehind(records(c, to), records(c, from))
 		session := to
 		c.update(func(tx hub.Tx) error {
 			e := shoal.Entity{SessionID: to, ID: "operator", Kind: shoal.Human, Name: "Operator", CreatedAt: storeTime(0)}
@@ -206,7 +206,7 @@ var recordTests = map[string]func(*storeCase){
 		same(c, "whether it is empty", seen(c, func(tx hub.Tx) (bool, error) { return tx.EmptySession(to) }), false)
 		same(c, "whether a new one is", seen(c, func(tx hub.Tx) (bool, error) { return tx.EmptySession(c.session) }), true)
 		c.begin(stage)
-		c.update(func(tx hub.Tx) error { return bring(tx, stage, lines) })
+		c.update(func(tx hub.Tx) error { return bring(tx, stage, records(c, from)) })
 		c.update(func(tx hub.Tx) error { return tx.EndImport(stage, "token", shut(to)) })
 		entity, rest, _ := strings.Cut(records(c, to), "\n")
 		for strings.HasPrefix(rest, `{"type":"entity"`) {

@@ -96,13 +96,18 @@ func (t tx) checkImport(session shoal.SessionID) error {
 }
 
 // untouched are the tables of a session that stay as they are when it is replaced.
-var untouched = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "entities"}
+var untouched = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "entities", "inboxes"}
 
 // replace puts what is in the hidden session stage into id, in place of what is
 // there.
 func (t tx) replace(id, stage shoal.SessionID) error {
 	end, err := t.EventEnd(id)
 	if err != nil {
+		return err
+	}
+	if _, err := t.c.exec(
+		`INSERT INTO inboxes (session_id, entity_id, last_place) SELECT session_id, entity_id, MAX(place) FROM inbox WHERE session_id = $1 GROUP BY session_id, entity_id
+		 ON CONFLICT (session_id, entity_id) DO UPDATE SET last_place = CASE WHEN excluded.last_place > inboxes.last_place THEN excluded.last_place ELSE inboxes.last_place END`, id); err != nil {
 		return err
 	}
 	for _, query := range eraseSession {
@@ -125,6 +130,9 @@ func (t tx) replace(id, stage shoal.SessionID) error {
 			return err
 		}
 	}
+	if err := t.moveInboxes(id, stage); err != nil {
+		return err
+	}
 	tables := []string{"search_blocks", "search_words"}
 	for _, of := range hub.RecordTypes[1:] {
 		tables = append(tables, recordTables[of.Name].table)
@@ -138,6 +146,25 @@ func (t tx) replace(id, stage shoal.SessionID) error {
 		return err
 	}
 	return t.cutEvents(id, end+1)
+}
+
+// moveInboxes gives the inboxes of the hidden session places behind those of the ones
+// that they replace, whose ends are written down: what was handed out of these, in
+// cursors too, acknowledges nothing of the new ones.
+func (t tx) moveInboxes(id, stage shoal.SessionID) error {
+	for _, query := range []string{
+		`UPDATE inbox SET session_id = $1, place = place + COALESCE(
+		   (SELECT e.last_place FROM inboxes AS e WHERE e.session_id = $1 AND e.entity_id = inbox.entity_id), 0) WHERE session_id = $2`,
+		`UPDATE inboxes SET last_place = last_place + COALESCE(
+		   (SELECT e.last_place FROM inboxes AS e WHERE e.session_id = $1 AND e.entity_id = inboxes.entity_id), 0) WHERE session_id = $2`,
+		`DELETE FROM inboxes WHERE session_id = $1 AND entity_id IN (SELECT entity_id FROM inboxes WHERE session_id = $2)`,
+		`DELETE FROM inboxes WHERE session_id = $1 AND entity_id NOT IN (SELECT id FROM entities WHERE session_id IN ($1, $2))`,
+	} {
+		if _, err := t.c.exec(query, id, stage); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cutEvents makes every cursor of a session too old: its events are about what is no
