@@ -23,11 +23,22 @@ type Bus interface {
 type Note struct {
 	Topic string
 	Event []byte
+	// Place is that of the entry that a hint to an inbox tells of: whoever knows of
+	// all up to there need not look. It is 0 where that is not said.
+	Place int64
+}
+
+// Join returns the hint that stands for two to the same topic.
+func (n Note) Join(o Note) Note {
+	if o.Place == 0 || n.Place != 0 && o.Place > n.Place {
+		n.Place = o.Place
+	}
+	return n
 }
 
 // Subscription receives the notes of its topics. It holds a bounded queue:
-// hints to the same topic that are not taken yet are one; when the queue is full
-// of passing events, the newest are dropped.
+// hints to the same topic that are not taken yet are one, which is [Note.Join]; when
+// the queue is full of passing events, the newest are dropped.
 type Subscription interface {
 	// Add starts and Remove ends the receiving of topics. After Add returns, no
 	// later note of that topic is missed. Both may be repeated.

@@ -110,12 +110,8 @@ func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
 		return err
 	}
 	if len(m.Parts) > 0 {
-		receivers, err := c.Deliver(m)
-		if err != nil {
+		if err := c.deliver(m); err != nil {
 			return err
-		}
-		for _, id := range receivers {
-			c.hint(inboxTopic(m.SessionID, id))
 		}
 	}
 	if err := c.tellMessage(m, shoal.EventMessageCompleted); err != nil {

@@ -25,6 +25,10 @@ type delivered struct {
 	sender shoal.EntityID
 }
 
+func handOut(e InboxEntry) delivered {
+	return delivered{e.Place, e.Reason, e.Space.ID, e.Message.EntityID}
+}
+
 // matches reports whether the entry is one that the filter chooses.
 func (d delivered) matches(f InboxFilter) bool {
 	return (f.Kind != shoal.WaitMentions || d.reason != shoal.ReasonMessage) &&
@@ -35,7 +39,7 @@ func (d delivered) matches(f InboxFilter) bool {
 // deliveredNow notes that entries are handed out; mu must be held.
 func (m *mailbox) deliveredNow(entries []InboxEntry) {
 	for _, e := range entries {
-		d := delivered{e.Place, e.Reason, e.Space.ID, e.Message.EntityID}
+		d := handOut(e)
 		if !slices.Contains(m.uncounted, d) { // several waits may wake with it
 			m.uncounted = append(m.uncounted, d)
 		}

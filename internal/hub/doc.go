@@ -16,7 +16,7 @@
 //     same idempotency key.
 //   - seq of a space, places of an inbox and places of events are given inside
 //     that transaction, so they have no gaps and are visible in their order.
-//   - Hints go out after the commit and carry nothing. Whoever is woken reads
+//   - Hints go out after the commit and carry no content. Whoever is woken reads
 //     the store; whoever waits subscribes before it reads. A lost or doubled
 //     hint changes nothing but time.
 //   - Nothing is erased by reading. An inbox entry stays until it is

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -88,6 +87,7 @@ func New(o Options) *Hub {
 	h.Spaces = &Spaces{c}
 	h.Messages = &Messages{c}
 	h.Inbox = newInbox(c)
+	c.inbox = h.Inbox
 	c.figures = newFigures(o.Metrics, h.Inbox)
 	h.Events = newEvents(c)
 	h.Keys = &Keys{c}
@@ -158,6 +158,7 @@ type core struct {
 	stopping sync.Mutex // orders begin before or behind stop
 	running  sync.WaitGroup
 	presence *presence
+	inbox    *Inbox
 	figures  *figures
 	live     *live
 	fits     func(schema, result json.RawMessage) error
@@ -196,74 +197,6 @@ func (c *core) own(fn func(ctx context.Context)) {
 		defer c.running.Done()
 		fn(c.ctx)
 	}()
-}
-
-// change is one transaction with the hints that follow from it.
-type change struct {
-	Tx
-	core  *core
-	at    shoal.Time
-	hints []string
-	ends  []func(committed bool)
-	// replied are the agents whose wait for a reply a message has satisfied, by
-	// message: it starts no run of theirs.
-	replied map[shoal.MessageID][]shoal.EntityID
-}
-
-// hint wakes whoever watches topic, once the transaction is durable.
-func (ch *change) hint(topic string) { ch.hints = append(ch.hints, topic) }
-
-// after runs do once it is known whether the transaction is durable, before the
-// hints are sent.
-func (ch *change) after(do func(committed bool)) { ch.ends = append(ch.ends, do) }
-
-// then runs do once the transaction is durable.
-func (ch *change) then(do func()) {
-	ch.after(func(committed bool) {
-		if committed {
-			do()
-		}
-	})
-}
-
-func (ch *change) end(committed bool) {
-	if ch == nil {
-		return
-	}
-	for _, do := range ch.ends {
-		do(committed)
-	}
-	ch.ends = nil
-}
-
-// change runs fn in one transaction and sends its hints after the commit. It
-// sends them too when the outcome is unknown: a needless hint costs a look, a
-// missing one would leave a waiter asleep beside its message.
-func (c *core) change(ctx context.Context, op string, fn func(*change) error) error {
-	var hints []string
-	var last *change
-	err := c.store.Update(ctx, func(tx Tx) error {
-		last.end(false)
-		ch := &change{Tx: tx, core: c, at: shoal.Now()}
-		hints, last = nil, ch
-		if err := fn(ch); err != nil {
-			return err
-		}
-		hints = ch.hints
-		return nil
-	})
-	last.end(err == nil)
-	heard := false
-	for _, topic := range hints {
-		heard = heard || c.bus.Watched(topic)
-		c.bus.Publish(Note{Topic: topic})
-	}
-	if heard {
-		// Who was woken goes first. Otherwise it waits here until the answer of this
-		// call is written: another thread takes longer to wake than that.
-		runtime.Gosched()
-	}
-	return wrap(op, err)
 }
 
 // view runs fn on a snapshot.

@@ -66,47 +66,58 @@ func (b *Inbox) mayWait(ctx context.Context, who shoal.Principal, req *WaitReque
 // acknowledge does what the call says about earlier answers: the given cursor,
 // or, for a caller that never gave one, the previous batch if its answer was
 // written whole.
-func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) error {
+func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) (acknowledged, error) {
 	if req.Ack != "" {
 		filter, upTo, err := b.parseCursor(box.key, req.Ack)
 		if err != nil {
-			return err
+			return acknowledged{}, err
 		}
 		return b.explicitAck(ctx, who, box, filter, upTo)
 	}
 	explicit, err := box.explicit(ctx, who.KeyID)
 	if err != nil || explicit {
-		return err
+		return acknowledged{}, err
 	}
 	if !req.Redeliver {
 		if err := box.writing(ctx, who.KeyID); err != nil {
-			return err
+			return acknowledged{}, err
 		}
 	}
 	done := box.settle(who.KeyID, req.Redeliver)
 	if len(done) == 0 {
-		return nil
+		return acknowledged{}, nil
 	}
-	err = b.store.Update(ctx, func(tx Tx) error {
+	var end int64
+	err = b.store.Update(ctx, func(tx Tx) (err error) {
 		for _, h := range done {
 			if err := tx.Acknowledge(box.key.session, box.key.entity, h.filter, h.upTo); err != nil {
 				return err
 			}
 		}
-		return nil
+		end, err = tx.InboxEnd(box.key.session, box.key.entity)
+		return err
 	})
-	if err == nil {
-		for _, h := range done {
-			box.acknowledged(h.filter, h.upTo)
-		}
+	if err != nil {
+		return acknowledged{}, err
 	}
-	return err
+	for _, h := range done {
+		box.acknowledged(h.filter, h.upTo)
+	}
+	last := done[len(done)-1]
+	return acknowledged{last.filter, last.upTo, end}, nil
 }
 
-func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, filter InboxFilter, upTo int64) error {
-	err := b.store.Update(ctx, func(tx Tx) error {
-		end, err := tx.InboxEnd(box.key.session, box.key.entity)
-		if err != nil {
+// acknowledged is what a call has acknowledged, last if it was more than one batch, and
+// the end of its inbox at that time.
+type acknowledged struct {
+	filter    InboxFilter
+	upTo, end int64
+}
+
+func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, filter InboxFilter, upTo int64) (acknowledged, error) {
+	var end int64
+	err := b.store.Update(ctx, func(tx Tx) (err error) {
+		if end, err = tx.InboxEnd(box.key.session, box.key.entity); err != nil {
 			return err
 		}
 		if upTo > end {
@@ -117,11 +128,12 @@ func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailb
 		}
 		return tx.Acknowledge(box.key.session, box.key.entity, filter, upTo)
 	})
-	if err == nil {
-		box.setExplicit(who.KeyID)
-		box.acknowledged(filter, upTo)
+	if err != nil {
+		return acknowledged{}, err
 	}
-	return err
+	box.setExplicit(who.KeyID)
+	box.acknowledged(filter, upTo)
+	return acknowledged{filter, upTo, end}, nil
 }
 
 // MarkRead acknowledges the caller's inbox entries of a space up to and with

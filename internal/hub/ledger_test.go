@@ -51,7 +51,7 @@ type record struct {
 // an acknowledgement (entity, filter, upTo).
 type fact struct {
 	message *shoal.Message
-	to      []shoal.EntityID
+	to      []hub.Receiver
 
 	leaver shoal.EntityID
 	space  shoal.SpaceID
@@ -182,7 +182,7 @@ type ledgerTx struct {
 	marks bool // it counted deliveries
 }
 
-func (t *ledgerTx) Deliver(m shoal.Message) ([]shoal.EntityID, error) {
+func (t *ledgerTx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
 	to, err := t.Tx.Deliver(m)
 	t.facts = append(t.facts, fact{message: &m, to: slices.Clone(to)})
 	return to, err

@@ -24,7 +24,8 @@ type mailbox struct {
 	mu        sync.Mutex
 	users     int // calls that hold the mailbox
 	waits     []*HeldWait
-	sub       Subscription // nil while nobody waits
+	sub       Subscription // nil while nobody is about to wait
+	looks     int          // how often somebody took the hints from it
 	readers   map[shoal.KeyID]*readerState
 	uncounted []delivered // handed out, and not stored yet that they were
 	idle      time.Time
@@ -38,76 +39,15 @@ type answer struct {
 	err     error
 }
 
-// forgetAfter is how long a mailbox without waits remembers what it handed out.
-// A caller that comes back later gets its last batch again.
-const forgetAfter = time.Hour
-
-// mailbox returns the mailbox for key and holds it until release.
-func (b *Inbox) mailbox(key mailboxKey) *mailbox {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	box := b.mailboxes[key]
-	if box == nil {
-		box = &mailbox{inbox: b, key: key, readers: map[shoal.KeyID]*readerState{}, collecting: make(chan struct{}, 1)}
-		b.mailboxes[key] = box
-	}
-	box.mu.Lock()
-	box.users++
-	box.mu.Unlock()
-	return box
-}
-
-// release lets go of a mailbox.
-func (b *Inbox) release(box *mailbox) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	box.mu.Lock()
-	box.users--
-	box.idle = time.Now()
-	box.mu.Unlock()
-	b.dropUnused(box)
-}
-
-// dropUnused drops a mailbox that nobody holds and that holds nothing worth
-// remembering. One whose deliveries are being stored is kept until they are: who
-// waits next must not read around it. b.mu must be held.
-func (b *Inbox) dropUnused(box *mailbox) {
-	box.mu.Lock()
-	defer box.mu.Unlock()
-	if box.users > 0 || len(box.uncounted) > 0 || len(box.collecting) > 0 {
-		return
-	}
-	for _, r := range box.readers {
-		if len(r.handed) > 0 {
-			return
-		}
-	}
-	delete(b.mailboxes, box.key)
-}
-
-// forget drops mailboxes that nobody has used for long.
-func (b *Inbox) forget(context.Context) error {
-	now := time.Now()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for key, box := range b.mailboxes {
-		box.mu.Lock()
-		stale := box.users == 0 && len(box.uncounted) == 0 && now.Sub(box.idle) > forgetAfter
-		box.mu.Unlock()
-		if stale {
-			delete(b.mailboxes, key)
-		}
-	}
-	return nil
-}
-
-// open opens a wait and looks at what is there. It is to block no longer than while.
-func (m *mailbox) open(w *HeldWait, while time.Duration) {
+// begin opens a wait and looks at what is there, unless that is known. It is to block
+// no longer than while.
+func (m *mailbox) begin(w *HeldWait, while time.Duration) {
 	w.result = make(chan answer, 1)
 	w.timer = time.NewTimer(while)
-	w.sub = m.enter(w)
-	// The subscription stands: whatever is committed from here on hints.
-	m.collect()
+	if !m.enter(w) {
+		// The subscription stands: whatever is committed from here on hints.
+		m.collect(0)
+	}
 }
 
 // block blocks until there is something, the time of the wait is up, or ctx ends. The
@@ -128,8 +68,7 @@ func (m *mailbox) block(ctx context.Context, w *HeldWait) (goesOn bool, err erro
 		case hinted:
 			// The hint is for all waits: it is acted upon even if this call is
 			// just ending.
-			w.sub.Take()
-			m.collect()
+			m.follow(w.sub)
 		case rang:
 			if time.Now().Before(w.ends) {
 				return true, nil
@@ -181,38 +120,61 @@ func (m *mailbox) lastLook(w *HeldWait) {
 	w.over = true
 	select {
 	case <-w.sub.Ready():
-		w.sub.Take()
-		m.collect()
+		m.follow(w.sub)
 	default:
 		m.collecting <- struct{}{}
 		<-m.collecting
 	}
 }
 
-// enter registers w, ends the oldest wait if there are too many, and returns
-// the subscription that all waits share.
-func (m *mailbox) enter(w *HeldWait) Subscription {
+// follow acts upon the hints so far.
+func (m *mailbox) follow(sub Subscription) {
+	m.mu.Lock()
+	m.looks++ // whoever enters later has missed them
+	m.mu.Unlock()
+	var all Note // of no hint, if another wait has just taken it: look all the same
+	for i, hint := range sub.Take() {
+		if i == 0 {
+			all = hint
+		}
+		all = all.Join(hint)
+	}
+	m.collect(all.Place)
+}
+
+// watch makes hints reach the mailbox, from before the caller changes or reads anything
+// in the inbox, and returns how often somebody has followed one.
+func (m *mailbox) watch() (looks int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.sub == nil {
 		m.sub = m.inbox.bus.Subscribe()
 		m.sub.Add(inboxTopic(m.key.session, m.key.entity))
 	}
+	return m.looks
+}
+
+// enter registers w, which shares the mailbox's subscription with the others, and ends
+// the oldest wait if there are too many. It reports whether w knows what is there: no
+// hint has been followed since it began to know.
+func (m *mailbox) enter(w *HeldWait) (knows bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if w.looks != m.looks {
+		w.clear = unknown
+	}
 	if len(m.waits) >= shoal.OpenWaits {
 		m.answer(m.waits[0], answer{})
 	}
 	m.waits = append(m.waits, w)
-	return m.sub
+	w.sub = m.sub
+	return w.clear != unknown
 }
 
 func (m *mailbox) leave(w *HeldWait) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.remove(w)
-	if len(m.waits) == 0 && m.sub != nil {
-		m.sub.Close()
-		m.sub = nil
-	}
 }
 
 // remove must be called with mu held.
@@ -226,18 +188,30 @@ func (m *mailbox) answer(w *HeldWait, a answer) {
 	w.result <- a
 }
 
-// collect reads what is unread and answers every open wait that it matches.
+// aware reports whether every open wait knows what is for it up to a place, which is 0
+// if it is not known. So it does if there is none: all are answered.
+func (m *mailbox) aware(upTo int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !slices.ContainsFunc(m.waits, func(w *HeldWait) bool { return upTo == 0 || w.clear < upTo })
+}
+
+// collect reads what is unread, unless nobody needs it up to that place, and answers
+// every open wait that it matches.
 // Waits with the same filter get the same entries. If it cannot read, every wait
 // gets the error: none is left to sleep over a hint that is spent.
-func (m *mailbox) collect() {
+func (m *mailbox) collect(upTo int64) {
 	m.collecting <- struct{}{}
 	defer func() { <-m.collecting }()
+	if m.aware(upTo) {
+		return
+	}
 	ctx := context.WithoutCancel(m.inbox.ctx)
 	m.count(ctx)
 	m.mu.Lock()
 	waits := slices.Clone(m.waits)
 	m.mu.Unlock()
-	found, err := m.read(ctx, waits)
+	found, end, err := m.read(ctx, waits)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, w := range waits {
@@ -249,6 +223,7 @@ func (m *mailbox) collect() {
 			continue
 		}
 		if len(found[i]) == 0 {
+			w.clear = max(w.clear, end)
 			continue
 		}
 		m.answer(w, answer{entries: found[i]})
@@ -256,9 +231,10 @@ func (m *mailbox) collect() {
 	}
 }
 
-// read finds for each wait what matches it, on one snapshot.
-func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxEntry, err error) {
-	err = m.inbox.store.View(ctx, func(tx Tx) error {
+// read finds for each wait what matches it, on one snapshot, and where the inbox ends
+// there if one of them goes on.
+func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxEntry, end int64, err error) {
+	err = m.inbox.store.View(ctx, func(tx Tx) (err error) {
 		found = make([][]InboxEntry, len(waits))
 		for i, w := range waits {
 			if j := slices.IndexFunc(waits[:i], func(o *HeldWait) bool { return sameFilter(o.filter, w.filter) }); j >= 0 {
@@ -275,9 +251,12 @@ func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxE
 			}
 			found[i] = entries
 		}
-		return nil
+		if slices.ContainsFunc(found, func(entries []InboxEntry) bool { return len(entries) == 0 }) {
+			end, err = tx.InboxEnd(m.key.session, m.key.entity)
+		}
+		return err
 	})
-	return found, err
+	return found, end, err
 }
 
 func sameFilter(a, b InboxFilter) bool {

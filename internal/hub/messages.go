@@ -111,12 +111,8 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key P
 	if err := showFiles(ch, out); err != nil {
 		return out, err
 	}
-	receivers, err := ch.Deliver(out)
-	if err != nil {
+	if err := ch.deliver(out); err != nil {
 		return out, err
-	}
-	for _, id := range receivers {
-		ch.hint(inboxTopic(s.SessionID, id))
 	}
 	skipped, err := trigger(ch, s, out, d.TriggerAgents)
 	out.SkippedAgents = skipped

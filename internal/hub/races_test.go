@@ -104,18 +104,21 @@ type raceWorld struct {
 	t      *testing.T
 	ledger *ledger
 	bus    *shoaltest.Listeners
-	hub    *hub.Hub
+	hub    *hub.Hub // where all wait
+	other  *hub.Hub // another node, from which only hints come
 }
 
 func newRaceWorld(t *testing.T, broken hurt) *raceWorld {
 	bus := &shoaltest.Listeners{Bus: &hints{Bus: localbus.New(), hurt: broken}}
 	w := &raceWorld{t: t, ledger: newLedger(shoaltest.OpenSQLite(t)), bus: bus}
 	w.ledger.hurt = broken
-	w.hub = hub.New(hub.Options{Store: w.ledger, Bus: w.bus})
-	if err := w.hub.Start(t.Context()); err != nil {
-		t.Fatal(err)
+	for _, node := range []**hub.Hub{&w.hub, &w.other} {
+		*node = hub.New(hub.Options{Store: w.ledger, Bus: w.bus})
+		if err := (*node).Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup((*node).Stop)
 	}
-	t.Cleanup(w.hub.Stop)
 	return w
 }
 
@@ -255,15 +258,15 @@ func (r *race) poster(rng *rand.Rand) {
 				mentions = append(mentions, id)
 			}
 		}
-		r.post(sender, pick(rng, r.spaces), mentions)
+		r.post(rng, sender, pick(rng, r.spaces), mentions)
 	}
 }
 
-// post posts and notes it. Who has left the space is refused.
-func (r *race) post(sender shoal.EntityID, space shoal.SpaceID, mentions []shoal.EntityID) {
+// post posts, here or on the other node, and notes it. Who has left the space is refused.
+func (r *race) post(rng *rand.Rand, sender shoal.EntityID, space shoal.SpaceID, mentions []shoal.EntityID) {
 	p := &postCall{begun: time.Now()}
 	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text("hello")}, Mentions: mentions}
-	m, err := r.hub.Messages.Post(r.t.Context(), r.as(sender, "poster"), r.session, space, draft, "")
+	m, err := pick(rng, []*hub.Hub{r.hub, r.other}).Messages.Post(r.t.Context(), r.as(sender, "poster"), r.session, space, draft, "")
 	if err == nil {
 		p.id = m.ID
 	}
@@ -274,14 +277,14 @@ func (r *race) post(sender shoal.EntityID, space shoal.SpaceID, mentions []shoal
 }
 
 // snipe posts to a waiter just before its time is up.
-func (r *race) snipe(c *waitCall, in time.Duration, space shoal.SpaceID) {
-	sender := r.entities[0]
+func (r *race) snipe(rng *rand.Rand, c *waitCall, in time.Duration, space shoal.SpaceID) {
+	own, sender := rand.New(rand.NewPCG(rng.Uint64(), 0)), r.entities[0]
 	if sender == c.entity {
 		sender = r.entities[1]
 	}
 	r.actors.Go(func() {
 		<-time.After(in)
-		r.post(sender, space, []shoal.EntityID{c.entity})
+		r.post(own, sender, space, []shoal.EntityID{c.entity})
 	})
 }
 
@@ -380,7 +383,7 @@ func (r *race) wait(rng *rand.Rand, c *waitCall) *hub.Delivery {
 	r.calls = append(r.calls, c)
 	r.mu.Unlock()
 	if c.request.Timeout >= 80*time.Millisecond && rng.IntN(3) == 0 {
-		r.snipe(c, c.request.Timeout-time.Duration(rng.IntN(3_000))*time.Microsecond, pick(rng, r.spaces))
+		r.snipe(rng, c, c.request.Timeout-time.Duration(rng.IntN(3_000))*time.Microsecond, pick(rng, r.spaces))
 	}
 	c.lo, _ = r.ledger.length()
 	c.begun = time.Now()

@@ -221,7 +221,7 @@ type InboxTx interface {
 	// for its sender and for hosted agents, who are started instead, as mention,
 	// system message or message. A message of [shoal.System] reaches every other
 	// member. It returns the receivers.
-	Deliver(m shoal.Message) ([]shoal.EntityID, error)
+	Deliver(m shoal.Message) ([]Receiver, error)
 	// Unread returns the first limit entries that match, in order.
 	Unread(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, limit int) ([]InboxEntry, error)
 	// MarkDelivered counts one more delivery of the entries at these places;
@@ -249,6 +249,13 @@ type InboxFilter struct {
 	Kind  shoal.WaitKind
 	Space shoal.SpaceID
 	From  []shoal.EntityID
+}
+
+// Receiver is in whose inbox a message came to stand, where, and why.
+type Receiver struct {
+	ID     shoal.EntityID
+	Place  int64
+	Reason shoal.Reason
 }
 
 // InboxEntry is one unread message with its place in the inbox. Delivery is how

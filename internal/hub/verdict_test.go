@@ -120,10 +120,12 @@ func (b *bench) replay(at int, rec *record) {
 		switch {
 		case f.message != nil:
 			b.posted[f.message.SpaceID] = append(b.posted[f.message.SpaceID], f.message.ID)
-			for _, id := range f.to {
-				b.inboxes[id] = append(b.inboxes[id], &inboxEntry{
-					place: int64(len(b.inboxes[id])) + 1, message: *f.message, reason: reason(*f.message, id), came: at, gone: never,
-				})
+			for _, r := range f.to {
+				e := &inboxEntry{place: int64(len(b.inboxes[r.ID])) + 1, message: *f.message, reason: reason(*f.message, r.ID), came: at, gone: never}
+				if want := (hub.Receiver{ID: r.ID, Place: e.place, Reason: e.reason}); r != want {
+					b.fail("the store says %+v of an entry that is %+v", r, want)
+				}
+				b.inboxes[r.ID] = append(b.inboxes[r.ID], e)
 			}
 		case f.leaver != "":
 			for _, e := range b.inboxes[f.leaver] {

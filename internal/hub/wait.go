@@ -70,7 +70,7 @@ func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitR
 		}
 	}()
 	if err = w.hold(ctx); err == nil {
-		w.box.open(w, min(while, req.Timeout))
+		w.box.begin(w, min(while, req.Timeout))
 		goesOn := false
 		if goesOn, err = w.box.block(ctx, w); goesOn {
 			return nil, w, nil
@@ -114,6 +114,8 @@ type HeldWait struct {
 	box     *mailbox
 	timer   *time.Timer
 	sub     Subscription // nil until it is one of the waits of box
+	looks   int          // of box, before anything was acknowledged
+	clear   int64        // up to there nothing in the inbox is for it; guarded by box.mu
 	slept   bool
 	over    bool // the time is up, and what came before it is read
 	result  chan answer
@@ -141,9 +143,12 @@ func (w *HeldWait) hold(ctx context.Context) (err error) {
 	if err := b.mayWait(ctx, w.who, w.req, w.entity); err != nil {
 		return err
 	}
-	if err := b.acknowledge(ctx, w.who, w.box, w.req); err != nil {
+	w.looks = w.box.watch()
+	done, err := b.acknowledge(ctx, w.who, w.box, w.req)
+	if err != nil {
 		return err
 	}
+	w.clear = done.clearUpTo(w.filter)
 	w.ends = time.Now().Add(w.req.Timeout)
 	b.presence.waitOpened(w.req.Session, w.entity, w.ends)
 	return nil

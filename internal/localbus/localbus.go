@@ -138,8 +138,9 @@ func (s *subscription) put(note hub.Note) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if note.Event == nil {
-		for _, have := range s.queue {
+		for i, have := range s.queue {
 			if have.Event == nil && have.Topic == note.Topic {
+				s.queue[i] = have.Join(note)
 				return
 			}
 		}

@@ -20,6 +20,7 @@ func ExerciseBus(t *testing.T, open func(t *testing.T) hub.Bus) {
 		{"who subscribes to a topic gets its notes and no others", busTopics},
 		{"notes of one topic arrive in their order", busOrder},
 		{"hints that are not taken yet are one", busHintsMerge},
+		{"hints that are one go as far as all of them", busHintsPlaces},
 		{"a full queue drops the newest passing events and no hint", busBound},
 		{"what was published before Add is not missed by who reads after it", busAddFirst},
 		{"Add and Remove may be repeated", busRepeated},
@@ -57,7 +58,7 @@ func take(t *testing.T, sub hub.Subscription, n int) (out []hub.Note) {
 func show(notes []hub.Note) string {
 	out := ""
 	for _, n := range notes {
-		out += fmt.Sprintf("[%s %s]", n.Topic, n.Event)
+		out += fmt.Sprintf("[%s %s %d]", n.Topic, n.Event, n.Place)
 	}
 	return out
 }
@@ -116,6 +117,40 @@ func busHintsMerge(t *testing.T, bus hub.Bus) {
 	}
 	if hints["a"] < 1 || hints["a"] > 1000 || hints["b"] != 2 {
 		t.Errorf("came %v notes by topic, want few of a, and the hint and the event of b", hints)
+	}
+}
+
+// Whoever takes hints that are one knows how far all of them go, or that one of them
+// does not say.
+func busHintsPlaces(t *testing.T, bus hub.Bus) {
+	for _, c := range []struct {
+		places []int64
+		want   int64
+	}{
+		{[]int64{3}, 3},
+		{[]int64{3, 5, 4}, 5},
+		{[]int64{3, 0, 5}, 0},
+		{[]int64{0, 5}, 0},
+		{[]int64{5, 0}, 0},
+	} {
+		sub := bus.Subscribe()
+		sub.Add("a", "end")
+		for _, place := range c.places {
+			bus.Publish(hub.Note{Topic: "a", Place: place})
+		}
+		bus.Publish(news("end", "x"))
+		var got []hub.Note
+		for len(got) == 0 || got[len(got)-1].Topic != "end" {
+			got = append(got, take(t, sub, 1)...)
+		}
+		all := got[0]
+		for _, n := range got[:len(got)-1] {
+			all = all.Join(n)
+		}
+		if all.Place != c.want {
+			t.Errorf("hints at the places %v are one at %d, want %d", c.places, all.Place, c.want)
+		}
+		sub.Close()
 	}
 }
 
@@ -223,7 +258,7 @@ func busReady(t *testing.T, bus hub.Bus) {
 	for n := range 10 {
 		bus.Publish(news("a", fmt.Sprint(n)))
 	}
-	bus.Publish(news("end", ""))
+	bus.Publish(news("end", "x"))
 	got := take(t, sub, 11)
 	if len(got) != 11 {
 		t.Errorf("came %s, want ten events and the end", show(got))

@@ -56,8 +56,9 @@
 //	space ID by ACTOR [members=A,B] [admin=ID] [once=KEY]          spaces ACTOR
 //	get ACTOR SPACE                   set ACTOR SPACE [name=] [admin=]
 //	join ACTOR SPACE ENTITY           leave ACTOR SPACE ENTITY     close ACTOR SPACE SUMMARY
-//	post ACTOR SPACE TEXT [mentions=A,B] [once=KEY] [times=N] [quiet]
-//	                                  the last of N is told; quiet starts no agent
+//	post ACTOR SPACE TEXT [mentions=A,B] [once=KEY] [times=N] [quiet] [elsewhere]
+//	                                  the last of N is told; quiet starts no agent; elsewhere is another node,
+//	                                  of which this one has only the hints
 //	read ACTOR SPACE [limit=] [before=] [after=]                   mark-read ACTOR SPACE SEQ
 //	search ACTOR WORDS [space=]
 //	wait NAME ACTOR mentions|messages [timeout=30s] [space=] [from=A,B] [entity=ID]
@@ -88,8 +89,8 @@
 //	plan ACTOR AGENT NAME [cron=] [zone=] [at=1h] [instruction=] [once=KEY]
 //	set-plan ACTOR PLAN [name=] [cron=] [zone=] [at=] [status=]    plans ACTOR AGENT; delete-plan ACTOR PLAN
 //	advance DURATION                  lets time pass
-//	hold [counts]                     from now on, who reads an inbox (or counts deliveries) is kept from
-//	                                  learning that it has
+//	hold [counts] [acks]              from now on, who reads an inbox (or counts deliveries, or acknowledges) is
+//	                                  kept from learning that it has
 //	step                              those who are held now may go on, nobody behind them
 //	release                           all may go on
 //	unsure                            the next change is stored, but the store's answer is lost

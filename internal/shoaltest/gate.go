@@ -16,6 +16,7 @@ type gate struct {
 	mu     sync.Mutex
 	reads  barrier // for whoever has read an inbox
 	counts barrier // for whoever has counted deliveries
+	acks   barrier // for whoever has acknowledged
 	unsure bool
 	dead   bool // nothing is stored any more
 }
@@ -36,23 +37,23 @@ func (b *barrier) release() {
 	}
 }
 
-// hold keeps whoever reads an inbox, or counts deliveries, from learning that it
-// has.
-func (g *gate) hold(counts bool) {
+// hold keeps whoever reads an inbox, counts deliveries or acknowledges from learning
+// that it has.
+func (g *gate) hold(which func(*gate) *barrier) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if counts {
-		g.counts.hold()
-	} else {
-		g.reads.hold()
-	}
+	which(g).hold()
 }
+
+func reads(g *gate) *barrier  { return &g.reads }
+func counts(g *gate) *barrier { return &g.counts }
+func acks(g *gate) *barrier   { return &g.acks }
 
 // step lets those pass who are held now, and nobody behind them.
 func (g *gate) step() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, b := range []*barrier{&g.reads, &g.counts} {
+	for _, b := range []*barrier{&g.reads, &g.counts, &g.acks} {
 		if *b != nil {
 			b.release()
 			b.hold()
@@ -66,18 +67,22 @@ func (g *gate) release() {
 	defer g.mu.Unlock()
 	g.reads.release()
 	g.counts.release()
+	g.acks.release()
 }
 
 // pass waits where the transaction that was watched must.
 func (g *gate) pass(w *watched) {
 	g.mu.Lock()
-	reads, counts := g.reads, g.counts
+	reads, counts, acks := g.reads, g.counts, g.acks
 	g.mu.Unlock()
 	if w.read && reads != nil {
 		<-reads
 	}
 	if w.counted && counts != nil {
 		<-counts
+	}
+	if w.acked && acks != nil {
+		<-acks
 	}
 }
 
@@ -136,7 +141,7 @@ func (g *gate) Update(ctx context.Context, fn func(hub.Tx) error) error {
 // watched notes what a transaction does to an inbox.
 type watched struct {
 	hub.Tx
-	read, counted bool
+	read, counted, acked bool
 }
 
 func (w *watched) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
@@ -147,4 +152,9 @@ func (w *watched) Unread(session shoal.SessionID, entity shoal.EntityID, filter 
 func (w *watched) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error {
 	w.counted = true
 	return w.Tx.MarkDelivered(session, entity, places)
+}
+
+func (w *watched) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, upTo int64) error {
+	w.acked = true
+	return w.Tx.Acknowledge(session, entity, filter, upTo)
 }

@@ -87,9 +87,13 @@ func post(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
+	node := s.hub
+	if c.flag("elsewhere") {
+		node = hub.New(hub.Options{Store: s.store, Bus: s.bus}) // it is not started: it only posts
+	}
 	var m shoal.Message
 	for range max(times, 1) {
-		if m, err = s.hub.Messages.Post(ctx, who, session, to, d, once); err != nil {
+		if m, err = node.Messages.Post(ctx, who, session, to, d, once); err != nil {
 			return err
 		}
 	}

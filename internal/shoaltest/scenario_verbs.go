@@ -179,7 +179,14 @@ func advance(_ *stage, c *command) error {
 }
 
 func hold(s *stage, c *command) error {
-	s.store.hold(c.flag("counts"))
+	which := reads
+	switch {
+	case c.flag("counts"):
+		which = counts
+	case c.flag("acks"):
+		which = acks
+	}
+	s.store.hold(which)
 	return nil
 }
 

@@ -144,12 +144,12 @@ var agentTests = map[string]func(*storeCase){
 		c.space("shop", "ann", "bob", "bot")
 		m := c.message("shop", "ann", "hi")
 		m.Seq, m.Mentions = 1, []shoal.EntityID{"bot", "bob"}
-		same(c, "the receivers", done(c, func(tx hub.Tx) ([]shoal.EntityID, error) {
+		same(c, "the receivers", done(c, func(tx hub.Tx) ([]hub.Receiver, error) {
 			if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
 				return nil, err
 			}
 			return tx.Deliver(m)
-		}), []shoal.EntityID{"bob"})
+		}), []hub.Receiver{{ID: "bob", Place: 1, Reason: shoal.ReasonMention}})
 		same(c, "the inbox of bot", places(c, "bot", hub.InboxFilter{}), nil)
 		same(c, "the inbox of bob", places(c, "bob", hub.InboxFilter{}), []int64{1})
 	},

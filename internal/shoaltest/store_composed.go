@@ -155,7 +155,7 @@ var composedTests = map[string]func(*storeCase){
 		c.update(func(tx hub.Tx) error { return tx.AcknowledgeSpace(c.session, "shop", "bob", 2) })
 		m.Mentions = []shoal.EntityID{"bob"}
 		m = c.finish(m, "at last")
-		same(c, "the receivers", len(done(c, func(tx hub.Tx) ([]shoal.EntityID, error) { return tx.Deliver(m) })), 2)
+		same(c, "the receivers", len(done(c, func(tx hub.Tx) ([]hub.Receiver, error) { return tx.Deliver(m) })), 2)
 		same(c, "what bob has not read", unread(), []string{"mention at last"})
 		counts := seen(c, func(tx hub.Tx) (map[shoal.SpaceID]hub.Unread, error) {
 			return tx.Counts(c.session, "bob", []shoal.SpaceID{"shop"})

@@ -1,6 +1,7 @@
 package shoaltest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -33,17 +34,19 @@ var inboxTests = map[string]func(*storeCase){
 	"a message reaches every member but its sender, and is told to whom": func(c *storeCase) {
 		c.entities("ann", "bob", "cid", "out")
 		c.space("shop", "ann", "bob", "cid")
+		c.space("yard", "ann", "cid")
+		c.say("yard", "ann", "for cid alone")
 		m := c.message("shop", "ann", "hi")
-		m.Seq = 1
-		receivers := done(c, func(tx hub.Tx) ([]shoal.EntityID, error) {
+		m.Seq, m.Mentions = 1, []shoal.EntityID{"bob"}
+		receivers := done(c, func(tx hub.Tx) ([]hub.Receiver, error) {
 			if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
 				return nil, err
 			}
 			return tx.Deliver(m)
 		})
-		slices.Sort(receivers)
-		same(c, "the receivers", receivers, []shoal.EntityID{"bob", "cid"})
-		for id, want := range map[shoal.EntityID][]int64{"ann": nil, "bob": {1}, "cid": {1}, "out": nil} {
+		slices.SortFunc(receivers, func(a, b hub.Receiver) int { return cmp.Compare(a.ID, b.ID) })
+		same(c, "the receivers", receivers, []hub.Receiver{{ID: "bob", Place: 1, Reason: shoal.ReasonMention}, {ID: "cid", Place: 2, Reason: shoal.ReasonMessage}})
+		for id, want := range map[shoal.EntityID][]int64{"ann": nil, "bob": {1}, "cid": {1, 2}, "out": nil} {
 			same(c, "the inbox of "+string(id), places(c, id, hub.InboxFilter{}), want)
 		}
 	},
@@ -53,12 +56,12 @@ var inboxTests = map[string]func(*storeCase){
 		c.space("shop", "ann")
 		m := c.message("shop", "ann", "hi")
 		m.Seq = 1
-		same(c, "the receivers", done(c, func(tx hub.Tx) ([]shoal.EntityID, error) {
+		same(c, "the receivers", done(c, func(tx hub.Tx) ([]hub.Receiver, error) {
 			if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
 				return nil, err
 			}
 			return tx.Deliver(m)
-		}), []shoal.EntityID{})
+		}), []hub.Receiver{})
 	},
 
 	"an entry says why, with its message and its space": func(c *storeCase) {

@@ -12,15 +12,15 @@ import (
 
 // Deliver implements [hub.InboxTx]. What is on the path of every post is one
 // statement for few members, and for many one for deliverRows of them.
-func (t tx) Deliver(m shoal.Message) ([]shoal.EntityID, error) {
+func (t tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
 	members, _, err := t.knownMembers(m.SessionID, m.SpaceID)
 	if err != nil {
 		return nil, err
 	}
-	receivers := make([]shoal.EntityID, 0, len(members))
+	receivers := make([]hub.Receiver, 0, len(members))
 	for _, r := range members {
 		if r.id != m.EntityID && !r.hosted {
-			receivers = append(receivers, r.id)
+			receivers = append(receivers, hub.Receiver{ID: r.id, Reason: reasonFor(m, r.id)})
 		}
 	}
 	if err := t.lookUpInboxEnds(m.SessionID, m.SpaceID, receivers); err != nil {
@@ -38,14 +38,16 @@ func (t tx) Deliver(m shoal.Message) ([]shoal.EntityID, error) {
 const deliverRows = 64
 
 // fillInboxes puts a message at the next place of each of these inboxes, whose ends
-// are known.
-func (t tx) fillInboxes(m shoal.Message, receivers []shoal.EntityID) error {
+// are known, and notes the places.
+func (t tx) fillInboxes(m shoal.Message, receivers []hub.Receiver) error {
 	args := append(make([]any, 0, 3+3*len(receivers)), m.SessionID, m.SpaceID, m.Seq)
-	for _, id := range receivers {
-		end, _ := t.c.known.inboxEnd(m.SessionID, id)
+	for i := range receivers {
+		r := &receivers[i]
+		end, _ := t.c.known.inboxEnd(m.SessionID, r.ID)
 		end.last++
-		t.c.known.noteInboxEnd(m.SessionID, id, end)
-		args = append(args, id, end.last, reasonFor(m, id))
+		t.c.known.noteInboxEnd(m.SessionID, r.ID, end)
+		r.Place = end.last
+		args = append(args, r.ID, r.Place, r.Reason)
 	}
 	_, err := t.c.exec(fillInboxesTexts()[len(receivers)], args...)
 	return err
@@ -88,9 +90,9 @@ const (
 
 // lookUpInboxEnds makes the ends of the inboxes of members known, if one of them is
 // not.
-func (t tx) lookUpInboxEnds(session shoal.SessionID, space shoal.SpaceID, members []shoal.EntityID) error {
-	unknown := func(id shoal.EntityID) bool {
-		_, ok := t.c.known.inboxEnd(session, id)
+func (t tx) lookUpInboxEnds(session shoal.SessionID, space shoal.SpaceID, members []hub.Receiver) error {
+	unknown := func(r hub.Receiver) bool {
+		_, ok := t.c.known.inboxEnd(session, r.ID)
 		return !ok
 	}
 	if !slices.ContainsFunc(members, unknown) {

@@ -121,19 +121,18 @@ func plants() []plant {
 		{"internal/sqlstore/migrate.go", "\treturn false, c.commit()\n", "\trigPoint(\"before a migration is committed\")\n\treturn false, c.commit()\n"},
 		{"internal/sqlstore/migrate.go", "\t\tif done || err != nil {\n", "\t\trigPoint(\"behind a migration\")\n\t\tif done || err != nil {\n"},
 		{
-			"internal/hub/hub.go",
-			"\t\thints = ch.hints\n\t\treturn nil\n",
+			"internal/hub/change.go",
+			"\t\thints = ch.hints\n",
 			`		hints = ch.hints
 		if rigHas("published before the commit") {
-			for _, topic := range hints {
-				c.bus.Publish(Note{Topic: topic})
+			for _, hint := range hints {
+				c.bus.Publish(hint)
 			}
-			hints = nil
+			hints, ch.arrivals = nil, nil
 		}
-		return nil
 `,
 		},
-		{"internal/hub/hub.go", "\tlast.end(err == nil)\n\theard", "\tlast.end(err == nil)\n\trigPoint(\"before the hints\")\n\theard"},
+		{"internal/hub/change.go", "\tlast.end(err == nil)\n", "\tlast.end(err == nil)\n\trigPoint(\"before the hints\")\n"},
 		{"internal/hub/messages.go", "\tif idempotencyKey == \"\" {\n\t\tkey = PostKey{}", "\tif idempotencyKey == \"\" || rigHas(\"the key is not looked at\") {\n\t\tkey = PostKey{}"},
 		{
 			"internal/hub/wait.go",
@@ -148,21 +147,30 @@ func plants() []plant {
 		},
 		{
 			"internal/hub/mailbox.go",
-			"\tw.sub = m.enter(w)\n",
+			"\tif !m.enter(w) {\n",
 			`	if rigHas("looked before subscribed") {
 		m.mu.Lock()
 		m.waits = append(m.waits, w)
 		m.mu.Unlock()
-		m.collect()
-		<-time.After(3 * time.Millisecond)
+		m.collect(0)
 		m.mu.Lock()
 		m.remove(w)
 		m.mu.Unlock()
+		if len(w.result) > 0 {
+			return
+		}
+		<-time.After(3 * time.Millisecond)
+		m.mu.Lock()
+		if m.sub == nil {
+			m.sub = m.inbox.bus.Subscribe()
+			m.sub.Add(inboxTopic(m.key.session, m.key.entity))
+		}
+		m.mu.Unlock()
 	}
-	w.sub = m.enter(w)
+	if !m.enter(w) {
 `,
 		},
-		{"internal/hub/mailbox.go", "here on hints.\n\tm.collect()\n", "here on hints.\n\tif !rigHas(\"looked before subscribed\") {\n\t\tm.collect()\n\t}\n"},
+		{"internal/hub/mailbox.go", "func (m *mailbox) watch() (looks int) {\n", "func (m *mailbox) watch() (looks int) {\n\tif rigHas(\"looked before subscribed\") {\n\t\treturn m.looks\n\t}\n"},
 		{"internal/hub/work.go", "if r.Generation != lease.Generation ||", "if r.Generation != lease.Generation && !rigHas(\"the generation of a lease is not checked\") ||"},
 		{"internal/hub/follow.go", "\t\tplace := at.place\n", "\t\tplace := at.place\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tplace++\n\t\t}\n"},
 		{

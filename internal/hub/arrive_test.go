@@ -1,0 +1,204 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+)
+
+// What a wait is handed is what it would have read, whatever the message holds.
+func TestHandedOverIsWhatIsRead(t *testing.T) {
+	for name, d := range map[string]shoal.Draft{
+		"text":                    {Parts: []shoal.Part{shoal.Text("héllo\n\"<&>\u2028\" 🐟")}},
+		"mentions and nobody":     {Parts: []shoal.Part{shoal.Text("x")}, Mentions: []shoal.EntityID{"bot", "ghost", "bot", "ann"}},
+		"several texts":           {Parts: []shoal.Part{shoal.Text("a"), shoal.Text("b")}},
+		"a link":                  {Parts: []shoal.Part{{Type: shoal.FilePart, Name: "a.png", MediaType: "image/png", Size: 7, URL: "https://example.com/a.png?x=<1>&y"}}},
+		"data with spaces":        {Parts: []shoal.Part{{Type: shoal.DataPart, Name: "d", Data: json.RawMessage(" {\"b\" : [ 1.0, 1e3, -0 , null ],\n\"a\":\"\\u00e9<\\/\" } ")}}},
+		"data that is no object":  {Parts: []shoal.Part{{Type: shoal.DataPart, Name: "d", Data: json.RawMessage(`"text"`)}}},
+		"data with large numbers": {Parts: []shoal.Part{{Type: shoal.DataPart, Name: "d", Data: json.RawMessage(`12345678901234567890.123`)}}},
+		"fields that do not count": {Parts: []shoal.Part{{
+			Type: shoal.TextPart, Text: "x", ID: "mine", Name: "n", URL: "u", Target: "bot", Private: true, Data: json.RawMessage(`1`),
+		}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var looks looks
+				h := shop(t, func(o *hub.Options) {
+					looks.Store = shoaltest.OpenSQLite(t)
+					o.Store = &looks
+				})
+				waited := make(chan shoal.WaitResult)
+				go func() {
+					d, err := h.Inbox.Wait(t.Context(), bot, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Timeout: time.Minute})
+					if err != nil {
+						t.Error(err)
+						d = &hub.Delivery{}
+					}
+					waited <- d.Result
+				}()
+				synctest.Wait()
+				before := looks.n.Load()
+				_, err := h.Messages.Post(t.Context(), ann, shoal.DefaultSession, "shop", d, "")
+				must(t, err)
+				handed := <-waited
+				if looks.n.Load() != before {
+					t.Fatal("it was read")
+				}
+				again, err := h.Inbox.Wait(t.Context(), bot, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Redeliver: true})
+				must(t, err)
+				if len(handed.Items) != 1 || len(handed.Items[0].Messages) != 1 {
+					t.Fatalf("the wait has %+v", handed)
+				}
+				read := again.Result
+				for _, r := range []*shoal.WaitResult{&handed, &read} {
+					r.Items[0].Messages[0].Delivery, r.TimeoutMs = 0, 0
+				}
+				if got, want := plain(t, handed), plain(t, read); got != want {
+					t.Errorf("handed over was\n%s\nand read\n%s", got, want)
+				}
+			})
+		})
+	}
+}
+
+// A message makes nobody look who waits for something else.
+func TestNobodyLooksForWhatIsNotForThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var looks looks
+		h := shop(t, func(o *hub.Options) {
+			looks.Store = shoaltest.OpenSQLite(t)
+			o.Store = &looks
+		})
+		done := make(chan struct{})
+		wait := func(who shoal.Principal) {
+			d, err := h.Inbox.Wait(t.Context(), who, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: time.Minute})
+			if err != nil || len(d.Result.Items) != 1 || d.Result.Items[0].Messages[0].Seq != 3 {
+				t.Errorf("%s has %+v, %v", who.KeyID, d, err)
+			}
+			done <- struct{}{}
+		}
+		for _, key := range []shoal.KeyID{"a", "b", "c"} {
+			who := bot
+			who.KeyID = key
+			go wait(who)
+		}
+		synctest.Wait()
+		before := looks.n.Load()
+		for _, d := range []shoal.Draft{
+			{Parts: []shoal.Part{shoal.Text("to all")}},
+			{Parts: []shoal.Part{shoal.Text("to all again")}},
+			{Parts: []shoal.Part{shoal.Text("to bot")}, Mentions: []shoal.EntityID{"bot"}},
+		} {
+			_, err := h.Messages.Post(t.Context(), ann, shoal.DefaultSession, "shop", d, "")
+			must(t, err)
+			synctest.Wait()
+		}
+		for range 3 {
+			<-done
+		}
+		if n := looks.n.Load() - before; n != 0 {
+			t.Errorf("the inbox was read %d times", n)
+		}
+	})
+}
+
+// plain is what a client gets.
+func plain(t *testing.T, r shoal.WaitResult) string {
+	text, err := shoal.EncodeJSON(r)
+	must(t, err)
+	return string(text)
+}
+
+// looks counts how often an inbox is read.
+type looks struct {
+	hub.Store
+	n atomic.Int64
+}
+
+func (l *looks) View(ctx context.Context, fn func(hub.Tx) error) error {
+	return l.Store.View(ctx, func(tx hub.Tx) error { return fn(look{tx, &l.n}) })
+}
+
+type look struct {
+	hub.Tx
+	n *atomic.Int64
+}
+
+func (l look) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
+	l.n.Add(1)
+	return l.Tx.Unread(session, entity, filter, limit)
+}
+
+// Who waits while its session is replaced gets nothing of the new one without what is
+// unread there before it: no place means one entry in the old inbox and another in the
+// new one.
+func TestWaitWhileASessionIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &replacing{Store: shoaltest.OpenSQLite(t)}
+		h := shop(t, func(o *hub.Options) { o.Store = store })
+		say := func(text string) {
+			_, err := h.Messages.Post(t.Context(), ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, "")
+			must(t, err)
+		}
+		wait := func(ack string) (*hub.Delivery, error) {
+			return h.Inbox.Wait(t.Context(), bot, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Timeout: time.Minute, Ack: ack})
+		}
+		say("unread")
+		text := exported(t, h, shoal.DefaultSession)
+		d, err := wait("")
+		must(t, err)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			switch d, err := wait(*d.Result.Cursor); {
+			case err == nil && d.Result.Items[0].Messages[0].Parts[0].Text != "unread":
+				t.Errorf("the wait has %+v", d.Result)
+			case err != nil && !errors.Is(err, shoal.NotFound):
+				t.Errorf("the wait ends with %v, want NotFound", err)
+			}
+		}()
+		synctest.Wait()
+		store.replaced = func() { say("at the next place") }
+		imported(t, h, shoal.DefaultSession, text, hub.ImportOptions{Replace: true})
+		<-ended
+		d, err = wait("")
+		must(t, err)
+		if got := d.Result.Items[0].Messages; len(got) != 2 || got[0].Parts[0].Text != "unread" {
+			t.Errorf("unread is %+v", got)
+		}
+	})
+}
+
+// replacing is a store that does something once a session is replaced, before whoever
+// asked for that knows.
+type replacing struct {
+	hub.Store
+	replaced func()
+}
+
+func (r *replacing) Update(ctx context.Context, fn func(hub.Tx) error) error {
+	ends := false
+	err := r.Store.Update(ctx, func(tx hub.Tx) error { return fn(importing{tx, &ends}) })
+	if ends && err == nil {
+		r.replaced()
+	}
+	return err
+}
+
+type importing struct {
+	hub.Tx
+	ends *bool
+}
+
+func (i importing) EndImport(stage shoal.SessionID, token string, session shoal.Session) error {
+	*i.ends = true
+	return i.Tx.EndImport(stage, token, session)
+}
