@@ -59,6 +59,14 @@ describe("markdown", () => {
   });
 });
 
+describe("a heading", () => {
+  it("is none as long as it has no words", () => {
+    for (const text of ["#", "## ", "# <b>", "# <b></b>", "before\n\n#"]) expect(html(text).querySelector("h4"), text).toBeNull();
+    expect(html("# a").querySelector("h4")?.textContent).toBe("a");
+    expect(html("# ![](/v1/sessions/default/files/fil_1)").querySelector("h4 img")).not.toBeNull();
+  });
+});
+
 describe("a text that streams", () => {
   const text = `${Array.from({ length: 40 }, (_, i) => `Paragraph ${i} with **bold** and \`code\`.`).join("\n\n")}\n\n\`\`\`js\nlet a = 1\n\nlet b = 2\n\`\`\`\n\n1. one\n\n2. two\n\nend`;
 

@@ -27,7 +27,7 @@ function one(token: MarkedToken, depth: number): ReactNode {
     case "paragraph":
       return <p>{inside()}</p>;
     case "heading":
-      return <Heading depth={token.depth}>{inside()}</Heading>;
+      return wordless(token.tokens ?? []) ? null : <Heading depth={token.depth}>{inside()}</Heading>;
     case "code":
       return <CodeBlock code={token.text} language={token.lang ?? ""} />;
     case "blockquote":
@@ -68,6 +68,9 @@ function one(token: MarkedToken, depth: number): ReactNode {
 }
 
 const sizes = ["text-xl", "text-lg", "text-base", "text-base", "text-sm", "text-sm"];
+
+// A heading whose words are still to come is none: nobody could hear what it says.
+const wordless = (tokens: readonly Token[]) => words(tokens).trim() === "" && !tokens.some((t) => t.type === "image");
 
 // Below the headings of the page, whatever the text says.
 function Heading({ depth, children }: { depth: number; children: ReactNode }) {
