@@ -80,7 +80,7 @@ func (m *mailbox) arrived(e InboxEntry) {
 	for i := len(m.waits) - 1; i >= 0; i-- { // answer takes it off the list
 		w := m.waits[i]
 		switch {
-		case !handOut(e).matches(w.filter):
+		case !deliveredOf(e).matches(w.filter):
 			w.clear = e.Place
 		case w.call.ended() == nil:
 			m.answer(w, answer{entries: entries})

@@ -25,7 +25,7 @@ type delivered struct {
 	sender shoal.EntityID
 }
 
-func handOut(e InboxEntry) delivered {
+func deliveredOf(e InboxEntry) delivered {
 	return delivered{e.Place, e.Reason, e.Space.ID, e.Message.EntityID}
 }
 
@@ -39,7 +39,7 @@ func (d delivered) matches(f InboxFilter) bool {
 // deliveredNow notes that entries are handed out; mu must be held.
 func (m *mailbox) deliveredNow(entries []InboxEntry) {
 	for _, e := range entries {
-		d := handOut(e)
+		d := deliveredOf(e)
 		if !slices.Contains(m.uncounted, d) { // several waits may wake with it
 			m.uncounted = append(m.uncounted, d)
 		}
