@@ -64,6 +64,7 @@ async function inMessages(page) {
 /** Draws everything of the timeline that is not drawn because it is far from the window. */
 async function drawAll(page, last) {
   await page.locator(`article[data-seq="${last}"]`).waitFor();
+  await page.locator("aside").getByRole("tab").first().waitFor(); // the panel comes by itself
   await page.evaluate(async () => {
     for (const e of document.querySelectorAll("article")) {
       e.scrollIntoView();
