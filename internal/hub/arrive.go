@@ -76,11 +76,11 @@ func (m *mailbox) arrived(e InboxEntry) {
 			return
 		}
 	}
-	entries, handed := []InboxEntry{e}, false
+	entries, d, handed := []InboxEntry{e}, deliveredOf(e), false
 	for i := len(m.waits) - 1; i >= 0; i-- { // answer takes it off the list
 		w := m.waits[i]
 		switch {
-		case !deliveredOf(e).matches(w.filter):
+		case !d.matches(w.filter):
 			w.clear = e.Place
 		case w.call.ended() == nil:
 			m.answer(w, answer{entries: entries})

@@ -30,11 +30,7 @@ func TestHandedOverIsWhatIsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var looks looks
-				h := shop(t, func(o *hub.Options) {
-					looks.Store = shoaltest.OpenSQLite(t)
-					o.Store = &looks
-				})
+				h, looks := countedShop(t)
 				waited := make(chan shoal.WaitResult)
 				go func() {
 					d, err := h.Inbox.Wait(t.Context(), bot, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Timeout: time.Minute})
@@ -72,11 +68,7 @@ func TestHandedOverIsWhatIsRead(t *testing.T) {
 // A message makes nobody look who waits for something else.
 func TestNobodyLooksForWhatIsNotForThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var looks looks
-		h := shop(t, func(o *hub.Options) {
-			looks.Store = shoaltest.OpenSQLite(t)
-			o.Store = &looks
-		})
+		h, looks := countedShop(t)
 		done := make(chan struct{})
 		wait := func(who shoal.Principal) {
 			d, err := h.Inbox.Wait(t.Context(), who, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: time.Minute})
@@ -121,6 +113,12 @@ func plain(t *testing.T, r shoal.WaitResult) string {
 type looks struct {
 	hub.Store
 	n atomic.Int64
+}
+
+// countedShop is a shop of whose inboxes the looks are counted.
+func countedShop(t *testing.T) (*hub.Hub, *looks) {
+	counted := &looks{Store: shoaltest.OpenSQLite(t)}
+	return shop(t, func(o *hub.Options) { o.Store = counted }), counted
 }
 
 func (l *looks) View(ctx context.Context, fn func(hub.Tx) error) error {

@@ -16,8 +16,8 @@
 //     same idempotency key.
 //   - seq of a space, places of an inbox and places of events are given inside
 //     that transaction, so they have no gaps and are visible in their order.
-//   - Hints go out after the commit and carry no content. Whoever is woken reads
-//     the store; whoever waits subscribes before it reads. A lost or doubled
+//   - Hints go out after the commit and carry no content. Whoever is woken by one
+//     reads the store; whoever waits subscribes before it reads. A lost or doubled
 //     hint changes nothing but time.
 //   - Nothing is erased by reading. An inbox entry stays until it is
 //     acknowledged, its reader leaves the space, or the reader is deleted.

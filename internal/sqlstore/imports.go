@@ -95,7 +95,8 @@ func (t tx) checkImport(session shoal.SessionID) error {
 	return nil
 }
 
-// untouched are the tables of a session that stay as they are when it is replaced.
+// untouched are the tables of a session that are not erased when it is replaced: they
+// stay as they are, or what replaces them goes by them.
 var untouched = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "entities", "inboxes"}
 
 // replace puts what is in the hidden session stage into id, in place of what is
