@@ -35,6 +35,8 @@ const (
 	// OpenWaits is how many waits one entity may have open; the next one ends
 	// the oldest as timed out.
 	OpenWaits = 4
+	// MaxAwaited is how many agents one wait for agents may name.
+	MaxAwaited = 100
 )
 
 // Retention of what is kept for a while only.

@@ -98,12 +98,12 @@ var importTable = []importRule{
 	{dir: "internal/console", inside: []string{".", "internal/auth", "internal/guard"}, never: sqlPackages},
 	{dir: "internal/tool", inside: []string{".", "agent", "internal/agentconfig"}, others: true, never: sqlPackages},
 	{dir: "internal/doctor", inside: []string{".", "client", "internal/app", "internal/connect", "internal/sqlstore"}, never: sqlPackages},
-	{dir: "internal/guard", inside: []string{".", "internal/metrics"}, others: true, never: sqlPackages},
+	{dir: "internal/guard", inside: []string{".", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{
 		dir:    "internal/httpapi",
 		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics", "internal/parking"}, others: true, never: sqlPackages,
 	},
-	{dir: "internal/hub", inside: []string{".", "internal/metrics", "internal/search"}, never: sqlAndWeb},
+	{dir: "internal/hub", inside: []string{".", "internal/limit", "internal/metrics", "internal/search"}, never: sqlAndWeb},
 	{dir: "internal/limit", inside: []string{".", "internal/metrics"}, never: sqlAndWeb},
 	{dir: "internal/load", inside: []string{".", "client"}, never: sqlPackages},
 	{dir: "internal/localbus", inside: []string{".", "internal/hub"}, others: true, never: sqlAndWeb},
@@ -140,7 +140,7 @@ var importTable = []importRule{
 	{dir: "internal/search", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/storytest", never: sqlAndWeb},
 	{dir: "internal/sqlite", others: true, never: slices.Concat(webPackages, []string{"database/sql", "github.com/jackc/pgx"})},
-	{dir: "internal/sqlstore", inside: []string{".", "internal/hub", "internal/metrics", "internal/search", "internal/sqlite"}, others: true, never: slices.Concat(webPackages, []string{"modernc.org/sqlite"})},
+	{dir: "internal/sqlstore", inside: []string{".", "internal/hub", "internal/limit", "internal/metrics", "internal/search", "internal/sqlite"}, others: true, never: slices.Concat(webPackages, []string{"modernc.org/sqlite"})},
 }
 
 const howToAddAPackage = "a new package needs a row in importTable (repo_imports_test.go) that says what it may import; " +

@@ -2,16 +2,19 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/shoal-dev/shoal"
 )
 
-// readiness tells whether the database can be used. It asks the database seldom and
+// readiness says whether the server serves: the database can be used, and callers are
+// not refused all the time because of what others hold. It asks the database seldom and
 // once at a time, since nobody needs a key to ask.
 type readiness struct {
 	reachable func(context.Context) error
+	refusing  func() time.Duration // for how long callers have been refused; nil is allowed
 
 	asking sync.Mutex // held by whoever asks the database
 	mu     sync.Mutex // guards the rest
@@ -25,11 +28,18 @@ const (
 	readyFor = 200 * time.Millisecond
 	// readySilence is how long the database may keep silent before it counts as gone.
 	readySilence = 2 * time.Second
+	// readyRefusing is for how long callers may be refused.
+	readyRefusing = 5 * time.Second
 )
 
 // check returns why the server cannot serve now, nil if it can. It waits for the
 // database only if nobody else does.
 func (r *readiness) check() error {
+	if r.refusing != nil {
+		if d := r.refusing(); d > readyRefusing {
+			return shoal.E("app.ready", shoal.Busy, fmt.Sprintf("Callers have been refused for %v because others hold what they need; shoal_limited_total counts it.", d.Round(time.Second)))
+		}
+	}
 	if r.asking.TryLock() {
 		defer r.asking.Unlock()
 		return r.ask()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,4 +71,19 @@ func TestReadinessAsksSeldomAndOnceAtATime(t *testing.T) {
 			t.Errorf("later: %v, it was asked %d times", err, asked)
 		}
 	})
+}
+
+// A server that has refused callers for more than five seconds because of what others
+// hold is not ready, and is again as soon as it refuses nobody.
+func TestNotReadyWhileCallersAreRefused(t *testing.T) {
+	refused := 6 * time.Second
+	r := &readiness{reachable: func(context.Context) error { return nil }, refusing: func() time.Duration { return refused }}
+	if err := r.check(); !errors.Is(err, shoal.Busy) || !strings.Contains(err.Error(), "6s") {
+		t.Errorf("after six seconds of refusals: %v", err)
+	}
+	for _, refused = range []time.Duration{5 * time.Second, 0} {
+		if err := r.check(); err != nil {
+			t.Errorf("after %v of refusals: %v", refused, err)
+		}
+	}
 }

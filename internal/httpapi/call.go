@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // call is one request on its way through a handler. It belongs to the goroutine
@@ -181,7 +182,8 @@ func (c *call) answerOr(err error, status int, body any) error {
 	return c.answer(status, body)
 }
 
-func (c *call) ctx() context.Context { return c.r.Context() }
+// ctx is that of the request, and says for whom things are done.
+func (c *call) ctx() context.Context { return limit.As(c.r.Context(), c.who) }
 
 func (c *call) session() shoal.SessionID { return shoal.SessionID(c.r.PathValue("session")) }
 

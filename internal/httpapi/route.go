@@ -110,7 +110,20 @@ func (c *call) serve(m methods) error {
 	if c.rt.open || c.rt.stream || c.rt.holds {
 		return do(c)
 	}
+	if c.rt.upload || c.rt.media == shoal.ExportType {
+		return c.uploading(do)
+	}
 	return c.bounded(do)
+}
+
+// uploading does what is asked as one of the uploads of the caller: it takes as long
+// as the sender takes, so it is no call under way.
+func (c *call) uploading(do func(*call) error) error {
+	if err := c.Limits.Upload(c.who); err != nil {
+		return err
+	}
+	defer c.Limits.Uploaded(c.who)
+	return do(c)
 }
 
 // bounded does what is asked as one of the calls that the caller has under way.

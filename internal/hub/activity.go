@@ -53,6 +53,5 @@ func (p *presence) appeared(s shoal.SessionID, e shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sight(s, e).told = ""
-	close(p.arrived)
-	p.arrived = make(chan struct{})
+	p.cameTo(s)
 }

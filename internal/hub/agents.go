@@ -3,77 +3,194 @@ package hub
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
+// agentWait is a wait for agents while it lasts.
+type agentWait struct {
+	inbox   *Inbox
+	who     shoal.Principal
+	session shoal.SessionID
+	ids     []shoal.EntityID
+	count   int
+
+	nth     int64          // of the waits of its mailbox
+	over    chan struct{}  // closed when a later wait ends this one
+	present []shoal.Entity // at most a page of those who are here
+	here    int
+	missing []shoal.EntityID
+}
+
 // WaitForAgents returns once all of ids, or, with none, count entities besides
-// the caller, are present: in any state but offline. On time-out it returns who
-// is missing (with a count: nobody by name) and timedOut.
+// the caller, are present: in any state but offline. An id that nobody has yet is
+// waited for like any other. On time-out it returns who is missing (with a count:
+// nobody by name) and timedOut.
+//
+// It is a wait like those for messages: it counts among the server's and among the
+// four of its caller, of which a fifth ends the oldest as timed out, and it ends with
+// the right to it, as [Inbox.Wait] does.
 func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int, timeout time.Duration) (present []shoal.Entity, missing []shoal.EntityID, timedOut bool, err error) {
 	const op = "hub.Inbox.WaitForAgents"
-	if len(ids) == 0 && count < 1 {
-		return nil, nil, false, wrap(op, shoal.Invalid("agentIds", "is missing: name agents, or give count"))
-	}
-	defer b.open.Add(-1)
-	if err := b.countWait(); err != nil {
+	if err := checkAwaited(who, session, ids, count); err != nil {
 		return nil, nil, false, wrap(op, err)
 	}
+	if err := b.countWait(who); err != nil {
+		return nil, nil, false, wrap(op, err)
+	}
+	defer b.open.Leave(limit.Of(who))
+	if !b.begin() {
+		return nil, nil, false, wrap(op, ErrStopping)
+	}
+	defer b.running.Done()
+	call := b.callers.enter(who.KeyID, session, who.EntityID)
+	defer b.callers.leave(call)
+	box := b.mailbox(waiterKey(who, session))
+	defer b.release(box)
+	b.presence.opened(session, who.EntityID)
+	defer b.presence.closed(session, who.EntityID)
+	w := &agentWait{inbox: b, who: who, session: session, ids: ids, count: count, over: make(chan struct{})}
+	box.enterOther(w)
+	defer box.leaveOther(w)
+	timedOut, err = w.block(ctx, call, timeout)
+	if err != nil {
+		return nil, nil, false, wrap(op, err)
+	}
+	return w.present, w.missing, timedOut, nil
+}
+
+// checkAwaited checks whom a caller waits for.
+func checkAwaited(who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int) error {
+	if err := enter(who, session); err != nil {
+		return err
+	}
+	if len(ids) == 0 && count < 1 {
+		return shoal.Invalid("agentIds", "is missing: name agents, or give count")
+	}
+	if len(ids) > shoal.MaxAwaited {
+		return shoal.Invalid("agentIds", fmt.Sprintf("has %d entries; at most %d are allowed", len(ids), shoal.MaxAwaited))
+	}
+	for i, id := range ids {
+		if err := shoal.CheckID("agentIds", string(id)); err != nil {
+			return err
+		}
+		if slices.Contains(ids[:i], id) {
+			return shoal.Invalid("agentIds", fmt.Sprintf("has %q twice", id))
+		}
+	}
+	return nil
+}
+
+// waiterKey names the mailbox whose waits a caller's are: of a key without an entity
+// one that no entity can have.
+func waiterKey(who shoal.Principal, session shoal.SessionID) mailboxKey {
+	if who.EntityID == "" {
+		return mailboxKey{session, shoal.EntityID("key:" + who.KeyID)}
+	}
+	return mailboxKey{session, who.EntityID}
+}
+
+// block waits until all are present, the time is up, or the right to wait has ended.
+func (w *agentWait) block(ctx context.Context, call *caller, timeout time.Duration) (timedOut bool, err error) {
+	b := w.inbox
 	timer := time.NewTimer(shoal.ClampWait(timeout))
 	defer timer.Stop()
 	for last := false; ; {
-		arrivals := b.presence.arrivals()
-		if present, missing, err = b.present(ctx, who, session, ids); err != nil {
-			return nil, nil, false, wrap(op, err)
+		arrivals := b.presence.arrivals(w.session)
+		if err := call.ended(); err != nil {
+			return false, err
 		}
-		if len(ids) > 0 && len(missing) == 0 || len(ids) == 0 && len(present) >= count {
-			return present, missing, false, nil
+		if err := w.look(ctx); err != nil {
+			return false, err
+		}
+		if len(w.ids) > 0 && len(w.missing) == 0 || len(w.ids) == 0 && w.here >= w.count {
+			return false, nil
 		}
 		if last {
-			return present, missing, true, nil
+			return true, nil
 		}
 		select {
 		case <-arrivals:
+		case <-call.gone:
 		case <-timer.C:
 			last = true // who is missing now, not when somebody came last
+		case <-w.over:
+			last = true
 		case <-b.ctx.Done():
-			return present, missing, true, nil
+			return true, nil
 		case <-ctx.Done():
-			return nil, nil, false, context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
 	}
 }
 
-// present lists who of ids, or of everybody but the caller, is not offline.
-func (b *Inbox) present(ctx context.Context, who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID) (here []shoal.Entity, missing []shoal.EntityID, err error) {
-	here, missing = []shoal.Entity{}, []shoal.EntityID{}
-	err = b.view(ctx, "hub.Inbox.present", func(tx Tx) error {
-		if err := enter(who, session); err != nil {
+// look finds out who of the awaited, or of everybody but the caller, is not offline.
+func (w *agentWait) look(ctx context.Context) error {
+	p := w.inbox.presence
+	return w.inbox.view(ctx, "hub.Inbox.look", func(tx Tx) (err error) {
+		if _, err := sessionOf(tx, w.session); err != nil {
 			return err
 		}
-		here, missing = here[:0], missing[:0]
-		wanted := ids
-		if len(ids) == 0 {
-			if wanted, err = b.presence.around(tx, session); err != nil {
+		w.present, w.missing, w.here = []shoal.Entity{}, []shoal.EntityID{}, 0
+		wanted := w.ids
+		if len(w.ids) == 0 {
+			if wanted, err = p.around(tx, w.session); err != nil {
 				return err
 			}
 		}
 		for _, id := range wanted {
-			e, err := entityOf(tx, session, id)
-			if errors.Is(err, shoal.NotFound) && len(ids) == 0 {
-				continue // deleted a moment ago
+			if len(w.ids) == 0 && id == w.who.EntityID {
+				continue
 			}
-			if err != nil {
+			e, err := entityOf(tx, w.session, id) // it may have been deleted a moment ago
+			if err != nil && !errors.Is(err, shoal.NotFound) {
 				return err
 			}
-			if e = b.presence.live(e); e.State == shoal.Offline {
-				missing = append(missing, id)
-			} else if len(ids) > 0 || id != who.EntityID {
-				here = append(here, e)
+			if e = p.live(e); err != nil || e.State == shoal.Offline {
+				w.missing = append(w.missing, id)
+				continue
 			}
+			if w.here++; len(w.present) < shoal.MaxPage {
+				w.present = append(w.present, e)
+			}
+		}
+		if len(w.ids) == 0 {
+			w.missing = w.missing[:0] // nobody was named
 		}
 		return nil
 	})
-	return here, missing, err
+}
+
+// enterOther makes a wait for agents one of the mailbox's waits.
+func (m *mailbox) enterOther(w *agentWait) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.makeRoom()
+	w.nth = m.opened
+	m.others = append(m.others, w)
+}
+
+func (m *mailbox) leaveOther(w *agentWait) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.others = slices.DeleteFunc(m.others, func(o *agentWait) bool { return o == w })
+}
+
+// makeRoom ends the oldest wait if another one would be too many, and counts that one.
+// It must be called with mu held.
+func (m *mailbox) makeRoom() {
+	m.opened++
+	if len(m.waits)+len(m.others) < shoal.OpenWaits {
+		return
+	}
+	if len(m.others) > 0 && (len(m.waits) == 0 || m.others[0].nth < m.waits[0].nth) {
+		close(m.others[0].over)
+		m.others = m.others[1:]
+		return
+	}
+	m.answer(m.waits[0], answer{})
 }

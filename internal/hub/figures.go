@@ -2,11 +2,11 @@ package hub
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
@@ -21,7 +21,7 @@ type figures struct {
 }
 
 func newFigures(m *metrics.Set, inbox *Inbox) *figures {
-	m.GaugeFunc("shoal_waits_open", "Waits that are open.", func() float64 { return float64(inbox.open.Load()) })
+	m.GaugeFunc("shoal_waits_open", "Waits that are open.", func() float64 { return float64(inbox.open.Count()) })
 	return &figures{
 		posts: m.Counter("shoal_messages_posted_total", "Messages that were posted and stored; those that runs compose apart."),
 		waits: m.Counters("shoal_waits_total", "Waits that have ended, by how: with messages, timed_out, gone (the caller went away), refused, or failed.", "outcome"),
@@ -62,12 +62,12 @@ func (f *figures) run(ch *change, what shoal.EventType) {
 	ch.then(func() { f.runs.With(strings.TrimPrefix(string(what), "run.")).Add(1) })
 }
 
-// countWait counts an open wait, whatever for, until it is taken off b.open.
-// TooManyWaiters when the server holds as many as it may; then, too, it has to be
-// taken off.
-func (b *Inbox) countWait() error {
-	if b.open.Add(1) > b.maxWaits {
-		return shoal.E("", shoal.TooManyWaiters, fmt.Sprintf("This server holds %d waits, as many as it may. Try again in a few seconds.", b.maxWaits))
+// countWait counts an open wait of a caller, whatever for, until it leaves b.open.
+// TooManyWaiters when the server holds as many as it may, or as many as it may hold of
+// callers that have their share.
+func (b *Inbox) countWait(who shoal.Principal) error {
+	if b.open.Enter(limit.Of(who)) != limit.Entered {
+		return shoal.E("", shoal.TooManyWaiters, "This server holds as many waits as it may. Try again in a few seconds.")
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func New(o Options) *Hub {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &core{
-		store: o.Store, bus: o.Bus, log: o.Log, maxWaits: int64(o.MaxWaits), keepEvents: o.KeepEvents, keepRequests: o.KeepRequests, nextTime: o.NextTime, replan: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
+		store: o.Store, bus: o.Bus, log: o.Log, keepEvents: o.KeepEvents, keepRequests: o.KeepRequests, nextTime: o.NextTime, replan: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
 		fits: o.FitsSchema, live: newLive(),
 	}
 	c.presence = newPresence(c)
@@ -86,7 +86,7 @@ func New(o Options) *Hub {
 	h.Entities = &Entities{c}
 	h.Spaces = &Spaces{c}
 	h.Messages = &Messages{c}
-	h.Inbox = newInbox(c)
+	h.Inbox = newInbox(c, o.MaxWaits)
 	c.inbox = h.Inbox
 	c.figures = newFigures(o.Metrics, h.Inbox)
 	h.Events = newEvents(c)
@@ -147,7 +147,6 @@ type core struct {
 	store        Store
 	bus          Bus
 	log          *slog.Logger
-	maxWaits     int64
 	keepEvents   int
 	keepRequests time.Duration
 	nextTime     NextTime

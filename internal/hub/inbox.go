@@ -7,20 +7,25 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // Inbox lets entities wait for what concerns them and acknowledge it.
 type Inbox struct {
 	*core
-	open      atomic.Int64
+	open      *limit.Open // waits, of all callers
 	mu        sync.Mutex
 	mailboxes map[mailboxKey]*mailbox
 }
 
-func newInbox(c *core) *Inbox { return &Inbox{core: c, mailboxes: map[mailboxKey]*mailbox{}} }
+func newInbox(c *core, mostWaits int) *Inbox {
+	return &Inbox{core: c, open: limit.NewOpen(0, mostWaits), mailboxes: map[mailboxKey]*mailbox{}}
+}
+
+// Waits is what bounds the open waits of all callers.
+func (b *Inbox) Waits() *limit.Open { return b.open }
 
 // waiter checks and completes the request and returns who waits.
 func waiter(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {

@@ -24,6 +24,8 @@ type mailbox struct {
 	mu        sync.Mutex
 	users     int // calls that hold the mailbox
 	waits     []*HeldWait
+	others    []*agentWait // open waits for agents, which count among the waits
+	opened    int64        // how many waits there have been of both kinds
 	sub       Subscription // nil while nobody is about to wait
 	looks     int          // how often somebody took the hints from it
 	readers   map[shoal.KeyID]*readerState
@@ -163,9 +165,8 @@ func (m *mailbox) enter(w *HeldWait) (knows bool) {
 	if w.looks != m.looks {
 		w.clear = unknown
 	}
-	if len(m.waits) >= shoal.OpenWaits {
-		m.answer(m.waits[0], answer{})
-	}
+	m.makeRoom()
+	w.nth = m.opened
 	m.waits = append(m.waits, w)
 	w.sub = m.sub
 	return w.clear != unknown

@@ -19,7 +19,7 @@ type presence struct {
 	mu      sync.Mutex
 	seen    map[mailboxKey]*sight
 	keys    map[shoal.KeyID]shoal.Time
-	arrived chan struct{}
+	arrived map[shoal.SessionID]chan struct{} // of the sessions that somebody watches
 }
 
 // sight is what is known of one entity.
@@ -43,7 +43,7 @@ const (
 )
 
 func newPresence(c *core) *presence {
-	return &presence{core: c, seen: map[mailboxKey]*sight{}, keys: map[shoal.KeyID]shoal.Time{}, arrived: make(chan struct{})}
+	return &presence{core: c, seen: map[mailboxKey]*sight{}, keys: map[shoal.KeyID]shoal.Time{}, arrived: map[shoal.SessionID]chan struct{}{}}
 }
 
 // Called notes that the principal's entity made a call now.
@@ -106,8 +106,7 @@ func (p *presence) note(s shoal.SessionID, e shoal.EntityID, change func(*sight)
 	x.last = now
 	change(x)
 	if away {
-		close(p.arrived)
-		p.arrived = make(chan struct{})
+		p.cameTo(s)
 	}
 }
 
@@ -132,11 +131,24 @@ func (x *sight) state(now time.Time) shoal.State {
 	return shoal.Offline
 }
 
-// arrivals returns a channel that is closed when somebody stops being offline.
-func (p *presence) arrivals() <-chan struct{} {
+// arrivals returns a channel that is closed when somebody of a session stops being
+// offline.
+func (p *presence) arrivals(session shoal.SessionID) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.arrived
+	if p.arrived[session] == nil {
+		p.arrived[session] = make(chan struct{})
+	}
+	return p.arrived[session]
+}
+
+// cameTo wakes whoever watches the arrivals of a session. It must be called with mu
+// held.
+func (p *presence) cameTo(session shoal.SessionID) {
+	if arrived := p.arrived[session]; arrived != nil {
+		close(arrived)
+		delete(p.arrived, session)
+	}
 }
 
 // here lists who of a session is not offline, in the order of ids.

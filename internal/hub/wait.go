@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // WaitRequest says who waits for what.
@@ -108,6 +109,7 @@ type HeldWait struct {
 	entity  shoal.EntityID
 	filter  InboxFilter
 	counted bool      // it is one of the open waits
+	nth     int64     // of the waits of box, in the order in which they began
 	running bool      // Stop waits for it
 	ends    time.Time // zero until others see it waiting
 	call    *caller
@@ -131,10 +133,10 @@ func (w *HeldWait) hold(ctx context.Context) (err error) {
 		return err
 	}
 	w.filter = InboxFilter{Kind: w.req.Kind, Space: w.req.Space, From: w.req.From}
-	w.counted = true
-	if err := b.countWait(); err != nil {
+	if err := b.countWait(w.who); err != nil {
 		return err
 	}
+	w.counted = true
 	if w.running = b.begin(); !w.running {
 		return ErrStopping // not a time-out: nothing is acknowledged, and nobody has looked
 	}
@@ -172,7 +174,7 @@ func (w *HeldWait) letGo() {
 		b.running.Done()
 	}
 	if w.counted {
-		b.open.Add(-1)
+		b.open.Leave(limit.Of(w.who))
 	}
 }
 

@@ -4,4 +4,4 @@ package limit
 func Remembered[K comparable](r *Rates[K]) int { return len(r.young) + len(r.old) }
 
 // KeysOpen returns how many keys o holds.
-func KeysOpen[K comparable](o *Open[K]) int { return len(o.open) }
+func KeysOpen(o *Open) int { return len(o.open) }

@@ -5,13 +5,16 @@
 //		return shoal.RateLimited // again after wait
 //	}
 //
-//	streams := limit.NewOpen[shoal.KeyID](20, 10_000)
+//	streams := limit.NewOpen(20, 10_000)
 //	switch streams.Enter(caller) { … }
 //	defer streams.Leave(caller)
 //
 // Guarantees:
-//   - What is over a limit is told at once: nothing here waits.
+//   - What is over a limit is refused at once: nothing here waits.
 //   - One key that is over its limit takes nothing from another.
+//   - Of every bound over all callers the last quarter is only for callers that
+//     hold less than an eighth of it, and the last 2 % only for admins ([Fits]).
+//     Every bound of the server over all callers is decided here.
 //   - The memory of both is bounded, whatever callers do. Who is forgotten for it
 //     starts anew, which only ever lets more through.
 package limit
@@ -87,63 +90,4 @@ func (r *Rates[K]) full(key K) time.Duration {
 		return at
 	}
 	return r.old[key]
-}
-
-// Verdict is what Enter says.
-type Verdict int
-
-// The verdicts: it is open, the key has as many open as it may, or all together
-// have.
-const (
-	Entered Verdict = iota
-	KeyFull
-	AllFull
-)
-
-// Open bounds how many of something are open at once, for each key and for all
-// together. It is safe for concurrent use.
-type Open[K comparable] struct {
-	each, all int
-
-	mu    sync.Mutex
-	open  map[K]int
-	total int
-}
-
-// NewOpen allows each key so many, and all keys together so many; 0 means no
-// limit.
-func NewOpen[K comparable](each, all int) *Open[K] {
-	return &Open[K]{each: each, all: all, open: map[K]int{}}
-}
-
-// Enter counts one more, if it may be. Who has Entered must Leave.
-func (o *Open[K]) Enter(key K) Verdict {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	switch {
-	case o.each > 0 && o.open[key] >= o.each:
-		return KeyFull
-	case o.all > 0 && o.total >= o.all:
-		return AllFull
-	}
-	o.open[key]++
-	o.total++
-	return Entered
-}
-
-// Leave counts one less.
-func (o *Open[K]) Leave(key K) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.total--
-	if o.open[key]--; o.open[key] == 0 {
-		delete(o.open, key)
-	}
-}
-
-// Count returns how many are open.
-func (o *Open[K]) Count() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.total
 }

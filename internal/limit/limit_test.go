@@ -99,7 +99,7 @@ func TestNoRate(t *testing.T) {
 // Each key has its number and all together have theirs; a place that is left is
 // free again.
 func TestOpen(t *testing.T) {
-	o := limit.NewOpen[string](2, 3)
+	o := limit.NewOpen(2, 3)
 	for i, step := range []struct {
 		key   string
 		leave bool
@@ -119,8 +119,8 @@ func TestOpen(t *testing.T) {
 		{key: "ann", leave: true},
 	} {
 		if step.leave {
-			o.Leave(step.key)
-		} else if got := o.Enter(step.key); got != step.want {
+			o.Leave(limit.From(step.key))
+		} else if got := o.Enter(limit.From(step.key)); got != step.want {
 			t.Errorf("step %d: %v, want %v", i, got, step.want)
 		}
 	}
@@ -131,18 +131,18 @@ func TestOpen(t *testing.T) {
 
 // Many at once never open more than there may be.
 func TestOpenTogether(t *testing.T) {
-	o := limit.NewOpen[int](3, 10)
+	o := limit.NewOpen(3, 10)
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
 			for range 1000 {
-				if o.Enter(i%4) != limit.Entered {
+				if o.Enter(limit.From(fmt.Sprint(i%4))) != limit.Entered {
 					continue
 				}
 				if n := o.Count(); n > 10 {
 					t.Errorf("%d are open", n)
 				}
-				o.Leave(i % 4)
+				o.Leave(limit.From(fmt.Sprint(i % 4)))
 			}
 		})
 	}

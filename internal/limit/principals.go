@@ -2,6 +2,7 @@ package limit
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -11,10 +12,14 @@ import (
 // Principals bounds what principals do, and says so in errors. It is safe for
 // concurrent use.
 type Principals struct {
-	rates   *Rates[principal]
-	calls   *Open[principal]
-	streams *Open[principal]
+	rates   *Rates[Caller]
+	calls   *Open
+	streams *Open
+	uploads *Open
 	refused metrics.Counters
+
+	mu      sync.Mutex
+	watched []*Open // all bounds over all callers
 }
 
 // Bounds are the limits of [Principals].
@@ -28,10 +33,13 @@ type Bounds struct {
 	// StreamsEach and Streams are how many streams one principal and all together
 	// may have open; 0 means no limit.
 	StreamsEach, Streams int
+	// UploadsEach and Uploads are how many files and exports one caller and all
+	// together may be sending; 0 means no limit.
+	UploadsEach, Uploads int
 }
 
 // DefaultBounds are limits that no honest caller meets.
-var DefaultBounds = Bounds{CallsPerSecond: 1000, CallsEach: 256, Calls: 512, StreamsEach: 20, Streams: 10_000}
+var DefaultBounds = Bounds{CallsPerSecond: 1000, CallsEach: 256, Calls: 512, StreamsEach: 20, Streams: 10_000, UploadsEach: 8, Uploads: 64}
 
 const (
 	// remembered is how many callers the rates remember.
@@ -44,29 +52,35 @@ const (
 // and what it has refused to m; nil is allowed.
 func NewPrincipals(b Bounds, m *metrics.Set) *Principals {
 	p := &Principals{
-		rates:   NewRates[principal](b.CallsPerSecond, int(b.CallsPerSecond*burst), remembered),
-		calls:   NewOpen[principal](b.CallsEach, b.Calls),
-		streams: NewOpen[principal](b.StreamsEach, b.Streams),
+		rates:   NewRates[Caller](b.CallsPerSecond, int(b.CallsPerSecond*burst), remembered),
+		calls:   NewOpen(b.CallsEach, b.Calls),
+		streams: NewOpen(b.StreamsEach, b.Streams),
+		uploads: NewOpen(b.UploadsEach, b.Uploads),
 		refused: m.Counters("shoal_limited_total", "Calls and streams that were refused because of a limit, by which.", "limit"),
 	}
+	p.Watch(p.calls, p.streams, p.uploads)
+	m.GaugeFunc("shoal_uploads_open", "Files and exports that clients are sending.", func() float64 { return float64(p.uploads.Count()) })
 	m.GaugeFunc("shoal_streams_open", "Streams of server-sent events that are open, of all faces.", func() float64 { return float64(p.streams.Count()) })
 	m.GaugeFunc("shoal_calls_under_way", "Calls that are being answered, waits and streams apart.", func() float64 { return float64(p.calls.Count()) })
 	return p
 }
 
-// principal is a principal as far as it is counted: an entity with all its keys,
-// else a key.
-type principal struct {
-	session shoal.SessionID
-	entity  shoal.EntityID
-	key     shoal.KeyID
+// Watch makes [Principals.Refusing] look at bounds that others keep.
+func (p *Principals) Watch(bounds ...*Open) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watched = append(p.watched, bounds...)
 }
 
-func of(who shoal.Principal) principal {
-	if who.EntityID != "" {
-		return principal{session: who.SessionID, entity: who.EntityID}
+// Refusing returns for how long callers that hold little of some bound over all
+// callers have been refused because of it, 0 if none was lately.
+func (p *Principals) Refusing() (longest time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, o := range p.watched {
+		longest = max(longest, o.Refusing())
 	}
-	return principal{session: who.SessionID, key: who.KeyID}
+	return longest
 }
 
 // Call counts a call at the moment it comes. RateLimited, with the time after
@@ -75,7 +89,7 @@ func (p *Principals) Call(who shoal.Principal) error {
 	if who.Admin() {
 		return nil
 	}
-	if wait := p.rates.Take(of(who)); wait > 0 {
+	if wait := p.rates.Take(Of(who)); wait > 0 {
 		p.refused.With("calls_per_second").Add(1)
 		return &shoal.Error{
 			Op: "limit.Call", Kind: shoal.RateLimited, RetryAfter: wait,
@@ -92,7 +106,7 @@ func (p *Principals) Call(who shoal.Principal) error {
 // End.
 func (p *Principals) Begin(who shoal.Principal) error {
 	const op = "limit.Begin"
-	switch p.calls.Enter(of(who)) {
+	switch p.calls.Enter(Of(who)) {
 	case KeyFull:
 		p.refused.With("calls_each").Add(1)
 		return shoal.E(op, shoal.RateLimited, fmt.Sprintf("You have %d calls under way, as many as one caller may. Wait for their answers.", p.calls.each))
@@ -108,14 +122,14 @@ func (p *Principals) Begin(who shoal.Principal) error {
 
 // End ends what Begin has begun.
 func (p *Principals) End(who shoal.Principal) {
-	p.calls.Leave(of(who))
+	p.calls.Leave(Of(who))
 }
 
 // Open counts a stream until Close. RateLimited for a principal that has too many,
 // Busy when all together have; then there is nothing to Close.
 func (p *Principals) Open(who shoal.Principal) error {
 	const op = "limit.Open"
-	switch p.streams.Enter(of(who)) {
+	switch p.streams.Enter(Of(who)) {
 	case KeyFull:
 		p.refused.With("streams_each").Add(1)
 		return shoal.E(op, shoal.RateLimited, fmt.Sprintf("You have %d streams open, as many as one principal may. Close one first.", p.streams.each))
@@ -128,8 +142,32 @@ func (p *Principals) Open(who shoal.Principal) error {
 
 // Close closes what Open has opened.
 func (p *Principals) Close(who shoal.Principal) {
-	p.streams.Leave(of(who))
+	p.streams.Leave(Of(who))
+}
+
+// Upload counts a file or an export that a caller sends, until Uploaded. RateLimited
+// for a principal that sends too many at once, Busy when all together do; then there
+// is nothing to end.
+func (p *Principals) Upload(who shoal.Principal) error {
+	const op = "limit.Upload"
+	switch p.uploads.Enter(Of(who)) {
+	case KeyFull:
+		p.refused.With("uploads_each").Add(1)
+		return shoal.E(op, shoal.RateLimited, fmt.Sprintf("You are sending %d files at once, as many as one caller may. Wait until one has arrived.", p.uploads.each))
+	case AllFull:
+		p.refused.With("uploads").Add(1)
+		return &shoal.Error{
+			Op: op, Kind: shoal.Busy, RetryAfter: time.Second,
+			Msg: "The server is receiving as many files as it can at once; nothing was done. Try again in a moment.",
+		}
+	}
+	return nil
+}
+
+// Uploaded ends what Upload has begun.
+func (p *Principals) Uploaded(who shoal.Principal) {
+	p.uploads.Leave(Of(who))
 }
 
 // Streams returns how many streams are open.
-func (p *Principals) Streams() int { return p.streams.Count() }
+func (p *Principals) Streams() int { return int(p.streams.Count()) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // outcome is the result of a call as the protocol tells it: of a failure only
@@ -33,7 +34,7 @@ func (a *API) do(ctx context.Context, id string, c caller, t *tool, raw []byte) 
 		}
 		a.count(c, t, id, out, err, began)
 	}()
-	res, err := a.bounded(ctx, c, t, raw)
+	res, err := a.bounded(limit.As(ctx, c.who), c, t, raw)
 	switch {
 	case err == nil:
 		return outcome{texts: append([]string{res.text}, res.more...), structured: res.structured, delivery: res.delivery}, nil

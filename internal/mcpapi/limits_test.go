@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/shoal-dev/shoal/internal/limit"
@@ -64,45 +65,49 @@ func TestCallsAreLimited(t *testing.T) {
 	}
 }
 
-// A wait for agents is one of the calls that are under way: nothing else bounds
-// how many of them one caller has. Waits of the inbox have a bound of their own.
-func TestWaitsForAgentsAreLimited(t *testing.T) {
-	set := metrics.New()
-	w := newWorld(t, func(w *world) { w.opts.Limits = limit.NewPrincipals(limit.Bounds{CallsEach: 1}, set) })
+// A wait for agents is no call under way, but one of the four waits of its caller: a
+// fifth wait, of whatever kind, ends the oldest as timed out.
+func TestWaitsForAgentsAreWaits(t *testing.T) {
+	w := newWorld(t, func(w *world) {
+		w.opts.Limits = limit.NewPrincipals(limit.Bounds{CallsEach: 1, Calls: 1}, metrics.New())
+	})
 	ann := w.key("ann")
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	left := make(chan struct{})
-	go func() {
-		defer close(left)
-		_, _, text, err := w.post(ctx, ann, rpc(1, "wait_for_agents", inputs{"count": 9, "timeoutMs": 60_000}))
-		if err == nil {
-			t.Errorf("the first wait ends with %s", text)
+	ended := make(chan string, 8)
+	var all sync.WaitGroup
+	for i := range 4 {
+		tool, in := "wait_for_agents", inputs{"count": 9, "timeoutMs": 60_000}
+		if i == 2 {
+			tool, in = "wait_for_mentions", inputs{"timeoutMs": 60_000}
 		}
-	}()
-	figures := func() string {
-		var text strings.Builder
-		if err := set.Write(&text); err != nil {
-			t.Error(err)
+		all.Go(func() {
+			if _, _, text, err := w.post(ctx, ann, rpc(10+i, tool, in)); err == nil {
+				ended <- text
+			}
+		})
+		for w.hub.Inbox.Waits().Count() <= int64(i) && t.Context().Err() == nil {
+			runtime.Gosched()
 		}
-		return text.String()
 	}
-	for !strings.Contains(figures(), "shoal_calls_under_way 1\n") && t.Context().Err() == nil {
-		runtime.Gosched()
+	if _, _, text, err := w.post(t.Context(), ann, rpc(2, "list_agents", inputs{})); err != nil || !strings.Contains(text, "ID: ann") {
+		t.Errorf("beside four waits: %v %s", err, text)
 	}
-	for tool, refused := range map[string]bool{"wait_for_agents": true, "list_agents": true, "wait_for_mentions": false} {
-		in := inputs{"timeoutMs": 0, "count": 9}
-		if tool != "wait_for_agents" {
-			delete(in, "count")
+	all.Go(func() {
+		if _, _, text, err := w.post(ctx, ann, rpc(14, "wait_for_agents", inputs{"agentIds": []string{"late"}, "timeoutMs": 60_000})); err == nil {
+			ended <- text
 		}
-		if tool == "list_agents" {
-			in = inputs{}
-		}
-		_, _, text, err := w.post(t.Context(), ann, rpc(2, tool, in))
-		if err != nil || strings.Contains(text, `"rate_limited: You have 1 calls under way`) != refused {
-			t.Errorf("%s: %v %s, want it refused: %v", tool, err, text, refused)
-		}
+	})
+	if text := <-ended; !strings.Contains(text, `"id":10`) || !strings.Contains(text, `"timedOut":true`) {
+		t.Errorf("the fifth wait ends %s, want the first as timed out", text)
+	}
+	w.key("late") // an id that nobody had when the wait began
+	if _, _, text, err := w.post(t.Context(), w.key("late"), rpc(3, "register_agent", inputs{})); err != nil || strings.Contains(text, `"isError":true`) {
+		t.Errorf("late registers: %v %s", err, text)
+	}
+	if text := <-ended; !strings.Contains(text, `"id":14`) || !strings.Contains(text, `"timedOut":false`) {
+		t.Errorf("when late has come, %s ends", text)
 	}
 	leave()
-	<-left
+	all.Wait()
 }

@@ -133,10 +133,6 @@ func waitForAgents() *tool {
 			if c.given("agentIds") && c.given("count") {
 				return result{}, shoal.Invalid("agentIds", "and count exclude each other: give one of them")
 			}
-			if err := c.Limits.Begin(c.who); err != nil { // which waits of the inbox do not need
-				return result{}, err
-			}
-			defer c.Limits.End(c.who)
 			timeout := c.whole("timeoutMs")
 			here, missing, timedOut, err := c.Hub.Inbox.WaitForAgents(ctx, c.who, c.session, c.ids("agentIds"), int(c.whole("count")),
 				time.Duration(timeout)*time.Millisecond)

@@ -205,7 +205,7 @@ func toolCases() []toolCase {
 		{tool: "wait_for_agents", in: inputs{"timeoutMs": 0}, kind: shoal.InvalidArgument, says: []string{"agentIds"}},
 		{tool: "wait_for_agents", in: inputs{"count": 0}, kind: shoal.InvalidArgument, says: []string{"count must be at least 1"}},
 		{tool: "wait_for_agents", in: inputs{"count": 1, "agentIds": []string{"bob"}}, kind: shoal.InvalidArgument, says: []string{"agentIds and count exclude each other"}},
-		{tool: "wait_for_agents", in: inputs{"agentIds": []string{"nobody"}, "timeoutMs": 0}, kind: shoal.NotFound, says: []string{`"nobody"`}},
+		{tool: "wait_for_agents", in: inputs{"agentIds": []string{"nobody"}, "timeoutMs": 0}, says: []string{"Missing: nobody"}, has: []string{`"timedOut":true`, `"missing":["nobody"]`}},
 
 		{tool: "create_thread", in: inputs{"threadName": "Plans", "participantIds": []string{"bob"}, "creatorId": "ann", "adminAgentId": "bob"}, says: []string{"Thread created successfully:", "Name: Plans", "Participants: ann, bob"}, has: []string{`"adminAgentId":"bob"`, `"unreadCount":0`}},
 		{tool: "create_thread", in: inputs{"threadName": "Alone"}, says: []string{"Participants: ann"}},

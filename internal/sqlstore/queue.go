@@ -7,6 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 const (
@@ -42,9 +43,11 @@ func (s *Store) Update(ctx context.Context, fn func(hub.Tx) error) error {
 		return err
 	}
 	u := &update{fn: fn, done: make(chan struct{})}
-	if err := s.enqueue(u); err != nil {
+	who := limit.For(ctx)
+	if err := s.enqueue(u, who); err != nil {
 		return err
 	}
+	defer s.queued.Leave(who)
 	if s.writing.TryLock() {
 		s.writeHere()
 	}
@@ -59,18 +62,20 @@ func (s *Store) Update(ctx context.Context, fn func(hub.Tx) error) error {
 	return u.err
 }
 
-// enqueue hands u to whoever writes next, who answers it in any case.
-func (s *Store) enqueue(u *update) error {
+// enqueue hands u to whoever writes next, who answers it in any case. It counts among
+// what is queued for who until that is taken off.
+func (s *Store) enqueue(u *update, who limit.Caller) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
 		return errClosed
 	}
-	if s.delay() <= s.maxDelay {
+	if s.soon(who) && s.queued.Enter(who) == limit.Entered {
 		select {
 		case s.queue <- u:
 			return nil
-		default:
+		default: // of those that were withdrawn
+			s.queued.Leave(who)
 		}
 	}
 	s.figures.rejected.Add(1)
@@ -78,6 +83,18 @@ func (s *Store) enqueue(u *update) error {
 		Op: "sqlstore.Update", Kind: shoal.Busy, RetryAfter: max(time.Second, time.Duration(s.pace.Load())),
 		Msg: "The server has more to store than it can keep up with; nothing was done. Try again in a moment.",
 	}
+}
+
+// soon reports whether an Update that comes now would be written soon enough. The time
+// that all may wait is divided like any other bound: a caller takes as much of it as it
+// has of the queue.
+func (s *Store) soon(who limit.Caller) bool {
+	delay := s.delay()
+	if delay == 0 {
+		return true
+	}
+	mine := float64(delay) * float64(s.queued.Held(who)) / float64(max(1, s.queued.Count()))
+	return limit.Fits(int64(s.maxDelay), int64(delay), int64(mine), 0, who.Admin())
 }
 
 // fewQueued is how many may always wait, however slow the disk is.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
@@ -49,6 +50,7 @@ type Store struct {
 	batch   []*update // under way
 	readers *readers
 	queue   chan *update
+	queued  *limit.Open   // what waits or is being written, of all callers
 	more    chan struct{} // holds a value when the writer's goroutine is to look around
 	posted  chan struct{} // holds a value when there is something to index
 	failed  atomic.Bool   // the disk failed
@@ -66,6 +68,9 @@ type Store struct {
 
 var _ hub.Store = (*Store)(nil)
 
+// Queued is what bounds the Updates of all callers that wait or are being written.
+func (s *Store) Queued() *limit.Open { return s.queued }
+
 // Open opens the database, makes or migrates its tables where needed, and starts
 // the store. ctx bounds the opening only. The error says in Msg what an operator
 // can do about it.
@@ -77,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{
 		dialect: d, log: o.Log, fatal: o.Fatal,
 		writer: &conn{dialect: d, known: newKnown()}, readers: newReaders(d.readers, func() *conn { return &conn{dialect: d, reads: true} }),
-		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), maxDelay: cmp.Or(o.MaxDelay, queueDelay), more: make(chan struct{}, 1), posted: make(chan struct{}, 1), closing: make(chan struct{}),
+		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), queued: limit.NewOpen(0, cmp.Or(o.MaxQueued, queueLength)+maxBatch), maxDelay: cmp.Or(o.MaxDelay, queueDelay), more: make(chan struct{}, 1), posted: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	s.figures = newFigures(o.Metrics, s)
 	if s.log == nil {

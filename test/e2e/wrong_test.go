@@ -178,7 +178,7 @@ var wrongTools = []wrongRow{
 	{"acknowledging anything", tool("wait_for_mentions", args{"timeoutMs": 0, "ack": "all"}), refusal{0, "invalid_argument", "ack must be the cursor"}},
 	{"waiting in a thread one is not in", tool("wait_for_mentions", args{"timeoutMs": 0, "threadId": "hidden"}), refusal{0, "not_found", `no space "hidden"`}},
 	{"waiting for nobody", tool("wait_for_agents", args{"timeoutMs": 0}), refusal{0, "invalid_argument", "agentIds"}},
-	{"waiting for who is not", tool("wait_for_agents", args{"agentIds": []string{"nobody"}, "timeoutMs": 0}), refusal{0, "not_found", `"nobody"`}},
+	{"waiting for one twice", tool("wait_for_agents", args{"agentIds": []string{"nobody", "nobody"}, "timeoutMs": 0}), refusal{0, "invalid_argument", "twice"}},
 	{"reading what one is not in", tool("read_thread", args{"threadId": "hidden"}), refusal{0, "not_found", `no space "hidden"`}},
 	{"reading both ways", tool("read_thread", args{"threadId": "open", "beforeSeq": 2, "afterSeq": 1}), refusal{0, "invalid_argument", "beforeSeq"}},
 	{"searching for nothing", tool("search_messages", args{}), refusal{0, "invalid_argument", "query is missing"}},

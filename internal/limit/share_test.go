@@ -1,0 +1,82 @@
+package limit_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/limit"
+)
+
+// Two callers that take all they can get of a bound leave a third one what it needs
+// and the admin what only admins get, whatever the size of the bound.
+func TestSharesOfABound(t *testing.T) {
+	for _, tt := range []struct{ all, two, third, admin int }{
+		{all: 512, two: 384, third: 64, admin: 10},
+		{all: 10_000, two: 7500, third: 1250, admin: 200},
+		{all: 100, two: 75, third: 12, admin: 2},
+		{all: 8, two: 6, third: 1, admin: 0}, // too few for 2 % of them
+	} {
+		o := limit.NewOpen(0, tt.all)
+		fill := func(callers ...limit.Caller) (n int) {
+			for refused := 0; refused < len(callers); {
+				refused = 0
+				for _, c := range callers {
+					if o.Enter(c) == limit.Entered {
+						n++
+					} else {
+						refused++
+					}
+				}
+			}
+			return n
+		}
+		ann := limit.Of(shoal.Principal{Role: shoal.RoleEntity, SessionID: "s", EntityID: "ann"})
+		bob := limit.Of(shoal.Principal{Role: shoal.RoleService, SessionID: "s", KeyID: "key_bob"})
+		if n := fill(ann, bob); n != tt.two {
+			t.Errorf("of %d two callers get %d, want %d", tt.all, n, tt.two)
+		}
+		if n := fill(limit.From("192.0.2.1")); n != tt.third {
+			t.Errorf("of %d a third caller gets %d, want %d", tt.all, n, tt.third)
+		}
+		for i := range 100 { // everybody else
+			fill(limit.From(string(rune('a' + i))))
+		}
+		if n := fill(limit.Of(shoal.Principal{Role: shoal.RoleAdmin, KeyID: "key_admin"})); n != tt.admin {
+			t.Errorf("of %d the admin gets %d when nobody else gets any, want %d", tt.all, n, tt.admin)
+		}
+	}
+}
+
+// It is said how long callers have been refused without a lull, but not that one was
+// which has its share.
+func TestRefusing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := limit.NewPrincipals(limit.Bounds{}, nil)
+		o := limit.NewOpen(0, 16)
+		p.Watch(o)
+		greedy := limit.From("greedy")
+		for o.Enter(greedy) == limit.Entered {
+		}
+		pass(time.Second)
+		o.Enter(greedy)
+		if d := p.Refusing(); d != 0 {
+			t.Errorf("who has its share was refused, and that counts as %v", d)
+		}
+		for i := range 8 {
+			o.Enter(limit.From(string(rune('a' + i))))
+		}
+		for range 7 {
+			o.Enter(limit.From("late"))
+			pass(time.Second)
+		}
+		if d := p.Refusing(); d != 6*time.Second {
+			t.Errorf("callers have been refused for %v, want 6s", d)
+		}
+		pass(2 * time.Second)
+		if d := p.Refusing(); d != 0 {
+			t.Errorf("after a lull callers have been refused for %v, want 0", d)
+		}
+	})
+}
