@@ -161,6 +161,7 @@ func (s *Server) open(ctx context.Context) (err error) {
 		Store:        s.store, Bus: localbus.New(), Log: s.config.Log, MaxWaits: s.config.MaxWaits, Metrics: s.metrics,
 		NextTime: calendar.NextTime, FitsSchema: tool.Fits,
 	})
+	s.limits.Watch(s.Hub.Inbox.Waits(), s.store.Queued())
 	if err := s.Hub.Start(ctx); err != nil {
 		return err
 	}
@@ -177,9 +178,14 @@ func (s *Server) protect() (err error) {
 	s.guard, err = guard.New(guard.Options{
 		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
 		Accept: httpapi.BodyTypes, Upload: httpapi.UploadLimit, Metrics: s.metrics,
+		Admit: func(r *http.Request) (limit.Caller, error) { return s.auth.Admit(r) },
 	})
-	s.auth = auth.New(s.Hub, auth.Options{Off: c.open(), Guard: s.guard, Failures: failuresPerSecond, Metrics: s.metrics})
-	return err
+	if err != nil {
+		return err
+	}
+	s.limits.Watch(s.guard.Bodies())
+	s.auth = auth.New(s.Hub, auth.Options{Off: c.open(), Guard: s.guard, Failures: failuresPerSecond, Proxies: c.proxies, Metrics: s.metrics})
+	return nil
 }
 
 // listen takes the address and builds what is to answer there.
@@ -215,7 +221,7 @@ func (s *Server) faces() (_ http.Handler, err error) {
 	c := s.config
 	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Metrics: s.metrics})
 	rest := httpapi.New(httpapi.Options{
-		Ready: (&readiness{reachable: s.store.Reachable}).check,
+		Ready: (&readiness{reachable: s.store.Reachable, refusing: s.limits.Refusing}).check,
 		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview,
 		Lot: s.lot,
 	})

@@ -50,6 +50,9 @@ type Config struct {
 	// AllowOrigins and AllowHosts widen what the guard lets through.
 	AllowOrigins []string `name:"allow-origin" help:"Let web pages of these origins in; may be repeated." placeholder:"ORIGIN"`
 	AllowHosts   []string `name:"allow-host" help:"Answer to these names only (default: loopback names on a loopback address, else any); may be repeated." placeholder:"HOST"`
+	// TrustProxies are the networks of proxies whose X-Forwarded-For says where a
+	// request comes from; none by default.
+	TrustProxies []string `name:"trust-proxy" help:"Believe the header X-Forwarded-For of proxies in these networks, such as 10.0.0.0/8; may be repeated." placeholder:"CIDR"`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
 	// request tools and MCP servers of agents may call; none by default.
 	AllowPrivate []string `help:"Let request tools and MCP servers of agents reach these loopback and private networks, such as 10.1.0.0/16; may be repeated." placeholder:"CIDR"`
@@ -88,6 +91,7 @@ type Config struct {
 	Command string    `kong:"-"`
 
 	private []netip.Prefix // AllowPrivate
+	proxies []netip.Prefix // TrustProxies
 }
 
 // Check returns what is wrong with a configuration, as Start would, and touches
@@ -209,13 +213,12 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // allowed reads what agents are allowed.
 func (c *Config) allowed() error {
 	const op = "app.Config"
-	c.private = nil
-	for _, text := range c.AllowPrivate {
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			return shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--allow-private %s is no network: write it as 10.0.0.0/8, or 127.0.0.1/32 for one address.", text))
-		}
-		c.private = append(c.private, network.Masked())
+	var err error
+	if c.private, err = networks("--allow-private", c.AllowPrivate); err != nil {
+		return err
+	}
+	if c.proxies, err = networks("--trust-proxy", c.TrustProxies); err != nil {
+		return err
 	}
 	for _, name := range c.AllowEnv {
 		switch {
@@ -226,6 +229,18 @@ func (c *Config) allowed() error {
 		}
 	}
 	return nil
+}
+
+// networks reads the networks that a setting names.
+func networks(setting string, texts []string) (out []netip.Prefix, _ error) {
+	for _, text := range texts {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("%s %s is no network: write it as 10.0.0.0/8, or 127.0.0.1/32 for one address.", setting, text))
+		}
+		out = append(out, network.Masked())
+	}
+	return out, nil
 }
 
 // Loopback reports whether host, without a port, can only be this machine.

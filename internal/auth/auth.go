@@ -24,6 +24,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -53,8 +54,11 @@ type Options struct {
 	Guard *guard.Guard
 	// Failures is how many keys that do not work may come from one address a
 	// second, for ever, and ten times as many at once; 0 means no limit. Above it,
-	// keys from there that have not worked before are refused unseen.
+	// they are refused with RateLimited. Keys that work are not counted.
 	Failures float64
+	// Proxies are the networks of proxies whose header X-Forwarded-For says where a
+	// request comes from.
+	Proxies []netip.Prefix
 	// Metrics counts who was not let in; nil is allowed.
 	Metrics *metrics.Set
 }
@@ -65,6 +69,7 @@ type Authenticator struct {
 	off   bool
 	guard *guard.Guard
 
+	proxies  []netip.Prefix
 	failures *limit.Rates[string] // of addresses
 	refused  metrics.Counters
 
@@ -97,7 +102,7 @@ const (
 // New returns an Authenticator over the keys of h.
 func New(h *hub.Hub, o Options) *Authenticator {
 	return &Authenticator{
-		hub: h, off: o.Off, guard: o.Guard, known: map[string]knownKey{}, made: map[madeEntity]int64{},
+		hub: h, off: o.Off, guard: o.Guard, proxies: o.Proxies, known: map[string]knownKey{}, made: map[madeEntity]int64{},
 		failures: limit.NewRates[string](o.Failures, int(o.Failures*10), addresses),
 		refused:  o.Metrics.Counters("shoal_callers_refused_total", "Calls that were refused because of who made them or how often, by why.", "code"),
 	}
@@ -134,14 +139,19 @@ func (a *Authenticator) Mint(ctx context.Context, who shoal.Principal, n shoal.N
 // else in its cookie. An admin may name the acting entity with the header
 // X-Shoal-Entity; anybody else may only name itself there.
 func (a *Authenticator) Principal(r *http.Request) (shoal.Principal, error) {
-	if secret, sent := a.cookie(r); sent {
-		who, err := a.visitor(r, secret)
-		if err != nil {
-			return shoal.Principal{}, err
-		}
-		return actAs(who, shoal.EntityID(r.Header.Get(entityHeader)))
+	who, err := a.identify(r)
+	if err != nil {
+		return shoal.Principal{}, err
 	}
-	return a.Bearer(r)
+	return actAs(who, shoal.EntityID(r.Header.Get(entityHeader)))
+}
+
+// identify is whose key a REST request carries.
+func (a *Authenticator) identify(r *http.Request) (shoal.Principal, error) {
+	if secret, sent := a.cookie(r); sent {
+		return a.visitor(r, secret)
+	}
+	return a.bearer(r)
 }
 
 // Bearer is Principal for faces that browsers do not sign in to: it takes no

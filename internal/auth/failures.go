@@ -4,8 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // count counts a caller that is not let in.
@@ -15,37 +18,56 @@ func (a *Authenticator) count(err error) {
 	}
 }
 
-// try is lookUp for what somebody sends who may only be trying. Keys that have
-// worked are looked up whatever else comes from their address.
+// try is lookUp for what somebody sends who may only be trying. A right key is never
+// refused for the wrong ones that came from its address: it is looked up all the same,
+// which costs one read of an index. No wrong one can be guessed.
 func (a *Authenticator) try(r *http.Request, hash string) (shoal.Key, error) {
-	a.mu.RLock()
-	_, worked := a.known[hash]
-	a.mu.RUnlock()
-	if worked || a.failures == nil {
-		return a.lookUp(r.Context(), hash)
+	key, err := a.lookUp(r.Context(), hash)
+	if a.failures == nil || !errors.Is(err, shoal.Unauthenticated) {
+		return key, err
 	}
-	from := address(r)
-	if wait := a.failures.Look(from); wait > 0 {
+	if wait := a.failures.Take(a.address(r)); wait > 0 {
 		return shoal.Key{}, &shoal.Error{
 			Op: "auth.Principal", Kind: shoal.RateLimited, RetryAfter: wait,
-			Msg: "Too many keys that do not work came from your address. Try again in a moment.",
+			Msg: "This key does not work, and too many that do not came from your address. Try again in a moment.",
 		}
-	}
-	key, err := a.lookUp(r.Context(), hash)
-	if errors.Is(err, shoal.Unauthenticated) {
-		a.failures.Take(from)
 	}
 	return key, err
 }
 
+// Admit says who makes a request, before anything of its body is read. What needs no
+// key is of an address. It is for guard.Options.Admit.
+func (a *Authenticator) Admit(r *http.Request) (limit.Caller, error) {
+	var who shoal.Principal
+	var err error
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/v1/"):
+		who, err = a.identify(r)
+	case r.URL.Path == "/mcp", r.URL.Path == "/sse", strings.HasPrefix(r.URL.Path, "/agui/"):
+		who, err = a.bearer(r)
+	default:
+		return limit.From(a.address(r)), nil
+	}
+	return limit.Of(who), err
+}
+
 // address is where a request comes from, as far as one sender can choose: of an
-// IPv6 address its network.
-func address(r *http.Request) string {
+// IPv6 address its network. What a trusted proxy has noted in X-Forwarded-For counts,
+// from the right up to the first address that is not a trusted proxy's.
+func (a *Authenticator) address(r *http.Request) string {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr // of a listener that is no TCP listener
 	}
 	ip := at.Addr().Unmap()
+	noted := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
+	for i := len(noted) - 1; i >= 0 && a.trusts(ip); i-- {
+		before, err := netip.ParseAddr(strings.TrimSpace(noted[i]))
+		if err != nil {
+			break
+		}
+		ip = before.Unmap()
+	}
 	if ip.Is4() {
 		return ip.String()
 	}
@@ -54,4 +76,9 @@ func address(r *http.Request) string {
 		return ip.String()
 	}
 	return network.String()
+}
+
+// trusts reports whether a proxy at this address is believed.
+func (a *Authenticator) trusts(ip netip.Addr) bool {
+	return slices.ContainsFunc(a.proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
 }

@@ -3,6 +3,7 @@ package auth_test
 import (
 	"errors"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -21,9 +22,9 @@ func from(address, secret string) *http.Request {
 	return r
 }
 
-// An address that sends one wrong key after the other is refused unseen for a
-// while. That is nobody else's trouble: not that of other addresses, and at the same
-// address not that of keys that have worked.
+// An address that sends one wrong key after the other is told to slow down. That is
+// nobody else's trouble: not that of other addresses, and at the same address not that
+// of any key that works, whether it was seen before or not.
 func TestWrongKeysAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := metrics.New()
@@ -45,7 +46,7 @@ func TestWrongKeysAreLimited(t *testing.T) {
 			ask(here, auth.NewSecret(), shoal.Unauthenticated)
 		}
 		ask(here, auth.NewSecret(), shoal.RateLimited)
-		ask("192.0.2.1:6", late, shoal.RateLimited) // the same address, a key that nobody has seen work
+		ask("192.0.2.1:6", late, "") // the same address, a key that nobody has seen work
 		ask(here, good, "")
 		<-time.After(time.Minute) // so that nothing is remembered but that it has worked
 		for range 20 {
@@ -65,10 +66,53 @@ func TestWrongKeysAreLimited(t *testing.T) {
 		if err := set.Write(&text); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{`shoal_callers_refused_total{code="unauthenticated"} 60`, `shoal_callers_refused_total{code="rate_limited"} 4`} {
+		for _, want := range []string{`shoal_callers_refused_total{code="unauthenticated"} 60`, `shoal_callers_refused_total{code="rate_limited"} 3`} {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("the metrics lack %s:\n%s", want, text.String())
 			}
+		}
+	})
+}
+
+// Where a request comes from is what a trusted proxy says, and nobody else.
+func TestProxies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, shoaltest.OpenSQLite(t), auth.Options{Failures: 1, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/48")}})
+		try := func(address string, forwarded ...string) shoal.Kind {
+			t.Helper()
+			r := from(address, auth.NewSecret())
+			r.Header["X-Forwarded-For"] = forwarded
+			_, err := d.Principal(r)
+			return shoal.KindOf(err)
+		}
+		flood := func(address string, forwarded ...string) {
+			t.Helper()
+			for try(address, forwarded...) != shoal.RateLimited {
+			}
+		}
+		const proxy, other = "10.1.2.3:80", "192.0.2.9:80"
+		flood(proxy, "192.0.2.1")
+		for name, tt := range map[string]struct {
+			address string
+			chain   []string
+			want    shoal.Kind
+		}{
+			"the same client":                 {proxy, []string{"192.0.2.1"}, shoal.RateLimited},
+			"through two proxies":             {proxy, []string{"192.0.2.1, 10.9.9.9"}, shoal.RateLimited},
+			"in two lines":                    {proxy, []string{"203.0.113.5", "192.0.2.1, 10.9.9.9"}, shoal.RateLimited},
+			"through a proxy by IPv6":         {"[2001:db8::1]:80", []string{"192.0.2.1"}, shoal.RateLimited},
+			"another client":                  {proxy, []string{"192.0.2.2"}, shoal.Unauthenticated},
+			"what the client wrote before it": {proxy, []string{"192.0.2.1, 192.0.2.3"}, shoal.Unauthenticated},
+			"the proxy itself":                {proxy, nil, shoal.Unauthenticated},
+			"who is no proxy":                 {other, []string{"192.0.2.1"}, shoal.Unauthenticated},
+		} {
+			if got := try(tt.address, tt.chain...); got != tt.want {
+				t.Errorf("%s: %s, want %s", name, got, tt.want)
+			}
+		}
+		flood(other, "192.0.2.7")
+		if got := try(other, "192.0.2.8"); got != shoal.RateLimited {
+			t.Errorf("who is no proxy chooses where it comes from: %s", got)
 		}
 	})
 }

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 const (
@@ -67,28 +67,27 @@ func setReadDeadline(w http.ResponseWriter, deadline time.Time) {
 }
 
 // readBody checks the type of a body, reads it under the limits and scans it.
-// It returns a copy of the request with the body that was read, and the memory
-// that it holds of g.bodies, also when it fails; a request without a body comes
-// back as it is.
-func (g *Guard) readBody(w http.ResponseWriter, r *http.Request, mcp bool) (_ *http.Request, held int64, _ *shoal.Error) {
+// It returns a copy of the request with the body that was read, in memory of b, also
+// when it fails; a request without a body comes back as it is.
+func (g *Guard) readBody(w http.ResponseWriter, r *http.Request, mcp bool, b *body) (*http.Request, *shoal.Error) {
 	if err := checkCoding(w, r); err != nil {
-		return r, 0, err
+		return r, err
 	}
 	// A POST to MCP is a message or it is nothing.
 	if needed := mcp && r.Method == http.MethodPost; !hasBody(r) && !needed {
-		return r, 0, nil
+		return r, nil
 	}
 	json, err := g.checkType(r)
 	if err != nil {
-		return r, 0, err
+		return r, err
 	}
-	limit := int64(MaxBody)
+	most := int64(MaxBody)
 	if mcp {
-		limit = MaxMCPBody
+		most = MaxMCPBody
 	}
-	data, held, err := g.bodies.readAll(r, limit)
+	data, err := b.readAll(r, most)
 	if err != nil {
-		return r, held, err
+		return r, err
 	}
 	if hasBody(r) {
 		setReadDeadline(w, time.Time{})
@@ -96,14 +95,14 @@ func (g *Guard) readBody(w http.ResponseWriter, r *http.Request, mcp bool) (_ *h
 	if json && (mcp || len(data) > 0) {
 		var wrong *shoal.Error
 		if errors.As(Scan(data, MaxDepth), &wrong) {
-			return r, held, wrong
+			return r, wrong
 		}
 	}
-	body := &wholeBody{data: data}
-	body.Reset(data)
+	whole := &wholeBody{data: data}
+	whole.Reset(data)
 	read := *r
-	read.Body, read.ContentLength, read.TransferEncoding = body, int64(len(data)), nil
-	return &read, held, nil
+	read.Body, read.ContentLength, read.TransferEncoding = whole, int64(len(data)), nil
+	return &read, nil
 }
 
 // checkCoding refuses compressed bodies: a small one can unfold to any size.
@@ -148,41 +147,34 @@ func (g *Guard) checkType(r *http.Request) (json bool, refusal *shoal.Error) {
 		"The body "+said+". Send "+strings.Join(types, " or ")+".")
 }
 
-// bodies is the memory of bodies that are being read or answered.
-type bodies struct {
-	most int64
-	held atomic.Int64
+// bodies is the memory of bodies that are being read or answered, of all callers.
+type bodies struct{ *limit.Open }
+
+// body is the memory that one body holds.
+type body struct {
+	bodies
+	caller limit.Caller
+	held   int64
 }
 
-// smallBody is the size up to which a body finds place although large ones do not.
-const smallBody = 4 << 10
-
 // hold takes so many bytes, if they are there.
-func (b *bodies) hold(size int64) bool {
-	most := b.most
-	if size > smallBody {
-		most -= most / 4
-	}
-	if b.held.Add(size) > most {
-		b.held.Add(-size)
+func (b *body) hold(size int64) bool {
+	if b.Take(b.caller, size) != limit.Entered {
 		return false
 	}
+	b.held += size
 	return true
 }
 
-func (b *bodies) release(size int64) {
-	if size > 0 {
-		b.held.Add(-size)
-	}
-}
+func (b *body) release() { b.Give(b.caller, b.held) }
 
 // readAll reads the body of a request, which may have at most limit bytes. Its
-// memory grows with what has arrived, not with what was announced. held is what
-// was taken for it, whether it fails or not.
-func (b *bodies) readAll(r *http.Request, limit int64) (data []byte, held int64, _ *shoal.Error) {
+// memory grows with what has arrived, not with what was announced, and is held until
+// release, whether it fails or not.
+func (b *body) readAll(r *http.Request, limit int64) (data []byte, _ *shoal.Error) {
 	const op = "guard.readAll"
 	if r.ContentLength > limit {
-		return nil, 0, tooLarge(op, limit)
+		return nil, tooLarge(op, limit)
 	}
 	const most = 64 << 10
 	next, whole := int64(512), limit+1 // of a body that is not announced
@@ -193,9 +185,8 @@ func (b *bodies) readAll(r *http.Request, limit int64) (data []byte, held int64,
 	for {
 		if len(data) == cap(data) {
 			if !b.hold(next) {
-				return nil, held, shoal.E(op, shoal.Busy, "The server is reading more at once than it has memory for; nothing was done. Try again in a moment.")
+				return nil, shoal.E(op, shoal.Busy, "The server is reading more at once than it has memory for; nothing was done. Try again in a moment.")
 			}
-			held += next
 			data = append(make([]byte, 0, int64(len(data))+next), data...)
 			next = min(int64(cap(data)), whole-int64(cap(data)))
 		}
@@ -203,11 +194,11 @@ func (b *bodies) readAll(r *http.Request, limit int64) (data []byte, held int64,
 		data = data[:len(data)+n]
 		switch {
 		case int64(len(data)) > limit:
-			return nil, held, tooLarge(op, limit)
+			return nil, tooLarge(op, limit)
 		case err == io.EOF:
-			return data, held, nil
+			return data, nil
 		case err != nil:
-			return nil, held, cutShort(op, err, BodyTime)
+			return nil, cutShort(op, err, BodyTime)
 		}
 	}
 }

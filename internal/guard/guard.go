@@ -27,7 +27,8 @@
 // A refused request never reaches the handler. Its answer is written whole: a
 // problem document of RFC 9457, or on an MCP path a JSON-RPC error object.
 //
-// The guard knows no keys: who is calling is settled behind it.
+// The guard knows no keys. It asks Admit who calls before it reads anything of a body,
+// and each caller has its share of the memory for bodies (see internal/limit).
 package guard
 
 import (
@@ -37,6 +38,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
@@ -70,9 +72,13 @@ type Options struct {
 	// with UploadTime to arrive. [Body] returns nil for it. A nil Upload means that
 	// there are none. It must be safe for concurrent use.
 	Upload func(r *http.Request) int64
+	// Admit says who makes a request with a body, before the body is read, or why it is
+	// refused; then nothing of the body is kept. What needs no key is for it to let
+	// through, as of an address. A nil Admit lets everybody through. It must be safe for
+	// concurrent use.
+	Admit func(r *http.Request) (limit.Caller, error)
 	// MaxBodies is how many bytes of bodies, uploads apart, may be in memory at
-	// once, 256 MiB if zero. What is beyond is refused with Busy. Bodies of more
-	// than 4 KiB leave a quarter of it to the small ones.
+	// once, 256 MiB if zero. What is beyond a caller's share is refused with Busy.
 	MaxBodies int64
 	// Metrics counts what is refused here; nil is allowed.
 	Metrics *metrics.Set
@@ -87,6 +93,7 @@ type Guard struct {
 	mcpPaths []string
 	accept   func(r *http.Request) []string
 	upload   func(r *http.Request) int64
+	admit    func(r *http.Request) (limit.Caller, error)
 	bodies   bodies
 	refused  metrics.Counters
 }
@@ -94,10 +101,10 @@ type Guard struct {
 // New returns a Guard with these options, or an error of kind InvalidArgument
 // that names the first host, origin or path among them that cannot be right.
 func New(opts Options) (*Guard, error) {
-	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, accept: opts.Accept, upload: opts.Upload}
-	g.bodies.most = cmp.Or(opts.MaxBodies, 256<<20)
+	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, accept: opts.Accept, upload: opts.Upload, admit: opts.Admit}
+	g.bodies.Open = limit.NewBytes(0, cmp.Or(opts.MaxBodies, 256<<20))
 	g.refused = opts.Metrics.Counters("shoal_requests_refused_total", "Requests that were refused before it was known who calls, by why.", "code")
-	opts.Metrics.GaugeFunc("shoal_body_bytes", "Memory of the bodies of requests that are being read or answered.", func() float64 { return float64(g.bodies.held.Load()) })
+	opts.Metrics.GaugeFunc("shoal_body_bytes", "Memory of the bodies of requests that are being read or answered.", func() float64 { return float64(g.bodies.Count()) })
 	for _, entry := range opts.AllowHosts {
 		name, port, ok := splitHost(entry)
 		if !ok || name == "" || strings.ContainsAny(entry, "/*@ ") {
@@ -140,16 +147,19 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			g.refuse(w, r, mcp, status, err)
 			return
 		}
-		held := int64(0)
-		defer func() { g.bodies.release(held) }()
+		b := body{bodies: g.bodies}
+		defer b.release()
 		err := g.checkOrigin(r, mcp)
+		if err == nil {
+			b.caller, err = g.whoSends(r)
+		}
 		if limit := g.uploadLimit(r, mcp); limit > 0 && err == nil {
 			if err = checkUpload(w, r, limit); err == nil {
 				passOn(w, r, limit, next)
 				return
 			}
 		} else if err == nil {
-			r, held, err = g.readBody(w, r, mcp)
+			r, err = g.readBody(w, r, mcp, &b)
 		}
 		if err != nil {
 			g.refuse(w, r, mcp, Status(err.Kind), err)
@@ -158,6 +168,21 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// whoSends returns who makes a request with a body.
+func (g *Guard) whoSends(r *http.Request) (limit.Caller, *shoal.Error) {
+	if g.admit == nil || !hasBody(r) {
+		return limit.From(r.RemoteAddr), nil
+	}
+	caller, err := g.admit(r)
+	if err != nil {
+		return caller, tell(err)
+	}
+	return caller, nil
+}
+
+// Bodies is what bounds the memory of the bodies of all callers.
+func (g *Guard) Bodies() *limit.Open { return g.bodies.Open }
 
 // isMCP reports whether path belongs to MCP.
 func (g *Guard) isMCP(path string) bool {

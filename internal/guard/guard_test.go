@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // door is a real server behind a guard. Its handler answers with the body that
@@ -247,10 +248,13 @@ func TestReadsIntoSmallMemory(t *testing.T) {
 		{2, 2, 64}, {-1, 2, 512}, {MaxMCPBody, 2, 64 << 10}, {MaxMCPBody, MaxMCPBody, 2 * MaxMCPBody},
 	} {
 		r := &http.Request{ContentLength: tt.announced, Body: io.NopCloser(strings.NewReader(strings.Repeat("x", int(tt.sent))))}
-		memory := bodies{most: 8 << 20}
-		data, held, err := memory.readAll(r, MaxMCPBody)
-		if held != memory.held.Load() || held < int64(cap(data)) {
-			t.Errorf("of %d announced bytes: %d are held, of them %d known, for %d", tt.announced, memory.held.Load(), held, cap(data))
+		memory := body{bodies: bodies{limit.NewBytes(0, 8<<20)}}
+		data, err := memory.readAll(r, MaxMCPBody)
+		if memory.held != memory.Count() || memory.held < int64(cap(data)) {
+			t.Errorf("of %d announced bytes: %d are held, of them %d known, for %d", tt.announced, memory.Count(), memory.held, cap(data))
+		}
+		if memory.release(); memory.Count() != 0 {
+			t.Errorf("of %d announced bytes %d are held at the end", tt.announced, memory.Count())
 		}
 		if err != nil || int64(len(data)) != tt.sent || int64(cap(data)) > tt.most {
 			t.Errorf("of %d announced bytes %d came: readAll holds %d in %d, %v, want at most %d", tt.announced, tt.sent, len(data), cap(data), err, tt.most)

@@ -52,14 +52,14 @@ func TestBodiesHaveOneMemory(t *testing.T) {
 		}()
 		<-entered
 	}
-	before := g.bodies.held.Load()
+	before := g.bodies.Count()
 	if status, said := send("/x", 200<<10); status != 503 || !strings.HasPrefix(said, "1 ") || !strings.Contains(said, string(shoal.Busy)) {
 		t.Errorf("one more large body: %d %s, want 503 busy with Retry-After", status, said)
 	}
 	if status, said := send("/x", 2<<10); status != 204 {
 		t.Errorf("a small body: %d %s, want 204", status, said)
 	}
-	if after := g.bodies.held.Load(); after != before || before < stays*200<<10 || before > 1<<20 {
+	if after := g.bodies.Count(); after != before || before < stays*200<<10 || before > 1<<20 {
 		t.Errorf("%d bytes are held, before the refusal %d", after, before)
 	}
 	close(leave)
@@ -71,7 +71,7 @@ func TestBodiesHaveOneMemory(t *testing.T) {
 	if status, said := send("/x", 200<<10); status != 204 {
 		t.Errorf("a large body later: %d %s, want 204", status, said)
 	}
-	if held := g.bodies.held.Load(); held != 0 {
+	if held := g.bodies.Count(); held != 0 {
 		t.Errorf("%d bytes are held at the end", held)
 	}
 	var text strings.Builder
@@ -97,8 +97,8 @@ func TestRefusedBodiesLeaveTheirMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		if res.StatusCode < 400 || g.bodies.held.Load() != 0 {
-			t.Errorf("%s: %d, %d bytes are still held", name, res.StatusCode, g.bodies.held.Load())
+		if res.StatusCode < 400 || g.bodies.Count() != 0 {
+			t.Errorf("%s: %d, %d bytes are still held", name, res.StatusCode, g.bodies.Count())
 		}
 	}
 }
