@@ -86,7 +86,7 @@ var readRepo = sync.OnceValues(func() ([]repoFile, error) {
 			}
 			return nil
 		}
-		if !entry.Type().IsRegular() {
+		if !entry.Type().IsRegular() || name == ".git" { // which is a file in a worktree
 			return nil
 		}
 		text, err := os.ReadFile(name)

@@ -25,7 +25,7 @@ func (a *asked) Read(p []byte) (int, error) {
 }
 
 // admitting answers 204 to whoever has a key, and knows callers by it.
-func admitting(t *testing.T, o Options, handler http.HandlerFunc) (*Guard, *httptest.Server) {
+func admitting(t *testing.T, o Options, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	o.MCPPaths = []string{"/mcp"}
 	o.Admit = func(r *http.Request) (limit.Caller, error) {
@@ -41,12 +41,12 @@ func admitting(t *testing.T, o Options, handler http.HandlerFunc) (*Guard, *http
 	}
 	server := httptest.NewServer(g.Wrap(handler))
 	t.Cleanup(server.Close)
-	return g, server
+	return server
 }
 
 // Nothing is asked for of a body whose sender has no key.
 func TestKeysComeBeforeBodies(t *testing.T) {
-	_, server := admitting(t, Options{Upload: func(r *http.Request) int64 {
+	server := admitting(t, Options{Upload: func(r *http.Request) int64 {
 		if r.URL.Path == "/files" {
 			return 1 << 20
 		}
@@ -82,7 +82,7 @@ func TestKeysComeBeforeBodies(t *testing.T) {
 // theirs.
 func TestBodiesAreShared(t *testing.T) {
 	entered, leave := make(chan struct{}, 64), make(chan struct{})
-	_, server := admitting(t, Options{MaxBodies: 4 << 20}, func(w http.ResponseWriter, r *http.Request) {
+	server := admitting(t, Options{MaxBodies: 4 << 20}, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/stay" {
 			entered <- struct{}{}
 			<-leave
