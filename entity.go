@@ -1,6 +1,9 @@
 package shoal
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // EntityKind tells people from agents.
 type EntityKind string
@@ -23,12 +26,40 @@ const (
 	Offline   State = "offline"
 )
 
-// Entity is a participant of a session. State, WaitEndsAt and LastSeenAt are
-// live and filled when the entity is read.
+// SessionRole says what an entity may do in its session beyond being a member of
+// spaces.
+type SessionRole string
+
+// The roles of an entity in its session. An owner may do there what an admin may;
+// what sets apart the others is up to the rights of each verb.
+const (
+	SessionOwner   SessionRole = "owner"
+	SessionAdmin   SessionRole = "admin"
+	SessionMember  SessionRole = "member"
+	SessionGuest   SessionRole = "guest"
+	SessionAuditor SessionRole = "auditor"
+)
+
+// sessionRoles are the roles that exist.
+var sessionRoles = []SessionRole{SessionOwner, SessionAdmin, SessionMember, SessionGuest, SessionAuditor}
+
+func checkSessionRole(r SessionRole) error {
+	if slices.Contains(sessionRoles, r) {
+		return nil
+	}
+	return Invalid("sessionRole", `must be "owner", "admin", "member", "guest" or "auditor"`)
+}
+
+// Entity is a participant of a session. OwnerID is the entity that answers for an
+// agent: it created the agent's key or applied its configuration; nil if nobody is
+// known to. State, WaitEndsAt and LastSeenAt are live and filled when the entity is
+// read.
 type Entity struct {
 	ID          EntityID        `json:"id"`
 	SessionID   SessionID       `json:"sessionId"`
 	Kind        EntityKind      `json:"kind"`
+	SessionRole SessionRole     `json:"sessionRole"`
+	OwnerID     *EntityID       `json:"ownerId"`
 	Hosted      bool            `json:"hosted"`
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -41,10 +72,11 @@ type Entity struct {
 }
 
 // NewEntity is what a caller hands in to create an entity. An empty kind is
-// agent, an empty name is the id.
+// agent, an empty session role is member, an empty name is the id.
 type NewEntity struct {
 	ID          EntityID        `json:"id"`
 	Kind        EntityKind      `json:"kind,omitempty"`
+	SessionRole SessionRole     `json:"sessionRole,omitempty"`
 	Name        string          `json:"name,omitempty"`
 	Description string          `json:"description,omitempty"`
 	ExternalID  *string         `json:"externalId,omitempty"`
@@ -58,13 +90,21 @@ func (n NewEntity) Validate() error {
 	if n.Kind != "" && n.Kind != Human && n.Kind != Agent {
 		p.add(Invalid("kind", `must be "human" or "agent"`))
 	}
+	if n.SessionRole != "" {
+		p.add(checkSessionRole(n.SessionRole))
+	}
 	p.add(EntityChange{Name: &n.Name, Description: &n.Description, ExternalID: n.ExternalID, Metadata: n.Metadata}.Validate())
 	return p.err()
 }
 
 // EntityChange is a partial change of an entity: nil leaves a field as it is.
-// An empty name becomes the id.
+// An empty name becomes the id, an empty owner removes the owner. An entity changes
+// its own name, description and metadata; the other fields are for admins and the
+// session's owners.
 type EntityChange struct {
+	Kind        *EntityKind     `json:"kind,omitempty"`
+	SessionRole *SessionRole    `json:"sessionRole,omitempty"`
+	OwnerID     *EntityID       `json:"ownerId,omitempty"`
 	Name        *string         `json:"name,omitempty"`
 	Description *string         `json:"description,omitempty"`
 	ExternalID  *string         `json:"externalId,omitempty"`
@@ -74,6 +114,15 @@ type EntityChange struct {
 // Validate names every wrong field in one [InvalidArgument] error.
 func (c EntityChange) Validate() error {
 	var p problems
+	if c.Kind != nil && *c.Kind != Human && *c.Kind != Agent {
+		p.add(Invalid("kind", `must be "human" or "agent"`))
+	}
+	if c.SessionRole != nil {
+		p.add(checkSessionRole(*c.SessionRole))
+	}
+	if c.OwnerID != nil && *c.OwnerID != "" {
+		p.add(CheckID("ownerId", string(*c.OwnerID)))
+	}
 	if c.Name != nil {
 		p.add(checkLine("name", *c.Name, MaxName, false))
 	}
@@ -85,4 +134,18 @@ func (c EntityChange) Validate() error {
 	}
 	p.add(checkObject("metadata", c.Metadata, MaxMetadata))
 	return p.err()
+}
+
+// Restricted reports whether the change touches what only an admin or an owner of
+// the session may set, and names the first such field.
+func (c EntityChange) Restricted() (field string, restricted bool) {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"kind", c.Kind != nil}, {"sessionRole", c.SessionRole != nil}, {"ownerId", c.OwnerID != nil}, {"externalId", c.ExternalID != nil}} {
+		if f.set {
+			return f.name, true
+		}
+	}
+	return "", false
 }

@@ -67,16 +67,22 @@ func (n NewKey) Validate() error {
 
 // Principal is who makes a call, as its key proves. SessionID is empty for an
 // admin. EntityID is the acting entity: the key's own, or the one that an admin
-// names; empty when there is none.
+// names; empty when there is none. Owner says that the key's entity is an owner of
+// its session.
 type Principal struct {
 	KeyID     KeyID
 	Role      Role
 	SessionID SessionID
 	EntityID  EntityID
+	Owner     bool
 }
 
 // Admin reports whether p may do everything.
 func (p Principal) Admin() bool { return p.Role == RoleAdmin }
+
+// Manages reports whether p may do what an admin may in the sessions that it may
+// enter: all of them for an admin, its own for an owner.
+func (p Principal) Manages() bool { return p.Admin() || p.Owner }
 
 // Caller is what a caller learns about itself. EntityID is the acting entity.
 type Caller struct {

@@ -41,11 +41,13 @@ func TestShapes(t *testing.T) {
 	const spaceJSON = `{"id":"shop","sessionId":"default","name":"Shopping","status":"closed","summary":"done","adminAgentId":"shop-agent","showAgentReasoning":true,
 		"metadata":{},"members":[{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `}],"lastSeq":12,"unreadCount":2,"mentionCount":1,
 		"createdAt":` + at + `,"closedAt":` + then + `}`
+	boss := shoal.EntityID("boss")
 	entity := shoal.Entity{
+		SessionRole: shoal.SessionOwner, OwnerID: &boss,
 		ID: "ann", SessionID: "default", Kind: shoal.Human, Hosted: true, Name: "Ann", Description: "d", ExternalID: ref("x"), State: shoal.Waiting,
 		WaitEndsAt: &later, LastSeenAt: &moment, Metadata: json.RawMessage(`{"a":1}`), CreatedAt: moment,
 	}
-	const entityJSON = `{"id":"ann","sessionId":"default","kind":"human","hosted":true,"name":"Ann","description":"d","externalId":"x","state":"waiting",
+	const entityJSON = `{"id":"ann","sessionId":"default","kind":"human","sessionRole":"owner","ownerId":"boss","hosted":true,"name":"Ann","description":"d","externalId":"x","state":"waiting",
 		"waitEndsAt":` + then + `,"lastSeenAt":` + at + `,"metadata":{"a":1},"createdAt":` + at + `}`
 	head := shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: ref(shoal.SpaceID("shop")), At: moment}
 	where := shoal.SpaceRef{ID: "shop", Name: "Shopping", Status: shoal.SpaceOpen}
@@ -64,8 +66,8 @@ func TestShapes(t *testing.T) {
 		},
 		"entity": {entity, entityJSON},
 		"empty entity": {
-			shoal.Entity{ID: "bot", SessionID: "default", Kind: shoal.Agent, State: shoal.Offline, CreatedAt: moment},
-			`{"id":"bot","sessionId":"default","kind":"agent","hosted":false,"name":"","description":"","externalId":null,"state":"offline",
+			shoal.Entity{ID: "bot", SessionID: "default", Kind: shoal.Agent, SessionRole: shoal.SessionMember, State: shoal.Offline, CreatedAt: moment},
+			`{"id":"bot","sessionId":"default","kind":"agent","sessionRole":"member","ownerId":null,"hosted":false,"name":"","description":"","externalId":null,"state":"offline",
 			"waitEndsAt":null,"lastSeenAt":null,"metadata":null,"createdAt":` + at + `}`,
 		},
 		"space": {space, spaceJSON},

@@ -45,7 +45,7 @@ func (s *Server) first(ctx context.Context) error {
 		return err
 	}
 	_, err = s.Hub.Entities.Create(ctx, local, shoal.DefaultSession, shoal.NewEntity{
-		ID: shoal.Operator, Kind: shoal.Human, Name: "Operator", Description: "whoever runs this server",
+		ID: shoal.Operator, Kind: shoal.Human, SessionRole: shoal.SessionOwner, Name: "Operator", Description: "whoever runs this server",
 	}, "")
 	if errors.Is(err, shoal.AlreadyExists) {
 		return s.followKeys(ctx) // an operator who was deleted is not made again

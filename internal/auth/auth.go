@@ -81,9 +81,16 @@ type Authenticator struct {
 // knownKey is a key that was looked up a moment ago, and how many revocations
 // there had been then.
 type knownKey struct {
-	key         shoal.Key
+	recognised
 	at          time.Time
 	revocations int64
+}
+
+// recognised is a key that works. owner says that its entity is an owner of its
+// session.
+type recognised struct {
+	shoal.Key
+	owner bool
 }
 
 type madeEntity struct {
@@ -248,21 +255,21 @@ func (a *Authenticator) bearer(r *http.Request) (who shoal.Principal, err error)
 
 // recognise returns the key with this secret, if it works, and notes that it was
 // used.
-func (a *Authenticator) recognise(r *http.Request, secret string) (shoal.Key, error) {
+func (a *Authenticator) recognise(r *http.Request, secret string) (recognised, error) {
 	key, err := a.try(r, Hash(secret))
 	if err != nil {
-		return shoal.Key{}, err
+		return recognised{}, err
 	}
 	if key.ExpiresAt != nil && !key.ExpiresAt.After(time.Now()) {
-		return shoal.Key{}, denied("This key has expired. Ask an admin for a new one.")
+		return recognised{}, denied("This key has expired. Ask an admin for a new one.")
 	}
 	a.hub.Keys.Used(key.ID)
 	return key, nil
 }
 
 // principal is who calls with a key.
-func principal(key shoal.Key) shoal.Principal {
-	who := shoal.Principal{KeyID: key.ID, Role: key.Role}
+func principal(key recognised) shoal.Principal {
+	who := shoal.Principal{KeyID: key.ID, Role: key.Role, Owner: key.owner}
 	if key.SessionID != nil {
 		who.SessionID = *key.SessionID
 	}
@@ -276,7 +283,7 @@ func denied(msg string) error { return shoal.E("auth.Principal", shoal.Unauthent
 
 // lookUp finds a key by its hash. The hash of a 256-bit secret is compared, so
 // the time of the look-up tells nothing about any secret.
-func (a *Authenticator) lookUp(ctx context.Context, hash string) (shoal.Key, error) {
+func (a *Authenticator) lookUp(ctx context.Context, hash string) (recognised, error) {
 	// Counted before the look-up: a key that is revoked meanwhile is not
 	// believed a second time.
 	revocations := a.hub.Keys.Revocations()
@@ -284,15 +291,16 @@ func (a *Authenticator) lookUp(ctx context.Context, hash string) (shoal.Key, err
 	k, ok := a.known[hash]
 	a.mu.RUnlock()
 	if ok && k.revocations == revocations && time.Since(k.at) < knownFor {
-		return k.key, nil
+		return k.recognised, nil
 	}
-	key, err := a.hub.Keys.ByHash(ctx, hash)
+	found, owner, err := a.hub.Keys.ByHash(ctx, hash)
 	if errors.Is(err, shoal.NotFound) {
-		return key, denied("This key is unknown or was revoked. Ask an admin for a new one.")
+		return recognised{}, denied("This key is unknown or was revoked. Ask an admin for a new one.")
 	}
 	if err != nil {
-		return key, err
+		return recognised{}, err
 	}
+	key := recognised{found, owner}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.known) >= knownMax {

@@ -88,7 +88,7 @@ func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (sho
 		return shoal.Principal{}, err
 	}
 	a.keep(w, r, secret, key.ExpiresAt)
-	return principal(key), nil
+	return principal(recognised{Key: key}), nil
 }
 
 // signingIn is the principal that makes the keys of sign-ins and ends them.

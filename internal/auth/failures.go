@@ -21,13 +21,13 @@ func (a *Authenticator) count(err error) {
 // try is lookUp for what somebody sends who may only be trying. A right key is never
 // refused for the wrong ones that came from its address: it is looked up all the same,
 // which costs one read of an index. No wrong one can be guessed.
-func (a *Authenticator) try(r *http.Request, hash string) (shoal.Key, error) {
+func (a *Authenticator) try(r *http.Request, hash string) (recognised, error) {
 	key, err := a.lookUp(r.Context(), hash)
 	if a.failures == nil || !errors.Is(err, shoal.Unauthenticated) {
 		return key, err
 	}
 	if wait := a.failures.Take(a.address(r)); wait > 0 {
-		return shoal.Key{}, &shoal.Error{
+		return recognised{}, &shoal.Error{
 			Op: "auth.Principal", Kind: shoal.RateLimited, RetryAfter: wait,
 			Msg: "This key does not work, and too many that do not came from your address. Try again in a moment.",
 		}

@@ -24,7 +24,7 @@ func agentRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: sessionPath + "/agents", do: listAgents, id: "listAgents", tag: "Agents",
-			summary: "List the hosted agents of a session", about: "Each with the newest version of its config, in the order of ids. Admins only.",
+			summary: "List the hosted agents of a session", about: "Each with the newest version of its config, in the order of ids. For admins and owners of the session.",
 			query: listParams, status: http.StatusOK, out: page[shoal.HostedAgent]{},
 		},
 		{
@@ -32,24 +32,24 @@ func agentRoutes() []route {
 			summary: "Host an agent, or change how",
 			about: "The body is an agent config in JSON or YAML, as `/v1/agent-config.schema.json` describes it; an `agent.id` in it must be the one of the path. " +
 				"201 for an agent that was not hosted, with its entity if that is new, else 200. A config that says the same as the newest version changes nothing: " +
-				"the answer is that version. Runs that have begun keep theirs. Every wrong field is named. Admins only.",
+				"the answer is that version. Runs that have begun keep theirs. Every wrong field is named. For admins and owners of the session.",
 			in: AgentConfig{}, example: configExample, types: configTypes, status: http.StatusOK, also: http.StatusCreated, out: shoal.HostedAgent{},
 			errors: []shoal.Kind{shoal.Conflict, shoal.AdminRequired, shoal.AlreadyExists, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: agentPath, do: getAgent, id: "getAgent", tag: "Agents",
-			summary: "Read a hosted agent", about: "The newest version of its config, or the one that is asked for. Admins only.",
+			summary: "Read a hosted agent", about: "The newest version of its config, or the one that is asked for. For admins and owners of the session.",
 			query:  []param{{"version", "A version, counted from 1; the newest unless given.", integerParam}},
 			status: http.StatusOK, out: shoal.HostedAgent{},
 		},
 		{
 			method: http.MethodDelete, path: agentPath, do: deleteAgent, id: "deleteAgent", tag: "Agents",
-			summary: "Stop hosting an agent", about: "Its runs are canceled, and a connected agent of the same id is left. Admins only.",
+			summary: "Stop hosting an agent", about: "Its runs are canceled, and a connected agent of the same id is left. For admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: agentPath + "/versions", do: listVersions, id: "listAgentVersions", tag: "Agents",
-			summary: "List the versions of a hosted agent", about: "Each config that it was given, the newest first. Admins only.",
+			summary: "List the versions of a hosted agent", about: "Each config that it was given, the newest first. For admins and owners of the session.",
 			query: listParams, status: http.StatusOK, out: page[shoal.HostedAgent]{},
 		},
 		{
@@ -57,7 +57,7 @@ func agentRoutes() []route {
 			summary: "Show what the model would see",
 			about: "The system prompt, the tools and the first input of a run, made by what makes them for runs. The body is an agent config as for `PUT`, refused for the same reasons; " +
 				"without a body it is the stored config. The agent need not be there yet. Nothing is stored and no model is asked; MCP servers are asked for their tools, " +
-				"for up to five seconds, and what is missing is told in `warnings`. Admins only.",
+				"for up to five seconds, and what is missing is told in `warnings`. For admins and owners of the session.",
 			query: []param{{"space", "The space in which the run would begin: its newest message is the trigger, or an example where it has none. Unless given, a service starts the run.", stringParam}},
 			in:    AgentConfig{}, example: configExample, types: configTypes, bodiless: true,
 			status: http.StatusOK, out: shoal.AgentPreview{}, errors: []shoal.Kind{shoal.Conflict},
@@ -112,9 +112,9 @@ func listAgents(c *call) error {
 func putAgent(c *call) error {
 	// Who may not do it is not told what is wrong with a config: which names of the
 	// environment are allowed, for one.
-	if !c.who.Admin() {
+	if !c.who.Manages() {
 		_, _, err := c.Hub.Agents.Put(c.ctx(), c.who, hub.StoredAgent{HostedAgent: shoal.HostedAgent{ID: c.agent(), SessionID: c.session()}})
-		return cmp.Or(err, error(shoal.E("httpapi.putAgent", shoal.Forbidden, "Only an admin hosts agents.")))
+		return cmp.Or(err, error(shoal.E("httpapi.putAgent", shoal.Forbidden, "Only an admin or an owner of the session hosts agents.")))
 	}
 	body := guard.Body(c.r)
 	if len(body) == 0 {

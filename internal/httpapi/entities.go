@@ -17,7 +17,7 @@ func entityRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: sessionPath + "/entities", do: createEntity, id: "createEntity", tag: "Entities",
-			summary: "Create an entity", about: "The id is the entity's @handle and is never used again. `kind` is `agent` unless given. Admins only.",
+			summary: "Create an entity", about: "The id is the entity's @handle and is never used again. `kind` is `agent` unless given. For admins and owners of the session.",
 			in: shoal.NewEntity{}, example: `{"id": "ann", "kind": "human", "name": "Ann"}`, once: true,
 			status: http.StatusCreated, out: shoal.Entity{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists, shoal.SessionClosed},
@@ -28,14 +28,14 @@ func entityRoutes() []route {
 		},
 		{
 			method: http.MethodPatch, path: entityPath, do: updateEntity, id: "updateEntity", tag: "Entities",
-			summary: "Change an entity", about: "What is left out stays as it is. An entity may change itself, but for its `externalId`; an admin may change everybody.",
+			summary: "Change an entity", about: "What is left out stays as it is. An entity may change its own `name`, `description` and `metadata`. `kind`, `sessionRole`, `ownerId` and `externalId` are for admins and owners of the session, who may change everybody.",
 			in: shoal.EntityChange{}, example: `{"description": "answers questions about laptops"}`,
 			status: http.StatusOK, out: shoal.Entity{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: entityPath, do: deleteEntity, id: "deleteEntity", tag: "Entities",
-			summary: "Delete an entity", about: "It leaves its spaces and its keys stop working. Its messages stay. Admins only.",
+			summary: "Delete an entity", about: "It leaves its spaces and its keys stop working. Its messages stay. For admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
 	}

@@ -27,7 +27,7 @@ func exportRoutes() []route {
 			method: http.MethodGet, path: sessionPath + "/export", do: exportSession, id: "exportSession", tag: "Sessions",
 			summary: "Export a session",
 			about: "As JSON lines (`application/jsonl`), of one moment: the session with its entities, agents, spaces, messages, inboxes, runs, plans and files; " +
-				"no keys, and nothing that is only there for a while. What is in the lines stands in docs/export.md. Admins only.",
+				"no keys, and nothing that is only there for a while. What is in the lines stands in docs/export.md. For admins and owners of the session.",
 			file: true, status: http.StatusOK,
 		},
 		{

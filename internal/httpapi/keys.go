@@ -15,21 +15,21 @@ func keyRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/v1/keys", do: listKeys, id: "listKeys", tag: "Keys",
-			summary: "List keys", about: "In the order of ids, without their secrets. Admins only.",
+			summary: "List keys", about: "In the order of ids, without their secrets. For admins and owners of the session.",
 			query: listParams, status: http.StatusOK, out: page[shoal.Key]{}, errors: []shoal.Kind{shoal.Forbidden},
 		},
 		{
 			method: http.MethodPost, path: "/v1/keys", do: createKey, id: "createKey", tag: "Keys",
 			summary: "Mint a key",
 			about: "The secret stands in the answer's `key`, this once; a repeated Idempotency-Key gives the same answer with `key: null`. " +
-				"A key of role `entity` creates its entity if it is new, of `kind` or else an agent. Without a session it belongs to `default`. Admins only.",
+				"A key of role `entity` creates its entity if it is new, of `kind` or else an agent. Without a session it belongs to `default`. For admins and owners of the session.",
 			in: shoal.NewKey{}, example: `{"role": "entity", "entityId": "report-writer", "name": "laptop"}`, once: true,
 			status: http.StatusCreated, out: shoal.Key{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.NotFound, shoal.Conflict, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: "/v1/keys/{key}", do: revokeKey, id: "revokeKey", tag: "Keys",
-			summary: "Revoke a key", about: "It stops working at once, for streams that are open, too. Admins only.",
+			summary: "Revoke a key", about: "It stops working at once, for streams that are open, too. For admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
 	}

@@ -15,83 +15,83 @@ import (
 )
 
 // callers are the columns of the matrix. member and mate are in the space room;
-// outsider is in the same session only; stranger and awayService belong to
-// another session.
-var callers = []string{"anonymous", "expired", "revoked", "member", "outsider", "stranger", "service", "awayService", "admin"}
+// outsider is in the same session only, and owner owns it without being in the space;
+// stranger, awayService and awayOwner belong to another session.
+var callers = []string{"anonymous", "expired", "revoked", "member", "outsider", "stranger", "service", "awayService", "admin", "owner", "awayOwner"}
 
 // matrix says for every route what each caller gets.
 var matrix = map[string]struct {
 	query, body string
 	statuses    string // in the order of callers
 }{
-	"GET /v1/sessions":                         {"", "", "401 401 401  200 200 200  200 200 200"},
-	"POST /v1/sessions":                        {"", `{"name": "more"}`, "401 401 401  403 403 403  403 403 201"},
-	"GET /v1/sessions/{session}":               {"", "", "401 401 401  200 200 404  200 404 200"},
-	"DELETE /v1/sessions/{session}":            {"", "", "401 401 401  403 403 404  403 404 204"},
-	"POST /v1/sessions/{session}/close":        {"", "", "401 401 401  403 403 404  403 404 200"},
-	"GET " + sessionPath + "/entities":         {"", "", "401 401 401  200 200 404  200 404 200"},
-	"POST " + sessionPath + "/entities":        {"", `{"id": "more"}`, "401 401 401  403 403 404  403 404 201"},
-	"GET " + entityPath:                        {"", "", "401 401 401  200 200 404  200 404 200"},
-	"PATCH " + entityPath:                      {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200"},
-	"DELETE " + entityPath:                     {"", "", "401 401 401  403 403 404  403 404 204"},
-	"POST " + entityPath + "/wait":             {"", `{"kind": "messages", "timeoutMs": 0}`, "401 401 401  403 403 404  403 404 400"},
-	"GET " + sessionPath + "/spaces":           {"", "", "401 401 401  200 200 404  200 404 200"},
-	"POST " + sessionPath + "/spaces":          {"", `{"name": "more"}`, "401 401 401  201 201 404  403 404 201"},
-	"GET " + spacePath:                         {"", "", "401 401 401  200 404 404  200 404 200"},
-	"PATCH " + spacePath:                       {"", `{"name": "more"}`, "401 401 401  200 404 404  403 404 200"},
-	"POST " + spacePath + "/close":             {"", `{"summary": "done"}`, "401 401 401  200 404 404  403 404 200"},
-	"PUT " + memberPath:                        {"", "", "401 401 401  200 404 404  403 404 200"},
-	"DELETE " + memberPath:                     {"", "", "401 401 401  200 404 404  403 404 200"},
-	"POST " + spacePath + "/read":              {"", `{"seq": 1}`, "401 401 401  200 404 404  403 404 400"},
-	"GET " + messagesPath:                      {"", "", "401 401 401  200 404 404  200 404 200"},
-	"POST " + messagesPath:                     {"", `{"text": "more"}`, "401 401 401  201 404 404  403 404 400"},
-	"GET " + spacePath + "/events":             {"", "", "401 401 401  200 404 404  200 404 200"},
-	"GET " + sessionPath + "/events":           {"", "", "401 401 401  200 200 404  200 404 200"},
-	"GET " + sessionPath + "/search":           {"?q=confidential", "", "401 401 401  200 200 404  200 404 200"},
-	"GET " + sessionPath + "/agents":           {"", "", "401 401 401  403 403 404  403 404 200"},
-	"PUT " + agentPath:                         {"", configOf("more"), "401 401 401  403 403 404  403 404 200"},
-	"GET " + agentPath:                         {"", "", "401 401 401  403 403 404  403 404 200"},
-	"DELETE " + agentPath:                      {"", "", "401 401 401  403 403 404  403 404 204"},
-	"GET " + agentPath + "/versions":           {"", "", "401 401 401  403 403 404  403 404 200"},
-	"POST " + agentPath + "/preview":           {"", configOf("more"), "401 401 401  403 403 404  403 404 200"},
-	"POST " + agentPath + "/trigger":           {"", `{"serviceName": "more"}`, "401 401 401  403 403 404  202 404 202"},
-	"GET " + agentPath + "/plans":              {"", "", "401 401 401  403 403 404  403 404 200"},
-	"POST " + agentPath + "/plans":             {"", `{"name": "more", "scheduledAt": "2126-11-20T10:00:00Z"}`, "401 401 401  403 403 404  403 404 201"},
-	"PATCH " + planPath:                        {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200"},
-	"DELETE " + planPath:                       {"", "", "401 401 401  403 403 404  403 404 204"},
-	"GET " + sessionPath + "/runs":             {"", "", "401 401 401  200 200 404  200 404 200"},
-	"GET " + runPath:                           {"", "", "401 401 401  200 404 404  200 404 200"},
-	"POST " + runPath + "/cancel":              {"", "", "401 401 401  200 404 404  200 404 200"},
-	"POST " + runPath + "/retry":               {"", "", "401 401 401  202 404 404  202 404 202"},
-	"GET " + runPath + "/steps":                {"", "", "401 401 401  403 403 404  200 404 200"},
-	"GET " + runPath + "/steps/{step}/request": {"", "", "401 401 401  403 403 404  200 404 200"},
-	"GET " + runPath + "/events":               {"", "", "401 401 401  200 404 404  200 404 200"},
-	"POST " + runPath + "/tool-results":        {"", `{"callId": "call-1", "result": 1}`, "401 401 401  200 404 404  200 404 200"},
+	"GET /v1/sessions":                         {"", "", "401 401 401  200 200 200  200 200 200  200 200"},
+	"POST /v1/sessions":                        {"", `{"name": "more"}`, "401 401 401  403 403 403  403 403 201  403 403"},
+	"GET /v1/sessions/{session}":               {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"DELETE /v1/sessions/{session}":            {"", "", "401 401 401  403 403 404  403 404 204  403 404"},
+	"POST /v1/sessions/{session}/close":        {"", "", "401 401 401  403 403 404  403 404 200  403 404"},
+	"GET " + sessionPath + "/entities":         {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"POST " + sessionPath + "/entities":        {"", `{"id": "more"}`, "401 401 401  403 403 404  403 404 201  201 404"},
+	"GET " + entityPath:                        {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"PATCH " + entityPath:                      {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200  200 404"},
+	"DELETE " + entityPath:                     {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
+	"POST " + entityPath + "/wait":             {"", `{"kind": "messages", "timeoutMs": 0}`, "401 401 401  403 403 404  403 404 400  403 404"},
+	"GET " + sessionPath + "/spaces":           {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"POST " + sessionPath + "/spaces":          {"", `{"name": "more"}`, "401 401 401  201 201 404  403 404 201  201 404"},
+	"GET " + spacePath:                         {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
+	"PATCH " + spacePath:                       {"", `{"name": "more"}`, "401 401 401  200 404 404  403 404 200  200 404"},
+	"POST " + spacePath + "/close":             {"", `{"summary": "done"}`, "401 401 401  200 404 404  403 404 200  200 404"},
+	"PUT " + memberPath:                        {"", "", "401 401 401  200 404 404  403 404 200  200 404"},
+	"DELETE " + memberPath:                     {"", "", "401 401 401  200 404 404  403 404 200  200 404"},
+	"POST " + spacePath + "/read":              {"", `{"seq": 1}`, "401 401 401  200 404 404  403 404 400  200 404"},
+	"GET " + messagesPath:                      {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
+	"POST " + messagesPath:                     {"", `{"text": "more"}`, "401 401 401  201 404 404  403 404 400  403 404"},
+	"GET " + spacePath + "/events":             {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
+	"GET " + sessionPath + "/events":           {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"GET " + sessionPath + "/search":           {"?q=confidential", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"GET " + sessionPath + "/agents":           {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
+	"PUT " + agentPath:                         {"", configOf("more"), "401 401 401  403 403 404  403 404 200  200 404"},
+	"GET " + agentPath:                         {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
+	"DELETE " + agentPath:                      {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
+	"GET " + agentPath + "/versions":           {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
+	"POST " + agentPath + "/preview":           {"", configOf("more"), "401 401 401  403 403 404  403 404 200  200 404"},
+	"POST " + agentPath + "/trigger":           {"", `{"serviceName": "more"}`, "401 401 401  403 403 404  202 404 202  202 404"},
+	"GET " + agentPath + "/plans":              {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
+	"POST " + agentPath + "/plans":             {"", `{"name": "more", "scheduledAt": "2126-11-20T10:00:00Z"}`, "401 401 401  403 403 404  403 404 201  201 404"},
+	"PATCH " + planPath:                        {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200  200 404"},
+	"DELETE " + planPath:                       {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
+	"GET " + sessionPath + "/runs":             {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"GET " + runPath:                           {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
+	"POST " + runPath + "/cancel":              {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
+	"POST " + runPath + "/retry":               {"", "", "401 401 401  202 404 404  202 404 202  202 404"},
+	"GET " + runPath + "/steps":                {"", "", "401 401 401  403 403 404  200 404 200  200 404"},
+	"GET " + runPath + "/steps/{step}/request": {"", "", "401 401 401  403 403 404  200 404 200  200 404"},
+	"GET " + runPath + "/events":               {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
+	"POST " + runPath + "/tool-results":        {"", `{"callId": "call-1", "result": 1}`, "401 401 401  200 404 404  200 404 200  403 404"},
 
-	"GET " + sessionPath + "/pending-actions":                   {"", "", "401 401 401  200 200 404  200 404 200"},
-	"POST " + sessionPath + "/pending-actions/{pending}/answer": {"", `{"result": 1}`, "401 401 401  200 404 404  200 404 200"},
+	"GET " + sessionPath + "/pending-actions":                   {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"POST " + sessionPath + "/pending-actions/{pending}/answer": {"", `{"result": 1}`, "401 401 401  200 404 404  200 404 200  403 404"},
 
-	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200"},
-	"GET " + sessionPath + "/export":   {"", "", "401 401 401  403 403 404  403 404 200"},
-	"POST " + sessionPath + "/import":  {"", `{"type":"none"}` + "\n", "401 401 401  403 403 404  403 404 422"},
-	"POST " + filesPath:                {"?name=more", `{"a": "file"}`, "401 401 401  201 201 404  201 404 201"},
-	"GET " + filesPath + "/{file}":     {"", "", "401 401 401  200 404 404  200 404 200"},
-	"GET " + renderersPath:             {"", "", "401 401 401  200 200 404  200 404 200"},
-	"PUT " + rendererPath:              {"", "<p>more", "401 401 401  403 403 404  403 404 200"},
-	"DELETE " + rendererPath:           {"", "", "401 401 401  403 403 404  403 404 204"},
-	"GET " + rendererPagePath:          {"", "", "401 401 401  200 200 404  200 404 200"},
-	"GET /v1/agent-config.schema.json": {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200  200 404"},
+	"GET " + sessionPath + "/export":   {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
+	"POST " + sessionPath + "/import":  {"", `{"type":"none"}` + "\n", "401 401 401  403 403 404  403 404 422  403 404"},
+	"POST " + filesPath:                {"?name=more", `{"a": "file"}`, "401 401 401  201 201 404  201 404 201  201 404"},
+	"GET " + filesPath + "/{file}":     {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
+	"GET " + renderersPath:             {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"PUT " + rendererPath:              {"", "<p>more", "401 401 401  403 403 404  403 404 200  200 404"},
+	"DELETE " + rendererPath:           {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
+	"GET " + rendererPagePath:          {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"GET /v1/agent-config.schema.json": {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
 
-	"GET /v1/me":            {"", "", "401 401 401  200 200 200  200 200 200"},
-	"GET /v1/keys":          {"", "", "401 401 401  403 403 403  403 403 200"},
-	"POST /v1/keys":         {"", `{"role": "service", "sessionId": "away"}`, "401 401 401  403 403 403  403 403 201"},
-	"DELETE /v1/keys/{key}": {"", "", "401 401 401  403 403 403  403 403 204"},
-	"GET /metrics":          {"", "", "401 401 401  403 403 403  403 403 200"},
-	"GET /healthz":          {"", "", "200 200 200  200 200 200  200 200 200"},
-	"GET /readyz":           {"", "", "200 200 200  200 200 200  200 200 200"},
-	"GET /v1/openapi.json":  {"", "", "200 200 200  200 200 200  200 200 200"},
-	"GET /docs":             {"", "", "200 200 200  200 200 200  200 200 200"},
-	"GET /docs/style.css":   {"", "", "200 200 200  200 200 200  200 200 200"},
+	"GET /v1/me":            {"", "", "401 401 401  200 200 200  200 200 200  200 200"},
+	"GET /v1/keys":          {"", "", "401 401 401  403 403 403  403 403 200  200 200"},
+	"POST /v1/keys":         {"", `{"role": "service", "sessionId": "away"}`, "401 401 401  403 403 403  403 403 201  404 201"},
+	"DELETE /v1/keys/{key}": {"", "", "401 401 401  403 403 403  403 403 204  204 404"},
+	"GET /metrics":          {"", "", "401 401 401  403 403 403  403 403 200  403 403"},
+	"GET /healthz":          {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
+	"GET /readyz":           {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
+	"GET /v1/openapi.json":  {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
+	"GET /docs":             {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
+	"GET /docs/style.css":   {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
 }
 
 // confidential is in everything that is in the space room, and internal in
@@ -110,6 +110,7 @@ func TestRightsMatrix(t *testing.T) {
 	keys := map[string]string{
 		"admin": w.admin, "expired": w.mint(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &soon}), "revoked": *revoked.Secret,
 		"stranger": w.entity("away", "stranger"), "awayService": w.mint(shoal.NewKey{Role: shoal.RoleService, SessionID: "away"}),
+		"awayOwner": w.owner("away", "awayOwner"),
 	}
 	w.until("the key has expired", func() bool { return !time.Now().Before(soon.Time) })
 	rows := 0
@@ -141,7 +142,7 @@ func TestRightsMatrix(t *testing.T) {
 				if blind := caller == "outsider" || status >= 400; blind && strings.Contains(body, confidential) {
 					t.Errorf("a %s sees into the space: %s", caller, body)
 				}
-				if caller != "admin" && caller != "member" && caller != "outsider" && caller != "service" && strings.Contains(body, internal) {
+				if caller != "admin" && caller != "member" && caller != "outsider" && caller != "service" && caller != "owner" && strings.Contains(body, internal) {
 					t.Errorf("a %s sees into the session: %s", caller, body)
 				}
 			})
@@ -167,6 +168,7 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 	for _, id := range []string{"member", "outsider", "mate"} {
 		f.keys[id] = w.entity(session, id)
 	}
+	f.keys["owner"] = w.owner(session, "owner")
 	f.keys["service"] = w.mint(shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)})
 	w.do(f.keys["member"], "POST", at+"/spaces", `{"id": "room", "name": "`+confidential+`", "members": ["mate"]}`).wants(201)
 	w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`"}`).wants(201)
@@ -182,6 +184,14 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 		w.do(w.admin, "POST", f.path.Replace(runPath+"/cancel"), nil).wants(200)
 	}
 	return f
+}
+
+// owner returns a key of a person who owns the session.
+func (w *world) owner(session, id string) string {
+	w.Helper()
+	secret := w.entity(session, id)
+	w.do(w.admin, "PATCH", "/v1/sessions/"+session+"/entities/"+id, `{"kind": "human", "sessionRole": "owner"}`).wants(200)
+	return secret
 }
 
 // hosting adds a hosted agent with all that belongs to one, and returns what it is

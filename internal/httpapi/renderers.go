@@ -29,12 +29,12 @@ func rendererRoutes() []route {
 			summary: "Store a renderer",
 			about: "The body is a page of HTML with everything in it, at most 1 MiB: scripts and styles inline, pictures as `data:`. The console shows it in a frame without an origin of its own, " +
 				"and tells it what to show by messages. The page of the newest version changes nothing; another one becomes the next version. " +
-				"The first answers 201. Admins only.",
+				"The first answers 201. For admins and owners of the session.",
 			media: rendererType, status: http.StatusOK, also: http.StatusCreated, out: shoal.Renderer{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: rendererPath, do: deleteRenderer, id: "deleteRenderer", tag: "Renderers",
-			summary: "Delete a renderer", about: "With all its versions. The tools that it showed are shown as others are. Admins only.",
+			summary: "Delete a renderer", about: "With all its versions. The tools that it showed are shown as others are. For admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{

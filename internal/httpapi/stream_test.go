@@ -238,6 +238,24 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 	}
 }
 
+// What an owner of the session has open in a space that it is not in ends when it is
+// no owner any more, and it cannot be opened again.
+func TestStreamEndsWithTheRoleThatAllowedIt(t *testing.T) {
+	w, ann, _ := conversation(t)
+	boss := w.owner("default", "boss")
+	l := w.follow(boss, shopEvents)
+	l.wants("snapshot")
+	w.do(w.admin, "PATCH", "/v1/sessions/default/entities/boss", `{"sessionRole": "member"}`).wants(200)
+	w.post(ann, "shop", "not for a member of the session")
+	for ev, ok := l.take(); ok; ev, ok = l.take() {
+		if ev.name == string(shoal.EventMessageCreated) {
+			t.Fatalf("who was an owner gets %s %s", ev.name, ev.data)
+		}
+	}
+	w.do(boss, "GET", "/v1/sessions/default/spaces/shop/messages", nil).wants(404)
+	w.do(boss, "PATCH", "/v1/sessions/default/entities/boss", `{"sessionRole": "owner"}`).wants(403)
+}
+
 // Silence is broken by comment lines, and they follow the clock, not the
 // events.
 func TestStreamHasAHeartbeat(t *testing.T) {

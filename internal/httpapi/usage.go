@@ -13,7 +13,7 @@ import (
 func usageRoutes() []route {
 	return []route{{
 		method: http.MethodGet, path: sessionPath + "/usage", do: sumUsage, id: "usage", tag: "Usage",
-		summary: "What model calls used", about: "One row for each group, or one over all without `by`. What is not grouped by is empty in a row. Admins only.",
+		summary: "What model calls used", about: "One row for each group, or one over all without `by`. What is not grouped by is empty in a row. For admins and owners of the session.",
 		query: []param{
 			{"by", "What to group by: `day`, `agent`, `model`, `run`, or several with commas between.", stringParam},
 			{"from", "From this time on: a time, or a date in UTC.", stringParam},

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -89,6 +90,14 @@ func (c *callers) endEntity(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endWhere(noEntity(id), func(x *caller) bool { return x.session == session && x.entity == id })
+}
+
+// endRole ends what an entity has open that is no owner of its session any more.
+func (c *callers) endRole(session shoal.SessionID, id shoal.EntityID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endWhere(shoal.E("", shoal.Unauthenticated, fmt.Sprintf("The role of %q in the session has changed. Connect again.", id)),
+		func(x *caller) bool { return x.session == session && x.entity == id })
 }
 
 func (c *callers) endSession(id shoal.SessionID) {

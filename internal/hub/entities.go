@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,17 +13,18 @@ import (
 // Entities keeps the participants of sessions and knows what they are doing.
 type Entities struct{ *core }
 
-// Create makes an entity. Admins only. AlreadyExists when the id is or was
+// Create makes an entity; an agent belongs to the entity that acts. For admins and
+// owners of the session. AlreadyExists when the id is or was
 // taken, or another entity has the external id.
 func (e *Entities) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewEntity, idempotencyKey string) (shoal.Entity, error) {
 	const op = "hub.Entities.Create"
-	if err := errors.Join(enter(who, session), adminOnly(who), n.Validate(), checkOnce(idempotencyKey)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who), n.Validate(), checkOnce(idempotencyKey)); err != nil {
 		return shoal.Entity{}, wrap(op, first(err))
 	}
 	var made shoal.Entity
 	err := e.change(ctx, op, func(ch *change) (err error) {
 		made, _, err = once(ch, who, session, op, idempotencyKey, n, func() (shoal.Entity, error) {
-			return insertEntity(ch, session, n)
+			return insertEntity(ch, session, n, who.EntityID)
 		})
 		return err
 	})
@@ -39,23 +41,27 @@ func (e *Entities) Ensure(ctx context.Context, session shoal.SessionID, n shoal.
 	err = e.change(ctx, op, func(ch *change) (err error) {
 		out, err = ch.Entity(session, n.ID)
 		if errors.Is(err, shoal.NotFound) {
-			out, err = insertEntity(ch, session, n)
+			out, err = insertEntity(ch, session, n, "")
 		}
 		return err
 	})
 	return e.presence.live(out), err
 }
 
-func insertEntity(ch *change, session shoal.SessionID, n shoal.NewEntity) (shoal.Entity, error) {
+// insertEntity makes an entity. An agent belongs to owner; empty for nobody.
+func insertEntity(ch *change, session shoal.SessionID, n shoal.NewEntity, owner shoal.EntityID) (shoal.Entity, error) {
 	if err := openSession(ch, session); err != nil {
 		return shoal.Entity{}, err
 	}
 	out := shoal.Entity{
-		ID: n.ID, SessionID: session, Kind: n.Kind, Name: n.Name, Description: n.Description,
+		ID: n.ID, SessionID: session, Kind: n.Kind, SessionRole: cmp.Or(n.SessionRole, shoal.SessionMember), Name: n.Name, Description: n.Description,
 		ExternalID: n.ExternalID, State: shoal.Offline, Metadata: objectOr(n.Metadata), CreatedAt: ch.at,
 	}
 	if out.Kind == "" {
 		out.Kind = shoal.Agent
+	}
+	if out.Kind == shoal.Agent && owner != "" && owner != out.ID {
+		out.OwnerID = &owner
 	}
 	if out.Name == "" {
 		out.Name = string(out.ID)
@@ -128,8 +134,11 @@ func (e *Entities) List(ctx context.Context, who shoal.Principal, session shoal.
 	return out, err
 }
 
-// Update changes how an entity presents itself. An entity may change itself, but
-// for its external id; an admin may change everybody.
+// Update changes an entity. An entity may change how it presents itself; kind, session
+// role, owner and external id are for admins and owners of the session, who may change
+// everybody. Conflict for the kind of a hosted agent; NotFound for an owner that is no
+// entity of the session. An entity that stops being an owner loses its open streams,
+// and may open them again as what it is.
 func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, c shoal.EntityChange) (out shoal.Entity, err error) {
 	const op = "hub.Entities.Update"
 	if err := errors.Join(enter(who, session), c.Validate()); err != nil {
@@ -139,16 +148,16 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 		if out, err = entityOf(ch, session, id); err != nil {
 			return err
 		}
-		if !who.Admin() && (who.Role != shoal.RoleEntity || who.EntityID != id) {
-			return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only %q itself or an admin may change it.", id))
-		}
-		if !who.Admin() && c.ExternalID != nil {
-			return shoal.E("", shoal.Forbidden, "Only an admin may set externalId: it decides who signs in as the entity.")
+		if err := mayChange(who, id, c); err != nil {
+			return err
 		}
 		if err := openSession(ch, session); err != nil {
 			return err
 		}
-		named := out.Name
+		named, owned := out.Name, out.SessionRole == shoal.SessionOwner
+		if err := e.reassign(ch, &out, c); err != nil {
+			return err
+		}
 		applyEntity(&out, c)
 		if err := takenEntity(ch.UpdateEntity(out), out); err != nil {
 			return err
@@ -158,6 +167,9 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 				return err
 			}
 		}
+		if owns := out.SessionRole == shoal.SessionOwner; owns != owned {
+			ch.after(func(committed bool) { e.changedRole(session, id, committed && owned) })
+		}
 		return running(ch, session, &out)
 	})
 	if err != nil {
@@ -165,6 +177,54 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 	}
 	e.presence.touch(session, id)
 	return e.presence.live(out), nil
+}
+
+// mayChange refuses a change that is not the caller's to make.
+func mayChange(who shoal.Principal, id shoal.EntityID, c shoal.EntityChange) error {
+	if who.Manages() {
+		return nil
+	}
+	if who.Role != shoal.RoleEntity || who.EntityID != id {
+		return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only %q itself, an admin or an owner of the session may change it.", id))
+	}
+	if field, restricted := c.Restricted(); restricted {
+		return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only an admin or an owner of the session may set %s; leave it out.", field))
+	}
+	return nil
+}
+
+// reassign applies what only admins and owners change.
+func (e *Entities) reassign(ch *change, out *shoal.Entity, c shoal.EntityChange) error {
+	if c.Kind != nil && *c.Kind != out.Kind {
+		if out.Hosted {
+			return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a hosted agent and stays one; delete its configuration first.", out.ID))
+		}
+		out.Kind = *c.Kind
+	}
+	if c.SessionRole != nil {
+		out.SessionRole = *c.SessionRole
+	}
+	if c.OwnerID == nil {
+		return nil
+	}
+	if out.OwnerID = c.OwnerID; *c.OwnerID == "" {
+		out.OwnerID = nil
+		return nil
+	}
+	if *c.OwnerID == out.ID {
+		return shoal.Invalid("ownerId", "must be another entity")
+	}
+	_, err := entityOf(ch, out.SessionID, *c.OwnerID)
+	return err
+}
+
+// changedRole makes callers with keys of the entity be recognised anew, and ends what
+// an owner that is none any more has open.
+func (e *Entities) changedRole(session shoal.SessionID, id shoal.EntityID, demoted bool) {
+	e.revocations.Add(1)
+	if demoted {
+		e.callers.endRole(session, id)
+	}
 }
 
 // renamed tells the spaces of an entity that they show another name: followers
@@ -207,10 +267,10 @@ func applyEntity(e *shoal.Entity, c shoal.EntityChange) {
 
 // Delete ends an entity: it leaves every space, its keys and inbox are gone, its
 // runs and plans are canceled, its waits and followers end with NotFound, its messages stay, and its id stays
-// taken. Admins only.
+// taken. For admins and owners of the session.
 func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Entities.Delete"
-	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who)); err != nil {
 		return wrap(op, first(err))
 	}
 	return e.change(ctx, op, func(ch *change) error {

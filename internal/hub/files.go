@@ -108,10 +108,10 @@ type Usage struct{ *core }
 // usageNames are what usage can be grouped by.
 var usageNames = []string{"day", "agent", "model", "run"}
 
-// Sum adds up what was used, grouped. Admins only.
+// Sum adds up what was used, grouped. For admins and owners of the session.
 func (u *Usage) Sum(ctx context.Context, who shoal.Principal, session shoal.SessionID, q UsageQuery) (out []shoal.UsageRow, err error) {
 	const op = "hub.Usage.Sum"
-	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who)); err != nil {
 		return nil, wrap(op, first(err))
 	}
 	for i, name := range q.By {

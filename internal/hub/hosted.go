@@ -17,14 +17,14 @@ type Agents struct{ *core }
 // says that the agent was not hosted before. A configuration with the hash of the
 // newest version changes nothing. Conflict for a human; AdminRequired, naming the
 // space, when the agent is in a space that has another hosted agent and no admin
-// agent. Admins only.
+// agent. For admins and owners of the session.
 func (a *Agents) Put(ctx context.Context, who shoal.Principal, n StoredAgent) (out shoal.HostedAgent, created bool, err error) {
 	const op = "hub.Agents.Put"
-	if err := errors.Join(enter(who, n.SessionID), adminOnly(who), shoal.CheckID("id", string(n.ID))); err != nil {
+	if err := errors.Join(enter(who, n.SessionID), managersOnly(who), shoal.CheckID("id", string(n.ID))); err != nil {
 		return out, false, wrap(op, first(err))
 	}
 	err = a.change(ctx, op, func(ch *change) (err error) {
-		out, created, err = putAgent(ch, n)
+		out, created, err = putAgent(ch, n, who.EntityID)
 		return err
 	})
 	if err == nil {
@@ -33,7 +33,7 @@ func (a *Agents) Put(ctx context.Context, who shoal.Principal, n StoredAgent) (o
 	return out, created, err
 }
 
-func putAgent(ch *change, n StoredAgent) (out shoal.HostedAgent, created bool, err error) {
+func putAgent(ch *change, n StoredAgent, owner shoal.EntityID) (out shoal.HostedAgent, created bool, err error) {
 	if err := openSession(ch, n.SessionID); err != nil {
 		return out, false, err
 	}
@@ -51,7 +51,7 @@ func putAgent(ch *change, n StoredAgent) (out shoal.HostedAgent, created bool, e
 	default:
 		return out, false, err
 	}
-	if err := beAgent(ch, n); err != nil {
+	if err := beAgent(ch, n, owner); err != nil {
 		return out, false, err
 	}
 	n.CreatedAt = ch.at
@@ -80,13 +80,13 @@ func nextVersion(tx Tx, n StoredAgent) (int, error) {
 
 // beAgent makes the entity of a hosted agent, or has it present itself as its
 // configuration says.
-func beAgent(ch *change, n StoredAgent) error {
+func beAgent(ch *change, n StoredAgent, owner shoal.EntityID) error {
 	if n.Name == "" {
 		n.Name = string(n.ID)
 	}
 	e, err := ch.Entity(n.SessionID, n.ID)
 	if errors.Is(err, shoal.NotFound) {
-		_, err = insertEntity(ch, n.SessionID, shoal.NewEntity{ID: n.ID, Kind: shoal.Agent, Name: n.Name, Description: n.Description})
+		_, err = insertEntity(ch, n.SessionID, shoal.NewEntity{ID: n.ID, Kind: shoal.Agent, Name: n.Name, Description: n.Description}, owner)
 		return err
 	}
 	if err != nil {
@@ -97,10 +97,18 @@ func beAgent(ch *change, n StoredAgent) error {
 	}
 	named := e.Name
 	e.Name, e.Description = n.Name, n.Description
+	claimAgent(&e, owner)
 	if err := ch.UpdateEntity(e); err != nil || named == e.Name {
 		return err
 	}
 	return renamed(ch, n.SessionID, n.ID)
+}
+
+// claimAgent makes owner the one that answers for an agent for which nobody does yet.
+func claimAgent(e *shoal.Entity, owner shoal.EntityID) {
+	if e.OwnerID == nil && e.Kind == shoal.Agent && owner != "" && owner != e.ID {
+		e.OwnerID = &owner
+	}
 }
 
 // checkAdminsOf refuses an agent that has become hosted in a space that needs an
@@ -131,10 +139,10 @@ func checkAdmin(tx Tx, s shoal.Space) error {
 	return shoal.E("", shoal.AdminRequired, fmt.Sprintf("The space %q would have %d hosted agents (%q and %q among them) and no admin agent. Set its adminAgentId first: that agent answers whoever mentions nobody.", s.ID, len(hosted), hosted[0], hosted[1]))
 }
 
-// Get returns the newest version, or, if version is not 0, that one. Admins only.
+// Get returns the newest version, or, if version is not 0, that one. For admins and owners of the session.
 func (a *Agents) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, version int) (out shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Get"
-	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who)); err != nil {
 		return out, wrap(op, first(err))
 	}
 	err = a.view(ctx, op, func(tx Tx) error {
@@ -168,10 +176,10 @@ func notHosted(id shoal.EntityID) error {
 }
 
 // List returns the newest versions in the order of ids, those after the given one.
-// Admins only.
+// For admins and owners of the session.
 func (a *Agents) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.List"
-	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who)); err != nil {
 		return nil, wrap(op, first(err))
 	}
 	err = a.view(ctx, op, func(tx Tx) error {
@@ -192,7 +200,7 @@ func (a *Agents) List(ctx context.Context, who shoal.Principal, session shoal.Se
 // only.
 func (a *Agents) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Agents.Delete"
-	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who)); err != nil {
 		return wrap(op, first(err))
 	}
 	err := a.change(ctx, op, func(ch *change) error {

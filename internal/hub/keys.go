@@ -11,12 +11,13 @@ import (
 // Keys keeps credentials. It never sees a secret, only its hash.
 type Keys struct{ *core }
 
-// Create stores a key under the hash of its secret. Admins only. An entity key
-// makes its entity if it is new. replayed says that the same call was answered
+// Create stores a key under the hash of its secret. For admins, and for owners of a
+// session keys of that session. An entity key makes its entity if it is new; an agent
+// that nobody answers for belongs to the acting entity from then on. replayed says that the same call was answered
 // before: then the secret that the caller made belongs to no key.
 func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, hash, idempotencyKey string) (made shoal.Key, replayed bool, err error) {
 	const op = "hub.Keys.Create"
-	if err := errors.Join(adminOnly(who), n.Validate(), checkOnce(idempotencyKey)); err != nil {
+	if err := errors.Join(mayCreateKey(who, &n), n.Validate(), checkOnce(idempotencyKey)); err != nil {
 		return made, false, wrap(op, first(err))
 	}
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(shoal.Now().Time) {
@@ -24,14 +25,34 @@ func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, 
 	}
 	err = k.change(ctx, op, func(ch *change) (err error) {
 		made, replayed, err = once(ch, who, "", op, idempotencyKey, n, func() (shoal.Key, error) {
-			return insertKey(ch, n, hash)
+			return insertKey(ch, n, hash, who.EntityID)
 		})
 		return err
 	})
 	return made, replayed, err
 }
 
-func insertKey(ch *change, n shoal.NewKey, hash string) (shoal.Key, error) {
+// mayCreateKey refuses keys that reach further than the caller. A key of an owner that
+// names no session is for the owner's.
+func mayCreateKey(who shoal.Principal, n *shoal.NewKey) error {
+	if who.Admin() {
+		return nil
+	}
+	if err := managersOnly(who); err != nil {
+		return err
+	}
+	if n.Role == shoal.RoleAdmin {
+		return shoal.E("", shoal.Forbidden, "An owner of a session creates keys of that session; an admin key is created by an admin.")
+	}
+	if n.SessionID == "" {
+		n.SessionID = who.SessionID
+	}
+	return enter(who, n.SessionID)
+}
+
+// insertKey stores a key. The agent of an entity key belongs to owner if nobody
+// answers for it yet.
+func insertKey(ch *change, n shoal.NewKey, hash string, owner shoal.EntityID) (shoal.Key, error) {
 	out := shoal.Key{
 		ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: n.Role, Name: n.Name, CreatedAt: ch.at, ExpiresAt: n.ExpiresAt,
 	}
@@ -48,7 +69,7 @@ func insertKey(ch *change, n shoal.NewKey, hash string) (shoal.Key, error) {
 	if n.Role == shoal.RoleEntity {
 		entity := n.EntityID
 		out.EntityID = &entity
-		if err := entityForKey(ch, *out.SessionID, n); err != nil {
+		if err := entityForKey(ch, *out.SessionID, n, owner); err != nil {
 			return out, err
 		}
 	}
@@ -61,26 +82,40 @@ func insertKey(ch *change, n shoal.NewKey, hash string) (shoal.Key, error) {
 	return out, ch.InsertKey(out, hash)
 }
 
-func entityForKey(ch *change, session shoal.SessionID, n shoal.NewKey) error {
+func entityForKey(ch *change, session shoal.SessionID, n shoal.NewKey, owner shoal.EntityID) error {
 	e, err := ch.Entity(session, n.EntityID)
 	if errors.Is(err, shoal.NotFound) {
-		_, err = insertEntity(ch, session, shoal.NewEntity{ID: n.EntityID, Kind: n.Kind})
+		_, err = insertEntity(ch, session, shoal.NewEntity{ID: n.EntityID, Kind: n.Kind}, owner)
 		return err
 	}
-	if err == nil && n.Kind != "" && n.Kind != e.Kind {
-		err = shoal.E("", shoal.Conflict, fmt.Sprintf("The entity %q is of kind %q; leave kind out or name another entity.", e.ID, e.Kind))
+	if err != nil {
+		return err
 	}
-	return err
+	if n.Kind != "" && n.Kind != e.Kind {
+		return shoal.E("", shoal.Conflict, fmt.Sprintf("The entity %q is of kind %q; leave kind out or name another entity.", e.ID, e.Kind))
+	}
+	if claimAgent(&e, owner); e.OwnerID == nil || *e.OwnerID != owner {
+		return nil
+	}
+	return ch.UpdateEntity(e)
 }
 
-// ByHash returns the key whose secret has this hash; NotFound when it never was
-// or is revoked. It is how callers are recognised, so it asks no rights.
-func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, err error) {
+// ByHash returns the key whose secret has this hash, and whether its entity is an
+// owner of its session; NotFound when it never was or is revoked. It is how callers
+// are recognised, so it asks no rights.
+func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, owner bool, err error) {
 	err = k.view(ctx, "hub.Keys.ByHash", func(tx Tx) error {
-		out, err = tx.KeyByHash(hash)
+		if out, err = tx.KeyByHash(hash); err != nil || out.Role != shoal.RoleEntity {
+			return err
+		}
+		e, err := tx.Entity(*out.SessionID, *out.EntityID)
+		owner = err == nil && e.SessionRole == shoal.SessionOwner
+		if errors.Is(err, shoal.NotFound) {
+			return nil
+		}
 		return err
 	})
-	return out, err
+	return out, owner, err
 }
 
 // Adopt stores an admin key unless a key with this hash exists. It is for the
@@ -89,36 +124,38 @@ func (k *Keys) Adopt(ctx context.Context, name, hash string) error {
 	return k.change(ctx, "hub.Keys.Adopt", func(ch *change) error {
 		_, err := ch.KeyByHash(hash)
 		if errors.Is(err, shoal.NotFound) {
-			_, err = insertKey(ch, shoal.NewKey{Role: shoal.RoleAdmin, Name: name}, hash)
+			_, err = insertKey(ch, shoal.NewKey{Role: shoal.RoleAdmin, Name: name}, hash, "")
 		}
 		return err
 	})
 }
 
-// List returns the keys behind after, in the order of ids. Admins only.
+// List returns the keys after the given one, in the order of ids: all to an admin, to
+// an owner those of its session.
 func (k *Keys) List(ctx context.Context, who shoal.Principal, after shoal.KeyID, limit int) (out []shoal.Key, err error) {
 	const op = "hub.Keys.List"
-	if err := adminOnly(who); err != nil {
+	if err := managersOnly(who); err != nil {
 		return nil, wrap(op, err)
 	}
 	err = k.view(ctx, op, func(tx Tx) error {
-		out, err = tx.Keys(after, limit)
+		out, err = tx.Keys(who.SessionID, after, limit)
 		return err
 	})
 	return out, err
 }
 
 // Revoke makes a key stop working at once: calls, and the waits and followers
-// that it has open, which end with Unauthenticated. Admins only.
+// that it has open, which end with Unauthenticated. For admins, and for owners of a
+// session keys of that session; any other is NotFound to them.
 func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) error {
 	const op = "hub.Keys.Revoke"
-	if err := adminOnly(who); err != nil {
+	if err := managersOnly(who); err != nil {
 		return wrap(op, err)
 	}
 	err := k.change(ctx, op, func(ch *change) error {
 		err := error(shoal.NotFound)
 		if mayBe(id) {
-			err = ch.DeleteKey(id)
+			err = ch.DeleteKey(who.SessionID, id)
 		}
 		if errors.Is(err, shoal.NotFound) {
 			return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no key %q.", id))

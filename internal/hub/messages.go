@@ -48,7 +48,7 @@ func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.
 		if err != nil {
 			return err
 		}
-		if who.Admin() {
+		if who.Manages() {
 			if err := mayAct(ch, s, sender); err != nil {
 				return err
 			}

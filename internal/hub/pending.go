@@ -237,11 +237,11 @@ func seesPending(tx Tx, who shoal.Principal, row StoredPending) error {
 // mayAnswerAs checks the entity that answers: by the action's policy, and, if an
 // admin named it, that it is there, in the space that shows the action.
 func mayAnswerAs(tx Tx, who shoal.Principal, row StoredPending) error {
-	if who.Admin() && row.SpaceID != nil {
+	if who.Manages() && row.SpaceID != nil {
 		if err := mayAct(tx, shoal.Space{SessionID: row.Session, ID: *row.SpaceID}, who.EntityID); err != nil {
 			return err
 		}
-	} else if who.Admin() {
+	} else if who.Manages() {
 		if _, err := entityOf(tx, row.Session, who.EntityID); err != nil {
 			return err
 		}

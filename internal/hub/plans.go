@@ -16,10 +16,10 @@ type Plans struct{ *core }
 // time zone. InvalidArgument when either means nothing, or no time follows.
 type NextTime func(cron, timeZone string, after time.Time) (time.Time, error)
 
-// Create makes a plan of a hosted agent. Admins only.
+// Create makes a plan of a hosted agent. For admins and owners of the session.
 func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, idempotencyKey string) (made shoal.Plan, err error) {
 	const op = "hub.Plans.Create"
-	if err := errors.Join(enter(who, session), adminOnly(who), n.Validate(), checkOnce(idempotencyKey)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who), n.Validate(), checkOnce(idempotencyKey)); err != nil {
 		return made, wrap(op, first(err))
 	}
 	err = p.change(ctx, op, func(ch *change) (err error) {
@@ -114,10 +114,10 @@ func (c *core) nextOf(p shoal.Plan, after shoal.Time) (shoal.Time, error) {
 	return shoal.At(next), err
 }
 
-// List returns the plans of an agent in the order of ids. Admins only.
+// List returns the plans of an agent in the order of ids. For admins and owners of the session.
 func (p *Plans) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID) (out []shoal.Plan, err error) {
 	const op = "hub.Plans.List"
-	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who)); err != nil {
 		return nil, wrap(op, first(err))
 	}
 	err = p.view(ctx, op, func(tx Tx) error {
@@ -131,10 +131,10 @@ func (p *Plans) List(ctx context.Context, who shoal.Principal, session shoal.Ses
 }
 
 // Update changes a plan. A canceled one stays so; one that is over goes on with a
-// new time. Admins only.
+// new time. For admins and owners of the session.
 func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PlanID, c shoal.PlanChange) (out shoal.Plan, err error) {
 	const op = "hub.Plans.Update"
-	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who)); err != nil {
 		return out, wrap(op, first(err))
 	}
 	err = p.change(ctx, op, func(ch *change) error {
@@ -217,10 +217,10 @@ func applyPlan(p *shoal.Plan, c shoal.PlanChange) (timed bool) {
 	return c.Cron != nil || c.ScheduledAt != nil || c.TimeZone != nil
 }
 
-// Delete ends a plan for good and forgets it. Admins only.
+// Delete ends a plan for good and forgets it. For admins and owners of the session.
 func (p *Plans) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PlanID) error {
 	const op = "hub.Plans.Delete"
-	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who)); err != nil {
 		return wrap(op, first(err))
 	}
 	return p.change(ctx, op, func(ch *change) error {

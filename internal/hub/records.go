@@ -115,6 +115,7 @@ var RecordTypes = []*RecordType{
 			id("id"), oneOf("kind", shoal.Human, shoal.Agent), nameLine(), text("description"), textOrNull("externalId"),
 			jsonAs[map[string]any]("metadata"), momentOf("createdAt"), momentOr0("lastSeenAt"), momentOr0("deletedAt"),
 			{Name: "hostedVersion", Kind: RecordInt, Null: true},
+			oneOf("sessionRole", shoal.SessionOwner, shoal.SessionAdmin, shoal.SessionMember, shoal.SessionGuest, shoal.SessionAuditor), idOrNull("ownerId"),
 		},
 	},
 	{

@@ -16,10 +16,10 @@ type Renderers struct{ *core }
 
 // Put stores a page as the newest version of a renderer. created says that there
 // was no renderer of this name. The page of the newest version changes nothing.
-// TooLarge over [shoal.MaxRenderer] bytes. Admins only.
+// TooLarge over [shoal.MaxRenderer] bytes. For admins and owners of the session.
 func (n *Renderers) Put(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName, page []byte) (out shoal.Renderer, created bool, err error) {
 	const op = "hub.Renderers.Put"
-	if err := errors.Join(enter(who, session), adminOnly(who), shoal.CheckID("name", string(name)), shoal.CheckRenderer(page)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who), shoal.CheckID("name", string(name)), shoal.CheckRenderer(page)); err != nil {
 		return out, false, wrap(op, first(err))
 	}
 	sum := sha256.Sum256(page)
@@ -81,10 +81,10 @@ func (n *Renderers) Page(ctx context.Context, who shoal.Principal, session shoal
 }
 
 // Delete takes a renderer away with all its versions: the calls that it showed are
-// shown as those of other tools. Admins only.
+// shown as those of other tools. For admins and owners of the session.
 func (n *Renderers) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName) error {
 	const op = "hub.Renderers.Delete"
-	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who)); err != nil {
 		return wrap(op, first(err))
 	}
 	return n.change(ctx, op, func(ch *change) error {

@@ -51,6 +51,15 @@ func adminOnly(who shoal.Principal) error {
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key of role %q may not do this; it needs an admin key.", who.Role))
 }
 
+// managersOnly refuses everybody but admins and owners of the session, which enter
+// has compared with the one that the call names.
+func managersOnly(who shoal.Principal) error {
+	if who.Manages() {
+		return nil
+	}
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key of role %q may not do this; it needs an admin key, or the key of an owner of the session.", who.Role))
+}
+
 // actor returns the entity that acts.
 func actor(who shoal.Principal) (shoal.EntityID, error) {
 	switch {
@@ -66,8 +75,17 @@ func actor(who shoal.Principal) (shoal.EntityID, error) {
 }
 
 // reader is whose spaces who may see: an entity its own; everybody's, as "",
-// for admins and services.
+// for admins, services and owners of the session.
 func reader(who shoal.Principal) shoal.EntityID {
+	if who.Role == shoal.RoleEntity && !who.Owner {
+		return who.EntityID
+	}
+	return ""
+}
+
+// ownEntity is the entity on which the right of a caller rests: the one of an entity's
+// key, none for all others.
+func ownEntity(who shoal.Principal) shoal.EntityID {
 	if who.Role == shoal.RoleEntity {
 		return who.EntityID
 	}

@@ -64,7 +64,7 @@ func serviceRun(ch *change, session shoal.SessionID, agent shoal.EntityID, servi
 
 // serviceOnly refuses entities.
 func serviceOnly(who shoal.Principal) error {
-	if who.Role == shoal.RoleEntity {
+	if who.Role == shoal.RoleEntity && !who.Owner {
 		return shoal.E("", shoal.Forbidden, "A key of role \"entity\" may not do this; it needs a service or an admin key.")
 	}
 	return nil

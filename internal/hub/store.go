@@ -90,7 +90,8 @@ type EntityTx interface {
 	// InsertEntity is AlreadyExists also for the id of a deleted entity and for
 	// an external id that another entity of the session has.
 	InsertEntity(e shoal.Entity) error
-	// UpdateEntity stores name, description, external id and metadata;
+	// UpdateEntity stores kind, session role, owner, name, description, external id and
+	// metadata;
 	// AlreadyExists when the external id is another's.
 	UpdateEntity(e shoal.Entity) error
 	// DeleteEntity hides the entity, erases its inbox and its memberships. Its
@@ -320,9 +321,12 @@ type KeyTx interface {
 	InsertKey(k shoal.Key, hash string) error
 	// KeyByHash is NotFound for a revoked key; an expired one is returned.
 	KeyByHash(hash string) (shoal.Key, error)
-	// Keys lists in the order of ids, those after the given one.
-	Keys(after shoal.KeyID, limit int) ([]shoal.Key, error)
-	DeleteKey(id shoal.KeyID) error
+	// Keys lists in the order of ids, those after the given one: the session's, or
+	// all if session is empty.
+	Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal.Key, error)
+	// DeleteKey is NotFound also for a key that is not the session's; an empty session
+	// stands for all.
+	DeleteKey(session shoal.SessionID, id shoal.KeyID) error
 	// DeleteEntityKeys revokes every key of an entity.
 	DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error
 	// UsedKeys stores when keys were last used. Unknown ones are passed over.

@@ -10,10 +10,10 @@ import (
 )
 
 // Versions returns the versions of a hosted agent, the newest first, those below
-// the given one (0: all). Admins only.
+// the given one (0: all). For admins and owners of the session.
 func (a *Agents) Versions(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, before, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Versions"
-	if err := errors.Join(enter(who, session), adminOnly(who)); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who)); err != nil {
 		return nil, wrap(op, first(err))
 	}
 	err = a.view(ctx, op, func(tx Tx) error {
@@ -41,11 +41,11 @@ const (
 // Draft returns the run that an agent would begin now, for a preview: the newest
 // message of somebody else in the space starts it, an example from the caller where
 // there is none, and a service where no space is given. The agent need not be there
-// yet. member says whether it is in the space. Nothing is stored. Admins only;
+// yet. member says whether it is in the space. Nothing is stored. For admins and owners of the session;
 // NotFound for a session or a space that is not there.
 func (a *Agents) Draft(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (r StoredRun, member bool, err error) {
 	const op = "hub.Agents.Draft"
-	if err := errors.Join(enter(who, session), adminOnly(who), shoal.CheckID("id", string(agent))); err != nil {
+	if err := errors.Join(enter(who, session), managersOnly(who), shoal.CheckID("id", string(agent))); err != nil {
 		return r, false, wrap(op, first(err))
 	}
 	err = a.view(ctx, op, func(tx Tx) error {

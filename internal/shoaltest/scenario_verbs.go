@@ -150,7 +150,7 @@ func newKey(s *stage, c *command) error {
 
 func checkKey(s *stage, c *command) error {
 	name := c.word()
-	k, err := s.hub.Keys.ByHash(ctx, hash(name))
+	k, _, err := s.hub.Keys.ByHash(ctx, hash(name))
 	if err != nil {
 		s.say("%s proves nothing: %s", name, shoal.KindOf(err))
 		return nil

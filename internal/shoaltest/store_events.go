@@ -300,10 +300,25 @@ var keyTests = map[string]func(*storeCase){
 			if err := tx.SetExplicit(c.session, "ann", full.ID); err != nil {
 				return err
 			}
-			return tx.DeleteKey(full.ID)
+			return tx.DeleteKey("", full.ID)
 		})
 		c.absent(func(tx hub.Tx) error { _, err := tx.KeyByHash(hash + "1"); return err })
-		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteKey(full.ID) })
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteKey("", full.ID) })
+	},
+
+	"a session sees and revokes its own only": func(c *storeCase) {
+		other := newStoreCase(c.T, c.store)
+		for _, s := range []*storeCase{c, other} {
+			c.update(func(tx hub.Tx) error {
+				return tx.InsertKey(shoal.Key{ID: shoal.KeyID("own-" + s.session), Role: shoal.RoleService, SessionID: &s.session}, "own-"+string(s.session))
+			})
+		}
+		own := seen(c, func(tx hub.Tx) ([]shoal.Key, error) { return tx.Keys(c.session, "", 10) })
+		if len(own) != 1 || own[0].ID != shoal.KeyID("own-"+c.session) {
+			c.Errorf("the session lists %v", own)
+		}
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteKey(c.session, shoal.KeyID("own-"+other.session)) })
+		c.update(func(tx hub.Tx) error { return tx.DeleteKey(other.session, shoal.KeyID("own-"+other.session)) })
 	},
 
 	"they are listed in the order of the bytes of their ids": func(c *storeCase) {
@@ -315,7 +330,7 @@ var keyTests = map[string]func(*storeCase){
 		}
 		var got []string
 		for after := shoal.KeyID(c.session); len(got) < len(want); {
-			page := seen(c, func(tx hub.Tx) ([]shoal.Key, error) { return tx.Keys(after, 3) })
+			page := seen(c, func(tx hub.Tx) ([]shoal.Key, error) { return tx.Keys("", after, 3) })
 			if len(page) == 0 {
 				break
 			}

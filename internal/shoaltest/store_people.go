@@ -142,6 +142,7 @@ var entityTests = map[string]func(*storeCase){
 	"it comes back as it was stored": func(c *storeCase) {
 		full := shoal.Entity{
 			SessionID: c.session, ID: "ann", Kind: shoal.Human, Name: "Ann Ω", Description: "likes\r\ntea", ExternalID: ref("idp|1"),
+			SessionRole: shoal.SessionOwner, OwnerID: ref(shoal.EntityID("boss")),
 			LastSeenAt: ref(storeTime(3)), Metadata: []byte(`{"b": 1,  "a":[ ]}`), CreatedAt: storeTime(4),
 		}
 		empty := shoal.Entity{SessionID: c.session, ID: "bot", Kind: shoal.Agent, CreatedAt: storeTime(0)}
@@ -151,15 +152,16 @@ var entityTests = map[string]func(*storeCase){
 			}
 			return tx.InsertEntity(empty)
 		})
-		empty.Metadata = []byte(`{}`)
+		empty.Metadata, empty.SessionRole = []byte(`{}`), shoal.SessionMember
 		same(c, "the full one", seen(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.session, "ann") }), full)
 		same(c, "the empty one", seen(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.session, "bot") }), empty)
 	},
 
-	"a change stores the name, the description, the external id and the metadata": func(c *storeCase) {
+	"a change stores kind, role, owner, name, description, external id and metadata": func(c *storeCase) {
 		c.entities("ann")
 		e := seen(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.session, "ann") })
 		e.Name, e.Description, e.ExternalID, e.Metadata = "Anna", "new", ref("idp|2"), []byte(`{"x":true}`)
+		e.Kind, e.SessionRole, e.OwnerID = shoal.Human, shoal.SessionGuest, ref(shoal.EntityID("bob"))
 		c.update(func(tx hub.Tx) error { return tx.UpdateEntity(e) })
 		same(c, "the entity", seen(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.session, "ann") }), e)
 		e.ExternalID = nil

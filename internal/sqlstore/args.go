@@ -84,6 +84,8 @@ func plain(arg any) any {
 		return string(v)
 	case shoal.PlanStatus:
 		return string(v)
+	case shoal.SessionRole:
+		return string(v)
 	case shoal.EntityKind:
 		return string(v)
 	case shoal.EventType:

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
@@ -9,7 +10,7 @@ import (
 
 const (
 	noEntity      = "There is no entity %q here."
-	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, hosted_version`
+	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, hosted_version, session_role, owner_id`
 )
 
 func entityOf(r *rows) shoal.Entity {
@@ -17,6 +18,7 @@ func entityOf(r *rows) shoal.Entity {
 		SessionID: shoal.SessionID(r.text(0)), ID: shoal.EntityID(r.text(1)), Kind: shoal.EntityKind(r.text(2)),
 		Name: r.text(3), Description: r.text(4), ExternalID: textOrNil[string](r, 5), LastSeenAt: r.timeOrNil(6),
 		Metadata: r.json(7), CreatedAt: r.time(8), Hosted: !r.null(9),
+		SessionRole: shoal.SessionRole(r.text(10)), OwnerID: textOrNil[shoal.EntityID](r, 11),
 	}
 }
 
@@ -37,9 +39,9 @@ func (t tx) Entities(session shoal.SessionID, after shoal.EntityID, limit int) (
 // InsertEntity implements [hub.EntityTx].
 func (t tx) InsertEntity(e shoal.Entity) error {
 	n, err := t.c.exec(
-		`INSERT INTO entities (session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
-		e.SessionID, e.ID, e.Kind, e.Name, e.Description, e.ExternalID, e.LastSeenAt, e.Metadata, e.CreatedAt)
+		`INSERT INTO entities (session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, session_role, owner_id)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
+		e.SessionID, e.ID, e.Kind, e.Name, e.Description, e.ExternalID, e.LastSeenAt, e.Metadata, e.CreatedAt, roleOf(e), e.OwnerID)
 	if err != nil || n > 0 {
 		return err
 	}
@@ -54,13 +56,16 @@ func (t tx) InsertEntity(e shoal.Entity) error {
 	}
 }
 
+// roleOf is the session role of an entity that is stored; none is member.
+func roleOf(e shoal.Entity) shoal.SessionRole { return cmp.Or(e.SessionRole, shoal.SessionMember) }
+
 // UpdateEntity implements [hub.EntityTx].
 func (t tx) UpdateEntity(e shoal.Entity) error {
 	n, err := t.c.exec(
-		`UPDATE entities SET name = $3, description = $4, external_id = $5, metadata = $6
+		`UPDATE entities SET name = $3, description = $4, external_id = $5, metadata = $6, kind = $7, session_role = $8, owner_id = $9
 		 WHERE session_id = $1 AND id = $2 AND deleted_at IS NULL AND NOT EXISTS
 		   (SELECT 1 FROM entities AS other WHERE other.session_id = $1 AND other.external_id = $5 AND other.id <> $2)`,
-		e.SessionID, e.ID, e.Name, e.Description, e.ExternalID, e.Metadata)
+		e.SessionID, e.ID, e.Name, e.Description, e.ExternalID, e.Metadata, e.Kind, roleOf(e), e.OwnerID)
 	if err != nil || n > 0 {
 		return err
 	}

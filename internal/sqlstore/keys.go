@@ -35,13 +35,16 @@ func (t tx) KeyByHash(hash string) (shoal.Key, error) {
 }
 
 // Keys implements [hub.KeyTx].
-func (t tx) Keys(after shoal.KeyID, limit int) ([]shoal.Key, error) {
-	return listFirst(t.c, limit, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id > $1 ORDER BY id`+upTo(limit), after)
+func (t tx) Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal.Key, error) {
+	if session == "" {
+		return listFirst(t.c, limit, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id > $1 ORDER BY id`+upTo(limit), after)
+	}
+	return listFirst(t.c, limit, keyOf, `SELECT `+keyColumns+` FROM keys WHERE session_id = $2 AND id > $1 ORDER BY id`+upTo(limit), after, session)
 }
 
 // DeleteKey implements [hub.KeyTx].
-func (t tx) DeleteKey(id shoal.KeyID) error {
-	n, err := t.c.exec(`DELETE FROM keys WHERE id = $1`, id)
+func (t tx) DeleteKey(session shoal.SessionID, id shoal.KeyID) error {
+	n, err := t.c.exec(`DELETE FROM keys WHERE id = $1 AND (session_id = $2 OR $2 = '')`, id, session)
 	if err == nil && n == 0 {
 		err = missing("DeleteKey", "There is no key %q here.", id)
 	}

@@ -121,13 +121,13 @@ export interface paths {
         };
         /**
          * List keys
-         * @description In the order of ids, without their secrets. Admins only.
+         * @description In the order of ids, without their secrets. For admins and owners of the session.
          */
         readonly get: operations["listKeys"];
         readonly put?: never;
         /**
          * Mint a key
-         * @description The secret stands in the answer's `key`, this once; a repeated Idempotency-Key gives the same answer with `key: null`. A key of role `entity` creates its entity if it is new, of `kind` or else an agent. Without a session it belongs to `default`. Admins only.
+         * @description The secret stands in the answer's `key`, this once; a repeated Idempotency-Key gives the same answer with `key: null`. A key of role `entity` creates its entity if it is new, of `kind` or else an agent. Without a session it belongs to `default`. For admins and owners of the session.
          */
         readonly post: operations["createKey"];
         readonly delete?: never;
@@ -148,7 +148,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Revoke a key
-         * @description It stops working at once, for streams that are open, too. Admins only.
+         * @description It stops working at once, for streams that are open, too. For admins and owners of the session.
          */
         readonly delete: operations["revokeKey"];
         readonly options?: never;
@@ -247,7 +247,7 @@ export interface paths {
         };
         /**
          * List the hosted agents of a session
-         * @description Each with the newest version of its config, in the order of ids. Admins only.
+         * @description Each with the newest version of its config, in the order of ids. For admins and owners of the session.
          */
         readonly get: operations["listAgents"];
         readonly put?: never;
@@ -267,18 +267,18 @@ export interface paths {
         };
         /**
          * Read a hosted agent
-         * @description The newest version of its config, or the one that is asked for. Admins only.
+         * @description The newest version of its config, or the one that is asked for. For admins and owners of the session.
          */
         readonly get: operations["getAgent"];
         /**
          * Host an agent, or change how
-         * @description The body is an agent config in JSON or YAML, as `/v1/agent-config.schema.json` describes it; an `agent.id` in it must be the one of the path. 201 for an agent that was not hosted, with its entity if that is new, else 200. A config that says the same as the newest version changes nothing: the answer is that version. Runs that have begun keep theirs. Every wrong field is named. Admins only.
+         * @description The body is an agent config in JSON or YAML, as `/v1/agent-config.schema.json` describes it; an `agent.id` in it must be the one of the path. 201 for an agent that was not hosted, with its entity if that is new, else 200. A config that says the same as the newest version changes nothing: the answer is that version. Runs that have begun keep theirs. Every wrong field is named. For admins and owners of the session.
          */
         readonly put: operations["putAgent"];
         readonly post?: never;
         /**
          * Stop hosting an agent
-         * @description Its runs are canceled, and a connected agent of the same id is left. Admins only.
+         * @description Its runs are canceled, and a connected agent of the same id is left. For admins and owners of the session.
          */
         readonly delete: operations["deleteAgent"];
         readonly options?: never;
@@ -295,13 +295,13 @@ export interface paths {
         };
         /**
          * List the plans of an agent
-         * @description In the order of ids, those that are over included. Admins only.
+         * @description In the order of ids, those that are over included. For admins and owners of the session.
          */
         readonly get: operations["listPlans"];
         readonly put?: never;
         /**
          * Make a plan
-         * @description Give `cron`, with a `timeZone` if UTC does not do, or `scheduledAt` for one time. Each due time starts one run. Admins only.
+         * @description Give `cron`, with a `timeZone` if UTC does not do, or `scheduledAt` for one time. Each due time starts one run. For admins and owners of the session.
          */
         readonly post: operations["createPlan"];
         readonly delete?: never;
@@ -321,7 +321,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Show what the model would see
-         * @description The system prompt, the tools and the first input of a run, made by what makes them for runs. The body is an agent config as for `PUT`, refused for the same reasons; without a body it is the stored config. The agent need not be there yet. Nothing is stored and no model is asked; MCP servers are asked for their tools, for up to five seconds, and what is missing is told in `warnings`. Admins only.
+         * @description The system prompt, the tools and the first input of a run, made by what makes them for runs. The body is an agent config as for `PUT`, refused for the same reasons; without a body it is the stored config. The agent need not be there yet. Nothing is stored and no model is asked; MCP servers are asked for their tools, for up to five seconds, and what is missing is told in `warnings`. For admins and owners of the session.
          */
         readonly post: operations["previewAgent"];
         readonly delete?: never;
@@ -359,7 +359,7 @@ export interface paths {
         };
         /**
          * List the versions of a hosted agent
-         * @description Each config that it was given, the newest first. Admins only.
+         * @description Each config that it was given, the newest first. For admins and owners of the session.
          */
         readonly get: operations["listAgentVersions"];
         readonly put?: never;
@@ -405,7 +405,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Create an entity
-         * @description The id is the entity's @handle and is never used again. `kind` is `agent` unless given. Admins only.
+         * @description The id is the entity's @handle and is never used again. `kind` is `agent` unless given. For admins and owners of the session.
          */
         readonly post: operations["createEntity"];
         readonly delete?: never;
@@ -427,14 +427,14 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete an entity
-         * @description It leaves its spaces and its keys stop working. Its messages stay. Admins only.
+         * @description It leaves its spaces and its keys stop working. Its messages stay. For admins and owners of the session.
          */
         readonly delete: operations["deleteEntity"];
         readonly options?: never;
         readonly head?: never;
         /**
          * Change an entity
-         * @description What is left out stays as it is. An entity may change itself, but for its `externalId`; an admin may change everybody.
+         * @description What is left out stays as it is. An entity may change its own `name`, `description` and `metadata`. `kind`, `sessionRole`, `ownerId` and `externalId` are for admins and owners of the session, who may change everybody.
          */
         readonly patch: operations["updateEntity"];
         readonly trace?: never;
@@ -488,7 +488,7 @@ export interface paths {
         };
         /**
          * Export a session
-         * @description As JSON lines (`application/jsonl`), of one moment: the session with its entities, agents, spaces, messages, inboxes, runs, plans and files; no keys, and nothing that is only there for a while. What is in the lines stands in docs/export.md. Admins only.
+         * @description As JSON lines (`application/jsonl`), of one moment: the session with its entities, agents, spaces, messages, inboxes, runs, plans and files; no keys, and nothing that is only there for a while. What is in the lines stands in docs/export.md. For admins and owners of the session.
          */
         readonly get: operations["exportSession"];
         readonly put?: never;
@@ -611,14 +611,14 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete a plan
-         * @description Runs that it started go on. Admins only.
+         * @description Runs that it started go on. For admins and owners of the session.
          */
         readonly delete: operations["deletePlan"];
         readonly options?: never;
         readonly head?: never;
         /**
          * Change a plan
-         * @description What is left out stays as it is. `status` is `paused` or `pending`, which goes on with it, or `canceled`. Admins only.
+         * @description What is left out stays as it is. `status` is `paused` or `pending`, which goes on with it, or `canceled`. For admins and owners of the session.
          */
         readonly patch: operations["updatePlan"];
         readonly trace?: never;
@@ -653,13 +653,13 @@ export interface paths {
         readonly get?: never;
         /**
          * Store a renderer
-         * @description The body is a page of HTML with everything in it, at most 1 MiB: scripts and styles inline, pictures as `data:`. The console shows it in a frame without an origin of its own, and tells it what to show by messages. The page of the newest version changes nothing; another one becomes the next version. The first answers 201. Admins only.
+         * @description The body is a page of HTML with everything in it, at most 1 MiB: scripts and styles inline, pictures as `data:`. The console shows it in a frame without an origin of its own, and tells it what to show by messages. The page of the newest version changes nothing; another one becomes the next version. The first answers 201. For admins and owners of the session.
          */
         readonly put: operations["putRenderer"];
         readonly post?: never;
         /**
          * Delete a renderer
-         * @description With all its versions. The tools that it showed are shown as others are. Admins only.
+         * @description With all its versions. The tools that it showed are shown as others are. For admins and owners of the session.
          */
         readonly delete: operations["deleteRenderer"];
         readonly options?: never;
@@ -1009,7 +1009,7 @@ export interface paths {
         };
         /**
          * What model calls used
-         * @description One row for each group, or one over all without `by`. What is not grouped by is empty in a row. Admins only.
+         * @description One row for each group, or one over all without `by`. What is not grouped by is empty in a row. For admins and owners of the session.
          */
         readonly get: operations["usage"];
         readonly put?: never;
@@ -1086,6 +1086,8 @@ export interface components {
          *       "id": "ann",
          *       "sessionId": "default",
          *       "kind": "human",
+         *       "sessionRole": "",
+         *       "ownerId": null,
          *       "hosted": false,
          *       "name": "Ann",
          *       "description": "",
@@ -1118,7 +1120,9 @@ export interface components {
                 readonly [key: string]: unknown;
             };
             readonly name: string;
+            readonly ownerId: string | null;
             readonly sessionId: string;
+            readonly sessionRole: string;
             /**
              * @description `waiting` while a wait is open, `connected` with a stream or a call in the last minute.
              * @enum {string}
@@ -1135,11 +1139,18 @@ export interface components {
             readonly description?: string;
             /** @description Who this is in the operator's identity provider. */
             readonly externalId?: string;
+            /**
+             * @description `human` or `agent`.
+             * @enum {string}
+             */
+            readonly kind?: "human" | "agent";
             /** @description Any JSON object of the caller's. */
             readonly metadata?: {
                 readonly [key: string]: unknown;
             };
             readonly name?: string;
+            readonly ownerId?: string;
+            readonly sessionRole?: string;
         };
         /** @description `entity.updated`: what an entity is doing has changed. Told at most once a second; it passes by and has no `id`. */
         readonly EntityData: {
@@ -1534,6 +1545,7 @@ export interface components {
                 readonly [key: string]: unknown;
             };
             readonly name?: string;
+            readonly sessionRole?: string;
         };
         /** @description A file that lies elsewhere. */
         readonly NewFilePart: {

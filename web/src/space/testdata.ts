@@ -11,7 +11,7 @@ export const space = (some: Partial<Space> = {}): Space => ({
 export const member = (entityId: string, kind: Member["kind"] = "human", name = entityId): Member => ({ entityId, kind, name, joinedAt: at });
 
 export const entity = (some: Partial<Entity> = {}): Entity => ({
-  id: "ann", sessionId: "default", kind: "human", hosted: false, name: "Ann", description: "", externalId: null, state: "connected",
+  id: "ann", sessionId: "default", kind: "human", sessionRole: "member", ownerId: null, hosted: false, name: "Ann", description: "", externalId: null, state: "connected",
   waitEndsAt: null, lastSeenAt: at, metadata: {}, createdAt: at, ...some,
 });
 
