@@ -94,6 +94,10 @@ func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailb
 	}
 	var end int64
 	err = b.store.Update(ctx, func(tx Tx) (err error) {
+		// Another server may have seen this key acknowledge explicitly meanwhile.
+		if explicit, err = tx.Explicit(box.key.session, box.key.entity, who.KeyID); err != nil || explicit {
+			return err
+		}
 		for _, h := range done {
 			if err := tx.Acknowledge(box.key.session, box.key.entity, h.filter, h.upTo); err != nil {
 				return err
@@ -104,6 +108,10 @@ func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailb
 	})
 	if err != nil {
 		return acknowledged{}, err
+	}
+	if explicit {
+		box.setExplicit(who.KeyID)
+		return acknowledged{}, nil
 	}
 	for _, h := range done {
 		box.acknowledged(h.filter, h.upTo)

@@ -116,16 +116,28 @@ func (m *mailbox) sleep(ctx context.Context, w *HeldWait) wakeUp {
 	}
 }
 
-// lastLook makes sure that what a hint told before the time was up is read: a
-// hint that nobody took yet, or one that another wait took and reads for all.
+// lastLook reads once more what is unread, whether or not a hint has come: hints of
+// another server can be lost or late. A wait without a time-out has only just read.
 func (m *mailbox) lastLook(w *HeldWait) {
 	w.over = true
 	select {
 	case <-w.sub.Ready():
 		m.follow(w.sub)
 	default:
-		m.collecting <- struct{}{}
-		<-m.collecting
+		if w.req.Timeout > 0 {
+			m.forgetClear()
+			m.collect(0)
+		}
+	}
+}
+
+// forgetClear makes the open waits know nothing, so that none is handed an entry while
+// somebody reads for all of them: it would be delivered twice under one number.
+func (m *mailbox) forgetClear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, w := range m.waits {
+		w.clear = unknown
 	}
 }
 

@@ -122,9 +122,9 @@ func leases(t *testing.T, h *hub.Hub) {
 	must(t, write(h, old, (*hub.RunChange).Start))
 
 	// The process dies: nobody renews. Somebody else goes on, once.
-	next, err := h.Work.NextClaim(ctx)
+	next, _, err := h.Work.NextClaim(ctx)
 	must(t, err)
-	<-time.After(time.Until(next.Time))
+	<-time.After(next)
 	run, lease := claimOne(t, h, "second")
 	if run.ID != old.Run || run.Generation != old.Generation+1 || run.Status != shoal.RunRunning {
 		t.Fatalf("the second one has %s %s in generation %d", run.ID, run.Status, run.Generation)

@@ -337,6 +337,9 @@ func (b *bench) unread(c *waitCall, state int) (out []string) {
 	return out
 }
 
+// lateAfter is more than all pauses between a post and the wait that it wakes.
+const lateAfter = 40 * time.Millisecond
+
 // lostWakeUp holds that a wait got what was posted while it was surely open and
 // acknowledged to the sender before its time was up.
 func (b *bench) lostWakeUp(c *waitCall) {
@@ -355,6 +358,10 @@ func (b *bench) lostWakeUp(c *waitCall) {
 		if c.result.TimedOut {
 			b.fail("lost wake-up: %v, open since %v, timed out at %v and did not get %s, posted from %v to %v",
 				c, c.begun, c.ended, e.message.ID, p.begun, p.ended)
+		} else if c.ended.Sub(c.begun) >= c.request.Timeout && c.ended.Sub(p.ended) > lateAfter {
+			// Its last read would hide that nothing woke it.
+			b.fail("late wake-up: %v, open since %v, got at %v, when its time was up, what was posted from %v to %v",
+				c, c.begun, c.ended, p.begun, p.ended)
 		}
 	}
 }

@@ -124,23 +124,34 @@ func (w *Work) Subscribe() Subscription {
 	return sub
 }
 
-// NextClaim returns when a run becomes claimable that is not yet, if one will: an
-// awake one when it may begin, one under way when its lease runs out. It is no
-// later than the truth; who holds a lease himself may find nothing then.
-func (w *Work) NextClaim(ctx context.Context) (next *shoal.Time, err error) {
+// NextClaim returns in what time a run becomes claimable that is not yet, if one will:
+// an awake one when it may begin, one under way when its lease runs out. The duration
+// is that of the database's clock, whatever this machine's says; it is no longer than
+// the truth, and not above 0 for a run that is claimable already. The holder of a
+// lease may find nothing then.
+func (w *Work) NextClaim(ctx context.Context) (in time.Duration, some bool, err error) {
 	err = w.view(ctx, "hub.Work.NextClaim", func(tx Tx) error {
-		if next, err = tx.NextClaim(); err != nil {
+		next, err := tx.NextClaim()
+		if err != nil {
 			return err
 		}
 		held, err := tx.HeldRuns("")
+		if err != nil {
+			return err
+		}
 		for _, r := range held {
 			if r.LeaseUntil != nil && (next == nil || r.LeaseUntil.Before(next.Time)) {
 				next = r.LeaseUntil
 			}
 		}
+		if some = next != nil; !some {
+			return nil
+		}
+		now, err := tx.Now()
+		in = next.Sub(now.Time)
 		return err
 	})
-	return next, err
+	return in, some, err
 }
 
 // Read runs fn on a snapshot.

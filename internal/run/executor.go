@@ -203,15 +203,15 @@ func (e *Executor) claim() (time.Duration, error) {
 
 // untilNext is how long it is until a run becomes claimable by time alone.
 func (e *Executor) untilNext() (time.Duration, error) {
-	next, err := e.hub.Work.NextClaim(e.ctx)
+	in, some, err := e.hub.Work.NextClaim(e.ctx)
 	if err != nil {
 		e.complain("look for the next run", err)
 		return 0, err
 	}
-	if next == nil {
+	if !some {
 		return fallback, nil
 	}
-	return min(max(time.Until(next.Time), 10*time.Millisecond), fallback), nil
+	return min(max(in, 10*time.Millisecond), fallback), nil
 }
 
 func (e *Executor) complain(what string, err error) {

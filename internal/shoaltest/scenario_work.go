@@ -49,11 +49,11 @@ func renew(s *stage, c *command) error {
 func orphan(s *stage, c *command) error { return s.hub.Work.Orphan(ctx, c.word()) }
 
 func nextClaim(s *stage, _ *command) error {
-	at, err := s.hub.Work.NextClaim(ctx)
-	if err == nil && at == nil {
+	in, some, err := s.hub.Work.NextClaim(ctx)
+	if err == nil && !some {
 		s.say("never")
 	} else if err == nil {
-		s.say("at %s", s.since(at.Time))
+		s.say("at %s", s.since(time.Now().Add(in)))
 	}
 	return err
 }
