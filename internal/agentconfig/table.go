@@ -181,7 +181,7 @@ var executions = map[Type]shape{
 	}},
 	ComputeType: {kind: object, fields: []field{
 		{name: "operation", required: true, shape: filled(100, "A name for it.")},
-		{name: "expression", required: true, shape: filled(4096, "Over the fields of the input's data and parameters.")},
+		{name: "expression", required: true, shape: filled(4096, "Over the fields of the input, and of its data and parameters.")},
 	}},
 	BuiltInType: {kind: object, fields: []field{
 		{name: "action", required: true, shape: filled(100, "The tool that every agent has.")},

@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
 // maxBlocks is how many earlier runs of its conversation a run sees at most: the
@@ -22,6 +23,7 @@ type past struct {
 	summary  *agent.Summary
 	choices  map[string]agent.Choice
 	states   map[string]json.RawMessage
+	held     map[string]bool // messages of spaces among messages, by key
 }
 
 // keptPast is what StoredConversation.Data holds.
@@ -59,7 +61,7 @@ func readPast(x *execution, tx hub.Tx) (past, error) {
 	if err != nil {
 		return past{}, err
 	}
-	said := map[shoal.RunID][]agent.Message{}
+	said := map[shoal.RunID]block{}
 	var began []shoal.RunID
 	for _, b := range blocks {
 		if said[b.Run], err = decodeBlock(b); err != nil {
@@ -71,26 +73,43 @@ func readPast(x *execution, tx hub.Tx) (past, error) {
 	return out, nil
 }
 
+// block is what an ended run added to its conversation: first so many messages of
+// its input, then its steps.
+type block struct {
+	messages []agent.Message
+	inputs   int
+}
+
 // arrange puts the runs that a summary covers before the others, which are in the
-// order of their beginning.
-func (p *past) arrange(began []shoal.RunID, said map[shoal.RunID][]agent.Message, summary *keptSummary) {
+// order of their beginning. Runs that ran at once may have read the same messages of
+// the space: a message that an earlier block contains is not repeated.
+func (p *past) arrange(began []shoal.RunID, said map[shoal.RunID]block, summary *keptSummary) {
 	placed := map[shoal.RunID]bool{}
-	place := func(id shoal.RunID) {
-		if _, there := said[id]; !there || placed[id] {
-			return
+	p.held = map[string]bool{}
+	place := func(id shoal.RunID) (count int) {
+		b, there := said[id]
+		if !there || placed[id] {
+			return 0
 		}
 		placed[id] = true
-		p.order, p.counts = append(p.order, id), append(p.counts, len(said[id]))
-		p.messages = append(p.messages, said[id]...)
+		input := p.newInput(b.messages[:b.inputs])
+		count = len(input) + len(b.messages) - b.inputs
+		p.order, p.counts = append(p.order, id), append(p.counts, count)
+		p.messages = append(append(p.messages, input...), b.messages[b.inputs:]...)
+		return count
 	}
 	if summary != nil {
 		covers, left := 0, summary.Covers
 		for i, id := range summary.Order {
-			if _, there := said[id]; there {
-				covers += min(left, summary.Counts[i])
+			count, counted := place(id), summary.Counts[i]
+			switch {
+			case left >= counted:
+				covers += count
+			case left > 0:
+				// If the count has changed since, messages at the front of the input came or went.
+				covers += max(0, count-(counted-left))
 			}
-			left -= min(left, summary.Counts[i])
-			place(id)
+			left -= min(left, counted)
 		}
 		p.summary = &agent.Summary{Text: summary.Text, Covers: covers}
 	}
@@ -99,22 +118,37 @@ func (p *past) arrange(began []shoal.RunID, said map[shoal.RunID][]agent.Message
 	}
 }
 
+// newInput returns the messages of an input that no earlier block contains, and
+// remembers them. The last one is what started the run, and is always returned.
+func (p *past) newInput(input []agent.Message) (out []agent.Message) {
+	for i, m := range input {
+		key := spacetool.MessageKey(m)
+		if key == "" || !p.held[key] || i == len(input)-1 {
+			out = append(out, m)
+		}
+		if key != "" && p.held != nil {
+			p.held[key] = true
+		}
+	}
+	return out
+}
+
 // decodeBlock returns what an ended run added to its conversation.
-func decodeBlock(b hub.Block) ([]agent.Message, error) {
+func decodeBlock(b hub.Block) (out block, err error) {
 	if len(b.Turn) == 0 { // it ended before it began
-		return nil, nil
+		return out, nil
 	}
 	var k keptTurn
 	if err := json.Unmarshal(b.Turn, &k); err != nil {
-		return nil, fmt.Errorf("run: the turn of run %s: %w", b.Run, err)
+		return out, fmt.Errorf("run: the turn of run %s: %w", b.Run, err)
 	}
-	out := k.Turn.Input
+	out.messages, out.inputs = k.Turn.Input, len(k.Turn.Input)
 	for i, data := range b.Steps {
 		var step agent.Step
 		if err := json.Unmarshal(data, &step); err != nil {
-			return nil, fmt.Errorf("run: step %d of run %s: %w", i, b.Run, err)
+			return out, fmt.Errorf("run: step %d of run %s: %w", i, b.Run, err)
 		}
-		out = append(out, step.Messages()...)
+		out.messages = append(out.messages, step.Messages()...)
 	}
 	return out, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/run"
+	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
 // The agent's own reasons are the contract's codes.
@@ -94,6 +95,42 @@ func TestSummaryCoversTheSameMessagesForAll(t *testing.T) {
 				t.Errorf("covers %d of %s", covers, ids(messages))
 			}
 		})
+	}
+}
+
+// Blocks that read the same message of a space show it once, and what a summary
+// covers ends at the same message when an earlier block is gone.
+func TestBlocksDoNotRepeatMessages(t *testing.T) {
+	shows := func(id, status string) agent.Message {
+		return agent.Say(`<message id="` + id + `" spaceId="shop"` + status + ` at="now">hello</message>`)
+	}
+	said := map[shoal.RunID][]agent.Message{
+		"r1": {shows("m1", ""), shows("m2", ""), {ID: "r1"}},
+		"r2": {shows("m1", ""), shows("m2", ""), shows("m3", ""), {ID: "r2"}},
+		"r3": {shows("m2", ` status="streaming"`), shows("m3", ""), shows("m4", ""), {ID: "r3"}},
+	}
+	inputs := map[shoal.RunID]int{"r1": 2, "r2": 3, "r3": 3}
+	for _, c := range []struct {
+		began  []shoal.RunID
+		covers int
+		want   string
+		left   int
+	}{
+		{[]shoal.RunID{"r1", "r2", "r3"}, 4, "m1 m2 r1 m3 r2 m2+ m4 r3", 4},
+		{[]shoal.RunID{"r2", "r3"}, 4, "m1 m2 m3 r2 m2+ m4 r3", 3},
+	} {
+		messages, covers := run.ArrangeBlocks(c.began, said, inputs, c.covers, []shoal.RunID{"r1", "r2"}, []int{3, 2})
+		var got []string
+		for _, m := range messages {
+			key := m.ID
+			if key == "" {
+				key = strings.TrimSpace(strings.ReplaceAll(spacetool.MessageKey(m), " streaming", "+"))
+			}
+			got = append(got, key)
+		}
+		if text := strings.Join(got, " "); text != c.want || covers != c.left {
+			t.Errorf("%v shows %s and covers %d, want %s and %d", c.began, text, covers, c.want, c.left)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ func (x *execution) turn(a *agent.Agent) error {
 		if input, err = spacetool.Input(x.ctx, x.forTools()); err != nil {
 			return err
 		}
+		input = x.store.past.newInput(input)
 	}
 	var failure error
 	conv := agent.OpenConversation(x.store, string(x.run.ID))

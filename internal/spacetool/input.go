@@ -175,6 +175,24 @@ func (r *Run) message(m shoal.Message, who senders, most int) (agent.Message, er
 	return out, nil
 }
 
+// MessageKey identifies the message of a space that a message of an input shows, in
+// the state that it shows: two inputs that show a message in the same status have the
+// same key. It is empty for any other message to a model.
+func MessageKey(m agent.Message) string {
+	if m.Role != agent.User || len(m.Parts) == 0 {
+		return ""
+	}
+	opening, _, _ := strings.Cut(m.Parts[0].Text, ">") // attributes contain none
+	rest, isMessage := strings.CutPrefix(opening, `<message id="`)
+	id, rest, whole := strings.Cut(rest, `"`)
+	if !isMessage || !whole {
+		return ""
+	}
+	_, status, _ := strings.Cut(rest, ` status="`)
+	status, _, _ = strings.Cut(status, `"`)
+	return id + " " + status
+}
+
 // unusual is the status of a message that is not whole.
 func unusual(s shoal.MessageStatus) string {
 	if s == shoal.MessageCompleted {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -133,7 +134,11 @@ func evaluate(program *vm.Program, c call) (value any, err error) {
 		return nil, fmt.Errorf("the input has %d bytes; at most %d can be computed with", len(c.Arguments), maxInput)
 	}
 	input, _ := floats(c.input).(map[string]any)
-	names := map[string]any{"input": input, "data": input["data"], "parameters": input["parameters"]}
+	names := maps.Clone(input)
+	if names == nil {
+		names = map[string]any{}
+	}
+	names["input"], names["data"], names["parameters"] = input, input["data"], input["parameters"]
 	for _, from := range []any{input["data"], input["parameters"]} {
 		fields, _ := from.(map[string]any)
 		for name, v := range fields {

@@ -63,6 +63,28 @@ func TestCompute(t *testing.T) {
 	}
 }
 
+// A tool whose schema names its fields at the top computes with these names.
+func TestComputeKnowsBareInputNames(t *testing.T) {
+	const input = `{"price": 3, "count": 4, "data": {"count": 5}, "input": 6}`
+	for expression, want := range map[string]string{
+		"price * 2":           "6",
+		"price * count":       "15", // a field of data is nearer
+		"input.count + price": "7",
+		"input.input":         "6",
+	} {
+		c := computing(expression)
+		c.InputSchema = []byte(`{"type":"object","properties":{"price":{"type":"number"},"count":{"type":"number"}}}`)
+		tl, err := tool.New(c, tool.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, _ := run(t, tl, input)
+		if text := `{"operation":"op","result":` + want + `,"success":true}`; out.Failed || out.Text != text {
+			t.Errorf("%s is %s, want %s", expression, out.Text, want)
+		}
+	}
+}
+
 func TestComputeRefusesWhatItCannotBound(t *testing.T) {
 	for _, expression := range []string{
 		"", "1 +", "system('x')", "print(1)", "now()", "data.a()", "name.Foo()", "map(items, # * 2)", "filter(items, {# > 1})", "all(1..9, true)",
