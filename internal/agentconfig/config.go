@@ -44,6 +44,17 @@ type Model struct {
 	MaxOutputTokens int            `json:"maxOutputTokens"` // 0 is no limit of ours
 	Reasoning       Reasoning      `json:"reasoning"`
 	ProviderOptions map[string]any `json:"providerOptions"`
+	// Price is nil where the model's list price counts.
+	Price *Price `json:"price"`
+}
+
+// Price is what a model costs, in US dollars for a million tokens. CachedInput and
+// CacheWrite are nil where they cost as much as other input.
+type Price struct {
+	Input       float64  `json:"input"`
+	Output      float64  `json:"output"`
+	CachedInput *float64 `json:"cachedInput"`
+	CacheWrite  *float64 `json:"cacheWrite"`
 }
 
 // Reasoning asks the model to think first.

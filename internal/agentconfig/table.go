@@ -40,6 +40,7 @@ func filled(most float64, doc string) shape { return shape{kind: text, doc: doc,
 
 func formed(p *pattern, doc string) shape { return shape{kind: text, doc: doc, form: p, most: 4096} }
 func yesNo(doc string) shape              { return shape{kind: flag, doc: doc} }
+func dollars(doc string) shape            { return shape{kind: number, doc: doc, most: 1e6} }
 func milliseconds(most float64, doc string) shape {
 	return shape{kind: whole, doc: doc + " in milliseconds", most: most}
 }
@@ -85,7 +86,7 @@ var root = shape{kind: object, doc: "The configuration of a hosted agent.", fiel
 	}}},
 	{name: "budget", fallback: empty, shape: shape{kind: object, doc: "What it may use; 0 is no limit.", fields: []field{
 		{name: "maxTokensPerRun", fallback: n("0"), shape: count(0, 1<<53-1, "")},
-		{name: "maxCostPerDay", fallback: n("0"), shape: shape{kind: number, doc: "In US dollars.", most: 1e9}},
+		{name: "maxCostPerDay", fallback: n("0"), shape: shape{kind: number, doc: "In US dollars. Needs a model with a list price, or model.price.", most: 1e9}},
 	}}},
 }}
 
@@ -102,6 +103,12 @@ var model = shape{kind: object, doc: "Which model it asks.", fields: []field{
 		{name: "budgetTokens", fallback: n("0"), shape: count(0, 10_000_000, "0 leaves it to the vendor.")},
 		{name: "includeThoughts", fallback: false, shape: yesNo("Asks for the thoughts where they must be asked for.")},
 		{name: "summary", fallback: "", shape: words("", "", "auto", "detailed")},
+	}}},
+	{name: "price", shape: shape{kind: object, doc: "What the model costs, in US dollars for a million tokens. Unset: its list price, if there is one.", fields: []field{
+		{name: "input", required: true, shape: dollars("")},
+		{name: "output", required: true, shape: dollars("Thoughts included.")},
+		{name: "cachedInput", shape: dollars("Input read from the vendor's prompt cache. Unset: as input.")},
+		{name: "cacheWrite", shape: dollars("Input written into it. Unset: as input.")},
 	}}},
 	{name: "providerOptions", fallback: empty, shape: shape{kind: table, doc: "Sent to the vendor as they are.", most: 100, items: &shape{kind: anything}}},
 }}

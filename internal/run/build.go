@@ -9,7 +9,6 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/agent/price"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -155,7 +154,7 @@ func options(c *agentconfig.Config) agent.Options {
 		Reduction: agent.Reduction{
 			Strategy: agent.ReductionStrategy(c.Context.Reduction.Strategy), Target: c.Context.Reduction.Target, Threshold: c.Context.Reduction.Threshold,
 		},
-		Price: price.Of, MaxTokens: c.Budget.MaxTokensPerRun,
+		Price: priceOf(c.Model), MaxTokens: c.Budget.MaxTokensPerRun,
 	}
 }
 

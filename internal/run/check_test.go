@@ -24,6 +24,10 @@ func TestCheckNamesWhatCannotBeMade(t *testing.T) {
 		{head + `{provider: script, name: m}}`, "model.providerOptions.script"},
 		{head + `{provider: script, name: m, providerOptions: {script: "sing la"}}}`, "model.providerOptions.script"},
 		{head + `{provider: script, name: m, providerOptions: {script: "say la"}}}`, ""},
+		{head + `{provider: openai, name: nobody-sells-this}, budget: {maxCostPerDay: 5}}`, "budget.maxCostPerDay"},
+		{head + `{provider: openai, name: nobody-sells-this}}`, ""},
+		{head + `{provider: openai, name: nobody-sells-this, price: {input: 1, output: 2}}, budget: {maxCostPerDay: 5}}`, ""},
+		{head + `{provider: anthropic, name: claude-haiku-4-5}, budget: {maxCostPerDay: 5}}`, ""},
 	} {
 		config, err := agentconfig.Decode([]byte(c.config), agentconfig.Options{})
 		if err != nil {

@@ -79,7 +79,8 @@ func (e *Executor) hasKey(provider string) bool {
 }
 
 // Check says what of a configuration that reads well cannot be made here: a tool
-// with an expression that means nothing, a script that cannot be played. The error
+// with an expression that means nothing, a script that cannot be played, a bound of
+// costs for a model without a price. The error
 // is of kind InvalidArgument and names each field; keys that are missing are none.
 func (e *Executor) Check(c *agentconfig.Config) error {
 	_, err := tool.All(c, tool.Options{
@@ -89,6 +90,9 @@ func (e *Executor) Check(c *agentconfig.Config) error {
 	})
 	if err == nil && c.Model.Provider == scriptProvider {
 		_, err = vendors[scriptProvider](c.Model, e.o.Keys)
+	}
+	if err == nil {
+		err = checkBudget(c)
 	}
 	return err
 }
