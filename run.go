@@ -203,6 +203,18 @@ type Step struct {
 	StartedAt    Time       `json:"startedAt"`
 	FirstTokenMs *int64     `json:"firstTokenMs"`
 	EndedAt      *Time      `json:"endedAt"` // null while the step is open
+	// MissingTools are tools of MCP servers that the configuration names and that the
+	// run does without.
+	MissingTools []MissingTool `json:"missingTools"`
+}
+
+// MissingTool names tools that a run does without because their MCP server could not
+// be reached, or because another tool has the name. Tools is empty where all tools of
+// the server are missing and their names are not known.
+type MissingTool struct {
+	Server  string   `json:"server"`
+	Tools   []string `json:"tools"`
+	Message string   `json:"message"`
 }
 
 // StepCall is one tool call of a step. Result is what the model was told, null

@@ -170,5 +170,8 @@ func (c *RunChange) tellStep(what shoal.EventType, s shoal.Step) error {
 	if s.ToolCalls == nil {
 		s.ToolCalls = []shoal.StepCall{}
 	}
+	if s.MissingTools == nil {
+		s.MissingTools = []shoal.MissingTool{}
+	}
 	return recordRun(c.change, *c.Run, "", true, what, func(h shoal.EventHead) any { return shoal.StepData{EventHead: h, Step: s} })
 }

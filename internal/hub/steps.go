@@ -18,6 +18,9 @@ func stepsOf(tx Tx, session shoal.SessionID, id shoal.RunID) ([]shoal.Step, erro
 		if out[i] = s.Step; out[i].ToolCalls == nil {
 			out[i].ToolCalls = []shoal.StepCall{}
 		}
+		if out[i].MissingTools == nil {
+			out[i].MissingTools = []shoal.MissingTool{}
+		}
 		timeless = timeless || slices.ContainsFunc(out[i].ToolCalls, func(c shoal.StepCall) bool { return c.StartedAt == nil })
 	}
 	if !timeless {

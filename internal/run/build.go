@@ -90,6 +90,7 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 		return nil, closed, err
 	}
 	x.complain(missing)
+	x.missing = publicMissing(missing)
 	o.TurnTimeout = x.store.left(time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond)
 	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, x.pictures(), x.seen.request()}
 	o.Observers = []agent.Observer{x.seen}
@@ -112,6 +113,7 @@ func (x *execution) equip(patience time.Duration) (o agent.Options, missing []mi
 	o.Tools = append(o.Tools, x.configured(x.config)...)
 	more, missing := x.serverTools(x.ctx, x.config, o.Tools, patience)
 	o.Tools = append(o.Tools, more...)
+	o.Instructions += spacetool.MissingTools(publicMissing(missing))
 	return o, missing, nil
 }
 
@@ -209,6 +211,7 @@ func (x *execution) asked(ctx context.Context, id shoal.EntityID) (*agent.Agent,
 	more, missing := x.serverTools(ctx, &own, o.Tools, connectTimeout)
 	x.complain(missing)
 	o.Tools = append(o.Tools, more...)
+	o.Instructions += spacetool.MissingTools(publicMissing(missing))
 	o.Middleware = []agent.Middleware{x.pictures()} // the caller's history may hold some
 	return agent.New(model, o)
 }

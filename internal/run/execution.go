@@ -42,6 +42,7 @@ type execution struct {
 	toolsMu sync.Mutex                       // agents that tools ask add theirs
 	tools   map[string]map[string]*tool.Tool // by agent and name
 	servers []*mcptool.Connection
+	missing []shoal.MissingTool // what the model does without
 
 	composer  *compose.Composer
 	restored  []compose.Effect // what brings the messages to where the steps stand

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/mcptool"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
@@ -18,7 +19,21 @@ const connectTimeout = 10 * time.Second
 // could not be reached, or the one tool whose name is taken.
 type missingTools struct {
 	server, tool string
+	expected     []string // the tools that the configuration chooses of the server
 	err          error
+}
+
+// publicMissing returns what is missing as readers of the run's steps see it.
+func publicMissing(missing []missingTools) []shoal.MissingTool {
+	out := make([]shoal.MissingTool, len(missing))
+	for i, m := range missing {
+		tools := m.expected
+		if m.tool != "" {
+			tools = []string{m.tool}
+		}
+		out[i] = shoal.MissingTool{Server: m.server, Tools: append([]string{}, tools...), Message: m.sentence()}
+	}
+	return out
 }
 
 // complain tells the operator.
@@ -50,7 +65,7 @@ func (x *execution) serverTools(ctx context.Context, c *agentconfig.Config, take
 	for i, conn := range connections {
 		server := c.MCP.Servers[i].Name
 		if failures[i] != nil {
-			missing = append(missing, missingTools{server: server, err: failures[i]})
+			missing = append(missing, missingTools{server: server, expected: c.MCP.Servers[i].AllowedTools, err: failures[i]})
 			continue
 		}
 		x.keepServer(conn)

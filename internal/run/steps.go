@@ -12,7 +12,7 @@ import (
 func (x *execution) publicStep(s agent.Step, started shoal.Time) shoal.Step {
 	out := shoal.Step{
 		Index: s.Index, Model: x.model.Name, FinishReason: string(s.Finish), Usage: usage(s.Usage, s.Cost),
-		Text: s.Assistant.Text(), ToolCalls: []shoal.StepCall{}, StartedAt: started,
+		Text: s.Assistant.Text(), ToolCalls: []shoal.StepCall{}, StartedAt: started, MissingTools: x.missing,
 	}
 	for _, p := range s.Assistant.Parts {
 		if p.Type == agent.ReasoningPart {

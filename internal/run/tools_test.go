@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -149,6 +150,50 @@ func TestBudgets(t *testing.T) {
 	r = w.reaches(w.says("Go."), shoal.RunFailed)
 	if r.Error.Code != "budget_exhausted" || r.Steps != 0 {
 		t.Errorf("after %d steps its error is %+v", r.Steps, r.Error)
+	}
+}
+
+// An MCP server that cannot be reached costs its tools: the steps, their events and
+// the model's prompt name them.
+func TestUnreachableServerIsShown(t *testing.T) {
+	w := newWorld(t)
+	var prompt string
+	w.shopkeeper(script.Func(func(req *agent.Request) script.Answer {
+		prompt = req.Instructions
+		return silent
+	}), `"mcp":{"servers":[{"name":"gone","url":"http://127.0.0.1:9/mcp","allowedTools":["find","buy"]},{"name":"lost","url":"http://127.0.0.1:9/mcp"}]}`)
+	id := w.says("Find it.")
+	w.reaches(id, shoal.RunCompleted)
+	for _, want := range []string{`<missing server="gone">find buy</missing>`, `<missing server="lost">all tools of this server</missing>`} {
+		if !strings.Contains(prompt, want) {
+			t.Errorf("the prompt does not contain %s:\n%s", want, prompt)
+		}
+	}
+	check := func(where string, missing []shoal.MissingTool) {
+		t.Helper()
+		if len(missing) != 2 || missing[0].Server != "gone" || strings.Join(missing[0].Tools, " ") != "find buy" || missing[1].Tools == nil ||
+			!strings.Contains(missing[1].Message, `"lost" are missing`) {
+			t.Errorf("%s names %+v", where, missing)
+		}
+	}
+	steps, err := w.hub.Runs.Steps(t.Context(), admin, session, id)
+	w.must(err)
+	check("the step", steps[0].MissingTools)
+	seen := 0
+	w.read(func(tx hub.Tx) error {
+		events, err := tx.Events(session, hub.EventFilter{Run: id}, 0, 200)
+		for _, e := range events {
+			var data shoal.StepData
+			if e.Type == shoal.EventStepStarted || e.Type == shoal.EventStepCompleted {
+				seen++
+				w.must(json.Unmarshal(e.Data, &data))
+				check(string(e.Type), data.Step.MissingTools)
+			}
+		}
+		return err
+	})
+	if seen != 2 {
+		t.Errorf("%d events of steps, want 2", seen)
 	}
 }
 

@@ -127,7 +127,7 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 		}
 		c.Run.Steps = e.Step + 1
 		c.Run.MaxSteps = max(c.Run.MaxSteps, e.MaxSteps) // more may have been granted
-		return c.StepStarted(shoal.Step{Index: e.Step, Model: x.model.Name, StartedAt: at, ToolCalls: []shoal.StepCall{}, Usage: shoal.Usage{Currency: shoal.Currency}})
+		return c.StepStarted(shoal.Step{Index: e.Step, Model: x.model.Name, StartedAt: at, ToolCalls: []shoal.StepCall{}, Usage: shoal.Usage{Currency: shoal.Currency}, MissingTools: x.missing})
 	})
 	if over {
 		x.cancel(errBudget)

@@ -52,6 +52,25 @@ func Prompt(ctx context.Context, r *Run) (string, error) {
 	return b.String(), nil
 }
 
+// MissingTools returns the section of a prompt that names tools which the agent has
+// to do without, empty if there are none. It holds no reason: what a server answered
+// is for operators.
+func MissingTools(missing []shoal.MissingTool) string {
+	if len(missing) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n# Tools that are missing\n\nThese tools of yours cannot be used in this run. If a task needs one, say so; do not invent what it would have returned.\n")
+	for _, m := range missing {
+		names := strings.Join(m.Tools, " ")
+		if names == "" {
+			names = "all tools of this server"
+		}
+		element(&b, "missing", names, "server", m.Server)
+	}
+	return b.String()
+}
+
 func (r *Run) writeIdentity(b *strings.Builder) {
 	a := r.Config.Agent
 	fmt.Fprintf(b, "You are %s, an agent. Your entity id is %s.\n", r.name(), r.agent())

@@ -1428,6 +1428,15 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
+        /** @description Tools of an MCP server that a run does without, because the server could not be reached or another tool has the name. */
+        readonly MissingTool: {
+            /** @description What is missing and why, as a sentence. */
+            readonly message: string;
+            /** @description The server's name in the agent's configuration. */
+            readonly server: string;
+            /** @description Their names; empty for all tools of the server. */
+            readonly tools: readonly string[];
+        };
         /** @description One piece of a message to a model, in the order of what was sent. */
         readonly ModelContent: components["schemas"]["ModelTextContent"] | components["schemas"]["ModelReasoningContent"] | components["schemas"]["ModelFileContent"] | components["schemas"]["ModelToolCallContent"] | components["schemas"]["ModelToolResultContent"];
         /** @description A file, without its bytes. */
@@ -2195,6 +2204,8 @@ export interface components {
             readonly firstTokenMs: number | null;
             /** Format: int64 */
             readonly index: number;
+            /** @description What the run does without at this step; the model is told, too. */
+            readonly missingTools: readonly components["schemas"]["MissingTool"][];
             readonly model: string;
             readonly reasoning: string;
             /** Format: date-time */

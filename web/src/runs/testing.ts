@@ -16,7 +16,7 @@ export function aRun(some: Partial<Run>): Run {
 }
 
 export function aStep(some: Partial<Step>): Step {
-  return { index: 0, model: "gpt", finishReason: "tool_calls", usage, text: "", reasoning: "", toolCalls: [], startedAt: at(0), firstTokenMs: null, endedAt: null, ...some };
+  return { index: 0, model: "gpt", finishReason: "tool_calls", usage, text: "", reasoning: "", toolCalls: [], startedAt: at(0), firstTokenMs: null, endedAt: null, missingTools: [], ...some };
 }
 
 export function aCall(some: Partial<StepCall>): StepCall {
