@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/doctor"
 )
 
@@ -14,6 +16,7 @@ type keysCmd struct {
 	List   keysListCmd   `cmd:"" name:"ls" help:"List all keys, without their secrets."`
 	Create keysCreateCmd `cmd:"" help:"Create a key; its secret is shown this once. With --data, it works without a server, too."`
 	Revoke keysRevokeCmd `cmd:"" help:"Make keys stop working at once."`
+	Rotate keysRotateCmd `cmd:"" help:"Replace the admin key in the data directory. It works with and without a running server."`
 }
 
 var keyHead = []string{"ID", "ROLE", "SESSION", "ENTITY", "NAME", "EXPIRES", "USED", "CREATED"}
@@ -106,4 +109,22 @@ func (sh *shell) firstFailure(failed []error) error {
 		sh.output.failure(describe(sh.command, err))
 	}
 	return failed[0]
+}
+
+type keysRotateCmd struct {
+	Admin    bool   `help:"Rotate the admin key; required, so that nobody does it by accident." required:"" env:"-"`
+	Database string `help:"The database of --data, if it is not in it." placeholder:"URL"`
+}
+
+// Run writes a new admin key into the data directory and revokes the old one.
+func (c *keysRotateCmd) Run(ctx context.Context, sh *shell) error {
+	dir, err := sh.dataDir()
+	if err != nil {
+		return err
+	}
+	if err := app.RotateAdminKey(ctx, dir, c.Database); err != nil {
+		return err
+	}
+	sh.output.note("%s has a new admin key; the old one is revoked", filepath.Join(dir, app.KeyFile))
+	return nil
 }

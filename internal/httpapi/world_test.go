@@ -60,7 +60,8 @@ func newWorldWith(t testing.TB, h hub.Options, change ...func(*Options)) *world 
 	w.must(err)
 	w.auth = auth.New(w.hub, auth.Options{Guard: g})
 	w.admin = auth.NewSecret()
-	w.must(w.hub.Keys.Adopt(t.Context(), "test", auth.Hash(w.admin)))
+	_, err = w.hub.Keys.Adopt(t.Context(), shoal.NewKey{Role: shoal.RoleAdmin, Name: "test"}, auth.Hash(w.admin))
+	w.must(err)
 	executor, err := run.New(run.Options{Hub: w.hub}) // it executes nothing
 	w.must(err)
 	t.Cleanup(executor.Stop)

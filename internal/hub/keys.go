@@ -118,16 +118,25 @@ func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, owner bo
 	return out, owner, err
 }
 
-// Adopt stores an admin key unless a key with this hash exists. It is for the
-// process that owns the data directory, and asks no rights.
-func (k *Keys) Adopt(ctx context.Context, name, hash string) error {
-	return k.change(ctx, "hub.Keys.Adopt", func(ch *change) error {
+// Adopt stores a key whose secret somebody else has made, unless a key with this hash
+// exists. It reports false for one that was revoked: it stays revoked, whatever file
+// still has it. It is for the process that owns the data directory, and asks no
+// rights.
+func (k *Keys) Adopt(ctx context.Context, n shoal.NewKey, hash string) (works bool, err error) {
+	err = k.change(ctx, "hub.Keys.Adopt", func(ch *change) error {
 		_, err := ch.KeyByHash(hash)
-		if errors.Is(err, shoal.NotFound) {
-			_, err = insertKey(ch, shoal.NewKey{Role: shoal.RoleAdmin, Name: name}, hash, "")
+		if works = err == nil; !errors.Is(err, shoal.NotFound) {
+			return err
 		}
+		revoked, err := ch.RevokedKey(hash)
+		if err != nil || revoked {
+			return err
+		}
+		works = true
+		_, err = insertKey(ch, n, hash, "")
 		return err
 	})
+	return works, err
 }
 
 // List returns the keys after the given one, in the order of ids: all to an admin, to

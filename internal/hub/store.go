@@ -327,6 +327,9 @@ type KeyTx interface {
 	// DeleteKey is NotFound also for a key that is not the session's; an empty session
 	// stands for all.
 	DeleteKey(session shoal.SessionID, id shoal.KeyID) error
+	// RevokedKey reports whether a key with this hash was deleted, alone or with its
+	// entity; those of a deleted session are forgotten.
+	RevokedKey(hash string) (bool, error)
 	// DeleteEntityKeys revokes every key of an entity.
 	DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error
 	// UsedKeys stores when keys were last used. Unknown ones are passed over.

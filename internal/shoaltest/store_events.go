@@ -304,6 +304,8 @@ var keyTests = map[string]func(*storeCase){
 		})
 		c.absent(func(tx hub.Tx) error { _, err := tx.KeyByHash(hash + "1"); return err })
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteKey("", full.ID) })
+		same(c, "whether the deleted one was revoked", seen(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(hash + "1") }), true)
+		same(c, "whether the other one was", seen(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(hash + "2") }), false)
 	},
 
 	"a session sees and revokes its own only": func(c *storeCase) {
@@ -351,6 +353,7 @@ var keyTests = map[string]func(*storeCase){
 		}
 		c.update(func(tx hub.Tx) error { return tx.DeleteEntityKeys(c.session, "ann") })
 		c.absent(func(tx hub.Tx) error { _, err := tx.KeyByHash(string(c.session) + "-0"); return err })
+		same(c, "whether it was revoked", seen(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(string(c.session) + "-0") }), true)
 		c.absent(func(tx hub.Tx) error { _, err := tx.KeyByHash(string(c.session) + "-1"); return err })
 		seen(c, func(tx hub.Tx) (shoal.Key, error) { return tx.KeyByHash(string(c.session) + "-2") })
 	},

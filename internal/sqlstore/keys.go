@@ -34,6 +34,11 @@ func (t tx) KeyByHash(hash string) (shoal.Key, error) {
 	return present(k, ok, err, "KeyByHash", "There is no such key here.")
 }
 
+// RevokedKey implements [hub.KeyTx].
+func (t tx) RevokedKey(hash string) (bool, error) {
+	return exists(t.c, `SELECT 1 FROM revoked_keys WHERE hash = $1`, hash)
+}
+
 // Keys implements [hub.KeyTx].
 func (t tx) Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal.Key, error) {
 	if session == "" {
@@ -44,6 +49,11 @@ func (t tx) Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal
 
 // DeleteKey implements [hub.KeyTx].
 func (t tx) DeleteKey(session shoal.SessionID, id shoal.KeyID) error {
+	if err := t.c.execAll([]string{
+		`INSERT INTO revoked_keys (hash, session_id) SELECT hash, session_id FROM keys WHERE id = $1 AND (session_id = $2 OR $2 = '') ON CONFLICT DO NOTHING`,
+	}, id, session); err != nil {
+		return err
+	}
 	n, err := t.c.exec(`DELETE FROM keys WHERE id = $1 AND (session_id = $2 OR $2 = '')`, id, session)
 	if err == nil && n == 0 {
 		err = missing("DeleteKey", "There is no key %q here.", id)
@@ -59,6 +69,7 @@ func (t tx) DeleteKey(session shoal.SessionID, id shoal.KeyID) error {
 func (t tx) DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error {
 	return t.c.execAll([]string{
 		`DELETE FROM explicit_keys WHERE key_id IN (SELECT id FROM keys WHERE session_id = $1 AND entity_id = $2)`,
+		`INSERT INTO revoked_keys (hash, session_id) SELECT hash, session_id FROM keys WHERE session_id = $1 AND entity_id = $2 ON CONFLICT DO NOTHING`,
 		`DELETE FROM keys WHERE session_id = $1 AND entity_id = $2`,
 	}, session, entity)
 }
