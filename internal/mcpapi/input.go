@@ -2,8 +2,9 @@ package mcpapi
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -37,10 +38,31 @@ type input struct {
 	open bool
 	// empty says of a list that left out it is as good as empty.
 	empty bool
+	// length bounds a text, in bytes, and items a list of ids; MaxID and MaxMentions
+	// if zero. The hub refuses longer texts itself where checked says so.
+	length, items int
+	checked       bool
+	// unique says of a list that no entry may be in it twice.
+	unique bool
 }
 
-// anyNumber is the upper bound of an input that has none.
-const anyNumber = math.MaxInt64
+// longest is how many bytes a text may have, or entries a list.
+func (in input) longest() int {
+	if in.kind == listInput {
+		return cmp.Or(in.items, shoal.MaxMentions)
+	}
+	return cmp.Or(in.length, shoal.MaxID)
+}
+
+// anyNumber is the upper bound of an input that has no other: what every client can
+// write exactly.
+const anyNumber = 1<<53 - 1
+
+// maxCursor is how many bytes a cursor may have, which names the senders of a wait.
+const maxCursor = 8 << 10
+
+// maxQuery is how many bytes a query may have; internal/search says so.
+const maxQuery = 500
 
 // Inputs that several tools take.
 var (
@@ -128,12 +150,16 @@ func (v *value) set(in input, raw []byte) string {
 		if !isText(raw) {
 			return "must be a string"
 		}
-		v.text = string(plainText(raw))
+		text := plainText(raw)
+		if len(text) > in.longest() && !in.checked {
+			return fmt.Sprintf("has %d bytes; at most %d are allowed", len(text), in.longest())
+		}
+		v.text = string(text)
 		return checkText(v.text)
 	case listInput:
-		return v.setList(raw)
+		return v.setList(in, raw)
 	case wholeInput:
-		n, ok := wholeNumber(raw)
+		n, ok := wholeNumber(meant(raw))
 		if !ok {
 			return "must be a whole number"
 		}
@@ -142,6 +168,7 @@ func (v *value) set(in input, raw []byte) string {
 		}
 		v.whole = min(max(n, in.least), in.most)
 	case flagInput:
+		raw = meant(raw)
 		if v.flag = string(raw) == "true"; !v.flag && string(raw) != "false" {
 			return "must be true or false"
 		}
@@ -149,7 +176,16 @@ func (v *value) set(in input, raw []byte) string {
 	return ""
 }
 
-func (v *value) setList(raw []byte) string {
+// meant is what a model means that writes a number or a truth value as a string: no
+// input that takes one of them takes a string.
+func meant(raw []byte) []byte {
+	if isText(raw) {
+		return bytes.TrimSpace(plainText(raw))
+	}
+	return raw
+}
+
+func (v *value) setList(in input, raw []byte) string {
 	if len(raw) == 0 || raw[0] != '[' {
 		return "must be a list of strings"
 	}
@@ -157,7 +193,13 @@ func (v *value) setList(raw []byte) string {
 		if !isText(item) {
 			return fmt.Sprintf("must be a list of strings; entry %d is none", len(v.list))
 		}
+		if len(v.list) == in.longest() {
+			return fmt.Sprintf("has more than %d entries; at most %d are allowed", in.longest(), in.longest())
+		}
 		text := string(plainText(item))
+		if in.unique && slices.Contains(v.list, text) {
+			return fmt.Sprintf("has %.64q twice", text)
+		}
 		if len(text) > maxItem {
 			return fmt.Sprintf("holds an id of %d characters; an id has at most %d", len(text), maxItem)
 		}

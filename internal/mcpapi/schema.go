@@ -19,6 +19,9 @@ type schema struct {
 	Default     any        `json:"default,omitempty"`
 	Minimum     *int64     `json:"minimum,omitempty"`
 	Maximum     *int64     `json:"maximum,omitempty"`
+	MaxLength   int        `json:"maxLength,omitempty"`
+	MaxItems    int        `json:"maxItems,omitempty"`
+	Unique      bool       `json:"uniqueItems,omitempty"`
 	Closed      *bool      `json:"additionalProperties,omitempty"`
 }
 
@@ -64,16 +67,17 @@ func inputSchema(inputs []input) json.RawMessage {
 		switch in.kind {
 		case anyInput:
 			p.Type = nil
+		case textInput:
+			p.MaxLength = in.longest()
 		case listInput:
-			p.Items = &schema{Type: "string"}
+			p.Items = &schema{Type: "string", MaxLength: maxItem}
+			p.MaxItems, p.Unique = in.longest(), in.unique
 			if in.empty {
 				p.Default = []string{}
 			}
 		case wholeInput:
 			p.Minimum = &in.least
-			if in.most < anyNumber {
-				p.Maximum = &in.most
-			}
+			p.Maximum = &in.most
 			if in.otherwise != 0 {
 				p.Default = in.otherwise
 			}

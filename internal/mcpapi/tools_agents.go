@@ -16,8 +16,8 @@ func registerAgent() *tool {
 		repeats: true,
 		inputs: []input{
 			agentInput,
-			{name: "agentName", kind: textInput, about: "Your display name."},
-			{name: "description", kind: textInput, about: "What you can do for the others."},
+			{name: "agentName", kind: textInput, length: shoal.MaxName, checked: true, about: "Your display name."},
+			{name: "description", kind: textInput, length: shoal.MaxDescription, checked: true, about: "What you can do for the others."},
 		},
 		output: shoal.Entity{},
 		words:  map[string]string{"name": "agentName"},
@@ -48,7 +48,7 @@ func (c *call) present(ctx context.Context, id shoal.EntityID) (shoal.Entity, er
 }
 
 // cursorInput continues a list.
-var cursorInput = input{name: "cursor", kind: textInput, about: "The nextCursor of the page before, to get the next one."}
+var cursorInput = input{name: "cursor", kind: textInput, length: maxCursor, about: "The nextCursor of the page before, to get the next one."}
 
 func listAgents() *tool {
 	return &tool{
@@ -124,7 +124,7 @@ func waitForAgents() *tool {
 		about: "Wait until others are present: those you name, or as many as you count besides yourself. Present is whoever is not offline.",
 		waits: true, reads: true,
 		inputs: []input{
-			{name: "agentIds", kind: listInput, about: "Whom to wait for. Give this or count."},
+			{name: "agentIds", kind: listInput, items: shoal.MaxAwaited, unique: true, about: "Whom to wait for. Give this or count."},
 			{name: "count", kind: wholeInput, least: 1, most: 10_000, about: "How many others to wait for. Give this or agentIds."},
 			timeoutInput(60_000),
 		},

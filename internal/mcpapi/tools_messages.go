@@ -14,10 +14,10 @@ func sendMessage() *tool {
 		about: "Post a message to a thread that you take part in. Only the participants in mentions are woken by it; a name in the text wakes nobody.",
 		inputs: []input{
 			threadInput,
-			{name: "content", kind: textInput, required: true, about: "The text of the message."},
+			{name: "content", kind: textInput, length: shoal.MaxContent, checked: true, required: true, about: "The text of the message."},
 			{name: "mentions", kind: listInput, empty: true, about: "The ids of the participants who shall read it now."},
 			{name: "senderId", kind: textInput, actor: true, about: "Your own id. Leave it out: your key says who you are."},
-			{name: "idempotencyKey", kind: textInput, about: "Any text of your own. A call that is repeated with it posts nothing twice: use it when you do not know whether a call arrived."},
+			{name: "idempotencyKey", kind: textInput, length: shoal.MaxIdempotency, about: "Any text of your own. A call that is repeated with it posts nothing twice: use it when you do not know whether a call arrived."},
 		},
 		output: shoal.Message{},
 		words:  map[string]string{"parts[0].text": "content", "parts": "content"},
@@ -105,7 +105,7 @@ func searchMessages() *tool {
 		about: "Find messages in your threads that hold all that you ask for, the newest first.",
 		reads: true,
 		inputs: []input{
-			{name: "query", kind: textInput, required: true, about: `Words, the last one may be the beginning of a word; "words that follow each other"; lap* for beginnings; -without; from:ID, in:THREAD, mentions:me, has:file|image|link|code|tool|approval|data, kind:human|agent|system, before:2027-01-31, after:2027-01-31.`},
+			{name: "query", kind: textInput, length: maxQuery, checked: true, required: true, about: `Words, the last one may be the beginning of a word; "words that follow each other"; lap* for beginnings; -without; from:ID, in:THREAD, mentions:me, has:file|image|link|code|tool|approval|data, kind:human|agent|system, before:2027-01-31, after:2027-01-31.`},
 			threadInput.optional("Search this thread only."),
 			{name: "limit", kind: wholeInput, otherwise: 20, least: 1, most: shoal.MaxPage, about: "How many hits."},
 			{name: "sort", kind: textInput, about: "newest, which is the default, or relevance: the best first."},

@@ -72,10 +72,10 @@ func answerPendingAction() *tool {
 		inputs: []input{
 			{name: "id", kind: textInput, required: true, about: "The id of the pending action; list_pending_actions tells it."},
 			{name: "result", kind: anyInput, about: "Of a client_tool: what the tool gave, any JSON value."},
-			{name: "error", kind: textInput, about: "Of a client_tool: why there is no result."},
+			{name: "error", kind: textInput, length: shoal.MaxContent, about: "Of a client_tool: why there is no result."},
 			{name: "approved", kind: flagInput, open: true, about: "Of a permission: true or false."},
-			{name: "reason", kind: textInput, about: "Of a permission: why; the agent is told."},
-			{name: "answer", kind: textInput, about: "Of a question."},
+			{name: "reason", kind: textInput, length: shoal.MaxContent, about: "Of a permission: why; the agent is told."},
+			{name: "answer", kind: textInput, length: shoal.MaxContent, about: "Of a question."},
 		},
 		output: shoal.PendingAction{},
 		call: func(ctx context.Context, c *call) (result, error) {

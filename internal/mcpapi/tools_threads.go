@@ -13,8 +13,8 @@ func createThread() *tool {
 		name:  "create_thread",
 		about: "Create a thread: a conversation of you and the participants that you name. Look with list_threads first whether there is one.",
 		inputs: []input{
-			{name: "threadName", kind: textInput, required: true, about: "What the thread is about."},
-			{name: "participantIds", kind: listInput, empty: true, about: "Who else takes part, by id; list_agents tells the ids. You take part by yourself."},
+			{name: "threadName", kind: textInput, length: shoal.MaxName, checked: true, required: true, about: "What the thread is about."},
+			{name: "participantIds", kind: listInput, items: shoal.MaxMembers, empty: true, about: "Who else takes part, by id; list_agents tells the ids. You take part by yourself."},
 			{name: "creatorId", kind: textInput, actor: true, about: "Your own id. Leave it out: your key says who you are."},
 			{name: "adminAgentId", kind: textInput, about: "The agent that answers people who mention nobody."},
 		},
@@ -123,7 +123,7 @@ func closeThread() *tool {
 		about:   "Close a thread when it has reached its end. Everybody in it gets your summary; its history stays readable; nothing can be added any more.",
 		inputs: []input{
 			threadInput,
-			{name: "summary", kind: textInput, required: true, about: "What came out of the conversation."},
+			{name: "summary", kind: textInput, length: shoal.MaxSummary, checked: true, required: true, about: "What came out of the conversation."},
 		},
 		output: shoal.Space{},
 		call: func(ctx context.Context, c *call) (result, error) {
