@@ -46,7 +46,9 @@ type RunTx interface {
 	// UpdateRun stores everything that can change.
 	UpdateRun(r StoredRun) error
 	// ClaimableRuns returns runs of all sessions that are awake, whose NotBefore has
-	// come and that nobody holds a lease of at that time, the oldest first.
+	// come and that nobody holds a lease of at that time. The requesters of all sessions
+	// take turns: first come the runs of those of whose runs the fewest are held, of each
+	// requester the oldest first, and of equal ones the oldest.
 	ClaimableRuns(at shoal.Time, limit int) ([]StoredRun, error)
 	// HeldRuns returns the runs of all sessions whose lease is owner's. An empty
 	// owner returns every run that has a lease.

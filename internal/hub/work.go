@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // Work is for what executes runs: it claims them and writes what they do. Nobody
@@ -30,11 +31,21 @@ func leaseLost(l Lease) error {
 	return &shoal.Error{Kind: shoal.Conflict, Msg: "The run " + string(l.Run) + " is executed elsewhere now, or has ended.", Err: ErrLeaseLost}
 }
 
-// Claim takes a lease of up to limit runs that there is something to do for, the
-// oldest first. A claimed run is not awake any more; who claims it looks at what
+// Slots say how many runs a server executes at most, and how many of them it does.
+type Slots struct{ All, Taken int }
+
+// Claim takes a lease of up to limit runs that there is something to do for. The
+// requesters take turns (see [RunTx]). A claimed run is not awake any more; who claims it looks at what
 // it finds. The leases last ttl from now by the database's clock. A run whose
 // lease ran out is claimed like any other.
 func (w *Work) Claim(ctx context.Context, owner string, limit int, ttl time.Duration) (claimed []StoredRun, err error) {
+	return w.ClaimFor(ctx, owner, limit, Slots{}, ttl)
+}
+
+// ClaimFor is Claim for a server with so many slots, which are divided over requesters
+// as [limit.Fits] says: one that has many runs under way leaves the last ones to
+// others. What no entity has asked for may have every slot.
+func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots, ttl time.Duration) (claimed []StoredRun, err error) {
 	err = w.change(ctx, "hub.Work.Claim", func(ch *change) error {
 		now, err := ch.Now()
 		if err != nil {
@@ -43,7 +54,10 @@ func (w *Work) Claim(ctx context.Context, owner string, limit int, ttl time.Dura
 		if err := free(ch, func(r StoredRun) bool { return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time) }); err != nil {
 			return err
 		}
-		if claimed, err = ch.ClaimableRuns(now, limit); err != nil {
+		if claimed, err = ch.ClaimableRuns(now, most); err != nil {
+			return err
+		}
+		if claimed, err = slots.fitting(ch, claimed); err != nil {
 			return err
 		}
 		until := shoal.At(now.Add(ttl))
@@ -58,6 +72,33 @@ func (w *Work) Claim(ctx context.Context, owner string, limit int, ttl time.Dura
 		return nil
 	})
 	return claimed, err
+}
+
+// fitting returns those of runs that find a slot.
+func (s Slots) fitting(tx Tx, runs []StoredRun) (out []StoredRun, err error) {
+	if s.Taken+len(runs) <= s.All-s.All/4 || s.All == 0 {
+		return runs, nil
+	}
+	held, err := tx.HeldRuns("")
+	if err != nil {
+		return nil, err
+	}
+	mine := map[mailboxKey]int64{}
+	for _, r := range held {
+		mine[requesterOf(r)]++
+	}
+	for _, r := range runs {
+		key := requesterOf(r)
+		if limit.Fits(int64(s.All), int64(s.Taken+len(out)), mine[key], 1, r.Requester == "") {
+			out = append(out, r)
+			mine[key]++
+		}
+	}
+	return out, nil
+}
+
+func requesterOf(r StoredRun) mailboxKey {
+	return mailboxKey{r.SessionID, shoal.EntityID(r.Requester)}
 }
 
 // free ends the leases that which chooses, and wakes their runs.

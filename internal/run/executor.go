@@ -179,15 +179,20 @@ func nudge(c chan struct{}) {
 // claimAtOnce is how many runs one claim takes at most.
 const claimAtOnce = 64
 
+// shareAgain is how soon it is looked again for runs that find a slot among the last
+// ones, which are not for every requester.
+const shareAgain = 250 * time.Millisecond
+
 // claim starts what there is room for and returns when to look again. It has
 // complained about an error.
 func (e *Executor) claim() (time.Duration, error) {
 	for {
-		limit := min(e.room(), claimAtOnce)
+		room := e.room()
+		limit := min(room, claimAtOnce)
 		if limit <= 0 {
 			return fallback, nil // a place that becomes free is told
 		}
-		runs, err := e.hub.Work.Claim(e.ctx, e.owner, limit, e.o.Lease)
+		runs, err := e.hub.Work.ClaimFor(e.ctx, e.owner, limit, hub.Slots{All: e.o.Limit, Taken: e.o.Limit - room}, e.o.Lease)
 		if err != nil {
 			e.complain("claim runs", err)
 			return 0, err
@@ -196,7 +201,11 @@ func (e *Executor) claim() (time.Duration, error) {
 			e.launch(r)
 		}
 		if len(runs) < limit {
-			return e.untilNext()
+			wait, err := e.untilNext()
+			if room-len(runs) <= e.o.Limit/4 { // what waits may have its share; a slot that becomes free says so
+				wait = max(wait, shareAgain)
+			}
+			return wait, err
 		}
 	}
 }

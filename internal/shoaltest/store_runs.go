@@ -302,6 +302,31 @@ var claimTests = map[string]func(*storeCase){
 		same(c, "the next at the end", next(), nil)
 	},
 
+	"requesters take turns": func(c *storeCase) {
+		claimable := func(limit int) []shoal.RunID {
+			return mine(c, seen(c, func(tx hub.Tx) ([]hub.StoredRun, error) { return tx.ClaimableRuns(storeTime(9), limit) }))
+		}
+		var all []hub.StoredRun
+		for i, requester := range []string{"greedy", "greedy", "greedy", "greedy", "ann", "bob", "ann", ""} {
+			r := c.run(shoal.RunID(fmt.Sprintf("r%d", i)), "bot", "")
+			r.Awake, r.NotBefore, r.Requester = true, storeTime(1), requester
+			all = append(all, r)
+		}
+		c.runs(all...)
+		same(c, "all", claimable(9), []shoal.RunID{"r0", "r4", "r5", "r7", "r1", "r6", "r2", "r3"})
+		same(c, "the first three", claimable(3), []shoal.RunID{"r0", "r4", "r5"})
+		all[0].Awake, all[0].Owner, all[0].LeaseUntil = false, "one", ref(storeTime(20))
+		c.rerun(all[0])
+		same(c, "while one of greedy is held", claimable(9), []shoal.RunID{"r4", "r5", "r7", "r1", "r6", "r2", "r3"})
+		all[1].Awake, all[1].Owner, all[1].LeaseUntil = false, "two", ref(storeTime(5)) // that server is gone
+		c.rerun(all[1])
+		same(c, "while another's lease has run out", claimable(4), []shoal.RunID{"r4", "r5", "r7", "r2"})
+		for i := range all {
+			all[i].Awake, all[i].Owner, all[i].LeaseUntil = false, "", nil
+		}
+		c.rerun(all...)
+	},
+
 	"those of an owner, or all that have a lease": func(c *storeCase) {
 		held := func(owner string) []shoal.RunID {
 			return mine(c, seen(c, func(tx hub.Tx) ([]hub.StoredRun, error) { return tx.HeldRuns(owner) }))

@@ -192,8 +192,18 @@ func (t tx) UpdateRun(r hub.StoredRun) error {
 
 // ClaimableRuns implements [hub.RunTx].
 func (t tx) ClaimableRuns(at shoal.Time, limit int) ([]hub.StoredRun, error) {
-	return listFirst(t.c, limit, runOf, `SELECT `+runColumns+` FROM runs AS r
-		WHERE r.awake AND r.not_before <= $1 AND (r.lease_until IS NULL OR r.lease_until <= $1)`+shownRun+` ORDER BY r.number`+upTo(limit), at)
+	// Who asks is an expression, so that the few runs that are awake or held are looked
+	// at and not all of them in the order of an index.
+	return listFirst(t.c, limit, runOf, `SELECT `+runColumns+` FROM (
+		SELECT waiting.number, waiting.place + COALESCE(held.n, 0) AS turn FROM (
+			SELECT r.number, r.session_id || ' ' || r.requester AS who, ROW_NUMBER() OVER (PARTITION BY r.session_id || ' ' || r.requester ORDER BY r.number) AS place
+			FROM runs AS r WHERE r.awake AND r.not_before <= $1 AND (r.lease_until IS NULL OR r.lease_until <= $1)`+shownRun+`
+		) AS waiting LEFT JOIN (
+			SELECT h.session_id || ' ' || h.requester AS who, COUNT(*) AS n FROM runs AS h
+			WHERE h.lease_until IS NOT NULL AND h.lease_until > $1 GROUP BY h.session_id || ' ' || h.requester
+		) AS held ON held.who = waiting.who
+		ORDER BY turn, waiting.number`+upTo(limit)+`
+	) AS turns CROSS JOIN runs AS r WHERE r.number = turns.number ORDER BY turns.turn, turns.number`, at)
 }
 
 // HeldRuns implements [hub.RunTx]. The oldest come first.

@@ -38,6 +38,10 @@ var growing = regexp.MustCompile(`^SCAN (m|messages|i|inbox|e|events|search|spac
 // due.
 var few = regexp.MustCompile(`INDEX (runs_awake|runs_held|pending_due|plans_due)\b`)
 
+// turns marks the one statement that no index can order: whose turn it is depends on
+// what is held now. It sorts runs that are awake.
+const turns = " AS turns "
+
 // checkPlans checks that no statement goes through a whole table that grows, and
 // that none sorts what an index has in order.
 func checkPlans(t *testing.T, statements map[string]bool) {
@@ -52,7 +56,7 @@ func checkPlans(t *testing.T, statements map[string]bool) {
 			return err
 		})
 		for _, step := range steps {
-			if growing.MatchString(step) && !strings.Contains(step, "VIRTUAL TABLE INDEX") && !few.MatchString(step) || strings.Contains(step, "TEMP B-TREE FOR ORDER BY") {
+			if growing.MatchString(step) && !strings.Contains(step, "VIRTUAL TABLE INDEX") && !few.MatchString(step) || strings.Contains(step, "TEMP B-TREE FOR ORDER BY") && !strings.Contains(text, turns) {
 				t.Errorf("%s\n\t%s", step, text)
 			}
 		}
