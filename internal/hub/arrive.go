@@ -21,6 +21,7 @@ type arrival struct {
 	message   shoal.Message
 	space     shoal.SpaceRef
 	receivers []Receiver
+	place     int64 // where the events of the session end, this one's included
 }
 
 // deliver puts a message into the inboxes of the members of its space and, once that is
@@ -45,6 +46,9 @@ func (ch *change) nameSpaces() error {
 		if err != nil {
 			return err
 		}
+		if a.place, err = ch.EventEnd(a.message.SessionID); err != nil {
+			return err
+		}
 		a.space = shoal.SpaceRef{ID: s.ID, Name: s.Name, Status: s.Status}
 	}
 	return nil
@@ -57,7 +61,7 @@ func (b *Inbox) arrived(a arrival) {
 	defer b.mu.Unlock()
 	for _, r := range a.receivers {
 		if box := b.mailboxes[mailboxKey{m.SessionID, r.ID}]; box != nil {
-			box.arrived(InboxEntry{Place: r.Place, Reason: r.Reason, Delivery: 1, Space: a.space, Message: m.For(r.ID)})
+			box.arrived(InboxEntry{Place: r.Place, Reason: r.Reason, Delivery: 1, Space: a.space, Message: m.For(r.ID), EventPlace: a.place})
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 // cursorPlace is what a cursor says: a place in the events of a session; the spaces
 // whose snapshot was already ahead of that place, whose events up to there must not
 // come twice; and how many bytes of the parts in progress were delivered. It is
-// good in the database that it is from.
+// good while the database has the events up to there: an older copy of it, which may
+// stand in its place later, does not.
 type cursorPlace struct {
 	place int64
 	ahead map[shoal.SpaceID]int64
@@ -54,9 +55,8 @@ func appendKnown(out []byte, key partKey, bytes int) []byte {
 	return strconv.AppendInt(out, int64(bytes), 10)
 }
 
-// placeOf reads a cursor. ok is false for a cursor of another database: it
-// names no place here, so its bearer needs a snapshot.
-func (c *core) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at cursorPlace, ok bool, err error) {
+// placeOf reads a cursor and the epoch in which it was given, see [core.descends].
+func (c *core) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at cursorPlace, epoch string, err error) {
 	parts := strings.Split(string(cursor), ",")
 	epoch, number, found := strings.Cut(parts[0], ".")
 	place, valid := placeNumber(number)
@@ -66,9 +66,18 @@ func (c *core) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at cursorP
 		valid = at.read(session, part) && valid
 	}
 	if !valid {
-		return at, false, shoal.Invalid("after", fmt.Sprintf("is no cursor: %.40q was not the id of an event here", cursor))
+		return at, "", shoal.Invalid("after", fmt.Sprintf("is no cursor: %.40q was not the id of an event here", cursor))
 	}
-	return at, epoch == c.store.Epoch(), nil
+	return at, epoch, nil
+}
+
+// descends reports whether a place that was known in an epoch is still that of the same
+// event. One that is not needs a snapshot, and acknowledges nothing.
+func (c *core) descends(tx Tx, session shoal.SessionID, epoch string, place int64) (bool, error) {
+	if epoch == c.store.Epoch() {
+		return true, nil
+	}
+	return tx.Descends(session, epoch, place)
 }
 
 // read takes what stands behind the place.

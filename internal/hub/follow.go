@@ -132,11 +132,15 @@ func (f *Follower) begin(tx Tx) error {
 		return err
 	}
 	if f.req.After != "" {
-		at, here, err := f.events.placeOf(f.req.Session, f.req.After)
+		at, epoch, err := f.events.placeOf(f.req.Session, f.req.After)
 		if err != nil {
 			return err
 		}
 		place := at.place
+		here, err := f.events.descends(tx, f.req.Session, epoch, place)
+		if err != nil {
+			return err
+		}
 		if here, err = f.resumable(tx, here, place); err != nil {
 			return err
 		}

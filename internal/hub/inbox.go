@@ -73,11 +73,11 @@ func (b *Inbox) mayWait(ctx context.Context, who shoal.Principal, req *WaitReque
 // written whole.
 func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) (acknowledged, error) {
 	if req.Ack != "" {
-		filter, upTo, err := b.parseCursor(box.key, req.Ack)
+		at, err := parseCursor(box.key, req.Ack)
 		if err != nil {
 			return acknowledged{}, err
 		}
-		return b.explicitAck(ctx, who, box, filter, upTo)
+		return b.explicitAck(ctx, who, box, at)
 	}
 	explicit, err := box.explicit(ctx, who.KeyID)
 	if err != nil || explicit {
@@ -127,9 +127,16 @@ type acknowledged struct {
 	upTo, end int64
 }
 
-func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, filter InboxFilter, upTo int64) (acknowledged, error) {
+// explicitAck acknowledges a batch. A cursor that names no place of this inbox any more,
+// as the database is an older copy, acknowledges nothing.
+func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, at inboxCursor) (acknowledged, error) {
 	var end int64
+	here := false
+	filter, upTo := at.filter, at.upTo
 	err := b.store.Update(ctx, func(tx Tx) (err error) {
+		if here, err = b.descends(tx, box.key.session, at.epoch, at.event); err != nil || !here {
+			return err
+		}
 		if end, err = tx.InboxEnd(box.key.session, box.key.entity); err != nil {
 			return err
 		}
@@ -141,7 +148,7 @@ func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailb
 		}
 		return tx.Acknowledge(box.key.session, box.key.entity, filter, upTo)
 	})
-	if err != nil {
+	if err != nil || !here {
 		return acknowledged{}, err
 	}
 	box.setExplicit(who.KeyID)
@@ -192,41 +199,59 @@ func items(entries []InboxEntry) []shoal.WaitItem {
 
 // A cursor names a batch: whose inbox it is from, the last place in it and the
 // filter that chose it. Places are given in the order of commits, so no entry
-// can join the batch later. It is good in the database and for the entity that
-// it was given to: another's would acknowledge what its bearer never saw.
+// can join the batch later. It is good for the entity that it was given to: another's
+// would acknowledge what its bearer never saw. And it is good while the database has
+// the events that there were then, which the epoch and a place among them tell.
+type inboxCursor struct {
+	epoch  string
+	event  int64
+	filter InboxFilter
+	upTo   int64
+}
 
-func (b *Inbox) cursor(box mailboxKey, f InboxFilter, upTo int64) string {
+func (b *Inbox) cursor(box mailboxKey, f InboxFilter, upTo, event int64) string {
 	from := make([]string, len(f.From))
 	for i, id := range f.From {
 		from[i] = string(id)
 	}
 	return strings.Join([]string{
 		"in", b.store.Epoch(), string(box.session), string(box.entity), strconv.FormatInt(upTo, 10),
-		string(f.Kind), string(f.Space), strings.Join(from, ","),
+		string(f.Kind), string(f.Space), strings.Join(from, ","), strconv.FormatInt(event, 10),
 	}, ":")
 }
 
-func (b *Inbox) parseCursor(box mailboxKey, s string) (f InboxFilter, upTo int64, err error) {
+// parseCursor reads a cursor. One of the first edition, which has no place among the
+// events, is of an epoch that is unknown.
+func parseCursor(box mailboxKey, s string) (at inboxCursor, err error) {
 	part := strings.Split(s, ":")
-	if len(part) != 8 || part[0] != "in" || part[1] != b.store.Epoch() {
-		return f, 0, badCursor()
+	if len(part) == 8 {
+		part = append(part, "0")
+		part[1] = ""
+	}
+	if len(part) != 9 || part[0] != "in" {
+		return at, badCursor()
 	}
 	if part[2] != string(box.session) || part[3] != string(box.entity) {
-		return f, 0, badCursor()
+		return at, badCursor()
 	}
-	if upTo, err = strconv.ParseInt(part[4], 10, 64); err != nil || upTo < 1 {
-		return f, 0, badCursor()
+	at.epoch = part[1]
+	if at.upTo, err = strconv.ParseInt(part[4], 10, 64); err != nil || at.upTo < 1 {
+		return at, badCursor()
 	}
+	if at.event, err = strconv.ParseInt(part[8], 10, 64); err != nil || at.event < 0 {
+		return at, badCursor()
+	}
+	f := &at.filter
 	f.Kind, f.Space = shoal.WaitKind(part[5]), shoal.SpaceID(part[6])
 	if f.Kind != shoal.WaitMentions && f.Kind != shoal.WaitMessages {
-		return f, 0, badCursor()
+		return at, badCursor()
 	}
 	if part[7] != "" {
 		for id := range strings.SplitSeq(part[7], ",") {
 			f.From = append(f.From, shoal.EntityID(id))
 		}
 	}
-	return f, upTo, nil
+	return at, nil
 }
 
 func badCursor() error {

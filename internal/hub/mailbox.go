@@ -262,6 +262,11 @@ func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxE
 				entries[k].Delivery++
 				entries[k].Message = entries[k].Message.For(m.key.entity)
 			}
+			if n := len(entries); n > 0 && entries[n-1].EventPlace == 0 {
+				if entries[n-1].EventPlace, err = tx.EventEnd(m.key.session); err != nil {
+					return err
+				}
+			}
 			found[i] = entries
 		}
 		if slices.ContainsFunc(found, func(entries []InboxEntry) bool { return len(entries) == 0 }) {

@@ -34,8 +34,10 @@ type Store interface {
 	// unknown.
 	Update(ctx context.Context, fn func(Tx) error) error
 
-	// Epoch names this database. It changes when a new one is created, so that
-	// a cursor of one is never mistaken for a place in another.
+	// Epoch names what is written through this store since it was opened. No other
+	// opening of this database, of a copy of it or of another one has the same, so
+	// that [EventTx.Descends] tells whether a place that was known then is still
+	// that of the same event.
 	Epoch() string
 }
 
@@ -267,6 +269,9 @@ type InboxEntry struct {
 	Delivery int
 	Space    shoal.SpaceRef
 	Message  shoal.Message
+	// EventPlace is a place among the session's events that was given no earlier than
+	// this entry, 0 if none is known.
+	EventPlace int64
 }
 
 // Unread counts what is unread in a space: all of it, and mentions alone.
@@ -280,6 +285,10 @@ type EventTx interface {
 	Events(session shoal.SessionID, filter EventFilter, after int64, limit int) ([]StoredEvent, error)
 	// EventEnd is the last place that was given, 0 when none.
 	EventEnd(session shoal.SessionID) (int64, error)
+	// Descends reports whether the events of the session up to place are those that
+	// the store of that epoch had: no older copy of the database was put in its
+	// place meanwhile, or not one from before that event.
+	Descends(session shoal.SessionID, epoch string, place int64) (bool, error)
 	// EventFloor is the place up to which matching events may be missing,
 	// because they were trimmed.
 	EventFloor(session shoal.SessionID, filter EventFilter) (int64, error)

@@ -85,7 +85,7 @@ var inboxTests = map[string]func(*storeCase){
 		var want []hub.InboxEntry
 		for i, m := range posted {
 			want = append(want, hub.InboxEntry{
-				Place: int64(i + 1), Reason: reasons[i], Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceOpen}, Message: m,
+				Place: int64(i + 1), Reason: reasons[i], Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceOpen}, Message: m, EventPlace: int64(i + 1),
 			})
 		}
 		same(c, "the inbox", seen(c, func(tx hub.Tx) ([]hub.InboxEntry, error) {

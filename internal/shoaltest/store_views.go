@@ -100,7 +100,9 @@ var reopenTests = map[string]func(c *storeCase, reopen func() *storeCase){
 		epoch := c.store.Epoch()
 		c.close()
 		again := reopen()
-		same(again, "the epoch", again.store.Epoch(), epoch)
+		if again.store.Epoch() == epoch {
+			c.Errorf("the database has the epoch %q once more", epoch)
+		}
 		same(again, "the timeline", seen(again, func(tx hub.Tx) ([]shoal.Message, error) {
 			return tx.Messages(c.session, "shop", hub.Page{Limit: 10})
 		}), []shoal.Message{m})
@@ -116,6 +118,29 @@ var reopenTests = map[string]func(c *storeCase, reopen func() *storeCase){
 		if len(found.Found) != 1 {
 			c.Errorf("the search finds %v", found)
 		}
+	},
+
+	"a place is known to later openings until one of them gives it": func(c *storeCase, reopen func() *storeCase) {
+		c.entities("ann", "bob")
+		c.space("shop", "ann", "bob")
+		c.say("shop", "ann", "One.")
+		end := func(c *storeCase) int64 {
+			return seen(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.session) })
+		}
+		descends := func(c *storeCase, epoch string, place int64) bool {
+			return seen(c, func(tx hub.Tx) (bool, error) { return tx.Descends(c.session, epoch, place) })
+		}
+		first, before := c.store.Epoch(), end(c)
+		c.close()
+		again := reopen()
+		again.session = c.session
+		same(again, "the last place", descends(again, first, before), true)
+		same(again, "a place beyond the end", descends(again, first, before+1), false)
+		same(again, "an epoch that never was", descends(again, "another", before), false)
+		again.say("shop", "ann", "Two.")
+		same(again, "the last place, once more is written", descends(again, first, before), true)
+		same(again, "the place that was given again", descends(again, first, before+1), false)
+		same(again, "the place of this opening", descends(again, again.store.Epoch(), before+1), true)
 	},
 
 	"another database has another epoch": func(c *storeCase, _ func() *storeCase) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -20,6 +21,9 @@ type conn struct {
 	opening bool // what it does now may take any time
 
 	known *known // what the writer remembers; nil on a connection for reading
+
+	boot   boot                     // in which the writer writes
+	marked map[shoal.SessionID]bool // sessions whose first event of this boot is written down
 
 	raw   link // nil while closed
 	stmts map[string]statement
@@ -63,7 +67,7 @@ func (c *conn) drop() {
 		}
 	}
 	_ = c.raw.Close()
-	c.raw, c.stmts = nil, nil
+	c.raw, c.stmts, c.marked = nil, nil, nil
 	c.known.forget()
 }
 
@@ -131,6 +135,7 @@ func (c *conn) end() {
 		c.drop()
 	}
 	c.known.forget()
+	c.marked = nil
 	c.settled()
 }
 

@@ -23,7 +23,7 @@ func (t tx) AppendEvent(e hub.StoredEvent) (int64, error) {
 		return 0, err
 	}
 	t.c.known.noteEventEnd(e.Session, last)
-	return last, nil
+	return last, t.noteBoot(e.Session, last)
 }
 
 // mySpaces are the spaces that an entity is in.

@@ -97,7 +97,7 @@ func (t tx) checkImport(session shoal.SessionID) error {
 
 // untouched are the tables of a session that are not erased when it is replaced: they
 // stay as they are, or what replaces them goes by them.
-var untouched = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "entities", "inboxes"}
+var untouched = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "lineage_places", "entities", "inboxes"}
 
 // replace puts what is in the hidden session stage into id, in place of what is
 // there.
@@ -175,6 +175,9 @@ func (t tx) cutEvents(id shoal.SessionID, place int64) error {
 		`DELETE FROM events WHERE session_id = $1`,
 		`DELETE FROM event_floors WHERE session_id = $1`,
 	}, id); err != nil {
+		return err
+	}
+	if err := t.noteBoot(id, place); err != nil {
 		return err
 	}
 	return t.c.execAll([]string{

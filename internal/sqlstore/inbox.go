@@ -151,7 +151,7 @@ func matching(b *clauses, filter hub.InboxFilter) {
 // Unread implements [hub.InboxTx].
 func (t tx) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
 	var b clauses
-	b.add(`SELECT i.place, i.reason, i.delivery, s.id, s.name, s.status, `+messageColumns+`
+	b.add(`SELECT i.place, i.reason, i.delivery, s.id, s.name, s.status, COALESCE(m.event_place, 0), `+messageColumns+`
 		FROM inbox AS i
 		JOIN messages AS m ON m.session_id = i.session_id AND m.space_id = i.space_id AND m.seq = i.seq
 		JOIN spaces AS s ON s.session_id = i.session_id AND s.id = i.space_id
@@ -162,7 +162,7 @@ func (t tx) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.In
 		space := spaceRefOf(r, 3)
 		return hub.InboxEntry{
 			Place: r.int(0), Reason: shoal.Reason(r.text(1)), Delivery: int(r.int(2)),
-			Space: space, Message: messageOf(r, 6, session, space.ID),
+			Space: space, EventPlace: r.int(6), Message: messageOf(r, 7, session, space.ID),
 		}
 	}, b.text.String(), b.args...)
 }

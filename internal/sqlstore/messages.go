@@ -49,6 +49,9 @@ func (t tx) PostMessage(m shoal.Message, post hub.PostKey) error {
 		return err
 	}
 	t.c.known.noteEventEnd(m.SessionID, end+1)
+	if err := t.noteBoot(m.SessionID, end+1); err != nil {
+		return err
+	}
 	return nil
 }
 

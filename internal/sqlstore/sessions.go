@@ -64,6 +64,7 @@ var eraseSession = []string{
 	`DELETE FROM explicit_keys WHERE session_id = $1`,
 	`DELETE FROM events WHERE session_id = $1`,
 	`DELETE FROM event_floors WHERE session_id = $1`,
+	`DELETE FROM lineage_places WHERE session_id = $1`,
 	`DELETE FROM members WHERE session_id = $1`,
 	`DELETE FROM spaces WHERE session_id = $1`,
 	`DELETE FROM entities WHERE session_id = $1`,

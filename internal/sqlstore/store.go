@@ -129,8 +129,8 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := migrate(c, s.dialect.migrations); err != nil {
 		return err
 	}
-	epoch, _, err := one(c, func(r *rows) string { return r.text(0) }, `SELECT epoch FROM store`)
-	s.epoch = epoch
+	b, err := c.beginBoot()
+	c.boot, s.epoch = b, b.name
 	return err
 }
 

@@ -180,6 +180,7 @@ func (s *Store) apply(u *update, separate bool) error {
 	case !clean:
 		c.failed = nil
 		c.known.forget()
+		c.marked = nil
 		if failed := c.control("ROLLBACK TO SAVEPOINT one"); failed != nil {
 			return failed
 		}

@@ -1,0 +1,138 @@
+package hub_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// life is one life of a server on the database in a file, from its start to its end.
+func life(t *testing.T, path string, damage func(hub.Store) hub.Store, do func(h *hub.Hub)) {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + path})
+	must(t, err)
+	defer func() { must(t, store.Close()) }()
+	h := hub.New(hub.Options{Store: damage(store), Bus: localbus.New()})
+	must(t, h.Start(t.Context()))
+	defer h.Stop()
+	do(h)
+}
+
+func whole(s hub.Store) hub.Store { return s }
+
+// believing is a store that believes every cursor, as if none said in which epoch it
+// was given.
+type believing struct{ hub.Store }
+
+func (s believing) View(ctx context.Context, fn func(hub.Tx) error) error {
+	return s.Store.View(ctx, func(tx hub.Tx) error { return fn(believingTx{tx}) })
+}
+
+func (s believing) Update(ctx context.Context, fn func(hub.Tx) error) error {
+	return s.Store.Update(ctx, func(tx hub.Tx) error { return fn(believingTx{tx}) })
+}
+
+type believingTx struct{ hub.Tx }
+
+func (believingTx) Descends(shoal.SessionID, string, int64) (bool, error) { return true, nil }
+
+// followed is what a follower of the shop gets first, and the last cursor there is.
+func followed(t *testing.T, h *hub.Hub, after shoal.Cursor) (first shoal.EventType, last shoal.Cursor) {
+	t.Helper()
+	f, err := h.Events.Follow(t.Context(), ann, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop", After: after})
+	must(t, err)
+	defer f.Close()
+	for {
+		events, err := f.Next(t.Context(), time.Now().Add(50*time.Millisecond))
+		must(t, err)
+		if len(events) == 0 {
+			return first, last
+		}
+		for _, ev := range events {
+			if first == "" {
+				first = ev.Type
+			}
+			if ev.Cursor != "" {
+				last = ev.Cursor
+			}
+		}
+	}
+}
+
+// restored plays the life of a database that is put back: cursors from before the copy,
+// and from what is lost. It tells what was wrong with what came of them.
+func restored(t *testing.T, damage func(hub.Store) hub.Store) (wrong []string) {
+	dir := t.TempDir()
+	path, copied := filepath.Join(dir, "shoal.db"), filepath.Join(dir, "copy.db")
+	says := func(h *hub.Hub, texts ...string) {
+		for _, text := range texts {
+			_, err := say(h, text)
+			must(t, err)
+		}
+	}
+	var kept, lost string
+	var keptEvent, lostEvent shoal.Cursor
+	life(t, path, whole, func(h *hub.Hub) {
+		for _, id := range []shoal.EntityID{"ann", "bot"} {
+			_, err := h.Entities.Create(t.Context(), root, shoal.DefaultSession, shoal.NewEntity{ID: id}, "")
+			must(t, err)
+		}
+		_, err := h.Spaces.Create(t.Context(), ann, shoal.DefaultSession, shoal.NewSpace{ID: "shop", Name: "shop", Members: []shoal.EntityID{"bot"}}, "")
+		must(t, err)
+		says(h, "one")
+		_, kept = waitNow(t, h, "")
+		_, keptEvent = followed(t, h, "")
+	})
+	data, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(copied, data, 0o600))
+	life(t, path, whole, func(h *hub.Hub) {
+		if first, _ := followed(t, h, keptEvent); first == shoal.EventSnapshot {
+			wrong = append(wrong, "a start makes followers begin anew")
+		}
+		says(h, "lost 1", "lost 2")
+		_, lost = waitNow(t, h, "")
+		_, lostEvent = followed(t, h, "")
+	})
+	life(t, copied, damage, func(h *hub.Hub) {
+		says(h, "two", "three", "four")
+		if first, _ := followed(t, h, lostEvent); first != shoal.EventSnapshot {
+			wrong = append(wrong, "a follower from what is lost is not given a snapshot but "+string(first))
+		}
+		if first, _ := followed(t, h, keptEvent); first == shoal.EventSnapshot {
+			wrong = append(wrong, "a follower from before the copy begins anew")
+		}
+		if got, _ := waitNow(t, h, lost); !slices.Equal(got, []string{"one", "two", "three", "four"}) {
+			wrong = append(wrong, "a cursor from what is lost leaves "+strings.Join(got, ", "))
+		}
+		if got, _ := waitNow(t, h, kept); !slices.Equal(got, []string{"two", "three", "four"}) {
+			wrong = append(wrong, "a cursor from before the copy leaves "+strings.Join(got, ", "))
+		}
+	})
+	return wrong
+}
+
+// A cursor from a part of the history that an older copy of the database does not have
+// gets a snapshot and acknowledges nothing; one from before the copy goes on.
+func TestCursorsOfALostHistory(t *testing.T) {
+	for _, wrong := range restored(t, whole) {
+		t.Error(wrong)
+	}
+}
+
+// The test above finds a server that believes cursors whatever their epoch.
+func TestCursorsWithoutLineageAreFound(t *testing.T) {
+	wrong := restored(t, func(s hub.Store) hub.Store { return believing{s} })
+	if len(wrong) < 2 || !strings.Contains(wrong[0], "not given a snapshot") || !strings.Contains(wrong[1], "from what is lost leaves") {
+		t.Errorf("it found %q", wrong)
+	}
+}
