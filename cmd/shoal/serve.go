@@ -44,7 +44,7 @@ func (c *serveCmd) Run(ctx context.Context, sh *shell, chosen *kong.Context) err
 		return err
 	}
 	if !sh.output.json && !sh.output.quiet {
-		config.Out = sh.output.out
+		config.Out, config.Terminal = sh.output.out, sh.output.terminal
 	}
 	err = app.Run(ctx, config)
 	if errors.Is(err, app.ErrDisk) {

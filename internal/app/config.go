@@ -86,9 +86,11 @@ type Config struct {
 	// Log receives what an operator should know; nil discards it.
 	Log *slog.Logger `kong:"-"`
 	// Out receives the lines that greet whoever started the server; nil discards
-	// them. Command is how that person runs the command line.
-	Out     io.Writer `kong:"-"`
-	Command string    `kong:"-"`
+	// them. Terminal says that a person reads Out and nothing keeps it: only then may a
+	// secret be in it. Command is how that person runs the command line.
+	Out      io.Writer `kong:"-"`
+	Terminal bool      `kong:"-"`
+	Command  string    `kong:"-"`
 
 	private []netip.Prefix // AllowPrivate
 	proxies []netip.Prefix // TrustProxies

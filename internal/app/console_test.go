@@ -132,7 +132,7 @@ var link = regexp.MustCompile(`^  (http://127\.0\.0\.1:\d+)/#login=([A-Za-z0-9_-
 // from there a browser does what an admin may, and programs' faces do not know it.
 func TestConsoleFromTheGreeting(t *testing.T) {
 	data := t.TempDir()
-	g := greet(t, app.Config{Addr: "127.0.0.1:0", Data: data})
+	g := greet(t, app.Config{Addr: "127.0.0.1:0", Data: data, Terminal: true})
 	found := link.FindStringSubmatch(g.lines[3])
 	if found == nil || found[1] != g.url || g.lines[4] != "  shoal --url "+g.url+" console" {
 		t.Fatalf("the greeting begins\n%s", strings.Join(g.lines, "\n"))
@@ -185,9 +185,19 @@ func TestConsoleFromTheGreeting(t *testing.T) {
 	}
 }
 
+// What is written to a file or a log has no link that signs in, but the command that
+// makes one.
+func TestGreetingIntoALogHasNoLink(t *testing.T) {
+	g := greet(t, app.Config{Addr: "127.0.0.1:0", Data: t.TempDir()})
+	all := strings.Join(g.lines, "\n") + g.log.String()
+	if strings.Contains(all, "#login=") || !strings.Contains(all, "  shoal --url "+g.url+" console") {
+		t.Errorf("the greeting is\n%s", all)
+	}
+}
+
 // A stream of a browser ends when its key is revoked, or it signs out elsewhere.
 func TestConsoleStreamEndsWithItsKey(t *testing.T) {
-	g := greet(t, app.Config{Addr: "127.0.0.1:0", Data: t.TempDir()})
+	g := greet(t, app.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Terminal: true})
 	b := g.browser()
 	b.does("POST", "/console/login", `{"code": "`+link.FindStringSubmatch(g.lines[3])[2]+`"}`, 200)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.url+"/v1/sessions/default/events", http.NoBody)
@@ -223,7 +233,7 @@ func TestConsoleWithoutSigningIn(t *testing.T) {
 
 // A server that listens everywhere is reached as localhost from its own machine.
 func TestConsoleOfAPublicServer(t *testing.T) {
-	g := greet(t, app.Config{Addr: "0.0.0.0:0", Data: t.TempDir()})
+	g := greet(t, app.Config{Addr: "0.0.0.0:0", Data: t.TempDir(), Terminal: true})
 	if !regexp.MustCompile(`^  http://localhost:\d+/#login=`).MatchString(g.lines[3]) {
 		t.Errorf("the greeting begins\n%s", strings.Join(g.lines, "\n"))
 	}

@@ -60,8 +60,12 @@ func (s *Server) greet(ctx context.Context) {
 	_, _ = fmt.Fprint(c.Out, strings.Join(lines, "\n")) // a closed terminal is no reason to stop
 }
 
-// invite is what opens the console.
+// invite is what opens the console: a link that signs in only where nothing keeps it, or
+// else the command that makes one. Logs of services and containers keep what is printed.
 func (s *Server) invite(command string) []string {
+	if !s.config.open() && !s.config.Terminal {
+		return []string{"Open the console in a browser with a link that this command makes; it works once, within ten minutes:", "  " + command + " console", ""}
+	}
 	link := s.console.Link(s.origin())
 	if link.ExpiresAt == nil {
 		return []string{"Open the console in a browser:", "  " + link.URL, ""}

@@ -34,7 +34,7 @@ export class Server {
     return s;
   }
 
-  /** Starts the process and waits until it has printed a link to the console. */
+  /** Starts the process, waits until it listens, and makes a link to the console. */
   async begin() {
     this.process = spawn(binary, ["serve", "--addr", `127.0.0.1:${this.port}`, "--data", this.data, ...this.args], {
       env: { PATH: process.env.PATH, HOME: this.data, ...this.env },
@@ -44,15 +44,15 @@ export class Server {
     this.ended = new Promise((resolve) => this.process.once("exit", resolve));
     this.process.stderr.on("data", (d) => (this.said += d));
     const lines = createInterface({ input: this.process.stdout });
-    this.link = await new Promise((resolve, reject) => {
+    await new Promise((resolve, reject) => {
       lines.on("line", (line) => {
         this.said += line + "\n";
-        const link = line.match(/http:\S+#login=\S+/)?.[0];
-        if (link) resolve(link);
+        if (line.includes(" is up on ")) resolve();
       });
       this.process.once("exit", (code) => reject(new Error(`the server ended with ${code}:\n${this.said}`)));
     });
     this.key = readFileSync(join(this.data, "admin.key"), "utf8").trim();
+    this.link = await this.newLink();
   }
 
   /** Ends it at once, as a power cut would. */
