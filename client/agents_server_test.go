@@ -206,3 +206,57 @@ func TestAFileOnARealServer(t *testing.T) {
 		t.Errorf("a file that is too large: %v", err)
 	}
 }
+
+// What an agent has noted in a run can be read and deleted, one by one or at once.
+func TestAgentNotesOnARealServer(t *testing.T) {
+	ctx := t.Context()
+	_, admin := realServer(t)
+	lab := admin.Session("default")
+	config := map[string]any{"version": "1.0", "agent": map[string]any{"system": "You answer."}, "model": map[string]any{
+		"provider": "script", "name": "clerk", "providerOptions": map[string]any{"script": notingScript},
+	}}
+	text := must[[]byte](t)(json.Marshal(config))
+	must[shoal.HostedAgent](t)(lab.PutAgent(ctx, "keeper", client.ConfigJSON, text))
+	run := must[client.Triggered](t)(lab.TriggerAgent(ctx, "keeper", "billing", nil))
+	ended(t, lab, run.RunID)
+	noted := func() (memories, goals []string) {
+		for m, err := range lab.AgentMemories(ctx, "keeper") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			memories = append(memories, m.ID)
+		}
+		for g, err := range lab.AgentGoals(ctx, "keeper") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			goals = append(goals, g.ID)
+		}
+		return memories, goals
+	}
+	memories, goals := noted()
+	if len(memories) != 2 || len(goals) != 2 {
+		t.Fatalf("it noted %v and %v", memories, goals)
+	}
+	if err := errors.Join(lab.DeleteAgentMemory(ctx, "keeper", memories[0]), lab.DeleteAgentGoal(ctx, "keeper", goals[1])); err != nil {
+		t.Fatal(err)
+	}
+	if m, g := noted(); len(m) != 1 || m[0] != memories[1] || len(g) != 1 || g[0] != goals[0] {
+		t.Errorf("%v and %v are left of %v and %v", m, g, memories, goals)
+	}
+	if err := lab.DeleteAgentMemory(ctx, "keeper", memories[0]); !errors.Is(err, shoal.NotFound) {
+		t.Errorf("deleted twice: %v", err)
+	}
+	if err := errors.Join(lab.ClearAgentMemories(ctx, "keeper"), lab.ClearAgentGoals(ctx, "keeper")); err != nil {
+		t.Fatal(err)
+	}
+	if m, g := noted(); len(m)+len(g) != 0 {
+		t.Errorf("%v and %v are left after all were deleted", m, g)
+	}
+}
+
+const notingScript = `call setMemories {"memories":[{"content":"Ann likes blue."},{"content":"Bob likes red."}]}
+call setGoals {"goals":[{"description":"Sell a lamp."},{"description":"Sell a chair."}]}
+---
+say Done.
+`

@@ -17,6 +17,8 @@ type agentsCmd struct {
 	Versions agentsVersionsCmd `cmd:"" help:"List the versions of a hosted agent's configuration, the newest first."`
 	Preview  agentsPreviewCmd  `cmd:"" help:"Show what the model of a hosted agent would see at the beginning of a run. Nothing is stored."`
 	Remove   agentsRemoveCmd   `cmd:"" name:"rm" help:"Take the configuration of hosted agents away: their runs are canceled, they stay as connected agents."`
+	Memories agentsMemoriesCmd `cmd:"" help:"List or delete what a hosted agent keeps in mind."`
+	Goals    agentsGoalsCmd    `cmd:"" help:"List or delete the goals of a hosted agent."`
 	Trigger  agentsTriggerCmd  `cmd:"" help:"Start a run of a hosted agent without a message."`
 }
 

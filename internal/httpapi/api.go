@@ -128,7 +128,7 @@ func (a *API) Routes() []Route {
 func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),
-		agentRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
+		agentRoutes(), agentNoteRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
 		keyRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
 	)
 }

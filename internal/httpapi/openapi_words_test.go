@@ -55,6 +55,8 @@ func sharedParams() map[string]*huma.Param {
 		"key":             id("key", "The id of a key."),
 		"agent":           id("agent", "The id of an agent."),
 		"plan":            id("plan", "The id of a plan."),
+		"memory":          id("memory", "The id of a memory."),
+		"goal":            id("goal", "The id of a goal."),
 		"run":             id("run", "The id of a run."),
 		"step":            {Name: "step", In: "path", Required: true, Description: "The index of a step, counted from 0.", Schema: &huma.Schema{Type: "integer"}},
 		"pending":         id("pending", "The id of a pending action."),

@@ -36,6 +36,7 @@ const patience = 20 * time.Second
 type world struct {
 	testing.TB
 	hub    *hub.Hub
+	store  hub.Store
 	auth   *auth.Authenticator
 	api    *API
 	server *httptest.Server
@@ -53,7 +54,7 @@ func newWorldWith(t testing.TB, h hub.Options, change ...func(*Options)) *world 
 	w := &world{TB: t, log: &syncBuffer{}}
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + filepath.Join(t.TempDir(), "shoal.db")})
 	w.must(err)
-	h.Store, h.Bus = store, localbus.New()
+	w.store, h.Store, h.Bus = store, store, localbus.New()
 	w.hub = hub.New(h)
 	w.must(w.hub.Start(t.Context()))
 	g, err := guard.New(guard.Options{Accept: BodyTypes, Upload: UploadLimit})

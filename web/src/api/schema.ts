@@ -286,6 +286,94 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/agents/{agent}/goals": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the goals of a hosted agent
+         * @description In the order of their making, reached ones included. For admins and owners of the session.
+         */
+        readonly get: operations["listAgentGoals"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete all goals of a hosted agent
+         * @description Runs that have begun may still know them. For admins and owners of the session.
+         */
+        readonly delete: operations["clearAgentGoals"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/agents/{agent}/goals/{goal}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete one goal of a hosted agent
+         * @description Runs that have begun may still know it. For admins and owners of the session.
+         */
+        readonly delete: operations["deleteAgentGoal"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/agents/{agent}/memories": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the memories of a hosted agent
+         * @description In the order of their making. For admins and owners of the session.
+         */
+        readonly get: operations["listAgentMemories"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete all memories of a hosted agent
+         * @description Runs that have begun may still know them. For admins and owners of the session.
+         */
+        readonly delete: operations["clearAgentMemories"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/agents/{agent}/memories/{memory}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete one memory of a hosted agent
+         * @description Runs that have begun may still know it. For admins and owners of the session.
+         */
+        readonly delete: operations["deleteAgentMemory"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/agents/{agent}/plans": {
         readonly parameters: {
             readonly query?: never;
@@ -1206,6 +1294,25 @@ export interface components {
             readonly type: "file";
             readonly url: string;
         };
+        /** @description A goal of a hosted agent. */
+        readonly Goal: {
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly description: string;
+            readonly id: string;
+            readonly isCompleted: boolean;
+            readonly isLongTerm: boolean;
+            /** Format: int64 */
+            readonly priority: number;
+            /** Format: date-time */
+            readonly updatedAt: string;
+        };
+        /** @description Goals of a hosted agent. */
+        readonly GoalPage: {
+            readonly items: readonly components["schemas"]["Goal"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
+        };
         /** @description How the server is. */
         readonly Health: {
             readonly status: string;
@@ -1345,6 +1452,26 @@ export interface components {
             readonly spaceId: string | null;
             /** @enum {string} */
             readonly type: "member.joined" | "member.left";
+        };
+        /** @description Something that a hosted agent keeps in mind, in all of its spaces. */
+        readonly Memory: {
+            readonly content: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly id: string;
+            /** @description Any JSON object of the caller's. */
+            readonly metadata: {
+                readonly [key: string]: unknown;
+            };
+            readonly topic: string;
+            /** Format: date-time */
+            readonly updatedAt: string;
+        };
+        /** @description Memories of a hosted agent. */
+        readonly MemoryPage: {
+            readonly items: readonly components["schemas"]["Memory"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
         };
         /**
          * @description One entry of a timeline. A posted message is completed at once.
@@ -2773,8 +2900,12 @@ export interface components {
         readonly entity: string;
         /** @description The id of a file. */
         readonly file: string;
+        /** @description The id of a goal. */
+        readonly goal: string;
         /** @description The id of a key. */
         readonly key: string;
+        /** @description The id of a memory. */
+        readonly memory: string;
         /** @description The id of a pending action. */
         readonly pending: string;
         /** @description The id of a plan. */
@@ -3420,6 +3551,226 @@ export interface operations {
                 readonly session: components["parameters"]["session"];
                 /** @description The id of an agent. */
                 readonly agent: components["parameters"]["agent"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["session_closed"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly listAgentGoals: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Where to go on: the `nextCursor` of the page before. */
+                readonly cursor?: string;
+                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GoalPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly clearAgentGoals: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["session_closed"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly deleteAgentGoal: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+                /** @description The id of a goal. */
+                readonly goal: components["parameters"]["goal"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["session_closed"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly listAgentMemories: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Where to go on: the `nextCursor` of the page before. */
+                readonly cursor?: string;
+                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MemoryPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly clearAgentMemories: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["session_closed"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly deleteAgentMemory: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+                /** @description The id of a memory. */
+                readonly memory: components["parameters"]["memory"];
             };
             readonly cookie?: never;
         };
