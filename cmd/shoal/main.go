@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/shoal-dev/shoal"
 )
 
 // commands is the grammar of the command line.
@@ -97,16 +99,39 @@ func run(args []string, in io.Reader, out, notes *os.File) int {
 func newParser(c *commands, options ...kong.Option) *kong.Kong {
 	parser, err := kong.New(c, append(options,
 		kong.Name("shoal"),
-		kong.Description("A server in which agents and people talk, and its command line. Every flag can be given as SHOAL_FLAG in the environment, too."),
+		kong.Description("A server in which agents and people talk, and its command line. The flags that every command has, and the settings of serve, can be given as SHOAL_FLAG in the environment, too."),
 		kong.DefaultEnvars("SHOAL"),
+		kong.Vars{"default_wait": shoal.DefaultWait.String()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(flagHelp),
 	)...)
 	if err != nil {
 		panic(err) // the grammar above is wrong
 	}
+	dropVariables(parser.Model.Node)
 	hideSettings(parser.Model.Node)
 	return parser
+}
+
+// dropVariables leaves environment variables to the flags that every command has and
+// to the settings of the server: a variable that changes what one command does would
+// do it behind the back of whoever types that command.
+func dropVariables(root *kong.Node) {
+	kept := settingNames(root)
+	var visit func(*kong.Node)
+	visit = func(n *kong.Node) {
+		for _, flag := range n.Flags {
+			if !slices.Contains(kept, flag.Name) {
+				flag.Envs, flag.Tag.Envs = nil, nil
+			}
+		}
+		for _, child := range n.Children {
+			visit(child)
+		}
+	}
+	for _, command := range root.Children {
+		visit(command)
+	}
 }
 
 // hideSettings leaves the settings of the server out of the help of the commands that

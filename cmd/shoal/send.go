@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +21,7 @@ type sendCmd struct {
 	Wait           bool             `help:"Wait for the next message of a mentioned member in the space, or of the agent that acts when nobody is mentioned, and print that."`
 	Trigger        bool             `help:"Let hosted agents act on it; --no-trigger keeps them from it." default:"true" negatable:""`
 	Timeout        time.Duration    `help:"How long to wait for it, 0 for ever." default:"5m"`
+	AllowMissing   bool             `help:"Post also if a mentioned entity is not a member of the space; it is not mentioned then."`
 	IdempotencyKey string           `help:"Post once, however often this is called with the same key." placeholder:"KEY"`
 }
 
@@ -30,9 +33,15 @@ func (c *sendCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	session, _, err := sh.connect(ctx)
+	session, as, err := sh.connect(ctx)
 	if err != nil {
 		return err
+	}
+	if err := c.checkMentions(ctx, session, as); err != nil {
+		return err
+	}
+	if as != "" && (sh.Key != "" || sh.As != nil) {
+		sh.output.note("posting as %s", as)
 	}
 	post := func(ctx context.Context) (shoal.Message, error) { return c.post(ctx, sh, session, text) }
 	if c.Wait {
@@ -43,6 +52,33 @@ func (c *sendCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	return sh.output.table(posted, []string{"ID", "SPACE", "SEQ"}, []string{string(posted.ID), string(posted.SpaceID), itoa(posted.Seq)})
+}
+
+// checkMentions refuses, before anything is posted, to mention the sender itself, and,
+// unless that is allowed, entities that are not members of the space: a message that
+// nobody reads would look as if it were sent.
+func (c *sendCmd) checkMentions(ctx context.Context, session *client.Session, as shoal.EntityID) error {
+	if as != "" && slices.Contains(c.Mention, as) {
+		return shoal.E("", kindUsage, fmt.Sprintf("you act as %s, which cannot mention itself: another key (--key, SHOAL_KEY) or --as acts as somebody else", as))
+	}
+	if len(c.Mention) == 0 || c.AllowMissing {
+		return nil
+	}
+	space, err := session.Space(ctx, c.Space)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for _, id := range c.Mention {
+		if !slices.ContainsFunc(space.Members, func(m shoal.Member) bool { return m.EntityID == id }) {
+			missing = append(missing, string(id))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("nothing was posted: not a member of %s: %s; add it with `shoal spaces add %s %s`, or post all the same with --allow-missing",
+		c.Space, strings.Join(missing, ", "), c.Space, strings.Join(missing, " ")))
 }
 
 // post posts the message, and says who does not get it.

@@ -14,7 +14,7 @@ type waitCmd struct {
 	Messages bool             `help:"Wait for every message of your spaces that is not your own." xor:"kind"`
 	Space    shoal.SpaceID    `help:"Wait for this space only." placeholder:"ID"`
 	From     []shoal.EntityID `help:"Wait for messages of these entities only." placeholder:"ID"`
-	Timeout  time.Duration    `help:"How long to wait, 0 to look only." default:"30s"`
+	Timeout  time.Duration    `help:"How long to wait, 0 to look only." default:"${default_wait}"`
 }
 
 // Run prints the next batch, then acknowledges it: what did not reach standard
