@@ -76,7 +76,8 @@ func deleteRenderer(c *call) error {
 
 // rendererPolicy lets a page run its own scripts and styles, and gives it no origin:
 // it cannot load anything, nor reach the console, which shows it, by anything but
-// messages. `sandbox` holds too where somebody opens the page alone.
+// messages. `sandbox` holds too where somebody opens the page alone. WebRTC is not a
+// fetch, so that no other directive forbids it to send what the page has read.
 var rendererPolicy = strings.Join([]string{
 	"sandbox allow-scripts",
 	"default-src 'none'",
@@ -86,6 +87,7 @@ var rendererPolicy = strings.Join([]string{
 	"base-uri 'none'",
 	"form-action 'none'",
 	"frame-ancestors 'self'",
+	"webrtc 'block'",
 }, "; ")
 
 func serveRenderer(c *call) error {

@@ -80,7 +80,7 @@ func TestRenderersAreServedInASandbox(t *testing.T) {
 		"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-cache", "Referrer-Policy": "no-referrer",
 		"X-Dns-Prefetch-Control": "off", "ETag": `"` + made.Hash + `"`,
 		"Content-Security-Policy": "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
-			"base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+			"base-uri 'none'; form-action 'none'; frame-ancestors 'self'; webrtc 'block'",
 	} {
 		if h := got.header.Get(name); h != want {
 			t.Errorf("it is served with %s: %q", name, h)
