@@ -29,7 +29,7 @@ func (c *agentsMemoriesListCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, m := range all.Items {
-		rows = append(rows, []string{m.ID, m.Topic, m.UpdatedAt.String(), m.Content})
+		rows = append(rows, []string{m.ID, m.Topic, sh.output.when(&m.UpdatedAt, "-"), m.Content})
 	}
 	return sh.output.table(all, []string{"ID", "TOPIC", "UPDATED", "CONTENT"}, rows...)
 }
@@ -97,7 +97,7 @@ func (c *agentsGoalsListCmd) Run(ctx context.Context, sh *shell) error {
 		if g.IsCompleted {
 			state = "completed"
 		}
-		rows = append(rows, []string{g.ID, strconv.Itoa(g.Priority), state, g.UpdatedAt.String(), g.Description})
+		rows = append(rows, []string{g.ID, strconv.Itoa(g.Priority), state, sh.output.when(&g.UpdatedAt, "-"), g.Description})
 	}
 	return sh.output.table(all, []string{"ID", "PRIORITY", "STATE", "UPDATED", "DESCRIPTION"}, rows...)
 }

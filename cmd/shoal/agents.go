@@ -62,7 +62,7 @@ func listHosted(ctx context.Context, sh *shell) error {
 		}
 		_ = json.Unmarshal(a.Config, &config) // what it does not say stays empty
 		rows = append(rows, []string{
-			string(a.ID), strconv.Itoa(a.Version), config.Model.Provider, config.Model.Name, a.CreatedAt.String(), a.Hash,
+			string(a.ID), strconv.Itoa(a.Version), config.Model.Provider, config.Model.Name, sh.output.when(&a.CreatedAt, "-"), a.Hash,
 		})
 	}
 	return sh.output.table(all, []string{"ID", "VERSION", "PROVIDER", "MODEL", "APPLIED", "HASH"}, rows...)

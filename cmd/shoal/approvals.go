@@ -40,7 +40,7 @@ func (c *approvalsListCmd) Run(ctx context.Context, sh *shell) error {
 			about = short(about, 72)
 		}
 		rows = append(rows, []string{
-			string(p.ID), string(p.Kind), string(p.AgentID), idOr(p.SpaceID), about, p.CreatedAt.String(), timeOr(p.ExpiresAt, "never"), string(p.RunID),
+			string(p.ID), string(p.Kind), string(p.AgentID), idOr(p.SpaceID), about, sh.output.when(&p.CreatedAt, "-"), sh.output.when(p.ExpiresAt, "never"), string(p.RunID),
 		})
 	}
 	return sh.output.table(all, []string{"ID", "KIND", "AGENT", "SPACE", "ABOUT", "SINCE", "EXPIRES", "RUN"}, rows...)

@@ -12,16 +12,17 @@ import (
 )
 
 type connectCmd struct {
-	Client  string          `arg:"" optional:"" help:"claude-code, codex, cursor, vscode or gemini-cli. Without one, they are listed with what is on this machine."`
-	Write   bool            `help:"Put the entry into the client's configuration, after showing what changes." xor:"do"`
-	Undo    bool            `help:"Take the entry out again and revoke its key." xor:"do"`
-	Yes     bool            `help:"Do not ask." short:"y"`
-	Agent   shoal.EntityID  `help:"Whom the client acts as; made if new (default: claude, codex, cursor, vscode or gemini)." placeholder:"ID"`
-	Name    string          `help:"How others see the agent (for a new one: the client's name)." placeholder:"NAME"`
-	Space   []shoal.SpaceID `help:"Add the agent to these spaces (default: welcome, if there is one)." placeholder:"ID"`
-	Project bool            `help:"The file of the project in this directory, not the user's. No key is written into it."`
-	Env     bool            `help:"Write no key: have the client take it from an environment variable."`
-	Entry   string          `help:"What the server is called in the client's configuration." default:"shoal" placeholder:"NAME"`
+	Client   string          `arg:"" optional:"" help:"claude-code, codex, cursor, vscode or gemini-cli. Without one, they are listed with what is on this machine."`
+	Write    bool            `help:"Put the entry into the client's configuration, after showing what changes." xor:"do"`
+	PrintKey bool            `help:"Make a key for the agent and print the entry with it, to put in by hand." xor:"do"`
+	Undo     bool            `help:"Take the entry out again and revoke its key." xor:"do"`
+	Yes      bool            `help:"Do not ask." short:"y"`
+	Agent    shoal.EntityID  `help:"Whom the client acts as; made if new (default: claude, codex, cursor, vscode or gemini)." placeholder:"ID"`
+	Name     string          `help:"How others see the agent (for a new one: the client's name)." placeholder:"NAME"`
+	Space    []shoal.SpaceID `help:"Add the agent to these spaces (default: welcome, if there is one)." placeholder:"ID"`
+	Project  bool            `help:"The file of the project in this directory, not the user's. No key is written into it."`
+	Env      bool            `help:"Write no key: have the client take it from an environment variable."`
+	Entry    string          `help:"What the server is called in the client's configuration." default:"shoal" placeholder:"NAME"`
 }
 
 // connection is one entry in the file of one client.
@@ -148,16 +149,24 @@ func (n *connection) load() (err error) {
 	return err
 }
 
-// print makes a key and prints the entry, to be put where it belongs by hand.
+// keyPlace stands in a printed entry where the key belongs.
+const keyPlace = "YOUR_KEY"
+
+// print prints the entry, to be put where it belongs by hand. It creates nothing on the
+// server unless a key is asked for.
 func (n *connection) print(ctx context.Context) error {
-	server, err := n.server(ctx)
-	if err != nil {
-		return err
+	secret := keyPlace
+	if n.PrintKey {
+		server, err := n.server(ctx)
+		if err != nil {
+			return err
+		}
+		if err := n.mint(ctx, server); err != nil {
+			return errors.Join(err, n.giveUp(ctx, server))
+		}
+		secret = *n.key.Secret
 	}
-	if err := n.mint(ctx, server); err != nil {
-		return errors.Join(err, n.giveUp(ctx, server))
-	}
-	text, err := n.client.Text(n.Entry, n.target(*n.key.Secret))
+	text, err := n.client.Text(n.Entry, n.target(secret))
 	if err != nil {
 		return err
 	}
@@ -170,6 +179,10 @@ func (n *connection) print(ctx context.Context) error {
 		return err
 	}
 	n.sh.output.note("this belongs into %s; --write puts it there", n.path)
+	if n.key == nil {
+		n.sh.output.note("nothing was created: --write also creates %s and its key, --print-key creates them and prints the key", n.agent())
+		return nil
+	}
 	n.showKey()
 	n.sh.output.note("`shoal keys revoke %s` makes the key useless", n.key.ID)
 	return nil

@@ -28,7 +28,7 @@ func (c *consoleCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	if !c.Open {
-		return sh.output.table(link, consoleHead, []string{link.URL, timeOr(link.ExpiresAt, "-")})
+		return sh.output.table(link, consoleHead, []string{link.URL, sh.output.when(link.ExpiresAt, "-")})
 	}
 	// The link is in no output: whoever reads along there could be faster.
 	if err := browse(ctx, link.URL); err != nil {

@@ -96,7 +96,7 @@ func (c *importCmd) Run(ctx context.Context, sh *shell) error {
 	for _, n := range made.Records {
 		all += n
 	}
-	return sh.output.table(made, importHead, append(sessionRow(made.Session), itoa(all)))
+	return sh.output.table(made, importHead, append(sh.output.sessionRow(made.Session), itoa(all)))
 }
 
 // exportedID reads the id of the session from the first line, which stays to be

@@ -34,7 +34,7 @@ type commands struct {
 	globals
 	Serve      serveCmd      `cmd:"" help:"Run the server."`
 	Console    consoleCmd    `cmd:"" help:"Make a link that opens the console in a browser and signs in there, once."`
-	Connect    connectCmd    `cmd:"" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI: make a key and print the entry for its configuration, or write it."`
+	Connect    connectCmd    `cmd:"" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI: print the entry for its configuration, or write it with a key of its own."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Connect a program that speaks MCP over its standard input and output to a server."`
 	Send       sendCmd       `cmd:"" help:"Post a message."`
 	Chat       chatCmd       `cmd:"" help:"Talk in a space: over the whole terminal, or in lines."`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -81,6 +82,27 @@ func TestLoopback(t *testing.T) {
 	} {
 		if got := app.Loopback(host); got != want {
 			t.Errorf("app.Loopback(%q) = %v", host, got)
+		}
+	}
+}
+
+// Lists show people how long ago something was, and programs the time itself.
+func TestListsShowAges(t *testing.T) {
+	at := shoal.At(time.Now().Add(-3 * time.Hour))
+	run := shoal.Run{ID: "run_1", CreatedAt: at}
+	plan := shoal.Plan{ID: "pln_1", ScheduledAt: &at}
+	session := shoal.Session{ID: "lab", CreatedAt: at}
+	for name, row := range map[string]func(*output) []string{
+		"a run":     func(o *output) []string { return o.runRow(run) },
+		"a plan":    func(o *output) []string { return o.planRow(plan) },
+		"a session": func(o *output) []string { return o.sessionRow(session) },
+	} {
+		person, program := row(&output{terminal: true}), row(&output{})
+		if slices.Contains(person, at.String()) || !slices.Contains(person, "3 h ago") {
+			t.Errorf("%s on a terminal is %q", name, person)
+		}
+		if !slices.Contains(program, at.String()) {
+			t.Errorf("%s for a program is %q", name, program)
 		}
 	}
 }

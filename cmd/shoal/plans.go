@@ -15,13 +15,13 @@ type plansCmd struct {
 
 var planHead = []string{"ID", "AGENT", "NAME", "WHEN", "STATUS", "NEXT", "LAST", "RUN"}
 
-func planRow(p shoal.Plan) []string {
-	when := timeOr(p.ScheduledAt, "-")
+func (o *output) planRow(p shoal.Plan) []string {
+	when := o.when(p.ScheduledAt, "-")
 	if p.Cron != nil {
 		when = *p.Cron + " " + p.TimeZone
 	}
 	return []string{
-		string(p.ID), string(p.AgentID), p.Name, when, string(p.Status), timeOr(p.NextRunAt, "never"), timeOr(p.LastRunAt, "never"), idOr(p.LastRunID),
+		string(p.ID), string(p.AgentID), p.Name, when, string(p.Status), o.when(p.NextRunAt, "never"), o.when(p.LastRunAt, "never"), idOr(p.LastRunID),
 	}
 }
 
@@ -41,7 +41,7 @@ func (c *plansListCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, p := range all.Items {
-		rows = append(rows, planRow(p))
+		rows = append(rows, sh.output.planRow(p))
 	}
 	return sh.output.table(all, planHead, rows...)
 }
@@ -79,7 +79,7 @@ func (c *plansAddCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.output.table(made, planHead, planRow(made))
+	return sh.output.table(made, planHead, sh.output.planRow(made))
 }
 
 type plansRemoveCmd struct {

@@ -22,10 +22,10 @@ type runsCmd struct {
 
 var runHead = []string{"ID", "AGENT", "STATUS", "TRIGGER", "STEPS", "TOKENS", "COST", "CREATED", "TOOK"}
 
-func runRow(r shoal.Run) []string {
+func (o *output) runRow(r shoal.Run) []string {
 	return []string{
 		string(r.ID), string(r.AgentID), string(r.Status), trigger(r.Trigger), strconv.Itoa(r.Steps) + "/" + strconv.Itoa(r.MaxSteps),
-		tokens(r.Usage), cost(r.Usage), r.CreatedAt.String(), took(r.StartedAt, r.EndedAt),
+		tokens(r.Usage), cost(r.Usage), o.when(&r.CreatedAt, "-"), took(r.StartedAt, r.EndedAt),
 	}
 }
 
@@ -103,7 +103,7 @@ func (c *runsListCmd) Run(ctx context.Context, sh *shell) error {
 		if err != nil {
 			return err
 		}
-		all.Items, rows = append(all.Items, r), append(rows, runRow(r))
+		all.Items, rows = append(all.Items, r), append(rows, sh.output.runRow(r))
 		if c.Limit > 0 && len(rows) >= c.Limit {
 			break
 		}
@@ -135,7 +135,7 @@ func (c *runsCancelCmd) Run(ctx context.Context, sh *shell) error {
 		if !r.Status.Ended() {
 			sh.output.note("%s is being canceled; it has not ended yet", id)
 		}
-		rows = append(rows, runRow(r))
+		rows = append(rows, sh.output.runRow(r))
 	}
 	if sh.output.json {
 		return nil

@@ -60,7 +60,7 @@ func told(e shoal.Event) (head shoal.EventHead, detail string, err error) {
 		return data.EventHead, state(data.Run), err
 	case shoal.EventStepStarted, shoal.EventStepCompleted:
 		data, err := decode[shoal.StepData](e)
-		detail = "step " + strconv.Itoa(data.Step.Index) + " " + data.Step.Model
+		detail = "step " + strconv.Itoa(data.Step.Index+1) + " " + data.Step.Model
 		if e.Type == shoal.EventStepCompleted {
 			detail += " " + data.Step.FinishReason + ", tokens " + tokens(data.Step.Usage)
 			if data.Step.Text != "" {

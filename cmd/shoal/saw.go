@@ -25,7 +25,7 @@ func (c *agentsVersionsCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, a := range all.Items {
-		rows = append(rows, []string{strconv.Itoa(a.Version), a.CreatedAt.String(), a.Hash})
+		rows = append(rows, []string{strconv.Itoa(a.Version), sh.output.when(&a.CreatedAt, "-"), a.Hash})
 	}
 	return sh.output.table(all, []string{"VERSION", "APPLIED", "HASH"}, rows...)
 }

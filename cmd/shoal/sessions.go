@@ -13,8 +13,8 @@ type sessionsCmd struct {
 
 var sessionHead = []string{"ID", "NAME", "STATUS", "CREATED"}
 
-func sessionRow(s shoal.Session) []string {
-	return []string{string(s.ID), s.Name, string(s.Status), s.CreatedAt.String()}
+func (o *output) sessionRow(s shoal.Session) []string {
+	return []string{string(s.ID), s.Name, string(s.Status), o.when(&s.CreatedAt, "-")}
 }
 
 type sessionsListCmd struct{}
@@ -31,7 +31,7 @@ func (*sessionsListCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, s := range all.Items {
-		rows = append(rows, sessionRow(s))
+		rows = append(rows, sh.output.sessionRow(s))
 	}
 	return sh.output.table(all, sessionHead, rows...)
 }
@@ -51,5 +51,5 @@ func (c *sessionsCreateCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.output.table(made, sessionHead, sessionRow(made))
+	return sh.output.table(made, sessionHead, sh.output.sessionRow(made))
 }

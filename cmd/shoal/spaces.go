@@ -93,7 +93,7 @@ func (c *spacesShowCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, m := range s.Members {
-		rows = append(rows, []string{string(m.EntityID), m.Name, string(m.Kind), m.JoinedAt.String()})
+		rows = append(rows, []string{string(m.EntityID), m.Name, string(m.Kind), sh.output.when(&m.JoinedAt, "-")})
 	}
 	return sh.output.table(s, []string{"MEMBER", "NAME", "KIND", "JOINED"}, rows...)
 }

@@ -54,7 +54,7 @@ func (c *agentsTriggerCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	if err := sh.output.table(run, runHead, runRow(run)); err != nil {
+	if err := sh.output.table(run, runHead, sh.output.runRow(run)); err != nil {
 		return err
 	}
 	return w.verdict(run)

@@ -13,7 +13,7 @@ import (
 
 type runsGetCmd struct {
 	ID   shoal.RunID `arg:"" help:"The run."`
-	Step *int        `help:"Show what the model was sent for this step instead: prompt, tools and messages. Steps count from 0." placeholder:"N" env:"-"`
+	Step *int        `help:"Show what the model was sent for this step instead: prompt, tools and messages. Steps count from 1." placeholder:"N" env:"-"`
 }
 
 // runWithSteps is what --json shows of a run. Steps is null for who may not see
@@ -31,7 +31,10 @@ func (c *runsGetCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	if c.Step != nil {
-		sent, err := session.ModelRequest(ctx, c.ID, *c.Step)
+		if *c.Step < 1 {
+			return shoal.E("", kindUsage, "steps count from 1: --step 1 is the first")
+		}
+		sent, err := session.ModelRequest(ctx, c.ID, *c.Step-1)
 		if err != nil {
 			return err
 		}
@@ -102,7 +105,7 @@ func waterfall(in runWithSteps, person bool, now shoal.Time) (head []string, row
 	add(0, "run "+string(r.ID), string(r.Status), &r.CreatedAt, r.EndedAt, tokens(r.Usage),
 		strings.TrimSpace(string(r.AgentID)+" for "+trigger(r.Trigger)+" "+r.Trigger.MessageContent))
 	for _, s := range in.Steps {
-		add(1, "step "+strconv.Itoa(s.Index), s.FinishReason, &s.StartedAt, s.EndedAt, tokens(s.Usage), strings.TrimSpace(s.Model+" "+s.Text))
+		add(1, "step "+strconv.Itoa(s.Index+1), s.FinishReason, &s.StartedAt, s.EndedAt, tokens(s.Usage), strings.TrimSpace(s.Model+" "+s.Text))
 		for _, call := range s.ToolCalls {
 			detail := string(call.Args)
 			if call.Result != nil {
