@@ -18,6 +18,8 @@ var notExported = map[string]string{
 	"event_floors.*":         "followers begin with a snapshot",
 	"explicit_keys.*":        "it belongs to keys",
 	"keys.*":                 "keys are secrets of their server",
+	"lineage_places.*":       "it is the history of one database",
+	"revoked_keys.*":         "keys are secrets of their server",
 	"search_blocks.*":        "the index is made of the messages",
 	"search_words.*":         "the index is made of the messages",
 	"members.hosted":         "it is that of the entity",

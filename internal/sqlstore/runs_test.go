@@ -24,11 +24,13 @@ func everything(tx hub.Tx) error {
 	agent := hub.StoredAgent{HostedAgent: shoal.HostedAgent{SessionID: session, ID: "ann", Version: 1, CreatedAt: now}}
 	key := shoal.Key{ID: "key_1", Role: shoal.RoleEntity, SessionID: new(shoal.SessionID), CreatedAt: now}
 	*key.SessionID = session
+	revoked := key
+	revoked.ID = "key_2"
 	return errors.Join(
 		post(tx, "msg_1", "hello"), post(tx, "msg_2", "hello"), tx.TrimEvents(session, "shop", 1),
 		errorOf(tx.AppendEvent(hub.StoredEvent{Session: session, Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte("{}")})),
 		tx.Acknowledge(session, "bob", hub.InboxFilter{}, 1),
-		tx.InsertKey(key, "hash"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(hub.AnswerKey{Session: session}, hub.Answer{At: now}),
+		tx.InsertKey(key, "hash"), tx.InsertKey(revoked, "revoked"), tx.DeleteKey(session, "key_2"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(hub.AnswerKey{Session: session}, hub.Answer{At: now}),
 		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", hub.StoredStep{}),
 		tx.PutTexts(session, []hub.ModelText{{Hash: "h"}}), tx.PutRequest(session, "run_1", hub.StoredRequest{}),
 		tx.PutConversation(hub.StoredConversation{Session: session, ID: "ann/shop"}), tx.InsertCause(session, "msg_1", hub.Cause{}),
