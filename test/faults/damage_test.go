@@ -18,11 +18,21 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// copyTo copies the files of a server that is down.
+// copyTo copies the files of a server that is down. Keys stay for their owner's eyes:
+// the server refuses others.
 func copyTo(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
+	}
+	keys, err := filepath.Glob(filepath.Join(to, "*.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if err := os.Chmod(key, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

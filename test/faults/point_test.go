@@ -3,7 +3,6 @@ package faults
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -112,9 +111,7 @@ func TestPointsOfMigration(t *testing.T) {
 				nth += dice.Int64N(3)
 			}
 			if n%2 == 1 {
-				if err := os.CopyFS(s.data, os.DirFS(full.data)); err != nil {
-					t.Fatal(err)
-				}
+				copyTo(t, full.data, s.data)
 			}
 			s.env = []string{"RIG_MIGRATION=" + touching, dieAt(p.name, nth, 0)}
 			if _, err := s.tryStart(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
