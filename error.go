@@ -27,6 +27,7 @@ const (
 	AdminRequired        Kind = "admin_required"
 	Conflict             Kind = "conflict"
 	AlreadyAnswered      Kind = "already_answered"
+	ArgsChanged          Kind = "args_changed"
 	RunNotWaiting        Kind = "run_not_waiting"
 	Expired              Kind = "expired"
 	IdempotencyMismatch  Kind = "idempotency_mismatch"

@@ -37,6 +37,7 @@ const (
 	EventStepCompleted EventType = "step.completed"
 
 	EventPendingOpened  EventType = "pending.opened"
+	EventPendingVoted   EventType = "pending.voted"
 	EventPendingSettled EventType = "pending.settled"
 )
 

@@ -20,8 +20,10 @@ type (
 	RunID     string
 	KeyID     string
 	PendingID string
-	PlanID    string
-	FileID    string
+	// RememberedID names a remembered decision.
+	RememberedID string
+	PlanID       string
+	FileID       string
 )
 
 // DefaultSession always exists and cannot be deleted.
@@ -44,6 +46,7 @@ const (
 	PrefixKey     = "key_"
 	PrefixRun     = "run_"
 	PrefixPending = "pnd_"
+	PrefixDecided = "dec_"
 	PrefixPlan    = "pln_"
 	PrefixFile    = "fil_"
 	PrefixGoal    = "gol_"

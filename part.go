@@ -57,6 +57,8 @@ type Part struct {
 	Error      string // empty for null
 	Display    json.RawMessage
 	AnsweredBy EntityID // empty for null
+	// EditedArgs are what the call was executed with in place of Args; nil for null.
+	EditedArgs json.RawMessage
 	// Target is the one member who may see the part; empty for all. Private says
 	// that the reader is not that member: only ID and Type are left.
 	Target  EntityID
@@ -135,6 +137,7 @@ type (
 		Status     PartStatus      `json:"status"`
 		Display    json.RawMessage `json:"display"`
 		AnsweredBy *EntityID       `json:"answeredBy"`
+		EditedArgs json.RawMessage `json:"editedArgs"`
 		Target     *EntityID       `json:"targetEntityId"`
 	}
 	privateShape struct {
@@ -174,7 +177,7 @@ func (p Part) MarshalJSON() ([]byte, error) {
 		return EncodeJSON(textShape{p.ID, p.Type, p.Text, p.Status})
 	case ToolPart:
 		return EncodeJSON(toolShape{
-			p.ID, p.Type, p.ToolName, p.ToolCallID, orObject(p.Args), p.Result, orNil(p.Error), p.Status, p.Display, orNil(p.AnsweredBy), orNil(p.Target),
+			p.ID, p.Type, p.ToolName, p.ToolCallID, orObject(p.Args), p.Result, orNil(p.Error), p.Status, p.Display, orNil(p.AnsweredBy), p.EditedArgs, orNil(p.Target),
 		})
 	case FilePart:
 		return EncodeJSON(fileShape{p.ID, p.Type, p.Name, p.MediaType, p.Size, p.URL})
@@ -225,7 +228,7 @@ func (p *Part) UnmarshalJSON(b []byte) error {
 	*p = Part{
 		ID: all.ID, Type: all.Type, Text: all.Text, Status: all.Status, Name: all.Name, MediaType: all.MediaType, Size: all.Size,
 		URL: all.URL, Data: all.Data, ToolName: all.ToolName, ToolCallID: all.ToolCallID, Args: all.Args, Result: known(all.Result),
-		Error: orEmpty(all.Error), Display: known(all.Display), AnsweredBy: orEmpty(all.AnsweredBy), Target: orEmpty(all.Target), Private: all.Private,
+		Error: orEmpty(all.Error), Display: known(all.Display), AnsweredBy: orEmpty(all.AnsweredBy), EditedArgs: known(all.EditedArgs), Target: orEmpty(all.Target), Private: all.Private,
 	}
 	return nil
 }

@@ -25,9 +25,29 @@ const (
 	PendingCanceled PendingStatus = "canceled"
 )
 
+// The words that a tool's answer.by may have beside ids of entities: the humans, all
+// members or the agents of the space that shows the call, keys of services, and
+// whoever manages the session.
+const (
+	AnswerHumans   EntityID = "humans"
+	AnswerMembers  EntityID = "members"
+	AnswerAgents   EntityID = "agents"
+	AnswerServices EntityID = "services"
+	AnswerAdmins   EntityID = "admins"
+)
+
+// AnswererWords are those words.
+var AnswererWords = []EntityID{AnswerHumans, AnswerMembers, AnswerAgents, AnswerServices, AnswerAdmins}
+
 // PendingAction is something that a run waits for somebody to do. SpaceID is the
 // space that shows it, null for one that only a service or an admin can answer;
 // MessageID and PartID are the part that shows it, null where it has none.
+//
+// By are the ids and words of the tool's policy, null for the default of the kind.
+// Quorum equal answers settle it; Votes are those that came so far, and Eligible is
+// how many entities may still vote. Requesters are the humans behind the run.
+// ArgsHash names tool and arguments: an answer that carries it is only taken for
+// these. EditedArgs are the arguments that run in place of Args, null for none.
 type PendingAction struct {
 	ID           PendingID       `json:"id"`
 	Kind         PendingKind     `json:"kind"`
@@ -47,78 +67,25 @@ type PendingAction struct {
 	CreatedAt    Time            `json:"createdAt"`
 	AnsweredBy   *EntityID       `json:"answeredBy"`
 	AnsweredAt   *Time           `json:"answeredAt"`
+	By           []EntityID      `json:"by"`
+	Quorum       int             `json:"quorum"`
+	NotRequester bool            `json:"notRequester"`
+	Votes        []PendingVote   `json:"votes"`
+	Eligible     int             `json:"eligible"`
+	Requesters   []EntityID      `json:"requesters"`
+	ArgsHash     string          `json:"argsHash"`
+	EditedArgs   json.RawMessage `json:"editedArgs"`
 }
 
-// PendingAnswer is what a caller hands in to settle a pending action. A client
-// tool takes Result (any JSON value) or Error; a permission Approved, with Reason
-// and Remember ("allow" or "deny", for later calls of the tool by this agent in
-// its conversation); a question Answer.
-type PendingAnswer struct {
-	Result   json.RawMessage `json:"result,omitempty"`
-	Error    *string         `json:"error,omitempty"`
-	Approved *bool           `json:"approved,omitempty"`
-	Reason   *string         `json:"reason,omitempty"`
-	Remember *string         `json:"remember,omitempty"`
-	Answer   *string         `json:"answer,omitempty"`
-}
-
-// Validate names every field that does not belong to an answer of that kind, or
-// is missing, in one [InvalidArgument] error; [TooLarge] over [MaxContent] bytes.
-func (a PendingAnswer) Validate(kind PendingKind) error {
-	var p problems
-	given := map[string]bool{
-		"result": len(a.Result) > 0, "error": a.Error != nil, "approved": a.Approved != nil,
-		"reason": a.Reason != nil, "remember": a.Remember != nil, "answer": a.Answer != nil,
-	}
-	allowed := map[PendingKind][]string{
-		PendingClientTool: {"result", "error"}, PendingPermission: {"approved", "reason", "remember"}, PendingQuestion: {"answer"},
-	}[kind]
-	mine := map[string]bool{}
-	for _, f := range allowed {
-		mine[f] = true
-	}
-	for _, f := range []string{"result", "error", "approved", "reason", "remember", "answer"} {
-		if given[f] && !mine[f] {
-			p.add(Invalid(f, "does not belong to an answer of a "+string(kind)))
-		}
-	}
-	switch kind {
-	case PendingClientTool:
-		if given["result"] == given["error"] {
-			p.add(Invalid("result", "or error is needed, one of the two"))
-		}
-		if given["result"] && !json.Valid(a.Result) {
-			p.add(Invalid("result", "must be a JSON value"))
-		}
-	case PendingPermission:
-		if a.Approved == nil {
-			p.add(Invalid("approved", "is missing: true or false"))
-		}
-		if r := orEmpty(a.Remember); r != "" && (a.Approved == nil || r != map[bool]string{true: "allow", false: "deny"}[*a.Approved]) {
-			p.add(Invalid("remember", `must be "allow" with approved true, or "deny" with approved false`))
-		}
-	case PendingQuestion:
-		if orEmpty(a.Answer) == "" {
-			p.add(Invalid("answer", "is missing"))
-		}
-	}
-	if err := p.err(); err != nil {
-		return err
-	}
-	for field, text := range map[string]string{"error": orEmpty(a.Error), "reason": orEmpty(a.Reason), "answer": orEmpty(a.Answer)} {
-		if err := checkText(field, text, MaxContent); err != nil {
-			return err
-		}
-	}
-	if len(a.Result) > MaxContent {
-		return E("", TooLarge, "result is too large; an answer holds at most 256 KiB")
-	}
-	return checkObject("result", wrapped(orNull(a.Result)), MaxContent+16)
-}
-
-func orNull(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage("null")
-	}
-	return raw
+// PendingVote is the answer of one entity to an action that needs several. Approved
+// belongs to permissions; Result is the result or the answer in words, Error why
+// there is none; EditedArgs are the arguments that it approved in place of the
+// model's.
+type PendingVote struct {
+	EntityID   EntityID        `json:"entityId"`
+	At         Time            `json:"at"`
+	Approved   *bool           `json:"approved"`
+	Result     json.RawMessage `json:"result"`
+	Error      *string         `json:"error"`
+	EditedArgs json.RawMessage `json:"editedArgs"`
 }

@@ -35,7 +35,7 @@ func TestA17ExpiredRequestsAreDeniedWhenTheTurnGoesOn(t *testing.T) {
 			break
 		}
 	}
-	want := []string{"user: go", "assistant: [pay {}][client {}]", "tool: [denied Nobody answered in time.][failed Error: nobody answered in time.]", "assistant: done"}
+	want := []string{"user: go", "assistant: [pay {}][client {}]", "tool: [denied Permission denied. The call was not executed. Reason: Nobody answered in time.][failed Error: nobody answered in time.]", "assistant: done"}
 	if d := cmp.Diff(want, messages(t, c)); d != "" {
 		t.Error(d)
 	}
@@ -53,7 +53,7 @@ func TestARequestThatExpires(t *testing.T) {
 			t.Errorf("a late answer: %v", err)
 		}
 		all(t, a, t.Context(), c)
-		if got := messages(t, c)[2]; got != "tool: [denied Nobody answered in time.]" {
+		if got := messages(t, c)[2]; got != "tool: [denied Permission denied. The call was not executed. Reason: Nobody answered in time.]" {
 			t.Error(got)
 		}
 	})

@@ -119,11 +119,11 @@ func (p *Pending) takes(a Answer, now time.Time) error {
 		return answerConflict(fmt.Sprintf("The request %s expired at %s and counts as denied; run the conversation without input to go on.", p.ID, shoal.At(p.ExpiresAt)))
 	}
 	set := map[string]bool{
-		"approved": a.Approved, "reason": a.Reason != "", "choice": a.Choice != "",
+		"approved": a.Approved, "reason": a.Reason != "", "arguments": a.Arguments != "", "ask": a.Ask != "", "choice": a.Choice != "",
 		"text": a.Text != "", "failed": a.Failed, "files": len(a.Files) > 0,
 	}
 	allowed := answerFields[p.Kind]
-	for _, field := range []string{"approved", "reason", "choice", "text", "failed", "files"} {
+	for _, field := range []string{"approved", "reason", "arguments", "ask", "choice", "text", "failed", "files"} {
 		if set[field] && !slices.Contains(allowed, field) {
 			return shoal.Invalid(field, fmt.Sprintf("does not belong to an answer of kind %s, which has %s", p.Kind, strings.Join(allowed, ", ")))
 		}
@@ -131,6 +131,10 @@ func (p *Pending) takes(a Answer, now time.Time) error {
 	switch {
 	case p.Kind == Clarification && strings.TrimSpace(a.Text) == "":
 		return shoal.Invalid("text", "is missing: it is the answer to the question")
+	case a.Arguments != "" && !a.Approved:
+		return shoal.Invalid("arguments", "are what is approved: they need approved")
+	case a.Ask != "" && (a.Approved || a.Reason != "" || a.Choice != ""):
+		return shoal.Invalid("ask", "sends the call back: it goes with nothing else")
 	case !slices.Contains([]Choice{"", AskAgain, AlwaysAllow, AlwaysDeny}, a.Choice):
 		return shoal.Invalid("choice", fmt.Sprintf("is %q; it must be ask, always_allow or always_deny", a.Choice))
 	case a.Choice == AlwaysAllow && !a.Approved, a.Choice == AlwaysDeny && a.Approved:
@@ -141,7 +145,7 @@ func (p *Pending) takes(a Answer, now time.Time) error {
 
 // answerFields are the fields that an answer to a request may have.
 var answerFields = map[PendingKind][]string{
-	Permission:    {"approved", "reason", "choice"},
+	Permission:    {"approved", "reason", "arguments", "ask", "choice"},
 	ClientCall:    {"text", "failed", "files"},
 	Clarification: {"text"},
 	Continuation:  {"approved"},

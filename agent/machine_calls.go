@@ -28,6 +28,8 @@ type callState struct {
 	result ToolResult
 	end    toolEnd
 	shown  bool
+	// edited are the arguments that it runs with in place of the model's, if any.
+	edited, editedBy string
 }
 
 // toolEnd is what is told about a call's end beside its result. parked are the
@@ -52,6 +54,11 @@ func (m *machine) openCalls() {
 	for i, c := range calls {
 		m.callIDs[c.ID] = true
 		m.open[i] = callState{call: c, tool: m.rules.specs[c.Name]}
+		for _, p := range m.step.Pending { // of a step that goes on
+			if p.Kind == Permission && p.Via == "" && p.Call.ID == c.ID && p.Answer != nil && p.Answer.Approved {
+				m.open[i].edit(p.Answer)
+			}
+		}
 	}
 }
 
@@ -176,7 +183,7 @@ func (m *machine) admit(c *callState, choice Choice) {
 	case !spec.RequiresPermission || o.FullAccess || choice == AlwaysAllow:
 		m.permit(c)
 	case choice == AlwaysDeny:
-		m.settle(c, ResultDenied, fmt.Sprintf("Execution of '%s' was denied: %s", c.call.Name, by))
+		m.settle(c, ResultDenied, fmt.Sprintf("Permission denied %s. The call was not executed.", by))
 	default:
 		m.request(c, Permission)
 	}
@@ -204,7 +211,7 @@ func (m *machine) settle(c *callState, status ResultStatus, text string, files .
 	c.stage = callDone
 	c.result = ToolResult{
 		CallID: c.call.ID, Name: c.call.Name, Status: status,
-		Text: cut(text, m.rules.opts.MaxResultBytes), Files: files,
+		Text: cut(c.changes()+text, m.rules.opts.MaxResultBytes), Files: files,
 	}
 	m.dirty = true
 	m.show()

@@ -13,7 +13,7 @@ func (m *machine) request(c *callState, kind PendingKind) {
 		return
 	}
 	p := Pending{
-		ID: id, Kind: kind, Call: c.call, Description: c.tool.spec.Description,
+		ID: id, Kind: kind, Call: c.effective(), Description: c.tool.spec.Description,
 		Agent: m.rules.agent, Conversation: m.conv, RequestedAt: m.now(),
 	}
 	if in := c.tool.spec.ExpiresIn; in > 0 {
@@ -138,15 +138,76 @@ func (m *machine) applyPermission(c *callState, a *Answer) {
 	if a.Choice == AlwaysAllow || a.Choice == AlwaysDeny {
 		m.choices[c.call.Name] = a.Choice
 	}
-	if a.Approved {
-		m.permit(c)
+	if !a.Approved {
+		m.settle(c, ResultDenied, a.refusal())
 		return
 	}
-	text := a.Reason
-	if text == "" {
-		text = "Permission denied by user."
+	if c.edit(a); c.edited != "" {
+		if err := c.tool.schema.check(c.edited); err != nil {
+			m.settle(c, ResultInvalid, "Error: the changed arguments do not fit: "+err.Error())
+			return
+		}
 	}
-	m.settle(c, ResultDenied, text)
+	m.permit(c)
+}
+
+// refusal is what the model reads of an answer that does not approve its call. It
+// says what happened before it says anything that a person wrote.
+func (a *Answer) refusal() string {
+	if a.Ask != "" {
+		who := a.By
+		if who == "" {
+			who = "The user"
+		}
+		return fmt.Sprintf("%s has not decided and asks: %s\nThe call was not executed. Answer in the space; call again if it is still needed.", who, a.Ask)
+	}
+	text := "Permission denied"
+	if a.By != "" {
+		text += " by " + a.By
+	}
+	text += ". The call was not executed."
+	if a.Reason != "" {
+		text += " Reason: " + a.Reason
+	}
+	return text
+}
+
+// edit takes the arguments that were approved in place of the model's.
+func (c *callState) edit(a *Answer) {
+	if a.Arguments != "" {
+		c.edited, c.editedBy = oneLine(a.Arguments), a.By
+	}
+}
+
+// effective is the call as it is executed.
+func (c *callState) effective() ToolCall {
+	call := c.call
+	if c.edited != "" {
+		call.Arguments = c.edited
+	}
+	return call
+}
+
+// changes is the first line of the result of a call that was executed with other
+// arguments than the model's.
+func (c *callState) changes() string {
+	if c.edited == "" {
+		return ""
+	}
+	by := ""
+	if c.editedBy != "" {
+		by = " by " + c.editedBy
+	}
+	return fmt.Sprintf("Approved%s with changes: %s\n", by, c.edited)
+}
+
+// oneLine returns JSON without space between its tokens, as it is if it is none.
+func oneLine(arguments string) string {
+	line, err := json.Marshal(json.RawMessage(arguments))
+	if err != nil {
+		return arguments
+	}
+	return string(line)
 }
 
 // withdraw drops the nested requests of a call, which its tool reports anew as

@@ -29,7 +29,7 @@ func (m *machine) nextInCalls() (action, bool) {
 	case p != nil:
 		return m.askOrPark(Permission), true
 	case running < m.rules.opts.MaxParallelTools && m.startNext():
-		return action{kind: actStart, call: m.open[m.started].call}, true
+		return action{kind: actStart, call: m.open[m.started].effective()}, true
 	case running > 0:
 		return action{kind: actAwait}, true
 	}
@@ -57,7 +57,7 @@ func (m *machine) startNext() bool {
 	m.open[at].stage = callRunning
 	m.calls++
 	m.complete = append(m.complete, m.open[at].call.Name)
-	m.emit(ToolStarted{Call: m.open[at].call})
+	m.emit(ToolStarted{Call: m.open[at].effective()})
 	return true
 }
 

@@ -99,6 +99,10 @@ const (
 // consecutive errors.
 func (s ResultStatus) Failed() bool { return s != ResultOK && s != ResultDenied }
 
+// Flagged reports whether models are told of the result as an error, where their wire
+// has a flag for it: the call did not do what it should.
+func (s ResultStatus) Flagged() bool { return s != ResultOK }
+
 // ToolResult is the one answer to a [ToolCall]. Text is what the model reads.
 type ToolResult struct {
 	CallID string       `json:"callId"`

@@ -10,8 +10,8 @@ type PendingKind string
 
 // The kinds of requests.
 const (
-	// Permission asks whether the call may run. Answer with Approved, Reason and
-	// Choice.
+	// Permission asks whether the call may run. Answer with Approved, Reason,
+	// Arguments and Choice, or with Ask.
 	Permission PendingKind = "permission"
 	// ClientCall asks somebody outside to execute the call. Answer with Text, and
 	// Failed when it failed.
@@ -58,6 +58,12 @@ type Answer struct {
 	Approved  bool   `json:"approved,omitempty"`
 	// Reason is told to the model when a permission is denied.
 	Reason string `json:"reason,omitempty"`
+	// Arguments, a JSON object, are what an approved call is executed with in place of
+	// what the model wrote; empty for the model's own. The model reads both.
+	Arguments string `json:"arguments,omitempty"`
+	// Ask sends the call back with a question: it is not executed, and the model reads
+	// the question.
+	Ask string `json:"ask,omitempty"`
 	// Choice is remembered in the conversation for later calls of the tool.
 	Choice Choice `json:"choice,omitempty"`
 	Text   string `json:"text,omitempty"`

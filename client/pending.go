@@ -30,12 +30,25 @@ func (s *Session) PendingActions(ctx context.Context, o PendingOptions) iter.Seq
 	return list[shoal.PendingAction](ctx, s.client, call{op: "client.PendingActions", path: s.path("pending-actions"), query: q})
 }
 
-// AnswerPending settles a pending action and returns it. The first answer wins:
-// another one is AlreadyAnswered, while the same one again changes nothing, so
+// AnswerPending settles a pending action and returns it, or votes for one that needs
+// several equal answers. The first answer wins: another one is AlreadyAnswered, while the same one again changes nothing, so
 // the call is repeated like a read. Expired when nothing waits for it any more.
 func (s *Session) AnswerPending(ctx context.Context, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	in := call{op: "client.AnswerPending", method: http.MethodPost, path: s.path("pending-actions", string(id), "answer"), body: a}
 	return out, s.client.do(ctx, in, &out)
+}
+
+// RememberedDecisions lists the decisions that answer later calls, in the order of ids,
+// as far as the caller sees them.
+func (s *Session) RememberedDecisions(ctx context.Context) iter.Seq2[shoal.RememberedDecision, error] {
+	return list[shoal.RememberedDecision](ctx, s.client, call{op: "client.RememberedDecisions", path: s.path("remembered-decisions")})
+}
+
+// ForgetDecision revokes a remembered decision: from the next call on somebody is
+// asked again.
+func (s *Session) ForgetDecision(ctx context.Context, id shoal.RememberedID) error {
+	in := call{op: "client.ForgetDecision", method: http.MethodDelete, path: s.path("remembered-decisions", string(id)), once: true}
+	return s.client.do(ctx, in, nil)
 }
 
 // AnswerToolCall is [Session.AnswerPending] by run and tool call, for programs

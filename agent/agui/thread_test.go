@@ -83,12 +83,12 @@ func TestAThreadThatWaits(t *testing.T) {
 	}
 	_, got = w.post(t, body(picked+`,{"id":"u2","role":"user","content":"And?"}`,
 		strings.Replace(resume, "PAYLOAD", `{"approved":false,"reason":"too dear"}`, 1), pick))
-	want := "user Go|assistant  pay#c1 ask_user#c2 pick#c3|tool  c1=too dear/denied c2=Cash/ok c3=that/ok|assistant Done.|user And?|assistant More."
+	want := "user Go|assistant  pay#c1 ask_user#c2 pick#c3|tool  c1=Permission denied. The call was not executed. Reason: too dear/denied c2=Cash/ok c3=that/ok|assistant Done.|user And?|assistant More."
 	if h := strings.Join(w.history(t, "t"), "|"); h != want {
 		t.Errorf("stored is %s; want %s", h, want)
 	}
 	told := strings.Join(got, "\n")
-	for part, n := range map[string]int{`toolCallId="c1" content="too dear"`: 1, `toolCallId="c2" content="Cash"`: 1, `toolCallId="c3" content`: 0, "RUN_STARTED": 1, "RUN_FINISHED": 1, `delta="More."`: 1} {
+	for part, n := range map[string]int{`toolCallId="c1" content="Permission denied. The call was not executed. Reason: too dear"`: 1, `toolCallId="c2" content="Cash"`: 1, `toolCallId="c3" content`: 0, "RUN_STARTED": 1, "RUN_FINISHED": 1, `delta="More."`: 1} {
 		if strings.Count(told, part) != n {
 			t.Errorf("%s is not there %d times:\n%s", part, n, told)
 		}

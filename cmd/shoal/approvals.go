@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
@@ -16,6 +18,9 @@ type approvalsCmd struct {
 	Approve approvalsApproveCmd `cmd:"" help:"Let an agent do what it asks for."`
 	Deny    approvalsDenyCmd    `cmd:"" help:"Forbid an agent what it asks for; it learns that, and goes on."`
 	Answer  approvalsAnswerCmd  `cmd:"" help:"Answer a question, or hand in the result of a tool."`
+
+	Remembered approvalsRememberedCmd `cmd:"" help:"List what has been decided for later calls, too."`
+	Forget     approvalsForgetCmd     `cmd:"" help:"Revoke remembered decisions: the next call asks again."`
 }
 
 type approvalsListCmd struct {
@@ -66,35 +71,75 @@ func settled(p shoal.PendingAction) string {
 	return fmt.Sprintf("%s is %s", p.ID, p.Status)
 }
 
+// rememberFlags say what is remembered of a decision.
+type rememberFlags struct {
+	Remember bool          `help:"Decide later calls with the same arguments, too."`
+	Scope    string        `help:"With --remember: call for the same arguments, tool for any." enum:"call,tool" default:"call"`
+	For      time.Duration `help:"With --remember: for how long." placeholder:"TIME" default:"24h"`
+	Equal    bool          `name:"also-equal" help:"Decide all equal calls that wait now, too."`
+}
+
+func (f rememberFlags) put(a *shoal.PendingAnswer) {
+	a.AlsoEqual = f.Equal
+	if a.Remember == nil {
+		return
+	}
+	if f.Scope == shoal.RememberTool {
+		a.Remember.Scope = f.Scope
+	}
+	if f.For != shoal.RememberFor {
+		a.Remember.ForMs = f.For.Milliseconds()
+	}
+}
+
 type approvalsApproveCmd struct {
-	ID       shoal.PendingID `arg:"" help:"What is approved, as shoal approvals shows it."`
-	Remember bool            `help:"Say yes to later calls of this tool by this agent in this conversation, too."`
-	Reason   string          `help:"Why; the agent learns it." placeholder:"TEXT"`
+	ID     shoal.PendingID `arg:"" help:"What is approved, as shoal approvals shows it."`
+	Reason string          `help:"Why; the agent learns it." placeholder:"TEXT"`
+	Args   string          `help:"Arguments that run in place of the model's: a JSON object." placeholder:"JSON"`
+	Hash   string          `help:"Refuse the answer if the arguments are not those with this argsHash." placeholder:"HASH"`
+	rememberFlags
 }
 
 // Run approves.
 func (c *approvalsApproveCmd) Run(ctx context.Context, sh *shell) error {
-	return sh.decide(ctx, c.ID, true, c.Remember, c.Reason)
+	a := chat.Decision(true, c.Remember, c.Reason)
+	c.put(&a)
+	if c.Args != "" {
+		if !json.Valid([]byte(c.Args)) {
+			return shoal.E("", kindUsage, "--args is no JSON object")
+		}
+		a.Args = json.RawMessage(c.Args)
+	}
+	if c.Hash != "" {
+		a.ArgsHash = &c.Hash
+	}
+	return sh.decide(ctx, c.ID, a)
 }
 
 type approvalsDenyCmd struct {
-	ID       shoal.PendingID `arg:"" help:"What is denied, as shoal approvals shows it."`
-	Remember bool            `help:"Say no to later calls of this tool by this agent in this conversation, too."`
-	Reason   string          `help:"Why; the agent learns it." placeholder:"TEXT"`
+	ID     shoal.PendingID `arg:"" help:"What is denied, as shoal approvals shows it."`
+	Reason string          `help:"Why; the agent learns it." placeholder:"TEXT"`
+	Ask    string          `help:"Send the call back with this question; it is not executed." placeholder:"TEXT"`
+	rememberFlags
 }
 
 // Run denies.
 func (c *approvalsDenyCmd) Run(ctx context.Context, sh *shell) error {
-	return sh.decide(ctx, c.ID, false, c.Remember, c.Reason)
+	a := chat.Decision(false, c.Remember, c.Reason)
+	c.put(&a)
+	if c.Ask != "" {
+		a.Ask = &c.Ask
+	}
+	return sh.decide(ctx, c.ID, a)
 }
 
 // decide answers a permission.
-func (sh *shell) decide(ctx context.Context, id shoal.PendingID, yes, remember bool, reason string) error {
+func (sh *shell) decide(ctx context.Context, id shoal.PendingID, a shoal.PendingAnswer) error {
 	session, _, err := sh.connect(ctx)
 	if err != nil {
 		return err
 	}
-	return sh.settle(ctx, session, id, chat.Decision(yes, remember, reason))
+	return sh.settle(ctx, session, id, a)
 }
 
 // settle hands an answer in and prints what was settled.

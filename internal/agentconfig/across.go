@@ -117,7 +117,11 @@ func (c *check) tool(t map[string]any, at string) {
 	answer, _ := t["answer"].(map[string]any)
 	if by, ok := answer["by"].([]any); ok {
 		quorum, _ := answer["quorum"].(json.Number)
-		if n, err := quorum.Int64(); err == nil && len(by) > 0 && n > int64(len(by)) {
+		words := slices.ContainsFunc(by, func(v any) bool {
+			word, _ := v.(string)
+			return slices.Contains(shoal.AnswererWords, shoal.EntityID(word))
+		})
+		if n, err := quorum.Int64(); err == nil && !words && len(by) > 0 && n > int64(len(by)) {
 			c.wrong(at+".answer.quorum", "is %d, but only %d may answer", n, len(by))
 		}
 	}

@@ -148,35 +148,11 @@ type Display struct {
 
 // Answer says who may answer a call that waits for people.
 type Answer struct {
-	// By are the entities that may answer; empty are all members of the space that
-	// shows the call.
-	By Answerers `json:"by"`
-	// Quorum is how many of them have to.
+	// By are ids of entities and the words of shoal.AnswererWords; empty is the default
+	// of what is asked for, see the package approval.
+	By []shoal.EntityID `json:"by"`
+	// Quorum is how many of them have to give an equal answer.
 	Quorum int `json:"quorum"`
-	// NotRequester excludes the entity whose message started the run.
+	// NotRequester excludes every human behind the run.
 	NotRequester bool `json:"notRequester"`
-}
-
-// Answerers are entities, or all members when there are none; in JSON the word
-// members stands for that.
-type Answerers []shoal.EntityID
-
-const members = "members"
-
-// MarshalJSON writes the ids, or "members".
-func (a Answerers) MarshalJSON() ([]byte, error) {
-	if len(a) == 0 {
-		return json.Marshal(members)
-	}
-	return json.Marshal([]shoal.EntityID(a))
-}
-
-// UnmarshalJSON reads the ids, or "members".
-func (a *Answerers) UnmarshalJSON(text []byte) error {
-	*a = nil
-	var word string
-	if json.Unmarshal(text, &word) == nil && word == members {
-		return nil
-	}
-	return json.Unmarshal(text, (*[]shoal.EntityID)(a))
 }

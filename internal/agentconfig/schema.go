@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/shoal-dev/shoal"
 )
 
 //go:embed agent-config.schema.json
@@ -67,7 +69,7 @@ func (s shape) schema() map[string]any {
 		out["type"] = []any{"string", "number", "boolean"}
 	case someBody:
 		ids := shape{kind: list, items: &entityID, least: 1, most: maxAnswerers, unique: true}
-		out["anyOf"] = []any{map[string]any{"const": members}, ids.schema()}
+		out["anyOf"] = []any{map[string]any{"enum": shoal.AnswererWords}, ids.schema()}
 	case anything:
 	}
 	return out

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal"
 )
 
 // kind is what a shape takes.
@@ -25,7 +27,7 @@ const (
 	anything
 	schema   // a JSON Schema
 	alone    // a text, number or boolean
-	someBody // the word members, or a list of entity ids
+	someBody // null, a word for many, or a list of such words and entity ids
 )
 
 // shape describes a value: the check walks it, and the JSON Schema is made of it.
@@ -123,14 +125,15 @@ func (s shape) takes(v any) bool {
 		return slices.Contains([]string{"a text", "a number", "true or false"}, kindOf(v))
 	}
 	_, list := v.([]any)
-	return list || v == members
+	word, _ := v.(string)
+	return list || slices.Contains(shoal.AnswererWords, shoal.EntityID(word))
 }
 
 func (s shape) expects() string {
 	return map[kind]string{
 		object: "an object", table: "an object", list: "a list", text: "a text", whole: "a whole number",
 		number: "a number", flag: "true or false", alone: "a text, a number or true or false",
-		someBody: "the word members or a list of entity ids",
+		someBody: "null, one of the words humans, members, agents, services and admins, or a list of these and of entity ids",
 	}[s.kind]
 }
 
@@ -167,6 +170,10 @@ func (c *check) object(s shape, in map[string]any, path string) any {
 			c.wrong(at, "is required")
 			continue
 		}
+		if v == nil && f.shape.kind == someBody {
+			out[f.name] = nil // the default is said, as it is no value of its own
+			continue
+		}
 		if v == nil {
 			if v = f.fallback; v == nil {
 				continue
@@ -180,7 +187,7 @@ func (c *check) object(s shape, in map[string]any, path string) any {
 			}
 			f.shape = chosen
 		}
-		if v = c.walk(f.shape, v, at); v != nil {
+		if v = c.walk(f.shape, v, at); v != nil || f.shape.kind == someBody {
 			out[f.name] = v
 		}
 	}
@@ -261,11 +268,16 @@ func (c *check) references(s shape, v any, path string) {
 	}
 }
 
-// somebody checks who may answer. The order of ids says nothing, so it is lost.
+// somebody checks who may answer. The order of ids says nothing, so it is lost. A
+// bare "members" was the default of the first edition, which wrote it down: it is
+// the default still, and [members] are all members.
 func (c *check) somebody(v any, path string) any {
 	ids, ok := v.([]any)
+	if !ok && v == string(shoal.AnswerMembers) {
+		return nil
+	}
 	if !ok {
-		return v
+		return []any{v}
 	}
 	ids = c.walk(shape{kind: list, items: &entityID, least: 1, most: maxAnswerers, unique: true}, ids, path).([]any)
 	slices.SortFunc(ids, func(a, b any) int {

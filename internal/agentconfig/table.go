@@ -140,9 +140,9 @@ var tool = shape{kind: object, fields: []field{
 	}}},
 	{name: "targeted", fallback: false, shape: yesNo("Lets the model show the call to one member alone; needs displayTool.")},
 	{name: "answer", fallback: empty, shape: shape{kind: object, doc: "Who may answer a call that waits for people.", fields: []field{
-		{name: "by", fallback: members, shape: shape{kind: someBody, doc: "The word members, or the ids of entities."}},
-		{name: "quorum", fallback: n("1"), shape: count(1, maxAnswerers, "How many of them have to.")},
-		{name: "notRequester", fallback: false, shape: yesNo("Excludes who caused the run.")},
+		{name: "by", shape: shape{kind: someBody, doc: "Who may: the words humans, members, agents, services and admins, and ids of entities. Null is, for a permission, the humans of the space that the call targets, without one the requesters and the owner of the agent; for everything else all members."}},
+		{name: "quorum", fallback: n("1"), shape: count(1, maxAnswerers, "How many of them have to give an equal answer.")},
+		{name: "notRequester", fallback: false, shape: yesNo("Excludes every human behind the run.")},
 	}}},
 	{name: "expiresInMs", fallback: n("0"), shape: milliseconds(366*day, "When a waiting call counts as denied; 0 is never;")},
 	{name: "idempotent", fallback: false, shape: yesNo("A call that a crash cut off may be made again.")},

@@ -214,7 +214,7 @@ func resumeAnswer(kind shoal.PendingKind, r agui.ResumeEntry, at string) (a shoa
 		}
 		a.Approved, a.Reason = said.Approved, said.Reason
 		if remember := map[string]string{"always_allow": "allow", "always_deny": "deny"}[said.Choice]; remember != "" {
-			a.Remember = &remember
+			a.Remember = &shoal.Remember{Decision: remember}
 		}
 	default:
 		if canceled {

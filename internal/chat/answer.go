@@ -8,18 +8,17 @@ import (
 )
 
 // Decision is the answer to a permission. An empty reason is none; remember makes
-// it that of later calls of the tool by the agent in this conversation, too.
+// it that of later calls with the same arguments, too, for a day.
 func Decision(yes, remember bool, reason string) shoal.PendingAnswer {
 	a := shoal.PendingAnswer{Approved: &yes}
 	if reason != "" {
 		a.Reason = &reason
 	}
 	if remember {
-		choice := "deny"
+		a.Remember = &shoal.Remember{Decision: shoal.RememberDeny}
 		if yes {
-			choice = "allow"
+			a.Remember.Decision = shoal.RememberAllow
 		}
-		a.Remember = &choice
 	}
 	return a
 }

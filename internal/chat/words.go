@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -80,6 +81,13 @@ func Subject(p shoal.PendingAction) string {
 	}
 	if len(p.Options) > 0 {
 		about += " [" + strings.Join(p.Options, " | ") + "]"
+	}
+	if p.Quorum > 1 {
+		about += fmt.Sprintf(" (%d of %d", len(p.Votes), p.Quorum)
+		for i, v := range p.Votes {
+			about += map[bool]string{true: ": ", false: ", "}[i == 0] + string(v.EntityID)
+		}
+		about += ")"
 	}
 	return about
 }

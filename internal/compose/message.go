@@ -45,6 +45,8 @@ type Part struct {
 	Error      string          `json:"error,omitempty"`
 	Hints      json.RawMessage `json:"display,omitempty"`
 	AnsweredBy shoal.EntityID  `json:"answeredBy,omitempty"`
+	// EditedArgs are what the call was approved with in place of Args, if changed.
+	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
 	// Target is the one member who may see the part; empty for all.
 	Target shoal.EntityID `json:"targetEntityId,omitempty"`
 	// Pending is the request that the part shows or showed. RequestOnly says that

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
@@ -30,9 +31,9 @@ func (c *Composer) requested(p agent.Pending) {
 	}
 	switch {
 	case c.requestOf(p.ID) != nil:
-	case c.opts.Trigger == "" || p.Kind == agent.ClientCall:
+	case c.opts.Trigger == "":
 		c.emit(ShowPending{Pending: p})
-	case p.Kind == agent.Continuation:
+	case p.Kind == agent.Continuation, p.Kind == agent.ClientCall: // in the list of what waits, without a part
 		c.emit(ShowPending{Pending: p, Space: c.opts.Trigger})
 	default:
 		c.request(p)
@@ -81,6 +82,7 @@ func (c *Composer) answered(p agent.Pending) {
 	}
 	k.part.AnsweredBy = by
 	if p.Kind == agent.Permission && p.Answer.Approved {
+		c.edited(k.part, p)
 		c.change(k.part, shoal.PartRunning)
 	}
 }
@@ -89,15 +91,30 @@ func (c *Composer) answered(p agent.Pending) {
 func (c *Composer) answerRequest(p *part, pending agent.Pending) {
 	a := pending.Answer
 	p.AnsweredBy = shoal.EntityID(a.By)
+	c.edited(p, pending)
 	switch {
 	case pending.Kind == agent.Permission && a.Approved:
 		c.finishTool(p, shoal.PartDone, json.RawMessage(`{"approved":true}`), "")
+	case pending.Kind == agent.Permission && a.Ask != "":
+		c.finishTool(p, shoal.PartDenied, nil, "Sent back with a question: "+a.Ask)
 	case pending.Kind == agent.Permission:
 		c.finishTool(p, shoal.PartDenied, nil, a.Reason)
 	case a.Failed:
 		c.finishTool(p, shoal.PartError, nil, a.Text)
 	default:
 		c.finishTool(p, shoal.PartDone, resultJSON(a.Text), "")
+	}
+}
+
+// edited shows what a call was approved with in place of the model's arguments.
+func (c *Composer) edited(p *part, pending agent.Pending) {
+	tool := c.tools[pending.Call.Name]
+	if pending.Answer.Arguments == "" || tool.HideInput {
+		return
+	}
+	arguments, err := Strip(tool, pending.Answer.Arguments)
+	if err == nil && json.Valid([]byte(arguments)) {
+		p.EditedArgs, p.in.changed, p.in.due = json.RawMessage(arguments), true, true
 	}
 }
 
@@ -173,15 +190,19 @@ func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
 		m := k.part.in
 		m.Starts = m.Starts || m.SealedBy == k.id && m.Mention != ""
 	}
+	text := r.Text
+	if k.part.EditedArgs != nil { // the model reads of the change in the first line
+		_, text, _ = strings.Cut(text, "\n")
+	}
 	switch {
 	case status == shoal.PartDone && k.tool.HideOutput:
 		c.finishTool(k.part, status, nil, "")
 	case status == shoal.PartDone:
-		c.finishTool(k.part, status, resultJSON(r.Text), "")
+		c.finishTool(k.part, status, resultJSON(text), "")
 	case k.tool.HideOutput:
 		c.finishTool(k.part, status, nil, "The tool failed.")
 	default:
-		c.finishTool(k.part, status, nil, r.Text)
+		c.finishTool(k.part, status, nil, text)
 	}
 }
 

@@ -25,6 +25,7 @@ var statuses = map[shoal.Kind]int{
 	shoal.AdminRequired:        http.StatusConflict,
 	shoal.Conflict:             http.StatusConflict,
 	shoal.AlreadyAnswered:      http.StatusConflict,
+	shoal.ArgsChanged:          http.StatusConflict,
 	shoal.RunNotWaiting:        http.StatusConflict,
 	shoal.IdempotencyMismatch:  http.StatusConflict,
 	shoal.Expired:              http.StatusGone,

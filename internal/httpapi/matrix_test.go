@@ -72,10 +72,12 @@ var matrix = map[string]struct {
 	"GET " + runPath + "/steps":                {"", "", "401 401 401  403 403 404  200 404 200  200 404"},
 	"GET " + runPath + "/steps/{step}/request": {"", "", "401 401 401  403 403 404  200 404 200  200 404"},
 	"GET " + runPath + "/events":               {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"POST " + runPath + "/tool-results":        {"", `{"callId": "call-1", "result": 1}`, "401 401 401  200 404 404  200 404 200  403 404"},
+	"POST " + runPath + "/tool-results":        {"", `{"callId": "call-1", "result": 1}`, "401 401 401  200 404 404  403 404 200  403 404"},
 
-	"GET " + sessionPath + "/pending-actions":                   {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"POST " + sessionPath + "/pending-actions/{pending}/answer": {"", `{"result": 1}`, "401 401 401  200 404 404  200 404 200  403 404"},
+	"GET " + sessionPath + "/pending-actions":                    {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"POST " + sessionPath + "/pending-actions/{pending}/answer":  {"", `{"result": 1}`, "401 401 401  200 404 404  403 404 200  403 404"},
+	"GET " + sessionPath + "/remembered-decisions":               {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"DELETE " + sessionPath + "/remembered-decisions/{decision}": {"", "", "401 401 401  404 404 404  404 404 404  404 404"},
 
 	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200  200 404"},
 	"GET " + sessionPath + "/export":   {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
@@ -218,6 +220,7 @@ func (f *fixture) hosting(session string, parked bool) []string {
 	file := into[shoal.File](w.do(f.keys["member"], "POST", at+"/files", confidential).wants(201))
 	return []string{
 		"{agent}", "helper", "{run}", string(is.run), "{pending}", string(is.pending[0]), "{plan}", string(plan.ID), "{file}", string(file.ID), "{step}", "0", "{memory}", "mem_1", "{goal}", "goal_1",
+		"{decision}", "dec_none",
 	}
 }
 

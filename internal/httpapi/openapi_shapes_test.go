@@ -25,6 +25,7 @@ type (
 		Status     shoal.PartStatus `json:"status"`
 		Display    json.RawMessage  `json:"display"`
 		AnsweredBy *shoal.EntityID  `json:"answeredBy"`
+		EditedArgs json.RawMessage  `json:"editedArgs"`
 		Target     *shoal.EntityID  `json:"targetEntityId"`
 	}
 	PrivatePart struct {

@@ -246,6 +246,10 @@ func describe(p *huma.Schema, t reflect.Type, schema, name string) {
 	if t.Kind() == reflect.Struct && t != reflect.TypeFor[shoal.Time]() && p.Ref != "" && nullable[schema+"."+name] {
 		*p = huma.Schema{AnyOf: []*huma.Schema{{Ref: p.Ref}, {Enum: []any{nil}}}, Description: p.Description}
 	}
+	if t == reflect.TypeFor[shoal.Remember]() {
+		word := &huma.Schema{Type: "string", Enum: []any{shoal.RememberAllow, shoal.RememberDeny}}
+		*p = huma.Schema{AnyOf: []*huma.Schema{{Ref: p.Ref}, word}, Description: p.Description}
+	}
 	target := p
 	if t.Kind() == reflect.Slice && p.Items != nil {
 		t, target = t.Elem(), p.Items

@@ -60,6 +60,7 @@ func sharedParams() map[string]*huma.Param {
 		"run":             id("run", "The id of a run."),
 		"step":            {Name: "step", In: "path", Required: true, Description: "The index of a step, counted from 0.", Schema: &huma.Schema{Type: "integer"}},
 		"pending":         id("pending", "The id of a pending action."),
+		"decision":        id("decision", "The id of a remembered decision."),
 		"file":            id("file", "The id of a file."),
 		"renderer":        id("renderer", "The name of a renderer."),
 		"version":         {Name: "version", In: "path", Required: true, Description: "A version, counted from 1.", Schema: &huma.Schema{Type: "integer"}},
@@ -85,7 +86,7 @@ var (
 )
 
 // nullable are the objects and lists that may be null.
-var nullable = map[string]bool{"Run.error": true, "PendingAction.options": true}
+var nullable = map[string]bool{"Run.error": true, "PendingAction.options": true, "PendingAction.by": true}
 
 // enums are the values of closed string types.
 var enums = map[reflect.Type][]any{
@@ -172,6 +173,8 @@ var examples = func() map[string]any {
 		"PendingAction": shoal.PendingAction{
 			ID: "pnd_1", Kind: shoal.PendingClientTool, RunID: "run_1", AgentID: "shop-agent", SpaceID: &shop, MessageID: &msg, PartID: &part,
 			ToolCallID: "call-1", ToolName: "showProductCard", Args: args, Status: shoal.PendingOpen, CreatedAt: at,
+			Quorum: 1, Votes: []shoal.PendingVote{}, Eligible: 1, Requesters: []shoal.EntityID{"ann"},
+			ArgsHash: "5a1f8f3d0c7e4b2a9d6c3f0e1b8a7c4d5e2f9a6b3c0d7e4f1a8b5c2d9e6f3a0b",
 		},
 		"UsageRow": shoal.UsageRow{Day: "2026-11-20", AgentID: "shop-agent", Calls: 2, Usage: used},
 		"File":     shoal.File{ID: "fil_1", Name: "a.png", MediaType: "image/png", Size: 1234, URL: "/v1/sessions/default/files/fil_1"},

@@ -307,12 +307,12 @@ func TestAdminAnswersAsMember(t *testing.T) {
 			return err
 		}
 		id, err = c.OpenPending(hub.StoredPending{
-			PendingAction: shoal.PendingAction{Kind: shoal.PendingPermission, SpaceID: &where, ToolName: "order"}, Request: "r1", Policy: hub.Policy{Quorum: 2},
+			PendingAction: shoal.PendingAction{Kind: shoal.PendingPermission, SpaceID: &where, ToolName: "order"}, Request: "r1", Policy: hub.Policy{By: []shoal.EntityID{"members"}, Quorum: 2, Targeted: true},
 		})
 		if err != nil {
 			return err
 		}
-		nowhere, err = c.OpenPending(hub.StoredPending{PendingAction: shoal.PendingAction{Kind: shoal.PendingPermission, ToolName: "order"}, Request: "r2"})
+		nowhere, err = c.OpenPending(hub.StoredPending{PendingAction: shoal.PendingAction{Kind: shoal.PendingPermission, ToolName: "order"}, Request: "r2", Policy: hub.Policy{By: []shoal.EntityID{"ann"}}})
 		if err != nil {
 			return err
 		}
@@ -329,7 +329,8 @@ func TestAdminAnswersAsMember(t *testing.T) {
 		{id, "bot", shoal.Forbidden},
 		{id, "ann", nil},
 		{nowhere, "ghost", shoal.NotFound},
-		{nowhere, "eve", nil},
+		{nowhere, "eve", shoal.Forbidden},
+		{nowhere, "ann", nil}, // the policy names her
 	} {
 		as := root
 		as.EntityID = x.as

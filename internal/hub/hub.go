@@ -128,6 +128,7 @@ func (h *Hub) Start(ctx context.Context) error {
 		c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "what models were sent", h.Runs.forgetRequests) })
 	}
 	c.own(func(ctx context.Context) { c.every(ctx, time.Minute, "mailboxes", h.Inbox.forget) })
+	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "remembered decisions", h.Pending.dropRemembered) })
 	c.own(h.Plans.keep)
 	c.own(func(ctx context.Context) { c.every(ctx, countEvery, "deliveries", h.Inbox.countAll) })
 	return nil

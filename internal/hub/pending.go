@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/approval"
 )
 
 // Pending is what runs wait for somebody to do.
@@ -33,7 +34,7 @@ func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.S
 			return noRun(filter.Run)
 		}
 		filter.Reader = reader(who)
-		want := filter.Limit
+		want, looks := filter.Limit, newJudge(tx, session)
 		for {
 			page, err := tx.PendingActions(session, filter)
 			if err != nil {
@@ -41,8 +42,18 @@ func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.S
 			}
 			for _, row := range page {
 				filter.After = row.ID
-				if filter.Reader == "" || mayAnswer(row, filter.Reader) == nil {
-					out = append(out, row.PendingAction)
+				may := filter.Reader == ""
+				if !may {
+					if may, err = looks.may(who, row); err != nil {
+						return err
+					}
+				}
+				if may && (row.Target == "" || filter.Reader == "" || row.Target == filter.Reader) {
+					shown, err := looks.shown(row)
+					if err != nil {
+						return err
+					}
+					out = append(out, shown)
 				}
 				if want > 0 && len(out) == want {
 					return nil
@@ -59,13 +70,15 @@ func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.S
 // Answer settles a pending action: one claim, the first answer wins. The answer is
 // stored when it returns, and the run goes on once it has all that it waits for.
 // NotFound for whoever does not see the action; Forbidden by the action's policy;
-// AlreadyAnswered, unless the same caller repeats the same answer; Expired when it
-// has expired or its run is over. A result that fits no ResultSchema is
-// InvalidArgument and settles nothing.
+// ArgsChanged for an answer to other arguments; AlreadyAnswered, unless the same
+// caller repeats the same answer; Expired when it has expired or its run is over. A
+// result or changed arguments that do not fit the tool's schema are InvalidArgument
+// and settle nothing.
 //
-// A permission that needs several approvals stays open until it has them, each
-// from another entity; one denial settles it. An admin or a service that acts as
-// no entity settles at once.
+// An action that needs several equal answers stays open until it has them, each from
+// another entity, whose vote it is until then and may be replaced by another one of
+// its own; one denial settles a permission. The rules are those of the package
+// approval.
 func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	err = p.change(ctx, "hub.Pending.Answer", func(ch *change) error {
 		if err := enter(who, session); err != nil {
@@ -139,67 +152,146 @@ func noPending(id shoal.PendingID) error {
 	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no pending action %q among those that your spaces show.", id))
 }
 
-// answer is the one claim on a row.
+// answer is the one claim on a row, and on its equals if the answer is for them, too.
 func (p *Pending) answer(ch *change, who shoal.Principal, row StoredPending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
-	if err := seesPending(ch, who, row); err != nil {
-		return shoal.PendingAction{}, err
+	out, err := p.claim(ch, who, row, a)
+	if err != nil || !a.AlsoEqual {
+		return out, err
+	}
+	return out, p.answerEquals(ch, who, row, a)
+}
+
+// claim gives one row the answer.
+func (p *Pending) claim(ch *change, who shoal.Principal, row StoredPending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
+	none, looks := shoal.PendingAction{}, newJudge(ch, row.Session)
+	if err := seesPending(looks, who, row); err != nil {
+		return none, err
 	}
 	if err := openSession(ch, row.Session); err != nil {
-		return shoal.PendingAction{}, err
+		return none, err
 	}
 	hash, err := fingerprint(who.Scope(), a)
 	if err != nil {
-		return shoal.PendingAction{}, shoal.Invalid("result", "must be a JSON value")
+		return none, shoal.Invalid("result", "must be a JSON value")
 	}
 	if row.Status != shoal.PendingOpen {
-		return row.PendingAction, settled(row, hash)
+		if err := settled(row, hash); err != nil {
+			return none, err
+		}
+		return looks.shown(row)
 	}
 	run, err := ch.Run(row.Session, row.RunID)
 	if err != nil {
-		return shoal.PendingAction{}, err
+		return none, err
 	}
 	now, err := ch.Now()
 	if err != nil {
-		return shoal.PendingAction{}, err
+		return none, err
 	}
-	switch {
-	case run.Status.Ended():
-		return shoal.PendingAction{}, shoal.E("", shoal.Expired, fmt.Sprintf("The run %q is over; nothing waits for this answer any more.", run.ID))
-	case row.Due != nil && !row.Due.After(now.Time):
-		return shoal.PendingAction{}, tooLate(row)
+	action, err := looks.action(row)
+	if err != nil {
+		return none, err
 	}
-	if who.EntityID != "" {
-		if err := mayAnswerAs(ch, who, row); err != nil {
-			return shoal.PendingAction{}, err
-		}
+	action.Expired = run.Status.Ended() || row.Due != nil && !row.Due.After(now.Time)
+	if action.Expired {
+		return none, tooLate(row, run)
+	}
+	if err := actsIn(ch, who, row); err != nil {
+		return none, err
+	}
+	voter, err := looks.voter(who, row)
+	if err != nil {
+		return none, err
+	}
+	if why := rules.May(action, voter); why != "" {
+		return none, shoal.E("", shoal.Forbidden, why)
 	}
 	if err := p.check(row, a); err != nil {
+		return none, err
+	}
+	outcome, err := rules.Settle(action, voter, a, ch.at.Time)
+	if err != nil {
+		return none, err
+	}
+	return p.record(ch, who, row, a, hash, outcome)
+}
+
+// record stores what came of an answer.
+func (p *Pending) record(ch *change, who shoal.Principal, row StoredPending, a shoal.PendingAnswer, hash string, outcome approval.Outcome) (shoal.PendingAction, error) {
+	row.Policy.Votes = nil
+	for _, v := range outcome.Votes {
+		row.Policy.Votes = append(row.Policy.Votes, StoredVote{EntityID: v.Entity, At: shoal.At(v.At), Answer: v.Answer})
+	}
+	var err error
+	if !outcome.Settled {
+		if err = ch.UpdatePending(row); err == nil {
+			err = tellPending(ch, row, shoal.EventPendingVoted)
+		}
+	} else {
+		at := ch.at
+		row.Answer, row.AnswerHash, row.AnsweredAt, row.Status = &a, hash, &at, shoal.PendingAnswered
+		if who.EntityID != "" {
+			by := who.EntityID
+			row.AnsweredBy = &by
+		}
+		if err = settle(ch, row, shoal.PendingAnswered); err == nil && a.Remember != nil {
+			err = remember(ch, row, *a.Remember)
+		}
+	}
+	if err != nil {
 		return shoal.PendingAction{}, err
 	}
-	if who.EntityID != "" && row.Kind == shoal.PendingPermission && *a.Approved && row.Policy.Quorum > 1 {
-		if !slices.Contains(row.Votes, who.EntityID) {
-			row.Votes = append(row.Votes, who.EntityID)
+	return newJudge(ch, row.Session).shown(row)
+}
+
+// maxEqual is how many open actions one answer looks at for equal ones.
+const maxEqual = 1000
+
+// answerEquals gives the answer to what is open beside row and equal to it: of the
+// same agent, kind, space, tool and arguments. What the caller may not answer, and
+// what does not take the answer, stays open.
+func (p *Pending) answerEquals(ch *change, who shoal.Principal, row StoredPending, a shoal.PendingAnswer) error {
+	filter := PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: maxEqual}
+	if row.SpaceID != nil {
+		filter.Space = *row.SpaceID
+	}
+	all, err := ch.PendingActions(row.Session, filter)
+	if err != nil {
+		return err
+	}
+	a.Remember, a.AlsoEqual = nil, false // the first one has remembered it
+	for _, other := range all {
+		if other.ID == row.ID || other.AgentID != row.AgentID || other.Kind != row.Kind || other.ToolName != row.ToolName ||
+			other.Hash != row.Hash || orEmptyID(other.SpaceID) != orEmptyID(row.SpaceID) {
+			continue
 		}
-		if len(row.Votes) < row.Policy.Quorum {
-			return row.PendingAction, ch.UpdatePending(row)
+		var e *shoal.Error
+		if _, err := p.claim(ch, who, other, a); err != nil && !errors.As(err, &e) {
+			return err
+		} else if e != nil && !slices.Contains(refusals, e.Kind) {
+			return err
 		}
 	}
-	row.Answer, row.AnswerHash = &a, hash
-	at := ch.at
-	row.AnsweredAt = &at
-	row.Status = shoal.PendingAnswered
-	if who.EntityID != "" {
-		by := who.EntityID
-		row.AnsweredBy = &by
+	return nil
+}
+
+// refusals are the ways in which an equal action does not take an answer.
+var refusals = []shoal.Kind{
+	shoal.Forbidden, shoal.NotFound, shoal.Expired, shoal.AlreadyAnswered, shoal.ArgsChanged, shoal.InvalidArgument,
+}
+
+func orEmptyID(id *shoal.SpaceID) shoal.SpaceID {
+	if id == nil {
+		return ""
 	}
-	return row.PendingAction, settle(ch, row, shoal.PendingAnswered)
+	return *id
 }
 
 // settled tells whoever answers too late why, unless it is the first answer again.
 func settled(row StoredPending, hash string) error {
 	switch {
 	case row.Status != shoal.PendingAnswered:
-		return tooLate(row)
+		return tooLate(row, StoredRun{})
 	case row.AnswerHash == hash:
 		return nil
 	}
@@ -210,62 +302,48 @@ func settled(row StoredPending, hash string) error {
 	return shoal.E("", shoal.AlreadyAnswered, fmt.Sprintf("The pending action %q was answered by %s already; the first answer stands.", row.ID, by))
 }
 
-func tooLate(row StoredPending) error {
-	if row.Status == shoal.PendingCanceled {
+func tooLate(row StoredPending, run StoredRun) error {
+	if row.Status == shoal.PendingCanceled || run.Status.Ended() {
 		return shoal.E("", shoal.Expired, fmt.Sprintf("The run %q is over; nothing waits for this answer any more.", row.RunID))
 	}
 	return shoal.E("", shoal.Expired, fmt.Sprintf("The pending action %q has expired; it counts as denied.", row.ID))
 }
 
 // seesPending refuses whoever may not know of the action: who is not in the space
-// that shows it, or is not the one member that it is for.
-func seesPending(tx Tx, who shoal.Principal, row StoredPending) error {
+// that shows it and is not concerned by it, or is not the one member that it is for.
+func seesPending(j *judge, who shoal.Principal, row StoredPending) error {
 	own := reader(who)
 	if own == "" {
 		return nil
 	}
-	if row.SpaceID == nil || row.Target != "" && row.Target != own {
+	if row.Target != "" && row.Target != own {
 		return noPending(row.ID)
 	}
-	in, err := tx.IsMember(row.Session, *row.SpaceID, own)
+	concerned, err := j.concerns(row, own)
+	if err != nil || concerned {
+		return err
+	}
+	if row.SpaceID == nil {
+		return noPending(row.ID)
+	}
+	in, err := j.tx.IsMember(row.Session, *row.SpaceID, own)
 	if err == nil && !in {
 		err = noPending(row.ID)
 	}
 	return err
 }
 
-// mayAnswerAs checks the entity that answers: by the action's policy, and, if an
-// admin named it, that it is there, in the space that shows the action.
-func mayAnswerAs(tx Tx, who shoal.Principal, row StoredPending) error {
-	if who.Manages() && row.SpaceID != nil {
-		if err := mayAct(tx, shoal.Space{SessionID: row.Session, ID: *row.SpaceID}, who.EntityID); err != nil {
-			return err
-		}
-	} else if who.Manages() {
-		if _, err := entityOf(tx, row.Session, who.EntityID); err != nil {
-			return err
-		}
+// actsIn checks that the entity that an admin named, or an owner is, is there, in the space that shows
+// the action.
+func actsIn(tx Tx, who shoal.Principal, row StoredPending) error {
+	if !who.Manages() || who.EntityID == "" {
+		return nil
 	}
-	return mayAnswer(row, who.EntityID)
-}
-
-// mayAnswer applies the action's policy to an entity. The agent that asks may not
-// permit itself.
-func mayAnswer(row StoredPending, entity shoal.EntityID) error {
-	no := func(why string) error {
-		return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q may not answer the pending action %q: %s.", entity, row.ID, why))
+	if row.SpaceID != nil {
+		return mayAct(tx, shoal.Space{SessionID: row.Session, ID: *row.SpaceID}, who.EntityID)
 	}
-	switch {
-	case row.Target != "" && row.Target != entity:
-		return no("it is for another member")
-	case entity == row.AgentID:
-		return no("it is the agent that asks")
-	case len(row.Policy.By) > 0 && !slices.Contains(row.Policy.By, entity):
-		return no("only those that the tool's policy names may")
-	case row.Policy.NotRequester && row.Requester == string(entity):
-		return no("whoever asked for the run may not")
-	}
-	return nil
+	_, err := entityOf(tx, row.Session, who.EntityID)
+	return err
 }
 
 // check refuses an answer that does not fit the question.
@@ -273,11 +351,18 @@ func (p *Pending) check(row StoredPending, a shoal.PendingAnswer) error {
 	if err := a.Validate(row.Kind); err != nil {
 		return err
 	}
-	if len(a.Result) == 0 || p.fits == nil || len(row.ResultSchema) == 0 || string(row.ResultSchema) == "null" {
+	if p.fits == nil {
 		return nil
 	}
-	if err := p.fits(row.ResultSchema, a.Result); err != nil {
-		return shoal.Invalid("result", "does not fit the tool's schema: "+err.Error())
+	if len(a.Result) > 0 && len(row.ResultSchema) > 0 && string(row.ResultSchema) != "null" {
+		if err := p.fits(row.ResultSchema, a.Result); err != nil {
+			return shoal.Invalid("result", "does not fit the tool's schema: "+err.Error())
+		}
+	}
+	if len(a.Args) > 0 && len(row.Policy.ArgsSchema) > 0 {
+		if err := p.fits(row.Policy.ArgsSchema, a.Args); err != nil {
+			return shoal.Invalid("args", "do not fit the tool's schema: "+err.Error())
+		}
 	}
 	return nil
 }

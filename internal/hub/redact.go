@@ -97,7 +97,7 @@ func redact(ev StoredEvent, reader shoal.EntityID) (json.RawMessage, error) {
 		}
 		data.Message = data.Message.For(reader)
 		return shoal.EncodeJSON(data)
-	case shoal.EventPendingOpened, shoal.EventPendingSettled:
+	case shoal.EventPendingOpened, shoal.EventPendingVoted, shoal.EventPendingSettled:
 		var data pendingEvent
 		if err := json.Unmarshal(ev.Data, &data); err != nil || data.Target != reader {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/approval"
 )
 
 // OpenPending stores what the run waits for; pending.opened goes to the space that
@@ -24,8 +25,13 @@ func (c *RunChange) OpenPending(p StoredPending) (shoal.PendingID, error) {
 	if err := c.complete(&p); err != nil {
 		return "", err
 	}
-	if err := c.InsertPending(p); err != nil {
-		return "", err
+	if p.Kind == shoal.PendingPermission {
+		if err := c.recall(&p); err != nil {
+			return "", err
+		}
+	}
+	if err := c.InsertPending(p); err != nil || p.Status != shoal.PendingOpen {
+		return p.ID, err
 	}
 	if p.Due != nil {
 		c.hint(dueTopic)
@@ -52,9 +58,9 @@ func (c *RunChange) complete(p *StoredPending) (err error) {
 	if p.Due == nil {
 		p.Due = p.ExpiresAt
 	}
-	if p.Hash == "" {
-		p.Hash, err = fingerprint(p.ToolName, p.Args)
-	}
+	p.Policy.ByService = c.Run.Trigger.Type == shoal.ServiceTrigger
+	p.Policy.Requesters, err = requestersOf(c.change, *c.Run)
+	p.Hash = approval.ArgsHash(p.ToolName, p.Args)
 	return err
 }
 
@@ -216,7 +222,11 @@ func tellPending(ch *change, p StoredPending, what shoal.EventType) error {
 	if p.SpaceID != nil {
 		ev.Space = *p.SpaceID
 	}
-	_, err := tellAs(ch, ev, func(h shoal.EventHead) any { return pendingEvent{h, p.PendingAction, p.Target} })
+	shown, err := newJudge(ch, p.Session).shown(p)
+	if err != nil {
+		return err
+	}
+	_, err = tellAs(ch, ev, func(h shoal.EventHead) any { return pendingEvent{h, shown, p.Target} })
 	return err
 }
 

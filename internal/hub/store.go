@@ -60,6 +60,7 @@ type Tx interface {
 	RequestTx
 	ComposedTx
 	PendingTx
+	RememberTx
 	PlanTx
 	NoteTx
 	UsageTx

@@ -221,7 +221,6 @@ type StoredPending struct {
 	Requester string
 	Target    shoal.EntityID
 	Policy    Policy
-	Votes     []shoal.EntityID // who has approved so far
 	// Reply says what a PendingReply waits for.
 	Reply *ReplyWait
 	// Due is when time settles it: ExpiresAt, or the end of a wait.
@@ -233,12 +232,55 @@ type StoredPending struct {
 	Taken bool
 }
 
-// Policy says who may answer: entities, all members of the space that shows it
-// when there are none.
+// Policy says who may answer, see the package approval, and what has been answered so
+// far.
 type Policy struct {
 	By           []shoal.EntityID `json:"by,omitempty"`
 	Quorum       int              `json:"quorum,omitempty"`
 	NotRequester bool             `json:"notRequester,omitempty"`
+	// Targeted says that the call itself names the space that shows it; ByService that
+	// a service started the run.
+	Targeted  bool `json:"targeted,omitempty"`
+	ByService bool `json:"byService,omitempty"`
+	// ArgsSchema is what changed arguments have to fit; without one they are not taken.
+	ArgsSchema json.RawMessage `json:"argsSchema,omitempty"`
+	// Requesters are the humans behind the run; nil where only Requester is known.
+	Requesters []shoal.EntityID `json:"requesters,omitempty"`
+	Votes      []StoredVote     `json:"votes,omitempty"`
+	// TooFew says that the space was told that too few may answer.
+	TooFew bool `json:"tooFew,omitempty"`
+	// Remembered is the decision that answered the action when it was opened.
+	Remembered shoal.RememberedID `json:"remembered,omitempty"`
+}
+
+// StoredVote is one entity's answer to an action that is open.
+type StoredVote struct {
+	EntityID shoal.EntityID      `json:"entityId"`
+	At       shoal.Time          `json:"at"`
+	Answer   shoal.PendingAnswer `json:"answer"`
+}
+
+// RememberTx keeps remembered decisions.
+type RememberTx interface {
+	InsertRemembered(session shoal.SessionID, d shoal.RememberedDecision) error
+	// Remembered is NotFound for one that is not there.
+	Remembered(session shoal.SessionID, id shoal.RememberedID) (shoal.RememberedDecision, error)
+	// RememberedDecisions lists in the order of ids those after the given one; of one
+	// agent and tool if they are set.
+	RememberedDecisions(session shoal.SessionID, filter RememberedFilter) ([]shoal.RememberedDecision, error)
+	DeleteRemembered(session shoal.SessionID, id shoal.RememberedID) error
+	// DropRemembered erases those of all sessions that had expired at that time.
+	DropRemembered(at shoal.Time) error
+}
+
+// RememberedFilter chooses remembered decisions; empty fields choose all, a Limit of
+// 0 is none. Until keeps those that expire later.
+type RememberedFilter struct {
+	Agent shoal.EntityID
+	Tool  string
+	Until *shoal.Time
+	After shoal.RememberedID
+	Limit int
 }
 
 // ReplyWait is a wait for a message in a space behind a place, from somebody who

@@ -71,9 +71,10 @@ func TestPendingActionsAreAnswered(t *testing.T) {
 	w := newWorld(t)
 	w.space("shop", "ann", "bob")
 	question := "Which\none?"
-	ask := asking(shoal.PendingQuestion, "call-3")
+	ask, permit := asking(shoal.PendingQuestion, "call-3"), asking(shoal.PendingPermission, "call-2")
+	permit.Policy.By = []shoal.EntityID{"members"} // agents permit nothing unless they are named
 	ask.Question, ask.Options, ask.ToolName = &question, []string{"the <Pro>", "none"}, ""
-	ids := w.asks(asking(shoal.PendingClientTool, "call-1"), asking(shoal.PendingPermission, "call-2"), ask, asking(shoal.PendingClientTool, "call-4"))
+	ids := w.asks(asking(shoal.PendingClientTool, "call-1"), permit, ask, asking(shoal.PendingClientTool, "call-4"))
 	bob := w.join(transports[0], "bob")
 	checks := newChecker(bob)
 

@@ -135,6 +135,7 @@ func schemaOf(t reflect.Type) schema {
 		s.addFields(t)
 		if t == pendingType {
 			s.allowNull("options")
+			s.allowNull("by")
 		}
 		return s
 	}

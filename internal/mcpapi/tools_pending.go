@@ -3,6 +3,7 @@ package mcpapi
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -48,6 +49,12 @@ func pendingLine(p shoal.PendingAction) string {
 	if p.Question != nil {
 		b.WriteString(", Question: " + quotedText(*p.Question))
 	}
+	if p.Quorum > 1 {
+		b.WriteString(", Votes: " + strconv.Itoa(len(p.Votes)) + " of " + strconv.Itoa(p.Quorum))
+		for i, v := range p.Votes {
+			b.WriteString(map[bool]string{true: ": ", false: " "}[i == 0] + string(v.EntityID))
+		}
+	}
 	for i, o := range p.Options {
 		b.WriteString(map[bool]string{true: ", Options: ", false: " | "}[i == 0] + quotedText(o))
 	}
@@ -67,7 +74,7 @@ func answerPendingAction() *tool {
 	return &tool{
 		name: "answer_pending_action",
 		about: "Answer what a hosted agent waits for: a client_tool with result or error, a permission with approved, a question with answer. " +
-			"The first answer wins.",
+			"The first answer wins, unless several are needed: then yours is a vote.",
 		repeats: true,
 		inputs: []input{
 			{name: "id", kind: textInput, required: true, about: "The id of the pending action; list_pending_actions tells it."},
@@ -75,6 +82,9 @@ func answerPendingAction() *tool {
 			{name: "error", kind: textInput, length: shoal.MaxContent, about: "Of a client_tool: why there is no result."},
 			{name: "approved", kind: flagInput, open: true, about: "Of a permission: true or false."},
 			{name: "reason", kind: textInput, length: shoal.MaxContent, about: "Of a permission: why; the agent is told."},
+			{name: "args", kind: anyInput, about: "Of a permission that is approved: arguments that run in place of the model's."},
+			{name: "ask", kind: textInput, length: shoal.MaxContent, about: "Of a permission, with approved false: sends the call back with this question."},
+			{name: "args_hash", kind: textInput, length: shoal.MaxContent, about: "The argsHash that you have read; the answer is refused for other arguments."},
 			{name: "answer", kind: textInput, length: shoal.MaxContent, about: "Of a question."},
 		},
 		output: shoal.PendingAction{},
@@ -89,11 +99,14 @@ func answerPendingAction() *tool {
 // given; beside another answer it is left out.
 func (c *call) answer() shoal.PendingAnswer {
 	a := shoal.PendingAnswer{
-		Error: c.optional("error"), Reason: c.optional("reason"), Answer: c.optional("answer"),
+		Error: c.optional("error"), Reason: c.optional("reason"), Answer: c.optional("answer"), Ask: c.optional("ask"), ArgsHash: c.optional("args_hash"),
 	}
 	if c.given("approved") {
 		approved := c.flag("approved")
 		a.Approved = &approved
+	}
+	if raw := c.of("args").raw; !isNull(raw) {
+		a.Args = raw
 	}
 	if raw := c.of("result").raw; !isNull(raw) || a.Error == nil && a.Approved == nil && a.Answer == nil {
 		a.Result = raw

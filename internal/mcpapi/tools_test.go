@@ -41,7 +41,7 @@ func TestToolsAreTheContracts(t *testing.T) {
 		"search_messages":    "query* threadId limit=20 sort",
 
 		"list_pending_actions":  "cursor",
-		"answer_pending_action": "id* result error approved reason answer",
+		"answer_pending_action": "id* result error approved reason args ask args_hash answer",
 	}
 	for _, by := range transports {
 		tools := w.join(by, "ann").tools()
@@ -118,7 +118,7 @@ func inputsOf(t *testing.T, tool *mcp.Tool) string {
 	}
 	var words []string
 	for name, p := range s.Properties {
-		if (p.Type == "") != (name == "result") || p.Description == "" { // a result is any JSON value
+		if (p.Type == "") != (name == "result" || name == "args") || p.Description == "" { // both are any JSON value
 			t.Errorf("%s.%s has no type or no description", tool.Name, name)
 		}
 		switch {

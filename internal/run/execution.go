@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,7 +43,8 @@ type execution struct {
 	toolsMu sync.Mutex                       // agents that tools ask add theirs
 	tools   map[string]map[string]*tool.Tool // by agent and name
 	servers []*mcptool.Connection
-	missing []shoal.MissingTool // what the model does without
+	missing []shoal.MissingTool                   // what the model does without
+	schemas map[string]map[string]json.RawMessage // of the servers' tools, by agent and name
 
 	composer  *compose.Composer
 	restored  []compose.Effect // what brings the messages to where the steps stand

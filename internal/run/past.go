@@ -21,14 +21,12 @@ type past struct {
 	counts   []int // of messages of each
 	messages []agent.Message
 	summary  *agent.Summary
-	choices  map[string]agent.Choice
 	states   map[string]json.RawMessage
 	held     map[string]bool // messages of spaces among messages, by key
 }
 
 // keptPast is what StoredConversation.Data holds.
 type keptPast struct {
-	Choices map[string]agent.Choice    `json:"choices,omitempty"`
 	States  map[string]json.RawMessage `json:"states,omitempty"`
 	Summary *keptSummary               `json:"summary,omitempty"`
 }
@@ -53,7 +51,7 @@ func readPast(x *execution, tx hub.Tx) (past, error) {
 	if err != nil {
 		return past{}, err
 	}
-	out := past{choices: kept.Choices, states: kept.States}
+	out := past{states: kept.States}
 	if !x.config.Context.Conversation {
 		return out, nil
 	}
@@ -165,7 +163,7 @@ func decodePast(conv hub.StoredConversation) (k keptPast, err error) {
 
 // keepPast stores what the end of a turn leaves to later runs.
 func keepPast(x *execution, c *hub.RunChange, end agent.TurnEnd, r agent.Record) error {
-	if len(end.Choices) == 0 && len(end.ContextState) == 0 && end.Summary == nil {
+	if len(end.ContextState) == 0 && end.Summary == nil {
 		return nil
 	}
 	conv, err := x.conversation(c.Tx)
@@ -176,7 +174,7 @@ func keepPast(x *execution, c *hub.RunChange, end agent.TurnEnd, r agent.Record)
 	if err != nil {
 		return err
 	}
-	kept.Choices, kept.States = merged(kept.Choices, end.Choices), merged(kept.States, end.ContextState)
+	kept.States = merged(kept.States, end.ContextState)
 	if end.Summary != nil {
 		seen := x.store.past
 		kept.Summary = &keptSummary{

@@ -2,8 +2,6 @@ package run
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -45,6 +43,8 @@ func (p *performance) pending(e compose.ShowPending) error {
 	if t := x.toolOf(request); t != nil {
 		c := t.Config()
 		row.Policy = hub.Policy{By: c.Answer.By, Quorum: c.Answer.Quorum, NotRequester: c.Answer.NotRequester}
+		route, _, err := t.Strip(request.Call.Arguments)
+		row.Policy.Targeted = err == nil && route.TargetSpaceID != "" && route.TargetSpaceID == e.Space
 		if request.Kind == agent.ClientCall {
 			row.ResultSchema = c.OutputSchema
 		}
@@ -53,19 +53,38 @@ func (p *performance) pending(e compose.ShowPending) error {
 			row.ExpiresAt, row.Due = &at, &at
 		}
 	}
+	if request.Kind == agent.Permission {
+		row.Policy.ArgsSchema = x.argsSchema(request)
+	}
 	_, err := p.c.OpenPending(row)
 	return err
+}
+
+// anyObject is the schema of a tool that has none.
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+// argsSchema is what changed arguments of a call have to fit, without what says where
+// the call shows.
+func (x *execution) argsSchema(p agent.Pending) json.RawMessage {
+	if t := x.toolOf(p); t != nil {
+		if schema := t.Config().InputSchema; len(schema) > 0 {
+			return schema
+		}
+		return anyObject
+	}
+	x.toolsMu.Lock()
+	defer x.toolsMu.Unlock()
+	return x.schemas[p.Agent][p.Call.Name]
 }
 
 // row returns what all rows of requests have.
 func (x *execution) row(p agent.Pending, kind shoal.PendingKind) hub.StoredPending {
 	args := x.publicArgs(p.Agent, p.Call)
-	sum := sha256.Sum256([]byte(p.Call.Name + "\n" + string(args)))
 	return hub.StoredPending{
 		PendingAction: shoal.PendingAction{
 			Kind: kind, RunID: x.run.ID, AgentID: x.run.AgentID, ToolCallID: p.Call.ID, ToolName: p.Call.Name, Args: args, Status: shoal.PendingOpen,
 		},
-		Session: x.run.SessionID, Request: p.ID, Hash: hex.EncodeToString(sum[:]), Requester: x.run.Requester,
+		Session: x.run.SessionID, Request: p.ID, Requester: x.run.Requester,
 		Policy: hub.Policy{Quorum: 1},
 	}
 }
@@ -167,10 +186,35 @@ func (x *execution) given(a *agent.Answer, p agent.Pending, in shoal.PendingAnsw
 		a.Text = orEmpty(in.Answer)
 	default:
 		a.Approved, a.Reason = in.Approved != nil && *in.Approved, orEmpty(in.Reason)
-		if p.Kind == agent.Permission {
-			a.Choice = map[string]agent.Choice{"allow": agent.AlwaysAllow, "deny": agent.AlwaysDeny}[orEmpty(in.Remember)]
+		a.Ask = orEmpty(in.Ask)
+		if p.Kind == agent.Permission && a.Approved && len(in.Args) > 0 {
+			a.Arguments = x.changed(p, in.Args)
 		}
 	}
+}
+
+// changed returns the arguments that run in place of the model's: those that were
+// approved, with what says where the call shows.
+func (x *execution) changed(p agent.Pending, args json.RawMessage) string {
+	var written, public, out map[string]json.RawMessage
+	if json.Unmarshal(args, &out) != nil || out == nil { // the hub has checked it
+		return string(args)
+	}
+	if t := x.toolOf(p); t != nil {
+		_, stripped, err := t.Strip(p.Call.Arguments)
+		if err == nil && json.Unmarshal([]byte(p.Call.Arguments), &written) == nil && json.Unmarshal([]byte(stripped), &public) == nil {
+			for name, value := range written {
+				if _, is := public[name]; !is {
+					out[name] = value
+				}
+			}
+		}
+	}
+	text, err := json.Marshal(out)
+	if err != nil { // what was decoded can be encoded
+		return string(args)
+	}
+	return string(text)
 }
 
 // waited is the result of a wait for the time.

@@ -108,7 +108,7 @@ func TestClientToolsAnswered(t *testing.T) {
 func TestPermission(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"approved":true}`:                 `bot completed | danger{} done {"done":1,"success":true} by ann`,
-		`{"approved":false,"reason":"no."}`: `bot completed | danger{} denied !no. by ann`,
+		`{"approved":false,"reason":"no."}`: `bot completed | danger{} denied !Permission denied by ann. The call was not executed. Reason: no. by ann`,
 	} {
 		t.Run(answer, func(t *testing.T) {
 			w := newWorld(t)

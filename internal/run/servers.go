@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -76,6 +77,7 @@ func (x *execution) serverTools(ctx context.Context, c *agentconfig.Config, take
 				continue
 			}
 			names[name] = true
+			x.keepSchema(c, t.Spec())
 			out = append(out, t)
 		}
 	}
@@ -107,6 +109,23 @@ func (x *execution) keepServer(conn *mcptool.Connection) {
 	x.toolsMu.Lock()
 	defer x.toolsMu.Unlock()
 	x.servers = append(x.servers, conn)
+}
+
+// keepSchema notes what the arguments of a server's tool have to fit.
+func (x *execution) keepSchema(c *agentconfig.Config, spec agent.ToolSpec) {
+	x.toolsMu.Lock()
+	defer x.toolsMu.Unlock()
+	if x.schemas == nil {
+		x.schemas = map[string]map[string]json.RawMessage{}
+	}
+	of := x.schemas[string(c.Agent.ID)]
+	if of == nil {
+		of = map[string]json.RawMessage{}
+		x.schemas[string(c.Agent.ID)] = of
+	}
+	if of[spec.Name] = spec.Schema; len(spec.Schema) == 0 {
+		of[spec.Name] = anyObject
+	}
 }
 
 // closeServers ends the connections to MCP servers.

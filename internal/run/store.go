@@ -53,7 +53,7 @@ func (s *store) begin(tx hub.Tx) error {
 		return err
 	}
 	s.past = past
-	r := agent.Record{ID: string(s.x.run.ID), Messages: past.messages, Summary: past.summary, Choices: past.choices, ContextState: past.states}
+	r := agent.Record{ID: string(s.x.run.ID), Messages: past.messages, Summary: past.summary, ContextState: past.states}
 	if s.open() {
 		r.Open = &agent.OpenTurn{Turn: s.kept.Turn, Base: len(r.Messages), Steps: s.steps, Waiting: s.kept.Waiting}
 		r.Messages = append(r.Messages, s.kept.Turn.Input...)

@@ -92,7 +92,7 @@ func TestRememberedPermission(t *testing.T) {
 	w.shopkeeper(script.PerTurn(calls(call("", "danger", `{}`)), calls(call("", "danger", `{"n":1}`)), silent), cards)
 	id := w.says("Do it.")
 	w.reaches(id, shoal.RunWaitingTool)
-	w.answers(id, w.rows(id)[0].ToolCallID, `{"approved":true,"remember":"allow"}`)
+	w.answers(id, w.rows(id)[0].ToolCallID, `{"approved":true,"remember":{"decision":"allow","scope":"tool"}}`)
 	w.reaches(id, shoal.RunCompleted)
 	w.reaches(w.says("Again."), shoal.RunCompleted)
 }

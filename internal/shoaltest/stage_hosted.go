@@ -174,7 +174,7 @@ func give(s *stage, c *command) error {
 	if id == "" {
 		return fmt.Errorf("nothing was shown as %q", name)
 	}
-	a := shoal.PendingAnswer{Error: c.maybe("error"), Reason: c.maybe("reason"), Remember: c.maybe("remember"), Answer: c.maybe("says"), Result: json.RawMessage(c.option("result"))}
+	a := shoal.PendingAnswer{Error: c.maybe("error"), Reason: c.maybe("reason"), Remember: rememberOf(c), Answer: c.maybe("says"), Result: json.RawMessage(c.option("result")), Args: json.RawMessage(c.option("args")), Ask: c.maybe("ask")}
 	yes, no := c.flag("approve"), c.flag("deny")
 	if yes || no {
 		a.Approved = &yes

@@ -16,17 +16,20 @@ import (
 // What runs wait for, and who answers it. Commands:
 //
 //	pend RUN CALL [kind=client_tool|permission|question|timer|reply] [space=] [target=] [by=A,B] [quorum=N]
-//	     [not-requester] [expires=1m] [for=any|agent|human|ID] [behind=SEQ]
+//	     [not-requester] [untargeted] [args=JSON] [expires=1m] [for=any|agent|human|ID] [behind=SEQ]
 //	                                  the run is to wait for that
-//	settle ACTOR RUN CALL [result=JSON] [error=] [approve|deny] [reason=] [remember=] [says=] [by-call]
+//	settle ACTOR RUN CALL [result=JSON] [error=] [approve|deny] [reason=] [remember=allow|deny,SCOPE,MS]
+//	     [ask=] [args=JSON] [hash=OTHER] [also-equal] [says=] [by-call]
 //	                                  an answer, by the action's id or by run and call
+//	remembered ACTOR                  the decisions that count for later calls, oldest first
+//	forget ACTOR N                    revokes the Nth of them, as an admin sees them
 //	race ACTOR ACTOR RUN CALL         both permit it at once: told is how many won
 //	pendings ACTOR [status=open] [space=]
 //	rows RUN                          the answers that the run will be given
 //	follow-run NAME ACTOR RUN [after=NAME]
 func init() {
 	maps.Copy(verbs, map[string]func(*stage, *command) error{
-		"pend": pend, "settle": settleOne, "race": race, "pendings": listPending, "rows": showRows, "follow-run": followRun,
+		"pend": pend, "settle": settleOne, "race": race, "pendings": listPending, "rows": showRows, "remembered": remembered, "forget": forget, "follow-run": followRun,
 	})
 }
 
@@ -48,11 +51,14 @@ func pend(s *stage, c *command) error {
 		return err
 	}
 	where, target, sender := shoal.SpaceID(c.option("space")), shoal.EntityID(c.option("target")), c.option("for")
-	policy := hub.Policy{By: c.ids("by"), Quorum: int(quorum), NotRequester: c.flag("not-requester")}
+	policy := hub.Policy{By: c.ids("by"), Quorum: int(quorum), NotRequester: c.flag("not-requester"), Targeted: where != "" && !c.flag("untargeted")}
+	if kind == shoal.PendingPermission {
+		policy.ArgsSchema = json.RawMessage(`{"type":"object"}`)
+	}
 	return s.write(c, func(ch *hub.RunChange) error {
 		call := c.word()
 		p := hub.StoredPending{
-			PendingAction: shoal.PendingAction{Kind: kind, ToolCallID: call, ToolName: "show", Args: json.RawMessage(`{}`)},
+			PendingAction: shoal.PendingAction{Kind: kind, ToolCallID: call, ToolName: "show", Args: json.RawMessage(c.option("args"))},
 			Request:       call, Target: target, Policy: policy,
 		}
 		if where != "" && kind != hub.PendingReply {
@@ -101,8 +107,9 @@ func settleOne(s *stage, c *command) error {
 	}
 	call := c.word()
 	a := shoal.PendingAnswer{
-		Error: c.maybe("error"), Reason: c.maybe("reason"), Remember: c.maybe("remember"), Answer: c.maybe("says"),
-		Result: json.RawMessage(c.option("result")),
+		Error: c.maybe("error"), Reason: c.maybe("reason"), Remember: rememberOf(c), Answer: c.maybe("says"),
+		Result: json.RawMessage(c.option("result")), Args: json.RawMessage(c.option("args")), Ask: c.maybe("ask"),
+		ArgsHash: c.maybe("hash"), AlsoEqual: c.flag("also-equal"),
 	}
 	yes, no := c.flag("approve"), c.flag("deny")
 	if yes || no {
@@ -128,10 +135,68 @@ func settleOne(s *stage, c *command) error {
 	return err
 }
 
+func remembered(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	all, err := s.hub.Pending.Remembered(ctx, who, session, "", 50)
+	for _, d := range all {
+		by, where := "an admin", "no space"
+		if d.EntityID != nil {
+			by = string(*d.EntityID)
+		}
+		if d.SpaceID != nil {
+			where = string(*d.SpaceID)
+		}
+		s.say("%s %s %s of %s in %s by %s for %v args=%s until %s", d.Decision, d.Scope, d.ToolName, d.AgentID, where, by, d.Requesters, d.Args, s.since(d.ExpiresAt.Time))
+	}
+	if err == nil && len(all) == 0 {
+		s.say("none")
+	}
+	return err
+}
+
+func forget(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	all, err := s.hub.Pending.Remembered(ctx, admin, session, "", 50)
+	if err != nil {
+		return err
+	}
+	var n int
+	if err := json.Unmarshal([]byte(c.word()), &n); err != nil || n < 1 {
+		return fmt.Errorf("the number of a decision: %v", err)
+	}
+	id := shoal.RememberedID("dec_gone")
+	if n <= len(all) {
+		id = all[n-1].ID
+	}
+	if err := s.hub.Pending.Forget(ctx, who, session, id); err != nil {
+		s.say("%s", strings.ReplaceAll(told(err), string(id), "it"))
+		return nil
+	}
+	s.say("forgotten")
+	return nil
+}
+
+// rememberOf reads remember=allow|deny[,call|tool[,MS]].
+func rememberOf(c *command) *shoal.Remember {
+	if !c.has("remember") {
+		return nil
+	}
+	words := append(strings.Split(c.option("remember"), ","), "", "")
+	r := &shoal.Remember{Decision: words[0], Scope: words[1]}
+	_ = json.Unmarshal([]byte(words[2]), &r.ForMs) // empty is the default
+	return r
+}
+
 func pendingLine(p shoal.PendingAction) string {
 	out := fmt.Sprintf("%s %s %s", p.ToolCallID, p.Kind, p.Status)
 	if p.AnsweredBy != nil {
 		out += " by " + string(*p.AnsweredBy)
+	}
+	if p.Quorum > 1 && p.Status == shoal.PendingOpen {
+		out += fmt.Sprintf(" %d of %d, %d may vote", len(p.Votes), p.Quorum, p.Eligible)
+	}
+	if len(p.EditedArgs) > 0 {
+		out += " edited " + string(p.EditedArgs)
 	}
 	return out
 }

@@ -51,6 +51,7 @@ func ExerciseStore(t *testing.T, open func(t *testing.T) hub.Store) {
 		{"conversations", conversationTests},
 		{"composite messages", composedTests},
 		{"pending actions", pendingTests},
+		{"remembered decisions", rememberedTests},
 		{"plans", planTests},
 		{"notes", noteTests},
 		{"usage", usageTests},

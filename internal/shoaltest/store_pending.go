@@ -9,7 +9,7 @@ import (
 
 // pending returns an open one with nothing but what it needs.
 func (c *storeCase) pending(id shoal.PendingID, kind shoal.PendingKind, run shoal.RunID, space shoal.SpaceID) hub.StoredPending {
-	p := hub.StoredPending{Session: c.session, Votes: []shoal.EntityID{}}
+	p := hub.StoredPending{Session: c.session}
 	p.ID, p.Kind, p.RunID, p.AgentID, p.Status, p.CreatedAt = id, kind, run, "bot", shoal.PendingOpen, storeTime(1)
 	if space != "" {
 		p.SpaceID = &space
@@ -65,11 +65,13 @@ func (c *storeCase) fullPending() hub.StoredPending {
 			ExpiresAt: ref(storeTime(2)), CreatedAt: storeTime(1), AnsweredBy: ref(shoal.EntityID("ann")), AnsweredAt: ref(storeTime(3)),
 		},
 		Session: c.session, Request: hostile, Hash: hostile, Requester: hostile, Target: "ann",
-		Policy: hub.Policy{By: []shoal.EntityID{"ann", "bob"}, Quorum: 2, NotRequester: true}, Votes: []shoal.EntityID{"bob", "ann"},
+		Policy: hub.Policy{By: []shoal.EntityID{"ann", "bob"}, Quorum: 2, NotRequester: true, Targeted: true, Requesters: []shoal.EntityID{"ann"}, Votes: []hub.StoredVote{
+			{EntityID: "bob", At: storeTime(5_000), Answer: shoal.PendingAnswer{Approved: ref(true), Args: []byte(`{"a":"<b> & c","n":1.50e+3}`)}}, {EntityID: "ann", At: storeTime(6_000)},
+		}},
 		Reply: &hub.ReplyWait{Space: "shop", After: 7, For: []hub.ReplyFrom{{Type: "entity", EntityID: "ann"}, {Type: "any"}}},
 		Due:   ref(storeTime(4)),
 		Answer: &shoal.PendingAnswer{
-			Result: []byte(`{"a":"<b> & c","n":1.50e+3}`), Error: ref(hostile), Approved: ref(true), Reason: ref(""), Remember: ref("allow"), Answer: ref(hostile),
+			Result: []byte(`{"a":"<b> & c","n":1.50e+3}`), Error: ref(hostile), Approved: ref(true), Reason: ref(""), Remember: &shoal.Remember{Decision: "allow", Scope: "tool", ForMs: 7}, Answer: ref(hostile),
 		},
 		AnswerHash: hostile, Taken: true,
 	}

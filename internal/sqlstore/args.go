@@ -43,6 +43,8 @@ func plain(arg any) any {
 		return string(v)
 	case shoal.PendingID:
 		return string(v)
+	case shoal.RememberedID:
+		return string(v)
 	case shoal.PlanID:
 		return string(v)
 	case shoal.FileID:

@@ -75,6 +75,7 @@ type storedPart struct {
 	Error      string           `json:"error,omitempty"`
 	Display    json.RawMessage  `json:"display,omitempty"`
 	AnsweredBy shoal.EntityID   `json:"answeredBy,omitempty"`
+	EditedArgs json.RawMessage  `json:"editedArgs,omitempty"`
 	Target     shoal.EntityID   `json:"targetEntityId,omitempty"`
 	Private    bool             `json:"private,omitempty"`
 	Name       string           `json:"name,omitempty"`
@@ -89,7 +90,7 @@ func encodeJSONParts(all []shoal.Part) (string, error) {
 	stored := make([]storedPart, len(all))
 	for i, p := range all {
 		stored[i] = storedPart{
-			p.ID, p.Type, p.Text, p.Status, p.ToolName, p.ToolCallID, p.Args, p.Result, p.Error, p.Display, p.AnsweredBy, p.Target, p.Private,
+			p.ID, p.Type, p.Text, p.Status, p.ToolName, p.ToolCallID, p.Args, p.Result, p.Error, p.Display, p.AnsweredBy, p.EditedArgs, p.Target, p.Private,
 			p.Name, p.MediaType, p.Size, p.URL, p.Data,
 		}
 	}

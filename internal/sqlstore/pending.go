@@ -26,10 +26,16 @@ func pendingOf(r *rows) hub.StoredPending {
 			AnsweredBy: textOrNil[shoal.EntityID](r, 17), AnsweredAt: r.timeOrNil(18),
 		},
 		Session: shoal.SessionID(r.text(0)), Request: r.text(19), Hash: r.text(20), Requester: r.text(21), Target: shoal.EntityID(r.text(22)),
-		Votes: decodeIDs(r.text(24)), Due: r.timeOrNil(26), AnswerHash: r.text(28), Taken: r.bool(29),
+		Due: r.timeOrNil(26), AnswerHash: r.text(28), Taken: r.bool(29),
 	}
 	r.decodeOrNil(12, &p.Options)
 	r.decode(r.text(23), &p.Policy)
+	if p.Policy.Votes == nil { // the first edition kept only who had approved
+		for _, id := range decodeIDs(r.text(24)) {
+			yes := true
+			p.Policy.Votes = append(p.Policy.Votes, hub.StoredVote{EntityID: id, At: p.CreatedAt, Answer: shoal.PendingAnswer{Approved: &yes}})
+		}
+	}
 	r.decodeOrNil(25, &p.Reply)
 	r.decodeOrNil(27, &p.Answer)
 	return p
@@ -68,9 +74,18 @@ func pendingValues(p hub.StoredPending) ([]any, error) {
 	}
 	return []any{
 		p.SpaceID, p.MessageID, p.PartID, p.ToolCallID, p.ToolName, orNull(p.Args), p.Question, options, orNull(p.ResultSchema),
-		p.Status, p.ExpiresAt, p.AnsweredBy, p.AnsweredAt, p.Request, p.Hash, p.Requester, p.Target, policy, encodeIDs(p.Votes),
+		p.Status, p.ExpiresAt, p.AnsweredBy, p.AnsweredAt, p.Request, p.Hash, p.Requester, p.Target, policy, encodeIDs(voters(p)),
 		reply, replySpace, p.Due, answer, p.AnswerHash, p.Taken,
 	}, nil
+}
+
+// voters are those whose votes the policy holds.
+func voters(p hub.StoredPending) []shoal.EntityID {
+	var ids []shoal.EntityID
+	for _, v := range p.Policy.Votes {
+		ids = append(ids, v.EntityID)
+	}
+	return ids
 }
 
 // InsertPending implements [hub.PendingTx].

@@ -35,6 +35,7 @@ func everything(tx hub.Tx) error {
 		tx.PutTexts(session, []hub.ModelText{{Hash: "h"}}), tx.PutRequest(session, "run_1", hub.StoredRequest{}),
 		tx.PutConversation(hub.StoredConversation{Session: session, ID: "ann/shop"}), tx.InsertCause(session, "msg_1", hub.Cause{}),
 		tx.InsertPending(waiting), tx.InsertPlan(session, shoal.Plan{ID: "pln_1", CreatedAt: now}),
+		tx.InsertRemembered(session, shoal.RememberedDecision{ID: "rem_1", CreatedAt: now, ExpiresAt: now}),
 		tx.PutGoal(session, "ann", shoal.Goal{ID: "g"}), tx.PutMemory(session, "ann", shoal.Memory{ID: "m"}),
 		tx.AddUsage(session, hub.StepUsage{Run: "run_1", At: now}), tx.InsertFile(session, shoal.File{ID: "fil_1"}, "", now, nil),
 		tx.ShowFile(session, "fil_1", "shop"),

@@ -80,6 +80,7 @@ var eraseSession = []string{
 	`DELETE FROM run_requests WHERE session_id = $1`,
 	`DELETE FROM conversations WHERE session_id = $1`,
 	`DELETE FROM pending_actions WHERE session_id = $1`,
+	`DELETE FROM remembered_decisions WHERE session_id = $1`,
 	`DELETE FROM plans WHERE session_id = $1`,
 	`DELETE FROM goals WHERE session_id = $1`,
 	`DELETE FROM memories WHERE session_id = $1`,

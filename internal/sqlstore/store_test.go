@@ -32,7 +32,7 @@ func TestSQLite(t *testing.T) {
 // growing are the tables that become large, with what may go through all of
 // them: the few things that happen once in the life of a session or a key.
 var growing = regexp.MustCompile(`^SCAN (m|messages|i|inbox|e|events|search|spaces|s|entities|members|a|hosted_agents|r|runs|w|seen|run_spaces|run_steps|` +
-	`conversations|message_causes|p|pending_actions|plans|goals|memories|u|usage|f|files|file_spaces|renderers|n)\b`)
+	`conversations|message_causes|p|pending_actions|d|remembered_decisions|plans|goals|memories|u|usage|f|files|file_spaces|renderers|n)\b`)
 
 // few are the indexes that hold few rows of such a table: what is awake, held or
 // due.

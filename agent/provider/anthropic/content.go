@@ -124,7 +124,7 @@ func thoughts(part agent.Part, given map[sealed]bool) []sdk.ContentBlockParamUni
 
 func result(r *agent.ToolResult) *sdk.ToolResultBlockParam {
 	block := &sdk.ToolResultBlockParam{ToolUseID: callID(r.CallID)}
-	if r.Status.Failed() {
+	if r.Status.Flagged() {
 		block.IsError = sdk.Bool(true)
 	}
 	if strings.TrimSpace(r.Text) != "" {

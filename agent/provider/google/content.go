@@ -121,7 +121,7 @@ func (w *writer) input(msg agent.Message) (results, said []part) {
 		case agent.ResultPart:
 			r := p.Result
 			key := "output"
-			if r.Status.Failed() {
+			if r.Status.Flagged() {
 				key = "error"
 			}
 			results = append(results, part{Response: &response{ID: w.ids[r.CallID], Name: r.Name, Result: map[string]string{key: r.Text}}})

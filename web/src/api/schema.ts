@@ -678,7 +678,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Answer a pending action
-         * @description A `client_tool` takes `result` or `error`, a `permission` `approved` with `reason` and `remember`, a `question` `answer`. The answer is stored when this returns, and the run goes on once it has all that it waits for. The first answer wins: another one is `already_answered`, the same one again gets the same answer. `expired` when nobody can answer any more. A result that does not fit the tool's schema is refused and settles nothing.
+         * @description A `client_tool` takes `result` or `error`, a `permission` `approved` with `reason`, `args` that run in place of the model's, and `remember`, or `approved` false with a question in `ask`; a `question` takes `answer`. The answer is stored when this returns, and the run goes on once it has all that it waits for. An action that needs several equal answers stays open until it has them: `votes` says who has answered, and one denial settles a permission. The first answer wins: another one is `already_answered`, the same one again gets the same answer; one with the `argsHash` of other arguments is `args_changed`. `expired` when nobody can answer any more. A result that does not fit the tool's schema is refused and settles nothing.
          */
         readonly post: operations["answerPendingAction"];
         readonly delete?: never;
@@ -709,6 +709,46 @@ export interface paths {
          * @description What is left out stays as it is. `status` is `paused` or `pending`, which goes on with it, or `canceled`. For admins and owners of the session.
          */
         readonly patch: operations["updatePlan"];
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/remembered-decisions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What has been decided for later calls
+         * @description Decisions about permissions that answer later calls until `expiresAt`. Services and admins see all; an entity those that it made, that are about its own runs or agents, and those of its spaces.
+         */
+        readonly get: operations["listRememberedDecisions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/remembered-decisions/{decision}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Revoke a remembered decision
+         * @description From the next call on somebody is asked again. Any person who sees it may, and admins.
+         */
+        readonly delete: operations["deleteRememberedDecision"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
         readonly trace?: never;
     };
     readonly "/v1/sessions/{session}/renderers": {
@@ -906,7 +946,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Submit the result of a client tool
-         * @description Give `result`, any JSON value, or `error`. The answer is stored when this returns, and the run goes on once it has all that it waits for. The first answer wins: another one is `already_answered`, the same one again gets the same answer. `expired` when nobody can answer any more. A result that does not fit the tool's schema is refused and settles nothing.
+         * @description Give `result`, any JSON value, or `error`. The answer is stored when this returns, and the run goes on once it has all that it waits for. An action that needs several equal answers stays open until it has them: `votes` says who has answered, and one denial settles a permission. The first answer wins: another one is `already_answered`, the same one again gets the same answer; one with the `argsHash` of other arguments is `args_changed`. `expired` when nobody can answer any more. A result that does not fit the tool's schema is refused and settles nothing.
          */
         readonly post: operations["submitToolResult"];
         readonly delete?: never;
@@ -1807,7 +1847,17 @@ export interface components {
          *       "expiresAt": null,
          *       "createdAt": "2026-11-20T10:00:00.000Z",
          *       "answeredBy": null,
-         *       "answeredAt": null
+         *       "answeredAt": null,
+         *       "by": null,
+         *       "quorum": 1,
+         *       "notRequester": false,
+         *       "votes": [],
+         *       "eligible": 1,
+         *       "requesters": [
+         *         "ann"
+         *       ],
+         *       "argsHash": "5a1f8f3d0c7e4b2a9d6c3f0e1b8a7c4d5e2f9a6b3c0d7e4f1a8b5c2d9e6f3a0b",
+         *       "editedArgs": null
          *     }
          */
         readonly PendingAction: {
@@ -1816,8 +1866,19 @@ export interface components {
             readonly answeredAt: string | null;
             readonly answeredBy: string | null;
             readonly args: unknown;
+            /** @description SHA-256, in hex, of the canonical JSON {toolName, args, context}. */
+            readonly argsHash: string;
+            /** @description Who may answer by the tool's policy: ids and the words humans, members, agents, services and admins; null for the default of the kind. */
+            readonly by: readonly string[] | null;
             /** Format: date-time */
             readonly createdAt: string;
+            /** @description What the call was executed with in place of args; null for args themselves. */
+            readonly editedArgs: unknown;
+            /**
+             * Format: int64
+             * @description How many entities may still vote.
+             */
+            readonly eligible: number;
             /** Format: date-time */
             readonly expiresAt: string | null;
             readonly id: string;
@@ -1827,9 +1888,18 @@ export interface components {
              */
             readonly kind: "client_tool" | "permission" | "question";
             readonly messageId: string | null;
+            /** @description Whether none of the requesters may answer. */
+            readonly notRequester: boolean;
             readonly options: readonly string[] | null;
             readonly partId: string | null;
             readonly question: string | null;
+            /**
+             * Format: int64
+             * @description How many equal answers settle it.
+             */
+            readonly quorum: number;
+            /** @description The humans behind the run. */
+            readonly requesters: readonly string[];
             /** @description The JSON Schema that a result must fit. */
             readonly resultSchema: unknown;
             readonly runId: string;
@@ -1839,6 +1909,8 @@ export interface components {
             readonly status: "open" | "answered" | "expired" | "canceled";
             readonly toolCallId: string;
             readonly toolName: string;
+            /** @description The answers that came so far. */
+            readonly votes: readonly components["schemas"]["PendingVote"][];
         };
         /** @description A page of pending actions. */
         readonly PendingActionPage: {
@@ -1848,16 +1920,24 @@ export interface components {
         };
         /** @description An answer, by the kind of the action. */
         readonly PendingAnswer: {
+            /** @description Gives the answer to every other open action of that agent, space, tool and argsHash, too, as far as the caller may. */
+            readonly alsoEqual?: boolean;
             /** @description Of a question. */
             readonly answer?: string;
             /** @description Of a permission. */
             readonly approved?: boolean;
+            /** @description Of a permission that is approved: the arguments that run in place of the model's. */
+            readonly args?: unknown;
+            /** @description The action's argsHash as the caller has read it; with another one the answer is `args_changed`. */
+            readonly argsHash?: string;
+            /** @description Of a permission that is not approved: sends the call back with this question. */
+            readonly ask?: string;
             /** @description Of a client tool: why there is no result. */
             readonly error?: string;
             /** @description Of a permission: why. */
             readonly reason?: string;
-            /** @description Of a permission: `allow` or `deny` for later calls of the tool, too. */
-            readonly remember?: string;
+            /** @description Of a permission: the decision counts for later calls, too. A bare `allow` or `deny` is of the scope `call`. */
+            readonly remember?: components["schemas"]["Remember"] | ("allow" | "deny");
             /** @description Of a client tool: any JSON value. */
             readonly result?: unknown;
         };
@@ -1880,6 +1960,24 @@ export interface components {
             readonly spaceId: string | null;
             readonly toolCallId: string;
             readonly toolName: string;
+        };
+        /** @description The answer of one entity to an action that needs several. */
+        readonly PendingVote: {
+            /** @description Of a permission. */
+            readonly approved: boolean | null;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            readonly at: string;
+            /** @description The arguments that were approved in place of the model's. */
+            readonly editedArgs: unknown;
+            /** @description Who voted. */
+            readonly entityId: string;
+            /** @description Why there is no result. */
+            readonly error: string | null;
+            /** @description The result, or the answer to a question. */
+            readonly result: unknown;
         };
         /**
          * @description A schedule of a hosted agent: `cron`, or one time.
@@ -1997,6 +2095,53 @@ export interface components {
              * @description The place of the last message that was read.
              */
             readonly seq: number | null;
+        };
+        /** @description What is to be remembered of a decision. */
+        readonly Remember: {
+            /** @description `allow` with approved true, `deny` with approved false. */
+            readonly decision: string;
+            /**
+             * Format: int64
+             * @description For how long, in milliseconds; 24 hours unless given.
+             */
+            readonly forMs?: number;
+            /** @description `call` for the same arguments only (the default), `tool` for any. */
+            readonly scope?: string;
+        };
+        /** @description A decision about a permission that counts for later calls. */
+        readonly RememberedDecision: {
+            /** @description Whose calls it answers. */
+            readonly agentId: string;
+            /** @description Of the call that it was made for. */
+            readonly args: unknown;
+            /** @description Of the call that it was made for. */
+            readonly argsHash: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** @description `allow` or `deny`. */
+            readonly decision: string;
+            /** @description Who decided; null for a key that acts as no entity. */
+            readonly entityId: string | null;
+            /**
+             * Format: date-time
+             * @description When somebody is asked again.
+             */
+            readonly expiresAt: string;
+            readonly id: string;
+            /** @description For runs behind which is nobody but these. */
+            readonly requesters: readonly string[];
+            /** @description `call` for the same arguments only, `tool` for any. */
+            readonly scope: string;
+            /** @description In which space; null for calls that no space shows. */
+            readonly spaceId: string | null;
+            /** @description Of which tool. */
+            readonly toolName: string;
+        };
+        /** @description A page of remembered decisions. */
+        readonly RememberedDecisionPage: {
+            readonly items: readonly components["schemas"]["RememberedDecision"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
         };
         /** @description The newest version of a renderer. `hash` is the SHA-256 of its page, `size` its length in bytes, `url` where it is served. */
         readonly Renderer: {
@@ -2171,6 +2316,7 @@ export interface components {
             readonly answeredBy: string | null;
             readonly args: unknown;
             readonly display: unknown;
+            readonly editedArgs: unknown;
             readonly error: string | null;
             readonly id: string;
             readonly result: unknown;
@@ -2616,8 +2762,8 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `already_answered`, `run_not_waiting`, `session_closed`, `space_closed` */
-        readonly "already_answered-run_not_waiting-session_closed-space_closed": {
+        /** @description `already_answered`, `args_changed`, `run_not_waiting`, `session_closed`, `space_closed` */
+        readonly "already_answered-args_changed-run_not_waiting-session_closed-space_closed": {
             headers: {
                 readonly [name: string]: unknown;
             };
@@ -2625,8 +2771,8 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `already_answered`, `session_closed`, `space_closed` */
-        readonly "already_answered-session_closed-space_closed": {
+        /** @description `already_answered`, `args_changed`, `session_closed`, `space_closed` */
+        readonly "already_answered-args_changed-session_closed-space_closed": {
             headers: {
                 readonly [name: string]: unknown;
             };
@@ -2896,6 +3042,8 @@ export interface components {
         readonly "X-Shoal-Entity": string;
         /** @description The id of an agent. */
         readonly agent: string;
+        /** @description The id of a remembered decision. */
+        readonly decision: string;
         /** @description The id of an entity. */
         readonly entity: string;
         /** @description The id of a file. */
@@ -4633,7 +4781,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
-            readonly 409: components["responses"]["already_answered-session_closed-space_closed"];
+            readonly 409: components["responses"]["already_answered-args_changed-session_closed-space_closed"];
             readonly 410: components["responses"]["expired"];
             readonly 413: components["responses"]["too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
@@ -4721,6 +4869,78 @@ export interface operations {
             readonly 413: components["responses"]["too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly listRememberedDecisions: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Where to go on: the `nextCursor` of the page before. */
+                readonly cursor?: string;
+                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RememberedDecisionPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly deleteRememberedDecision: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a remembered decision. */
+                readonly decision: components["parameters"]["decision"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["session_closed"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];
@@ -5163,7 +5383,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
-            readonly 409: components["responses"]["already_answered-run_not_waiting-session_closed-space_closed"];
+            readonly 409: components["responses"]["already_answered-args_changed-run_not_waiting-session_closed-space_closed"];
             readonly 410: components["responses"]["expired"];
             readonly 413: components["responses"]["too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];

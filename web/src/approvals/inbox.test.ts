@@ -59,7 +59,7 @@ describe("how it ended", () => {
   });
 
   test("its part tells whether it was denied, once it is settled", () => {
-    const part = (status: string) => ({ id: "prt_1", type: "tool_call" as const, toolName: "pay", toolCallId: "c", args: {}, result: null, error: null, status, display: null, answeredBy: null, targetEntityId: null });
+    const part = (status: string) => ({ id: "prt_1", type: "tool_call" as const, toolName: "pay", toolCallId: "c", args: {}, result: null, error: null, status, display: null, answeredBy: null, editedArgs: null, targetEntityId: null });
     expect([deniedBy(part("denied")), deniedBy(part("done")), deniedBy(part("requires_action")), deniedBy(undefined)]).toEqual([true, false, undefined, undefined]);
   });
 });

@@ -133,7 +133,7 @@ function shownTool(part: Part | undefined): part is ToolPart {
 function newTool(event: { partId: string; toolCallId: string; toolName: string; targetEntityId?: string; display?: unknown }): ToolPart {
   return {
     id: event.partId, type: "tool_call", toolCallId: event.toolCallId, toolName: event.toolName, args: {}, result: null, error: null,
-    status: "input_streaming", display: event.display ?? null, answeredBy: null, targetEntityId: event.targetEntityId ?? null,
+    status: "input_streaming", display: event.display ?? null, answeredBy: null, editedArgs: null, targetEntityId: event.targetEntityId ?? null,
   };
 }
 

@@ -3,14 +3,14 @@ import type { Part, PendingAction, ToolPart } from "@/api/shapes";
 
 /** A tool's part with what matters of it. */
 export function tool(some: Partial<ToolPart> & { toolName: string }): ToolPart {
-  return { id: `prt_${some.toolName}`, type: "tool_call", toolCallId: "call-1", args: {}, result: null, error: null, status: "done", display: null, answeredBy: null, targetEntityId: null, ...some };
+  return { id: `prt_${some.toolName}`, type: "tool_call", toolCallId: "call-1", args: {}, result: null, error: null, status: "done", display: null, answeredBy: null, editedArgs: null, targetEntityId: null, ...some };
 }
 
 /** What waits, with what matters of it. */
 export function pending(some: Partial<PendingAction>): PendingAction {
   return {
     id: "pnd_1", kind: "client_tool", runId: "run_1", agentId: "shop-agent", spaceId: "shop", messageId: "msg_1", partId: "prt_1", toolCallId: "call-1", toolName: "showProductCard",
-    args: {}, question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null, ...some,
+    args: {}, question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", editedArgs: null, ...some,
   };
 }
 

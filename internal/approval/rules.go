@@ -1,0 +1,138 @@
+package approval
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Rules are the parts of a decision. They are values so that a test can plant a
+// fault in one of them; everybody else uses [Contract].
+type Rules struct {
+	// Late refuses answers to what is not open any more.
+	Late func(Action) error
+	// SameArgs reports whether the answer is for the action's arguments.
+	SameArgs func(Action, shoal.PendingAnswer) bool
+	// May says why somebody may not answer; empty for those who may.
+	May func(Action, Voter) string
+	// Equal counts the votes that say the same as an answer.
+	Equal func([]Vote, shoal.PendingAnswer) int
+	// Shown are the arguments that run in place of the model's, nil for the model's.
+	Shown func(shoal.PendingAnswer) json.RawMessage
+	// Covers reports whether a remembered decision is one about a call.
+	Covers func(Remembered, Call) bool
+	// Join returns who is behind a run that more people have caused: by another
+	// message, by a retry, through another agent.
+	Join func(before []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID
+}
+
+// Contract are the rules that hold.
+func Contract() Rules {
+	return Rules{Late: late, SameArgs: sameArgs, May: may, Equal: equal, Shown: shown, Covers: covers, Join: join}
+}
+
+func late(a Action) error {
+	switch {
+	case a.Expired:
+		return shoal.E("", shoal.Expired, "It has expired, or its run is over; nothing waits for this answer any more.")
+	case !a.Open:
+		return shoal.E("", shoal.AlreadyAnswered, "It has been answered already; the first answer counts.")
+	}
+	return nil
+}
+
+func sameArgs(a Action, in shoal.PendingAnswer) bool {
+	return in.ArgsHash == nil || *in.ArgsHash == a.ArgsHash
+}
+
+func equal(votes []Vote, in shoal.PendingAnswer) int {
+	n := 0
+	for _, v := range votes {
+		if same(v.Answer, in) {
+			n++
+		}
+	}
+	return n
+}
+
+func shown(in shoal.PendingAnswer) json.RawMessage {
+	if !approves(in) || len(in.Args) == 0 {
+		return nil
+	}
+	return in.Args
+}
+
+func join(before []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID {
+	all := slices.Concat(before, more)
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(id shoal.EntityID) bool { return id == "" })
+}
+
+// may says why v may not answer, empty if it may.
+func may(a Action, v Voter) string {
+	no := func(why string) string {
+		if v.Entity == "" {
+			return fmt.Sprintf("This key may not answer the pending action %q: %s. Use the key of an entity, or name one with the header X-Shoal-Entity.", a.ID, why)
+		}
+		return fmt.Sprintf("%q may not answer the pending action %q: %s.", v.Entity, a.ID, why)
+	}
+	switch {
+	case v.Entity == "" && a.Quorum > 1:
+		return no("several entities have to agree, and it acts as none")
+	case v.Entity == a.Agent:
+		return no("it is the agent that asks")
+	case a.Only != "" && a.Only != v.Entity:
+		return no("it is for another member")
+	case a.Kind == shoal.PendingPermission && v.Kind == shoal.Agent && v.Owner != "" && slices.Contains(a.Requesters, v.Owner):
+		return no("its owner is one of those who asked for the run")
+	case a.NotRequester && slices.Contains(a.Requesters, v.Entity):
+		return no("whoever asked for the run may not")
+	case granted(a, v):
+		return ""
+	case len(a.By) > 0:
+		return no("only those that the tool's policy names may")
+	case a.Kind == shoal.PendingPermission && a.Targeted:
+		return no("a permission needs a person of the space that the call names")
+	case a.Kind == shoal.PendingPermission:
+		return no("a permission needs a person who asked for the run, or the owner of the agent")
+	}
+	return no("only members of the space that shows it may")
+}
+
+// granted reports whether somebody is among those that By, or the default of the
+// kind, names.
+func granted(a Action, v Voter) bool {
+	service := v.Role == shoal.RoleService && v.Entity == ""
+	key := v.Role == shoal.RoleAdmin && v.Entity == "" // counts as a human
+	person := v.Kind == shoal.Human
+	switch {
+	case service && a.Kind == shoal.PendingClientTool && a.ByService:
+		return true
+	case len(a.By) > 0:
+	case a.Kind == shoal.PendingPermission && !a.Targeted:
+		return key || person && (slices.Contains(a.Requesters, v.Entity) || v.Entity == a.Owner)
+	case a.Kind == shoal.PendingPermission:
+		return key || person && v.Member
+	default:
+		return key || v.Member
+	}
+	return slices.ContainsFunc(a.By, func(by shoal.EntityID) bool {
+		switch by {
+		case shoal.AnswerHumans:
+			return key || person && v.Member
+		case shoal.AnswerMembers:
+			return key || v.Member
+		case shoal.AnswerAgents:
+			return v.Kind == shoal.Agent && v.Member
+		case shoal.AnswerServices:
+			return service
+		case shoal.AnswerAdmins:
+			return v.Role == shoal.RoleAdmin || v.Manages
+		}
+		return v.Entity == by
+	})
+}
+
+func isID(by shoal.EntityID) bool { return !slices.Contains(shoal.AnswererWords, by) }
