@@ -47,7 +47,7 @@ func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session 
 		return nil, nil, false, wrap(op, ErrStopping)
 	}
 	defer b.running.Done()
-	call := b.callers.enter(who.KeyID, session, who.EntityID)
+	call := b.callers.enter(who, session, who.EntityID)
 	defer b.callers.leave(call)
 	box := b.mailbox(waiterKey(who, session))
 	defer b.release(box)

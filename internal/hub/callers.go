@@ -23,9 +23,12 @@ type caller struct {
 	key     shoal.KeyID
 	session shoal.SessionID
 	entity  shoal.EntityID
+	owner   bool // it reads as an owner of the session
 
-	gone chan struct{} // closed when the right has ended; err is set then
-	err  error
+	checkedAt time.Time     // when its rights were last read; guarded by callers.mu
+	onEnd     func(error)   // nil is allowed
+	gone      chan struct{} // closed when the right has ended; err is set then
+	err       error
 }
 
 // rememberRevoked is longer than it takes from proving a key to opening a call
@@ -34,11 +37,20 @@ const rememberRevoked = time.Minute
 
 // enter notes an open call until leave. Rights that the store knows must be
 // checked after it, so that none is taken away unseen.
-func (c *callers) enter(key shoal.KeyID, session shoal.SessionID, entity shoal.EntityID) *caller {
-	x := &caller{key: key, session: session, entity: entity, gone: make(chan struct{})}
+func (c *callers) enter(who shoal.Principal, session shoal.SessionID, entity shoal.EntityID) *caller {
+	return c.enterWith(who, session, entity, nil)
+}
+
+// enterWith is enter for a call that is to be called when its right has ended. onEnd
+// must not block.
+func (c *callers) enterWith(who shoal.Principal, session shoal.SessionID, entity shoal.EntityID, onEnd func(error)) *caller {
+	x := &caller{
+		key: who.KeyID, session: session, entity: entity, owner: who.Owner && who.Role == shoal.RoleEntity,
+		checkedAt: time.Now(), onEnd: onEnd, gone: make(chan struct{}),
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, late := c.revoked[key]; late {
+	if _, late := c.revoked[x.key]; late {
 		x.end(keyRevoked())
 		return x
 	}
@@ -68,6 +80,9 @@ func (x *caller) ended() error {
 func (x *caller) end(err error) {
 	x.err = err
 	close(x.gone)
+	if x.onEnd != nil {
+		x.onEnd(err)
+	}
 }
 
 func (c *callers) endKey(id shoal.KeyID) {
@@ -96,8 +111,11 @@ func (c *callers) endEntity(session shoal.SessionID, id shoal.EntityID) {
 func (c *callers) endRole(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endWhere(shoal.E("", shoal.Unauthenticated, fmt.Sprintf("The role of %q in the session has changed. Connect again.", id)),
-		func(x *caller) bool { return x.session == session && x.entity == id })
+	c.endWhere(roleChanged(id), func(x *caller) bool { return x.session == session && x.entity == id })
+}
+
+func roleChanged(id shoal.EntityID) error {
+	return shoal.E("", shoal.Unauthenticated, fmt.Sprintf("The role of %q in the session has changed. Connect again.", id))
 }
 
 func (c *callers) endSession(id shoal.SessionID) {

@@ -27,7 +27,9 @@
 //   - A part for one member is seen by that member, services and admins. Whatever
 //     else is read shows others that it is there, and nothing of it.
 //   - A right that is taken away ends at once what rests on it: the open waits
-//     and followers of a revoked key, a deleted entity, a deleted session.
+//     and followers of a revoked key, a deleted entity, a deleted session. What
+//     another server takes away ends them within five seconds, and so does a store
+//     that does not answer for as long.
 //   - Which hosted agents act on a message is decided, and their runs are queued, in
 //     the transaction that stores it. A run is executed under a lease, and every
 //     write of it is refused once the lease is another's, or the run has ended. Each

@@ -58,7 +58,7 @@ func (e *Events) Follow(ctx context.Context, who shoal.Principal, req FollowRequ
 	if req.Run != "" {
 		f.req.Space = ""
 	}
-	f.call = e.callers.enter(who.KeyID, req.Session, ownEntity(who))
+	f.call = e.callers.enter(who, req.Session, ownEntity(who))
 	if err := f.open(ctx); err != nil {
 		e.callers.leave(f.call)
 		f.leaveRun()

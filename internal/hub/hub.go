@@ -129,6 +129,8 @@ func (h *Hub) Start(ctx context.Context) error {
 	}
 	c.own(func(ctx context.Context) { c.every(ctx, time.Minute, "mailboxes", h.Inbox.forget) })
 	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "remembered decisions", h.Pending.dropRemembered) })
+	c.own(func(ctx context.Context) { c.every(ctx, recheckEvery, "rights of open calls", h.Keys.recheck) })
+	c.own(func(ctx context.Context) { c.every(ctx, time.Second, "unread rights", h.Keys.expire) })
 	c.own(h.Plans.keep)
 	c.own(func(ctx context.Context) { c.every(ctx, countEvery, "deliveries", h.Inbox.countAll) })
 	return nil

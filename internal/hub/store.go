@@ -342,6 +342,10 @@ type KeyTx interface {
 	RevokedKey(hash string) (bool, error)
 	// DeleteEntityKeys revokes every key of an entity.
 	DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error
+	// EndedRights returns those of the given rights that have ended at a time: keys
+	// that are revoked or have expired, entities and sessions that are removed, and
+	// owners that are none of their session any more. It is one query, however many.
+	EndedRights(held HeldRights, at shoal.Time) (HeldRights, error)
 	// UsedKeys stores when keys were last used. Unknown ones are passed over.
 	UsedKeys(used map[shoal.KeyID]shoal.Time) error
 }

@@ -140,7 +140,7 @@ func (w *HeldWait) hold(ctx context.Context) (err error) {
 	if w.running = b.begin(); !w.running {
 		return ErrStopping // not a time-out: nothing is acknowledged, and nobody has looked
 	}
-	w.call = b.callers.enter(w.who.KeyID, w.req.Session, w.entity)
+	w.call = b.callers.enter(w.who, w.req.Session, w.entity)
 	w.box = b.mailbox(mailboxKey{w.req.Session, w.entity})
 	if err := b.mayWait(ctx, w.who, w.req, w.entity); err != nil {
 		return err

@@ -23,9 +23,8 @@
 //     in every era, and counts as delivered only when that answer was written
 //     and flushed on a connection that still stood. Until it is answered it
 //     holds one goroutine, that of its request.
-//   - Who stops being recognised receives nothing more: the hub ends what waits
-//     and follows with a revoked key, and its streams end with their next
-//     heartbeat.
+//   - A caller that is not recognised any more receives nothing more: the hub ends
+//     its waits, followers and streams, those of other servers within five seconds.
 //   - Sessions, streams and subscriptions are bounded, for each principal and in
 //     total. A reader that takes nothing for a while is cut off and harms nobody.
 //   - Every text that others wrote is escaped where it stands in a result.

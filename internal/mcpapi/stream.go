@@ -24,6 +24,7 @@ type stream struct {
 	request *request
 	control *http.ResponseController
 	pulse   func() []byte
+	unwatch func() // set by open
 
 	mu    sync.Mutex
 	every time.Duration
@@ -142,8 +143,8 @@ func (s *stream) end() {
 }
 
 // open makes a stream that counts, or refuses to: RateLimited, or Busy when all
-// callers together have too many or once the API stops, which waits for it. The
-// caller must shut it.
+// callers together have too many or once the API stops, which waits for it. It ends
+// with the right of its caller. The caller must shut it.
 func (a *API) open(req *request) (*stream, error) {
 	if err := a.Limits.Open(req.who); err != nil {
 		return nil, err
@@ -152,7 +153,9 @@ func (a *API) open(req *request) (*stream, error) {
 		a.Limits.Close(req.who)
 		return nil, stopping()
 	}
-	return a.stream(req, a.Heartbeat, heartbeat), nil
+	s := a.stream(req, a.Heartbeat, heartbeat)
+	s.unwatch = a.Hub.Keys.Watch(req.who, req.session, s.cancel)
+	return s, nil
 }
 
 func stopping() error {
@@ -162,6 +165,7 @@ func stopping() error {
 // shut ends a stream of open.
 func (a *API) shut(s *stream) {
 	defer a.leave()
+	s.unwatch()
 	s.end()
 	a.Limits.Close(s.request.who)
 }

@@ -1,6 +1,7 @@
 package shoaltest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -342,6 +343,41 @@ var keyTests = map[string]func(*storeCase){
 			}
 		}
 		same(c, "the list", got[:min(len(want), len(got))], want)
+	},
+
+	"rights that have ended are found among those that are held": func(c *storeCase) {
+		id := func(name string) shoal.KeyID { return shoal.KeyID(name + "-" + string(c.session)) }
+		c.entities("ann", "bob")
+		for name, expires := range map[string]*shoal.Time{"stays": nil, "later": ref(storeTime(9)), "expired": ref(storeTime(8)), "revoked": nil} {
+			c.update(func(tx hub.Tx) error {
+				return tx.InsertKey(shoal.Key{ID: id(name), Role: shoal.RoleAdmin, ExpiresAt: expires}, string(id(name)))
+			})
+		}
+		c.update(func(tx hub.Tx) error {
+			ann, err := tx.Entity(c.session, "ann")
+			if err != nil {
+				return err
+			}
+			ann.SessionRole = shoal.SessionOwner
+			return errors.Join(tx.UpdateEntity(ann), tx.DeleteKey("", id("revoked")))
+		})
+		gone := newStoreCase(c.T, c.store)
+		c.update(func(tx hub.Tx) error { return tx.DeleteSession(gone.session) })
+		ref := func(e shoal.EntityID) hub.EntityRef { return hub.EntityRef{Session: c.session, ID: e} }
+		held := hub.HeldRights{
+			Keys: []shoal.KeyID{id("stays"), id("later"), id("expired"), id("revoked")}, Sessions: []shoal.SessionID{c.session, gone.session},
+			Entities: []hub.EntityRef{ref("ann"), ref("bob"), ref("none")}, Owners: []hub.EntityRef{ref("ann"), ref("bob")},
+		}
+		ended := func(held hub.HeldRights) hub.HeldRights {
+			got := seen(c, func(tx hub.Tx) (hub.HeldRights, error) { return tx.EndedRights(held, storeTime(8)) })
+			slices.Sort(got.Keys)
+			return got
+		}
+		same(c, "what has ended", ended(held), hub.HeldRights{
+			Keys: []shoal.KeyID{id("expired"), id("revoked")}, Sessions: []shoal.SessionID{gone.session},
+			Entities: []hub.EntityRef{ref("none")}, Owners: []hub.EntityRef{ref("bob")},
+		})
+		same(c, "what has ended of nothing", ended(hub.HeldRights{}), hub.HeldRights{})
 	},
 
 	"those of an entity are revoked at once": func(c *storeCase) {

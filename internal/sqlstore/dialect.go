@@ -41,6 +41,9 @@ type dialect struct {
 	// inOrder stands behind a table that is to be read in the order of its numbers and
 	// not through another index, with all the sorting in memory that this would take.
 	inOrder string
+	// elements is what reads the elements of the JSON array in an argument as rows of
+	// t with the one column value.
+	elements string
 	// searchWork is what one search may cost, see searching.
 	searchWork int
 	// now asks for the time in microseconds; empty for the machine's.

@@ -53,6 +53,7 @@ func sqliteDialect(path string) (*dialect, error) {
 		tidy:            checkpoints.tidy,
 		migrations:      migrations,
 		inOrder:         " NOT INDEXED",
+		elements:        `json_each(?) AS t`,
 		searchWork:      5_000,
 	}, nil
 }

@@ -1,0 +1,178 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// openCall is a call that stays open, and how it ends.
+type openCall struct {
+	name string
+	err  chan error
+}
+
+// openCalls opens on h what who can have open in a session: a wait, a wait for agents,
+// a follower and a watched connection.
+func openCalls(t *testing.T, h *hub.Hub, who shoal.Principal, session shoal.SessionID) []openCall {
+	t.Helper()
+	calls := []openCall{{"wait", make(chan error, 1)}, {"wait for agents", make(chan error, 1)}, {"follower", make(chan error, 1)}, {"connection", make(chan error, 1)}}
+	go func() {
+		_, err := h.Inbox.Wait(context.Background(), who, &hub.WaitRequest{Session: session, Kind: shoal.WaitMessages, Timeout: time.Minute})
+		calls[0].err <- err
+	}()
+	go func() {
+		_, _, _, err := h.Inbox.WaitForAgents(context.Background(), who, session, []shoal.EntityID{"nobody"}, 0, time.Minute)
+		calls[1].err <- err
+	}()
+	f, err := h.Events.Follow(t.Context(), who, hub.FollowRequest{Session: session})
+	must(t, err)
+	go func() {
+		defer f.Close()
+		for err = error(nil); err == nil; {
+			_, err = f.Next(context.Background(), time.Now().Add(time.Hour))
+		}
+		calls[2].err <- err
+	}()
+	stop := h.Keys.Watch(who, session, func(err error) { calls[3].err <- err })
+	t.Cleanup(stop)
+	return calls
+}
+
+// wantEnded checks that every call has ended with want within 5 s of since.
+func wantEnded(t *testing.T, calls []openCall, since time.Time, want shoal.Kind) {
+	t.Helper()
+	for _, c := range calls {
+		if err := <-c.err; !errors.Is(err, want) {
+			t.Errorf("%s: ended with %v, want %s", c.name, err, want)
+		}
+		if took := time.Since(since); took > 5*time.Second {
+			t.Errorf("%s: ended after %v", c.name, took)
+		}
+	}
+}
+
+// lab makes the session lab, if it is new, with the member eve, whose key this is.
+func lab(t *testing.T, h *hub.Hub, eve shoal.EntityID) shoal.Principal {
+	t.Helper()
+	ctx := context.Background()
+	if _, err := h.Sessions.Create(ctx, root, shoal.NewSession{ID: "lab", Name: "lab"}, ""); err != nil && !errors.Is(err, shoal.AlreadyExists) {
+		t.Fatal(err)
+	}
+	key, _, err := h.Keys.Create(ctx, root, shoal.NewKey{Role: shoal.RoleEntity, SessionID: "lab", EntityID: eve}, string(shoal.NewID[shoal.KeyID]("hash")), "")
+	must(t, err)
+	return shoal.Principal{Role: shoal.RoleEntity, KeyID: key.ID, SessionID: "lab", EntityID: eve}
+}
+
+// rightsEnd plays on one server what must end the calls that are open on another.
+func rightsEnd(t *testing.T, one, other *hub.Hub) {
+	ctx := context.Background()
+	owner := lab(t, one, "owner")
+	role := shoal.SessionOwner
+	_, err := one.Entities.Update(ctx, root, "lab", "owner", shoal.EntityChange{SessionRole: &role})
+	must(t, err)
+	owner.Owner = true
+	for _, c := range []struct {
+		name string
+		who  shoal.Principal
+		want shoal.Kind
+		do   func(who shoal.Principal) error
+	}{
+		{"a revoked key", lab(t, one, "revoked"), shoal.Unauthenticated, func(who shoal.Principal) error { return one.Keys.Revoke(ctx, root, who.KeyID) }},
+		{"a removed entity", lab(t, one, "removed"), shoal.NotFound, func(who shoal.Principal) error { return one.Entities.Delete(ctx, root, "lab", who.EntityID) }},
+		{"an owner who is none any more", owner, shoal.Unauthenticated, func(shoal.Principal) error {
+			member := shoal.SessionMember
+			_, err := one.Entities.Update(ctx, root, "lab", "owner", shoal.EntityChange{SessionRole: &member})
+			return err
+		}},
+		{"a deleted session", lab(t, one, "left"), shoal.NotFound, func(shoal.Principal) error { return one.Sessions.Delete(ctx, root, "lab") }},
+	} {
+		calls, bystander := openCalls(t, other, c.who, "lab"), openCalls(t, other, ann, shoal.DefaultSession)
+		since := time.Now()
+		must(t, c.do(c.who))
+		wantEnded(t, calls, since, c.want)
+		for _, b := range bystander {
+			select {
+			case err := <-b.err:
+				t.Errorf("%s: the %s of somebody else ended, too: %v", c.name, b.name, err)
+			default:
+			}
+		}
+	}
+}
+
+// What a server takes away ends within five seconds what is open on the others, also if
+// no bus connects them.
+func TestRightsEndOnEveryServer(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			one, other := twoServers(t)
+			rightsEnd(t, one, other)
+		})
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		url := shoaltest.Postgres(t)
+		openStore := func() hub.Store {
+			s, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: url})
+			must(t, err)
+			t.Cleanup(func() { must(t, s.Close()) })
+			return s
+		}
+		one := shop(t, func(o *hub.Options) { o.Store = openStore() })
+		other := hub.New(hub.Options{Store: openStore(), Bus: localbus.New()})
+		must(t, other.Start(t.Context()))
+		t.Cleanup(other.Stop)
+		rightsEnd(t, one, other)
+	})
+}
+
+// silent is a store that can stop answering reads.
+type silent struct {
+	hub.Store
+	stopped atomic.Bool
+}
+
+func (s *silent) View(ctx context.Context, fn func(hub.Tx) error) error {
+	if s.stopped.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.Store.View(ctx, fn)
+}
+
+// A server that cannot read for five seconds whether its callers' rights are left ends
+// what they have open.
+func TestRightsThatCannotBeReadEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &silent{Store: shoaltest.OpenSQLite(t)}
+		h := shop(t, func(o *hub.Options) { o.Store = store })
+		calls := openCalls(t, h, ann, shoal.DefaultSession)
+		synctest.Wait()
+		<-time.After(20 * time.Second)
+		synctest.Wait()
+		for _, c := range calls {
+			if len(c.err) > 0 {
+				t.Fatalf("%s: ended with %v while the store answers", c.name, <-c.err)
+			}
+		}
+		store.stopped.Store(true)
+		began := time.Now()
+		for _, c := range calls {
+			if err := <-c.err; !errors.Is(err, shoal.Busy) {
+				t.Errorf("%s: ended with %v, want %s", c.name, err, shoal.Busy)
+			}
+		}
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("they ended after %v", took)
+		}
+	})
+}
