@@ -148,7 +148,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 // open makes everything that stands behind the faces, and the first things in
 // it.
 func (s *Server) open(ctx context.Context) (err error) {
-	s.store, err = sqlstore.Open(ctx, sqlstore.Options{URL: s.config.Database, Log: s.config.Log, Fatal: s.fail, Metrics: s.metrics})
+	s.store, err = sqlstore.Open(ctx, sqlstore.Options{URL: s.config.Database, Log: s.config.Log, Fatal: s.fail, Metrics: s.metrics, Alone: true})
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}

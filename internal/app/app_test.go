@@ -25,6 +25,8 @@ func TestRefusesWhatCannotWork(t *testing.T) {
 		"no data directory":        {app.Config{Data: ""}, "--data"},
 		"an unknown database":      {app.Config{Database: "mysql://x"}, "sqlite:// or postgres://"},
 		"a bus that is not there":  {app.Config{Bus: "nats://x"}, "--bus memory"},
+		"a bus between servers":    {app.Config{Bus: "postgres"}, "not supported yet"},
+		"a bus that is none":       {app.Config{Bus: "memories"}, "auto or memory"},
 		"no address":               {app.Config{Addr: "nonsense"}, "host:port"},
 		"auth off for the network": {app.Config{Addr: "0.0.0.0:0", Auth: "off"}, "loopback"},
 		"a network that is none":   {app.Config{AllowPrivate: []string{"10.0.0.0/8", "10.0.0.1"}}, "--allow-private 10.0.0.1"},
@@ -42,6 +44,24 @@ func TestRefusesWhatCannotWork(t *testing.T) {
 				t.Errorf("got %v, want an invalid_argument that names %q", err, c.says)
 			}
 		})
+	}
+}
+
+// A second server on a database would not hear what the first one stores: it is refused
+// in words that say what to do.
+func TestASecondServerIsRefused(t *testing.T) {
+	t.Parallel()
+	config := app.Config{Data: t.TempDir(), Addr: "127.0.0.1:0"}
+	first, err := app.Start(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Stop()
+	if _, err := app.Start(t.Context(), config); !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), "--bus memory") {
+		t.Errorf("a second server gets %v", err)
+	}
+	if _, err := app.MintKey(t.Context(), config.Data, "", shoal.NewKey{Role: shoal.RoleAdmin}); err != nil {
+		t.Errorf("a tool beside the server gets %v", err)
 	}
 }
 

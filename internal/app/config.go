@@ -43,8 +43,8 @@ type Config struct {
 	Addr string `help:"Where to listen; port 0 takes a free one." default:"127.0.0.1:7462" placeholder:"HOST:PORT"`
 	// Database is sqlite://PATH, by default shoal.db in Data, or postgres://….
 	Database string `help:"sqlite://PATH (default: shoal.db in the data directory) or postgres://USER:PASSWORD@HOST/NAME." placeholder:"URL" secret:"url"`
-	// Bus is memory, the default and for now the only one.
-	Bus string `help:"How several servers tell each other what happens: memory, there is only one." default:"memory"`
+	// Bus is auto or memory; there is no bus between servers yet.
+	Bus string `help:"How servers on one database notify each other: memory, for one server alone; auto takes the best one that the database allows." default:"auto"`
 	// Auth off lets everybody in who can reach the server; on loopback only.
 	Auth string `help:"off lets everybody on this machine act as anybody; refused unless the address is loopback." enum:"on,off" default:"on"`
 	// AllowOrigins and AllowHosts widen what the guard lets through.
@@ -103,6 +103,17 @@ func (c Config) Check() error {
 	return err
 }
 
+// checkBus refuses the buses between servers, which do not exist yet, and what is none.
+func (c Config) checkBus() error {
+	switch {
+	case c.Bus == "auto" || c.Bus == "memory":
+		return nil
+	case c.Bus == "postgres" || strings.HasPrefix(c.Bus, "nats://"):
+		return shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("--bus %s is not supported yet: one server at a time works on a database, with --bus memory.", c.Bus))
+	}
+	return shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("--bus %s is not a bus; it is auto or memory.", c.Bus))
+}
+
 // open reports whether nobody needs a key.
 func (c Config) open() bool { return c.Auth == "off" }
 
@@ -119,8 +130,8 @@ func (c Config) complete() (Config, error) {
 	if !strings.HasPrefix(c.Database, "sqlite://") && !strings.HasPrefix(c.Database, "postgres://") && !strings.HasPrefix(c.Database, "postgresql://") {
 		return c, shoal.E(op, shoal.InvalidArgument, "--database must start with sqlite:// or postgres://.")
 	}
-	if c.Bus != "" && c.Bus != "memory" {
-		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--bus %s is not supported yet: one server at a time works on a database, with --bus memory.", c.Bus))
+	if err := c.checkBus(); err != nil {
+		return c, err
 	}
 	host, _, err := net.SplitHostPort(c.Addr)
 	if err != nil {

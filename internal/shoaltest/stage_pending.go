@@ -162,7 +162,7 @@ func forget(s *stage, c *command) error {
 	}
 	var n int
 	if err := json.Unmarshal([]byte(c.word()), &n); err != nil || n < 1 {
-		return fmt.Errorf("the number of a decision: %v", err)
+		return fmt.Errorf("the number of a decision: %w", err)
 	}
 	id := shoal.RememberedID("dec_gone")
 	if n <= len(all) {

@@ -19,6 +19,7 @@ type conn struct {
 	dialect *dialect
 	reads   bool // nothing is changed through it
 	opening bool // what it does now may take any time
+	alone   bool // it holds the lock of a server that is the only one
 
 	known *known // what the writer remembers; nil on a connection for reading
 
@@ -51,6 +52,10 @@ func (c *conn) open(ctx context.Context) error {
 	}
 	c.raw, c.stmts = raw, map[string]statement{}
 	c.ctx, c.cancel = context.Background(), func() {}
+	if err := c.lockAlone(ctx); err != nil {
+		c.drop()
+		return err
+	}
 	return nil
 }
 

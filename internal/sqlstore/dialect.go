@@ -17,6 +17,11 @@ type dialect struct {
 	patience time.Duration
 	// closeStatements says that a connection ends only after its statements.
 	closeStatements bool
+	// tryLock takes, for the writer on its connection, the lock of a server that is to be
+	// the only one, if nobody else has it; it may be repeated. unlock, if set, gives it
+	// up behind the end of the connection.
+	tryLock func(*conn) (bool, error)
+	unlock  func()
 	// begin opens a transaction of the writer: from then on nobody else writes.
 	begin string
 	// version asks for a number that is another one when somebody else has changed

@@ -45,6 +45,10 @@ func postgresDialect(url string) (*dialect, error) {
 		"synchronous_commit":                  "on",
 		"lock_timeout":                        "10s",
 		"idle_in_transaction_session_timeout": "10s", // a writer that was stopped must not stop the others
+		// The lock of a server that is gone without a word must not outlast it for long.
+		"tcp_keepalives_idle":     "5",
+		"tcp_keepalives_interval": "2",
+		"tcp_keepalives_count":    "3",
 	} {
 		config.RuntimeParams[name] = value
 	}
@@ -57,6 +61,7 @@ func postgresDialect(url string) (*dialect, error) {
 		connect:    func(ctx context.Context, _ bool) (link, error) { return connectDriver(ctx, connector) },
 		readers:    8,
 		patience:   time.Minute,
+		tryLock:    lockPostgres,
 		begin:      beginWriting,
 		beginView:  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 		check:      checkPostgres,

@@ -38,11 +38,14 @@ func sqliteDialect(path string) (*dialect, error) {
 	if err != nil {
 		return nil, err
 	}
+	lock := &fileLock{path: path + ".lock"}
 	checkpoints := &checkpoints{restartAt: restartAfter}
 	return &dialect{
 		connect:         func(_ context.Context, reads bool) (link, error) { return connectSQLite(path, reads) },
 		readers:         4,
 		closeStatements: true,
+		tryLock:         lock.try,
+		unlock:          lock.free,
 		begin:           "BEGIN IMMEDIATE",
 		version:         "PRAGMA data_version",
 		beginView:       "BEGIN",

@@ -34,6 +34,10 @@ type Options struct {
 	// MaxDelay, 5 s if zero, by what the last ones took.
 	MaxQueued int
 	MaxDelay  time.Duration
+	// Alone says that no other server may use the database: Open waits ten seconds for
+	// one that does, and fails then with InvalidArgument. Stores without it are opened
+	// beside it all the same, by tools that need the database for a moment.
+	Alone bool
 	// Metrics counts what is written; nil is allowed.
 	Metrics *metrics.Set
 }
@@ -81,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		dialect: d, log: o.Log, fatal: o.Fatal,
-		writer: &conn{dialect: d, known: newKnown()}, readers: newReaders(d.readers, func() *conn { return &conn{dialect: d, reads: true} }),
+		writer: &conn{dialect: d, known: newKnown(), alone: o.Alone}, readers: newReaders(d.readers, func() *conn { return &conn{dialect: d, reads: true} }),
 		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), queued: limit.NewOpen(0, cmp.Or(o.MaxQueued, queueLength)+maxBatch), maxDelay: cmp.Or(o.MaxDelay, queueDelay), more: make(chan struct{}, 1), posted: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	s.figures = newFigures(o.Metrics, s)
@@ -89,7 +93,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.log = slog.Default()
 	}
 	if err := s.prepare(ctx); err != nil {
-		s.writer.drop()
+		s.dropWriter()
+		err = notAlone(err)
 		if d.explain != nil {
 			err = d.explain(err)
 		}
@@ -156,8 +161,16 @@ func (s *Store) Close() error {
 	// was answered last may still be looking at it.
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.writer.drop()
+	s.dropWriter()
 	return nil
+}
+
+// dropWriter ends the connection of the writer and what it has locked.
+func (s *Store) dropWriter() {
+	s.writer.drop()
+	if s.dialect.unlock != nil {
+		s.dialect.unlock()
+	}
 }
 
 // Epoch implements [hub.Store].

@@ -1,0 +1,63 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// A server that has to be alone on its database waits for the one before it, says what
+// to do if that one goes on, and keeps its lock over lost connections. Tools are let in.
+func TestOneServerAlone(t *testing.T) {
+	for name, url := range map[string]string{"SQLite": newSQLite(t), "PostgreSQL": shoaltest.Postgres(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			openAlone := func(ctx context.Context) (*sqlstore.Store, error) {
+				return sqlstore.Open(ctx, sqlstore.Options{URL: url, Alone: true})
+			}
+			first, err := openAlone(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			settle(t, first)
+			began := time.Now()
+			_, err = openAlone(t.Context())
+			if took := time.Since(began); !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), "Stop the other server") || took < 10*time.Second || took > 13*time.Second {
+				t.Errorf("a second server gets %v after %v", err, took)
+			}
+			if name == "PostgreSQL" {
+				cutAll(t, url)
+			}
+			update(t, first, func(tx hub.Tx) error { return post(tx, "m", "hello") })
+			soon, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			if _, err := openAlone(soon); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("a server beside one that has written gets %v", err)
+			}
+			tool := open(t, url)
+			update(t, tool, func(tx hub.Tx) error { return post(tx, "by a tool", "hello") })
+
+			waiting := make(chan error, 1)
+			go func() {
+				next, err := openAlone(t.Context())
+				if err == nil {
+					err = next.Close()
+				}
+				waiting <- err
+			}()
+			if err := first.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := <-waiting; err != nil {
+				t.Errorf("the server that waits gets %v behind the end of the first one", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,26 @@
+package sqlstore
+
+import "os"
+
+// fileLock is the lock of a database in a file. The writer alone uses it.
+type fileLock struct {
+	path string
+	held *os.File
+}
+
+func (l *fileLock) try(*conn) (bool, error) {
+	if l.held != nil {
+		return true, nil
+	}
+	f, err := tryLockFile(l.path)
+	l.held = f
+	return f != nil, err
+}
+
+// free gives the lock up. The file stays: another process may be about to lock it.
+func (l *fileLock) free() {
+	if l.held != nil {
+		_ = l.held.Close() // nothing was written to it
+		l.held = nil
+	}
+}
