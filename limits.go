@@ -26,6 +26,9 @@ const (
 	DefaultPage    = 50
 	MaxBatch       = 100
 	MaxIdempotency = 255
+	// MaxFileSize is how many bytes a file part may say that its file has: the largest
+	// number that every client can write exactly.
+	MaxFileSize = 1<<53 - 1
 )
 
 // Limits of a wait. A longer or negative time-out is clamped, not refused.

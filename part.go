@@ -98,8 +98,8 @@ func (p Part) validate(at string) error {
 		if _, _, here := p.File(); !here && !strings.HasPrefix(p.URL, "https://") && !strings.HasPrefix(p.URL, "http://") {
 			all.add(Invalid(at+".url", "must start with https:// or http://, or be the url of an uploaded file"))
 		}
-		if p.Size < 0 {
-			all.add(Invalid(at+".size", "must not be negative"))
+		if p.Size < 0 || p.Size > MaxFileSize {
+			all.add(Invalid(at+".size", fmt.Sprintf("must be at least 0 and at most %d", int64(MaxFileSize))))
 		}
 	case DataPart:
 		all.add(checkLine(at+".name", p.Name, MaxName, true))

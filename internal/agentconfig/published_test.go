@@ -30,6 +30,51 @@ func TestSchemaRefusesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Every text, list, table and number of a configuration has a bound, which the schema
+// states and the reader takes from the same table.
+func TestEveryInputHasABound(t *testing.T) {
+	var schema any
+	if err := json.Unmarshal(agentconfig.Schema(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	walked := 0
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		if list, ok := v.([]any); ok {
+			for _, one := range list {
+				walk(at, one)
+			}
+		}
+		s, _ := v.(map[string]any)
+		needs := map[string][]string{"string": {"maxLength"}, "array": {"maxItems"}, "integer": {"minimum", "maximum"}, "number": {"minimum", "maximum"}}[kindOf(s)]
+		if _, table := s["additionalProperties"].(map[string]any); table {
+			needs = []string{"maxProperties"}
+		}
+		for _, word := range needs {
+			walked++
+			if s[word] == nil && s["enum"] == nil && s["const"] == nil {
+				t.Errorf("%s has no %s", at, word)
+			}
+		}
+		for word, inner := range s {
+			walk(at+"/"+word, inner)
+		}
+	}
+	walk("", schema)
+	if walked < 80 {
+		t.Errorf("only %d bounds were walked", walked)
+	}
+}
+
+// kindOf is the type that a schema names, beside null.
+func kindOf(s map[string]any) string {
+	kind, _ := s["type"].(string)
+	if kinds, _ := s["type"].([]any); len(kinds) > 0 {
+		kind, _ = kinds[0].(string)
+	}
+	return kind
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, text := range good(f) {
 		f.Add(text)

@@ -66,7 +66,7 @@ func (s shape) schema() map[string]any {
 			out["required"] = []string{"type"}
 		}
 	case alone:
-		out["type"] = []any{"string", "number", "boolean"}
+		out["type"], out["maxLength"] = []any{"string", "number", "boolean"}, s.most
 	case someBody:
 		ids := shape{kind: list, items: &entityID, least: 1, most: maxAnswerers, unique: true}
 		out["anyOf"] = []any{map[string]any{"enum": shoal.AnswererWords}, ids.schema()}

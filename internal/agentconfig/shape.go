@@ -88,6 +88,10 @@ func (c *check) walk(s shape, v any, path string) any {
 		c.text(s, v.(string), path)
 	case whole, number:
 		c.numberIn(s, v.(json.Number), path)
+	case alone:
+		if word, ok := v.(string); ok {
+			c.text(s, word, path)
+		}
 	case schema:
 		c.references(s, v, path)
 		c.schema(v, path)

@@ -161,7 +161,7 @@ var executions = map[Type]shape{
 		{name: "url", required: true, shape: formed(toolURL, "May hold {{name}} after the host, and ${env.NAME}.").withEnv()},
 		{name: "method", required: true, shape: words("", "GET", "POST", "PUT", "DELETE", "PATCH")},
 		{name: "headers", fallback: empty, shape: shape{kind: table, most: 100, names: headerName, items: &shape{kind: text, form: headerText, most: 8192, env: true}}},
-		{name: "queryParams", fallback: empty, shape: shape{kind: table, most: 100, items: &shape{kind: alone, env: true}}},
+		{name: "queryParams", fallback: empty, shape: shape{kind: table, most: 100, items: &shape{kind: alone, env: true, most: 4096}}},
 		{name: "body", shape: shape{kind: anything, doc: "Absent: the input.", env: true}},
 		{name: "timeout", fallback: n("30000"), shape: shape{kind: whole, doc: "In milliseconds.", least: 1, most: 600_000}},
 	}},

@@ -71,6 +71,9 @@ func (a *API) prepare(r *http.Request) (*exchange, error) {
 	if x.in, err = agui.Decode(body); err != nil {
 		return nil, err
 	}
+	if err := checkInput(x.in); err != nil {
+		return nil, err
+	}
 	if x.view, err = newProjection(x.in, body); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func decodeInto(body []byte, in any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(in); err == nil && bytes.TrimLeft(body, " \t\r\n")[0] == '{' {
-		return nil
+		return checkBounds(in)
 	}
 	return misfit(body, reflect.TypeOf(in).Elem())
 }

@@ -104,7 +104,7 @@ func (d *documentMaker) operation(rt route) *huma.Operation {
 		op.Parameters = append(op.Parameters, &huma.Param{Ref: paramRefs + "Last-Event-ID"})
 	}
 	for _, p := range rt.query {
-		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Description: p.about, Schema: &huma.Schema{Type: string(p.kind)}})
+		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Description: p.about, Schema: paramSchema(p)})
 	}
 	op.RequestBody = d.body(rt)
 	if rt.also != 0 {
@@ -123,12 +123,15 @@ const anyMedia = "*/*"
 // body describes what a call takes, nil if nothing.
 func (d *documentMaker) body(rt route) *huma.RequestBody {
 	binary := &huma.Schema{Type: "string", Format: "binary"}
+	state(binary, bound{bytes: shoal.MaxFile})
 	switch {
 	case rt.upload:
 		form := &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{"file": binary}, Required: []string{"file"}}
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{anyMedia: {Schema: binary}, "multipart/form-data": {Schema: form}}}
 	case rt.media != "":
-		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{rt.media: {Schema: &huma.Schema{Type: "string"}}}}
+		text := &huma.Schema{Type: "string"}
+		state(text, bound{bytes: map[string]int{shoal.ExportType: maxImport, rendererType: shoal.MaxRenderer}[rt.media]})
+		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{rt.media: {Schema: text}}}
 	case rt.in == nil:
 		return nil
 	}
@@ -272,10 +275,45 @@ func describe(p *huma.Schema, t reflect.Type, schema, name string) {
 			target.Enum = append(target.Enum, nil)
 		}
 	}
+	state(p, inputBounds[schema+"."+name])
+	if p.Items != nil {
+		state(p.Items, inputBounds[schema+"."+name+"[]"])
+	}
 	if p.Ref != "" { // a reference stands alone
 		p.Description = ""
 	}
 	target.PrecomputeMessages()
+}
+
+// state writes a bound into a schema. JSON Schema has no word for the bytes of any value.
+func state(s *huma.Schema, b bound) {
+	numeric := s.Type == "integer" || s.Type == "number"
+	switch {
+	case numeric && b.most > 0:
+		least, most := float64(b.least), float64(b.most)
+		s.Minimum, s.Maximum = &least, &most
+		if b.cut {
+			s.Extensions = map[string]any{"x-cut": true}
+		}
+	case s.Type == "array" && b.entries > 0:
+		s.MaxItems = &b.entries
+	case s.Type == "string" && b.bytes > 0:
+		s.MaxLength = &b.bytes
+	case b.bytes > 0:
+		s.Extensions = map[string]any{"x-max-bytes": b.bytes}
+	}
+	s.PrecomputeMessages()
+}
+
+// paramSchema is the schema of a query parameter.
+func paramSchema(p param) *huma.Schema {
+	s := &huma.Schema{Type: string(p.kind)}
+	if b := paramBound(p.name); p.kind == stringParam {
+		state(s, b)
+	} else if p.kind == integerParam {
+		state(s, wholeBound)
+	}
+	return s
 }
 
 // plain returns values of string types as the strings that JSON has.

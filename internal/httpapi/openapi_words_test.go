@@ -41,12 +41,16 @@ var tagWords = [][2]string{
 
 // sharedParams are the parameters that many operations take.
 func sharedParams() map[string]*huma.Param {
-	text := &huma.Schema{Type: "string"}
+	whole := func() *huma.Schema {
+		s := &huma.Schema{Type: "integer"}
+		state(s, wholeBound)
+		return s
+	}
 	id := func(name, about string) *huma.Param {
-		return &huma.Param{Name: name, In: "path", Required: true, Description: about, Schema: text}
+		return &huma.Param{Name: name, In: "path", Required: true, Description: about, Schema: paramSchema(param{name: name, kind: stringParam})}
 	}
 	header := func(name, about string) *huma.Param {
-		return &huma.Param{Name: name, In: "header", Description: about, Schema: text}
+		return &huma.Param{Name: name, In: "header", Description: about, Schema: paramSchema(param{name: name, kind: stringParam})}
 	}
 	return map[string]*huma.Param{
 		"session":         id("session", "The id of a session, such as `default`."),
@@ -58,12 +62,12 @@ func sharedParams() map[string]*huma.Param {
 		"memory":          id("memory", "The id of a memory."),
 		"goal":            id("goal", "The id of a goal."),
 		"run":             id("run", "The id of a run."),
-		"step":            {Name: "step", In: "path", Required: true, Description: "The index of a step, counted from 0.", Schema: &huma.Schema{Type: "integer"}},
+		"step":            {Name: "step", In: "path", Required: true, Description: "The index of a step, counted from 0.", Schema: whole()},
 		"pending":         id("pending", "The id of a pending action."),
 		"decision":        id("decision", "The id of a remembered decision."),
 		"file":            id("file", "The id of a file."),
 		"renderer":        id("renderer", "The name of a renderer."),
-		"version":         {Name: "version", In: "path", Required: true, Description: "A version, counted from 1.", Schema: &huma.Schema{Type: "integer"}},
+		"version":         {Name: "version", In: "path", Required: true, Description: "A version, counted from 1.", Schema: whole()},
 		"X-Shoal-Entity":  header("X-Shoal-Entity", "As whom an admin acts. Everybody else may only name itself."),
 		"Idempotency-Key": header("Idempotency-Key", "Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm."),
 		"Last-Event-ID":   header("Last-Event-ID", "The `id` of the last event that was received."),

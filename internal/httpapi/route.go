@@ -107,6 +107,9 @@ func (c *call) serve(m methods) error {
 	if err != nil || do == nil {
 		return err
 	}
+	if err := c.checkParams(); err != nil {
+		return err
+	}
 	if c.rt.open || c.rt.stream || c.rt.holds {
 		return do(c)
 	}

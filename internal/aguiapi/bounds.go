@@ -1,0 +1,49 @@
+package aguiapi
+
+import (
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent/agui"
+)
+
+// inputBounds is how much of each list and text of a RunAgentInput is taken; the body
+// as a whole has 1 MiB at most. "messages[].id" is the id of any message. What is
+// posted has the bounds of a message besides.
+var inputBounds = map[string]int{
+	"threadId": maxClientID, "runId": maxClientID, "parentRunId": maxClientID,
+	"messages": 5_000, "messages[].id": maxClientID, "messages[].toolCallId": maxClientID, "messages[].toolCalls": 200,
+	"tools": 200, "context": 100, "resume": 200, "resume[].interruptId": maxClientID,
+}
+
+// maxClientID is how many bytes an id may have that a client made.
+const maxClientID = 256
+
+// checkInput refuses what of an input is more than its bound.
+func checkInput(in *agui.Input) error {
+	var err error
+	check := func(bound, at string, n int, unit string) {
+		if most := inputBounds[bound]; n > most && err == nil {
+			err = shoal.Invalid("body."+at, fmt.Sprintf("has %d %s; at most %d are allowed", n, unit, most))
+		}
+	}
+	text := func(field, s string) { check(field, field, len(s), "bytes") }
+	list := func(field string, n int) { check(field, field, n, "entries") }
+	text("threadId", in.ThreadID)
+	text("runId", in.RunID)
+	text("parentRunId", in.ParentRunID)
+	list("messages", len(in.Messages))
+	list("tools", len(in.Tools))
+	list("context", len(in.Context))
+	list("resume", len(in.Resume))
+	for i, m := range in.Messages {
+		at := fmt.Sprintf("messages[%d]", i)
+		check("messages[].id", at+".id", len(m.ID), "bytes")
+		check("messages[].toolCallId", at+".toolCallId", len(m.ToolCallID), "bytes")
+		check("messages[].toolCalls", at+".toolCalls", len(m.ToolCalls), "entries")
+	}
+	for i, r := range in.Resume {
+		check("resume[].interruptId", fmt.Sprintf("resume[%d].interruptId", i), len(r.InterruptID), "bytes")
+	}
+	return err
+}

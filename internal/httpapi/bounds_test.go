@@ -1,0 +1,166 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// boundless collects every input below a schema that has no bound, and calls visit with
+// each that has one: the path to it, and its schema.
+type boundless struct {
+	found []string
+	visit func(at []string, s *huma.Schema)
+}
+
+// walk goes through a schema; at is the path in JSON, "[]" an entry of a list.
+func (b *boundless) walk(name string, at []string, s *huma.Schema) {
+	if s.Ref != "" {
+		s = document().Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	for _, one := range append(append([]*huma.Schema{}, s.OneOf...), s.AnyOf...) {
+		b.walk(name, at, one)
+	}
+	bounded := true
+	switch {
+	case len(s.Enum) > 0:
+		return
+	case s.Type == "string":
+		bounded = s.MaxLength != nil
+	case s.Type == "array":
+		bounded = s.MaxItems != nil
+		b.walk(name, append(at, "[]"), s.Items)
+	case s.Type == "integer" || s.Type == "number":
+		bounded = s.Minimum != nil && s.Maximum != nil
+	case s.Type == "object" && len(s.Properties) > 0:
+		for field, p := range s.Properties {
+			b.walk(name, append(at[:len(at):len(at)], field), p)
+		}
+		return
+	case s.Type == "object" || s.Type == "" && len(s.OneOf)+len(s.AnyOf) == 0: // any value
+		bounded = s.Extensions["x-max-bytes"] != nil
+	case s.Type == "boolean":
+		return
+	}
+	if !bounded {
+		b.found = append(b.found, name+" "+strings.Join(at, "."))
+	} else if b.visit != nil && len(at) > 0 {
+		b.visit(at, s)
+	}
+}
+
+// tooMuch is a value that is one more than a schema allows; nil where it is cut.
+func tooMuch(s *huma.Schema) any {
+	switch {
+	case s.Extensions["x-cut"] != nil:
+		return nil
+	case s.MaxLength != nil:
+		return strings.Repeat("x", *s.MaxLength+1)
+	case s.MaxItems != nil:
+		list := make([]any, *s.MaxItems+1)
+		for i := range list {
+			list[i] = fmt.Sprint("e", i)
+			if s.Items.Ref != "" {
+				list[i] = map[string]any{"type": "text", "text": "x"}
+			}
+		}
+		return list
+	case s.Maximum != nil:
+		return int64(*s.Maximum) + 1
+	}
+	if most, found := s.Extensions["x-max-bytes"].(int); found {
+		return map[string]any{"x": strings.Repeat("x", most)}
+	}
+	return nil
+}
+
+// nested is the body that has a value at a path, and beside it what its parts need.
+func nested(at []string, value any) any {
+	if len(at) == 0 {
+		return value
+	}
+	inner := nested(at[1:], value)
+	if at[0] != "[]" {
+		return map[string]any{at[0]: inner}
+	}
+	if part, ok := inner.(map[string]any); ok {
+		inner = wholePart(part)
+	}
+	return []any{inner}
+}
+
+// wholePart completes a part of which one field is too much.
+func wholePart(part map[string]any) map[string]any {
+	whole := map[string]any{"type": "file", "name": "x", "mediaType": "text/plain", "url": "https://x"}
+	if part["text"] != nil {
+		whole = map[string]any{"type": "text"}
+	}
+	if part["data"] != nil {
+		whole = map[string]any{"type": "data", "name": "x"}
+	}
+	maps.Copy(whole, part)
+	return whole
+}
+
+// Every input over REST has a bound, the OpenAPI document states it, and one more than
+// it allows is refused in words.
+func TestEveryInputHasABound(t *testing.T) {
+	w, ann, _ := conversation(t)
+	walked := 0
+	for _, rt := range routes() {
+		if rt.tag == "" {
+			continue
+		}
+		path := strings.NewReplacer("{session}", "default", "{space}", "shop", "{entity}", "ann", "{agent}", "bot").Replace(rt.path)
+		key := ann
+		if strings.HasPrefix(rt.path, "/v1/keys") || strings.HasPrefix(rt.path, "/v1/sessions") && !strings.Contains(rt.path, "{space}") && !strings.HasSuffix(rt.path, "/wait") {
+			key = w.admin
+		}
+		for _, p := range rt.query {
+			s := paramSchema(p)
+			walked++
+			if p.kind != stringParam {
+				continue
+			}
+			a := w.do(key, rt.method, path+"?"+p.name+"="+url.QueryEscape(tooMuch(s).(string)), nil)
+			if a.status != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "query."+p.name) || !strings.Contains(string(a.body), "at most") {
+				t.Errorf("%s %s?%s: %d %.200s", rt.method, path, p.name, a.status, a.body)
+			}
+		}
+		if _, config := rt.in.(AgentConfig); rt.in == nil || config {
+			continue
+		}
+		b := boundless{visit: func(at []string, s *huma.Schema) {
+			walked++
+			value := tooMuch(s)
+			if value == nil {
+				return
+			}
+			body := map[string]any{}
+			w.must(json.Unmarshal([]byte(rt.example), &body))
+			if at[0] == "parts" {
+				body = map[string]any{}
+			}
+			maps.Copy(body, nested(at, value).(map[string]any))
+			a := w.do(key, rt.method, path, body)
+			if (a.status != http.StatusUnprocessableEntity && a.status != http.StatusRequestEntityTooLarge) ||
+				!strings.Contains(string(a.body), "at most") && !strings.Contains(string(a.body), "must be a time") {
+				t.Errorf("%s %s with one more in %s: %d %.300s", rt.method, path, strings.Join(at, "."), a.status, a.body)
+			}
+		}}
+		b.walk(rt.id, nil, &huma.Schema{Ref: schemaRefs + schemaName(reflect.TypeOf(rt.in), "")})
+		if len(b.found) > 0 {
+			t.Errorf("inputs without a bound: %q; add them to inputBounds", b.found)
+		}
+	}
+	if walked < 100 {
+		t.Errorf("only %d inputs were walked", walked)
+	}
+}
