@@ -102,7 +102,7 @@ type (
 		EventHead
 		Step Step `json:"step"`
 	}
-	// PendingData belongs to pending.opened and pending.settled.
+	// PendingData belongs to pending.opened, pending.voted and pending.settled.
 	PendingData struct {
 		EventHead
 		PendingAction PendingAction `json:"pendingAction"`

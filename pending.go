@@ -48,6 +48,8 @@ var AnswererWords = []EntityID{AnswerHumans, AnswerMembers, AnswerAgents, Answer
 // how many entities may still vote. Requesters are the humans behind the run.
 // ArgsHash names tool and arguments: an answer that carries it is only taken for
 // these. EditedArgs are the arguments that run in place of Args, null for none.
+// ArgsSchema is the JSON Schema that edited arguments must fit while the action is
+// open; null if its executor takes no edited arguments.
 type PendingAction struct {
 	ID           PendingID       `json:"id"`
 	Kind         PendingKind     `json:"kind"`
@@ -74,6 +76,7 @@ type PendingAction struct {
 	Eligible     int             `json:"eligible"`
 	Requesters   []EntityID      `json:"requesters"`
 	ArgsHash     string          `json:"argsHash"`
+	ArgsSchema   json.RawMessage `json:"argsSchema"`
 	EditedArgs   json.RawMessage `json:"editedArgs"`
 }
 

@@ -136,7 +136,7 @@ var eventEnums = map[string][]any{
 		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled,
 	},
 	"StepData":    {shoal.EventStepStarted, shoal.EventStepCompleted},
-	"PendingData": {shoal.EventPendingOpened, shoal.EventPendingSettled},
+	"PendingData": {shoal.EventPendingOpened, shoal.EventPendingVoted, shoal.EventPendingSettled},
 	"MemberData":  {shoal.EventMemberJoined, shoal.EventMemberLeft},
 	"SpaceData":   {shoal.EventSpaceUpdated, shoal.EventSpaceClosed},
 	"EntityData":  {shoal.EventEntityUpdated},

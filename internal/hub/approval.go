@@ -102,6 +102,9 @@ func (j *judge) shown(row StoredPending) (shoal.PendingAction, error) {
 	if row.Status != shoal.PendingOpen {
 		return out, nil
 	}
+	if len(p.ArgsSchema) > 0 {
+		out.ArgsSchema = p.ArgsSchema
+	}
 	a, all, err := j.voters(row)
 	out.Eligible = rules.Eligible(a, all)
 	return out, err

@@ -31,9 +31,9 @@ type Options struct {
 	KeepRequests time.Duration
 	// Metrics counts what the hub does; nil is allowed.
 	Metrics *metrics.Set
-	// FitsSchema tells why a result does not fit a JSON Schema, nil when it does.
-	// Without it results of client tools are taken as they are.
-	FitsSchema func(schema, result json.RawMessage) error
+	// FitsSchema reports why a value, which errors call by its name, does not fit a JSON
+	// Schema, nil when it does. Without it answers are not checked against schemas.
+	FitsSchema func(name string, schema, value json.RawMessage) error
 	// NextTime knows calendars; without it plans with a cron expression are refused.
 	NextTime NextTime
 }
@@ -163,7 +163,7 @@ type core struct {
 	inbox    *Inbox
 	figures  *figures
 	live     *live
-	fits     func(schema, result json.RawMessage) error
+	fits     func(name string, schema, value json.RawMessage) error
 	callers  callers
 	// revocations counts changes after which some key no longer works. It rises
 	// after the commit and before the method returns.

@@ -355,12 +355,12 @@ func (p *Pending) check(row StoredPending, a shoal.PendingAnswer) error {
 		return nil
 	}
 	if len(a.Result) > 0 && len(row.ResultSchema) > 0 && string(row.ResultSchema) != "null" {
-		if err := p.fits(row.ResultSchema, a.Result); err != nil {
+		if err := p.fits("result", row.ResultSchema, a.Result); err != nil {
 			return shoal.Invalid("result", "does not fit the tool's schema: "+err.Error())
 		}
 	}
 	if len(a.Args) > 0 && len(row.Policy.ArgsSchema) > 0 {
-		if err := p.fits(row.Policy.ArgsSchema, a.Args); err != nil {
+		if err := p.fits("args", row.Policy.ArgsSchema, a.Args); err != nil {
 			return shoal.Invalid("args", "do not fit the tool's schema: "+err.Error())
 		}
 	}

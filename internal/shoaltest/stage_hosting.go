@@ -40,7 +40,7 @@ func init() {
 // stop is called before that one stops. Fits judges results; see hub.Options.
 type Executor struct {
 	Start func(t *testing.T, h *hub.Hub) (stop func())
-	Fits  func(schema, result json.RawMessage) error
+	Fits  func(name string, schema, value json.RawMessage) error
 }
 
 // PlayWith is [Play] on stages whose runs are executed.
@@ -64,7 +64,7 @@ type hosting struct {
 	others   map[string]string // names of what has no map of its own, by id
 }
 
-func (h *hosting) fits() func(schema, result json.RawMessage) error {
+func (h *hosting) fits() func(name string, schema, value json.RawMessage) error {
 	if h.executor == nil {
 		return nil
 	}

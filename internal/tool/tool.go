@@ -221,14 +221,14 @@ func (t *Tool) CheckResult(text string) error {
 	return t.output.Check("result", text)
 }
 
-// Fits says what a schema has against a result in JSON; nil where there is nothing.
-// It is for results that others hand in; see [Tool.CheckResult].
-func Fits(schema, result json.RawMessage) error {
-	s, err := compile("outputSchema", schema)
+// Fits reports why a JSON value, which errors call by its name, does not fit a schema;
+// nil if it does. It is for what others send; see [Tool.CheckResult].
+func Fits(name string, schema, value json.RawMessage) error {
+	s, err := compile("schema", schema)
 	if err != nil {
 		return err
 	}
-	return s.Check("result", string(result))
+	return s.Check(name, string(value))
 }
 
 func failed(text string) agent.Output { return agent.Output{Text: text, Failed: true} }
