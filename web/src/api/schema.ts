@@ -1857,6 +1857,7 @@ export interface components {
          *         "ann"
          *       ],
          *       "argsHash": "5a1f8f3d0c7e4b2a9d6c3f0e1b8a7c4d5e2f9a6b3c0d7e4f1a8b5c2d9e6f3a0b",
+         *       "argsSchema": null,
          *       "editedArgs": null
          *     }
          */
@@ -1868,6 +1869,8 @@ export interface components {
             readonly args: unknown;
             /** @description SHA-256, in hex, of the canonical JSON {toolName, args, context}. */
             readonly argsHash: string;
+            /** @description The JSON Schema that edited arguments must fit; null where the arguments cannot be edited. */
+            readonly argsSchema: unknown;
             /** @description Who may answer by the tool's policy: ids and the words humans, members, agents, services and admins; null for the default of the kind. */
             readonly by: readonly string[] | null;
             /** Format: date-time */
@@ -1941,7 +1944,7 @@ export interface components {
             /** @description Of a client tool: any JSON value. */
             readonly result?: unknown;
         };
-        /** @description `pending.opened` and `pending.settled`. */
+        /** @description `pending.opened`, `pending.voted` and `pending.settled`. */
         readonly PendingData: {
             /** Format: date-time */
             readonly at: string;
@@ -1949,7 +1952,7 @@ export interface components {
             readonly runId: string | null;
             readonly spaceId: string | null;
             /** @enum {string} */
-            readonly type: "pending.opened" | "pending.settled";
+            readonly type: "pending.opened" | "pending.voted" | "pending.settled";
         };
         /** @description A tool call that a run waits for. */
         readonly PendingToolCall: {

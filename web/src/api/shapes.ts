@@ -21,6 +21,7 @@ export type ToolPart = Schemas["ShownToolPart"];
 /** A part that is shown to another member alone: only its id and type are known. */
 export type PrivatePart = Schemas["PrivatePart"];
 export type PendingAction = Schemas["PendingAction"];
+export type RememberedDecision = Schemas["RememberedDecision"];
 export type PendingAnswer = Schemas["PendingAnswer"];
 export type ModelContent = Schemas["ModelContent"];
 export type ModelMessage = Schemas["ModelMessage"];

@@ -65,8 +65,8 @@ const routes = [
   createRoute({
     ...at("/approvals"),
     component: lazyRouteComponent(() => import("@/approvals/approvals-page"), "ApprovalsPage"),
-    validateSearch: (s: Record<string, unknown>): { show?: "anyone" | "done"; pending?: string } => ({
-      show: s.show === "anyone" || s.show === "done" ? s.show : undefined,
+    validateSearch: (s: Record<string, unknown>): { show?: "anyone" | "done" | "remembered"; pending?: string } => ({
+      show: s.show === "anyone" || s.show === "done" || s.show === "remembered" ? s.show : undefined,
       pending: text(s.pending),
     }),
   }),

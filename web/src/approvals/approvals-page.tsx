@@ -13,9 +13,10 @@ import { Bulk } from "./bulk";
 import { Detail } from "./detail";
 import { alike, inOrder, isMine } from "./inbox";
 import { useAnswerable, useSettled } from "./queries";
+import { Remembered } from "./remembered";
 import { Row } from "./row";
 
-type Show = "anyone" | "done" | undefined;
+type Show = "anyone" | "done" | "remembered" | undefined;
 
 const none: ReadonlySet<string> = new Set();
 
@@ -32,6 +33,16 @@ export function ApprovalsPage() {
   const list = show === "done" ? done : show === "anyone" ? open : mine;
   const first = useFirst(list, show);
   const chosen = all.find((p) => p.id === (asked ?? first)) ?? done.find((p) => p.id === (asked ?? first));
+  if (show === "remembered") {
+    return (
+      <Page title="Approvals" about="Decisions that answer later calls without asking again.">
+        <div className="h-full overflow-y-auto">
+          <Views show={show} mine={mine.length} anyone={admin ? open.length : undefined} />
+          <Remembered />
+        </div>
+      </Page>
+    );
+  }
   return (
     <Page title="Approvals" about="What agents wait for: permissions, questions, and calls that a person carries out.">
       <div className="flex h-full min-h-0">
@@ -70,9 +81,9 @@ function newest(pages: readonly PendingAction[], live: readonly PendingAction[])
 
 function Views({ show, mine, anyone }: { show: Show; mine: number; anyone: number | undefined }) {
   const { session } = useConsole();
-  const views: readonly (readonly [Show, string, number | undefined])[] = [[undefined, "Mine", mine], ...(anyone === undefined ? [] : [["anyone", "Anyone", anyone] as const]), ["done", "Done", undefined]];
+  const views: readonly (readonly [Show, string, number | undefined])[] = [[undefined, "Mine", mine], ...(anyone === undefined ? [] : [["anyone", "Anyone", anyone] as const]), ["done", "Done", undefined], ["remembered", "Remembered", undefined]];
   return (
-    <nav aria-label="Which approvals" className="sticky top-0 z-10 flex border-b border-line bg-surface px-2">
+    <nav aria-label="Which approvals" className="sticky top-0 z-10 flex flex-wrap border-b border-line bg-surface px-2 text-sm lg:text-base">
       {views.map(([id, word, count]) => (
         <Link
           key={word}
@@ -80,7 +91,7 @@ function Views({ show, mine, anyone }: { show: Show; mine: number; anyone: numbe
           params={{ session }}
           search={{ show: id }}
           aria-current={show === id ? "page" : undefined}
-          className={classes("flex min-h-10 items-center gap-1.5 border-b-2 px-3 -outline-offset-2", show === id ? "border-accent font-medium text-ink" : "border-transparent text-soft hover:text-ink")}
+          className={classes("flex min-h-10 items-center gap-1.5 border-b-2 px-2 -outline-offset-2", show === id ? "border-accent font-medium text-ink" : "border-transparent text-soft hover:text-ink")}
         >
           {word}
           {count !== undefined && count > 0 && <span className="rounded-full bg-sunken px-1.5 text-xs tabular-nums">{count}</span>}

@@ -138,11 +138,12 @@ function One({ pending: p }: { pending: PendingAction }) {
 async function answer(session: string, p: PendingAction, approved: boolean, reason: string): Promise<Outcome> {
   try {
     const after = await data(
-      api.POST("/v1/sessions/{session}/pending-actions/{pending}/answer", { params: { path: { session, pending: p.id } }, body: { approved, ...(reason === "" ? {} : { reason }) } }),
+      api.POST("/v1/sessions/{session}/pending-actions/{pending}/answer", { params: { path: { session, pending: p.id } }, body: { approved, argsHash: p.argsHash, ...(reason === "" ? {} : { reason }) } }),
     );
-    return after.status === "open" ? "Your vote is counted; it needs more of them." : approved ? "Approved." : "Denied.";
+    return after.status === "open" ? "Your vote counts; others have to vote as well." : approved ? "Approved." : "Denied.";
   } catch (thrown) {
     const problem = Problem.from(thrown);
-    return problem.code === "already_answered" ? "Somebody else was first." : problem.message;
+    if (problem.code === "already_answered") return "Somebody else answered first.";
+    return problem.code === "args_changed" ? "Its arguments have changed since. Read it again and decide." : problem.message;
   }
 }

@@ -14,13 +14,15 @@ import { PendingState } from "@/ui/state";
 import { Since } from "@/ui/time";
 import { Context } from "./context";
 import { subject } from "./inbox";
+import { policyWords } from "./policy";
 import { Settled } from "./row";
+import { useNames } from "./settled";
 
 interface Props {
   pending: PendingAction;
   /** Whether whoever acts may answer it. */
   mine: boolean;
-  show: "anyone" | "done" | undefined;
+  show: "anyone" | "done" | "remembered" | undefined;
   /** The next one that waits, to go on with when this one is settled. */
   next: PendingAction | undefined;
 }
@@ -114,18 +116,16 @@ function NotMine({ pending: p }: { pending: PendingAction }) {
 
 function Others({ pending: p }: { pending: PendingAction }) {
   const { actor } = useConsole();
+  const name = useNames();
   const space = useSpace(p.spaceId ?? "")?.space;
-  if (space === undefined) return null;
-  const others = space.members.filter((m) => m.entityId !== actor && m.entityId !== p.agentId);
-  const people = others.filter((m) => m.kind === "human");
+  const people = space?.members.filter((m) => m.kind === "human" && m.entityId !== actor && m.entityId !== p.agentId && !(p.notRequester && p.requesters.includes(m.entityId))) ?? [];
   return (
-    <section aria-label="Who else can answer" className="flex flex-col gap-1 text-sm">
-      <h3 className="font-semibold text-soft">Who else can answer</h3>
-      <p>
-        {people.length === 0 ? "No other person is a member of the space. " : `${people.map((m) => m.name).join(", ")}. `}
-        {others.length > people.length && `Also the agents ${others.filter((m) => m.kind === "agent").map((m) => m.name).join(", ")}. `}
-        <span className="text-soft">The first answer counts, unless the tool asks for several; a tool may narrow who may answer.</span>
+    <section aria-label="Who can answer" className="flex flex-col gap-1 text-sm">
+      <h3 className="font-semibold text-soft">Who can answer</h3>
+      <p className="break-words">
+        <Words text={policyWords(p, name)} /> <span className="text-soft">{p.quorum > 1 ? `It needs ${p.quorum} equal answers; one denial ends it.` : "The first answer counts."}</span>
       </p>
+      {p.by === null && people.length > 0 && <p className="break-words text-soft">Other people in the space: {people.map((m) => m.name).join(", ")}.</p>}
     </section>
   );
 }

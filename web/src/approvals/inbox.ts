@@ -5,11 +5,13 @@ import type { PendingAction, Space } from "@/api/shapes";
  * Whether it waits for whoever acts. The server lists for an entity what it may
  * answer (`answerable`: the ids; undefined where it lists everything); an admin who
  * acts as an entity answers in that entity's spaces; one who acts as nobody may
- * answer all.
+ * answer all that one answer settles.
  */
 export function isMine(p: PendingAction, actor: string | null, spaces: readonly Space[], answerable: ReadonlySet<string> | undefined): boolean {
   if (answerable !== undefined) return answerable.has(p.id);
-  if (actor === null) return true;
+  if (actor === null) return p.quorum < 2;
+  if (p.notRequester && p.requesters.includes(actor)) return false;
+  if (p.kind === "permission" && p.by === null && p.requesters.includes(actor)) return true;
   return p.agentId !== actor && spaces.some((s) => s.id === p.spaceId && s.members.some((m) => m.entityId === actor));
 }
 

@@ -4,6 +4,7 @@ import { CircleHelp, Hand, type LucideIcon, ShieldQuestion, TimerReset } from "l
 import type { PendingAction } from "@/api/shapes";
 import { useConsole } from "@/app/console";
 import { useLive, useName, useSpace } from "@/live/hooks";
+import { tallyOf } from "@/parts/answer/votes";
 import { Words } from "@/parts/words/words";
 import { classes } from "@/ui/classes";
 import { duration, Moment, useNow } from "@/ui/time";
@@ -20,7 +21,7 @@ interface Props {
   pending: PendingAction;
   /** It is shown beside the list: chosen by the reader, or as the first one, which a phone does not show. */
   selected: "chosen" | "first" | undefined;
-  show: "anyone" | "done" | undefined;
+  show: "anyone" | "done" | "remembered" | undefined;
 }
 
 export function Row({ pending: p, selected, show }: Props) {
@@ -48,6 +49,11 @@ export function Row({ pending: p, selected, show }: Props) {
         <span className="mt-0.5 flex flex-wrap gap-x-2 text-xs text-soft">
           <span>{agent}</span>
           <span>{p.spaceId === null ? "in no space" : `in ${space?.name ?? p.spaceId}`}</span>
+          {p.status === "open" && p.quorum > 1 && (
+            <span className="font-medium text-ink tabular-nums">
+              {tallyOf(p).agreed.length} of {p.quorum} {p.kind === "permission" ? "approvals" : "answers"}
+            </span>
+          )}
           {p.status === "open" ? <Age pending={p} /> : <Settled pending={p} />}
         </span>
       </span>

@@ -25,7 +25,7 @@ export function settledWords(p: PendingAction, name: (id: string) => string, den
     case "answered": {
       const by = p.answeredBy === null ? "An admin or a service" : name(p.answeredBy);
       if (p.kind !== "permission") return `${by} answered`;
-      return denied === undefined ? `${by} decided` : `${by} ${denied ? "denied" : "approved"}`;
+      return denied === undefined ? `${by} decided` : `${by} ${denied ? "denied" : "approved"}${p.editedArgs === null ? "" : " with changes"}`;
     }
   }
 }

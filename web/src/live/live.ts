@@ -96,6 +96,7 @@ export class Live {
       case "run.canceled":
         return this.setRun(event.run);
       case "pending.opened":
+      case "pending.voted":
       case "pending.settled":
         return this.setPending(event.pendingAction);
       case "member.joined":

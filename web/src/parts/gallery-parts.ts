@@ -10,7 +10,7 @@ export function tool(some: Partial<ToolPart> & { toolName: string }): ToolPart {
 export function pending(some: Partial<PendingAction>): PendingAction {
   return {
     id: "pnd_1", kind: "client_tool", runId: "run_1", agentId: "shop-agent", spaceId: "shop", messageId: "msg_1", partId: "prt_1", toolCallId: "call-1", toolName: "showProductCard",
-    args: {}, question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", editedArgs: null, ...some,
+    args: {}, question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, ...some,
   };
 }
 
@@ -29,6 +29,7 @@ export const states: readonly { readonly title: string; readonly part: ToolPart;
   { title: "Done, folded", part: tool({ toolName: "searchInventory", args: { query: "laptop" }, result: { found: 3 } }), took: 412 },
   { title: "Answered", part: tool({ toolName: "showProductCard", display: card, args: product, result: { chosen: true }, answeredBy: "ada" }), pending: pending({ status: "answered", answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) },
   { title: "Approved", part: tool({ toolName: "placeOrder", display: { mode: "full" }, args: order, result: order, answeredBy: "ada" }), pending: pending({ kind: "permission", status: "answered", answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) },
+  { title: "Approved with changes", part: tool({ toolName: "placeOrder", display: { mode: "full" }, args: order, editedArgs: { ...order, price: 1100 }, result: { orderId: "A-1" }, answeredBy: "ada" }), pending: pending({ kind: "permission", status: "answered", editedArgs: { ...order, price: 1100 }, answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) },
   { title: "Denied", part: tool({ toolName: "placeOrder", status: "denied", args: order, error: "Ada denied it: too dear", answeredBy: "ada" }) },
   { title: "Failed", part: tool({ toolName: "searchInventory", status: "error", args: { query: "laptop" }, error: "The server of the shop answered 503. Try again in a minute." }), took: 30_000 },
   { title: "Canceled", part: tool({ toolName: "placeOrder", status: "canceled", display: { mode: "full" }, args: order }) },
@@ -112,6 +113,14 @@ export const answers: readonly { readonly title: string; readonly pending: Pendi
   { title: "Yes or no", pending: pending({ resultSchema: chosen }) },
   { title: "One of some", pending: pending({ resultSchema: { type: "object", properties: { colour: { enum: ["red", "green", "blue"], title: "Colour", description: "Which one do you like?" } }, required: ["colour"] } }) },
   { title: "Permission", pending: pending({ kind: "permission", toolName: "placeOrder", args: order }) },
+  {
+    title: "Permission of several",
+    pending: pending({
+      kind: "permission", toolName: "placeOrder", args: order, quorum: 2, notRequester: true, requesters: ["ada"], eligible: 1,
+      votes: [{ entityId: "uma", at: "2026-11-20T10:05:00.000Z", approved: true, result: null, error: null, editedArgs: null }, { entityId: "ben", at: "2026-11-20T10:06:00.000Z", approved: true, result: null, error: null, editedArgs: { product: "Lark Air 13", price: 1100 } }],
+    }),
+  },
+  { title: "Permission, arguments can be edited", pending: pending({ kind: "permission", toolName: "placeOrder", args: order, requesters: ["ada"], argsSchema: { type: "object", properties: { product: { type: "string" }, price: { type: "number" } }, required: ["product", "price"] } }) },
   { title: "Question with options", pending: pending({ kind: "question", toolName: "ask_user", question: "Which city do you mean?", options: ["Paris, France", "Paris, Texas"] }) },
   { title: "Question", pending: pending({ kind: "question", toolName: "ask_user", question: "What is the name of the project?" }) },
   { title: "Offline", pending: pending({ resultSchema: chosen }), blocked: "The server does not answer. You can answer when it is back: an answer is never kept for later." },

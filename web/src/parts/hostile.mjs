@@ -328,12 +328,14 @@ export function asked(text) {
   const base = {
     id: "pnd_h", kind: "question", runId: "run_h", agentId: text, spaceId: "s", messageId: null, partId: null, toolCallId: "call-h", toolName: text, args: { [text]: text }, question: text,
     options: [text, "other"], resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null,
+    by: [text], quorum: 1, notRequester: true, votes: [], eligible: 1, requesters: [text], argsHash: text, argsSchema: null, editedArgs: null,
   };
   const schema = { type: "object", title: text, description: text, required: ["a"], properties: { a: { type: "string", title: text, description: text, default: text }, [text]: { enum: [text, "b"] }, list: { type: "array", items: { type: "string" }, title: text, default: [text] } } };
   return [
     base,
     { ...base, kind: "permission" },
     { ...base, kind: "client_tool", options: null, resultSchema: schema },
+    { ...base, kind: "permission", options: null, quorum: 2, votes: [{ entityId: text, at: base.createdAt, approved: true, result: text, error: null, editedArgs: { [text]: text } }] },
     { ...base, kind: "client_tool", question: null, options: null, resultSchema: { enum: [text, "b"], title: text } },
     { ...base, status: "answered", answeredBy: text, answeredAt: "2026-11-20T10:00:00.000Z" },
   ];

@@ -33,6 +33,8 @@ export function LiveTool({ part, over, messageId, pending: given, whole = false 
   const url = useRenderer(wishesOf(part).renderer);
   const theme = useTheme();
   const open = pending?.status === "open";
+  const { actor } = useConsole();
+  const equal = useLiveValue("pending", (s) => (pending === undefined ? 0 : equals(s.live.pending.values(), pending)));
   const custom =
     url === undefined ? undefined : (
       <RendererFrame
@@ -55,6 +57,8 @@ export function LiveTool({ part, over, messageId, pending: given, whole = false 
         blocked={blocked}
         submit={submit}
         nameOf={nameOf}
+        me={actor}
+        equal={equal}
         proposal={proposal?.of === pending.id ? { value: proposal.value, drop: () => propose(undefined) } : undefined}
       />
     );
@@ -69,6 +73,15 @@ function find(all: Iterable<PendingAction>, messageId: string | null, part: Tool
     if (last === undefined || (last.status !== "open" && (p.status === "open" || p.createdAt > last.createdAt))) last = p;
   }
   return last;
+}
+
+// How many other calls one answer can settle with this one, as the server judges it.
+function equals(all: Iterable<PendingAction>, p: PendingAction): number {
+  let n = 0;
+  for (const o of all) {
+    if (o.id !== p.id && o.status === "open" && o.agentId === p.agentId && o.kind === p.kind && o.toolName === p.toolName && o.spaceId === p.spaceId && o.argsHash === p.argsHash && p.argsHash !== "") n++;
+  }
+  return n;
 }
 
 function useNames(): (entity: string) => string {

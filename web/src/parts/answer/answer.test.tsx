@@ -108,9 +108,10 @@ describe("a permission", () => {
   it("is denied with a reason, for later calls too", async () => {
     const { sent } = show(p);
     await userEvent.type(screen.getByLabelText(/^Reason/), "too dear");
-    await userEvent.selectOptions(screen.getByLabelText("It holds for"), "always");
-    await press("Always deny");
-    expect(sent).toEqual(['{"approved":false,"reason":"too dear","remember":"deny"}']);
+    await userEvent.selectOptions(screen.getByLabelText("Remember this choice"), "tool");
+    await userEvent.selectOptions(screen.getByLabelText("For"), "7 days");
+    await press("Deny and remember");
+    expect(sent).toEqual(['{"approved":false,"reason":"too dear","remember":{"decision":"deny","scope":"tool","forMs":604800000}}']);
   });
 
   it("is given by no single key", async () => {
@@ -121,10 +122,100 @@ describe("a permission", () => {
     expect(document.activeElement?.tagName).toBe("INPUT");
   });
 
-  it("that others have to give as well says so", async () => {
-    show(p, { submit: () => Promise.resolve(p) });
+  it("that others have to give as well shows the votes, and a vote can be changed", async () => {
+    const two = { ...p, quorum: 2, eligible: 2, requesters: ["ada"], notRequester: true };
+    const vote = { entityId: "uma", at: "2026-11-20T10:00:00.000Z", approved: true, result: null, error: null, editedArgs: null };
+    show(two, { me: "uma", submit: () => Promise.resolve({ ...two, votes: [vote], eligible: 1 }) });
+    expect(screen.getByText("0 of 2 approvals")).toBeTruthy();
+    expect(screen.getByText(/Asked for by Ada; somebody else has to answer/)).toBeTruthy();
+    expect(screen.queryByLabelText("Remember this choice")).toBeNull();
     await press("Approve");
-    expect(screen.getByRole("status").textContent).toContain("Your approval counts");
+    expect(screen.getByText("1 of 2 approvals")).toBeTruthy();
+    expect(screen.getByText(/1 missing, 1 participant can still vote/)).toBeTruthy();
+    expect(screen.getByRole("status").textContent).toContain("Your vote counts");
+    await press("Change your vote");
+    expect(screen.getByRole("button", { name: "Deny" })).toBeTruthy();
+  });
+
+  it("names the arguments that its reader saw, and settles equal calls only if asked to", async () => {
+    const { sent } = show({ ...p, argsHash: "abc" }, { equal: 2 });
+    await press("Approve");
+    expect(sent).toEqual(['{"approved":true,"argsHash":"abc"}']);
+    cleanup();
+    const more = show({ ...p, argsHash: "abc" }, { equal: 2 });
+    await userEvent.click(screen.getByLabelText("Also answer the 2 other open calls that are equal"));
+    await press("Deny");
+    expect(more.sent).toEqual(['{"approved":false,"argsHash":"abc","alsoEqual":true}']);
+  });
+
+  const order = { ...p, argsHash: "abc", args: { sum: 5, to: "Kiel" }, argsSchema: { type: "object", properties: { sum: { type: "integer" }, to: { type: "string" } }, required: ["sum"] } };
+
+  it("takes edited arguments, which are checked first", async () => {
+    const { sent } = show(order);
+    await press("Edit arguments");
+    const sum = await screen.findByLabelText("Sum");
+    await userEvent.clear(sum);
+    await userEvent.type(sum, "few");
+    await press("Approve with changes");
+    expect(sent).toEqual([]);
+    expect(sum.getAttribute("aria-invalid")).toBe("true");
+    await userEvent.clear(sum);
+    await userEvent.type(sum, "4");
+    await press("Approve with changes");
+    expect(sent).toEqual(['{"approved":true,"args":{"sum":4,"to":"Kiel"},"argsHash":"abc"}']);
+  });
+
+  it("shows at a field what the server has against edited arguments", async () => {
+    show(order, { submit: refused(422, "invalid_argument", "…", [{ location: "body.args", message: "do not fit the tool's schema: args.to: must match ^[A-J]" }]) });
+    await press("Edit arguments");
+    await screen.findByLabelText(/^To/);
+    await press("Approve with changes");
+    expect(screen.getByText("must match ^[A-J]")).toBeTruthy();
+  });
+
+  it("with unchanged arguments is a plain approval", async () => {
+    const { sent } = show(order);
+    await press("Edit arguments");
+    await screen.findByLabelText("Sum");
+    await press("Approve with changes");
+    expect(sent).toEqual(['{"approved":true,"argsHash":"abc"}']);
+  });
+
+  it("edits arguments that no form can hold as JSON", async () => {
+    const { sent } = show({ ...order, args: { sum: 5, extra: true } });
+    await press("Edit arguments");
+    const json = await screen.findByLabelText("Arguments as JSON");
+    await userEvent.clear(json);
+    await userEvent.paste('{"sum": 9007199254740993}');
+    await press("Approve with changes");
+    expect(sent).toEqual(['{"approved":true,"args":{"sum": 9007199254740993},"argsHash":"abc"}']);
+  });
+
+  it("offers no edit where the executor takes none", () => {
+    show(p);
+    expect(screen.queryByRole("button", { name: "Edit arguments" })).toBeNull();
+  });
+
+  it("is sent back with a question", async () => {
+    const { sent } = show(p);
+    await press("Ask a question");
+    await userEvent.type(screen.getByLabelText("Your question"), "Which address?");
+    await press("Send back");
+    expect(sent).toEqual(['{"approved":false,"ask":"Which address?"}']);
+  });
+
+  it("is not remembered by somebody whom the list does not name", () => {
+    show({ ...p, by: ["uma", "humans"] }, { me: "ada" });
+    expect(screen.queryByLabelText("Remember this choice")).toBeNull();
+    cleanup();
+    show({ ...p, by: ["uma", "humans"] }, { me: "uma" });
+    expect(screen.getByLabelText("Remember this choice")).toBeTruthy();
+  });
+
+  it("for other arguments than were read is refused with what to do", async () => {
+    show(order, { submit: refused(409, "args_changed", "…") });
+    await press("Approve");
+    expect(screen.getByRole("alert").textContent).toContain("Reload the page, read them again");
   });
 });
 
@@ -154,7 +245,7 @@ describe("an answer that cannot be given", () => {
   it("because somebody was first says who, and is no error", async () => {
     show(pending({}), { submit: refused(409, "already_answered", 'It was answered by "ada" already; the first answer stands.') });
     await press("OK");
-    expect(screen.getByRole("status").textContent).toContain('"ada" already');
+    expect(screen.getByRole("status").textContent).toContain("Somebody else answered first");
     expect(screen.queryByRole("alert")).toBeNull();
     expect(screen.queryByRole("button")).toBeNull();
   });
@@ -171,7 +262,7 @@ describe("an answer that cannot be given", () => {
   it("because it has expired says so", async () => {
     show(pending({}), { submit: refused(410, "expired", "It has expired; it counts as denied.") });
     await press("OK");
-    expect(screen.getByRole("status").textContent).toContain("has expired");
+    expect(screen.getByRole("status").textContent).toContain("came too late");
   });
 
   it("is off from the moment that it expires", () => {

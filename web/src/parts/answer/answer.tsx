@@ -1,18 +1,21 @@
 // What answers a pending action: always drawn by the console itself, outside of any
 // frame, so that no renderer can put words into anybody's mouth.
 import { Clock, Info } from "lucide-react";
-import { type RefObject, useEffect } from "react";
+import { type RefObject, useEffect, useState } from "react";
 import type { PendingAction } from "@/api/shapes";
 import { duration, Moment, useNow } from "@/ui/time";
 import { Value } from "../renderers/value";
 import { Words } from "../words/words";
 import { Button } from "@/ui/button";
+import { CheckField } from "@/ui/field";
 import { useFocusKept } from "@/ui/focus";
 import { type Answering, type Submit, useAnswering } from "./answering";
-import { resultBody } from "./body";
+import { boundBody, resultBody } from "./body";
 import { PermissionAnswer } from "./permission";
 import { QuestionAnswer } from "./question";
 import { ResultAnswer } from "./result";
+import { VotesOf } from "./tally";
+import { inside, listed, saidBy } from "./votes";
 
 /** What a custom renderer proposes as the result. The reader decides. */
 export interface Proposal {
@@ -28,11 +31,18 @@ export interface AnswerProps {
   /** The name of an entity. */
   readonly nameOf: (entity: string) => string;
   readonly proposal?: Proposal | undefined;
+  /** The entity that the reader acts as; null for none. */
+  readonly me?: string | null;
+  /** How many other open calls are equal: one answer can settle them all. */
+  readonly equal?: number;
 }
 
 /** The question, the controls that answer it, and afterwards who answered. */
-export function Answer({ pending, blocked, submit, nameOf, proposal }: AnswerProps) {
-  const answering = useAnswering(submit);
+export function Answer({ pending, blocked, submit, nameOf, proposal, me = null, equal = 0 }: AnswerProps) {
+  const [alsoEqual, setAlsoEqual] = useState(false);
+  const [changing, setChanging] = useState(false);
+  const bound = useAnswering((body) => submit(boundBody(body, pending.argsHash, alsoEqual && equal > 0)));
+  const answering = { ...bound, send: (body: string) => bound.send(body).finally(() => setChanging(false)) };
   const { after, late } = answering;
   const now = pending.status === "open" && after !== undefined ? after : pending;
   if (now.status !== "open") return <Settled pending={now} nameOf={nameOf} />;
@@ -43,11 +53,50 @@ export function Answer({ pending, blocked, submit, nameOf, proposal }: AnswerPro
       </Note>
     );
   }
-  if (after !== undefined) return <Note>Your approval counts. It goes on when others have approved as well.</Note>;
-  return <Open pending={pending} blocked={blocked} proposal={proposal} answering={answering} />;
+  // The stream may say it before the answer of the server is here, or after.
+  const counted = after !== undefined && after.votes.length > pending.votes.length ? after : pending;
+  const voted = after !== undefined || (me !== null && counted.votes.some((v) => v.entityId === me));
+  if (voted && !changing) return <Voted pending={counted} nameOf={nameOf} change={() => (answering.again(), setChanging(true))} disabled={blocked !== undefined} />;
+  const both = equal > 0 && <CheckField label={equal === 1 ? "Also answer the other open call that is equal" : `Also answer the ${equal} other open calls that are equal`} checked={alsoEqual} disabled={blocked !== undefined || answering.busy} onChange={(e) => setAlsoEqual(e.target.checked)} />;
+  return <Open pending={counted} blocked={blocked} proposal={proposal} answering={answering} nameOf={nameOf} me={me} both={both} />;
 }
 
-function Open({ pending, blocked, proposal, answering }: { pending: PendingAction; blocked: string | undefined; proposal: Proposal | undefined; answering: Answering }) {
+// One vote of several is given: what is missing, and the way to another vote.
+function Voted({ pending, nameOf, change, disabled }: { pending: PendingAction; nameOf: (entity: string) => string; change: () => void; disabled: boolean }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <VotesOf pending={pending} nameOf={nameOf} />
+      <Note>Your vote counts. The call goes on when enough others have given the same answer.</Note>
+      <Button small className="w-fit" disabled={disabled} onClick={change}>
+        Change your vote
+      </Button>
+    </div>
+  );
+}
+
+// For whom the agent asks.
+function Requesters({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: string) => string }) {
+  if (pending.requesters.length === 0) return null;
+  return (
+    <p className="text-sm text-soft">
+      Asked for by <Words text={listed(pending.requesters.map(nameOf).map(inside))} />
+      {pending.notRequester && "; somebody else has to answer"}.
+    </p>
+  );
+}
+
+interface OpenProps {
+  readonly pending: PendingAction;
+  readonly blocked: string | undefined;
+  readonly proposal: Proposal | undefined;
+  readonly answering: Answering;
+  readonly nameOf: (entity: string) => string;
+  readonly me: string | null;
+  /** What extends the answer to equal calls. */
+  readonly both: React.ReactNode;
+}
+
+function Open({ pending, blocked, proposal, answering, nameOf, me, both }: OpenProps) {
   const expired = useExpired(pending.expiresAt);
   const disabled = blocked !== undefined || expired;
   const props = { pending, answering, disabled };
@@ -72,7 +121,10 @@ function Open({ pending, blocked, proposal, answering }: { pending: PendingActio
           </div>
         </div>
       )}
-      {pending.kind === "permission" && <PermissionAnswer {...props} />}
+      <Requesters pending={pending} nameOf={nameOf} />
+      <VotesOf pending={pending} nameOf={nameOf} />
+      {both}
+      {pending.kind === "permission" && <PermissionAnswer {...props} nameOf={nameOf} me={me} />}
       {pending.kind === "question" && <QuestionAnswer {...props} />}
       {pending.kind === "client_tool" && <ResultAnswer {...props} />}
       {answering.problem !== undefined && (
@@ -123,7 +175,8 @@ export function Settled({ pending, nameOf, word = "answered" }: { pending: Pendi
   if (pending.status === "canceled") return <Note>Nobody answered: the run is over.</Note>;
   return (
     <Note>
-      <Words text={pending.answeredBy === null ? "A service or an admin" : nameOf(pending.answeredBy)} /> {word}
+      <Words text={whoAnswered(pending, nameOf)} /> {word}
+      {pending.editedArgs !== null && " with changes"}
       {pending.answeredAt !== null && (
         <>
           , <Moment at={pending.answeredAt} />
@@ -131,4 +184,12 @@ export function Settled({ pending, nameOf, word = "answered" }: { pending: Pendi
       )}
     </Note>
   );
+}
+
+/** All who gave the answer that counts, the last one at the end. */
+export function whoAnswered({ answeredBy, quorum, votes }: PendingAction, nameOf: (entity: string) => string): string {
+  if (answeredBy === null) return "A service or an admin";
+  const last = votes.find((v) => v.entityId === answeredBy);
+  const before = quorum < 2 || last === undefined ? [] : votes.filter((v) => v !== last && saidBy(v) === saidBy(last)).map((v) => v.entityId);
+  return listed([...before, answeredBy].map(nameOf));
 }

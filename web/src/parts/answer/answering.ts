@@ -22,6 +22,8 @@ export interface Answering {
   readonly after: PendingAction | undefined;
   readonly send: (body: string) => Promise<void>;
   readonly setFaults: (faults: Faults) => void;
+  /** Forgets what was answered, so that the reader can answer differently. */
+  readonly again: () => void;
 }
 
 /** Keeps track of the answer to one pending action. */
@@ -38,7 +40,7 @@ export function useAnswering(submit: Submit): Answering {
     try {
       setAfter(await submit(body));
     } catch (thrown) {
-      const p = Problem.from(thrown);
+      const p = inWords(Problem.from(thrown));
       setProblem(p);
       if (p.status === 422) setFaults(faultsOf(p));
     } finally {
@@ -47,5 +49,18 @@ export function useAnswering(submit: Submit): Answering {
   };
   const isLate = problem !== undefined && (problem.code === "already_answered" || problem.status === 410);
   const isFault = problem?.status === 422 && faults.size > 0;
-  return { busy, problem: isLate || isFault ? undefined : problem, late: isLate ? problem : undefined, faults, after, send, setFaults };
+  return { busy, problem: isLate || isFault ? undefined : problem, late: isLate ? problem : undefined, faults, after, send, setFaults, again: () => setAfter(undefined) };
+}
+
+// What the reader did not cause, in words that say what became of the answer.
+function inWords(p: Problem): Problem {
+  const words =
+    p.code === "args_changed"
+      ? "The arguments of this call have changed since this page showed them. Your answer was not recorded. Reload the page, read them again and decide."
+      : p.code === "already_answered"
+        ? "Somebody else answered first. Your answer was not recorded."
+        : p.status === 410
+          ? "Your answer came too late: the request has expired, or its run is over. It was not recorded."
+          : undefined;
+  return words === undefined ? p : new Problem(p.status, p.code, words, p.fields, p.requestId);
 }

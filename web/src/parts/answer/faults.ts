@@ -12,9 +12,9 @@ const step = /^(?:\.([A-Za-z0-9_$-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\])/;
 export function faultsOf(problem: Problem): Faults {
   const faults = new Map<string, string>();
   for (const { location, message } of problem.fields) {
-    for (const part of message.replace(/^does not fit the tool's schema:\s*/, "").split("\n")) {
+    for (const part of message.replace(/^do(?:es)? not fit the tool's schema:\s*/, "").split("\n")) {
       const found = readLine(part.trim());
-      add(faults, found?.path ?? location.replace(/^body\.?/, "").replace(/^result\.?/, ""), found?.why ?? part.trim());
+      add(faults, found?.path ?? location.replace(/^body\.?/, "").replace(/^(?:result|args)\.?/, ""), found?.why ?? part.trim());
     }
   }
   return faults;
@@ -40,7 +40,7 @@ function add(faults: Map<string, string>, path: string, why: string): void {
 
 // `result.a["b c"][0]: is missing`
 function readLine(line: string): { readonly path: string; readonly why: string } | undefined {
-  const head = /^(?:body\.)?result/.exec(line);
+  const head = /^(?:body\.)?(?:result|args)/.exec(line);
   if (head === null) return undefined;
   let rest = line.slice(head[0].length);
   let path = "";

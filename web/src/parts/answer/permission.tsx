@@ -1,34 +1,84 @@
-// Permissions: approved or denied, with a reason, for this call or for later ones.
-import { useState } from "react";
+// Permissions: approved or denied, with a reason, with other arguments, for this call
+// or for later ones; or sent back with a question.
+import { lazy, Suspense, useState } from "react";
 import type { PendingAction } from "@/api/shapes";
 import { Button } from "@/ui/button";
-import { SelectField, TextField } from "@/ui/field";
+import { AreaField, TextField } from "@/ui/field";
 import type { Answering } from "./answering";
-import { permissionBody } from "./body";
+import { askBody, permissionBody, type Remembering } from "./body";
+import { canRemember, RememberFields } from "./remember";
+
+const EditArgs = lazy(() => import("./edit-args"));
+
+interface Props {
+  readonly pending: PendingAction;
+  readonly answering: Answering;
+  readonly disabled: boolean;
+  readonly nameOf: (entity: string) => string;
+  /** The entity that the reader acts as; null for none. */
+  readonly me: string | null;
+}
+
+type Way = "decide" | "edit" | "ask";
 
 /** Two buttons; neither is pressed by a single key, and neither has the focus by itself. */
-export function PermissionAnswer({ pending, answering, disabled }: { pending: PendingAction; answering: Answering; disabled: boolean }) {
+export function PermissionAnswer({ pending, answering, disabled, nameOf, me }: Props) {
+  const [way, setWay] = useState<Way>("decide");
   const [reason, setReason] = useState("");
-  const [always, setAlways] = useState(false);
-  const send = (approved: boolean) => void answering.send(permissionBody(approved, reason.trim(), always));
+  const [remember, setRemember] = useState<Remembering>();
   const off = disabled || answering.busy;
+  const turn = (to: Way) => {
+    answering.setFaults(new Map());
+    setWay(to);
+  };
+  const send = (approved: boolean) => void answering.send(permissionBody({ approved, reason: reason.trim(), remember }));
+  const why = <TextField label={<>Reason <span className="font-normal text-soft">(optional)</span></>} hint="The agent reads it." value={reason} disabled={off} error={way === "decide" ? answering.faults.get("reason") : undefined} onChange={(e) => setReason(e.target.value)} autoComplete="off" />;
+  if (way === "edit") {
+    const approve = (args: string | undefined) => void answering.send(permissionBody({ approved: true, reason: reason.trim(), args }));
+    return (
+      <Suspense fallback={<p className="text-sm text-soft">Loading the form…</p>}>
+        <EditArgs pending={pending} answering={answering} disabled={off} approve={approve} back={() => turn("decide")} />
+      </Suspense>
+    );
+  }
+  if (way === "ask") return <AskBack answering={answering} disabled={off} agent={nameOf(pending.agentId)} back={() => turn("decide")} />;
   return (
     <div className="flex flex-col gap-3">
-      <div className="grid gap-3 sm:grid-cols-2">
-        <TextField label={<>Reason <span className="font-normal text-soft">(optional)</span></>} hint="The agent reads it." value={reason} disabled={off} error={answering.faults.get("reason")} onChange={(e) => setReason(e.target.value)} autoComplete="off" />
-        {pending.toolName !== "" && (
-          <SelectField label="It holds for" hint="What you choose for later calls is not asked again." value={always ? "always" : "once"} disabled={off} onChange={(e) => setAlways(e.target.value === "always")}>
-            <option value="once">this call</option>
-            <option value="always">later calls of this tool here, too</option>
-          </SelectField>
-        )}
+      <div className="grid items-start gap-3 sm:grid-cols-2">
+        {why}
+        {canRemember(pending, me) && <RememberFields pending={pending} value={remember} disabled={off} nameOf={nameOf} onChange={setRemember} />}
       </div>
-      <div className="flex flex-wrap gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <Button tone="primary" disabled={off} busy={answering.busy} onClick={() => send(true)}>
-          {always ? "Always approve" : "Approve"}
+          {remember === undefined ? "Approve" : "Approve and remember"}
         </Button>
         <Button tone="danger" disabled={off} onClick={() => send(false)}>
-          {always ? "Always deny" : "Deny"}
+          {remember === undefined ? "Deny" : "Deny and remember"}
+        </Button>
+        {pending.toolName !== "" && pending.argsSchema !== null && (
+          <Button small tone="quiet" className="text-soft" disabled={off} onClick={() => turn("edit")}>
+            Edit arguments
+          </Button>
+        )}
+        <Button small tone="quiet" className="text-soft" disabled={off} onClick={() => turn("ask")}>
+          Ask a question
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function AskBack({ answering, disabled, agent, back }: { answering: Answering; disabled: boolean; agent: string; back: () => void }) {
+  const [text, setText] = useState("");
+  return (
+    <div className="flex max-w-xl flex-col gap-3">
+      <AreaField label="Your question" hint={`The call is not executed. ${agent} reads the question and can call again.`} rows={2} dir="auto" value={text} disabled={disabled} error={answering.faults.get("ask")} onChange={(e) => setText(e.target.value)} />
+      <div className="flex flex-wrap gap-2">
+        <Button tone="primary" disabled={disabled || text.trim() === ""} busy={answering.busy} onClick={() => void answering.send(askBody(text.trim()))}>
+          Send back
+        </Button>
+        <Button disabled={disabled} onClick={back}>
+          Cancel
         </Button>
       </div>
     </div>

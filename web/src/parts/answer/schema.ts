@@ -192,8 +192,8 @@ function combines(schema: unknown): boolean {
   return ["allOf", "not", "if", "dependentSchemas", "dependentRequired", "patternProperties", "propertyNames"].some((k) => member(schema, k) !== undefined);
 }
 
-// Whether a value is what the schema's author wrote: a script rounds whole numbers of many digits.
-const isExact = (v: unknown): boolean => (typeof v === "number" ? !Number.isInteger(v) || Number.isSafeInteger(v) : typeof v !== "object" || v === null || Object.values(v).every(isExact));
+/** Whether a value is what its author wrote: a script rounds whole numbers of many digits. */
+export const isExact = (v: unknown): boolean => (typeof v === "number" ? !Number.isInteger(v) || Number.isSafeInteger(v) : typeof v !== "object" || v === null || Object.values(v).every(isExact));
 const isOption = (v: unknown): boolean => isScalar(v) && isExact(v);
 
 // The values of an enum, of a const, of a union of consts; undefined for other schemas.

@@ -7,7 +7,7 @@ import { classes } from "@/ui/classes";
 import { useFocusKept } from "@/ui/focus";
 import { ToolState } from "@/ui/state";
 import { duration, Moment } from "@/ui/time";
-import { Settled } from "../answer/answer";
+import { Settled, whoAnswered } from "../answer/answer";
 import { Value } from "../renderers/value";
 import { isFields } from "../renderers/shape";
 import { LongWords, Words } from "../words/words";
@@ -55,7 +55,7 @@ export function ToolCard(props: ToolCardProps) {
         <ToolState status={state} />
         {!open && part.answeredBy !== null && (
           <span className="min-w-0 text-soft">
-            <Words text={props.nameOf(part.answeredBy)} /> {deed(part, pending?.kind ?? "client_tool")}
+            <Words text={pending?.status === "answered" ? whoAnswered(pending, props.nameOf) : props.nameOf(part.answeredBy)} /> {deed(part, pending?.kind ?? "client_tool")}
             {pending?.answeredAt != null && (
               <>
                 , <Moment at={pending.answeredAt} />
@@ -102,6 +102,7 @@ function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardP
       )}
       {custom}
       {custom === undefined && wishes.input && !echoed(part) && <Arguments part={part} state={state} quiet={pending?.kind === "question" && pending.question !== null} />}
+      <Edited part={part} pending={pending} />
       {part.error !== null && (
         <p className="rounded-md bg-bad-soft px-3 py-2 text-sm whitespace-pre-wrap text-bad [overflow-wrap:anywhere]" dir="auto">
           <LongWords text={part.error} />
@@ -133,6 +134,18 @@ function Arguments({ part, state, quiet }: { part: ToolPart; state: ToolPart["st
         </p>
       )}
     </>
+  );
+}
+
+// What ran in place of what the model wrote.
+function Edited({ part, pending }: Pick<ToolCardProps, "part" | "pending">) {
+  const edited = part.editedArgs ?? pending?.editedArgs ?? null;
+  if (edited === null) return null;
+  return (
+    <section aria-label="Edited arguments" className="flex min-w-0 flex-col gap-1 border-l-2 border-accent pl-3">
+      <p className="text-sm font-medium text-soft">Edited before it was approved; the tool got:</p>
+      <Value value={edited} hint={wishesOf(part).look} />
+    </section>
   );
 }
 

@@ -40,7 +40,7 @@ const rich = new Set<Look>(["chart", "table", "image", "content"]);
 
 /** Whether a part that is no card is open before its reader touches it. */
 export function opensItself(part: ToolPart, pending: PendingAction | undefined): boolean {
-  return part.status === "error" || part.status === "requires_action" || part.status === "denied" || pending?.status === "open";
+  return part.status === "error" || part.editedArgs !== null || part.status === "requires_action" || part.status === "denied" || pending?.status === "open";
 }
 
 /** A state as it is known now: what was under way when its message ended never ends by itself. */
