@@ -158,7 +158,7 @@ func (s *Server) open(ctx context.Context) (err error) {
 	}
 	s.Hub = hub.New(hub.Options{
 		KeepRequests: keep,
-		Store:        s.store, Bus: localbus.New(), Log: s.config.Log, MaxWaits: s.config.MaxWaits, Metrics: s.metrics,
+		Store:        s.store, Bus: localbus.New(), Log: s.config.Log, MaxWaits: s.config.MaxWaits, MaxSpacesEach: s.config.MaxSpacesEach, MaxBytesEach: int64(s.config.MaxFileMiBEach) << 20, Metrics: s.metrics,
 		NextTime: calendar.NextTime, FitsSchema: tool.Fits,
 	})
 	s.limits.Watch(s.Hub.Inbox.Waits(), s.store.Queued())

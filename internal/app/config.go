@@ -63,6 +63,9 @@ type Config struct {
 	// MaxCallsPerSecond is how many calls a second one entity or service may make for
 	// long, ten times as many at once; negative is no limit. Admins have none.
 	MaxCallsPerSecond int `help:"How many calls a second one entity or service may make for long, and ten times as many at once; -1 is no limit. Admins have none." default:"1000"`
+	// MaxSpacesEach and MaxFileMiBEach bound what one entity creates and stores.
+	MaxSpacesEach  int `name:"max-spaces-each" help:"How many spaces one entity may create in its session." default:"1000"`
+	MaxFileMiBEach int `name:"max-file-mib-each" help:"How many MiB of files one entity may store in its session." default:"1024"`
 	// MaxWaits and MaxStreams bound what is open in this server.
 	MaxWaits   int `help:"How many waits may be open at once." default:"20000"`
 	MaxStreams int `help:"How many streams of server-sent events may be open at once; one caller may have 20." default:"10000"`
@@ -157,6 +160,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.Out == nil {
 		c.Out = io.Discard
+	}
+	if c.MaxSpacesEach < 1 || c.MaxFileMiBEach < 1 {
+		return c, shoal.E(op, shoal.InvalidArgument, "--max-spaces-each and --max-file-mib-each must be at least 1.")
 	}
 	if c.MaxWaits < 1 || c.MaxStreams < 1 {
 		return c, shoal.E(op, shoal.InvalidArgument, "--max-waits and --max-streams must be at least 1.")

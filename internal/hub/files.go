@@ -29,6 +29,9 @@ func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.S
 			return err
 		}
 		made, _, err = once(ch, who, session, op, idempotencyKey, ask{n.Name, n.MediaType, hex.EncodeToString(sum[:])}, func() (shoal.File, error) {
+			if err := f.mayStore(ch, session, who, n.Size); err != nil {
+				return shoal.File{}, err
+			}
 			out := n
 			out.ID = shoal.NewID[shoal.FileID](shoal.PrefixFile)
 			out.URL = url(out.ID)

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,6 +30,10 @@ type Options struct {
 	// KeepRequests is how long is kept what models were sent for a run, from its end
 	// on; for ever if zero.
 	KeepRequests time.Duration
+	// MaxSpacesEach bounds how many spaces an entity creates in its session, 1,000 if
+	// zero, and MaxBytesEach how many bytes of files it stores there, 1 GiB if zero.
+	MaxSpacesEach int
+	MaxBytesEach  int64
 	// Metrics counts what the hub does; nil is allowed.
 	Metrics *metrics.Set
 	// FitsSchema reports why a value, which errors call by its name, does not fit a JSON
@@ -78,7 +83,7 @@ func New(o Options) *Hub {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &core{
 		store: o.Store, bus: o.Bus, log: o.Log, keepEvents: o.KeepEvents, keepRequests: o.KeepRequests, nextTime: o.NextTime, replan: make(chan struct{}, 1), ctx: ctx, cancel: cancel,
-		fits: o.FitsSchema, live: newLive(),
+		fits: o.FitsSchema, live: newLive(), maxSpaces: cmp.Or(o.MaxSpacesEach, 1000), maxBytes: cmp.Or(o.MaxBytesEach, 1<<30),
 	}
 	c.presence = newPresence(c)
 	h := &Hub{core: c}
@@ -152,6 +157,8 @@ type core struct {
 	log          *slog.Logger
 	keepEvents   int
 	keepRequests time.Duration
+	maxSpaces    int
+	maxBytes     int64
 	nextTime     NextTime
 	replan       chan struct{} // holds a value when the next due plan may be another
 

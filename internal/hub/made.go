@@ -9,11 +9,16 @@ import (
 
 // AddFile stores a file that the run made, as one that its agent uploaded, and
 // returns it with its id, size and URL. A space whose message names it shows it, as
-// soon as that part of the message is whole. TooLarge over [shoal.MaxFile] bytes.
+// soon as that part of the message is whole. TooLarge over [shoal.MaxFile] bytes,
+// Conflict when the agent has stored as much as it may.
 func (c *RunChange) AddFile(f shoal.File, data []byte) (shoal.File, error) {
 	f.ID, f.Size = shoal.NewID[shoal.FileID](shoal.PrefixFile), int64(len(data))
 	f.URL = shoal.FilePath(c.Run.SessionID, f.ID)
 	if err := f.Validate(); err != nil {
+		return f, err
+	}
+	agent := shoal.Principal{Role: shoal.RoleEntity, SessionID: c.Run.SessionID, EntityID: c.Run.AgentID}
+	if err := c.core.mayStore(c.change, c.Run.SessionID, agent, f.Size); err != nil {
 		return f, err
 	}
 	return f, c.InsertFile(c.Run.SessionID, f, c.Run.AgentID, c.at, data)

@@ -77,6 +77,9 @@ func (t *RecordType) Parse(line []byte) ([]any, error) {
 	values := make([]any, len(t.Fields))
 	for i, f := range t.Fields {
 		raw, found := members[f.Name]
+		if !found && f.Absent != nil {
+			raw, found = f.Absent, true
+		}
 		if !found {
 			return nil, fmt.Errorf("the field %q is missing", f.Name)
 		}

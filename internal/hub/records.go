@@ -29,6 +29,9 @@ type RecordField struct {
 	// Links says that the field may name files of the session by their path, which
 	// holds the session's id.
 	Links bool
+	// Absent is the JSON that stands for a field which a line does not have; nil where
+	// every line has it.
+	Absent json.RawMessage
 	// Check tells why JSON could not be read later; nil takes all.
 	Check func(json.RawMessage) error
 }
@@ -95,6 +98,13 @@ func jsonOrNull[T any](name string) RecordField {
 
 func linking(f RecordField) RecordField { f.Links = true; return f }
 
+// since is a field that an export of an earlier server does not have: it reads as
+// otherwise there, which is JSON.
+func since(f RecordField, otherwise string) RecordField {
+	f.Absent = json.RawMessage(otherwise)
+	return f
+}
+
 func ref(to string, fields ...string) RecordRef { return RecordRef{to, fields} }
 
 // anyJSON is JSON that only its writer reads.
@@ -115,7 +125,7 @@ var RecordTypes = []*RecordType{
 			id("id"), oneOf("kind", shoal.Human, shoal.Agent), nameLine(), text("description"), textOrNull("externalId"),
 			jsonAs[map[string]any]("metadata"), momentOf("createdAt"), momentOr0("lastSeenAt"), momentOr0("deletedAt"),
 			{Name: "hostedVersion", Kind: RecordInt, Null: true},
-			oneOf("sessionRole", shoal.SessionOwner, shoal.SessionAdmin, shoal.SessionMember, shoal.SessionGuest, shoal.SessionAuditor), idOrNull("ownerId"),
+			since(oneOf("sessionRole", shoal.SessionOwner, shoal.SessionAdmin, shoal.SessionMember, shoal.SessionGuest, shoal.SessionAuditor), `"member"`), since(idOrNull("ownerId"), "null"),
 		},
 	},
 	{
@@ -126,10 +136,10 @@ var RecordTypes = []*RecordType{
 		},
 	},
 	{
-		Name: "space", Key: []string{"id"}, Refs: []RecordRef{ref("entity", "adminAgentId")},
+		Name: "space", Key: []string{"id"}, Refs: []RecordRef{ref("entity", "adminAgentId"), ref("entity", "createdBy")},
 		Fields: []RecordField{
 			id("id"), nameLine(), oneOf("status", shoal.SpaceOpen, shoal.SpaceShut), textOrNull("summary"), idOrNull("adminAgentId"),
-			truth("showAgentReasoning"), jsonAs[map[string]any]("metadata"), count("lastSeq"), momentOf("createdAt"), momentOr0("closedAt"),
+			truth("showAgentReasoning"), jsonAs[map[string]any]("metadata"), count("lastSeq"), momentOf("createdAt"), momentOr0("closedAt"), since(idOrNull("createdBy"), "null"),
 		},
 	},
 	{

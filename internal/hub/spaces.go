@@ -28,6 +28,9 @@ func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.
 	}
 	err = s.change(ctx, op, func(ch *change) (err error) {
 		made, _, err = once(ch, who, session, op, idempotencyKey, n, func() (shoal.Space, error) {
+			if err := s.maySpace(ch, who, session); err != nil {
+				return shoal.Space{}, err
+			}
 			return insertSpace(ch, who, session, n)
 		})
 		return err
@@ -66,6 +69,11 @@ func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n sho
 	}
 	if err := taken(ch.InsertSpace(out), "a space", string(out.ID)); err != nil {
 		return out, err
+	}
+	if who.EntityID != "" {
+		if err := ch.CreatedBy(session, out.ID, who.EntityID); err != nil {
+			return out, err
+		}
 	}
 	// Who follows the whole session learns of the space here; its members, by
 	// joining it.

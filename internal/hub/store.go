@@ -123,6 +123,10 @@ type SpaceTx interface {
 	LockSpace(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error)
 	Spaces(session shoal.SessionID, filter SpaceFilter) ([]shoal.Space, error)
 	InsertSpace(s shoal.Space) error
+	// CreatedBy notes which entity created a space.
+	CreatedBy(session shoal.SessionID, space shoal.SpaceID, by shoal.EntityID) error
+	// CountCreated counts the spaces that an entity created, up to a number.
+	CountCreated(session shoal.SessionID, by shoal.EntityID, upTo int) (int, error)
 	// UpdateSpace stores name, status, summary, admin agent, reasoning flag,
 	// metadata and closing time.
 	UpdateSpace(s shoal.Space) error

@@ -375,6 +375,8 @@ type FileTx interface {
 	File(session shoal.SessionID, id shoal.FileID) (f shoal.File, by shoal.EntityID, data []byte, err error)
 	// ShowFile notes that a space shows the file; it may be repeated.
 	ShowFile(session shoal.SessionID, id shoal.FileID, space shoal.SpaceID) error
+	// StoredBytes adds up the files that an entity has uploaded or made.
+	StoredBytes(session shoal.SessionID, by shoal.EntityID) (int64, error)
 	// FileHead is File without the data, which may be large.
 	FileHead(session shoal.SessionID, id shoal.FileID) (f shoal.File, by shoal.EntityID, err error)
 	// FileShownTo reports whether a space of the entity shows the file.

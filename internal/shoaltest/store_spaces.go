@@ -65,6 +65,15 @@ var spaceTests = map[string]func(*storeCase){
 		c.absent(func(tx hub.Tx) error { _, err := tx.Space("nowhere", "shop"); return err })
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { _, err := tx.LockSpace(c.session, "nowhere"); return err })
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdateSpace(shoal.Space{SessionID: c.session, ID: "nowhere"}) })
+		created := func(by shoal.EntityID, upTo int) int {
+			return seen(c, func(tx hub.Tx) (int, error) { return tx.CountCreated(c.session, by, upTo) })
+		}
+		c.space("yard")
+		for _, id := range []shoal.SpaceID{"shop", "yard"} {
+			c.update(func(tx hub.Tx) error { return tx.CreatedBy(c.session, id, "ann") })
+		}
+		same(c, "how many ann created", []int{created("ann", 9), created("ann", 1), created("bob", 9)}, []int{2, 1, 0})
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.CreatedBy(c.session, "none", "ann") })
 		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertSpace(shoal.Space{SessionID: c.session, ID: "shop"}) })
 	},
 

@@ -102,6 +102,17 @@ var fileTests = map[string]func(*storeCase){
 		}
 	},
 
+	"what an entity stored is added up": func(c *storeCase) {
+		for i, by := range []shoal.EntityID{"ann", "ann", "bob", ""} {
+			c.upload(shoal.File{ID: shoal.FileID(fmt.Sprint("f", i)), Size: int64(1 << (i + 30))}, by, nil)
+		}
+		var all []int64
+		for _, by := range []shoal.EntityID{"ann", "bob", "", "eve"} {
+			all = append(all, seen(c, func(tx hub.Tx) (int64, error) { return tx.StoredBytes(c.session, by) }))
+		}
+		same(c, "the bytes", all, []int64{3 << 30, 4 << 30, 8 << 30, 0})
+	},
+
 	"a missing one is NotFound, a taken id AlreadyExists, in each session for itself": func(c *storeCase) {
 		c.absent(func(tx hub.Tx) error { _, _, _, err := tx.File(c.session, "f1"); return err })
 		c.absent(func(tx hub.Tx) error { _, _, err := tx.FileHead(c.session, "f1"); return err })

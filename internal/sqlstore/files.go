@@ -30,6 +30,11 @@ func (t tx) File(session shoal.SessionID, id shoal.FileID) (f shoal.File, by sho
 	return f, by, data, err
 }
 
+// StoredBytes implements [hub.FileTx].
+func (t tx) StoredBytes(session shoal.SessionID, by shoal.EntityID) (int64, error) {
+	return number(t.c, `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM files WHERE session_id = $1 AND by_entity = $2`, session, by)
+}
+
 // FileHead implements [hub.FileTx].
 func (t tx) FileHead(session shoal.SessionID, id shoal.FileID) (f shoal.File, by shoal.EntityID, err error) {
 	f, ok, err := one(t.c, func(r *rows) shoal.File {

@@ -40,9 +40,9 @@ var recordTables = map[string]recordTable{
 	},
 	"space": {
 		table: "spaces", order: "id",
-		columns: []string{"id", "name", "status", "summary", "admin_agent_id", "show_reasoning", "metadata", "last_seq", "created_at", "closed_at"},
+		columns: []string{"id", "name", "status", "summary", "admin_agent_id", "show_reasoning", "metadata", "last_seq", "created_at", "closed_at", "created_by"},
 		// The messages tell the last seq.
-		from: `(SELECT s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, s.created_at, s.closed_at, ` + lastSeqOfSpace + ` AS last_seq
+		from: `(SELECT s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, s.created_at, s.closed_at, s.created_by, ` + lastSeqOfSpace + ` AS last_seq
 		        FROM spaces AS s WHERE s.session_id = $1) AS shown`,
 	},
 	"member": {table: "members", order: "space_id, place", columns: []string{"space_id", "entity_id", "place", "joined_at"}},

@@ -75,6 +75,21 @@ func (t tx) InsertSpace(s shoal.Space) error {
 	return err
 }
 
+// CreatedBy implements [hub.SpaceTx].
+func (t tx) CreatedBy(session shoal.SessionID, space shoal.SpaceID, by shoal.EntityID) error {
+	n, err := t.c.exec(`UPDATE spaces SET created_by = $3 WHERE session_id = $1 AND id = $2`, session, space, by)
+	if err == nil && n == 0 {
+		err = missing("CreatedBy", "There is no space %q here.", space)
+	}
+	return err
+}
+
+// CountCreated implements [hub.SpaceTx].
+func (t tx) CountCreated(session shoal.SessionID, by shoal.EntityID, upTo int) (int, error) {
+	n, err := number(t.c, `SELECT COUNT(*) FROM (SELECT 1 FROM spaces WHERE session_id = $1 AND created_by = $2 LIMIT $3) AS first`, session, by, upTo)
+	return int(n), err
+}
+
 // UpdateSpace implements [hub.SpaceTx].
 func (t tx) UpdateSpace(s shoal.Space) error {
 	t.c.known.forgetSpace(s.SessionID, s.ID)
