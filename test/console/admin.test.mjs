@@ -27,7 +27,7 @@ test("the program that the page prints connects, is woken by the page, and is cu
   await go(s, page, "/connect");
   await page.getByRole("radio", { name: /Claude Code/ }).check();
   const { shoal } = JSON.parse(await copyable(page, ".mcp.json")).mcpServers;
-  assert.deepEqual(shoal, { type: "http", url: `${s.server.url}/mcp`, headers: { Authorization: "Bearer ${SHOAL_KEY}" } });
+  assert.deepEqual(shoal, { type: "http", url: `${s.server.url}/mcp`, headers: { Authorization: "Bearer ${SHOAL_AGENT_KEY}" } });
   await page.getByRole("radio", { name: /TypeScript/ }).check();
   await page.getByLabel("Its id").fill("no spaces!");
   await page.getByRole("button", { name: "Mint its key" }).click();
@@ -35,7 +35,7 @@ test("the program that the page prints connects, is woken by the page, and is cu
   await page.getByLabel("Its id").fill("pilot");
   await page.getByRole("checkbox", { name: "Welcome" }).check();
   await page.getByRole("button", { name: "Mint its key" }).click();
-  const key = await copyable(page, "SHOAL_KEY");
+  const key = await copyable(page, "SHOAL_AGENT_KEY");
   const program = await copyable(page, "agent.mjs");
   assert.ok(program.includes('"pilot"') && !program.includes(key), program);
   const light = page.getByRole("region", { name: /See it arrive/ }).getByRole("status").first();

@@ -13,7 +13,7 @@ export class Agent {
     if (!existsSync(`${folder}node_modules`)) throw new Error("test/mcp-ts is not installed; run `make setup`");
     const a = new Agent();
     // A module that comes by the standard input finds its packages from the folder that it is in.
-    a.process = spawn(process.execPath, ["--input-type=module", "-"], { cwd: folder, env: { PATH: process.env.PATH, SHOAL_KEY: key }, stdio: ["pipe", "ignore", "pipe"] });
+    a.process = spawn(process.execPath, ["--input-type=module", "-"], { cwd: folder, env: { PATH: process.env.PATH, SHOAL_AGENT_KEY: key }, stdio: ["pipe", "ignore", "pipe"] });
     a.said = "";
     a.process.stderr.on("data", (d) => (a.said += d));
     /** The exit code, once it has ended. */

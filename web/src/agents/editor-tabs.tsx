@@ -6,6 +6,7 @@ import { unreadable, useDraftContext } from "./draft";
 import type { AgentVersion } from "./queries";
 import { InstructionsTab } from "./tabs/instructions";
 import { LimitsTab } from "./tabs/limits";
+import { MemoryTab } from "./tabs/memory";
 import { ModelTab } from "./tabs/model";
 import { TextTab } from "./tabs/text";
 import { ToolsTab } from "./tabs/tools";
@@ -18,6 +19,7 @@ const names: readonly (readonly [TabId, string])[] = [
   ["tools", "Tools"],
   ["triggers", "Triggers"],
   ["limits", "Limits"],
+  ["memory", "Memory"],
   ["text", "YAML / JSON"],
   ["versions", "Versions"],
 ];
@@ -42,7 +44,7 @@ export function EditorTabs({ agent, tab, onShow, onTrigger, onRestore }: Props) 
   const tabs = names.map(([id, name]): Tab<TabId> => ({ id, name, count: counts[id], counted: "errors", tone: "bad" }));
   return (
     <Tabs label="Config" tabs={tabs} value={tab} onChange={onShow}>
-      {draft.problem !== undefined && tab !== "text" && tab !== "versions" && (
+      {draft.problem !== undefined && tab !== "text" && tab !== "versions" && tab !== "memory" && (
         <p role="status" className="flex flex-wrap items-center gap-3 border-b border-warn bg-warn-soft px-4 py-2 text-sm text-warn">
           <span className="flex-1 basis-56">The text on the tab YAML / JSON cannot be read, so the forms wait. They show the last text that could be read.</span>
           <Button small onClick={() => onShow("text")}>
@@ -55,6 +57,7 @@ export function EditorTabs({ agent, tab, onShow, onTrigger, onRestore }: Props) 
       {tab === "tools" && <ToolsTab />}
       {tab === "triggers" && <TriggersTab agent={agent} onTrigger={onTrigger} />}
       {tab === "limits" && <LimitsTab />}
+      {tab === "memory" && <MemoryTab agent={agent} />}
       {tab === "text" && <TextTab />}
       {tab === "versions" && <VersionsTab agent={agent} onRestore={onRestore} />}
     </Tabs>

@@ -94,7 +94,7 @@ function Minted({ made }: { made: Connected }) {
   return (
     <div role="status" className="flex flex-col gap-2 rounded-lg border border-ok bg-ok-soft p-4">
       <p className="font-medium text-ok">The key of {made.entity.id} is shown this once. Copy it now.</p>
-      {made.key.key !== null && <Copyable name="SHOAL_KEY" text={made.key.key} />}
+      {made.key.key !== null && <Copyable name="SHOAL_AGENT_KEY" text={made.key.key} />}
       <p className="text-sm text-soft">Whoever holds it acts as {made.entity.id}. It can be revoked under Settings, Keys.</p>
       {made.refused.map((r) => (
         <p key={r.space} className="text-sm text-bad">

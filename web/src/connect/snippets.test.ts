@@ -11,14 +11,14 @@ describe("the snippets", () => {
   it("Claude Code: a command whose quotes keep the key out of the file, and the file itself", () => {
     expect(files("claude-code")).toEqual([null, ".mcp.json"]);
     expect(texts("claude-code")).toEqual([
-      "claude mcp add --transport http --scope project shoal http://127.0.0.1:7462/mcp --header 'Authorization: Bearer ${SHOAL_KEY}'",
+      "claude mcp add --transport http --scope project shoal http://127.0.0.1:7462/mcp --header 'Authorization: Bearer ${SHOAL_AGENT_KEY}'",
       `{
   "mcpServers": {
     "shoal": {
       "type": "http",
       "url": "http://127.0.0.1:7462/mcp",
       "headers": {
-        "Authorization": "Bearer \${SHOAL_KEY}"
+        "Authorization": "Bearer \${SHOAL_AGENT_KEY}"
       }
     }
   }
@@ -31,7 +31,7 @@ describe("the snippets", () => {
     expect(texts("codex")).toEqual([
       `[mcp_servers.shoal]
 url = "http://127.0.0.1:7462/mcp"
-bearer_token_env_var = "SHOAL_KEY"
+bearer_token_env_var = "SHOAL_AGENT_KEY"
 tool_timeout_sec = 660`,
     ]);
   });
@@ -44,7 +44,7 @@ tool_timeout_sec = 660`,
     "shoal": {
       "url": "http://127.0.0.1:7462/mcp",
       "headers": {
-        "Authorization": "Bearer \${env:SHOAL_KEY}"
+        "Authorization": "Bearer \${env:SHOAL_AGENT_KEY}"
       }
     }
   }
@@ -85,7 +85,7 @@ tool_timeout_sec = 660`,
     "shoal": {
       "httpUrl": "http://127.0.0.1:7462/mcp",
       "headers": {
-        "Authorization": "Bearer $SHOAL_KEY"
+        "Authorization": "Bearer $SHOAL_AGENT_KEY"
       },
       "timeout": 660000
     }
@@ -96,10 +96,10 @@ tool_timeout_sec = 660`,
 
   it("curl: a wait, and an answer", () => {
     expect(texts("curl")).toEqual([
-      `curl -sS -H "Authorization: Bearer $SHOAL_KEY" -H 'Content-Type: application/json' \\
+      `curl -sS -H "Authorization: Bearer $SHOAL_AGENT_KEY" -H 'Content-Type: application/json' \\
   -d '{"kind": "mentions", "timeoutMs": 50000}' \\
   http://127.0.0.1:7462/v1/sessions/default/entities/scout/wait`,
-      `curl -sS -H "Authorization: Bearer $SHOAL_KEY" -H 'Content-Type: application/json' \\
+      `curl -sS -H "Authorization: Bearer $SHOAL_AGENT_KEY" -H 'Content-Type: application/json' \\
   -d '{"text": "Hello, I am here."}' \\
   http://127.0.0.1:7462/v1/sessions/default/spaces/welcome/messages`,
     ]);
@@ -107,20 +107,20 @@ tool_timeout_sec = 660`,
 
   it("Go and TypeScript: whole programs that name the place and the identity", () => {
     expect(texts("go")[0]).toBe("go get github.com/shoal-dev/shoal");
-    expect(texts("go")[1]).toContain('client.Options{URL: "http://127.0.0.1:7462", Key: os.Getenv("SHOAL_KEY")}');
+    expect(texts("go")[1]).toContain('client.Options{URL: "http://127.0.0.1:7462", Key: os.Getenv("SHOAL_AGENT_KEY")}');
     expect(texts("go")[1]).toContain('c.Session("default")');
     expect(texts("go")[1]).toContain('session.Inbox("scout", client.InboxOptions{Kind: shoal.WaitMentions})');
     expect(texts("typescript")[0]).toBe("npm install @modelcontextprotocol/sdk");
     expect(texts("typescript")[1]).toContain('new Client({ name: "scout", version: "1.0.0" })');
     expect(texts("typescript")[1]).toContain('new URL("http://127.0.0.1:7462/mcp")');
-    expect(texts("typescript")[1]).toContain("Authorization: `Bearer ${process.env.SHOAL_KEY}`");
+    expect(texts("typescript")[1]).toContain("Authorization: `Bearer ${process.env.SHOAL_AGENT_KEY}`");
   });
 
   it("no snippet has room for a key: it comes from the environment, or is asked for", () => {
     for (const client of clients) {
       const all = client.snippets(scout).map((s) => s.text).join("\n");
       expect(all, client.id).not.toMatch(/shoal_[A-Za-z0-9_-]{8}/);
-      expect(all, client.id).toMatch(client.environment ? /SHOAL_KEY/ : /\$\{input:shoal-key\}/);
+      expect(all, client.id).toMatch(client.environment ? /SHOAL_AGENT_KEY/ : /\$\{input:shoal-key\}/);
     }
   });
 

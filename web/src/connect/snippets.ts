@@ -1,6 +1,6 @@
 // What to give to a client so that it talks to this server as one entity. Pure
 // functions of the place and the identity. A snippet never holds a key: it names
-// the environment variable SHOAL_KEY, or has the client ask for it.
+// the environment variable SHOAL_AGENT_KEY, or has the client ask for it.
 
 /** Where a client is to connect, and as whom. */
 export interface Target {
@@ -38,7 +38,7 @@ const json = (value: unknown): string => JSON.stringify(value, null, 2);
 const mcp = (t: Target): string => `${t.origin}/mcp`;
 
 /** How to put the key into the environment without it standing in the shell's history. */
-export const keyCommand = "read -rs SHOAL_KEY && export SHOAL_KEY";
+export const keyCommand = "read -rs SHOAL_AGENT_KEY && export SHOAL_AGENT_KEY";
 
 /** What to tell the model once it is connected. */
 export const firstPrompt =
@@ -54,12 +54,12 @@ const claudeCode: Client = {
     {
       about: "Run this in your project. The single quotes keep the key out of the file: Claude Code fills in the variable when it starts.",
       file: null,
-      text: `claude mcp add --transport http --scope project shoal ${mcp(t)} --header 'Authorization: Bearer \${SHOAL_KEY}'`,
+      text: `claude mcp add --transport http --scope project shoal ${mcp(t)} --header 'Authorization: Bearer \${SHOAL_AGENT_KEY}'`,
     },
     {
       about: "Or write the same by hand.",
       file: ".mcp.json",
-      text: json({ mcpServers: { shoal: { type: "http", url: mcp(t), headers: { Authorization: "Bearer ${SHOAL_KEY}" } } } }),
+      text: json({ mcpServers: { shoal: { type: "http", url: mcp(t), headers: { Authorization: "Bearer ${SHOAL_AGENT_KEY}" } } } }),
     },
   ],
 };
@@ -74,7 +74,7 @@ const codex: Client = {
     {
       about: "Add this. It takes the key from the environment.",
       file: "~/.codex/config.toml",
-      text: ["[mcp_servers.shoal]", `url = "${mcp(t)}"`, 'bearer_token_env_var = "SHOAL_KEY"', "tool_timeout_sec = 660"].join("\n"),
+      text: ["[mcp_servers.shoal]", `url = "${mcp(t)}"`, 'bearer_token_env_var = "SHOAL_AGENT_KEY"', "tool_timeout_sec = 660"].join("\n"),
     },
   ],
 };
@@ -89,7 +89,7 @@ const cursor: Client = {
     {
       about: "Add this. Start Cursor from the shell that has the key, or set the variable for your desktop session.",
       file: ".cursor/mcp.json",
-      text: json({ mcpServers: { shoal: { url: mcp(t), headers: { Authorization: "Bearer ${env:SHOAL_KEY}" } } } }),
+      text: json({ mcpServers: { shoal: { url: mcp(t), headers: { Authorization: "Bearer ${env:SHOAL_AGENT_KEY}" } } } }),
     },
   ],
 };
@@ -122,7 +122,7 @@ const gemini: Client = {
     {
       about: "Add this. Gemini CLI fills in the variable when it starts.",
       file: "~/.gemini/settings.json",
-      text: json({ mcpServers: { shoal: { httpUrl: mcp(t), headers: { Authorization: "Bearer $SHOAL_KEY" }, timeout: 660000 } } }),
+      text: json({ mcpServers: { shoal: { httpUrl: mcp(t), headers: { Authorization: "Bearer $SHOAL_AGENT_KEY" }, timeout: 660000 } } }),
     },
   ],
 };
@@ -151,7 +151,7 @@ import (
 
 func main() {
 	ctx := context.Background()
-	c, err := client.New(client.Options{URL: ${JSON.stringify(t.origin)}, Key: os.Getenv("SHOAL_KEY")})
+	c, err := client.New(client.Options{URL: ${JSON.stringify(t.origin)}, Key: os.Getenv("SHOAL_AGENT_KEY")})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -187,7 +187,7 @@ const curl: Client = {
   timeouts: "The wait ends after timeoutMs at the latest, at most 600000. Give your HTTP client a little longer, and call again when it comes back empty.",
   snippets: (t) => {
     const session = `${t.origin}/v1/sessions/${t.session}`;
-    const headers = `-H "Authorization: Bearer $SHOAL_KEY" -H 'Content-Type: application/json'`;
+    const headers = `-H "Authorization: Bearer $SHOAL_AGENT_KEY" -H 'Content-Type: application/json'`;
     return [
       {
         about: "Wait for a mention. Send the cursor that you get as ack with the next wait: that acknowledges what you have handled.",
@@ -220,7 +220,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 const shoal = new Client({ name: ${JSON.stringify(t.entity)}, version: "1.0.0" });
 await shoal.connect(
   new StreamableHTTPClientTransport(new URL(${JSON.stringify(mcp(t))}), {
-    requestInit: { headers: { Authorization: \`Bearer \${process.env.SHOAL_KEY}\` } },
+    requestInit: { headers: { Authorization: \`Bearer \${process.env.SHOAL_AGENT_KEY}\` } },
   }),
 );
 

@@ -1,7 +1,7 @@
 // The tabs of the agent page, and on which of them a field of the config is shown.
 import { type Path, pathText, within } from "./json";
 
-export type TabId = "instructions" | "model" | "tools" | "triggers" | "limits" | "text" | "versions";
+export type TabId = "instructions" | "model" | "tools" | "triggers" | "limits" | "memory" | "text" | "versions";
 
 const places: readonly { readonly path: Path; readonly tab: TabId }[] = [
   { path: ["agent", "id"], tab: "text" },

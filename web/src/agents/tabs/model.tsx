@@ -44,6 +44,14 @@ export function ModelTab() {
             </Row>
             <ConfigField path={["model", "reasoning", "includeThoughts"]} label="Include the thoughts" />
           </Section>
+          <Section title="Price" about="In US dollars for a million tokens. Without it the model's list price counts, if it has one; a budget in dollars needs one of the two.">
+            <Row>
+              <ConfigField path={["model", "price", "input"]} label="Input" />
+              <ConfigField path={["model", "price", "output"]} label="Output" />
+              <ConfigField path={["model", "price", "cachedInput"]} label="Cached input" />
+              <ConfigField path={["model", "price", "cacheWrite"]} label="Cache writes" />
+            </Row>
+          </Section>
           <Section title="More for the vendor">
             <PieceField path={["model", "providerOptions"]} label="Provider options" placeholder="top_p: 0.9" />
           </Section>

@@ -9,6 +9,7 @@ import { Moment } from "@/ui/time";
 import { Value } from "../json";
 import { SpaceLink } from "../trigger";
 import { allTokens, callWord, money } from "../words";
+import { MissingTools } from "./missing-tools";
 import type { Span } from "./spans";
 import { took } from "./waterfall";
 
@@ -36,6 +37,7 @@ export function SpanDetail({ span, run, now, onClose }: { span: Span; run: strin
       {span.kind === "queue" && <p className="text-sm text-soft">The time from the trigger until the server had room for the run, settling time included.</p>}
       {span.model !== undefined && span.kind === "model" && (
         <>
+          <MissingTools steps={[span.model]} />
           {span.model.reasoning !== "" && <Value title="Reasoning" value={span.model.reasoning} />}
           {span.model.text !== "" && <Value title="Text (private: no space shows it)" value={span.model.text} />}
         </>

@@ -8,6 +8,7 @@ import { CheckField } from "@/ui/field";
 import { useNow } from "@/ui/time";
 import type { RunRecord } from "../record";
 import { axisOf } from "./axis";
+import { MissingTools } from "./missing-tools";
 import { SpanDetail } from "./span-detail";
 import { type Span, spansOf } from "./spans";
 import { Waterfall } from "./waterfall";
@@ -48,6 +49,7 @@ export function TimelineTab({ record }: { record: RunRecord }) {
           You see how the run stands, and the messages and waits of your spaces. What the model was told and what it called is open to admins and services only: it may hold what other spaces said.
         </p>
       )}
+      <MissingTools steps={steps ?? []} />
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         {steps !== null && <Kinds value={search.kind} onChange={(kind) => set({ kind })} />}
         {steps !== null && <CheckField label="Failed only" checked={search.failed === true} onChange={(e) => set({ failed: e.target.checked ? true : undefined })} />}
