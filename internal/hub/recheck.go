@@ -39,10 +39,10 @@ func (k *Keys) recheck(ctx context.Context) error {
 		return nil
 	}
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, recheckLimit-recheckEvery)
+	ctx, cancel := context.WithTimeout(ctx, recheckLimit)
 	defer cancel()
 	var ended HeldRights
-	err := k.store.View(ctx, func(tx Tx) (err error) {
+	err := k.store.ViewFirst(ctx, func(tx Tx) (err error) {
 		ended, err = tx.EndedRights(held, shoal.Time{Time: began})
 		return err
 	})

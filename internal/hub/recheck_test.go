@@ -149,6 +149,8 @@ func (s *silent) View(ctx context.Context, fn func(hub.Tx) error) error {
 	return s.Store.View(ctx, fn)
 }
 
+func (s *silent) ViewFirst(ctx context.Context, fn func(hub.Tx) error) error { return s.View(ctx, fn) }
+
 // A server that cannot read for five seconds whether its callers' rights are left ends
 // what they have open.
 func TestRightsThatCannotBeReadEnd(t *testing.T) {

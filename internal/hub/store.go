@@ -21,6 +21,10 @@ type Store interface {
 	// beside each other and beside Updates.
 	View(ctx context.Context, fn func(Tx) error) error
 
+	// ViewFirst is View for the little that the server itself must know in time: it
+	// does not wait for Views, however many there are, only for another ViewFirst.
+	ViewFirst(ctx context.Context, fn func(Tx) error) error
+
 	// Update runs fn in a transaction and returns nil when that is durable.
 	// When fn returns an error, nothing of it is kept and Update returns that
 	// very error. Updates run one after the other in the order in which they

@@ -53,6 +53,7 @@ type Store struct {
 	writer  *conn
 	batch   []*update // under way
 	readers *readers
+	first   *readers // the one connection of ViewFirst
 	queue   chan *update
 	queued  *limit.Open   // what waits or is being written, of all callers
 	more    chan struct{} // holds a value when the writer's goroutine is to look around
@@ -85,7 +86,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		dialect: d, log: o.Log, fatal: o.Fatal,
-		writer: &conn{dialect: d, known: newKnown(), alone: o.Alone}, readers: newReaders(d.readers, func() *conn { return &conn{dialect: d, reads: true} }),
+		writer: &conn{dialect: d, known: newKnown(), alone: o.Alone}, readers: newReaders(d.readers, func() *conn { return &conn{dialect: d, reads: true} }), first: newReaders(1, func() *conn { return &conn{dialect: d, reads: true} }),
 		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), queued: limit.NewOpen(0, cmp.Or(o.MaxQueued, queueLength)+maxBatch), maxDelay: cmp.Or(o.MaxDelay, queueDelay), more: make(chan struct{}, 1), posted: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	s.figures = newFigures(o.Metrics, s)
@@ -153,9 +154,11 @@ func (s *Store) Close() error {
 	close(s.closing)
 	s.mu.Unlock()
 	s.running.Wait()
-	for range s.readers.all() {
-		<-s.readers.free
-		s.readers.take().drop()
+	for _, r := range []*readers{s.readers, s.first} {
+		for range r.all() {
+			<-r.free
+			r.take().drop()
+		}
 	}
 	// The writer last: in SQLite the last connection to close tidies the log up. Whoever
 	// was answered last may still be looking at it.
@@ -179,6 +182,15 @@ func (s *Store) Epoch() string { return s.epoch }
 // View implements [hub.Store]. While every connection for reading is in use it
 // waits for one, at most as long as ctx; fn itself is not interrupted.
 func (s *Store) View(ctx context.Context, fn func(hub.Tx) error) error {
+	return s.viewOn(ctx, s.readers, fn)
+}
+
+// ViewFirst implements [hub.Store].
+func (s *Store) ViewFirst(ctx context.Context, fn func(hub.Tx) error) error {
+	return s.viewOn(ctx, s.first, fn)
+}
+
+func (s *Store) viewOn(ctx context.Context, readers *readers, fn func(hub.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -188,11 +200,11 @@ func (s *Store) View(ctx context.Context, fn func(hub.Tx) error) error {
 	default:
 	}
 	select {
-	case <-s.readers.free:
-		c := s.readers.take()
+	case <-readers.free:
+		c := readers.take()
 		defer func() {
 			c.end()
-			s.readers.put(c)
+			readers.put(c)
 		}()
 		if err := c.begin(s.dialect.beginView); err != nil {
 			return err

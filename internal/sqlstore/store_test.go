@@ -1,12 +1,14 @@
 package sqlstore_test
 
 import (
+	"context"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
@@ -104,4 +106,33 @@ func openWith(t testing.TB, o sqlstore.Options) *sqlstore.Store {
 		}
 	})
 	return s
+}
+
+// However many Views hold every connection, what the server must know is read.
+func TestViewFirstDoesNotWaitForViews(t *testing.T) {
+	for name, url := range map[string]string{"SQLite": newSQLite(t), "PostgreSQL": shoaltest.Postgres(t)} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, url)
+			settle(t, s)
+			release, held := make(chan struct{}), make(chan struct{}, 64)
+			var views sync.WaitGroup
+			for range 64 {
+				views.Go(func() {
+					_ = s.View(context.Background(), func(hub.Tx) error { // it reads nothing
+						held <- struct{}{}
+						<-release
+						return nil
+					})
+				})
+			}
+			<-held
+			soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			if err := s.ViewFirst(soon, func(tx hub.Tx) error { _, err := tx.Session("default"); return err }); err != nil {
+				t.Error(err)
+			}
+			close(release)
+			views.Wait()
+		})
+	}
 }
