@@ -31,8 +31,13 @@ func leaseLost(l Lease) error {
 	return &shoal.Error{Kind: shoal.Conflict, Msg: "The run " + string(l.Run) + " is executed elsewhere now, or has ended.", Err: ErrLeaseLost}
 }
 
-// Slots say how many runs a server executes at most, and how many of them it does.
-type Slots struct{ All, Taken int }
+// Slots say how many runs a server executes at most, how many of them it does, and with
+// which leases. A lease of these that has run out, because the store did not answer for
+// as long, is renewed and not given away: the server would execute the run twice.
+type Slots struct {
+	All, Taken int
+	Mine       []Lease
+}
 
 // Claim takes a lease of up to limit runs that there is something to do for. The
 // requesters take turns (see [RunTx]). A claimed run is not awake any more; who claims it looks at what
@@ -51,7 +56,9 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 		if err != nil {
 			return err
 		}
-		if err := free(ch, func(r StoredRun) bool { return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time) }); err != nil {
+		until := shoal.At(now.Add(ttl))
+		ranOut := func(r StoredRun) bool { return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time) }
+		if err := free(ch, ranOut, slots.mine(owner), until); err != nil {
 			return err
 		}
 		if claimed, err = ch.ClaimableRuns(now, most); err != nil {
@@ -60,7 +67,6 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 		if claimed, err = slots.fitting(ch, claimed); err != nil {
 			return err
 		}
-		until := shoal.At(now.Add(ttl))
 		for i := range claimed {
 			r := &claimed[i]
 			r.Owner, r.LeaseUntil, r.Awake = owner, &until, false
@@ -97,18 +103,33 @@ func (s Slots) fitting(tx Tx, runs []StoredRun) (out []StoredRun, err error) {
 	return out, nil
 }
 
+// mine reports whether a run is executed by owner, as far as owner says.
+func (s Slots) mine(owner string) func(StoredRun) bool {
+	return func(r StoredRun) bool {
+		return r.Owner == owner && slices.Contains(s.Mine, Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
+	}
+}
+
 func requesterOf(r StoredRun) mailboxKey {
 	return mailboxKey{r.SessionID, shoal.EntityID(r.Requester)}
 }
 
-// free ends the leases that which chooses, and wakes their runs.
-func free(ch *change, which func(StoredRun) bool) error {
+// free ends the leases that which chooses, and wakes their runs. Those that kept
+// chooses of them last until a time instead.
+func free(ch *change, which, kept func(StoredRun) bool, until shoal.Time) error {
 	held, err := ch.HeldRuns("")
 	if err != nil {
 		return err
 	}
 	for _, r := range held {
 		if !which(r) {
+			continue
+		}
+		if kept(r) {
+			r.LeaseUntil = &until
+			if err := ch.UpdateRun(r); err != nil {
+				return err
+			}
 			continue
 		}
 		r.Owner, r.LeaseUntil, r.Awake = "", nil, true
@@ -153,7 +174,8 @@ func (w *Work) Renew(ctx context.Context, owner string, leases []Lease, ttl time
 // the start of a server that has its database for itself.
 func (w *Work) Orphan(ctx context.Context, owner string) error {
 	return w.change(ctx, "hub.Work.Orphan", func(ch *change) error {
-		return free(ch, func(r StoredRun) bool { return r.Owner != owner })
+		none := func(StoredRun) bool { return false }
+		return free(ch, func(r StoredRun) bool { return r.Owner != owner }, none, shoal.Time{})
 	})
 }
 

@@ -50,6 +50,7 @@ type execution struct {
 	restored  []compose.Effect // what brings the messages to where the steps stand
 	lost      atomic.Bool
 	unsure    atomic.Bool                       // whether its last write was stored
+	over      atomic.Bool                       // it gave up its lease itself: the run has ended or waits
 	broken    error                             // a hook of the turn could not store something
 	disturbed atomic.Bool                       // one of its spaces may take nothing any more
 	messages  map[shoal.MessageID]shoal.Message // as the hub returned them
@@ -87,7 +88,7 @@ func (x *execution) do() {
 		x.giveUp()
 	case errors.Is(x.silenced(), ErrStopping), errors.Is(x.silenced(), errUnsure):
 		x.giveUp()
-	case x.silenced() != nil:
+	case x.silenced() != nil && !x.over.Load():
 		x.log.Info("the run is not this server's any more")
 	case err != nil:
 		x.log.Error("the run could not be ended; it is taken up again when its lease runs out", "error", err)
@@ -241,7 +242,17 @@ func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) er
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	err := x.patiently(ctx, func(ctx context.Context) error { return x.hub.Work.Write(ctx, x.lease, fn) })
+	over := false
+	err := x.patiently(ctx, func(ctx context.Context) error {
+		return x.hub.Work.Write(ctx, x.lease, func(c *hub.RunChange) error {
+			err := fn(c)
+			over = c.Run.Owner == ""
+			return err
+		})
+	})
+	if err == nil && over {
+		x.over.Store(true)
+	}
 	if errors.Is(err, hub.ErrLeaseLost) {
 		x.lost.Store(true) // the context may have ended for another reason
 		x.cancel(hub.ErrLeaseLost)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,7 +31,8 @@ type Options struct {
 	// Lease is how long a run stays with a server that has died, 15 s if zero.
 	Lease time.Duration
 	// Alone says that no other server works on the database, so that what the
-	// server before this one held is free at once.
+	// server before this one held is free at once, and that executions go on while
+	// the store does not answer: nobody else can have taken their leases.
 	Alone bool
 	// Network makes the requests of request tools and to MCP servers. nil is one
 	// that reaches public addresses.
@@ -192,7 +195,7 @@ func (e *Executor) claim() (time.Duration, error) {
 		if limit <= 0 {
 			return fallback, nil // a place that becomes free is told
 		}
-		runs, err := e.hub.Work.ClaimFor(e.ctx, e.owner, limit, hub.Slots{All: e.o.Limit, Taken: e.o.Limit - room}, e.o.Lease)
+		runs, err := e.hub.Work.ClaimFor(e.ctx, e.owner, limit, hub.Slots{All: e.o.Limit, Taken: e.o.Limit - room, Mine: e.leases()}, e.o.Lease)
 		if err != nil {
 			e.complain("claim runs", err)
 			return 0, err
@@ -248,6 +251,13 @@ func (e *Executor) launch(r hub.StoredRun) {
 		e.mu.Unlock()
 		nudge(e.freed)
 	})
+}
+
+// leases returns those under which something is executed now.
+func (e *Executor) leases() []hub.Lease {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Keys(e.held))
 }
 
 // executions returns what is executed now.

@@ -33,7 +33,7 @@ func (e *Executor) keep() {
 		case <-renew.C:
 			if e.renew() {
 				renewed = time.Now()
-			} else if time.Since(renewed) > e.o.Lease {
+			} else if !e.o.Alone && time.Since(renewed) > e.o.Lease {
 				e.loseAll()
 			}
 		}
