@@ -9,6 +9,8 @@
 //     read from the Authorization header, or where there is none from the cookie
 //     of a browser that has signed in, never from a URL, and appears in no log
 //     and no error.
+//   - What a sign-in by link leaves in a cookie works there only: as Bearer it is
+//     refused, and it signs no other browser in.
 //   - A cookie counts only in REST calls that the server's own pages make: a page
 //     of somebody else cannot use it. MCP and AG-UI know no cookies.
 //   - Every request is checked. A revoked key is refused as soon as Revoke has
@@ -248,6 +250,9 @@ func (a *Authenticator) bearer(r *http.Request) (who shoal.Principal, err error)
 	secret = strings.TrimSpace(secret)
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
 		return shoal.Principal{}, denied("The header Authorization must read \"Bearer KEY\".")
+	}
+	if strings.HasPrefix(secret, signInPrefix) {
+		return shoal.Principal{}, notAKey()
 	}
 	key, err := a.recognise(r, secret)
 	return principal(key), err

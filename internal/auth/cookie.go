@@ -16,7 +16,7 @@ const (
 	// name from the host itself only, and send it to nobody else.
 	secureCookie = "__Host-shoal"
 	// signInPrefix begins the secrets of keys that a sign-in has made, and no
-	// others: those end when the browser signs out.
+	// others: those end when the browser signs out, and are refused as Bearer.
 	signInPrefix = "shoal-console_"
 )
 
@@ -65,7 +65,11 @@ func (a *Authenticator) cookieName(r *http.Request) string {
 // SignIn makes the browser of a request act with a key that a person has pasted,
 // and returns who that is. A key that does not work is Unauthenticated.
 func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret string) (shoal.Principal, error) {
-	key, err := a.recognise(r, secret)
+	var key recognised
+	err := notAKey()
+	if !strings.HasPrefix(secret, signInPrefix) {
+		key, err = a.recognise(r, secret)
+	}
 	a.count(err)
 	if err != nil {
 		return shoal.Principal{}, err
@@ -125,6 +129,11 @@ func (a *Authenticator) endKept(r *http.Request) (kept bool, err error) {
 		err = nil // it has ended already
 	}
 	return true, err
+}
+
+// notAKey refuses what a sign-in has left in a cookie where a key belongs.
+func notAKey() error {
+	return denied("This is the sign-in of a browser, not a key. An admin mints a key with \"shoal keys create\".")
 }
 
 func notOwnPage() error {

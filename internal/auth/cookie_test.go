@@ -275,6 +275,30 @@ func TestSignInMakesAKeyOfItsOwn(t *testing.T) {
 	})
 }
 
+// What a sign-in by link leaves in the cookie is no key for programs: whoever gets
+// hold of the cookie, such as a server on another port of the host, cannot send it as
+// Bearer over any transport.
+func TestSignInIsNoBearerKey(t *testing.T) {
+	d := openPages(t, false)
+	kept := d.signInAdmin(nil)
+	bearer := visit(http.MethodGet, here, nil, "Authorization", "Bearer "+kept.Value, "Origin", "http://"+here)
+	_, err := d.Principal(bearer)
+	d.wantKind(err, shoal.Unauthenticated)
+	_, err = d.Bearer(bearer)
+	d.wantKind(err, shoal.Unauthenticated)
+	_, _, err = d.MCP(bearer)
+	d.wantKind(err, shoal.Unauthenticated)
+	w := httptest.NewRecorder()
+	_, err = d.SignIn(w, visit(http.MethodPost, here, nil), kept.Value)
+	d.wantKind(err, shoal.Unauthenticated)
+	if len(w.Result().Cookies()) != 0 {
+		t.Error("the cookie of one browser signs in another one")
+	}
+	if _, err := d.Principal(visit(http.MethodGet, here, kept)); err != nil {
+		t.Errorf("in its cookie it works no more: %v", err)
+	}
+}
+
 // Nobody is signed out by a foreign page, and without a cookie there is nothing to
 // do.
 func TestSignOutOfOwnPagesOnly(t *testing.T) {

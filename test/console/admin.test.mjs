@@ -246,7 +246,9 @@ test("a link signs another browser in; signing out ends the key, there and nowhe
   await there.getByRole("button", { name: "Sign out" }).click();
   await there.getByRole("heading", { name: "Sign in to Shoal" }).waitFor();
   assert.equal(await cookie(other), undefined);
-  assert.deepEqual([await statusWith(decodeURIComponent(theirs.value)), await statusWith(decodeURIComponent(mine.value))], [401, 200]);
+  assert.deepEqual([await statusWith(decodeURIComponent(theirs.value)), await statusWith(decodeURIComponent(mine.value))], [401, 401], "a cookie is no key for programs");
+  await page.reload();
+  await page.getByRole("link", { name: /welcome/i }).first().waitFor();
   await there.goto(link);
   await there.getByRole("alert").waitFor();
   await go(s, page, "/settings?tab=keys");
