@@ -10,7 +10,7 @@
 //     of a browser that has signed in, never from a URL, and appears in no log
 //     and no error.
 //   - What a sign-in by link leaves in a cookie works there only: as Bearer it is
-//     refused, and it signs no other browser in.
+//     refused, and it signs no other browser in. It ends after 12 hours without use.
 //   - A cookie counts only in REST calls that the server's own pages make: a page
 //     of somebody else cannot use it. MCP and AG-UI know no cookies.
 //   - Every request is checked. A revoked key is refused as soon as Revoke has
@@ -267,6 +267,9 @@ func (a *Authenticator) recognise(r *http.Request, secret string) (recognised, e
 	}
 	if key.ExpiresAt != nil && !key.ExpiresAt.After(time.Now()) {
 		return recognised{}, denied("This key has expired. Ask an admin for a new one.")
+	}
+	if strings.HasPrefix(secret, signInPrefix) && unused(key.Key) >= mostUnused {
+		return recognised{}, denied("Nobody has used this browser's sign-in for 12 hours. Sign in again.")
 	}
 	a.hub.Keys.Used(key.ID)
 	return key, nil

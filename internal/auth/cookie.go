@@ -12,6 +12,8 @@ import (
 const (
 	// signedIn is how long a browser stays signed in, if its key does not say.
 	signedIn = 30 * 24 * time.Hour
+	// mostUnused is how long a sign-in by link lasts without use.
+	mostUnused = 12 * time.Hour
 	// secureCookie is the cookie's name over TLS. Browsers take a cookie of such a
 	// name from the host itself only, and send it to nobody else.
 	secureCookie = "__Host-shoal"
@@ -79,7 +81,7 @@ func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret st
 }
 
 // SignInAdmin makes the browser of a request act with an admin key of its own,
-// which lasts 30 days and ends with SignOut, or when the browser signs in this way
+// which lasts 30 days, or 12 hours without use, and ends with SignOut, or when the browser signs in this way
 // again. Whoever calls it has made sure that the person there is an admin.
 func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (shoal.Principal, error) {
 	if _, err := a.endKept(r); err != nil {
@@ -129,6 +131,15 @@ func (a *Authenticator) endKept(r *http.Request) (kept bool, err error) {
 		err = nil // it has ended already
 	}
 	return true, err
+}
+
+// unused is for how long a key has not been used.
+func unused(k shoal.Key) time.Duration {
+	last := k.CreatedAt
+	if k.LastUsedAt != nil {
+		last = *k.LastUsedAt
+	}
+	return time.Since(last.Time)
 }
 
 // notAKey refuses what a sign-in has left in a cookie where a key belongs.

@@ -264,14 +264,43 @@ func TestSignInMakesAKeyOfItsOwn(t *testing.T) {
 		if gone := d.signOut(second); gone.MaxAge != -1 {
 			t.Errorf("signing out twice leaves %v", gone)
 		}
-		third := d.signInAdmin(nil)
-		<-time.After(30*24*time.Hour - time.Second)
-		if _, err := d.Principal(visit(http.MethodGet, here, third)); err != nil {
-			t.Errorf("a second before its end: %v", err)
+		third, until := d.signInAdmin(nil), time.Now().Add(30*24*time.Hour)
+		for time.Until(until) > 0 {
+			if _, err := d.Principal(visit(http.MethodGet, here, third)); err != nil {
+				t.Fatalf("%s before its end: %v", time.Until(until), err)
+			}
+			<-time.After(min(11*time.Hour, max(time.Until(until)-time.Second, time.Second)))
 		}
-		<-time.After(time.Second)
 		_, err = d.Principal(visit(http.MethodGet, here, third))
 		d.wantKind(err, shoal.Unauthenticated)
+	})
+}
+
+// A browser that a link has signed in and that nobody uses for 12 hours is signed out,
+// and stays so; a key that was pasted does not end so.
+func TestSignInEndsWithoutUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openPages(t, false)
+		_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		never, used, other := d.signInAdmin(nil), d.signInAdmin(nil), d.signIn(here, pasted)
+		<-time.After(12*time.Hour - time.Minute)
+		if _, err := d.Principal(visit(http.MethodGet, here, used)); err != nil {
+			t.Errorf("after less than 12 hours: %v", err)
+		}
+		<-time.After(time.Minute + time.Second)
+		for range 2 {
+			_, err := d.Principal(visit(http.MethodGet, here, never))
+			d.wantKind(err, shoal.Unauthenticated)
+		}
+		if _, err := d.Principal(visit(http.MethodGet, here, used)); err != nil {
+			t.Errorf("a minute after its last use: %v", err)
+		}
+		<-time.After(12*time.Hour + 2*time.Minute)
+		_, err := d.Principal(visit(http.MethodGet, here, used))
+		d.wantKind(err, shoal.Unauthenticated)
+		if _, err := d.Principal(visit(http.MethodGet, here, other)); err != nil {
+			t.Errorf("a pasted key: %v", err)
+		}
 	})
 }
 
