@@ -126,11 +126,11 @@ describe("a permission", () => {
     const two = { ...p, quorum: 2, eligible: 2, requesters: ["ada"], notRequester: true };
     const vote = { entityId: "uma", at: "2026-11-20T10:00:00.000Z", approved: true, result: null, error: null, editedArgs: null };
     show(two, { me: "uma", submit: () => Promise.resolve({ ...two, votes: [vote], eligible: 1 }) });
-    expect(screen.getByText("0 of 2 approvals")).toBeTruthy();
+    expect(await screen.findByText("0 of 2 approvals")).toBeTruthy();
     expect(screen.getByText(/Asked for by Ada; somebody else has to answer/)).toBeTruthy();
     expect(screen.queryByLabelText("Remember this choice")).toBeNull();
     await press("Approve");
-    expect(screen.getByText("1 of 2 approvals")).toBeTruthy();
+    expect(await screen.findByText("1 of 2 approvals")).toBeTruthy();
     expect(screen.getByText(/1 missing, 1 participant can still vote/)).toBeTruthy();
     expect(screen.getByRole("status").textContent).toContain("Your vote counts");
     await press("Change your vote");
@@ -199,7 +199,7 @@ describe("a permission", () => {
   it("is sent back with a question", async () => {
     const { sent } = show(p);
     await press("Ask a question");
-    await userEvent.type(screen.getByLabelText("Your question"), "Which address?");
+    await userEvent.type(await screen.findByLabelText("Your question"), "Which address?");
     await press("Send back");
     expect(sent).toEqual(['{"approved":false,"ask":"Which address?"}']);
   });

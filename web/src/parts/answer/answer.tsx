@@ -1,7 +1,7 @@
 // What answers a pending action: always drawn by the console itself, outside of any
 // frame, so that no renderer can put words into anybody's mouth.
 import { Clock, Info } from "lucide-react";
-import { type RefObject, useEffect, useState } from "react";
+import { lazy, type RefObject, Suspense, useEffect, useState } from "react";
 import type { PendingAction } from "@/api/shapes";
 import { duration, Moment, useNow } from "@/ui/time";
 import { Value } from "../renderers/value";
@@ -14,8 +14,9 @@ import { boundBody, resultBody } from "./body";
 import { PermissionAnswer } from "./permission";
 import { QuestionAnswer } from "./question";
 import { ResultAnswer } from "./result";
-import { VotesOf } from "./tally";
 import { inside, listed, saidBy } from "./votes";
+
+const VotesOf = lazy(() => import("./tally"));
 
 /** What a custom renderer proposes as the result. The reader decides. */
 export interface Proposal {
@@ -65,12 +66,22 @@ export function Answer({ pending, blocked, submit, nameOf, proposal, me = null, 
 function Voted({ pending, nameOf, change, disabled }: { pending: PendingAction; nameOf: (entity: string) => string; change: () => void; disabled: boolean }) {
   return (
     <div className="flex flex-col gap-3">
-      <VotesOf pending={pending} nameOf={nameOf} />
+      <Votes pending={pending} nameOf={nameOf} />
       <Note>Your vote counts. The call goes on when enough others have given the same answer.</Note>
       <Button small className="w-fit" disabled={disabled} onClick={change}>
         Change your vote
       </Button>
     </div>
+  );
+}
+
+// Nothing where one answer settles it.
+function Votes({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: string) => string }) {
+  if (pending.quorum < 2 || pending.status !== "open") return null;
+  return (
+    <Suspense fallback={null}>
+      <VotesOf pending={pending} nameOf={nameOf} />
+    </Suspense>
   );
 }
 
@@ -122,7 +133,7 @@ function Open({ pending, blocked, proposal, answering, nameOf, me, both }: OpenP
         </div>
       )}
       <Requesters pending={pending} nameOf={nameOf} />
-      <VotesOf pending={pending} nameOf={nameOf} />
+      <Votes pending={pending} nameOf={nameOf} />
       {both}
       {pending.kind === "permission" && <PermissionAnswer {...props} nameOf={nameOf} me={me} />}
       {pending.kind === "question" && <QuestionAnswer {...props} />}

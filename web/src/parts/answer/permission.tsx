@@ -3,12 +3,13 @@
 import { lazy, Suspense, useState } from "react";
 import type { PendingAction } from "@/api/shapes";
 import { Button } from "@/ui/button";
-import { AreaField, TextField } from "@/ui/field";
+import { TextField } from "@/ui/field";
 import type { Answering } from "./answering";
-import { askBody, permissionBody, type Remembering } from "./body";
+import { permissionBody, type Remembering } from "./body";
 import { canRemember, RememberFields } from "./remember";
 
 const EditArgs = lazy(() => import("./edit-args"));
+const AskBack = lazy(() => import("./ask-back"));
 
 interface Props {
   readonly pending: PendingAction;
@@ -41,7 +42,13 @@ export function PermissionAnswer({ pending, answering, disabled, nameOf, me }: P
       </Suspense>
     );
   }
-  if (way === "ask") return <AskBack answering={answering} disabled={off} agent={nameOf(pending.agentId)} back={() => turn("decide")} />;
+  if (way === "ask") {
+    return (
+      <Suspense fallback={<p className="text-sm text-soft">Loading the form…</p>}>
+        <AskBack answering={answering} disabled={off} agent={nameOf(pending.agentId)} back={() => turn("decide")} />
+      </Suspense>
+    );
+  }
   return (
     <div className="flex flex-col gap-3">
       <div className="grid items-start gap-3 sm:grid-cols-2">
@@ -62,23 +69,6 @@ export function PermissionAnswer({ pending, answering, disabled, nameOf, me }: P
         )}
         <Button small tone="quiet" className="text-soft" disabled={off} onClick={() => turn("ask")}>
           Ask a question
-        </Button>
-      </div>
-    </div>
-  );
-}
-
-function AskBack({ answering, disabled, agent, back }: { answering: Answering; disabled: boolean; agent: string; back: () => void }) {
-  const [text, setText] = useState("");
-  return (
-    <div className="flex max-w-xl flex-col gap-3">
-      <AreaField label="Your question" hint={`The call is not executed. ${agent} reads the question and can call again.`} rows={2} dir="auto" value={text} disabled={disabled} error={answering.faults.get("ask")} onChange={(e) => setText(e.target.value)} />
-      <div className="flex flex-wrap gap-2">
-        <Button tone="primary" disabled={disabled || text.trim() === ""} busy={answering.busy} onClick={() => void answering.send(askBody(text.trim()))}>
-          Send back
-        </Button>
-        <Button disabled={disabled} onClick={back}>
-          Cancel
         </Button>
       </div>
     </div>

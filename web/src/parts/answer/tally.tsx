@@ -6,9 +6,8 @@ import { Value } from "../renderers/value";
 import { Words } from "../words/words";
 import { tallyOf, voteWords } from "./votes";
 
-/** "1 of 2 approvals", who voted and how many are missing; nothing where one answer settles it. */
-export function VotesOf({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: string) => string }) {
-  if (pending.quorum < 2 || pending.status !== "open") return null;
+/** "1 of 2 approvals", who voted and how many are missing. */
+export default function VotesOf({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: string) => string }) {
   const { agreed, others, missing, stuck } = tallyOf(pending);
   return (
     <section aria-label="Votes" className="flex flex-col gap-2 rounded-md bg-sunken px-3 py-2 text-sm">
