@@ -2,6 +2,7 @@ package limit
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,6 +71,13 @@ func (p *Principals) Watch(bounds ...*Open) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.watched = append(p.watched, bounds...)
+}
+
+// Watched returns all bounds over all callers of the server.
+func (p *Principals) Watched() []*Open {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.watched)
 }
 
 // Refusing returns for how long callers that hold little of some bound over all

@@ -89,7 +89,8 @@ func (t *sessions) add(s *session) (over []*session, ok bool) {
 		over = append(over, t.take(t.oldest(func(o *session) bool { return o.peer.caller == s.peer.caller })))
 	}
 	if len(t.byID) >= t.api.MaxSessions {
-		over = append(over, t.take(t.oldest(func(*session) bool { return true })))
+		most := t.largest()
+		over = append(over, t.take(t.oldest(func(o *session) bool { return t.each[o.peer.caller] == most })))
 	}
 	if twin := t.byID[s.id]; twin != nil { // two requests revived it at once
 		over = append(over, t.take(twin))
@@ -113,6 +114,16 @@ func (t *sessions) oldest(among func(*session) bool) (found *session) {
 		}
 	}
 	return found
+}
+
+// largest is how many sessions the callers have that have the most: one of theirs ends
+// when there are too many in total, so that nobody's ends because of what others open.
+// It must be called with mu held.
+func (t *sessions) largest() (most int) {
+	for _, n := range t.each {
+		most = max(most, n)
+	}
+	return most
 }
 
 // take removes a session from the table; whoever takes it must finish it. It

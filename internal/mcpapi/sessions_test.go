@@ -196,6 +196,21 @@ func TestSessionsAreBounded(t *testing.T) {
 			t.Errorf("%d sessions, want 2 without the first", n)
 		}
 	})
+	t.Run("who has the most", func(t *testing.T) {
+		w := newWorld(t, func(w *world) { w.opts.MaxSessions = 6 })
+		anns, admins := w.initialize(w.key("ann")), w.initialize(w.key("root"))
+		for range 6 {
+			for _, greedy := range []shoal.EntityID{"mallory", "malvin"} {
+				w.initialize(w.key(greedy))
+			}
+		}
+		third := w.initialize(w.key("cleo"))
+		for name, id := range map[shoal.EntityID]string{"ann": anns, "root": admins, "cleo": third} {
+			if w.delete(w.key(name), id) != 204 {
+				t.Errorf("the session of %s ended because of what others opened", name)
+			}
+		}
+	})
 	t.Run("idle", func(t *testing.T) {
 		w := newWorld(t, func(w *world) { w.opts.SessionIdle = 30 * time.Millisecond })
 		streaming := w.initialize(w.key("ann"))
