@@ -40,6 +40,9 @@ type Plan struct {
 	LastRunAt   *Time      `json:"lastRunAt"`
 	LastRunID   *RunID     `json:"lastRunId"`
 	CreatedAt   Time       `json:"createdAt"`
+	// ActingFor are those who made and changed the plan: its runs act for them, see
+	// [Run].
+	ActingFor []EntityID `json:"actingFor"`
 }
 
 // PlanStatus tells whether a plan will fire again.
@@ -110,6 +113,9 @@ type Memory struct {
 	Metadata  json.RawMessage `json:"metadata"`
 	CreatedAt Time            `json:"createdAt"`
 	UpdatedAt Time            `json:"updatedAt"`
+	// SpaceID is the trigger's space of the run that kept the memory, null where it had
+	// none. Only runs that may read that space are shown the memory.
+	SpaceID *SpaceID `json:"spaceId"`
 }
 
 // UsageRow is what one group of model calls used. Which of the names are set

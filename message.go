@@ -31,6 +31,9 @@ type Message struct {
 	CreatedAt       Time          `json:"createdAt"`
 	UpdatedAt       Time          `json:"updatedAt"`
 	Parts           []Part        `json:"parts"`
+	// OnBehalfOf are those that the run acts for which wrote the message into a space
+	// other than its trigger's; empty for all other messages.
+	OnBehalfOf []EntityID `json:"onBehalfOf"`
 	// SkippedAgents are those who would act on the message and do not, because
 	// they run and refuse a second message. It is in the answer to a post alone.
 	SkippedAgents []EntityID `json:"skippedAgents,omitempty"`

@@ -85,6 +85,7 @@ var importTable = []importRule{
 	{dir: "internal/auth", inside: []string{".", "internal/guard", "internal/hub", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{dir: "internal/agentconfig", inside: []string{".", "agent"}, others: true, never: sqlAndWeb},
 	{dir: "internal/approval", inside: []string{"."}, never: sqlAndWeb},
+	{dir: "internal/behalf", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/calendar", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/chat", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/chat/chattest", inside: []string{"."}, never: sqlAndWeb},
@@ -104,7 +105,7 @@ var importTable = []importRule{
 		dir:    "internal/httpapi",
 		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics", "internal/parking"}, others: true, never: sqlPackages,
 	},
-	{dir: "internal/hub", inside: []string{".", "internal/approval", "internal/limit", "internal/metrics", "internal/search"}, never: sqlAndWeb},
+	{dir: "internal/hub", inside: []string{".", "internal/approval", "internal/behalf", "internal/limit", "internal/metrics", "internal/search"}, never: sqlAndWeb},
 	{dir: "internal/limit", inside: []string{".", "internal/metrics"}, never: sqlAndWeb},
 	{dir: "internal/load", inside: []string{".", "client"}, never: sqlPackages},
 	{dir: "internal/localbus", inside: []string{".", "internal/hub"}, others: true, never: sqlAndWeb},
@@ -117,13 +118,13 @@ var importTable = []importRule{
 		dir: "internal/run",
 		inside: []string{
 			".", "agent", "agent/mcptool", "agent/price", "agent/provider/anthropic", "agent/provider/google", "agent/provider/openai",
-			"agent/provider/script", "internal/agentconfig", "internal/compose", "internal/hub", "internal/metrics", "internal/spacetool", "internal/tool",
+			"agent/provider/script", "internal/agentconfig", "internal/behalf", "internal/compose", "internal/hub", "internal/metrics", "internal/spacetool", "internal/tool",
 		},
 		never: sqlPackages,
 	},
 	{
 		dir:    "internal/spacetool",
-		inside: []string{".", "agent", "internal/agentconfig", "internal/calendar", "internal/hub", "internal/search"}, never: sqlAndWeb,
+		inside: []string{".", "agent", "internal/agentconfig", "internal/behalf", "internal/calendar", "internal/hub", "internal/search"}, never: sqlAndWeb,
 	},
 	{
 		dir: "internal/shoaltest",

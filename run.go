@@ -26,7 +26,10 @@ func (s RunStatus) Parked() bool { return s == RunWaitingTool || s == RunWaiting
 
 // Run is one execution of a hosted agent. CauseRoot is the message, plan or call
 // that began the chain of agents that this run belongs to, and Depth its place in
-// that chain, 0 for the first.
+// that chain, 0 for the first. ActingFor are the ids of everybody at its roots: the
+// people and connected agents whose messages led to it and who started it again, or
+// "service:NAME"; "system" stands for an admin key that acts as nobody. It is empty for
+// a plan that is older than this record.
 type Run struct {
 	ID               RunID             `json:"id"`
 	SessionID        SessionID         `json:"sessionId"`
@@ -35,6 +38,7 @@ type Run struct {
 	Trigger          Trigger           `json:"trigger"`
 	CauseRoot        string            `json:"causeRoot"`
 	Depth            int               `json:"depth"`
+	ActingFor        []EntityID        `json:"actingFor"`
 	Steps            int               `json:"steps"`
 	MaxSteps         int               `json:"maxSteps"`
 	Usage            Usage             `json:"usage"`
@@ -59,6 +63,9 @@ const (
 // exactly those of its type.
 type Trigger struct {
 	Type TriggerType
+	// Private says that the reader is no member of the message's space: of the trigger
+	// only its type is there.
+	Private bool
 
 	// These belong to space_message. MentionReason is set when an agent mentioned
 	// this one.
@@ -94,6 +101,10 @@ type (
 		SenderType     EntityKind  `json:"senderType"`
 		MentionReason  string      `json:"mentionReason,omitempty"`
 	}
+	unseenShape struct {
+		Type    TriggerType `json:"type"`
+		Private bool        `json:"private"`
+	}
 	planShape struct {
 		Type        TriggerType `json:"type"`
 		PlanID      PlanID      `json:"planId"`
@@ -110,14 +121,16 @@ type (
 
 // MarshalJSON writes exactly the fields of the trigger's type.
 func (t Trigger) MarshalJSON() ([]byte, error) {
-	switch t.Type {
-	case SpaceMessageTrigger:
+	switch {
+	case t.Private:
+		return EncodeJSON(unseenShape{t.Type, true})
+	case t.Type == SpaceMessageTrigger:
 		return EncodeJSON(spaceMessageShape{
 			t.Type, t.SpaceID, t.SpaceName, t.MessageID, t.MessageContent, t.SenderEntityID, t.SenderName, t.SenderType, t.MentionReason,
 		})
-	case PlanTrigger:
+	case t.Type == PlanTrigger:
 		return EncodeJSON(planShape{t.Type, t.PlanID, t.PlanName, t.ScheduledAt, t.Instruction})
-	case ServiceTrigger:
+	case t.Type == ServiceTrigger:
 		return EncodeJSON(serviceShape{t.Type, t.ServiceName, t.Payload})
 	}
 	return nil, E("shoal.Trigger", Internal, "a trigger of the unknown type "+string(t.Type))
@@ -127,6 +140,7 @@ func (t Trigger) MarshalJSON() ([]byte, error) {
 func (t *Trigger) UnmarshalJSON(b []byte) error {
 	var all struct {
 		spaceMessageShape
+		Private     bool            `json:"private"`
 		PlanID      PlanID          `json:"planId"`
 		PlanName    string          `json:"planName"`
 		ScheduledAt Time            `json:"scheduledAt"`
@@ -141,7 +155,7 @@ func (t *Trigger) UnmarshalJSON(b []byte) error {
 		Type: all.Type, SpaceID: all.SpaceID, SpaceName: all.SpaceName, MessageID: all.MessageID, MessageContent: all.MessageContent,
 		SenderEntityID: all.SenderEntityID, SenderName: all.SenderName, SenderType: all.SenderType, MentionReason: all.MentionReason,
 		PlanID: all.PlanID, PlanName: all.PlanName, ScheduledAt: all.ScheduledAt, Instruction: all.Instruction,
-		ServiceName: all.ServiceName, Payload: all.Payload,
+		ServiceName: all.ServiceName, Payload: all.Payload, Private: all.Private,
 	}
 	return nil
 }

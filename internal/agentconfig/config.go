@@ -19,6 +19,7 @@ type Config struct {
 	Context Context `json:"context"`
 	Tools   []Tool  `json:"tools"`
 	MCP     MCP     `json:"mcp"`
+	Access  Access  `json:"access"`
 	Budget  Budget  `json:"budget"`
 
 	canonical []byte
@@ -92,6 +93,13 @@ type Reduction struct {
 	Strategy  string `json:"strategy"` // none, count or summary
 	Target    int    `json:"target"`
 	Threshold int    `json:"threshold"`
+}
+
+// Access says whose rights bound what the agent reads and writes, beside its own:
+// requester or agent. See the package behalf.
+type Access struct {
+	Read  string `json:"read"`
+	Write string `json:"write"`
 }
 
 // Budget bounds what the agent may use; 0 is no limit.

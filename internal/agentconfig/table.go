@@ -84,6 +84,10 @@ var root = shape{kind: object, doc: "The configuration of a hosted agent.", fiel
 	{name: "mcp", fallback: empty, shape: shape{kind: object, doc: "Tools from MCP servers.", fields: []field{
 		{name: "servers", fallback: []any{}, shape: shape{kind: list, most: maxServers, items: &server}},
 	}}},
+	{name: "access", fallback: empty, shape: shape{kind: object, doc: "Whose rights bound what it reads and writes, beside its own.", fields: []field{
+		{name: "read", fallback: "requester", shape: words("requester: it reads a space other than that of the message that started its run only if everybody it acts for may read it. agent: it reads every space that it is in, for anybody.", "requester", "agent")},
+		{name: "write", fallback: "agent", shape: words("agent: it writes into every space that it is in. requester: only into those that everybody it acts for may read.", "requester", "agent")},
+	}}},
 	{name: "budget", fallback: empty, shape: shape{kind: object, doc: "What it may use; 0 is no limit.", fields: []field{
 		{name: "maxTokensPerRun", fallback: n("0"), shape: count(0, 1<<53-1, "")},
 		{name: "maxCostPerDay", fallback: n("0"), shape: shape{kind: number, doc: "In US dollars. Needs a model with a list price, or model.price.", most: 1e9}},

@@ -81,6 +81,10 @@ type (
 		SenderType     shoal.EntityKind `json:"senderType"`
 		MentionReason  string           `json:"mentionReason,omitempty"`
 	}
+	PrivateTrigger struct {
+		Type    string `json:"type" enum:"space_message"`
+		Private bool   `json:"private" enum:"true"`
+	}
 	PlanTrigger struct {
 		Type        string       `json:"type" enum:"plan"`
 		PlanID      shoal.PlanID `json:"planId"`

@@ -344,6 +344,10 @@ func (d *documentMaker) unions(schemas map[string]*huma.Schema) {
 	schemas["ShownToolPart"] = shown
 	schemas["ToolPart"] = &huma.Schema{OneOf: []*huma.Schema{{Ref: schemaRefs + "ShownToolPart"}, private}}
 	schemas["Trigger"] = one(reflect.TypeFor[SpaceMessageTrigger](), reflect.TypeFor[PlanTrigger](), reflect.TypeFor[ServiceTrigger]())
+	// So does one that is no member of the space of the message.
+	schemas["ShownMessageTrigger"] = schemas["SpaceMessageTrigger"]
+	unseen := d.registry.Schema(reflect.TypeFor[PrivateTrigger](), true, "")
+	schemas["SpaceMessageTrigger"] = &huma.Schema{OneOf: []*huma.Schema{{Ref: schemaRefs + "ShownMessageTrigger"}, unseen}}
 	schemas["ModelContent"] = one(reflect.TypeFor[ModelTextContent](), reflect.TypeFor[ModelReasoningContent](), reflect.TypeFor[ModelFileContent](),
 		reflect.TypeFor[ModelToolCallContent](), reflect.TypeFor[ModelToolResultContent]())
 	schemas["NewPart"] = one(reflect.TypeFor[NewTextPart](), reflect.TypeFor[NewFilePart](), reflect.TypeFor[NewDataPart]())

@@ -31,6 +31,8 @@ var typeWords = map[string]string{
 	"RunError":               "Why a run failed or was canceled.",
 	"Trigger":                "What started a run.",
 	"SpaceMessageTrigger":    "A message of a space.",
+	"ShownMessageTrigger":    "A message of a space that the reader is in.",
+	"PrivateTrigger":         "A message of a space that the reader is not in: nothing else is shown of it.",
 	"PlanTrigger":            "A plan that was due.",
 	"ServiceTrigger":         "A service.",
 	"Usage":                  "What model calls used. `inputTokens` include `cachedInputTokens`; `cost` is 0 where the price is not known.",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
 )
 
 // The methods on messages.
@@ -62,6 +63,7 @@ func (c *RunChange) OpenMessage(m shoal.Message, state json.RawMessage) (shoal.M
 		ID: m.ID, SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1, EntityID: c.Run.AgentID, RunID: &run,
 		Status: shoal.MessageStreaming, Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{},
 		CreatedAt: c.at, UpdatedAt: c.at, Parts: []shoal.Part{},
+		OnBehalfOf: c.Run.OnBehalf(behalf.Access{}).OnBehalfOf(s.ID),
 	}
 	if m.ID == "" {
 		m.ID = shoal.NewID[shoal.MessageID](shoal.PrefixMessage)
@@ -69,7 +71,7 @@ func (c *RunChange) OpenMessage(m shoal.Message, state json.RawMessage) (shoal.M
 	if err := c.InsertMessage(m, PostKey{}); err != nil {
 		return m, err
 	}
-	if err := c.InsertCause(m.SessionID, m.ID, Cause{Root: c.Run.CauseRoot, Depth: c.Run.Depth, Linked: c.Run.Linked}); err != nil {
+	if err := c.InsertCause(m.SessionID, m.ID, c.Run.cause(0)); err != nil {
 		return m, err
 	}
 	if err := c.change.UpdateMessage(m, state); err != nil {

@@ -29,7 +29,7 @@ func (c *RunChange) Delegate(target shoal.EntityID) (shoal.RunID, error) {
 	}
 	r, refused, err := start{
 		session: s.SessionID, agent: target, trigger: c.Run.Trigger, requester: c.Run.Requester,
-		cause: Cause{Root: c.Run.CauseRoot, Depth: c.Run.Depth, Linked: c.Run.Linked},
+		cause: c.Run.cause(0),
 	}.run(c.change)
 	if err == nil && refused {
 		err = cannotDelegate(fmt.Sprintf("%q is busy with another message and takes no second one", target))

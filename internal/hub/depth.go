@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
 )
 
 // How deep a chain of agents may go: each mention is one further. A chain that
@@ -22,7 +23,9 @@ func (c Cause) limit() int {
 	return maxDepth
 }
 
-func tooDeep(c Cause) bool { return c.Depth > c.limit() }
+// tooDeep reports whether a chain ends here: it has been long enough, or started by
+// more than a run can act for.
+func tooDeep(c Cause) bool { return c.Depth > c.limit() || len(c.ActingFor) > behalf.Most }
 
 // depthScope is that of the keys under which a space is told that a chain has
 // ended there: once for each root.
@@ -35,7 +38,10 @@ func tellTooDeep(ch *change, s shoal.Space, agent shoal.EntityID, c Cause) error
 	if !errors.Is(err, shoal.NotFound) {
 		return err
 	}
-	text := fmt.Sprintf("%s was not started: agents have mentioned each other %d times in a row here, and at most %d are allowed. A person can go on by writing to the agent.", agent, c.Depth, c.limit())
+	text := fmt.Sprintf("%s was not started: more than %d members have mentioned the agent that asks. Write to %s yourself.", agent, behalf.Most, agent)
+	if c.Depth > c.limit() {
+		text = fmt.Sprintf("%s was not started: agents have mentioned each other %d times in a row here, and at most %d are allowed. A person can go on by writing to the agent.", agent, c.Depth, c.limit())
+	}
 	_, err = post(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, key)
 	return err
 }
@@ -47,7 +53,7 @@ const chainPages = 4
 // those that follow. A person's is the beginning of one. An agent's continues the
 // deepest chain that it was mentioned in since its last message in the space.
 func postedCause(ch *change, sender shoal.Entity, m shoal.Message) (Cause, error) {
-	own := Cause{Root: string(m.ID)}
+	own := Cause{Root: string(m.ID), ActingFor: []shoal.EntityID{sender.ID}}
 	if sender.Kind != shoal.Agent {
 		return own, nil
 	}
@@ -55,12 +61,13 @@ func postedCause(ch *change, sender shoal.Entity, m shoal.Message) (Cause, error
 	if err != nil || c.Root == "" {
 		return own, err
 	}
-	c.Depth, c.Linked = c.Depth+1, true
+	c.Depth, c.Linked, c.ActingFor = c.Depth+1, true, behalf.Join(c.ActingFor, own.ActingFor)
 	return c, ch.InsertCause(m.SessionID, m.ID, c)
 }
 
 // mentionedCause returns the deepest cause among the messages that mention the
-// sender of m since its last one; the zero value when there is none.
+// sender of m since its last one, with the roots of all of them; the zero value when
+// there is none.
 func mentionedCause(ch *change, m shoal.Message) (deepest Cause, err error) {
 	before := m.Seq
 	for range chainPages {
@@ -81,9 +88,11 @@ func mentionedCause(ch *change, m shoal.Message) (deepest Cause, err error) {
 				if err != nil {
 					return deepest, err
 				}
+				roots := behalf.Join(deepest.ActingFor, c.ActingFor)
 				if deepest.Root == "" || c.Depth > deepest.Depth {
 					deepest = c
 				}
+				deepest.ActingFor = roots
 			}
 		}
 		if last != nil || len(page) < shoal.DefaultPage {
@@ -98,6 +107,9 @@ func causeOf(tx Tx, m shoal.Message) (Cause, error) {
 	c, err := tx.Cause(m.SessionID, m.ID)
 	if c.Root == "" {
 		c.Root = string(m.ID)
+	}
+	if err == nil {
+		c.ActingFor, err = rootsOf(tx, m, c)
 	}
 	return c, err
 }

@@ -104,7 +104,7 @@ func fire(ch *change, d DuePlan, now shoal.Time) error {
 		return err
 	}
 	s := start{
-		session: d.Session, agent: plan.AgentID, cause: Cause{Root: string(plan.ID)}, requester: plan.Name,
+		session: d.Session, agent: plan.AgentID, cause: Cause{Root: string(plan.ID), ActingFor: plan.ActingFor}, requester: plan.Name,
 		trigger: shoal.Trigger{
 			Type: shoal.PlanTrigger, PlanID: plan.ID, PlanName: plan.Name, ScheduledAt: *plan.NextRunAt, Instruction: plan.Instruction,
 		},

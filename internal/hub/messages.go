@@ -99,7 +99,7 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key P
 	out := shoal.Message{
 		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1,
 		EntityID: sender, Status: shoal.MessageCompleted, CreatedAt: ch.at, UpdatedAt: ch.at,
-		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, Parts: numbered(d.Parts),
+		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Parts: numbered(d.Parts),
 	}
 	if err := sortMentions(ch, &out, d.Mentions); err != nil {
 		return out, err

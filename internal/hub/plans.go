@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
 )
 
 // Plans keeps the schedules of hosted agents and fires them, each once.
@@ -34,7 +35,7 @@ func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.S
 			Plan  shoal.NewPlan
 		}
 		made, _, err = once(ch, who, session, op, idempotencyKey, ask{agent, n}, func() (shoal.Plan, error) {
-			return ch.newPlan(session, agent, n)
+			return ch.newPlan(session, agent, n, root(who))
 		})
 		return err
 	})
@@ -46,7 +47,7 @@ func (c *RunChange) NewPlan(n shoal.NewPlan) (shoal.Plan, error) {
 	if err := n.Validate(); err != nil {
 		return shoal.Plan{}, err
 	}
-	return c.newPlan(c.Run.SessionID, c.Run.AgentID, n)
+	return c.newPlan(c.Run.SessionID, c.Run.AgentID, n, c.Run.roots())
 }
 
 // ChangePlan changes a plan of the run's agent, as [Plans.Update] does. NotFound
@@ -59,16 +60,17 @@ func (c *RunChange) ChangePlan(id shoal.PlanID, with shoal.PlanChange) (shoal.Pl
 	if err != nil {
 		return plan, err
 	}
-	return c.changePlan(c.Run.SessionID, plan, with)
+	return c.changePlan(c.Run.SessionID, plan, with, c.Run.roots())
 }
 
-func (ch *change) newPlan(session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan) (shoal.Plan, error) {
+func (ch *change) newPlan(session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, by []shoal.EntityID) (shoal.Plan, error) {
 	if _, err := hostedOf(ch, session, agent); err != nil {
 		return shoal.Plan{}, shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no hosted agent, and only those have plans. Give it a configuration first.", agent))
 	}
 	out := shoal.Plan{
 		ID: shoal.NewID[shoal.PlanID](shoal.PrefixPlan), AgentID: agent, Name: n.Name, Description: n.Description, Instruction: n.Instruction,
 		Cron: n.Cron, TimeZone: n.TimeZone, ScheduledAt: n.ScheduledAt, Status: shoal.PlanPending, CreatedAt: ch.at,
+		ActingFor: behalf.Join(by),
 	}
 	if err := ch.schedule(&out); err != nil {
 		return out, err
@@ -144,7 +146,7 @@ func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.S
 		if out, err = planOf(ch, session, id); err != nil {
 			return err
 		}
-		out, err = ch.changePlan(session, out, c)
+		out, err = ch.changePlan(session, out, c, root(who))
 		return err
 	})
 	return out, err
@@ -165,9 +167,13 @@ func noPlan(id shoal.PlanID) error {
 	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no plan %q here. List the agent's plans to see their ids.", id))
 }
 
-func (ch *change) changePlan(session shoal.SessionID, p shoal.Plan, c shoal.PlanChange) (shoal.Plan, error) {
+func (ch *change) changePlan(session shoal.SessionID, p shoal.Plan, c shoal.PlanChange, by []shoal.EntityID) (shoal.Plan, error) {
 	if p.Status == shoal.PlanCanceled {
 		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("The plan %q is canceled, which is for good. Make a new one.", p.ID))
+	}
+	// What a plan does is also the wish of whoever changed it.
+	if p.ActingFor = behalf.Join(p.ActingFor, by); len(p.ActingFor) > behalf.Most {
+		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("More than %d members have changed the plan %q. Make a new one.", behalf.Most, p.ID))
 	}
 	timed := applyPlan(&p, c)
 	if c.Status != nil {

@@ -20,7 +20,8 @@ type RecordType struct {
 	Refs []RecordRef
 }
 
-// RecordField is a field of a record. Every line has every field of its type.
+// RecordField is a field of a record. Every line that is written has
+// every field of its type.
 type RecordField struct {
 	Name string
 	Kind RecordKind
@@ -96,6 +97,8 @@ func jsonOrNull[T any](name string) RecordField {
 	return RecordField{Name: name, Kind: RecordJSON, Null: true, Check: reads[T]}
 }
 
+func actingFor() RecordField { return since(jsonOrNull[[]shoal.EntityID]("actingFor"), "null") }
+
 func linking(f RecordField) RecordField { f.Links = true; return f }
 
 // since is a field that an export of an earlier server does not have: it reads as
@@ -169,7 +172,7 @@ var RecordTypes = []*RecordType{
 			jsonAs[shoal.Trigger]("trigger"), text("causeRoot"), count("depth"), truth("linked"), count("steps"), count("maxSteps"),
 			jsonAs[shoal.Usage]("usage"), jsonOrNull[shoal.RunError]("error"), momentOf("createdAt"), momentOr0("startedAt"), momentOr0("endedAt"),
 			count("version"), text("spaceId"), text("requester"), truth("awake"), momentOf("notBefore"), truth("cancel"), count("generation"),
-			text("conversation"), count("began"), count("ended"), linking(jsonOrNull[anyJSON]("turn")), count("revision"),
+			text("conversation"), count("began"), count("ended"), linking(jsonOrNull[anyJSON]("turn")), count("revision"), actingFor(),
 		},
 	},
 	{
@@ -184,9 +187,10 @@ var RecordTypes = []*RecordType{
 			oneOf("status", shoal.MessageStreaming, shoal.MessageCompleted, shoal.MessageFailed, shoal.MessageCanceled),
 			idList("mentions"), idList("droppedMentions"), momentOf("createdAt"), momentOf("updatedAt"),
 			linking(jsonAs[[]shoal.Part]("parts")), linking(jsonOrNull[anyJSON]("state")),
+			since(jsonOrNull[[]shoal.EntityID]("onBehalfOf"), "null"),
 		},
 	},
-	{Name: "cause", Fields: []RecordField{id("messageId"), text("root"), count("depth"), truth("linked")}},
+	{Name: "cause", Fields: []RecordField{id("messageId"), text("root"), count("depth"), truth("linked"), actingFor()}},
 	{
 		Name: "inbox", Refs: []RecordRef{ref("entity", "entityId")},
 		Fields: []RecordField{id("entityId"), count("lastPlace")},
@@ -230,7 +234,7 @@ var RecordTypes = []*RecordType{
 		Fields: []RecordField{
 			id("id"), id("agentId"), text("name"), text("description"), text("instruction"), textOrNull("cron"), text("timeZone"),
 			momentOr0("scheduledAt"), oneOf("status", shoal.PlanPending, shoal.PlanPaused, shoal.PlanCompleted, shoal.PlanCanceled),
-			momentOr0("nextRunAt"), momentOr0("lastRunAt"), idOrNull("lastRunId"), momentOf("createdAt"),
+			momentOr0("nextRunAt"), momentOr0("lastRunAt"), idOrNull("lastRunId"), momentOf("createdAt"), actingFor(),
 		},
 	},
 	{
@@ -244,6 +248,7 @@ var RecordTypes = []*RecordType{
 		Name: "memory", Refs: []RecordRef{ref("entity", "agentId")},
 		Fields: []RecordField{
 			id("agentId"), text("id"), count("place"), text("topic"), text("content"), jsonAs[anyJSON]("metadata"), momentOf("createdAt"), momentOf("updatedAt"),
+			since(idOrNull("spaceId"), "null"),
 		},
 	},
 	{

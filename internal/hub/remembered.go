@@ -24,18 +24,6 @@ func manages(e shoal.Entity) bool {
 	return e.SessionRole == shoal.SessionOwner || e.SessionRole == shoal.SessionAdmin
 }
 
-// requestersOf are the humans behind a run.
-func requestersOf(tx Tx, r StoredRun) ([]shoal.EntityID, error) {
-	if !mayBe(shoal.EntityID(r.Requester)) {
-		return []shoal.EntityID{}, nil
-	}
-	e, err := tx.Entity(r.SessionID, shoal.EntityID(r.Requester))
-	if errors.Is(err, shoal.NotFound) || err == nil && e.Kind != shoal.Human {
-		return []shoal.EntityID{}, nil
-	}
-	return []shoal.EntityID{e.ID}, err
-}
-
 // remember stores the decision that settled row for later calls.
 func remember(ch *change, row StoredPending, r shoal.Remember) error {
 	d := shoal.RememberedDecision{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
 )
 
 // Retry starts a new run of an ended one's agent with the same trigger, at the same
@@ -23,13 +24,13 @@ func (r *Runs) Retry(ctx context.Context, who shoal.Principal, session shoal.Ses
 		if err != nil {
 			return err
 		}
-		out, _, err = once(ch, who, session, op, idempotencyKey, id, func() (shoal.Run, error) { return retry(ch, before) })
+		out, _, err = once(ch, who, session, op, idempotencyKey, id, func() (shoal.Run, error) { return retry(ch, who, before) })
 		return err
 	})
 	return out, err
 }
 
-func retry(ch *change, before StoredRun) (shoal.Run, error) {
+func retry(ch *change, who shoal.Principal, before StoredRun) (shoal.Run, error) {
 	if err := openSession(ch, before.SessionID); err != nil {
 		return shoal.Run{}, err
 	}
@@ -50,8 +51,10 @@ func retry(ch *change, before StoredRun) (shoal.Run, error) {
 	}
 	of := start{
 		session: before.SessionID, agent: before.AgentID, trigger: before.Trigger, requester: before.Requester,
-		cause: Cause{Root: before.CauseRoot, Depth: before.Depth, Linked: before.Linked},
+		cause: before.cause(0),
 	}
+	// Who starts it again wants it, too; a key that acts as nobody is no reader to ask.
+	of.cause.ActingFor = behalf.Join(of.cause.ActingFor, []shoal.EntityID{who.EntityID})
 	asleep := false
 	if before.Space != "" {
 		var refused bool

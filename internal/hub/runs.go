@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
 )
 
 // Runs starts, shows and cancels runs.
@@ -30,14 +31,14 @@ func (r *Runs) Trigger(ctx context.Context, who shoal.Principal, session shoal.S
 	}
 	err = r.change(ctx, op, func(ch *change) (err error) {
 		out, _, err = once(ch, who, session, op, idempotencyKey, ask{agent, service, payload}, func() (shoal.Run, error) {
-			return serviceRun(ch, session, agent, service, payload)
+			return serviceRun(ch, who, session, agent, service, payload)
 		})
 		return err
 	})
 	return out, err
 }
 
-func serviceRun(ch *change, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage) (shoal.Run, error) {
+func serviceRun(ch *change, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage) (shoal.Run, error) {
 	if err := openSession(ch, session); err != nil {
 		return shoal.Run{}, err
 	}
@@ -58,6 +59,7 @@ func serviceRun(ch *change, session shoal.SessionID, agent shoal.EntityID, servi
 	made, err := start{
 		session: session, agent: agent, requester: service,
 		trigger: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: service, Payload: payload},
+		cause:   Cause{ActingFor: behalf.Join([]shoal.EntityID{behalf.Service(service), who.EntityID})},
 	}.at(ch, as, now, false)
 	return made.Run, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
 )
 
 // start is what a run is started with.
@@ -35,7 +36,7 @@ func (s start) at(ch *change, as StoredAgent, now shoal.Time, asleep bool) (Stor
 	r := StoredRun{
 		Run: shoal.Run{
 			ID: shoal.NewID[shoal.RunID](shoal.PrefixRun), SessionID: s.session, AgentID: s.agent, Status: shoal.RunQueued, Trigger: s.trigger,
-			CauseRoot: s.cause.Root, Depth: s.cause.Depth, MaxSteps: as.MaxSteps, Usage: shoal.Usage{Currency: shoal.Currency},
+			CauseRoot: s.cause.Root, Depth: s.cause.Depth, ActingFor: behalf.Join(s.cause.ActingFor), MaxSteps: as.MaxSteps, Usage: shoal.Usage{Currency: shoal.Currency},
 			PendingToolCalls: []shoal.PendingToolCall{}, CreatedAt: ch.at,
 		},
 		Version: as.Version, Space: s.trigger.SpaceID, Requester: s.requester, Linked: s.cause.Linked,
@@ -73,7 +74,9 @@ func (s start) run(ch *change) (r StoredRun, refused bool, err error) {
 		return r, false, err
 	}
 	if as.SettleMs > 0 {
-		queued, err := s.findActive(ch, func(r StoredRun) bool { return settling(r, now) })
+		queued, err := s.findActive(ch, func(r StoredRun) bool {
+			return settling(r, now) && len(behalf.Join(r.roots(), s.cause.ActingFor)) <= behalf.Most
+		})
 		if err != nil {
 			return r, false, err
 		}
@@ -106,9 +109,11 @@ func (s start) behind(ch *change, as StoredAgent) (asleep, refused bool, err err
 	return asleep, false, err
 }
 
-// instead makes a newer message the trigger of a run that nobody has begun.
+// instead makes a newer message the trigger of a run that nobody has begun. The run
+// acts for the senders of both.
 func (s start) instead(ch *change, r StoredRun, notBefore shoal.Time) (StoredRun, error) {
 	r.Trigger, r.Requester, r.NotBefore = s.trigger, s.requester, notBefore
+	r.ActingFor = behalf.Join(r.roots(), s.cause.ActingFor)
 	r.CauseRoot, r.Depth, r.Linked = s.cause.Root, s.cause.Depth, s.cause.Linked
 	ch.hint(workTopic)
 	return r, ch.UpdateRun(r)

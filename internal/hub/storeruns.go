@@ -180,6 +180,9 @@ type Cause struct {
 	Root   string
 	Depth  int
 	Linked bool // the chain passes a connected agent
+	// ActingFor are those at the roots of the chain, see [shoal.Run]; empty where that
+	// was not recorded yet.
+	ActingFor []shoal.EntityID
 }
 
 // PendingTx keeps what runs wait for.

@@ -84,10 +84,14 @@ func pendingCalls(rows []StoredPending, keep func(StoredPending) bool) []shoal.P
 	return out
 }
 
-// outside returns a run as those may see it who are not where it was triggered:
-// what was said there is not theirs.
+// outside returns a run as those may see it who are not where it was triggered: what
+// was said there, and by whom, is not theirs.
 func outside(run shoal.Run, inside bool) shoal.Run {
-	if !inside {
+	switch {
+	case inside:
+	case run.Trigger.Type == shoal.SpaceMessageTrigger:
+		run.Trigger = shoal.Trigger{Type: run.Trigger.Type, Private: true}
+	default:
 		run.Trigger.MessageContent, run.Trigger.Instruction, run.Trigger.Payload = "", "", nil
 	}
 	return run

@@ -144,6 +144,6 @@ func (c *RunChange) StartMention(space shoal.SpaceID, message shoal.MessageID, m
 	if err != nil {
 		return err
 	}
-	_, err = startOn(c.change, s, m, sender, mentioned, Cause{Root: c.Run.CauseRoot, Depth: c.Run.Depth + 1, Linked: c.Run.Linked})
+	_, err = startOn(c.change, s, m, sender, mentioned, c.Run.cause(1))
 	return err
 }

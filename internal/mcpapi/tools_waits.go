@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -144,7 +145,7 @@ func (c *call) addNames(ctx context.Context, n names, messages []shoal.Message) 
 	}
 	for _, m := range messages {
 		add(m.EntityID)
-		for _, id := range m.Mentions {
+		for _, id := range append(slices.Clone(m.Mentions), m.OnBehalfOf...) {
 			add(id)
 		}
 	}

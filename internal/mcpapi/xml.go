@@ -69,6 +69,13 @@ func (x *xmlText) message(m shoal.Message, n names) {
 		x.empty(5, "mention", "id", string(id), "name", n.of(id))
 	}
 	x.end(4, "mentions")
+	if len(m.OnBehalfOf) > 0 {
+		x.open(4, "onBehalfOf")
+		for _, id := range m.OnBehalfOf {
+			x.empty(5, "entity", "id", string(id), "name", n.of(id))
+		}
+		x.end(4, "onBehalfOf")
+	}
 	x.leaf(4, "content", m.Text())
 	for _, p := range m.Parts {
 		switch p.Type {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
@@ -252,8 +253,13 @@ func (p *performance) ask(space shoal.SpaceID, target shoal.EntityID) error {
 		return err
 	}
 	a := answer{space, target, compose.Member}
+	access := behalf.Access{Read: behalf.Scope(p.x.config.Access.Read), Write: behalf.Scope(p.x.config.Access.Write)}
+	may, err := p.c.Run.OnBehalf(access).MayWrite(space, hub.Reads(p.c, p.c.Run.SessionID))
+	if err != nil {
+		return err
+	}
 	switch {
-	case !s.Member:
+	case !s.Member || !may:
 		a.standing = compose.Stranger
 	case s.Closed:
 		a.standing = compose.SpaceClosed

@@ -50,7 +50,7 @@ func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 	c.texts(hub.ModelText{Hash: "h1", Body: hostile}, hub.ModelText{Hash: "h2", Body: ""})
 	c.plans(planOf("p1"), shoal.Plan{
 		ID: "p2", AgentID: "bot", Name: hostile, Cron: ref("0 9 * * 1"), TimeZone: "Europe/Berlin", ScheduledAt: ref(storeTime(2)), Status: shoal.PlanPaused,
-		NextRunAt: ref(storeTime(3)), LastRunAt: ref(storeTime(4)), LastRunID: ref(shoal.RunID("r1")), CreatedAt: storeTime(1),
+		NextRunAt: ref(storeTime(3)), LastRunAt: ref(storeTime(4)), LastRunID: ref(shoal.RunID("r1")), CreatedAt: storeTime(1), ActingFor: []shoal.EntityID{"ann", "service:a b"},
 	})
 	c.push("card", []byte("<p>card"))
 	c.push("card", []byte("<p>card again"))
@@ -60,7 +60,9 @@ func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 		file := shoal.File{ID: "fil_1", Name: "a.png", MediaType: "image/png", Size: 3, URL: shoal.FilePath(id, "fil_1")}
 		for _, do := range []func() error{
 			func() error { return tx.DeleteEntity(id, "gone", storeTime(9)) },
-			func() error { return tx.InsertCause(id, m.ID, hub.Cause{Root: "msg_1", Depth: 2, Linked: true}) },
+			func() error {
+				return tx.InsertCause(id, m.ID, hub.Cause{Root: "msg_1", Depth: 2, Linked: true, ActingFor: []shoal.EntityID{"ann"}})
+			},
 			func() error {
 				return tx.PutRequest(id, "r1", hub.StoredRequest{Model: "m", System: "h1", Tools: "h2", Messages: [][]string{{"h1"}, {}}})
 			},
@@ -71,7 +73,7 @@ func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 				return tx.PutGoal(id, "bot", shoal.Goal{ID: "g1", Description: hostile, Priority: -3, CreatedAt: storeTime(1), UpdatedAt: storeTime(2)})
 			},
 			func() error {
-				return tx.PutMemory(id, "bot", shoal.Memory{ID: "m1", Topic: "t", Content: hostile, Metadata: []byte(`{"k": [1 ,2]}`)})
+				return tx.PutMemory(id, "bot", shoal.Memory{ID: "m1", Topic: "t", Content: hostile, Metadata: []byte(`{"k": [1 ,2]}`), SpaceID: ref(shoal.SpaceID("shop"))})
 			},
 			func() error { return tx.AddUsage(id, used) },
 			func() error { return tx.InsertFile(id, file, "ann", storeTime(6), []byte{0, 255, 10}) },

@@ -125,6 +125,7 @@ func getRun(s *stage, c *command) error {
 			return err
 		}
 		s.say("  trigger %s", said)
+		s.say("  for %s", join(r.ActingFor))
 	}
 	return err
 }

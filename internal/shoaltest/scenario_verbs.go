@@ -76,6 +76,9 @@ func newEntity(s *stage, c *command) error {
 		n.ExternalID = &external
 	}
 	made, err := s.hub.Entities.Create(ctx, who, session, n, c.option("once"))
+	if owner := shoal.EntityID(c.option("owner")); err == nil && owner != "" {
+		made, err = s.hub.Entities.Update(ctx, admin, session, made.ID, shoal.EntityChange{OwnerID: &owner})
+	}
 	if err == nil {
 		s.say("%s", s.entity(made))
 	}

@@ -85,6 +85,9 @@ func showParts(s *stage, c *command) error {
 		if len(m.Mentions) > 0 {
 			head += " mentions=" + join(m.Mentions)
 		}
+		if len(m.OnBehalfOf) > 0 {
+			head += " on behalf of " + join(m.OnBehalfOf)
+		}
 		s.say("%s", head)
 		for _, p := range m.Parts {
 			s.say("  %s", part(p))

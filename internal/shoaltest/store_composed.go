@@ -169,7 +169,7 @@ var composedTests = map[string]func(*storeCase){
 		get := func(id shoal.MessageID) hub.Cause {
 			return seen(c, func(tx hub.Tx) (hub.Cause, error) { return tx.Cause(c.session, id) })
 		}
-		cause := hub.Cause{Root: hostile, Depth: 3, Linked: true}
+		cause := hub.Cause{Root: hostile, Depth: 3, Linked: true, ActingFor: []shoal.EntityID{"ann", hostile}}
 		c.update(func(tx hub.Tx) error { return tx.InsertCause(c.session, "msg_1", cause) })
 		same(c, "as it was stored", get("msg_1"), cause)
 		same(c, "of another message", get("msg_2"), hub.Cause{})

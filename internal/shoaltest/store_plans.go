@@ -7,7 +7,7 @@ import (
 
 // planOf returns a plan of bot with nothing but what it needs.
 func planOf(id shoal.PlanID) shoal.Plan {
-	return shoal.Plan{ID: id, AgentID: "bot", TimeZone: "UTC", Status: shoal.PlanPending, CreatedAt: storeTime(1)}
+	return shoal.Plan{ID: id, AgentID: "bot", TimeZone: "UTC", Status: shoal.PlanPending, CreatedAt: storeTime(1), ActingFor: []shoal.EntityID{}}
 }
 
 // plans stores plans in one transaction.
@@ -29,7 +29,7 @@ var planTests = map[string]func(*storeCase){
 		full := shoal.Plan{
 			ID: "p1", AgentID: "bot", Name: hostile, Description: hostile, Instruction: hostile, Cron: ref("0 9 * * 1"), TimeZone: "Europe/Berlin",
 			ScheduledAt: ref(storeTime(2)), Status: shoal.PlanPaused, NextRunAt: ref(storeTime(3)), LastRunAt: ref(storeTime(4)),
-			LastRunID: ref(shoal.RunID("r1")), CreatedAt: storeTime(1),
+			LastRunID: ref(shoal.RunID("r1")), CreatedAt: storeTime(1), ActingFor: []shoal.EntityID{"ann", "service:a b"},
 		}
 		get := func() shoal.Plan {
 			return seen(c, func(tx hub.Tx) (shoal.Plan, error) { return tx.Plan(c.session, "p1") })
@@ -129,7 +129,7 @@ var noteTests = map[string]func(*storeCase){
 		memories := func(agent shoal.EntityID) []shoal.Memory {
 			return seen(c, func(tx hub.Tx) ([]shoal.Memory, error) { return tx.Memories(c.session, agent) })
 		}
-		full := shoal.Memory{ID: "z", Topic: hostile, Content: hostile, Metadata: rawJSON, CreatedAt: storeTime(3), UpdatedAt: storeTime(4)}
+		full := shoal.Memory{ID: "z", Topic: hostile, Content: hostile, Metadata: rawJSON, CreatedAt: storeTime(3), UpdatedAt: storeTime(4), SpaceID: ref(shoal.SpaceID("shop"))}
 		bare := shoal.Memory{ID: "a", Metadata: []byte(`{}`), CreatedAt: storeTime(1), UpdatedAt: storeTime(1)}
 		put("bot", full)
 		put("bot", bare)

@@ -13,7 +13,7 @@ func (c *storeCase) run(id shoal.RunID, agent shoal.EntityID, space shoal.SpaceI
 	r := hub.StoredRun{Version: 1, Space: space, NotBefore: storeTime(0)}
 	r.ID, r.SessionID, r.AgentID, r.Status, r.CreatedAt = id, c.session, agent, shoal.RunQueued, storeTime(1)
 	r.Trigger = shoal.Trigger{Type: shoal.SpaceMessageTrigger, SpaceID: space}
-	r.PendingToolCalls = []shoal.PendingToolCall{}
+	r.PendingToolCalls, r.ActingFor = []shoal.PendingToolCall{}, []shoal.EntityID{}
 	return r
 }
 
@@ -89,7 +89,7 @@ func (c *storeCase) fullRun() hub.StoredRun {
 				SenderName: hostile, SenderType: shoal.Human, MentionReason: hostile, PlanID: "pln_1", PlanName: hostile, ScheduledAt: storeTime(5),
 				Instruction: hostile, ServiceName: hostile, Payload: []byte(`{"a":"<b>&","n":1.50}`),
 			},
-			CauseRoot: hostile, Depth: 3, Steps: 4, MaxSteps: 5,
+			CauseRoot: hostile, Depth: 3, ActingFor: []shoal.EntityID{"ann", hostile}, Steps: 4, MaxSteps: 5,
 			Usage: shoal.Usage{
 				InputTokens: 1 << 50, CachedInputTokens: 2, OutputTokens: 3, ReasoningTokens: 4, Cost: 0.1 + 0.2, Currency: shoal.Currency,
 			},

@@ -96,7 +96,7 @@ func (r *Run) knowNotes(tx hub.Tx, f *facts) error {
 	goals = slices.DeleteFunc(goals, func(g shoal.Goal) bool { return g.IsCompleted })
 	slices.SortStableFunc(goals, byUrgency)
 	f.goals = goals[:min(len(goals), promptGoals)]
-	memories, err := tx.Memories(r.session(), r.agent())
+	memories, err := r.memories(tx)
 	if err != nil {
 		return err
 	}

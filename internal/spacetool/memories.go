@@ -3,6 +3,7 @@ package spacetool
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -33,13 +34,13 @@ type deleteMemories struct {
 func memoryTools(r *Run) []agent.Tool {
 	memories := notes[shoal.Memory]{
 		word: "memories", limit: maxMemories, order: newestMemory,
-		list: func(c *hub.RunChange) ([]shoal.Memory, error) { return c.Memories(r.session(), r.agent()) },
+		list: func(c *hub.RunChange) ([]shoal.Memory, error) { return r.memories(c) },
 		id:   func(m shoal.Memory) string { return m.ID },
 		text: func(m shoal.Memory) string { return m.Content },
 		drop: func(c *hub.RunChange, m shoal.Memory) error { return c.DeleteMemory(r.session(), r.agent(), m.ID) },
 	}
 	return []agent.Tool{
-		tool("setMemories", "Keeps things in mind for later runs, or changes what you keep in mind. You see the newest in every run, whatever the space. Never keep passwords or keys.",
+		tool("setMemories", "Keeps things in mind for later runs, or changes what you keep in mind. You see the newest in later runs, in those for people who may read this space. Never keep passwords or keys.",
 			func(ctx context.Context, in setMemories) (any, error) {
 				var wishes []wish[shoal.Memory]
 				for _, e := range in.Memories {
@@ -47,6 +48,12 @@ func memoryTools(r *Run) []agent.Tool {
 						m, err := e.memory(old, r.now())
 						if err != nil {
 							return m, err
+						}
+						if err := r.roomForMemory(c, old); err != nil {
+							return m, err
+						}
+						if m.SpaceID = nil; r.Run.Space != "" {
+							m.SpaceID = &r.Run.Space
 						}
 						return m, c.PutMemory(r.session(), r.agent(), m)
 					}})
@@ -61,6 +68,53 @@ func memoryTools(r *Run) []agent.Tool {
 			return memories.remove(ctx, r, in.Matches, all || len(in.Matches) == 0, func(m shoal.Memory) bool { return strings.EqualFold(m.Topic, topic) })
 		}),
 	}
+}
+
+// memoryReader is what reading memories needs of a store.
+type memoryReader interface {
+	hub.EntityReader
+	Memories(session shoal.SessionID, agent shoal.EntityID) ([]shoal.Memory, error)
+}
+
+// memories returns what the agent keeps in mind and the run may read, in the order of
+// creation: it comes from a space that those may read for whom the run acts.
+func (r *Run) memories(tx memoryReader) ([]shoal.Memory, error) {
+	all, err := tx.Memories(r.session(), r.agent())
+	if err != nil {
+		return nil, err
+	}
+	may := map[shoal.SpaceID]bool{}
+	out := []shoal.Memory{}
+	for _, m := range all {
+		if m.SpaceID == nil {
+			out = append(out, m)
+			continue
+		}
+		reads, known := may[*m.SpaceID]
+		if !known {
+			if reads, err = r.mayRead(tx, *m.SpaceID); err != nil {
+				return nil, err
+			}
+			may[*m.SpaceID] = reads
+		}
+		if reads {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// roomForMemory refuses a new memory of an agent that has as many as it can have, those
+// that the run may not read included.
+func (r *Run) roomForMemory(tx memoryReader, old *shoal.Memory) error {
+	if old != nil {
+		return nil
+	}
+	all, err := tx.Memories(r.session(), r.agent())
+	if err == nil && len(all) >= maxMemories {
+		err = shoal.Invalid("memories", fmt.Sprintf("would be more than %d, with those from spaces that you may not read in this run; delete some first", maxMemories))
+	}
+	return err
 }
 
 // newestMemory puts what was kept or changed last first.

@@ -26,7 +26,7 @@ func TestPrompt(t *testing.T) {
 	w.host("stock-agent")
 	w.must(w.join("shop", "stock-agent"))
 	w.must(w.join("shop", "bob"))
-	w.space("office", "Office", "ann", "shop-agent")
+	w.space("office", "Office", "ann", "shop-agent", "bob")
 	w.space("closed", "Old", "ann", "shop-agent")
 	_, err := w.hub.Spaces.Close(t.Context(), as("ann"), shoal.DefaultSession, "closed", "done")
 	w.must(err)

@@ -29,12 +29,14 @@ type readSpace struct {
 // said is one message as readSpaceMessages tells it. Parts are those that are no
 // text; one that is too long is a string with the beginning of its JSON.
 type said struct {
-	Sender    string            `json:"sender"`
-	SenderID  shoal.EntityID    `json:"senderId"`
-	Type      string            `json:"type"` // human, agent, system or deleted
-	Text      string            `json:"text"`
-	Parts     []json.RawMessage `json:"parts,omitempty"`
-	Timestamp shoal.Time        `json:"timestamp"`
+	Sender   string         `json:"sender"`
+	SenderID shoal.EntityID `json:"senderId"`
+	Type     string         `json:"type"` // human, agent, system or deleted
+	// OnBehalfOf are those for whom a run wrote this from another space.
+	OnBehalfOf []shoal.EntityID  `json:"onBehalfOf,omitempty"`
+	Text       string            `json:"text"`
+	Parts      []json.RawMessage `json:"parts,omitempty"`
+	Timestamp  shoal.Time        `json:"timestamp"`
 }
 
 func readTool(r *Run) agent.Tool {
@@ -86,6 +88,13 @@ func (r *Run) member(tx hub.Tx, space shoal.SpaceID) error {
 	in, err := tx.IsMember(r.session(), space, r.agent())
 	if err == nil && !in {
 		err = shoal.E("", shoal.NotFound, fmt.Sprintf("There is no space %q among those you are in. Your prompt lists them with their ids.", space))
+	}
+	if err != nil {
+		return err
+	}
+	may, err := r.mayRead(tx, space)
+	if err == nil && !may {
+		err = shoal.E("", shoal.Forbidden, fmt.Sprintf("You may not read %q in this run: not everybody that you act for is in that space. You can write there and ask; the answer comes to you if you wait for it.", space))
 	}
 	return err
 }
@@ -182,7 +191,7 @@ const gone = "deleted"
 
 func (s senders) tell(m shoal.Message, most int) (said, error) {
 	who := s[m.EntityID]
-	out := said{Sender: who.name, SenderID: m.EntityID, Type: who.kind, Timestamp: m.CreatedAt}
+	out := said{Sender: who.name, SenderID: m.EntityID, Type: who.kind, OnBehalfOf: m.OnBehalfOf, Timestamp: m.CreatedAt}
 	text, parts, err := shown(m, most)
 	out.Text = text
 	for _, part := range parts {

@@ -8,8 +8,8 @@
 //	input, err := spacetool.Input(ctx, run)   // of a run that begins
 //
 // What is promised:
-//   - Reading asks whether the agent is in the space, each time; what is private to
-//     another member is left out.
+//   - Reading asks whether the agent is in the space, each time, and whether those that
+//     the run acts for may read it; what is private to another member is left out.
 //   - Every change goes through [Run.Write] and so is refused once the lease is lost.
 //     What a tool says it did is durable when it says so, and a call that it refuses
 //     changed nothing.
@@ -26,6 +26,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/behalf"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -49,6 +50,21 @@ type Run struct {
 func (r *Run) session() shoal.SessionID { return r.Run.SessionID }
 
 func (r *Run) agent() shoal.EntityID { return r.Run.AgentID }
+
+// onBehalf is the run as the rules of reading and writing see it.
+func (r *Run) onBehalf() behalf.Run {
+	var access behalf.Access
+	if r.Config != nil {
+		access.Read, access.Write = behalf.Scope(r.Config.Access.Read), behalf.Scope(r.Config.Access.Write)
+	}
+	return r.Run.OnBehalf(access)
+}
+
+// mayRead reports whether the run may read a space, for those that it acts for; that
+// its agent is in it is another question.
+func (r *Run) mayRead(tx hub.EntityReader, space shoal.SpaceID) (bool, error) {
+	return r.onBehalf().MayRead(space, hub.Reads(tx, r.session()))
+}
 
 func (r *Run) now() shoal.Time {
 	if r.Now != nil {

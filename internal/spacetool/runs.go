@@ -8,6 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/behalf"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -84,6 +85,11 @@ func (r *Run) others(tx hub.Tx, statuses []shoal.RunStatus, space shoal.SpaceID,
 		if run.ID == r.Run.ID || space != "" && run.Space != space || len(out) == limit {
 			continue
 		}
+		if may, err := r.mayReadRun(tx, run); err != nil {
+			return nil, err
+		} else if !may {
+			continue
+		}
 		steps, err := tx.RunSteps(r.session(), run.ID)
 		if err != nil {
 			return nil, err
@@ -93,6 +99,15 @@ func (r *Run) others(tx hub.Tx, statuses []shoal.RunStatus, space shoal.SpaceID,
 		out = append(out, other)
 	}
 	return out, nil
+}
+
+// mayReadRun reports whether the run may see what another one of its agent does: one
+// that a message started, if it may read that space.
+func (r *Run) mayReadRun(tx hub.Tx, other hub.StoredRun) (bool, error) {
+	if other.Space == "" {
+		return r.onBehalf().MaySee(other.OnBehalf(behalf.Access{}).For), nil
+	}
+	return r.mayRead(tx, other.Space)
 }
 
 // source names where a trigger came from, and what it said.

@@ -58,6 +58,8 @@ func TestGetMyRuns(t *testing.T) {
 	w.must(err)
 	service := w.claim()
 	r := w.ask("ann", "office", "three")
+	expect(t, "without the one of a service, which is not for this person", len(w.runs(r, `{}`).OtherActiveRuns), 1)
+	r.Config.Access.Read = "agent"
 
 	all := w.runs(r, `{}`)
 	expect(t, "this run", all.CurrentRunID, r.Run.ID)

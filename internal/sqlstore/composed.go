@@ -69,15 +69,19 @@ func (t tx) Streaming(session shoal.SessionID, space shoal.SpaceID) ([]shoal.Mes
 // Cause implements [hub.ComposedTx].
 func (t tx) Cause(session shoal.SessionID, id shoal.MessageID) (hub.Cause, error) {
 	c, _, err := one(t.c, func(r *rows) hub.Cause {
-		return hub.Cause{Root: r.text(0), Depth: int(r.int(1)), Linked: r.bool(2)}
-	}, `SELECT root, depth, linked FROM message_causes WHERE session_id = $1 AND message_id = $2`, session, id)
+		return hub.Cause{Root: r.text(0), Depth: int(r.int(1)), Linked: r.bool(2), ActingFor: r.idsOf(3)}
+	}, `SELECT root, depth, linked, acting_for FROM message_causes WHERE session_id = $1 AND message_id = $2`, session, id)
 	return c, err
 }
 
 // InsertCause implements [hub.ComposedTx].
 func (t tx) InsertCause(session shoal.SessionID, id shoal.MessageID, c hub.Cause) error {
-	n, err := t.c.exec(`INSERT INTO message_causes (session_id, message_id, root, depth, linked) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-		session, id, c.Root, c.Depth, c.Linked)
+	actingFor, err := idsOrNull(c.ActingFor)
+	if err != nil {
+		return err
+	}
+	n, err := t.c.exec(`INSERT INTO message_causes (session_id, message_id, root, depth, linked, acting_for) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+		session, id, c.Root, c.Depth, c.Linked, actingFor)
 	if err == nil && n == 0 {
 		err = taken("InsertCause", "The message %q has its cause already.", id)
 	}

@@ -37,6 +37,24 @@ func (r *rows) rawOrNil(i int) json.RawMessage {
 	return r.json(i)
 }
 
+// idsOrNull is a list of ids as JSON, or NULL for an empty one. Unlike encodeIDs it
+// takes names of services, which may hold spaces.
+func idsOrNull(ids []shoal.EntityID) (any, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return encode(ids)
+}
+
+// idsOf reads what idsOrNull wrote.
+func (r *rows) idsOf(i int) []shoal.EntityID {
+	ids := []shoal.EntityID{}
+	if !r.null(i) {
+		r.decode(r.text(i), &ids)
+	}
+	return ids
+}
+
 // decode reads JSON that this package wrote.
 func (r *rows) decode(text string, v any) {
 	if err := json.Unmarshal([]byte(text), v); err != nil {

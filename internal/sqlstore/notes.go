@@ -38,19 +38,20 @@ func (t tx) Memories(session shoal.SessionID, agent shoal.EntityID) ([]shoal.Mem
 	return list(t.c, func(r *rows) shoal.Memory {
 		return shoal.Memory{
 			ID: r.text(0), Topic: r.text(1), Content: r.text(2), Metadata: r.json(3), CreatedAt: r.time(4), UpdatedAt: r.time(5),
+			SpaceID: textOrNil[shoal.SpaceID](r, 6),
 		}
-	}, `SELECT id, topic, content, metadata, created_at, updated_at FROM memories
+	}, `SELECT id, topic, content, metadata, created_at, updated_at, space_id FROM memories
 		WHERE session_id = $1 AND agent_id = $2 ORDER BY place`, session, agent)
 }
 
 // PutMemory implements [hub.NoteTx]. A memory that is replaced keeps its place.
 func (t tx) PutMemory(session shoal.SessionID, agent shoal.EntityID, m shoal.Memory) error {
 	_, err := t.c.exec(
-		`INSERT INTO memories (session_id, agent_id, id, place, topic, content, metadata, created_at, updated_at)
-		 VALUES ($1, $2, $3, (SELECT COALESCE(MAX(place), 0) + 1 FROM memories WHERE session_id = $1 AND agent_id = $2), $4, $5, $6, $7, $8)
+		`INSERT INTO memories (session_id, agent_id, id, place, topic, content, metadata, created_at, updated_at, space_id)
+		 VALUES ($1, $2, $3, (SELECT COALESCE(MAX(place), 0) + 1 FROM memories WHERE session_id = $1 AND agent_id = $2), $4, $5, $6, $7, $8, $9)
 		 ON CONFLICT (session_id, agent_id, id) DO UPDATE SET topic = excluded.topic, content = excluded.content, metadata = excluded.metadata,
-		   created_at = excluded.created_at, updated_at = excluded.updated_at`,
-		session, agent, m.ID, m.Topic, m.Content, m.Metadata, m.CreatedAt, m.UpdatedAt)
+		   created_at = excluded.created_at, updated_at = excluded.updated_at, space_id = excluded.space_id`,
+		session, agent, m.ID, m.Topic, m.Content, m.Metadata, m.CreatedAt, m.UpdatedAt, m.SpaceID)
 	return err
 }
 

@@ -57,7 +57,7 @@ var recordTables = map[string]recordTable{
 		columns: []string{
 			"id", "agent_id", "status", "trigger_data", "cause_root", "depth", "linked", "steps", "max_steps", "usage", "error", "created_at",
 			"started_at", "ended_at", "version", "space_id", "requester", "awake", "not_before", "cancel", "generation", "conversation", "began", "ended",
-			"turn", "revision",
+			"turn", "revision", "acting_for",
 		},
 		fixed: [][2]string{{"owner", "''"}},
 	},
@@ -70,10 +70,10 @@ var recordTables = map[string]recordTable{
 	"message": {
 		table: "messages", order: "doc", scan: "doc",
 		columns: []string{
-			"space_id", "seq", "id", "entity_id", "run_id", "status", "mentions", "dropped_mentions", "created_at", "updated_at", "parts", "state",
+			"space_id", "seq", "id", "entity_id", "run_id", "status", "mentions", "dropped_mentions", "created_at", "updated_at", "parts", "state", "on_behalf_of",
 		},
 	},
-	"cause": {table: "message_causes", order: "message_id", columns: []string{"message_id", "root", "depth", "linked"}},
+	"cause": {table: "message_causes", order: "message_id", columns: []string{"message_id", "root", "depth", "linked", "acting_for"}},
 	"inbox": {
 		table: "inboxes", order: "entity_id", columns: []string{"entity_id", "last_place"},
 		// The entries tell the last place, unless it is written down.
@@ -101,7 +101,7 @@ var recordTables = map[string]recordTable{
 		table: "plans", order: "id",
 		columns: []string{
 			"id", "agent_id", "name", "description", "instruction", "cron", "time_zone", "scheduled_at", "status", "next_run_at", "last_run_at",
-			"last_run_id", "created_at",
+			"last_run_id", "created_at", "acting_for",
 		},
 	},
 	"goal": {
@@ -110,7 +110,7 @@ var recordTables = map[string]recordTable{
 	},
 	"memory": {
 		table: "memories", order: "agent_id, place",
-		columns: []string{"agent_id", "id", "place", "topic", "content", "metadata", "created_at", "updated_at"},
+		columns: []string{"agent_id", "id", "place", "topic", "content", "metadata", "created_at", "updated_at", "space_id"},
 	},
 	"usage": {
 		table: "usage", order: "run_id, step",
