@@ -1434,6 +1434,7 @@ export interface components {
             readonly id: string;
             /** @description Whom the message is for. The server never parses text. */
             readonly mentions: readonly string[];
+            readonly onBehalfOf: readonly string[];
             readonly parts: readonly components["schemas"]["Part"][];
             /** @enum {string} */
             readonly reason: "mention" | "system" | "message";
@@ -1503,6 +1504,7 @@ export interface components {
             readonly metadata: {
                 readonly [key: string]: unknown;
             };
+            readonly spaceId: string | null;
             readonly topic: string;
             /** Format: date-time */
             readonly updatedAt: string;
@@ -1536,7 +1538,8 @@ export interface components {
          *           "text": "Which laptops are there?",
          *           "status": "done"
          *         }
-         *       ]
+         *       ],
+         *       "onBehalfOf": null
          *     }
          */
         readonly Message: {
@@ -1549,6 +1552,7 @@ export interface components {
             readonly id: string;
             /** @description Whom the message is for. The server never parses text. */
             readonly mentions: readonly string[];
+            readonly onBehalfOf: readonly string[];
             readonly parts: readonly components["schemas"]["Part"][];
             /** @description The run that composed it, if any. */
             readonly runId: string | null;
@@ -1997,10 +2001,12 @@ export interface components {
          *       "nextRunAt": "2026-11-20T10:00:00.000Z",
          *       "lastRunAt": null,
          *       "lastRunId": null,
-         *       "createdAt": "2026-11-20T10:00:00.000Z"
+         *       "createdAt": "2026-11-20T10:00:00.000Z",
+         *       "actingFor": null
          *     }
          */
         readonly Plan: {
+            readonly actingFor: readonly string[];
             readonly agentId: string;
             /** Format: date-time */
             readonly createdAt: string;
@@ -2060,6 +2066,13 @@ export interface components {
             readonly private: boolean;
             /** @enum {string} */
             readonly type: "tool_call";
+        };
+        /** @description A message of a space that the reader is not in: nothing else is shown of it. */
+        readonly PrivateTrigger: {
+            /** @enum {boolean} */
+            readonly private: true;
+            /** @enum {string} */
+            readonly type: "space_message";
         };
         /**
          * @description An error (RFC 9457). Programs look at `code`.
@@ -2183,6 +2196,7 @@ export interface components {
          *       },
          *       "causeRoot": "msg_0e2f6hyd2n5jwq8c1p0zva",
          *       "depth": 0,
+         *       "actingFor": null,
          *       "steps": 2,
          *       "maxSteps": 5,
          *       "usage": {
@@ -2213,6 +2227,7 @@ export interface components {
          *     }
          */
         readonly Run: {
+            readonly actingFor: readonly string[];
             readonly agentId: string;
             /** @description The message, plan or call that began the chain of agents. */
             readonly causeRoot: string;
@@ -2313,6 +2328,19 @@ export interface components {
             readonly items: readonly components["schemas"]["Session"][];
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
+        };
+        /** @description A message of a space that the reader is in. */
+        readonly ShownMessageTrigger: {
+            readonly mentionReason?: string;
+            readonly messageContent: string;
+            readonly messageId: string;
+            readonly senderEntityId: string;
+            readonly senderName: string;
+            readonly senderType: string;
+            readonly spaceId: string;
+            readonly spaceName: string;
+            /** @enum {string} */
+            readonly type: "space_message";
         };
         /** @description A tool call of a run. `args` is {} until they are whole. */
         readonly ShownToolPart: {
@@ -2439,22 +2467,7 @@ export interface components {
             readonly type: "space.updated" | "space.closed";
         };
         /** @description A message of a space. */
-        readonly SpaceMessageTrigger: {
-            readonly mentionReason?: string;
-            readonly messageContent: string;
-            readonly messageId: string;
-            readonly senderEntityId: string;
-            readonly senderName: string;
-            /** @enum {string} */
-            readonly senderType: "human" | "agent";
-            readonly spaceId: string;
-            readonly spaceName: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            readonly type: "space_message";
-        };
+        readonly SpaceMessageTrigger: components["schemas"]["ShownMessageTrigger"] | components["schemas"]["PrivateTrigger"];
         /** @description A page of spaces. */
         readonly SpacePage: {
             readonly items: readonly components["schemas"]["Space"][];
@@ -2732,6 +2745,7 @@ export interface components {
          *                   "status": "done"
          *                 }
          *               ],
+         *               "onBehalfOf": null,
          *               "delivery": 1,
          *               "reason": "mention"
          *             }

@@ -11,6 +11,7 @@ export type FieldError = Schemas["FieldError"];
 export type HostedAgent = Schemas["HostedAgent"];
 export type Key = Schemas["Key"];
 export type Member = Schemas["Member"];
+export type MessageTrigger = Schemas["ShownMessageTrigger"];
 export type Message = Schemas["Message"];
 export type Part = Schemas["Part"];
 export type TextPart = Schemas["TextPart"];

@@ -4,7 +4,7 @@ import { bodyOf, fieldsOf, newFields, wrongField } from "./plan-form";
 
 const plan: Plan = {
   id: "pln_1", agentId: "bot", name: "report", description: "", instruction: "Report.", cron: null, timeZone: "Europe/Berlin", scheduledAt: "2026-07-01T07:00:00.000Z",
-  status: "pending", nextRunAt: "2026-07-01T07:00:00.000Z", lastRunAt: null, lastRunId: null, createdAt: "2026-01-01T00:00:00.000Z",
+  status: "pending", nextRunAt: "2026-07-01T07:00:00.000Z", lastRunAt: null, lastRunId: null, createdAt: "2026-01-01T00:00:00.000Z", actingFor: ["ann"],
 };
 
 test("one time is filled in and sent on the clocks of its zone", () => {

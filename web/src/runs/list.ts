@@ -1,6 +1,7 @@
 // The list of runs: pages by the API, and over them what the stream tells. Pure.
 import type { Run } from "@/api/shapes";
 import { ended } from "@/live/live";
+import { fromSpace } from "@/runs/trigger";
 
 /** What the address of the page asks for. */
 export interface Wanted {
@@ -71,5 +72,5 @@ function fits(r: Run, wanted: Wanted, listed: boolean): boolean {
   if (wanted.trigger !== undefined && r.trigger.type !== wanted.trigger) return false;
   if (wanted.agent !== undefined && r.agentId !== wanted.agent) return false;
   if (wanted.space === undefined || listed) return true;
-  return (r.trigger.type === "space_message" && r.trigger.spaceId === wanted.space) || r.pendingToolCalls.some((c) => c.spaceId === wanted.space);
+  return (fromSpace(r.trigger) && r.trigger.spaceId === wanted.space) || r.pendingToolCalls.some((c) => c.spaceId === wanted.space);
 }

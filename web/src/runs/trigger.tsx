@@ -1,11 +1,18 @@
 // What started a run, in words and with the way to it.
 import { Link } from "@tanstack/react-router";
 import { CalendarClock, type LucideIcon, MessageSquare, Plug } from "lucide-react";
-import type { Run } from "@/api/shapes";
+import type { MessageTrigger, Run } from "@/api/shapes";
 import { useConsole } from "@/app/console";
 import { useMessage, useSpace } from "@/live/hooks";
 
 type Trigger = Run["trigger"];
+
+/** Whether a message of a space that the reader is in started the run. */
+export function fromSpace(t: Trigger): t is MessageTrigger {
+  return t.type === "space_message" && !("private" in t);
+}
+
+const elsewhere = "A message in a space that you are not in";
 
 const icons: Record<Trigger["type"], LucideIcon> = { space_message: MessageSquare, plan: CalendarClock, service: Plug };
 
@@ -16,7 +23,7 @@ export function TriggerWords({ trigger }: { trigger: Trigger }) {
     <span className="flex min-w-0 items-center gap-1.5">
       <Icon aria-hidden className="size-3.5 shrink-0 text-soft" />
       <span className="truncate" title={triggerText(trigger)}>
-        {trigger.type === "space_message" ? (
+        {fromSpace(trigger) ? (
           <>
             <span className="text-ink">{trigger.messageContent === "" ? "(no text)" : trigger.messageContent}</span> · {trigger.senderName} in {trigger.spaceName}
           </>
@@ -32,6 +39,7 @@ export function TriggerWords({ trigger }: { trigger: Trigger }) {
 export function triggerText(t: Trigger): string {
   switch (t.type) {
     case "space_message":
+      if (!fromSpace(t)) return elsewhere;
       return `${t.senderName} in ${t.spaceName}: ${t.messageContent === "" ? "a message without text" : t.messageContent}`;
     case "plan":
       return `Plan ${t.planName}${t.instruction === undefined ? "" : `: ${t.instruction}`}`;
@@ -44,7 +52,7 @@ export function triggerText(t: Trigger): string {
 export function TriggerLine({ trigger }: { trigger: Trigger }) {
   switch (trigger.type) {
     case "space_message":
-      return <FromSpace trigger={trigger} />;
+      return fromSpace(trigger) ? <FromSpace trigger={trigger} /> : <>by a message in a space that you are not in</>;
     case "plan":
       return <FromPlan trigger={trigger} />;
     case "service":
@@ -54,7 +62,7 @@ export function TriggerLine({ trigger }: { trigger: Trigger }) {
 
 const link = "text-accent underline underline-offset-2";
 
-function FromSpace({ trigger: t }: { trigger: Extract<Trigger, { type: "space_message" }> }) {
+function FromSpace({ trigger: t }: { trigger: MessageTrigger }) {
   return (
     <>
       by {t.senderName} in <SpaceLink space={t.spaceId} name={t.spaceName} message={t.messageId} />

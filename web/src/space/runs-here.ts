@@ -7,6 +7,7 @@ import type { Run } from "@/api/shapes";
 import { useConsole } from "@/app/console";
 import { useRuns } from "@/live/hooks";
 import { ended } from "@/live/live";
+import { fromSpace } from "@/runs/trigger";
 
 /** Runs of a space, the newest first. */
 export interface RunsHere {
@@ -35,12 +36,12 @@ export function runsHere(space: string, asked: readonly Run[], live: readonly Ru
   const all = [...byId.values()].sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : a.id < b.id ? 1 : -1));
   const failed = new Map<string, Run[]>();
   for (const r of all) {
-    if (r.status !== "failed" || r.trigger.type !== "space_message" || r.trigger.spaceId !== space) continue;
+    if (r.status !== "failed" || !fromSpace(r.trigger) || r.trigger.spaceId !== space) continue;
     failed.set(r.trigger.messageId, [...(failed.get(r.trigger.messageId) ?? []), r]);
   }
   return { all, underWay: all.filter((r) => !ended(r.status)), failed };
 }
 
 function concerns(r: Run, space: string): boolean {
-  return (r.trigger.type === "space_message" && r.trigger.spaceId === space) || r.pendingToolCalls.some((c) => c.spaceId === space);
+  return (fromSpace(r.trigger) && r.trigger.spaceId === space) || r.pendingToolCalls.some((c) => c.spaceId === space);
 }

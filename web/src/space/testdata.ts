@@ -24,7 +24,7 @@ export const tool = (some: Partial<ToolPart> = {}): ToolPart => ({
 
 export const message = (some: Partial<Message> = {}): Message => ({
   id: `msg_${some.seq ?? 1}`, sessionId: "default", spaceId: "shop", seq: 1, entityId: "ann", runId: null, status: "completed", mentions: [],
-  droppedMentions: [], createdAt: at, updatedAt: at, parts: [text()], ...some,
+  droppedMentions: [], onBehalfOf: [], createdAt: at, updatedAt: at, parts: [text()], ...some,
 });
 
 export const pendingAction = (some: Partial<PendingAction> = {}): PendingAction => ({
@@ -36,7 +36,7 @@ export const pendingAction = (some: Partial<PendingAction> = {}): PendingAction 
 export const run = (some: Partial<Run> = {}): Run => ({
   id: "run_1", sessionId: "default", agentId: "bot", status: "running",
   trigger: { type: "space_message", spaceId: "shop", spaceName: "Shopping", messageId: "msg_1", messageContent: "Hello", senderEntityId: "ann", senderName: "Ann", senderType: "human" },
-  causeRoot: "msg_1", depth: 0, steps: 1, maxSteps: 5,
+  causeRoot: "msg_1", depth: 0, actingFor: ["ann"], steps: 1, maxSteps: 5,
   usage: { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0, cost: 0, currency: "USD" },
   pendingToolCalls: [], error: null, createdAt: at, startedAt: at, endedAt: null, ...some,
 });

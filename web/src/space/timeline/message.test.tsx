@@ -82,3 +82,8 @@ it("the server's own words look like a note, by Shoal", async () => {
   expect(screen.getByRole("article", { name: /Shoal/ })).toBeTruthy();
   expect(screen.queryByRole("link")).toBeNull();
 });
+
+it("says on whose behalf it is when a run wrote it from another space", async () => {
+  await show(view("msg_1"), start(message({ onBehalfOf: ["carl"] })));
+  expect(document.body.textContent).toContain("on behalf of@carl");
+});

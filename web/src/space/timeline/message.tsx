@@ -53,6 +53,7 @@ function Article({ message, joined, marked, entry, failed }: Props & { message: 
     >
       <Head message={message} hidden={joined && !underWay} run={run} underWay={underWay} />
       {message.mentions.length > 0 && <Mentions ids={message.mentions} />}
+      {message.onBehalfOf.length > 0 && <OnBehalfOf ids={message.onBehalfOf} />}
       <div className="flex min-w-0 flex-col items-stretch gap-2 wrap-anywhere">
         {message.runId !== null && !joined && <Reasoning run={message.runId} space={message.spaceId} />}
         {message.parts.map((part) => (
@@ -110,6 +111,18 @@ function Mentions({ ids }: { ids: readonly string[] }) {
     <p className="mb-0.5 flex flex-wrap items-center gap-1 text-sm text-soft">
       <CornerDownRight aria-hidden className="size-3.5" />
       <span className="sr-only">to</span>
+      {ids.map((id) => (
+        <Mention key={id} id={id} />
+      ))}
+    </p>
+  );
+}
+
+/** For whom an agent wrote this from another space. */
+function OnBehalfOf({ ids }: { ids: readonly string[] }) {
+  return (
+    <p className="mb-0.5 flex flex-wrap items-center gap-1 text-sm text-soft">
+      on behalf of
       {ids.map((id) => (
         <Mention key={id} id={id} />
       ))}
