@@ -299,7 +299,7 @@ func TestPostsOnce(t *testing.T) {
 		t.Errorf("another message with the same id: %d %s: %s", status, code, detail)
 	}
 	all, err := w.hub.Messages.Read(t.Context(), w.admin, shoal.DefaultSession, "shop", hub.Page{Limit: 10})
-	if err != nil || len(all) != 2 || all[0].EntityID != "ann" {
+	if err != nil || len(all) != 3 || all[0].EntityID != "ann" || all[2].EntityID != shoal.System {
 		t.Errorf("the space holds %+v, %v", all, err)
 	}
 }

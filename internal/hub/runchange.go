@@ -50,8 +50,10 @@ func (c *RunChange) Park() error {
 	c.Run.Status, c.Run.Awake = status, answered || c.Run.Awake || c.Run.Cancel
 	c.release()
 	c.showActivity(c.Run.SessionID, c.Run.AgentID)
-	if err := wakeNext(c.change, *c.Run); err != nil {
-		return err
+	if !busy(*c.Run) {
+		if err := wakeNext(c.change, *c.Run); err != nil {
+			return err
+		}
 	}
 	tell := c.Run.Status != before
 	if !tell && c.Run.Status == shoal.RunWaitingTool {
@@ -141,6 +143,11 @@ func finish(ch *change, r *StoredRun, status shoal.RunStatus, failure *shoal.Run
 	}[status]
 	if err := tellRun(ch, *r, what); err != nil {
 		return err
+	}
+	if status == shoal.RunFailed {
+		if err := tellFailure(ch, *r); err != nil {
+			return err
+		}
 	}
 	ch.showActivity(r.SessionID, r.AgentID)
 	ch.hint(workTopic)

@@ -130,9 +130,10 @@ func settling(r StoredRun, now shoal.Time) bool {
 	return r.Status == shoal.RunQueued && r.Owner == "" && r.NotBefore.After(now.Time)
 }
 
-// busy reports whether a run is under way or about to be: a parked one is not.
+// busy reports whether a run is under way or about to be, or waits for a reply in the
+// middle of a conversation. One that waits for a tool is not: it may take days.
 func busy(r StoredRun) bool {
-	return r.Status == shoal.RunRunning || r.Status == shoal.RunQueued || r.Status.Parked() && r.Cancel
+	return r.Status == shoal.RunRunning || r.Status == shoal.RunQueued || r.Status == shoal.RunWaitingReply || r.Status.Parked() && r.Cancel
 }
 
 // active are the states of a run that has not ended.

@@ -232,7 +232,7 @@ type InboxTx interface {
 	// Deliver puts the message into the inbox of every member of its space, but
 	// for its sender and for hosted agents, who are started instead, as mention,
 	// system message or message. A message of [shoal.System] reaches every other
-	// member. It returns the receivers.
+	// member, one that mentions some of them these alone. It returns the receivers.
 	Deliver(m shoal.Message) ([]Receiver, error)
 	// Unread returns the first limit entries that match, in order.
 	Unread(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, limit int) ([]InboxEntry, error)

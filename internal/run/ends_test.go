@@ -136,7 +136,8 @@ func TestProviderFails(t *testing.T) {
 	if r.Error.Code != "provider_auth" || r.Error.Message == "" {
 		t.Errorf("its error is %+v", r.Error)
 	}
-	w.shows("shop", "bot failed | One moment.")
+	w.shows("shop", "bot failed | One moment.",
+		"system completed @[ann] | bot could not answer (provider_auth): The model provider refused the key. The operator of the server has to set the key of the model's provider.")
 }
 
 // A closed space takes nothing more; the run goes on elsewhere.

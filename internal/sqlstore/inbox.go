@@ -19,7 +19,7 @@ func (t tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
 	}
 	receivers := make([]hub.Receiver, 0, len(members))
 	for _, r := range members {
-		if r.id != m.EntityID && !r.hosted {
+		if r.id != m.EntityID && !r.hosted && forMember(m, r.id) {
 			receivers = append(receivers, hub.Receiver{ID: r.id, Reason: reasonFor(m, r.id)})
 		}
 	}
@@ -32,6 +32,12 @@ func (t tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
 		}
 	}
 	return receivers, nil
+}
+
+// forMember reports whether a message enters a member's inbox: a system message that
+// mentions somebody is for those alone.
+func forMember(m shoal.Message, id shoal.EntityID) bool {
+	return m.EntityID != shoal.System || len(m.Mentions) == 0 || slices.Contains(m.Mentions, id)
 }
 
 // deliverRows is how many inboxes one statement fills at most.
@@ -73,10 +79,10 @@ var fillInboxesTexts = sync.OnceValue(func() (texts *[deliverRows + 1]string) {
 // reasonFor is why a message comes to an entity.
 func reasonFor(m shoal.Message, id shoal.EntityID) shoal.Reason {
 	switch {
-	case slices.Contains(m.Mentions, id):
-		return shoal.ReasonMention
 	case m.EntityID == shoal.System:
 		return shoal.ReasonSystem
+	case slices.Contains(m.Mentions, id):
+		return shoal.ReasonMention
 	}
 	return shoal.ReasonMessage
 }
