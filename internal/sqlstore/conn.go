@@ -52,6 +52,7 @@ func (c *conn) open(ctx context.Context) error {
 	}
 	c.raw, c.stmts = raw, map[string]statement{}
 	c.ctx, c.cancel = context.Background(), func() {}
+	c.failed = nil // it was the failure of the connection before
 	if err := c.lockAlone(ctx); err != nil {
 		c.drop()
 		return err
