@@ -8,7 +8,7 @@ import (
 func TestRun(t *testing.T) {
 	for typed, want := range map[string]string{
 		"yes\n":       "completed (scripted) The tool says: paid 70.00 EUR",
-		"too much!\n": "completed (scripted) The tool says: too much!",
+		"too much!\n": "completed (scripted) The tool says: Permission denied. The call was not executed. Reason: too much!",
 		"":            "waiting",
 	} {
 		var out strings.Builder

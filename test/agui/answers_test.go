@@ -17,8 +17,8 @@ func TestPermission(t *testing.T) {
 		want  string
 	}{
 		{"allowed", map[string]any{"status": "resolved", "payload": map[string]any{"approved": true}}, "tool rain in Kiel"},
-		{"denied", map[string]any{"status": "resolved", "payload": map[string]any{"approved": false, "reason": "Not today."}}, `tool Not today. {"status":"denied"}`},
-		{"abandoned", map[string]any{"status": "cancelled"}, `tool Nobody wanted to decide. {"status":"denied"}`},
+		{"denied", map[string]any{"status": "resolved", "payload": map[string]any{"approved": false, "reason": "Not today."}}, `tool Permission denied. The call was not executed. Reason: Not today. {"status":"denied"}`},
+		{"abandoned", map[string]any{"status": "cancelled"}, `tool Permission denied. The call was not executed. Reason: Nobody wanted to decide. {"status":"denied"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client := meet(t, agent.NewMemory(), scripted(agent.Options{Tools: []agent.Tool{careful}}, asks, script.Answer{Text: "So be it."}))

@@ -179,8 +179,8 @@ func TestHostedPermission(t *testing.T) {
 		want    string
 	}{
 		{"allowed", map[string]any{"approved": true}, "resolved", "tool {\"success\":true,\"sum\":5}\nassistant Paid.\n"},
-		{"denied", map[string]any{"approved": false, "reason": "Not today."}, "resolved", "tool Not today. {\"status\":\"denied\"}\nassistant Not paid.\n"},
-		{"abandoned", nil, "cancelled", "tool Nobody wanted to decide. {\"status\":\"denied\"}\nassistant Not paid.\n"},
+		{"denied", map[string]any{"approved": false, "reason": "Not today."}, "resolved", "tool Permission denied by operator. The call was not executed. Reason: Not today. {\"status\":\"denied\"}\nassistant Not paid.\n"},
+		{"abandoned", nil, "cancelled", "tool Permission denied by operator. The call was not executed. Reason: Nobody wanted to decide. {\"status\":\"denied\"}\nassistant Not paid.\n"},
 	} {
 		t.Run(string(c.space), func(t *testing.T) {
 			s.host(c.space, careful, fmt.Sprintf(paying, c.space))

@@ -29,7 +29,7 @@ func eachGuest(t *testing.T, do func(t *testing.T, s *stage, scout agent)) {
 			s.host(t, "oracle", "puppet", args{"tools": []any{
 				args{"name": "choose", "displayTool": true, "inputSchema": object(`"of":{"type":"string"}`)},
 				args{
-					"name": "pay", "displayTool": true, "requiresPermission": true, "execution": args{"mode": "pass-through"},
+					"name": "pay", "displayTool": true, "requiresPermission": true, "answer": args{"by": []string{"humans", "agents"}}, "execution": args{"mode": "pass-through"},
 					"inputSchema": object(`"eur":{"type":"number"}`),
 				},
 			}}, "den")

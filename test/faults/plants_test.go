@@ -216,8 +216,8 @@ func plants() []plant {
 		{"internal/run/store.go", "\tsent := s.x.seen.unstored(ctx, step.Index)\n", "\trigPoint(\"before a step is stored\")\n\tsent := s.x.seen.unstored(ctx, step.Index)\n"},
 		{
 			"internal/run/execution.go",
-			"return x.hub.Work.Write(ctx, x.lease, fn) })\n",
-			"return x.hub.Work.Write(ctx, x.lease, fn) })\n\trigPoint(\"behind a write of a run\")\n",
+			"\tif err == nil && over {\n",
+			"\trigPoint(\"behind a write of a run\")\n\tif err == nil && over {\n",
 		},
 		{"internal/compose/restore.go", "\tr.withdraw()\n", "\tif !rigHas(\"what an attempt wrote stays\") {\n\t\tr.withdraw()\n\t}\n"},
 	}...)
