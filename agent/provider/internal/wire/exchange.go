@@ -25,12 +25,37 @@ type Exchange struct {
 	some   bool     // chunks of the answer were emitted
 	keys   []string // that were sent
 	status int
-	kind   string // content type
+	kind   string            // content type
+	held   map[stream]string // halves of characters whose other half has not come yet
 }
 
 // Emit hands a chunk on, until somebody has enough; it reports whether more is
-// wanted.
+// wanted. A character that was cut into its UTF-16 halves is whole in what it hands on.
 func (x *Exchange) Emit(c agent.Chunk) bool {
+	if c.Text != "" {
+		if c.Text = x.join(stream{c.Kind, c.Index}, c.Text); c.Text == "" {
+			return !x.Stopped
+		}
+	} else if len(x.held) > 0 && !x.release(c) {
+		return false
+	}
+	return x.emit(c)
+}
+
+// release hands on, as U+FFFD, the halves that stayed alone in the texts that end with c.
+func (x *Exchange) release(c agent.Chunk) bool {
+	for of := range x.held {
+		if c.Kind == agent.ChunkFinish || c.Kind == agent.ChunkCallEnd && of == (stream{agent.ChunkCallDelta, c.Index}) {
+			delete(x.held, of)
+			if !x.emit(agent.Chunk{Kind: of.kind, Index: of.index, Text: "\uFFFD"}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (x *Exchange) emit(c agent.Chunk) bool {
 	x.some = x.some || c.Kind < agent.ChunkUsage
 	x.Stopped = x.Stopped || !x.yield(c, nil)
 	return !x.Stopped
@@ -73,6 +98,7 @@ func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
 		}
 		x.status, x.kind = resp.StatusCode, resp.Header.Get("Content-Type")
 		if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+			resp.Body = markHalves(resp.Body)
 			return resp, nil
 		}
 		// The status has told enough to act on, whatever becomes of the words.
