@@ -129,8 +129,8 @@ func (c *connection) send(text string) {
 
 func get(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n" }
 
-func post(path, body string) string {
-	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+func post(body string) string {
+	return fmt.Sprintf("POST /here HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 // answer is one, read to its end.
@@ -168,7 +168,7 @@ func TestAParkedCallIsAnsweredAndTheConnectionGoesOn(t *testing.T) {
 	s := start(t, time.Minute)
 	c := s.dial(t)
 	for i := range 20 {
-		c.send(post("/here", "I am"))
+		c.send(post("I am"))
 		if got := c.read(); got.body != "here I am" {
 			t.Fatalf("round %d: in the handler: %q", i, got.body)
 		}
@@ -186,7 +186,7 @@ func TestAParkedCallIsAnsweredAndTheConnectionGoesOn(t *testing.T) {
 	}
 	// A client has an answer a moment before the lot counts the call as answered; the
 	// connection serves another request only after that.
-	c.send(post("/here", "still"))
+	c.send(post("still"))
 	if got := c.read(); got.body != "here still" {
 		t.Fatalf("after the last parked call: %q", got.body)
 	}
@@ -201,7 +201,7 @@ func TestRequestsBeforeTheAnswerAreServedBehindIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, time.Minute)
 			c := s.dial(t)
-			next := post("/here", "one") + post("/here", strings.Repeat("two", 3000)) + get("/here")
+			next := post("one") + post(strings.Repeat("two", 3000)) + get("/here")
 			if cut < 0 {
 				c.send(get("/parked") + next)
 				<-s.parked
