@@ -42,6 +42,9 @@ type call struct {
 	part     *part
 	finished bool // has its result
 
+	plain bool // a text outside of all calls
+	kept  bool // which stays as soon as it is whole
+
 	request bool // a part for a request alone
 	pending agent.Pending
 }

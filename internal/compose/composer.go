@@ -15,6 +15,8 @@ type Options struct {
 	// Trigger is the space whose message started the run, if there is one:
 	// permissions and questions that show nowhere else show there.
 	Trigger shoal.SpaceID
+	// Stream shows the model's plain text in the trigger's space while it grows.
+	Stream bool
 	// Tools are the tools that may appear in spaces. Their names are unique.
 	Tools []Tool
 	// NewMessageID and NewPartID make ids. Without them ids are counted from the
@@ -42,6 +44,8 @@ type Composer struct {
 	last     *call      // the one that got the last delta
 	messages []*message // that are not closed, in the order of their opening
 	count    int        // messages that were ever opened
+	text     plainText
+	spoke    bool // a message with something of the model's is closed
 	ended    bool
 	out      []Effect
 }
@@ -66,6 +70,16 @@ func (c *Composer) Apply(e agent.Event) []Effect {
 		return nil
 	}
 	switch e := e.(type) {
+	case agent.TextStarted:
+		if c.opts.Stream && c.opts.Trigger != "" {
+			c.textStarted(e.MessageID)
+		}
+	case agent.TextDelta:
+		if c.text.source != "" {
+			c.textDelta(e.Text)
+		}
+	case agent.TextEnded:
+		c.textEnded()
 	case agent.ToolCallStarted:
 		c.begin(e.CallID, e.Name, e.MessageID)
 	case agent.ToolArgsDelta:
@@ -211,6 +225,7 @@ func (c *Composer) find(id string) *call {
 // messageEnded settles what the end of the model's output decides: whether what
 // was cut off stays.
 func (c *Composer) messageEnded(e agent.MessageEnded) {
+	c.text = plainText{}
 	if e.Discarded {
 		for _, k := range slices.Backward(c.calls) {
 			if k.source == e.MessageID {
@@ -227,6 +242,7 @@ func (c *Composer) messageEnded(e agent.MessageEnded) {
 			c.cutShort(k)
 		}
 	}
+	c.keepPlain(e.MessageID)
 }
 
 // stepFinished forgets the calls: each has its result.

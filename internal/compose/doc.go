@@ -9,8 +9,9 @@
 //		for each AskSpace among them: effects = c.Standing(space, target, compose.Member), and so on
 //	}
 //
-// Only what tools do is shown: the text of sendSpaceMessage, and calls of display
-// tools that name a space. What the model says besides is the run's own. An
+// What tools do is shown: the text of sendSpaceMessage, and calls of display tools that
+// name a space. What the model says besides is the run's own, unless [Options.Stream]
+// shows it or the run says it with [Composer.Say]. An
 // effect is one line of the contract's table of server-sent events, or something
 // that has to be stored; [Effect] lists them.
 //

@@ -89,6 +89,9 @@ func (c *Composer) endPart(k *call) {
 	case k.mention != "" || k.wait:
 		c.seal(p.in, k.mention, k.id)
 	}
+	if k.kept {
+		c.accept(k)
+	}
 	c.settle(p.in)
 }
 
@@ -209,6 +212,7 @@ func (c *Composer) close(m *message, status shoal.MessageStatus) {
 	if !m.Starts {
 		m.Mention = ""
 	}
+	c.spoke = c.spoke || m.spoken()
 	c.messages = slices.DeleteFunc(c.messages, func(other *message) bool { return other == m })
 	c.emit(CloseMessage{m.snapshot()})
 	if m.Starts {

@@ -3,6 +3,7 @@ package compose_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/shoal-dev/shoal"
@@ -52,7 +53,7 @@ type world struct {
 func randomRun(seed uint64) error {
 	w := &world{Rand: rand.New(rand.NewPCG(seed, 7)), follow: newFollower(), want: map[shoal.SpaceID][]string{}}
 	w.opts = compose.Options{
-		Run: "r", Trigger: "ops", MaxParts: 1 + w.IntN(6),
+		Run: "r", Trigger: "ops", MaxParts: 1 + w.IntN(6), Stream: w.IntN(2) == 0,
 		Tools: []compose.Tool{{Name: "send", Send: true}, {Name: "card", Display: true}, {Name: "gift", Display: true, Targeted: true}},
 		NewMessageID: func() shoal.MessageID {
 			w.ids++
@@ -142,11 +143,12 @@ func (w *world) disturb() {
 func (w *world) model(step, attempt int) bool {
 	source := fmt.Sprintf("t.%d.%d", step, attempt)
 	said := agent.Message{ID: source, Role: agent.Assistant}
+	var all []agent.ToolCall
 	var left []string // what is to be written of each call
 	for i := range w.IntN(5) {
 		call := agent.ToolCall{ID: fmt.Sprintf("c%d.%d", step, i), Name: []string{"send", "card", "gift", "other"}[w.IntN(4)]}
 		call.Arguments = w.arguments(call.Name)
-		said.Parts = append(said.Parts, agent.Part{Type: agent.CallPart, Call: &call})
+		all = append(all, call)
 		left = append(left, call.Arguments)
 	}
 	dies := -1
@@ -169,21 +171,43 @@ func (w *world) model(step, attempt int) bool {
 		}
 		switch {
 		case begun < len(left) && (len(open) == 0 || w.IntN(9) == 0):
-			call := said.Parts[begun].Call
+			call := all[begun]
+			if w.IntN(3) == 0 {
+				said.Parts = append(said.Parts, agent.Text(w.plain(source)))
+			}
+			said.Parts = append(said.Parts, agent.Part{Type: agent.CallPart, Call: &call})
 			w.perform(w.composer.Apply(agent.ToolCallStarted{MessageID: source, CallID: call.ID, Name: call.Name}))
 			begun++
 		case len(open) == 0:
+			if w.IntN(3) == 0 {
+				said.Parts = append(said.Parts, agent.Text(w.plain(source)))
+			}
 			return w.whole(said)
 		default:
 			i := open[w.IntN(len(open))]
 			n := min(1+w.IntN(12), len(left[i]))
-			w.perform(w.composer.Apply(agent.ToolArgsDelta{CallID: said.Parts[i].Call.ID, Text: left[i][:n]}))
+			w.perform(w.composer.Apply(agent.ToolArgsDelta{CallID: all[i].ID, Text: left[i][:n]}))
 			left[i] = left[i][n:]
 		}
 		if !slow || w.IntN(5) == 0 {
 			w.answerAll()
 		}
 	}
+}
+
+// plain lets the model write a text outside of its calls.
+func (w *world) plain(source string) string {
+	text := []string{"Hello, all.", " \n", "\n Grüße 😀", "x"}[w.IntN(4)]
+	w.perform(w.composer.Apply(agent.TextStarted{MessageID: source, PartID: "text"}))
+	runes := []rune(text)
+	cut := w.IntN(len(runes) + 1)
+	for _, piece := range []string{string(runes[:cut]), string(runes[cut:])} {
+		if piece != "" {
+			w.perform(w.composer.Apply(agent.TextDelta{PartID: "text", Text: piece}))
+		}
+	}
+	w.perform(w.composer.Apply(agent.TextEnded{PartID: "text"}))
+	return text
 }
 
 // die ends an attempt: the model is asked again, or the process has died.
@@ -210,7 +234,14 @@ func (w *world) whole(said agent.Message) bool {
 // tools lets the tools of the last step run.
 func (w *world) tools() {
 	step := &w.steps[len(w.steps)-1]
-	for _, call := range step.Assistant.Calls() {
+	for _, said := range step.Assistant.Parts {
+		if text := strings.TrimSpace(said.Text); w.opts.Stream && text != "" {
+			w.want["ops"] = append(w.want["ops"], text)
+		}
+		if said.Type != agent.CallPart {
+			continue
+		}
+		call := *said.Call
 		if w.IntN(6) == 0 {
 			w.crash()
 		}

@@ -27,6 +27,11 @@ func Restore(opts Options, stored []Message, steps []agent.Step) (*Composer, []E
 		for _, call := range s.Assistant.Calls() {
 			r.calls[call.ID] = call
 		}
+		for _, texts := range c.plainTexts(s.Assistant) {
+			for _, k := range texts {
+				r.calls[k.id] = agent.ToolCall{ID: k.id}
+			}
+		}
 		for _, p := range s.Pending {
 			r.pending[p.ID] = p
 		}
@@ -63,6 +68,7 @@ func (r *restorer) message(stored Message) {
 	if stored.Status != shoal.MessageStreaming {
 		for i := range stored.Parts {
 			r.closed[stored.Parts[i].key()] = true
+			r.c.spoke = r.c.spoke || !stored.Parts[i].RequestOnly
 		}
 		return
 	}
@@ -103,20 +109,14 @@ func (r *restorer) step(s *agent.Step) {
 	for i := range s.Results {
 		results[s.Results[i].CallID] = true
 	}
-	for _, call := range s.Assistant.Calls() {
-		k := c.begin(call.ID, call.Name, s.Assistant.ID)
-		if k == nil {
-			continue
+	texts := c.plainTexts(s.Assistant)
+	for i, said := range s.Assistant.Parts {
+		for _, k := range texts[i] {
+			r.plain(k, s.Done)
 		}
-		p := r.parts[call.ID]
-		if p == nil && (results[call.ID] || r.closed[call.ID]) {
-			k.stage = stageShut
+		if said.Type == agent.CallPart {
+			r.call(s.Assistant.ID, *said.Call, results[said.Call.ID])
 		}
-		if p == nil {
-			c.endArguments(k, call.Arguments)
-			continue
-		}
-		r.takeUp(k, p, call.Arguments)
 	}
 	r.passedOver()
 	for _, p := range s.Pending {
@@ -128,6 +128,55 @@ func (r *restorer) step(s *agent.Step) {
 	if s.Done {
 		c.stepFinished()
 	}
+}
+
+// call takes up a call of a step.
+func (r *restorer) call(source string, call agent.ToolCall, finished bool) {
+	k := r.c.begin(call.ID, call.Name, source)
+	if k == nil {
+		return
+	}
+	p := r.parts[call.ID]
+	if p == nil && (finished || r.closed[call.ID]) {
+		k.stage = stageShut
+	}
+	if p == nil {
+		r.c.endArguments(k, call.Arguments)
+		return
+	}
+	r.takeUp(k, p, call.Arguments)
+}
+
+// plain takes up a plain text of a step.
+func (r *restorer) plain(k *call, done bool) {
+	c := r.c
+	c.calls = append(c.calls, k)
+	p := r.parts[k.id]
+	switch {
+	case p == nil && (done || r.closed[k.id]):
+		k.stage = stageShut
+	case p == nil:
+		c.ask(k)
+	default:
+		k.stage, k.part = stageShown, p
+		if p.Status == shoal.PartStreaming {
+			r.rest(k, p, string(k.held))
+		} else {
+			k.held = nil
+			c.accept(k)
+		}
+	}
+	c.advance()
+}
+
+// rest gives a part that grows what it lacks of its text or arguments.
+func (r *restorer) rest(k *call, p *part, whole string) {
+	if rest, ok := strings.CutPrefix(whole, string(p.buf)); ok {
+		k.held = []byte(rest)
+		return
+	}
+	r.c.restart(k)
+	k.held = []byte(whole)
 }
 
 // passedOver refuses again the calls that were refused before: parts open in
@@ -169,12 +218,7 @@ func (r *restorer) takeUp(k *call, p *part, arguments string) {
 	if k.tool.HideInput && !k.tool.Send {
 		text = "{}"
 	}
-	if rest, ok := strings.CutPrefix(text, string(p.buf)); ok {
-		k.held = []byte(rest)
-	} else {
-		r.c.restart(k)
-		k.held = []byte(text)
-	}
+	r.rest(k, p, text)
 	r.c.advance()
 	if k.broken {
 		r.c.cutShort(k)

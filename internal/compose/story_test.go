@@ -21,6 +21,7 @@ var update = flag.Bool("update", false, "write testdata/stories anew")
 //
 //	tool NAME WORDS        describes a tool: display targeted hidden hideInput hideOutput; sendSpaceMessage is there
 //	trigger SPACE          names the trigger's space
+//	stream                 plain text streams into the trigger's space
 //	limit parts|bytes N    sets a limit
 //	space ID WORD          how the agent stands to a space: member stranger closed later; member by default.
 //	                       "later" leaves the question open; "in SPACE" lists who else is there
@@ -30,6 +31,7 @@ var update = flag.Bool("update", false, "write testdata/stories anew")
 //	open ID NAME           the same by itself: begin, then the deltas, then the end
 //	args ID ARGS
 //	close ID
+//	text PIECES            it writes plain text; a | is where a delta ends, _ is a space
 //	ended                  the message ends; "ended discarded", "ended interrupted"
 //	request CALL KIND      permission, client_call, clarification, continuation; "via CALL" for a sub-agent's
 //	answer CALL KIND BY WORDS   yes, no REASON, or the text
@@ -39,6 +41,8 @@ var update = flag.Bool("update", false, "write testdata/stories anew")
 //	turn OUTCOME           the turn ends
 //	standing SPACE WORD    tells a standing: member stranger closed notarget (with an entity behind it)
 //	end OUTCOME            the run ends
+//	say ENTITY TEXT        the run says a text; - mentions nobody
+//	spoke                  shows whether the run has shown anything itself
 //	route CALL             shows where a call goes
 //	drafts                 shows the drafts
 //	lose                   what was stored since the last drafts is lost
@@ -107,6 +111,13 @@ func (s *story) command(line string) {
 		s.opts.Tools = append(s.opts.Tools, toolOf(words[1], words[2:]))
 	case "trigger":
 		s.opts.Trigger = shoal.SpaceID(words[1])
+	case "stream":
+		s.opts.Stream = true
+	case "say":
+		mention, _ := strings.CutPrefix(words[1], "-")
+		s.perform(s.run().Say(rest(2), shoal.EntityID(mention)))
+	case "spoke":
+		fmt.Fprintln(&s.out, "spoke", s.run().Spoke())
 	case "limit":
 		n := 0
 		if _, err := fmt.Sscan(words[2], &n); err != nil {

@@ -13,6 +13,8 @@ func (s *story) modelCommand(words []string, rest func(int) string) bool {
 	case "model":
 		s.source = words[1]
 		s.open = &agent.Step{Index: len(s.steps), Assistant: agent.Message{ID: words[1], Role: agent.Assistant}}
+	case "text":
+		s.text(rest(1))
 	case "call":
 		s.begin(words[1], words[2])
 		for piece := range strings.SplitSeq(rest(3), "|") {
@@ -40,6 +42,19 @@ func (s *story) modelCommand(words []string, rest func(int) string) bool {
 		return false
 	}
 	return true
+}
+
+func (s *story) text(pieces string) {
+	pieces = strings.ReplaceAll(pieces, "_", " ")
+	whole := strings.ReplaceAll(pieces, "|", "")
+	s.apply(agent.TextStarted{MessageID: s.source, PartID: "text"})
+	offset := 0
+	for piece := range strings.SplitSeq(pieces, "|") {
+		s.apply(agent.TextDelta{PartID: "text", Text: piece, Offset: offset})
+		offset += len(piece)
+	}
+	s.apply(agent.TextEnded{PartID: "text"})
+	s.open.Assistant.Parts = append(s.open.Assistant.Parts, agent.Text(whole))
 }
 
 func (s *story) begin(id, name string) {
