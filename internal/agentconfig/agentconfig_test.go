@@ -80,7 +80,7 @@ func TestDefaults(t *testing.T) {
 			History: 50, Conversation: true, Reduction: agentconfig.Reduction{Strategy: "none", Target: 20, Threshold: 5},
 		},
 		Tools: []agentconfig.Tool{}, Access: agentconfig.Access{Read: "requester", Write: "agent"},
-		MCP: agentconfig.MCP{Servers: []agentconfig.Server{}},
+		MCP: agentconfig.MCP{Servers: []agentconfig.Server{}}, Reply: agentconfig.ReplyAuto,
 	}
 	ignore := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".canonical" }, cmp.Ignore())
 	if diff := cmp.Diff(want, config, cmp.AllowUnexported(agentconfig.Config{}), ignore); diff != "" {

@@ -19,11 +19,19 @@ type Config struct {
 	Context Context `json:"context"`
 	Tools   []Tool  `json:"tools"`
 	MCP     MCP     `json:"mcp"`
+	Reply   string  `json:"reply"` // auto, stream or tool: what becomes of plain text
 	Access  Access  `json:"access"`
 	Budget  Budget  `json:"budget"`
 
 	canonical []byte
 }
+
+// The values of Config.Reply.
+const (
+	ReplyAuto   = "auto"
+	ReplyStream = "stream"
+	ReplyTool   = "tool"
+)
 
 // Agent says who the agent is.
 type Agent struct {

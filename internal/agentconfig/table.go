@@ -84,6 +84,7 @@ var root = shape{kind: object, doc: "The configuration of a hosted agent.", fiel
 	{name: "mcp", fallback: empty, shape: shape{kind: object, doc: "Tools from MCP servers.", fields: []field{
 		{name: "servers", fallback: []any{}, shape: shape{kind: list, most: maxServers, items: &server}},
 	}}},
+	{name: "reply", fallback: ReplyAuto, shape: words("What becomes of its plain text. auto: if a run that a message started ends without having shown anything, its last plain text is posted where the message is. stream: plain text streams to there while the model writes it. tool: nobody sees it; only sendSpaceMessage posts.", ReplyAuto, ReplyStream, ReplyTool)},
 	{name: "access", fallback: empty, shape: shape{kind: object, doc: "Whose rights bound what it reads and writes, beside its own.", fields: []field{
 		{name: "read", fallback: "requester", shape: words("requester: it reads a space other than that of the message that started its run only if everybody it acts for may read it. agent: it reads every space that it is in, for anybody.", "requester", "agent")},
 		{name: "write", fallback: "agent", shape: words("agent: it writes into every space that it is in. requester: only into those that everybody it acts for may read.", "requester", "agent")},

@@ -105,6 +105,9 @@ func ending(end agent.TurnEnd) (shoal.RunStatus, *shoal.RunError) {
 
 // end ends a run whose turn has ended already.
 func (x *execution) end(end agent.TurnEnd) error {
+	if err := x.reply(end.Outcome); err != nil {
+		return err
+	}
 	return x.finish(x.composer.End(end.Outcome), end)
 }
 

@@ -46,6 +46,7 @@ func openStore(x *execution, tx hub.Tx) (*store, error) {
 		s.starts[row.Index] = row.StartedAt
 		x.seen.recall(row.Step, row.Done)
 		s.steps = append(s.steps, step)
+		s.noteText(step)
 		if step.Done {
 			s.done, s.used = row.Index+1, s.used.Add(row.Usage)
 		}

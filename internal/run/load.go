@@ -71,7 +71,7 @@ func (x *execution) restore(composed []hub.ComposedMessage) error {
 		return err
 	}
 	x.composer, x.restored = compose.Restore(compose.Options{
-		Run: x.run.ID, Trigger: x.run.Space, Tools: tools,
+		Run: x.run.ID, Trigger: x.run.Space, Tools: tools, Stream: x.config.Reply == agentconfig.ReplyStream,
 		NewMessageID: func() shoal.MessageID { return shoal.NewID[shoal.MessageID](shoal.PrefixMessage) },
 		NewPartID:    func() shoal.PartID { return shoal.NewID[shoal.PartID](shoal.PrefixPart) },
 	}, stored, x.withRequests(x.store.steps))

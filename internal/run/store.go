@@ -32,6 +32,7 @@ type store struct {
 	done   int                // steps that are whole
 	used   shoal.Usage        // by them
 	failed bool               // a step could not be stored
+	said   string             // the last plain text of the steps that are stored
 	// committed is told after every commit of a step.
 	committed *sync.Cond
 
@@ -186,6 +187,9 @@ func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step a
 		defer s.mu.Unlock()
 		if stored && step.Done {
 			s.done, s.used = step.Index+1, used
+		}
+		if stored {
+			s.noteText(step)
 		}
 		s.failed = s.failed || !stored
 		s.committed.Broadcast()

@@ -85,7 +85,8 @@ func (x *execution) event(event agent.Event) error {
 	if err := x.perform(x.composer.Apply(event), nil); err != nil {
 		return err
 	}
-	if _, grows := event.(agent.ToolArgsDelta); grows {
+	switch event.(type) {
+	case agent.ToolArgsDelta, agent.TextDelta:
 		return x.saveDrafts(draftEvery)
 	}
 	return nil
@@ -175,6 +176,9 @@ func (x *execution) turnFinished(e agent.TurnFinished) error {
 	}
 	end := x.verdict(agent.TurnEnd{Outcome: e.Outcome, Reason: e.Reason, Message: e.Message})
 	e.Outcome = end.Outcome
+	if err := x.reply(end.Outcome); err != nil {
+		return err
+	}
 	return x.finish(x.composer.Apply(e), end)
 }
 

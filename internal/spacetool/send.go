@@ -65,7 +65,7 @@ var sendSchema = json.RawMessage(`{"type":"object","properties":{` +
 func SendSpec() agent.ToolSpec {
 	return agent.ToolSpec{
 		Name: SendTool, External: true, Schema: sendSchema,
-		Description: "Says something in a space. This is the only way to speak to others: your plain text is seen by nobody. " +
+		Description: "Says something in a space. " +
 			"Answer in the space that the trigger came from, unless something belongs elsewhere. What you send in one run to one space appears as one message, until you mention somebody or wait.",
 	}
 }

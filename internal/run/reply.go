@@ -1,0 +1,67 @@
+package run
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// reply posts the last plain text of a run that is about to complete without having
+// shown anything, into the space of the message that started it. Without that a model
+// that never calls sendSpaceMessage would answer nobody.
+func (x *execution) reply(outcome agent.Outcome) error {
+	text := x.store.lastText()
+	if x.config.Reply != agentconfig.ReplyAuto || outcome != agent.Completed || x.run.Space == "" || text == "" || x.composer.Spoke() {
+		return nil
+	}
+	var mention shoal.EntityID
+	err := x.read(x.ctx, func(tx hub.Tx) (err error) {
+		mention, err = x.connectedSender(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return x.perform(x.composer.Say(text, mention), nil)
+}
+
+// connectedSender returns the sender of the run's trigger if it is a connected agent,
+// which reads an answer only where it is mentioned, and is still in the space. A hosted
+// agent is never mentioned: two of them would thank each other for ever.
+func (x *execution) connectedSender(tx hub.Tx) (shoal.EntityID, error) {
+	sender := x.run.Trigger.SenderEntityID
+	if sender == "" || sender == shoal.System {
+		return "", nil
+	}
+	e, err := tx.Entity(x.run.SessionID, sender)
+	if errors.Is(err, shoal.NotFound) || err == nil && (e.Kind != shoal.Agent || e.Hosted) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	member, err := tx.IsMember(x.run.SessionID, x.run.Space, sender)
+	if err != nil || !member {
+		return "", err
+	}
+	return sender, nil
+}
+
+// lastText returns what the model said last outside of its calls in the steps that are
+// stored, empty if it never did.
+func (s *store) lastText() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.said
+}
+
+// noteText notes the plain text of a step. The caller holds mu, or is alone.
+func (s *store) noteText(step agent.Step) {
+	if text := strings.TrimSpace(step.Assistant.Text()); text != "" {
+		s.said = text
+	}
+}
