@@ -120,7 +120,7 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	h, forms := w.Header(), p.forms()
 	protect(h)
 	h.Set("Content-Type", p.mediaType)
-	h.Set("Vary", "Accept-Encoding")
+	h.Add("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", "no-cache")
 	if p.lasting {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")

@@ -18,7 +18,8 @@
 //   - Body(r) gives those bytes without reading, r.Body reads them once more;
 //   - only what [Options].Upload names comes unread, of any type, so that a large
 //     body costs no memory before its sender is known;
-//   - the call came from no web page of another origin that is not allowed;
+//   - the call came from no web page of another origin that is not allowed, and the
+//     answer has the CORS headers that an allowed one needs to read it;
 //   - r.Context() ends when the client goes away, since nothing of the request
 //     is left unread, and no read deadline is left behind;
 //   - the answer has the header X-Request-Id, the client's own if it sent one that
@@ -55,8 +56,10 @@ type Options struct {
 	// without a port holds for every port.
 	AllowHosts []string
 	// AllowOrigins are further origins whose web pages may call the server, as
-	// scheme://host or scheme://host:port. Where a proxy ends TLS in front of
-	// the server, its public origin belongs here.
+	// scheme://host or scheme://host:port. Their preflight requests (CORS) are
+	// answered by the guard, and their pages may read every answer, but without the
+	// cookies of the browser. Where a proxy ends TLS in front of the server, its
+	// public origin belongs here.
 	AllowOrigins []string
 	// MCPPaths are the paths of MCP, each with everything below it. There the
 	// larger limit holds and refusals are JSON-RPC errors.
@@ -145,6 +148,9 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 				status = http.StatusForbidden
 			}
 			g.refuse(w, r, mcp, status, err)
+			return
+		}
+		if g.allowPage(w, r) {
 			return
 		}
 		b := body{bodies: g.bodies}
