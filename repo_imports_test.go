@@ -57,6 +57,7 @@ var importTable = []importRule{
 		dir: "cmd/shoal",
 		inside: []string{
 			".", "client", "internal/app", "internal/chat", "internal/chat/feed", "internal/chat/screen", "internal/configfile", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/mcpbridge", "internal/safetext",
+			"internal/yamltext",
 		},
 		others: true, never: sqlPackages,
 	},
@@ -83,7 +84,7 @@ var importTable = []importRule{
 	{dir: "internal/apptest", inside: []string{".", "client", "internal/app"}},
 	{dir: "internal/aguiapi", inside: []string{".", "agent/agui", "internal/auth", "internal/guard", "internal/hub", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/auth", inside: []string{".", "internal/guard", "internal/hub", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
-	{dir: "internal/agentconfig", inside: []string{".", "agent"}, others: true, never: sqlAndWeb},
+	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/approval", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/behalf", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/calendar", inside: []string{"."}, others: true, never: sqlAndWeb},
@@ -95,7 +96,7 @@ var importTable = []importRule{
 		inside: []string{".", "client", "internal/chat", "internal/chat/feed", "internal/safetext"}, others: true, never: sqlAndWeb,
 	},
 	{dir: "internal/compose", inside: []string{".", "agent"}, never: sqlAndWeb},
-	{dir: "internal/configfile", inside: []string{"."}, others: true, never: sqlAndWeb},
+	{dir: "internal/configfile", inside: []string{".", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/connect", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/console", inside: []string{".", "internal/auth", "internal/guard"}, never: sqlPackages},
 	{dir: "internal/tool", inside: []string{".", "agent", "internal/agentconfig"}, others: true, never: sqlPackages},
@@ -141,6 +142,7 @@ var importTable = []importRule{
 	{dir: "internal/safetext", never: sqlAndWeb},
 	{dir: "internal/search", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/storytest", never: sqlAndWeb},
+	{dir: "internal/yamltext", others: true, never: sqlAndWeb},
 	{dir: "internal/sqlite", others: true, never: slices.Concat(webPackages, []string{"database/sql", "github.com/jackc/pgx"})},
 	{dir: "internal/sqlstore", inside: []string{".", "internal/hub", "internal/limit", "internal/metrics", "internal/search", "internal/sqlite"}, others: true, never: slices.Concat(webPackages, []string{"modernc.org/sqlite"})},
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/yamltext"
 )
 
 type agentsApplyCmd struct {
@@ -31,16 +33,35 @@ type configFile struct {
 	id     shoal.EntityID
 	format client.ConfigFormat
 	text   []byte
+
+	document yaml.Node
+	broken   *yamltext.Error // why there is no document
 }
 
 // applied is what became of one file.
 type applied struct {
-	File    string             `json:"file"`
-	ID      shoal.EntityID     `json:"id"`
-	Outcome string             `json:"outcome"` // created, updated, unchanged or refused
-	Version int                `json:"version"` // 0 if it was refused
-	Message string             `json:"message,omitempty"`
-	Errors  []shoal.FieldError `json:"errors,omitempty"`
+	File    string         `json:"file"`
+	ID      shoal.EntityID `json:"id"`
+	Outcome string         `json:"outcome"` // created, updated, unchanged or refused
+	Version int            `json:"version"` // 0 if it was refused
+	Message string         `json:"message,omitempty"`
+	Errors  []configError  `json:"errors,omitempty"`
+}
+
+// configError is one thing that is wrong with a file. Line and Column count from 1 and are 0
+// where no position is known.
+type configError struct {
+	shoal.FieldError
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// in returns the error as compilers write it.
+func (e configError) in(file string) string {
+	if e.Line > 0 {
+		file = fmt.Sprintf("%s:%d:%d", file, e.Line, e.Column)
+	}
+	return file + ": " + e.Location + " " + e.Message
 }
 
 // Run applies every file, and fails if one of them was refused.
@@ -142,18 +163,68 @@ func newConfigFile(name string, text []byte) configFile {
 	}
 	var config struct {
 		Agent struct {
-			ID string `yaml:"id"`
-		} `yaml:"agent"`
+			ID shoal.EntityID `yaml:"id" json:"id"`
+		} `yaml:"agent" json:"agent"`
 	}
-	if err := yaml.Unmarshal(text, &config); err == nil && config.Agent.ID != "" {
-		f.id = shoal.EntityID(config.Agent.ID)
+	document, err := yamltext.Read(text)
+	switch {
+	case err == nil:
+		f.document, err = document, document.Decode(&config)
+	case json.Valid(text): // JSON that the parser of YAML cannot read has no positions
+		err = json.Unmarshal(text, &config)
+	default:
+		errors.As(err, &f.broken)
+	}
+	if err == nil && config.Agent.ID != "" {
+		f.id = config.Agent.ID
 	}
 	return f
+}
+
+// wrong returns what keeps the file from being a configuration at all.
+func (f configFile) wrong() (errs []configError) {
+	if f.broken == nil {
+		return nil
+	}
+	return []configError{{
+		FieldError: shoal.FieldError{Location: "config", Message: "is neither JSON nor YAML: " + f.broken.Reason},
+		Line:       f.broken.Line, Column: f.broken.Column,
+	}}
+}
+
+// locate adds positions to what a server finds wrong.
+func (f configFile) locate(fields []shoal.FieldError) (all []configError) {
+	for _, e := range fields {
+		e.Location = strings.TrimPrefix(e.Location, "body.")
+		var at yamltext.Position
+		if !f.document.IsZero() {
+			at = yamltext.Find(&f.document, e.Location)
+		}
+		all = append(all, configError{FieldError: e, Line: at.Line, Column: at.Column})
+	}
+	return all
+}
+
+// located returns err with the positions in the file, if it is about fields of it.
+func (f configFile) located(err error) error {
+	var e *shoal.Error
+	if f.text == nil || !errors.As(err, &e) || len(e.Fields) == 0 {
+		return err
+	}
+	var lines []string
+	for _, one := range f.locate(e.Fields) {
+		lines = append(lines, one.in(f.name))
+	}
+	return &shoal.Error{Kind: e.Kind, Msg: strings.Join(lines, "; "), Err: err, RequestID: e.RequestID}
 }
 
 // apply hands the file in. It fails if there is no use in going on with others.
 func (f configFile) apply(ctx context.Context, session *client.Session, owner map[shoal.EntityID]string) (applied, error) {
 	done := applied{File: f.name, ID: f.id, Outcome: "refused"}
+	if done.Errors = f.wrong(); done.Errors != nil {
+		done.Message = "The configuration cannot be read."
+		return done, nil
+	}
 	if f.id == "" {
 		done.Message = "the configuration names no agent; say which with agent: {id: …}"
 		return done, nil
@@ -177,9 +248,9 @@ func (f configFile) apply(ctx context.Context, session *client.Session, owner ma
 	}, e.Kind) {
 		return done, err
 	}
-	done.Message, done.Errors = e.Msg, e.Fields
-	if e.Kind == shoal.InvalidJSON {
-		done.Errors = nil // there are no fields yet
+	done.Message = e.Msg
+	if e.Kind != shoal.InvalidJSON { // which has no fields yet
+		done.Errors = f.locate(e.Fields)
 	}
 	return done, nil
 }
@@ -208,7 +279,7 @@ func (o *output) applied(done applied) error {
 		o.failure(failure{Message: done.File + ": " + done.Message})
 	}
 	for _, e := range done.Errors {
-		o.failure(failure{Message: done.File + ": " + strings.TrimPrefix(e.Location, "body.") + " " + e.Message})
+		o.failure(failure{Message: e.in(done.File)})
 	}
 	return nil
 }

@@ -50,6 +50,9 @@ func (c *agentsPreviewCmd) Run(ctx context.Context, sh *shell) error {
 		if file = files[0]; c.ID == "" {
 			c.ID = file.id
 		}
+		if wrong := file.wrong(); wrong != nil {
+			return shoal.E("", shoal.InvalidArgument, wrong[0].in(file.name))
+		}
 	}
 	if c.ID == "" {
 		return shoal.E("", kindUsage, "say which agent: by its id, or with -f by a configuration that names it")
@@ -60,7 +63,7 @@ func (c *agentsPreviewCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	shown, err := session.PreviewAgent(ctx, c.ID, file.format, file.text, c.Space)
 	if err != nil {
-		return err
+		return file.located(err)
 	}
 	if sh.output.json {
 		return sh.output.object(shown)

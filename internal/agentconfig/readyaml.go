@@ -2,43 +2,26 @@ package agentconfig
 
 import (
 	"fmt"
-	"regexp"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/shoal-dev/shoal/internal/yamltext"
 )
 
 // maxYAMLNodes bounds what aliases of aliases can grow to.
 const maxYAMLNodes = 200_000
 
-func (c *check) readYAML(text []byte) (value any, err error) {
-	defer func() {
-		// The text is a stranger's and the library large: whatever it stumbles over
-		// is a text that cannot be read.
-		if stumbled := recover(); stumbled != nil {
-			value, err = nil, unreadable("the config is no YAML")
-		}
-	}()
-	var document yaml.Node
-	if err := yaml.Load(text, &document); err != nil {
-		return nil, unreadable("the config is neither JSON nor YAML: %s", firstLine(err))
+func (c *check) readYAML(text []byte) (any, error) {
+	document, err := yamltext.Read(text)
+	if err != nil {
+		return nil, unreadable("the config is neither JSON nor YAML: %v", err)
 	}
 	r := yamlReader{check: c}
-	value = r.value(&document, "", 0)
+	value := r.value(&document, "", 0)
 	if r.err != nil {
 		return nil, r.err
 	}
 	return value, nil
-}
-
-var yamlLine = regexp.MustCompile(`line \d+`)
-
-// firstLine says where a text is broken, and nothing of what stands there: it may
-// be a secret that was pasted in.
-func firstLine(err error) string {
-	if line := yamlLine.FindString(err.Error()); line != "" {
-		return "it breaks off near " + line
-	}
-	return "it cannot be parsed as one document"
 }
 
 // yamlReader turns nodes into what the JSON reader makes of the same config.

@@ -20,13 +20,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/yamltext"
 )
 
 // MaxSize is how many bytes a configuration file may have.
@@ -103,43 +103,16 @@ func (r *reader) wrong(line int, format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf("%s:%d: ", r.file.Path, max(line, 1))+fmt.Sprintf(format, args...))
 }
 
-var lineOf = regexp.MustCompile(`line (\d+)`)
-
 func (r *reader) read(text []byte) {
-	defer func() {
-		// The library is large and the text may be anything.
-		if stumbled := recover(); stumbled != nil {
-			r.wrong(1, "the file is no YAML")
-		}
-	}()
-	if strings.TrimSpace(string(text)) == "" {
-		return
-	}
-	var document yaml.Node
-	if err := yaml.Load(text, &document); err != nil {
-		if at := lineOf.FindStringSubmatch(err.Error()); at != nil {
-			r.problems = append(r.problems, r.file.Path+":"+at[1]+": the file is no YAML from here on; one setting looks like `addr: 127.0.0.1:7462`")
-			return
-		}
-		if onlyComments(text) {
-			return
-		}
-		r.wrong(1, "the file is not one document of YAML; one setting looks like `addr: 127.0.0.1:7462`")
+	document, err := yamltext.Read(text)
+	var broken *yamltext.Error
+	if errors.As(err, &broken) {
+		r.problems = append(r.problems, fmt.Sprintf("%s:%s: the file is not YAML: %s; one setting looks like `addr: 127.0.0.1:7462`", r.file.Path, broken.Position, broken.Reason))
 		return
 	}
 	if document.Kind == yaml.DocumentNode && len(document.Content) == 1 {
 		r.settings(document.Content[0])
 	}
-}
-
-// onlyComments reports whether a text says nothing.
-func onlyComments(text []byte) bool {
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			return false
-		}
-	}
-	return true
 }
 
 func (r *reader) settings(n *yaml.Node) {

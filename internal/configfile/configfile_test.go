@@ -74,7 +74,7 @@ func TestWhatIsWrongIsNamedWithItsLine(t *testing.T) {
 
 func TestBrokenYAMLNamesTheLineAndNoValue(t *testing.T) {
 	_, err := configfile.Parse("shoal.yaml", []byte("addr: a\ndatabase: \"postgres://ann:hunter2@db\n"), known)
-	if !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), "shoal.yaml:") || strings.Contains(err.Error(), "hunter2") {
+	if !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), "shoal.yaml:3:1: the file is not YAML: ") || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)
 	}
 }
