@@ -17,14 +17,15 @@ type Bus interface {
 	Watched(topic string) bool
 }
 
-// Note is what travels. Without Event it is a hint: something of this topic
-// changed in the store. With Event it is a passing event, complete in itself.
-// Receivers must not change Event.
+// Note is what travels. Without Event it is a hint, which is a notification without
+// content: something of this topic changed in the store. With Event it is a passing
+// event, complete in itself. Receivers must not change Event.
 type Note struct {
 	Topic string
 	Event []byte
-	// Place is that of the entry that a hint to an inbox tells of: whoever knows of
-	// all up to there need not look. It is 0 where that is not said.
+	// Place is the position of the inbox entry that a hint to an inbox is about: a
+	// reader that knows all entries up to there need not read. It is 0 in every other
+	// hint and where the position is unknown.
 	Place int64
 }
 

@@ -16,9 +16,12 @@
 //     same idempotency key.
 //   - seq of a space, places of an inbox and places of events are given inside
 //     that transaction, so they have no gaps and are visible in their order.
-//   - Hints go out after the commit and carry no content. Whoever is woken by one
-//     reads the store; whoever waits subscribes before it reads. A lost or doubled
-//     hint changes nothing but time.
+//   - Notifications (hints, see [Note]) go out after the commit. They carry no
+//     content; one for an inbox carries the position of its newest entry, so that a
+//     reader that knows all entries up to there does not read again. A notified
+//     reader takes the content from the store, and every reader subscribes before it
+//     reads. A doubled notification changes nothing; a lost one delays its reader
+//     until its next read, for a wait at the latest its time-out.
 //   - Nothing is erased by reading. An inbox entry stays until it is
 //     acknowledged, its reader leaves the space, or the reader is deleted.
 //   - What passes by without being stored (deltas, reasoning, live states) may be
