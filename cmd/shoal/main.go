@@ -75,6 +75,9 @@ func run(args []string, in io.Reader, out, notes *os.File) int {
 	context.AfterFunc(ctx, func() { time.AfterFunc(sameSignal, stop) })
 
 	forgetEmpty()
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
 	var c commands
 	sh := &shell{globals: &c.globals, in: in, output: newOutput(out, notes), sources: new(sources)}
 	// Until the flags are parsed, this says how errors are told.
