@@ -37,6 +37,10 @@ type Message struct {
 	// SkippedAgents are those who would act on the message and do not, because
 	// they run and refuse a second message. It is in the answer to a post alone.
 	SkippedAgents []EntityID `json:"skippedAgents,omitempty"`
+	// Reach says for every agent that the message mentions how it is reached, and Runs
+	// which runs the message started. They are in the answer to a post alone.
+	Reach []Reach      `json:"reach,omitempty"`
+	Runs  []StartedRun `json:"runs,omitempty"`
 }
 
 // Text returns the message's text parts, joined by blank lines.

@@ -101,6 +101,11 @@ func (c *sendCmd) post(ctx context.Context, sh *shell, session *client.Session, 
 	for _, id := range posted.SkippedAgents {
 		sh.output.note("%s runs already and does not act on this message", id)
 	}
+	for _, r := range posted.Reach {
+		if r.Missed() {
+			sh.output.note("not reached: %s (%s); it reads the message when it next waits", r.EntityID, r.Text)
+		}
+	}
 	return posted, nil
 }
 

@@ -30,7 +30,7 @@ func (c *RunChange) Delegate(target shoal.EntityID) (shoal.RunID, error) {
 	r, refused, err := start{
 		session: s.SessionID, agent: target, trigger: c.Run.Trigger, requester: c.Run.Requester,
 		cause: c.Run.cause(0),
-	}.run(c.change)
+	}.onMessage(c.change)
 	if err == nil && refused {
 		err = cannotDelegate(fmt.Sprintf("%q is busy with another message and takes no second one", target))
 	}

@@ -19,8 +19,9 @@ type Messages struct{ *core }
 // woken after the commit.
 //
 // The hosted agents that are to act on it are started in the same transaction; the
-// answer's SkippedAgents, which is not stored, are those who take no message while
-// they run. A part that shows a file of this server is InvalidArgument when the
+// answer's SkippedAgents are those who take no message while they run, its Runs those that
+// were started, and its Reach says how every mentioned agent is reached; none of them is
+// stored. A part that shows a file of this server is InvalidArgument when the
 // sender may not see that file.
 func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (out shoal.Message, err error) {
 	const op = "hub.Messages.Post"
@@ -40,8 +41,11 @@ func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.
 	replayed := false
 	err = m.change(ctx, op, func(ch *change) (err error) {
 		if key.Key != "" {
-			if out, replayed, err = replay(ch, session, key); replayed || err != nil {
+			if out, replayed, err = replay(ch, session, key); err != nil {
 				return err
+			}
+			if replayed {
+				return ch.reachAgain(&out)
 			}
 		}
 		s, err := changes(ch, who, session, space)
@@ -101,7 +105,8 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key P
 		EntityID: sender, Status: shoal.MessageCompleted, CreatedAt: ch.at, UpdatedAt: ch.at,
 		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Parts: numbered(d.Parts),
 	}
-	if err := sortMentions(ch, &out, d.Mentions); err != nil {
+	mentioned, err := sortMentions(ch, &out, d.Mentions)
+	if err != nil {
 		return out, err
 	}
 	if err := ch.PostMessage(out, key); err != nil {
@@ -114,8 +119,12 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key P
 	if err := ch.deliver(out); err != nil {
 		return out, err
 	}
-	skipped, err := trigger(ch, s, out, d.TriggerAgents)
-	out.SkippedAgents = skipped
+	set, err := trigger(ch, s, out, d.TriggerAgents)
+	if err != nil {
+		return out, err
+	}
+	out.SkippedAgents, out.Runs = set.skipped, set.runs
+	out.Reach, err = ch.reach(out, mentioned, set)
 	return out, err
 }
 
@@ -143,25 +152,26 @@ func checkMentions(ids []shoal.EntityID) error {
 	return nil
 }
 
-// sortMentions keeps the mentioned members, once each, and names the others.
-func sortMentions(tx Tx, m *shoal.Message, asked []shoal.EntityID) error {
+// sortMentions keeps the mentioned members, once each, names the others, and returns the
+// members.
+func sortMentions(tx Tx, m *shoal.Message, asked []shoal.EntityID) ([]MemberKind, error) {
 	if len(asked) == 0 {
-		return nil
+		return nil, nil
 	}
 	members, err := tx.MembersAmong(m.SessionID, m.SpaceID, asked)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, id := range asked {
 		list := &m.DroppedMentions
-		if slices.Contains(members, id) {
+		if slices.ContainsFunc(members, func(k MemberKind) bool { return k.ID == id }) {
 			list = &m.Mentions
 		}
 		if !slices.Contains(*list, id) {
 			*list = append(*list, id)
 		}
 	}
-	return nil
+	return members, nil
 }
 
 // Read returns a page of a timeline in ascending order. Reading moves nothing.

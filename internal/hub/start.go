@@ -55,16 +55,10 @@ func (s start) at(ch *change, as StoredAgent, now shoal.Time, asleep bool) (Stor
 	return r, tellRun(ch, r, shoal.EventRunCreated)
 }
 
-// onMessage starts a run for a message, as the agent takes a message that comes
-// while it runs. refused says that it does not take it.
-func (s start) onMessage(ch *change) (refused bool, err error) {
-	_, refused, err = s.run(ch)
-	return refused, err
-}
-
-// run is onMessage; it returns the run that acts on the message, which may be one
-// that was queued before.
-func (s start) run(ch *change) (r StoredRun, refused bool, err error) {
+// onMessage starts a run for a message, as the agent takes a message that comes while it
+// runs. It returns the run that acts on the message, which may be one that was queued
+// before; refused says that the agent does not take it.
+func (s start) onMessage(ch *change) (r StoredRun, refused bool, err error) {
 	as, err := ch.HostedAgent(s.session, s.agent)
 	if err != nil {
 		return r, false, err

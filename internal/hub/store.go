@@ -156,7 +156,7 @@ type MemberTx interface {
 	MembersOf(session shoal.SessionID, spaces []shoal.SpaceID) (map[shoal.SpaceID][]shoal.Member, error)
 	IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (bool, error)
 	// MembersAmong returns those of ids that are members, in any order.
-	MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]shoal.EntityID, error)
+	MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]MemberKind, error)
 	CountMembers(session shoal.SessionID, space shoal.SpaceID) (int, error)
 	// InsertMember is AlreadyExists for a member. The entity must exist.
 	InsertMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, at shoal.Time) error

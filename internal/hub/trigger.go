@@ -10,47 +10,50 @@ import (
 
 func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// trigger starts the runs that a posted message is for, and returns the agents
-// that refuse it because they run. It costs a space without hosted agents one
-// look.
-func trigger(ch *change, s shoal.Space, m shoal.Message, asked *bool) (skipped []shoal.EntityID, err error) {
+// trigger starts the runs that a posted message is for. It costs a space without hosted
+// agents one look.
+func trigger(ch *change, s shoal.Space, m shoal.Message, asked *bool) (out triggered, err error) {
 	if m.EntityID == shoal.System {
-		return nil, nil
+		return out, nil
 	}
 	hosted, err := ch.HostedMembers(m.SessionID, m.SpaceID)
 	if err != nil || len(hosted) == 0 {
-		return nil, err
+		return out, err
 	}
 	sender, err := ch.Entity(m.SessionID, m.EntityID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	replied, err := settleReplies(ch, m)
-	if err != nil {
-		return nil, err
+	if out.replied, err = settleReplies(ch, m); err != nil {
+		return out, err
 	}
 	cause, err := postedCause(ch, sender, m)
 	if err != nil || asked != nil && !*asked {
-		return nil, err
+		return out, err
 	}
 	agents, err := actors(ch, s, m, sender, hosted)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	s.LastSeq = m.Seq
 	for _, id := range agents {
-		if slices.Contains(replied, id) {
+		if slices.Contains(out.replied, id) {
 			continue
 		}
-		refused, err := startOn(ch, s, m, sender, id, cause)
-		if err != nil {
-			return nil, err
-		}
-		if refused {
-			skipped = append(skipped, id)
+		r, refused, err := startOn(ch, s, m, sender, id, cause)
+		switch {
+		case err != nil:
+			return out, err
+		case refused:
+			out.skipped = append(out.skipped, id)
+		case r.ID != "": // else the chain is too deep
+			out.runs = append(out.runs, shoal.StartedRun{AgentID: id, RunID: r.ID})
+			if !r.Awake {
+				out.queued = append(out.queued, id)
+			}
 		}
 	}
-	return skipped, nil
+	return out, nil
 }
 
 // actors returns the hosted agents that act on a message. An agent's acts on whom
@@ -84,10 +87,11 @@ func actors(tx Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, hosted [
 	return nil, nil
 }
 
-// startOn starts one agent on a message, unless it is too deep in the chain.
-func startOn(ch *change, s shoal.Space, m shoal.Message, sender shoal.Entity, agent shoal.EntityID, cause Cause) (refused bool, err error) {
+// startOn starts one agent on a message and returns its run: none if the agent is too
+// deep in the chain, or refuses because it runs.
+func startOn(ch *change, s shoal.Space, m shoal.Message, sender shoal.Entity, agent shoal.EntityID, cause Cause) (r StoredRun, refused bool, err error) {
 	if tooDeep(cause) {
-		return false, tellTooDeep(ch, s, agent, cause)
+		return r, false, tellTooDeep(ch, s, agent, cause)
 	}
 	t := messageTrigger(s, m, sender)
 	return start{session: s.SessionID, agent: agent, trigger: t, cause: cause, requester: string(sender.ID)}.onMessage(ch)
@@ -144,6 +148,6 @@ func (c *RunChange) StartMention(space shoal.SpaceID, message shoal.MessageID, m
 	if err != nil {
 		return err
 	}
-	_, err = startOn(c.change, s, m, sender, mentioned, c.Run.cause(1))
+	_, _, err = startOn(c.change, s, m, sender, mentioned, c.Run.cause(1))
 	return err
 }

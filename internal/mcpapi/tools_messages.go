@@ -46,7 +46,20 @@ func sentText(m shoal.Message) string {
 	if len(m.SkippedAgents) > 0 {
 		b.WriteString("\nSkipped agents: " + join(m.SkippedAgents) + " (at work, and they take one message at a time)")
 	}
+	if missed := notReached(m.Reach); len(missed) > 0 {
+		b.WriteString("\nNot reached: " + strings.Join(missed, ", ") + ". They read it when they next wait.")
+	}
 	return b.String()
+}
+
+// notReached names the agents that do not get a message by themselves, and why.
+func notReached(reach []shoal.Reach) (out []string) {
+	for _, r := range reach {
+		if r.Missed() {
+			out = append(out, string(r.EntityID)+" ("+r.Text+")")
+		}
+	}
+	return out
 }
 
 // reading is the structured result of read_thread.

@@ -102,7 +102,30 @@ func post(s *stage, c *command) error {
 		skipped = " skipped=" + join(m.SkippedAgents)
 	}
 	s.say("%s %s%s", s.name(m.ID), line(m), skipped)
+	if c.flag("reach") {
+		s.reached(m)
+	}
 	return nil
+}
+
+// reached shows how a posted message reaches those that it mentions, and its runs.
+func (s *stage) reached(m shoal.Message) {
+	for _, r := range m.Reach {
+		text := fmt.Sprintf("  %s is %s", r.EntityID, r.State)
+		if r.Via != nil {
+			text += " via " + *r.Via
+		}
+		if r.LastSeenAt != nil {
+			text += " seen " + s.since(r.LastSeenAt.Time)
+		}
+		if r.Text != "" {
+			text += ": " + r.Text
+		}
+		s.say("%s", text)
+	}
+	for _, r := range m.Runs {
+		s.say("  starts %s of %s", s.runName(r.RunID), r.AgentID)
+	}
 }
 
 func read(s *stage, c *command) (err error) {

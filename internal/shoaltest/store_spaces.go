@@ -1,6 +1,7 @@
 package shoaltest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -143,13 +144,21 @@ var memberTests = map[string]func(*storeCase){
 		if !is("ann") || is("bob") || is("nobody") {
 			c.Errorf("ann %v, bob %v, nobody %v", is("ann"), is("bob"), is("nobody"))
 		}
-		among := func(ids ...shoal.EntityID) []shoal.EntityID {
-			found := seen(c, func(tx hub.Tx) ([]shoal.EntityID, error) { return tx.MembersAmong(c.session, "shop", ids) })
-			slices.Sort(found)
+		among := func(ids ...shoal.EntityID) []hub.MemberKind {
+			found := seen(c, func(tx hub.Tx) ([]hub.MemberKind, error) { return tx.MembersAmong(c.session, "shop", ids) })
+			slices.SortFunc(found, func(a, b hub.MemberKind) int { return cmp.Compare(a.ID, b.ID) })
 			return found
 		}
-		same(c, "members among all", among("bob", "cid", "nobody", "ann"), []shoal.EntityID{"ann", "cid"})
-		same(c, "members among nobody", among(), []shoal.EntityID{})
+		ann := seen(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.session, "ann") })
+		other := shoal.Human
+		if ann.Kind == shoal.Human {
+			other = shoal.Agent
+		}
+		same(c, "members among all", among("bob", "cid", "nobody", "ann"), []hub.MemberKind{{ID: "ann", Kind: ann.Kind}, {ID: "cid", Kind: ann.Kind}})
+		ann.Kind = other
+		c.update(func(tx hub.Tx) error { return tx.UpdateEntity(ann) })
+		same(c, "one of another kind", among("ann"), []hub.MemberKind{{ID: "ann", Kind: other}})
+		same(c, "members among nobody", among(), []hub.MemberKind{})
 		same(c, "their number", seen(c, func(tx hub.Tx) (int, error) { return tx.CountMembers(c.session, "shop") }), 2)
 	},
 

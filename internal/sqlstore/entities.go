@@ -61,6 +61,7 @@ func roleOf(e shoal.Entity) shoal.SessionRole { return cmp.Or(e.SessionRole, sho
 
 // UpdateEntity implements [hub.EntityTx].
 func (t tx) UpdateEntity(e shoal.Entity) error {
+	t.c.known.forget() // the kind of members is remembered with their spaces
 	n, err := t.c.exec(
 		`UPDATE entities SET name = $3, description = $4, external_id = $5, metadata = $6, kind = $7, session_role = $8, owner_id = $9
 		 WHERE session_id = $1 AND id = $2 AND deleted_at IS NULL AND NOT EXISTS

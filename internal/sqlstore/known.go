@@ -42,6 +42,7 @@ type knownSpace struct {
 type knownMember struct {
 	id     shoal.EntityID
 	hosted bool
+	kind   shoal.EntityKind
 }
 
 // inboxEnd is the last place that was given in an inbox, and which of them the

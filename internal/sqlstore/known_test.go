@@ -1,6 +1,7 @@
 package sqlstore_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ type look struct {
 	Space             string
 	LastSeq           int64
 	Ann, Cid          bool
-	Among             []shoal.EntityID
+	Among             []hub.MemberKind
 	Hosted            []shoal.EntityID
 	EventEnd, BobsEnd int64
 }
@@ -41,7 +42,7 @@ func lookAt(tx hub.Tx) (l look, err error) {
 	l.Hosted, failed[3] = tx.HostedMembers("default", "shop")
 	l.EventEnd, failed[4] = tx.EventEnd("default")
 	l.BobsEnd, failed[5] = tx.InboxEnd("default", "bob")
-	slices.Sort(l.Among)
+	slices.SortFunc(l.Among, func(a, b hub.MemberKind) int { return cmp.Compare(a.ID, b.ID) })
 	return l, errors.Join(failed...)
 }
 
@@ -70,6 +71,14 @@ var changes = []struct {
 	{"somebody joins", func(tx hub.Tx) error { return tx.InsertMember("default", "shop", "cid", shoal.Now()) }},
 	{"a member is hosted", func(tx hub.Tx) error {
 		return tx.PutHostedAgent(hub.StoredAgent{HostedAgent: shoal.HostedAgent{SessionID: "default", ID: "cid", Version: 1, Config: []byte("{}"), CreatedAt: shoal.Now()}})
+	}},
+	{"somebody is of another kind", func(tx hub.Tx) error {
+		e, err := tx.Entity("default", "cid")
+		if err != nil {
+			return err
+		}
+		e.Kind = shoal.Human
+		return tx.UpdateEntity(e)
 	}},
 	{"all is read", func(tx hub.Tx) error { return tx.Acknowledge("default", "bob", hub.InboxFilter{}, 99) }},
 	{"a post to who has read", func(tx hub.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
 )
 
 // placedMember is a member with its space.
@@ -65,8 +66,9 @@ func (t tx) knownMembers(session shoal.SessionID, space shoal.SpaceID) (members 
 	}
 	s := t.c.known.space(session, space)
 	if s.members == nil {
-		s.members, err = list(t.c, func(r *rows) knownMember { return knownMember{entityID(r), r.bool(1)} },
-			`SELECT entity_id, hosted FROM members WHERE session_id = $1 AND space_id = $2 ORDER BY place`, session, space)
+		s.members, err = list(t.c, func(r *rows) knownMember { return knownMember{entityID(r), r.bool(1), shoal.EntityKind(r.text(2))} },
+			`SELECT m.entity_id, m.hosted, e.kind FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id
+			 WHERE m.session_id = $1 AND m.space_id = $2 ORDER BY m.place`, session, space)
 		t.c.known.members += len(s.members)
 	}
 	return s.members, err == nil, err
@@ -82,22 +84,25 @@ func (t tx) IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.
 }
 
 // MembersAmong implements [hub.MemberTx].
-func (t tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]shoal.EntityID, error) {
-	among := []shoal.EntityID{}
+func (t tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]hub.MemberKind, error) {
+	among := []hub.MemberKind{}
 	members, ok, err := t.knownMembers(session, space)
 	if err != nil || ok {
 		for _, m := range members {
 			if slices.Contains(ids, m.id) {
-				among = append(among, m.id)
+				among = append(among, hub.MemberKind{ID: m.id, Kind: m.kind, Hosted: m.hosted})
 			}
 		}
 		return among, err
 	}
 	for some := range slices.Chunk(ids, mostIn) {
 		var b clauses
-		b.add(`SELECT entity_id FROM members WHERE session_id = ? AND space_id = ?`, session, space)
-		addIn(&b, ` AND entity_id IN (?)`, some)
-		members, err := list(t.c, entityID, b.text.String(), b.args...)
+		b.add(`SELECT m.entity_id, m.hosted, e.kind FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id
+			WHERE m.session_id = ? AND m.space_id = ?`, session, space)
+		addIn(&b, ` AND m.entity_id IN (?)`, some)
+		members, err := list(t.c, func(r *rows) hub.MemberKind {
+			return hub.MemberKind{ID: entityID(r), Hosted: r.bool(1), Kind: shoal.EntityKind(r.text(2))}
+		}, b.text.String(), b.args...)
 		if err != nil {
 			return nil, err
 		}

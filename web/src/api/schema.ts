@@ -1099,7 +1099,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Post a message
-         * @description Give `text`, or `parts` for anything else. The answer means that the message is stored for good and has its place; whoever waits for it wakes. Mentions that are no members are dropped and named in `droppedMentions`. Hosted agents act on it, unless `triggerAgents` is false; who refuses, since it is at work, is named in `skippedAgents`. A repeated Idempotency-Key returns the first message, as long as it exists.
+         * @description Give `text`, or `parts` for anything else. The answer means that the message is stored for good and has its place; whoever waits for it wakes. Mentions that are no members are dropped and named in `droppedMentions`. Hosted agents act on it, unless `triggerAgents` is false; who refuses, since it is at work, is named in `skippedAgents`. `reach` says for every agent that is mentioned how it is reached, `runs` which runs were started. A repeated Idempotency-Key returns the first message, as long as it exists.
          */
         readonly post: operations["postMessage"];
         readonly delete?: never;
@@ -1436,9 +1436,11 @@ export interface components {
             readonly mentions: readonly string[];
             readonly onBehalfOf: readonly string[];
             readonly parts: readonly components["schemas"]["Part"][];
+            readonly reach?: readonly components["schemas"]["Reach"][];
             /** @enum {string} */
             readonly reason: "mention" | "system" | "message";
             readonly runId: string | null;
+            readonly runs?: readonly components["schemas"]["StartedRun"][];
             /** Format: int64 */
             readonly seq: number;
             readonly sessionId: string;
@@ -1554,8 +1556,12 @@ export interface components {
             readonly mentions: readonly string[];
             readonly onBehalfOf: readonly string[];
             readonly parts: readonly components["schemas"]["Part"][];
+            /** @description How every agent that the message mentions is reached. In the answer to a post alone. */
+            readonly reach?: readonly components["schemas"]["Reach"][];
             /** @description The run that composed it, if any. */
             readonly runId: string | null;
+            /** @description The runs that the message started, or became the trigger of. In the answer to a post alone. */
+            readonly runs?: readonly components["schemas"]["StartedRun"][];
             /**
              * Format: int64
              * @description The place in the timeline.
@@ -2104,6 +2110,18 @@ export interface components {
             readonly title: string;
             readonly type: string;
         };
+        /** @description How a posted message reaches an agent that it mentions, as it was when it was posted. */
+        readonly Reach: {
+            readonly entityId: string;
+            /** Format: date-time */
+            readonly lastSeenAt: string | null;
+            /** @description listening: it gets the message now; wakeable: a run starts on it; busy: it is here, at work; asleep: it is not connected; unknown: it never was. */
+            readonly state: string;
+            /** @description Why it does not get the message at once, in a few words; empty if it does. */
+            readonly text: string;
+            /** @description How the message gets to it: `wait` or `hosted`; null if it has to come for it. */
+            readonly via: string | null;
+        };
         /** @description How far a space was read. */
         readonly ReadInput: {
             /**
@@ -2480,6 +2498,11 @@ export interface components {
             readonly name: string;
             /** @enum {string} */
             readonly status: "open" | "closed";
+        };
+        /** @description A run that a posted message started. */
+        readonly StartedRun: {
+            readonly agentId: string;
+            readonly runId: string;
         };
         /** @description One model call of a run with its tool calls. No space shows its text and reasoning. */
         readonly Step: {
