@@ -41,7 +41,7 @@ test("defaults are filled in as the server does", () => {
   expect(getIn(whole, ["tools", 1, "execution"])).toEqual({ mode: "no-execution", output: {}, template: false });
   expect(getIn(whole, ["tools", 1, "answer", "by"])).toEqual(["ann", "zoe"]);
   expect(getIn(whole, ["tools", 1, "inputSchema"])).toEqual({ type: "object", properties: { a: {}, z: {} } });
-  expect(Object.keys(whole)).toEqual(["version", "agent", "model", "loop", "context", "tools", "mcp", "budget"]);
+  expect(Object.keys(whole)).toEqual(["version", "agent", "model", "loop", "context", "tools", "mcp", "reply", "access", "budget"]);
 });
 
 test("what the server would fill in is left out, all else stays", () => {

@@ -13,7 +13,9 @@ const places: readonly { readonly path: Path; readonly tab: TabId }[] = [
   { path: ["loop", "settleMs"], tab: "triggers" },
   { path: ["loop"], tab: "limits" },
   { path: ["context"], tab: "limits" },
+  { path: ["access"], tab: "limits" },
   { path: ["budget"], tab: "limits" },
+  { path: ["reply"], tab: "triggers" },
 ];
 
 /** The tab on which the field at a path is changed; the whole text for what no form has. */

@@ -26,6 +26,12 @@ export function LimitsTab() {
           <ConfigField path={["context", "reduction", "threshold"]} label="Messages more than that" />
         </Row>
       </Section>
+      <Section title="Spaces of others" about="A run acts for the people behind it: whoever wrote the message, made the plan or called the service.">
+        <Row>
+          <ConfigField path={["access", "read"]} label="Whose rights to read" />
+          <ConfigField path={["access", "write"]} label="Whose rights to write" />
+        </Row>
+      </Section>
       <Section title="Budget" about="0 is no limit.">
         <Row>
           <ConfigField path={["budget", "maxTokensPerRun"]} label="Tokens of a run" />

@@ -30,6 +30,9 @@ export function TriggersTab({ agent, onTrigger }: { agent: string; onTrigger: ()
           <ConfigField path={["loop", "settleMs"]} label="Wait for more (ms)" />
         </Row>
       </Section>
+      <Section title="Its answer" about="The text that the model writes outside of its tool calls.">
+        <ConfigField path={["reply"]} label="Plain text" />
+      </Section>
       <Plans agent={agent} />
       <Section
         title="Services"
