@@ -87,11 +87,11 @@ func ofSession[T any](list func(*client.Session, context.Context) iter.Seq2[T, e
 // ofServer finds what a list of the server holds.
 func ofServer[T any](list func(*client.Client, context.Context) iter.Seq2[T, error], show func(T) candidate) func(context.Context, *shell) []candidate {
 	return func(ctx context.Context, sh *shell) []candidate {
-		admin, err := sh.admin()
+		server, err := sh.client()
 		if err != nil {
 			return nil
 		}
-		return firstOf(list(admin, ctx), show)
+		return firstOf(list(server, ctx), show)
 	}
 }
 

@@ -53,7 +53,7 @@ func (c *benchCmd) Run(ctx context.Context, sh *shell) (err error) {
 		if err != nil {
 			return err
 		}
-	} else if admin, err = sh.admin(); err != nil {
+	} else if admin, err = sh.client(); err != nil {
 		return err
 	}
 	found := benched{URL: url, Version: thisBuild().Version, At: shoal.Now(), Figures: []load.Figure{}}

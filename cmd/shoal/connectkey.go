@@ -15,21 +15,21 @@ import (
 // server returns a client that may make keys, once everything that making this
 // one needs is known to be there.
 func (n *connection) server(ctx context.Context) (*client.Client, error) {
-	admin, err := n.sh.admin()
+	server, err := n.sh.client()
 	if err != nil {
 		return nil, err
 	}
-	me, err := admin.Me(ctx)
+	me, err := server.Me(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if me.Role != shoal.RoleAdmin {
-		return nil, shoal.E("", shoal.Forbidden, "only an admin key makes the key of an agent, and the one that was given is none")
+	if err := n.mayCreateKeys(ctx, server, me); err != nil {
+		return nil, err
 	}
 	if err := shoal.CheckID("--agent", string(n.agent())); err != nil {
 		return nil, err
 	}
-	session := admin.Session(n.sh.Session)
+	session := server.Session(n.sh.Session)
 	who, err := session.Entity(ctx, n.agent())
 	switch {
 	case errors.Is(err, shoal.NotFound):
@@ -47,7 +47,24 @@ func (n *connection) server(ctx context.Context) (*client.Client, error) {
 			return nil, err
 		}
 	}
-	return admin, nil
+	return server, nil
+}
+
+// mayCreateKeys refuses callers that the server would refuse in the middle.
+func (n *connection) mayCreateKeys(ctx context.Context, server *client.Client, me shoal.Caller) error {
+	if me.Role == shoal.RoleAdmin {
+		return nil
+	}
+	if me.EntityID != nil && me.SessionID != nil && *me.SessionID == n.sh.Session {
+		self, err := server.Session(n.sh.Session).Entity(ctx, *me.EntityID)
+		if err != nil {
+			return err
+		}
+		if self.SessionRole == shoal.SessionOwner {
+			return nil
+		}
+	}
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("creating the key of an agent takes an admin key or the key of an owner of the session %s", n.sh.Session))
 }
 
 // mint makes the agent, if it is new, its key, and lets it into the spaces.

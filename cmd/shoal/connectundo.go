@@ -60,9 +60,9 @@ func (n *connection) removal() (connect.Change, error) {
 func (n *connection) revoke(ctx context.Context) error {
 	id, err := n.keyID(ctx)
 	if err == nil && id != "" {
-		var admin *client.Client
-		if admin, err = n.sh.admin(); err == nil {
-			err = admin.RevokeKey(ctx, id)
+		var server *client.Client
+		if server, err = n.sh.client(); err == nil {
+			err = server.RevokeKey(ctx, id)
 		}
 	}
 	switch {

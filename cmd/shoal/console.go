@@ -19,11 +19,11 @@ var consoleHead = []string{"URL", "WORKS UNTIL"}
 
 // Run prints a new link, and opens it if that is asked for.
 func (c *consoleCmd) Run(ctx context.Context, sh *shell) error {
-	admin, err := sh.admin()
+	server, err := sh.client()
 	if err != nil {
 		return err
 	}
-	link, err := admin.ConsoleLink(ctx)
+	link, err := server.ConsoleLink(ctx)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ var exits = map[shoal.Kind]int{
 // hints say what to do about a failure whose message does not say it itself.
 var hints = map[shoal.Kind]string{
 	shoal.EntityRequired:   "name the acting entity with --as ID",
-	shoal.Unauthenticated:  "give a key with --key or SHOAL_KEY; on the server's machine, --data DIR finds the admin key by itself",
+	shoal.Unauthenticated:  "give a key with --key or SHOAL_KEY; on the server's machine, --data DIR finds the key of the operator, and with --admin that of the admin",
 	shoal.Forbidden:        "use another key with --key, or another entity with --as",
 	shoal.IdentityMismatch: "leave out --as, or use that entity's key",
 	shoal.NotFound:         "`shoal spaces ls` and `shoal agents ls` show what is there",
@@ -74,7 +74,7 @@ var hints = map[shoal.Kind]string{
 // missing are hints for commands whose things are not in the usual lists.
 var missing = map[string]string{
 	"connect":     "`shoal connect` shows what is on this machine; without --write the entry is printed, to be put elsewhere",
-	"console":     "`shoal console` prints the link",
+	"console":     "`shoal console --admin` prints the link",
 	"keys revoke": "`shoal keys ls` shows the keys",
 	"agents":      "`shoal agents ls --hosted` shows the hosted agents",
 	"runs":        "`shoal runs` shows the runs",
@@ -151,6 +151,9 @@ func (sh *shell) fail(ctx context.Context, err error) int {
 		return interrupted
 	}
 	f := describe(sh.command, err)
+	if (f.Code == shoal.Forbidden || f.Code == shoal.NotFound && sh.Session != shoal.DefaultSession) && sh.isOperator() {
+		f.Hint = "you act as the operator, who owns the session default: add --admin for other sessions and the whole server"
+	}
 	sh.output.failure(f)
 	if code, ok := exits[f.Code]; ok {
 		return code

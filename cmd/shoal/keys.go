@@ -13,10 +13,10 @@ import (
 )
 
 type keysCmd struct {
-	List   keysListCmd   `cmd:"" name:"ls" help:"List all keys, without their secrets."`
+	List   keysListCmd   `cmd:"" name:"ls" help:"List the keys of your session, with --admin all, without their secrets."`
 	Create keysCreateCmd `cmd:"" help:"Create a key; its secret is shown this once. With --data, it works without a server, too."`
 	Revoke keysRevokeCmd `cmd:"" help:"Make keys stop working at once."`
-	Rotate keysRotateCmd `cmd:"" help:"Replace the admin key in the data directory. It works with and without a running server."`
+	Rotate keysRotateCmd `cmd:"" help:"Replace the admin key in the data directory, with --admin. It works with and without a running server."`
 }
 
 var keyHead = []string{"ID", "ROLE", "SESSION", "ENTITY", "NAME", "EXPIRES", "USED", "CREATED"}
@@ -51,7 +51,7 @@ type keysListCmd struct{}
 
 // Run lists the keys.
 func (*keysListCmd) Run(ctx context.Context, sh *shell) error {
-	c, err := sh.admin()
+	c, err := sh.client()
 	if err != nil {
 		return err
 	}
@@ -73,11 +73,11 @@ type keysRevokeCmd struct {
 
 // Run revokes keys, one after the other. One that fails keeps none of the others.
 func (c *keysRevokeCmd) Run(ctx context.Context, sh *shell) error {
-	admin, err := sh.admin()
+	server, err := sh.client()
 	if err != nil {
 		return err
 	}
-	me, err := admin.Me(ctx)
+	me, err := server.Me(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *keysRevokeCmd) Run(ctx context.Context, sh *shell) error {
 			failed = append(failed, shoal.E("", kindUsage, fmt.Sprintf("%s is the key that this command calls with: add --yes to revoke it all the same", id)))
 			continue
 		}
-		if err := admin.RevokeKey(ctx, id); err != nil {
+		if err := server.RevokeKey(ctx, id); err != nil {
 			var e *shoal.Error
 			if errors.As(err, &e) {
 				err = &shoal.Error{Kind: e.Kind, Msg: fmt.Sprintf("%s is not revoked: %s", id, e.Msg), Err: err}
@@ -112,12 +112,14 @@ func (sh *shell) firstFailure(failed []error) error {
 }
 
 type keysRotateCmd struct {
-	Admin    bool   `help:"Rotate the admin key; required, so that nobody does it by accident." required:"" env:"-"`
 	Database string `help:"The database of --data, if it is not in it." placeholder:"URL"`
 }
 
 // Run writes a new admin key into the data directory and revokes the old one.
 func (c *keysRotateCmd) Run(ctx context.Context, sh *shell) error {
+	if !sh.Admin {
+		return shoal.E("", kindUsage, "keys rotate replaces the admin key: add --admin to say that you mean it")
+	}
 	dir, err := sh.dataDir()
 	if err != nil {
 		return err

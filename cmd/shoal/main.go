@@ -33,7 +33,7 @@ import (
 type commands struct {
 	globals
 	Serve      serveCmd      `cmd:"" help:"Run the server."`
-	Console    consoleCmd    `cmd:"" help:"Make a link that opens the console in a browser and signs in there, once."`
+	Console    consoleCmd    `cmd:"" help:"Make a link that opens the console in a browser and signs in there, once; with --admin."`
 	Connect    connectCmd    `cmd:"" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI: print the entry for its configuration, or write it with a key of its own."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Connect a program that speaks MCP over its standard input and output to a server."`
 	Send       sendCmd       `cmd:"" help:"Post a message."`
@@ -51,9 +51,9 @@ type commands struct {
 	Keys       keysCmd       `cmd:"" help:"List, create and revoke keys."`
 	Sessions   sessionsCmd   `cmd:"" help:"List and create sessions."`
 	Export     exportCmd     `cmd:"" help:"Write a session with everything in it as JSON lines."`
-	Import     importCmd     `cmd:"" help:"Make a session of what export has written, here or on another server."`
+	Import     importCmd     `cmd:"" help:"Make a session of what export has written, here or on another server; with --admin."`
 	Doctor     doctorCmd     `cmd:"" help:"Look whether the server, what it stands on and the way to it are well; say what to do where they are not."`
-	Bench      benchCmd      `cmd:"" help:"Measure a server as its callers see it: posts, wake-ups, waits and streams."`
+	Bench      benchCmd      `cmd:"" help:"Measure a server as its callers see it: posts, wake-ups, waits and streams; with --admin or --throwaway."`
 	Completion completionCmd `cmd:"" help:"Print what makes a shell complete commands, flags and the ids that there are."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Answer what could stand in the place of a word."`

@@ -43,12 +43,12 @@ func (c *mcpCmd) join(ctx context.Context, sh *shell, as shoal.EntityID) error {
 	if as == "" {
 		return shoal.E("", kindUsage, "--space needs to know whom to add: name the entity with --as ID")
 	}
-	admin, err := sh.admin()
+	server, err := sh.client()
 	if err != nil {
 		return err
 	}
 	for _, space := range c.Space {
-		if _, err := admin.Session(sh.Session).AddMember(ctx, space, as); err != nil {
+		if _, err := server.Session(sh.Session).AddMember(ctx, space, as); err != nil {
 			return err
 		}
 	}

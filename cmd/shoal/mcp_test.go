@@ -27,7 +27,7 @@ func TestMCPOverStandardStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, feed := io.Pipe()
-	bridge := startWith(t, in, []string{"SHOAL_URL=" + server.URL(), "SHOAL_DATA=" + data}, "mcp", "--as", "scout", "--space", "shop")
+	bridge := startWith(t, in, []string{"SHOAL_URL=" + server.URL(), "SHOAL_DATA=" + data}, "mcp", "--admin", "--as", "scout", "--space", "shop")
 	go func() { _, _ = io.WriteString(feed, hello) }() // the pipe holds nothing back
 	if first := bridge.see(`"id":1`); !strings.HasPrefix(first, "{") || !strings.Contains(first, `"serverInfo"`) {
 		t.Errorf("got %s", first)

@@ -64,14 +64,17 @@ func (c *keysCreateCmd) asked(session shoal.SessionID, now time.Time) (shoal.New
 // mint asks the server for the key. If a data directory is named and no server
 // runs on it, the key is made in its database.
 func (c *keysCreateCmd) mint(ctx context.Context, sh *shell, n shoal.NewKey) (shoal.Key, error) {
-	admin, err := sh.admin()
+	server, err := sh.client()
 	if err != nil {
 		return shoal.Key{}, err
 	}
-	made, err := admin.CreateKey(ctx, n)
+	made, err := server.CreateKey(ctx, n)
 	elsewhere := errors.Is(err, client.ErrUnreachable) || errors.Is(err, shoal.Unauthenticated)
 	if !elsewhere || sh.Data == "" || sh.Key != "" {
 		return made, err
+	}
+	if !sh.Admin && (n.Role == shoal.RoleAdmin || n.SessionID != shoal.DefaultSession) {
+		return made, shoal.E("", kindUsage, "no server answers, and in the database itself only an admin creates this key: add --admin")
 	}
 	dir, err := sh.dataDir()
 	if err != nil {
@@ -101,12 +104,12 @@ func (c *keysCreateCmd) join(ctx context.Context, sh *shell) error {
 	if len(c.Join) == 0 {
 		return nil
 	}
-	admin, err := sh.admin()
+	server, err := sh.client()
 	if err != nil {
 		return err
 	}
 	for _, space := range c.Join {
-		if _, err := admin.Session(sh.Session).AddMember(ctx, space, c.Entity); err != nil {
+		if _, err := server.Session(sh.Session).AddMember(ctx, space, c.Entity); err != nil {
 			var e *shoal.Error
 			if errors.As(err, &e) {
 				return &shoal.Error{Kind: e.Kind, Msg: fmt.Sprintf("the key was made, but %s did not join %s: %s", c.Entity, space, e.Msg), Err: err}

@@ -147,7 +147,7 @@ func TestExitCodes(t *testing.T) {
 		shoal.E("", shoal.IdentityMismatch, "no"): 4,
 	} {
 		o, _, notes := outputs(func(*output) {})
-		sh := &shell{output: o}
+		sh := &shell{globals: new(globals), output: o}
 		if got := sh.fail(ended, err); got != want {
 			t.Errorf("%v: exit code %d, want %d", err, got, want)
 		}

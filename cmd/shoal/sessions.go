@@ -7,8 +7,8 @@ import (
 )
 
 type sessionsCmd struct {
-	List   sessionsListCmd   `cmd:"" name:"ls" help:"List the sessions that the key may know of."`
-	Create sessionsCreateCmd `cmd:"" help:"Create a session."`
+	List   sessionsListCmd   `cmd:"" name:"ls" help:"List the sessions that the key may know of; all with --admin."`
+	Create sessionsCreateCmd `cmd:"" help:"Create a session, with --admin."`
 }
 
 var sessionHead = []string{"ID", "NAME", "STATUS", "CREATED"}
@@ -21,7 +21,7 @@ type sessionsListCmd struct{}
 
 // Run lists the sessions.
 func (*sessionsListCmd) Run(ctx context.Context, sh *shell) error {
-	c, err := sh.admin()
+	c, err := sh.client()
 	if err != nil {
 		return err
 	}
@@ -43,11 +43,11 @@ type sessionsCreateCmd struct {
 
 // Run creates a session and prints it.
 func (c *sessionsCreateCmd) Run(ctx context.Context, sh *shell) error {
-	admin, err := sh.admin()
+	server, err := sh.client()
 	if err != nil {
 		return err
 	}
-	made, err := admin.CreateSession(ctx, shoal.NewSession{ID: c.ID, Name: c.Name})
+	made, err := server.CreateSession(ctx, shoal.NewSession{ID: c.ID, Name: c.Name})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -18,11 +19,12 @@ import (
 // globals are the flags that every command has.
 type globals struct {
 	URL     string          `help:"Where the server is." default:"http://127.0.0.1:7462" placeholder:"URL"`
-	Key     string          `help:"The key that proves who calls. Without one, a server on this machine gets the admin key of the data directory." placeholder:"KEY"`
+	Key     string          `help:"The key that proves who calls. Without one, a server on this machine gets the operator's key of the data directory." placeholder:"KEY"`
 	Data    string          `help:"The data directory (default: shoal in $XDG_DATA_HOME or ~/.local/share)." placeholder:"DIR"`
 	Config  string          `help:"The configuration file (default: shoal/config.yaml in $XDG_CONFIG_HOME or ~/.config)." placeholder:"FILE"`
 	Session shoal.SessionID `help:"The session." default:"default" placeholder:"ID"`
-	As      *shoal.EntityID `help:"Act as this entity (default: operator, with an admin key in the session default)." placeholder:"ID"`
+	As      *shoal.EntityID `help:"Act as this entity; takes --admin or an admin key (default: operator)." placeholder:"ID"`
+	Admin   bool            `help:"Call with the admin key of the data directory, for what concerns the whole server or other sessions." env:"-"`
 	JSON    bool            `help:"Print JSON, one object in a line, and no notes." name:"json"`
 	Quiet   bool            `help:"Print ids only (keys create: the secret only), and no notes." short:"q"`
 }
@@ -53,29 +55,48 @@ func (g *globals) dataDir() (string, error) {
 	return filepath.Join(home, ".local", "share", "shoal"), nil
 }
 
-// secret returns the key to call with, and whether it is the data directory's
-// admin key. That one never goes to another machine.
+// secret returns the key to call with, and whether it is one of the data directory:
+// that of the operator, or with --admin the admin key. Those never go to another
+// machine.
 func (g *globals) secret() (key string, local bool, err error) {
 	if g.Key != "" {
+		if g.Admin {
+			return "", false, shoal.E("", kindUsage, "--admin takes the admin key of the data directory: leave it out, or leave out --key and SHOAL_KEY")
+		}
 		return g.Key, false, nil
 	}
 	at, err := url.Parse(g.URL)
 	if err != nil || !app.Loopback(at.Hostname()) {
+		if g.Admin {
+			return "", false, shoal.E("", kindUsage, "--admin takes the admin key of this machine's data directory, which goes to no other machine: give an admin key with --key")
+		}
 		return "", false, nil
 	}
 	dir, err := g.dataDir()
 	if err != nil {
 		return "", false, err
 	}
-	key, err = app.ReadAdminKey(dir)
+	if g.Admin {
+		key, err = app.ReadAdminKey(dir)
+	} else if err = g.mayActAs(); err == nil {
+		key, err = app.ReadOperatorKey(dir)
+	}
 	if errors.Is(err, shoal.NotFound) {
-		return "", true, nil // a server without --auth asks for none
+		return "", true, nil // the server says what is missing, and may be down anyway
 	}
 	return key, true, err
 }
 
-// admin returns a client that acts as nobody.
-func (sh *shell) admin() (*client.Client, error) {
+// mayActAs refuses entities that the operator's key cannot act as.
+func (g *globals) mayActAs() error {
+	if g.As == nil || *g.As == shoal.Operator {
+		return nil
+	}
+	return shoal.E("", kindUsage, fmt.Sprintf("--as %q needs --admin: without it, the command line has only the key of the operator", *g.As))
+}
+
+// client returns a client that acts as the entity of its key, if it has one.
+func (sh *shell) client() (*client.Client, error) {
 	key, _, err := sh.secret()
 	if err != nil {
 		return nil, err
@@ -83,19 +104,22 @@ func (sh *shell) admin() (*client.Client, error) {
 	return client.New(client.Options{URL: sh.URL, Key: key})
 }
 
-// actor returns whom the command acts as: the entity of --as, else the key's
-// own, else the operator for an admin. It is empty for who acts as nobody.
+// actor returns the entity that the command acts as: that of --as, else the key's own,
+// else the operator for an admin. It is empty for callers that act as no entity.
 func (sh *shell) actor(ctx context.Context) (shoal.EntityID, error) {
+	key, local, err := sh.secret()
+	if err != nil {
+		return "", err
+	}
 	if sh.As != nil {
 		return *sh.As, nil
 	}
-	key, local, err := sh.secret()
-	if err != nil || key == "" && !local {
-		return "", err
+	if key == "" && !local {
+		return "", nil
 	}
-	role := shoal.RoleAdmin // that of the data directory's key
+	role := shoal.RoleAdmin // that of the admin key
 	if !local {
-		c, err := sh.admin()
+		c, err := sh.client()
 		if err != nil {
 			return "", err
 		}
@@ -111,6 +135,13 @@ func (sh *shell) actor(ctx context.Context) (shoal.EntityID, error) {
 		return "", nil // the operator is an entity of the default session only
 	}
 	return shoal.Operator, nil
+}
+
+// isOperator reports whether the command calls with the operator's key of the data
+// directory, which is for the session default alone.
+func (sh *shell) isOperator() bool {
+	key, local, err := sh.secret()
+	return err == nil && local && key != "" && !sh.Admin
 }
 
 // connect returns the session, and whom the command acts as in it.
@@ -130,8 +161,8 @@ func (sh *shell) connect(ctx context.Context) (*client.Session, shoal.EntityID, 
 	return c.Session(sh.Session), as, nil
 }
 
-// overlook returns the session as somebody who looks after all of it: an admin or
-// a service acts as nobody, unless --as names an entity.
+// overlook returns the session as its owner, or as an admin or a service that acts as
+// no entity, unless --as names one.
 func (sh *shell) overlook() (*client.Session, error) {
 	key, _, err := sh.secret()
 	if err != nil {

@@ -4,14 +4,18 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/shoal-dev/shoal"
 )
 
-// The admin key of this machine is for servers on this machine. Another one
-// would only have to be named to get it.
-func TestTheAdminKeyStaysOnItsMachine(t *testing.T) {
+// The keys of this machine are for servers on this machine: another server would only
+// have to be named to get one. The admin key is used with --admin alone.
+func TestTheKeysOfAMachineStayOnIt(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "admin.key"), []byte("shoal_admin\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"admin", "operator"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".key"), []byte("shoal_"+name+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	empty := t.TempDir()
 	for _, c := range []struct {
@@ -19,9 +23,11 @@ func TestTheAdminKeyStaysOnItsMachine(t *testing.T) {
 		want    string
 		local   bool
 	}{
-		{globals{URL: "http://127.0.0.1:7462", Data: dir}, "shoal_admin", true},
-		{globals{URL: "http://localhost:7462", Data: dir}, "shoal_admin", true},
-		{globals{URL: "http://[::1]:7462", Data: dir}, "shoal_admin", true},
+		{globals{URL: "http://127.0.0.1:7462", Data: dir}, "shoal_operator", true},
+		{globals{URL: "http://localhost:7462", Data: dir}, "shoal_operator", true},
+		{globals{URL: "http://[::1]:7462", Data: dir}, "shoal_operator", true},
+		{globals{URL: "http://127.0.0.1:7462", Data: dir, Admin: true}, "shoal_admin", true},
+		{globals{URL: "http://127.0.0.1:7462", Data: empty, Admin: true}, "", true},
 		{globals{URL: "http://127.0.0.1:7462", Data: dir, Key: "mine"}, "mine", false},
 		{globals{URL: "http://127.0.0.1:7462", Data: empty}, "", true},
 		{globals{URL: "http://10.0.0.1:7462", Data: dir}, "", false},
@@ -34,6 +40,27 @@ func TestTheAdminKeyStaysOnItsMachine(t *testing.T) {
 		key, local, err := c.globals.secret()
 		if key != c.want || local != c.local || err != nil {
 			t.Errorf("%+v: key %q, local %v, %v; want %q, %v", c.globals, key, local, err, c.want, c.local)
+		}
+	}
+}
+
+// What the operator's key cannot do is refused before anything is sent.
+func TestAdminIsAskedForByName(t *testing.T) {
+	scout, operator := shoal.EntityID("scout"), shoal.Operator
+	for _, c := range []struct {
+		globals globals
+		refused bool
+	}{
+		{globals{URL: "http://127.0.0.1:7462", As: &scout}, true},
+		{globals{URL: "http://127.0.0.1:7462", As: &operator}, false},
+		{globals{URL: "http://127.0.0.1:7462", As: &scout, Admin: true}, false},
+		{globals{URL: "http://127.0.0.1:7462", As: &scout, Key: "mine"}, false},
+		{globals{URL: "http://127.0.0.1:7462", Key: "mine", Admin: true}, true},
+		{globals{URL: "https://shoal.example", Admin: true}, true},
+	} {
+		c.globals.Data = t.TempDir()
+		if _, _, err := c.globals.secret(); (shoal.KindOf(err) == kindUsage) != c.refused {
+			t.Errorf("%+v: %v, want refused %v", c.globals, err, c.refused)
 		}
 	}
 }

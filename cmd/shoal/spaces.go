@@ -50,10 +50,10 @@ func memberIDs(s shoal.Space) string {
 }
 
 type spacesCreateCmd struct {
-	Name   string           `arg:"" help:"The name to show."`
-	ID     shoal.SpaceID    `name:"id" help:"The id; without it, one is made." placeholder:"ID" complete:"-"`
-	Member []shoal.EntityID `help:"Add these entities." short:"m" placeholder:"ID"`
-	Admin  shoal.EntityID   `help:"The agent that answers when nobody is mentioned." placeholder:"ID"`
+	Name       string           `arg:"" help:"The name to show."`
+	ID         shoal.SpaceID    `name:"id" help:"The id; without it, one is made." placeholder:"ID" complete:"-"`
+	Member     []shoal.EntityID `help:"Add these entities." short:"m" placeholder:"ID"`
+	AdminAgent shoal.EntityID   `help:"The hosted agent that answers when nobody is mentioned." placeholder:"ID"`
 }
 
 // Run creates a space and prints it.
@@ -63,8 +63,8 @@ func (c *spacesCreateCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	n := shoal.NewSpace{ID: c.ID, Name: c.Name, Members: c.Member}
-	if c.Admin != "" {
-		n.AdminAgentID = &c.Admin
+	if c.AdminAgent != "" {
+		n.AdminAgentID = &c.AdminAgent
 	}
 	made, err := session.CreateSpace(ctx, n)
 	if err != nil {

@@ -134,7 +134,7 @@ func TestConsoleFromTheGreeting(t *testing.T) {
 	data := t.TempDir()
 	g := greet(t, app.Config{Addr: "127.0.0.1:0", Data: data, Terminal: true})
 	found := link.FindStringSubmatch(g.lines[3])
-	if found == nil || found[1] != g.url || g.lines[4] != "  shoal --url "+g.url+" console" {
+	if found == nil || found[1] != g.url || g.lines[4] != "  shoal --url "+g.url+" console --admin" {
 		t.Fatalf("the greeting begins\n%s", strings.Join(g.lines, "\n"))
 	}
 	b := g.browser()
@@ -190,7 +190,7 @@ func TestConsoleFromTheGreeting(t *testing.T) {
 func TestGreetingIntoALogHasNoLink(t *testing.T) {
 	g := greet(t, app.Config{Addr: "127.0.0.1:0", Data: t.TempDir()})
 	all := strings.Join(g.lines, "\n") + g.log.String()
-	if strings.Contains(all, "#login=") || !strings.Contains(all, "  shoal --url "+g.url+" console") {
+	if strings.Contains(all, "#login=") || !strings.Contains(all, "  shoal --url "+g.url+" console --admin") {
 		t.Errorf("the greeting is\n%s", all)
 	}
 }

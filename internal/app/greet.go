@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"path/filepath"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -31,7 +30,7 @@ func (s *Server) greet(ctx context.Context) {
 		"  MCP   "+url+"/mcp",
 		"  REST  "+url+"/v1    (reference: "+url+"/docs)",
 		"  AG-UI "+url+"/agui/SESSION/SPACE",
-		"  data  "+c.Data+"    (admin key: "+filepath.Join(c.Data, KeyFile)+")",
+		"  data  "+c.Data+"    (keys: "+KeyFile+", "+OperatorKeyFile+")",
 		"",
 	)
 	lines = append(lines, s.firstWords(ctx, command)...)
@@ -64,7 +63,7 @@ func (s *Server) greet(ctx context.Context) {
 // else the command that makes one. Logs of services and containers keep what is printed.
 func (s *Server) invite(command string) []string {
 	if !s.config.open() && !s.config.Terminal {
-		return []string{"Open the console in a browser with a link that this command makes; it works once, within ten minutes:", "  " + command + " console", ""}
+		return []string{"Open the console in a browser with a link that this command makes; it works once, within ten minutes:", "  " + command + " console --admin", ""}
 	}
 	link := s.console.Link(s.origin())
 	if link.ExpiresAt == nil {
@@ -73,7 +72,7 @@ func (s *Server) invite(command string) []string {
 	return []string{
 		"Open the console in a browser. The link works once, within ten minutes; the command below it makes another.",
 		"  " + link.URL,
-		"  " + command + " console",
+		"  " + command + " console --admin",
 		"",
 	}
 }

@@ -54,7 +54,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request, in credentials)
 	}
 	if !c.codes.take(in.Code) {
 		return shoal.Principal{}, shoal.E("console.login", shoal.Unauthenticated,
-			"This link does not work any more: each one opens the console once, within ten minutes. Get a new one with \"shoal console\" on the server's machine.")
+			"This link does not work any more: each one opens the console once, within ten minutes. Get a new one with \"shoal console --admin\" on the server's machine.")
 	}
 	return c.Auth.SignInAdmin(w, r)
 }

@@ -96,7 +96,7 @@ func Examine(ctx context.Context, o Options, found func(Finding)) {
 	x.configuration()
 	if o.Here {
 		x.directory()
-		x.adminKey()
+		x.keyFiles()
 		x.space()
 		x.database(ctx)
 		x.models()

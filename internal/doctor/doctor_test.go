@@ -68,7 +68,7 @@ func TestAllIsWell(t *testing.T) {
 	w := newWorld(t)
 	found := w.examine()
 	for _, check := range []string{
-		"program", "configuration", "data directory", "admin key", "disk", "database", "migrations", "model keys", "server", "version", "clock", "key",
+		"program", "configuration", "data directory", "admin key", "operator key", "disk", "database", "migrations", "model keys", "server", "version", "clock", "key",
 		"MCP 2026-07-28", "MCP 2025-11-25", "events", "wait", "agents",
 	} {
 		if found[check].Status != doctor.OK {
@@ -167,13 +167,14 @@ func TestWhatIsNotThereYet(t *testing.T) {
 func TestFilesThatOthersMayRead(t *testing.T) {
 	w := newWorld(t)
 	data := w.o.Config.Data
-	for path, mode := range map[string]os.FileMode{data: 0o755, filepath.Join(data, "admin.key"): 0o640} {
+	for path, mode := range map[string]os.FileMode{data: 0o755, filepath.Join(data, "admin.key"): 0o640, filepath.Join(data, "operator.key"): 0o604} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.expect("data directory", doctor.Warn, "mode 0755")
 	w.expect("admin key", doctor.Fail, "mode 0640")
+	w.expect("operator key", doctor.Fail, "mode 0604")
 
 	w.o.File = filepath.Join(t.TempDir(), "config.yaml")
 	if err := os.WriteFile(w.o.File, nil, 0o644); err != nil {

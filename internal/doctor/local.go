@@ -75,9 +75,15 @@ func (x *examination) directory() {
 	}
 }
 
-func (x *examination) adminKey() {
-	const check = "admin key"
-	path := filepath.Join(x.Config.Data, app.KeyFile)
+func (x *examination) keyFiles() {
+	x.keyFile("admin key", app.KeyFile, "do everything", "run `shoal keys rotate --admin` if somebody has")
+	x.keyFile("operator key", app.OperatorKeyFile, "act as the operator", "make a new one if somebody has: revoke the old key, delete the file, and start the server again")
+}
+
+// keyFile checks a file that holds a key: what a reader of it may do, and how the key
+// is replaced.
+func (x *examination) keyFile(check, name, allows, replace string) {
+	path := filepath.Join(x.Config.Data, name)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -85,7 +91,7 @@ func (x *examination) adminKey() {
 	case err != nil:
 		x.fail(check, fmt.Sprintf("%s cannot be looked at: %v", path, reason(err)), "run this as the user of the server")
 	case info.Mode().Perm()&others != 0:
-		x.fail(check, fmt.Sprintf("%s has mode %04o: whoever reads it may do everything", path, info.Mode().Perm()), "chmod 600 "+path+", and make a new one if somebody has: stop the server, delete the file, revoke the old key")
+		x.fail(check, fmt.Sprintf("%s has mode %04o: whoever reads it may %s", path, info.Mode().Perm(), allows), "chmod 600 "+path+", and "+replace)
 	default:
 		x.ok(check, fmt.Sprintf("%s, mode %04o", path, info.Mode().Perm()))
 	}

@@ -138,7 +138,7 @@ func (x *examination) caller(ctx context.Context) bool {
 	me, err := x.client.Me(ctx)
 	switch {
 	case errors.Is(err, shoal.Unauthenticated) && x.Key == "":
-		x.fail(check, "there is none to ask with", "give one with --key or SHOAL_KEY; on the server's machine, --data DIR finds the admin key")
+		x.fail(check, "there is none to ask with", "give one with --key or SHOAL_KEY; on the server's machine, --data DIR finds the operator's key")
 		return false
 	case err != nil:
 		x.fail(check, message(err), "use another with --key, or ask an admin for one: `shoal keys create`")

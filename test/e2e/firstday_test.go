@@ -121,7 +121,7 @@ func TestFirstDay(t *testing.T) {
 	if len(f.typed) < 3 || !slices.Equal(f.typed[:3], want) {
 		t.Fatalf("the first start prints the commands %q, want %q", f.typed, want)
 	}
-	f.opensTheConsole(t, at+"console")
+	f.opensTheConsole(t, at+"console --admin")
 	tail := f.begins(t, f.typed[1])
 	if sent := f.must(t, f.typed[0]); len(sent) != 1 || !regexp.MustCompile(`^msg_\w+\twelcome\t1$`).MatchString(sent[0]) {
 		t.Errorf("send prints %q", sent)
