@@ -16,15 +16,17 @@ type Session struct {
 	ID        SessionID     `json:"id"`
 	Name      string        `json:"name"`
 	Status    SessionStatus `json:"status"`
+	Limits    Limits        `json:"limits"`
 	CreatedAt Time          `json:"createdAt"`
 	ClosedAt  *Time         `json:"closedAt"`
 }
 
 // NewSession is what a caller hands in to create a session. An empty ID gets a
-// generated one; an empty name is the id.
+// generated one; an empty name is the id. Limits that are nil are [DefaultLimits].
 type NewSession struct {
-	ID   SessionID `json:"id,omitempty"`
-	Name string    `json:"name,omitempty"`
+	ID     SessionID `json:"id,omitempty"`
+	Name   string    `json:"name,omitempty"`
+	Limits *Limits   `json:"limits,omitempty"`
 }
 
 // Validate names every wrong field in one [InvalidArgument] error.
@@ -34,5 +36,69 @@ func (n NewSession) Validate() error {
 		p.add(CheckID("id", string(n.ID)))
 	}
 	p.add(checkLine("name", n.Name, MaxName, false))
+	if n.Limits != nil {
+		n.Limits.check(&p)
+	}
+	return p.err()
+}
+
+// Limits bound what one message may set off: all model calls of all runs that have the
+// same causeRoot, in whatever space and of whatever agent. 0 is no limit. What a call may
+// use is reserved before the call, so that no call is made that could exceed them as far
+// as that can be estimated; a run that needs more fails with budget_exhausted.
+type Limits struct {
+	// MaxCostPerRequest is in US dollars, by the prices of the models. A model without a
+	// known price counts as free.
+	MaxCostPerRequest float64 `json:"maxCostPerRequest"`
+	// MaxTokensPerRequest counts the tokens that models read and write.
+	MaxTokensPerRequest int64 `json:"maxTokensPerRequest"`
+}
+
+// DefaultLimits are those of a session that is created without others.
+var DefaultLimits = Limits{MaxCostPerRequest: 5, MaxTokensPerRequest: 5_000_000}
+
+// The greatest limits.
+const (
+	MaxLimitCost   = 1e6
+	MaxLimitTokens = 1e12
+)
+
+func (l Limits) check(p *problems) {
+	if !(l.MaxCostPerRequest >= 0 && l.MaxCostPerRequest <= MaxLimitCost) {
+		p.add(Invalid("limits.maxCostPerRequest", "must be between 0 and 1000000 US dollars; 0 is no limit"))
+	}
+	if l.MaxTokensPerRequest < 0 || l.MaxTokensPerRequest > MaxLimitTokens {
+		p.add(Invalid("limits.maxTokensPerRequest", "must be between 0 and 1000000000000; 0 is no limit"))
+	}
+}
+
+// SessionChange is a partial change of a session: nil leaves a field as it is.
+type SessionChange struct {
+	Limits *LimitsChange `json:"limits,omitempty"`
+}
+
+// LimitsChange is a partial change of limits: nil leaves one as it is.
+type LimitsChange struct {
+	MaxCostPerRequest   *float64 `json:"maxCostPerRequest,omitempty"`
+	MaxTokensPerRequest *int64   `json:"maxTokensPerRequest,omitempty"`
+}
+
+// Apply returns limits with the change.
+func (c LimitsChange) Apply(l Limits) Limits {
+	if c.MaxCostPerRequest != nil {
+		l.MaxCostPerRequest = *c.MaxCostPerRequest
+	}
+	if c.MaxTokensPerRequest != nil {
+		l.MaxTokensPerRequest = *c.MaxTokensPerRequest
+	}
+	return l
+}
+
+// Validate names every wrong field in one [InvalidArgument] error.
+func (c SessionChange) Validate() error {
+	var p problems
+	if c.Limits != nil {
+		c.Limits.Apply(Limits{}).check(&p)
+	}
 	return p.err()
 }

@@ -42,6 +42,8 @@ var (
 // sends each one more than it may have.
 var inputBounds = map[string]bound{
 	"NewSession.id": idBound, "NewSession.name": lineBound,
+	"Limits.maxCostPerRequest": {most: shoal.MaxLimitCost}, "Limits.maxTokensPerRequest": {most: shoal.MaxLimitTokens},
+	"LimitsChange.maxCostPerRequest": {most: shoal.MaxLimitCost}, "LimitsChange.maxTokensPerRequest": {most: shoal.MaxLimitTokens},
 
 	"NewEntity.id": idBound, "NewEntity.name": lineBound, "NewEntity.description": {bytes: shoal.MaxDescription, content: true},
 	"NewEntity.externalId": lineBound, "NewEntity.metadata": {bytes: shoal.MaxMetadata}, "NewEntity.sessionRole": {bytes: shoal.MaxID},
@@ -182,6 +184,8 @@ func (f boundedField) check(at string, v reflect.Value) error {
 	case v.Kind() == reflect.String || v.Type() == anyType:
 		return f.bound.checkText(at, v.Len())
 	case v.Kind() == reflect.Int64 && !f.bound.cut && (v.Int() < f.bound.least || v.Int() > f.bound.most):
+		return shoal.Invalid(at, fmt.Sprintf("must be at least %d and at most %d", f.bound.least, f.bound.most))
+	case v.Kind() == reflect.Float64 && !(v.Float() >= float64(f.bound.least) && v.Float() <= float64(f.bound.most)):
 		return shoal.Invalid(at, fmt.Sprintf("must be at least %d and at most %d", f.bound.least, f.bound.most))
 	case v.Kind() == reflect.Slice && v.Len() > f.bound.entries:
 		return shoal.Invalid(at, fmt.Sprintf("has %d entries; at most %d are allowed", v.Len(), f.bound.entries))

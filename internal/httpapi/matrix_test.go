@@ -27,6 +27,7 @@ var matrix = map[string]struct {
 	"GET /v1/sessions":                         {"", "", "401 401 401  200 200 200  200 200 200  200 200"},
 	"POST /v1/sessions":                        {"", `{"name": "more"}`, "401 401 401  403 403 403  403 403 201  403 403"},
 	"GET /v1/sessions/{session}":               {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
+	"PATCH /v1/sessions/{session}":             {"", `{"limits": {"maxCostPerRequest": 1}}`, "401 401 401  403 403 404  403 404 200  200 404"},
 	"DELETE /v1/sessions/{session}":            {"", "", "401 401 401  403 403 404  403 404 204  403 404"},
 	"POST /v1/sessions/{session}/close":        {"", "", "401 401 401  403 403 404  403 404 200  403 404"},
 	"GET " + sessionPath + "/entities":         {"", "", "401 401 401  200 200 404  200 404 200  200 404"},

@@ -24,6 +24,12 @@ func sessionRoutes() []route {
 			summary: "Read a session", status: http.StatusOK, out: shoal.Session{},
 		},
 		{
+			method: http.MethodPatch, path: sessionPath, do: updateSession, id: "updateSession", tag: "Sessions",
+			summary: "Change a session", about: "`limits` bound what one message may set off: all model calls of all runs with the same `causeRoot`; 0 is no limit, and what is left out stays as it is. Runs under way are bound by them from their next model call on. For admins and owners of the session.",
+			in: shoal.SessionChange{}, example: `{"limits": {"maxCostPerRequest": 2.5}}`,
+			status: http.StatusOK, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden},
+		},
+		{
 			method: http.MethodDelete, path: sessionPath, do: deleteSession, id: "deleteSession", tag: "Sessions",
 			summary: "Delete a session", about: "Erases the session with everything in it; its keys stop working at once. The session `default` cannot be deleted. Admins only.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
@@ -57,6 +63,15 @@ func createSession(c *call) error {
 func getSession(c *call) error {
 	found, err := c.Hub.Sessions.Get(c.ctx(), c.who, c.session())
 	return c.answerOr(err, http.StatusOK, found)
+}
+
+func updateSession(c *call) error {
+	var in shoal.SessionChange
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	changed, err := c.Hub.Sessions.Change(c.ctx(), c.who, c.session(), in)
+	return c.answerOr(err, http.StatusOK, changed)
 }
 
 func deleteSession(c *call) error {

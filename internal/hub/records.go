@@ -263,8 +263,11 @@ var RecordTypes = []*RecordType{
 
 // sessionRecord is the first record of an export. The store keeps it apart.
 var sessionRecord = &RecordType{
-	Name:   "session",
-	Fields: []RecordField{nameLine(), oneOf("status", shoal.SessionOpen, shoal.SessionShut), momentOf("createdAt"), momentOr0("closedAt")},
+	Name: "session",
+	Fields: []RecordField{
+		nameLine(), oneOf("status", shoal.SessionOpen, shoal.SessionShut), momentOf("createdAt"), momentOr0("closedAt"),
+		since(RecordField{Name: "maxCostPerRequest", Kind: RecordReal}, "0"), since(count("maxTokensPerRequest"), "0"),
+	},
 }
 
 // recordType returns the type with a name and its place in the order.

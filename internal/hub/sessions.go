@@ -21,7 +21,10 @@ func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewS
 	var made shoal.Session
 	err := s.change(ctx, op, func(ch *change) (err error) {
 		made, _, err = once(ch, who, "", op, idempotencyKey, n, func() (shoal.Session, error) {
-			out := shoal.Session{ID: n.ID, Name: n.Name, Status: shoal.SessionOpen, CreatedAt: ch.at}
+			out := shoal.Session{ID: n.ID, Name: n.Name, Status: shoal.SessionOpen, Limits: shoal.DefaultLimits, CreatedAt: ch.at}
+			if n.Limits != nil {
+				out.Limits = *n.Limits
+			}
 			if out.ID == "" {
 				out.ID = shoal.NewID[shoal.SessionID](shoal.PrefixSession)
 			}
@@ -60,6 +63,23 @@ func (s *Sessions) List(ctx context.Context, who shoal.Principal, after shoal.Se
 	err = s.view(ctx, "hub.Sessions.List", func(tx Tx) error {
 		out, err = tx.Sessions(after, limit)
 		return err
+	})
+	return out, err
+}
+
+// Change changes the limits of a session, for admins and owners of the session. Runs under
+// way are bound by them from their next model call on.
+func (s *Sessions) Change(ctx context.Context, who shoal.Principal, id shoal.SessionID, to shoal.SessionChange) (out shoal.Session, err error) {
+	const op = "hub.Sessions.Change"
+	if err := errors.Join(enter(who, id), managersOnly(who), to.Validate()); err != nil {
+		return out, wrap(op, first(err))
+	}
+	err = s.change(ctx, op, func(ch *change) (err error) {
+		if out, err = sessionOf(ch, id); err != nil || to.Limits == nil {
+			return err
+		}
+		out.Limits = to.Limits.Apply(out.Limits)
+		return ch.SetLimits(id, out.Limits)
 	})
 	return out, err
 }

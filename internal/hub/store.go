@@ -83,6 +83,8 @@ type SessionTx interface {
 	// InsertSession is AlreadyExists also for the id of a deleted session.
 	InsertSession(s shoal.Session) error
 	CloseSession(id shoal.SessionID, at shoal.Time) error
+	// SetLimits stores the limits of a session.
+	SetLimits(id shoal.SessionID, l shoal.Limits) error
 	// DeleteSession erases the session with all that belongs to it, its keys
 	// included. The id stays taken.
 	DeleteSession(id shoal.SessionID) error

@@ -351,7 +351,22 @@ type UsageTx interface {
 	AddUsage(session shoal.SessionID, u StepUsage) error
 	// Usage sums up by the given names (day, agent, model, run), in their order.
 	Usage(session shoal.SessionID, q UsageQuery) ([]shoal.UsageRow, error)
+	// Spend adds to what the runs with one root have used or reserved, and returns the
+	// sum with that. What is added may be negative.
+	Spend(session shoal.SessionID, root string, s Spending) (Spending, error)
 }
+
+// Spending is what model calls use.
+type Spending struct {
+	Cost   float64 // in US dollars
+	Tokens int64
+}
+
+// Plus returns the sum of both.
+func (s Spending) Plus(t Spending) Spending { return Spending{s.Cost + t.Cost, s.Tokens + t.Tokens} }
+
+// Minus returns the difference of both.
+func (s Spending) Minus(t Spending) Spending { return Spending{s.Cost - t.Cost, s.Tokens - t.Tokens} }
 
 // StepUsage is what one step used.
 type StepUsage struct {

@@ -20,7 +20,7 @@ var advice = map[string]string{
 	"provider_unavailable":  "Ask again in a few minutes.",
 	"timeout":               "Ask again, for less at once.",
 	"max_steps":             "Ask again, for less at once, or raise loop.maxSteps of the agent.",
-	"budget_exhausted":      "Somebody who manages the agent can raise its budget.",
+	"budget_exhausted":      "Somebody who manages the agent or the session can raise the limit.",
 }
 
 // tellFailure says in the space of a run's trigger that the run has failed, to those who

@@ -60,11 +60,14 @@ func (x *execution) verdict(end agent.TurnEnd) agent.TurnEnd {
 		return end
 	}
 	var handed *delegatedError
+	var limit *limitError
 	var broken *brokenError
 	switch cause := context.Cause(x.ctx); {
 	case errors.Is(cause, errBudget):
 		end.Outcome, end.Reason = agent.Failed, agent.ReasonBudget
 		end.Message = fmt.Sprintf("The agent has used its %.2f USD of today.", x.config.Budget.MaxCostPerDay)
+	case errors.As(cause, &limit):
+		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonBudget, limit.Error()
 	case errors.As(cause, &broken):
 		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonStorage, "What the run did could not be stored."
 	case errors.As(cause, &handed):

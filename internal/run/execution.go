@@ -59,6 +59,8 @@ type execution struct {
 	saved     time.Time                         // when drafts were stored last
 	steps     int                               // how many were announced
 	thought   thought
+	spending  spending
+	unlimited atomic.Bool // its session had no limits when it was last looked
 }
 
 // newExecution takes a claimed run; ctx ends it.
@@ -242,14 +244,22 @@ func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) er
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	over := false
+	over, used := false, x.spending.take()
 	err := x.patiently(ctx, func(ctx context.Context) error {
-		return x.hub.Work.Write(ctx, x.lease, func(c *hub.RunChange) error {
-			err := fn(c)
+		return x.hub.Work.Write(ctx, x.lease, func(c *hub.RunChange) (err error) {
+			if used != (hub.Spending{}) {
+				if err := c.Book(used); err != nil {
+					return err
+				}
+			}
+			err = fn(c)
 			over = c.Run.Owner == ""
 			return err
 		})
 	})
+	if err != nil {
+		x.spending.ended(used) // it is booked with the next write
+	}
 	if err == nil && over {
 		x.over.Store(true)
 	}

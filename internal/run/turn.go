@@ -120,6 +120,11 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 	x.store.stepStarts(e.Step, at)
 	over, show := false, false
 	err := x.write(x.ctx, func(c *hub.RunChange) (err error) {
+		session, err := c.Session(x.run.SessionID)
+		if err != nil {
+			return err
+		}
+		x.unlimited.Store(session.Limits == shoal.Limits{})
 		if over, err = x.overToday(c.Tx, at); err != nil || over {
 			return err
 		}

@@ -10,6 +10,23 @@ import (
 )
 
 var usageTests = map[string]func(*storeCase){
+	"what the runs of a root spend is summed up": func(c *storeCase) {
+		spend := func(root string, s hub.Spending) (sum hub.Spending) {
+			c.update(func(tx hub.Tx) (err error) { sum, err = tx.Spend(c.session, root, s); return err })
+			return sum
+		}
+		same(c, "the first", spend("m1", hub.Spending{Cost: 0.5, Tokens: 1 << 40}), hub.Spending{Cost: 0.5, Tokens: 1 << 40})
+		same(c, "of another root", spend("m2", hub.Spending{Tokens: 7}), hub.Spending{Tokens: 7})
+		same(c, "more and less", spend("m1", hub.Spending{Cost: 0.25, Tokens: -1}), hub.Spending{Cost: 0.75, Tokens: 1<<40 - 1})
+		same(c, "nothing", spend("m1", hub.Spending{}), hub.Spending{Cost: 0.75, Tokens: 1<<40 - 1})
+		other := newStoreCase(c.T, c.store)
+		other.update(func(tx hub.Tx) error {
+			sum, err := tx.Spend(other.session, "m1", hub.Spending{Cost: 1})
+			same(other, "in another session", sum, hub.Spending{Cost: 1})
+			return err
+		})
+	},
+
 	"it is summed up by what was asked, in order": func(c *storeCase) {
 		noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		add := func(run shoal.RunID, step int, agent shoal.EntityID, model string, at time.Time, tokens int64) {

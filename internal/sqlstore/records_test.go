@@ -20,6 +20,7 @@ var notExported = map[string]string{
 	"keys.*":                 "keys are secrets of their server",
 	"lineage_places.*":       "it is the history of one database",
 	"remembered_decisions.*": "nobody has decided anything on the server that imports",
+	"request_spending.*":     "it is what model calls of this server have cost",
 	"revoked_keys.*":         "keys are secrets of their server",
 	"search_blocks.*":        "the index is made of the messages",
 	"search_words.*":         "the index is made of the messages",

@@ -37,6 +37,7 @@ func everything(tx hub.Tx) error {
 		tx.InsertPending(waiting), tx.InsertPlan(session, shoal.Plan{ID: "pln_1", CreatedAt: now}),
 		tx.InsertRemembered(session, shoal.RememberedDecision{ID: "rem_1", CreatedAt: now, ExpiresAt: now}),
 		tx.PutGoal(session, "ann", shoal.Goal{ID: "g"}), tx.PutMemory(session, "ann", shoal.Memory{ID: "m"}),
+		errorOf(tx.Spend(session, "msg_1", hub.Spending{Tokens: 1})),
 		tx.AddUsage(session, hub.StepUsage{Run: "run_1", At: now}), tx.InsertFile(session, shoal.File{ID: "fil_1"}, "", now, nil),
 		tx.ShowFile(session, "fil_1", "shop"),
 		errorOf(tx.PutRenderer(session, shoal.Renderer{Name: "card", CreatedAt: now}, nil)),

@@ -2,12 +2,15 @@ package sqlstore
 
 import "github.com/shoal-dev/shoal"
 
-const noSession = "There is no session %q here."
+const (
+	noSession      = "There is no session %q here."
+	sessionColumns = `id, name, status, created_at, closed_at, max_request_cost, max_request_tokens`
+)
 
 func sessionOf(r *rows) shoal.Session {
 	return shoal.Session{
 		ID: shoal.SessionID(r.text(0)), Name: r.text(1), Status: shoal.SessionStatus(r.text(2)),
-		CreatedAt: r.time(3), ClosedAt: r.timeOrNil(4),
+		CreatedAt: r.time(3), ClosedAt: r.timeOrNil(4), Limits: shoal.Limits{MaxCostPerRequest: r.float(5), MaxTokensPerRequest: r.int(6)},
 	}
 }
 
@@ -17,7 +20,7 @@ func (t tx) Session(id shoal.SessionID) (shoal.Session, error) {
 		return s, nil
 	}
 	s, ok, err := one(t.c, sessionOf,
-		`SELECT id, name, status, created_at, closed_at FROM sessions WHERE id = $1 AND NOT deleted`, id)
+		`SELECT `+sessionColumns+` FROM sessions WHERE id = $1 AND NOT deleted`, id)
 	if err == nil && ok {
 		t.c.known.noteSession(s)
 	}
@@ -27,17 +30,28 @@ func (t tx) Session(id shoal.SessionID) (shoal.Session, error) {
 // Sessions implements [hub.SessionTx].
 func (t tx) Sessions(after shoal.SessionID, limit int) ([]shoal.Session, error) {
 	return listFirst(t.c, limit, sessionOf,
-		`SELECT id, name, status, created_at, closed_at FROM sessions
+		`SELECT `+sessionColumns+` FROM sessions
 		 WHERE id > $1 AND NOT deleted ORDER BY id`+upTo(limit), after)
 }
 
 // InsertSession implements [hub.SessionTx].
 func (t tx) InsertSession(s shoal.Session) error {
 	n, err := t.c.exec(
-		`INSERT INTO sessions (id, name, status, created_at, closed_at) VALUES ($1, $2, $3, $4, $5)
-		 ON CONFLICT DO NOTHING`, s.ID, s.Name, s.Status, s.CreatedAt, s.ClosedAt)
+		`INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		 ON CONFLICT DO NOTHING`, s.ID, s.Name, s.Status, s.CreatedAt, s.ClosedAt, s.Limits.MaxCostPerRequest, s.Limits.MaxTokensPerRequest)
 	if err == nil && n == 0 {
 		err = taken("InsertSession", "The session id %q is taken; choose another.", s.ID)
+	}
+	return err
+}
+
+// SetLimits implements [hub.SessionTx].
+func (t tx) SetLimits(id shoal.SessionID, l shoal.Limits) error {
+	n, err := t.c.exec(
+		`UPDATE sessions SET max_request_cost = $2, max_request_tokens = $3 WHERE id = $1 AND NOT deleted`,
+		id, l.MaxCostPerRequest, l.MaxTokensPerRequest)
+	if err == nil && n == 0 {
+		err = missing("SetLimits", noSession, id)
 	}
 	return err
 }
@@ -56,6 +70,7 @@ func (t tx) CloseSession(id shoal.SessionID, at shoal.Time) error {
 // is found through the messages.
 var eraseSession = []string{
 	`DELETE FROM late WHERE doc IN (SELECT doc FROM messages WHERE session_id = $1)`,
+	`DELETE FROM request_spending WHERE session_id = $1`,
 	`DELETE FROM search_blocks WHERE session_id = $1`,
 	`DELETE FROM search_words WHERE session_id = $1`,
 	`DELETE FROM messages WHERE session_id = $1`,

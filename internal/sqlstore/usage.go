@@ -21,6 +21,20 @@ func (t tx) AddUsage(session shoal.SessionID, u hub.StepUsage) error {
 	return err
 }
 
+// Spend implements [hub.UsageTx].
+func (t tx) Spend(session shoal.SessionID, root string, s hub.Spending) (hub.Spending, error) {
+	_, err := t.c.exec(
+		`INSERT INTO request_spending (session_id, root, cost, tokens) VALUES ($1, $2, $3, $4)
+		 ON CONFLICT (session_id, root) DO UPDATE SET cost = request_spending.cost + excluded.cost, tokens = request_spending.tokens + excluded.tokens`,
+		session, root, s.Cost, s.Tokens)
+	if err != nil {
+		return s, err
+	}
+	sum, _, err := one(t.c, func(r *rows) hub.Spending { return hub.Spending{Cost: r.float(0), Tokens: r.int(1)} },
+		`SELECT cost, tokens FROM request_spending WHERE session_id = $1 AND root = $2`, session, root)
+	return sum, err
+}
+
 // usageColumns are what usage is grouped by.
 var usageColumns = map[string]string{"day": "u.day", "agent": "u.agent_id", "model": "u.model", "run": "u.run_id"}
 

@@ -235,7 +235,11 @@ export interface paths {
         readonly delete: operations["deleteSession"];
         readonly options?: never;
         readonly head?: never;
-        readonly patch?: never;
+        /**
+         * Change a session
+         * @description `limits` bound what one message may set off: all model calls of all runs with the same `causeRoot`; 0 is no limit, and what is left out stays as it is. Runs under way are bound by them from their next model call on. For admins and owners of the session.
+         */
+        readonly patch: operations["updateSession"];
         readonly trace?: never;
     };
     readonly "/v1/sessions/{session}/agents": {
@@ -1474,6 +1478,26 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
+        /** @description What one message may set off: all model calls of all runs with the same `causeRoot`. */
+        readonly Limits: {
+            /**
+             * Format: double
+             * @description In US dollars; 0 is no limit. A model without a known price counts as free.
+             */
+            readonly maxCostPerRequest: number;
+            /**
+             * Format: int64
+             * @description The tokens that models read and write; 0 is no limit.
+             */
+            readonly maxTokensPerRequest: number;
+        };
+        /** @description New limits; what is left out stays as it is. */
+        readonly LimitsChange: {
+            /** Format: double */
+            readonly maxCostPerRequest?: number;
+            /** Format: int64 */
+            readonly maxTokensPerRequest?: number;
+        };
         /** @description An entity in a space. */
         readonly Member: {
             readonly entityId: string;
@@ -1789,6 +1813,7 @@ export interface components {
         readonly NewSession: {
             /** @description A readable id; generated if left out. */
             readonly id?: string;
+            readonly limits?: components["schemas"]["Limits"];
             readonly name?: string;
         };
         /** @description A space to create. */
@@ -2327,6 +2352,10 @@ export interface components {
          *       "id": "default",
          *       "name": "default",
          *       "status": "open",
+         *       "limits": {
+         *         "maxCostPerRequest": 0,
+         *         "maxTokensPerRequest": 0
+         *       },
          *       "createdAt": "2026-11-20T10:00:00.000Z",
          *       "closedAt": null
          *     }
@@ -2337,9 +2366,14 @@ export interface components {
             /** Format: date-time */
             readonly createdAt: string;
             readonly id: string;
+            readonly limits: components["schemas"]["Limits"];
             readonly name: string;
             /** @enum {string} */
             readonly status: "open" | "closed";
+        };
+        /** @description What is to change of a session; what is left out stays as it is. */
+        readonly SessionChange: {
+            readonly limits?: components["schemas"]["LimitsChange"];
         };
         /** @description A page of sessions. */
         readonly SessionPage: {
@@ -3577,6 +3611,54 @@ export interface operations {
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
             readonly 409: components["responses"]["conflict"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly updateSession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "limits": {
+                 *         "maxCostPerRequest": 2.5
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["SessionChange"];
+            };
+        };
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];

@@ -1,0 +1,12 @@
+-- What the model calls that one message sets off may use; 0 is no limit. Sessions of
+-- before have none.
+ALTER TABLE sessions ADD COLUMN max_request_cost REAL NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN max_request_tokens BIGINT NOT NULL DEFAULT 0;
+-- What the runs of one root have used or reserved.
+CREATE TABLE request_spending (
+  session_id TEXT   NOT NULL,
+  root       TEXT   NOT NULL,
+  cost       REAL NOT NULL,
+  tokens     BIGINT NOT NULL,
+  PRIMARY KEY (session_id, root)
+);
