@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -9,6 +10,7 @@ import (
 type sessionsCmd struct {
 	List   sessionsListCmd   `cmd:"" name:"ls" help:"List the sessions that the key may know of; all with --admin."`
 	Create sessionsCreateCmd `cmd:"" help:"Create a session, with --admin."`
+	Limits sessionsLimitsCmd `cmd:"" help:"Show or, with --admin, change what one message may set off in the session."`
 }
 
 var sessionHead = []string{"ID", "NAME", "STATUS", "CREATED"}
@@ -52,4 +54,34 @@ func (c *sessionsCreateCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	return sh.output.table(made, sessionHead, sh.output.sessionRow(made))
+}
+
+type sessionsLimitsCmd struct {
+	Cost   *float64 `help:"US dollars that the model calls which one message sets off may cost; 0 is no limit." placeholder:"USD"`
+	Tokens *int64   `help:"Tokens that these calls may use; 0 is no limit." placeholder:"N"`
+}
+
+// Run changes the limits, if there is something to change, and prints them.
+func (c *sessionsLimitsCmd) Run(ctx context.Context, sh *shell) error {
+	session, err := sh.overlook()
+	if err != nil {
+		return err
+	}
+	var found shoal.Session
+	if c.Cost == nil && c.Tokens == nil {
+		found, err = session.Get(ctx)
+	} else {
+		found, err = session.Change(ctx, shoal.SessionChange{Limits: &shoal.LimitsChange{MaxCostPerRequest: c.Cost, MaxTokensPerRequest: c.Tokens}})
+	}
+	if err != nil {
+		return err
+	}
+	head, row := []string{"SESSION", "COST OF A REQUEST", "TOKENS OF A REQUEST"}, []string{string(found.ID), "no limit", "no limit"}
+	if most := found.Limits.MaxCostPerRequest; most > 0 {
+		row[1] = fmt.Sprintf("%.2f USD", most)
+	}
+	if most := found.Limits.MaxTokensPerRequest; most > 0 {
+		row[2] = fmt.Sprint(most)
+	}
+	return sh.output.table(found, head, row)
 }

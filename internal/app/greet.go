@@ -26,6 +26,7 @@ func (s *Server) greet(ctx context.Context) {
 	if at := s.MetricsURL(); at != "" {
 		lines = append(lines, "  metrics "+at)
 	}
+	lines = append(lines, s.mostOfARequest(ctx, command)...)
 	lines = append(lines,
 		"  MCP   "+url+"/mcp",
 		"  REST  "+url+"/v1    (reference: "+url+"/docs)",
@@ -84,6 +85,26 @@ func (s *Server) origin() string {
 		return "http://" + net.JoinHostPort("localhost", port)
 	}
 	return s.URL()
+}
+
+// mostOfARequest says what one message may set off in the session default, if that is bounded.
+func (s *Server) mostOfARequest(ctx context.Context, command string) []string {
+	session, err := s.Hub.Sessions.Get(ctx, local, shoal.DefaultSession)
+	if err != nil {
+		s.config.Log.Error("the session cannot be read", "session", shoal.DefaultSession, "error", err)
+		return nil
+	}
+	var most []string
+	if l := session.Limits; l.MaxCostPerRequest > 0 {
+		most = append(most, fmt.Sprintf("%.2f USD", l.MaxCostPerRequest))
+	}
+	if l := session.Limits; l.MaxTokensPerRequest > 0 {
+		most = append(most, fmt.Sprintf("%d tokens", l.MaxTokensPerRequest))
+	}
+	if len(most) == 0 {
+		return nil
+	}
+	return []string{"  limit " + strings.Join(most, " and ") + " of models for all that one message sets off    (" + command + " sessions limits)"}
 }
 
 // firstWords introduces the first agent, if it is still there.
