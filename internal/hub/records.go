@@ -216,7 +216,7 @@ var RecordTypes = []*RecordType{
 	},
 	{
 		Name: "conversation", Refs: []RecordRef{ref("entity", "agentId")},
-		Fields: []RecordField{text("id"), id("agentId"), count("clock"), linking(jsonOrNull[anyJSON]("data"))},
+		Fields: []RecordField{text("id"), id("agentId"), count("clock"), linking(jsonOrNull[anyJSON]("data")), since(count("cleared"), "0")},
 	},
 	{
 		Name: "pendingAction", Refs: []RecordRef{ref("run", "runId"), ref("entity", "agentId"), ref("space", "spaceId")},

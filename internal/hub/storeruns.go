@@ -119,9 +119,36 @@ type StepTx interface {
 	Conversation(session shoal.SessionID, id string) (StoredConversation, error)
 	// PutConversation stores c whole.
 	PutConversation(c StoredConversation) error
-	// Blocks returns the runs of a conversation that ended before a place, with
-	// their steps, in the order of their beginning: the newest limit ones.
-	Blocks(session shoal.SessionID, conversation string, endedBefore int64, limit int) ([]Block, error)
+	// Conversations lists the conversations of an agent's runs that have begun since
+	// they were last cleared, in the order of their ids.
+	Conversations(session shoal.SessionID, agent shoal.EntityID, filter ConversationFilter) ([]ConversationState, error)
+	// Blocks returns the runs of a conversation that the filter chooses, with their
+	// steps, in the order of their beginning: the newest Limit ones.
+	Blocks(session shoal.SessionID, conversation string, filter BlockFilter) ([]Block, error)
+}
+
+// ConversationFilter chooses conversations: the one with an ID, or those after the id
+// After, Limit at most.
+type ConversationFilter struct {
+	ID, After string
+	Limit     int
+}
+
+// ConversationState says of a conversation what its runs do. ActiveRun is the first of
+// those that have begun and not ended, empty for none. LastEnded is when the newest of
+// the ended ones ended.
+type ConversationState struct {
+	ID        string
+	ActiveRun shoal.RunID
+	LastEnded *shoal.Time
+}
+
+// BlockFilter chooses runs by their places in a conversation: those that ended, before
+// EndedBefore unless it is 0, and began after BeganAfter and before BeganBefore unless
+// it is 0.
+type BlockFilter struct {
+	BeganAfter, BeganBefore, EndedBefore int64
+	Limit                                int
 }
 
 // StoredStep is a step as the executor keeps it, and as others read it.
@@ -133,12 +160,14 @@ type StoredStep struct {
 
 // StoredConversation is the model-facing history of one hosted agent in one
 // space, apart from the runs in it. Clock is the last place that was given to a
-// beginning or an end.
+// beginning or an end. Runs that began at Cleared or before are not part of it any
+// more.
 type StoredConversation struct {
 	Session shoal.SessionID
 	ID      string
 	Agent   shoal.EntityID
 	Clock   int64
+	Cleared int64
 	Data    json.RawMessage // opaque to the hub
 }
 
@@ -146,6 +175,7 @@ type StoredConversation struct {
 type Block struct {
 	Run          shoal.RunID
 	Began, Ended int64
+	EndedAt      *shoal.Time
 	Turn         json.RawMessage
 	Steps        []json.RawMessage // StoredStep.Data of those that are done
 }

@@ -55,7 +55,7 @@ func readPast(x *execution, tx hub.Tx) (past, error) {
 	if !x.config.Context.Conversation {
 		return out, nil
 	}
-	blocks, err := tx.Blocks(x.run.SessionID, x.run.Conversation, x.run.Began, maxBlocks)
+	blocks, err := tx.Blocks(x.run.SessionID, x.run.Conversation, hub.BlockFilter{BeganAfter: conv.Cleared, EndedBefore: x.run.Began, Limit: maxBlocks})
 	if err != nil {
 		return past{}, err
 	}

@@ -67,7 +67,7 @@ func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 				return tx.PutRequest(id, "r1", hub.StoredRequest{Model: "m", System: "h1", Tools: "h2", Messages: [][]string{{"h1"}, {}}})
 			},
 			func() error {
-				return tx.PutConversation(hub.StoredConversation{Session: id, ID: "bot/shop", Agent: "bot", Clock: 3, Data: rawJSON})
+				return tx.PutConversation(hub.StoredConversation{Session: id, ID: "bot/shop", Agent: "bot", Clock: 3, Cleared: 1, Data: rawJSON})
 			},
 			func() error {
 				return tx.PutGoal(id, "bot", shoal.Goal{ID: "g1", Description: hostile, Priority: -3, CreatedAt: storeTime(1), UpdatedAt: storeTime(2)})

@@ -80,10 +80,54 @@ var conversationTests = map[string]func(*storeCase){
 		conv := hub.StoredConversation{Session: c.session, ID: "bot/shop", Agent: "bot", Clock: 1}
 		put(conv)
 		same(c, "without data", get(), conv)
-		conv.Clock, conv.Data = 2, rawJSON
+		conv.Clock, conv.Cleared, conv.Data = 2, 1, rawJSON
 		put(conv)
 		same(c, "with data", get(), conv)
 		c.absent(func(tx hub.Tx) error { _, err := tx.Conversation("nowhere", "bot/shop"); return err })
+	},
+
+	"those of an agent are listed with what their runs do, unless they are cleared": func(c *storeCase) {
+		run := func(id shoal.RunID, conversation string, began, ended int64) {
+			r := c.run(id, "bot", "")
+			if r.Conversation, r.Began, r.Ended, r.Status = conversation, began, ended, shoal.RunRunning; ended > 0 {
+				r.Status, r.EndedAt = shoal.RunCompleted, ref(storeTime(int(ended)))
+			}
+			c.runs(r)
+		}
+		put := func(id string, agent shoal.EntityID, clock, cleared int64) {
+			c.update(func(tx hub.Tx) error {
+				return tx.PutConversation(hub.StoredConversation{Session: c.session, ID: id, Agent: agent, Clock: clock, Cleared: cleared})
+			})
+		}
+		put("bot/shop", "bot", 6, 0)
+		run("r1", "bot/shop", 1, 4)
+		run("r2", "bot/shop", 2, 3) // it began last and ended first
+		run("r3", "bot/shop", 5, 0)
+		run("r4", "bot/shop", 6, 0)
+		run("r5", "bot/shop", 0, 0) // it has not begun
+		put("bot/plan/p", "bot", 2, 0)
+		run("r6", "bot/plan/p", 1, 2)
+		put("bot/attic", "bot", 5, 4)
+		run("r7", "bot/attic", 1, 2) // of before
+		run("r8", "bot/attic", 5, 0)
+		put("bot/cleared", "bot", 4, 4)
+		run("r9", "bot/cleared", 1, 2)
+		put("rx/call", "bot", 0, 0) // of a sub-agent
+		put("bot2/shop", "bot2", 1, 0)
+		list := func(f hub.ConversationFilter) []hub.ConversationState {
+			return seen(c, func(tx hub.Tx) ([]hub.ConversationState, error) { return tx.Conversations(c.session, "bot", f) })
+		}
+		attic := hub.ConversationState{ID: "bot/attic", ActiveRun: "r8"}
+		plan := hub.ConversationState{ID: "bot/plan/p", LastEnded: ref(storeTime(2))}
+		shop := hub.ConversationState{ID: "bot/shop", ActiveRun: "r3", LastEnded: ref(storeTime(3))}
+		same(c, "all", list(hub.ConversationFilter{Limit: 9}), []hub.ConversationState{attic, plan, shop})
+		same(c, "the first", list(hub.ConversationFilter{Limit: 1}), []hub.ConversationState{attic})
+		same(c, "the next", list(hub.ConversationFilter{After: "bot/attic", Limit: 1}), []hub.ConversationState{plan})
+		same(c, "after the last", list(hub.ConversationFilter{After: "bot/shop", Limit: 9}), []hub.ConversationState{})
+		same(c, "none at all", list(hub.ConversationFilter{}), []hub.ConversationState{})
+		same(c, "one", list(hub.ConversationFilter{ID: "bot/shop"}), []hub.ConversationState{shop})
+		same(c, "one that is cleared", list(hub.ConversationFilter{ID: "bot/cleared"}), []hub.ConversationState{})
+		same(c, "one of another agent", list(hub.ConversationFilter{ID: "bot2/shop"}), []hub.ConversationState{})
 	},
 
 	"its blocks are the newest that ended before a place, in the order of their beginning": func(c *storeCase) {
@@ -104,23 +148,29 @@ var conversationTests = map[string]func(*storeCase){
 		}
 		all := []hub.Block{block(0, 1, 4), block(1, 2, 3), block(2, 5, 8), block(3, 6, 7)}
 		for _, b := range []struct {
-			before int64
-			limit  int
+			filter hub.BlockFilter
 			want   []hub.Block
 		}{
-			{99, 99, all},
-			{8, 99, []hub.Block{all[0], all[1], all[3]}},
-			{4, 99, []hub.Block{all[1]}},
-			{3, 99, []hub.Block{}},
-			{99, 3, all[1:]},
-			{99, 1, all[3:]},
-			{99, 0, []hub.Block{}},
+			{hub.BlockFilter{EndedBefore: 99, Limit: 99}, all},
+			{hub.BlockFilter{EndedBefore: 8, Limit: 99}, []hub.Block{all[0], all[1], all[3]}},
+			{hub.BlockFilter{EndedBefore: 4, Limit: 99}, []hub.Block{all[1]}},
+			{hub.BlockFilter{EndedBefore: 3, Limit: 99}, []hub.Block{}},
+			{hub.BlockFilter{EndedBefore: 99, Limit: 3}, all[1:]},
+			{hub.BlockFilter{EndedBefore: 99, Limit: 1}, all[3:]},
+			{hub.BlockFilter{EndedBefore: 99}, []hub.Block{}},
+			{hub.BlockFilter{Limit: 99}, all},
+			{hub.BlockFilter{BeganBefore: 6, Limit: 2}, all[1:3]},
+			{hub.BlockFilter{BeganAfter: 1, Limit: 99}, all[1:]},
+			{hub.BlockFilter{BeganAfter: 1, BeganBefore: 6, EndedBefore: 8, Limit: 99}, all[1:2]},
+			{hub.BlockFilter{BeganAfter: 6, Limit: 99}, []hub.Block{}},
 		} {
-			same(c, fmt.Sprintf("%d that ended before %d", b.limit, b.before), seen(c, func(tx hub.Tx) ([]hub.Block, error) {
-				return tx.Blocks(c.session, "bot/shop", b.before, b.limit)
+			same(c, fmt.Sprintf("those of %+v", b.filter), seen(c, func(tx hub.Tx) ([]hub.Block, error) {
+				return tx.Blocks(c.session, "bot/shop", b.filter)
 			}), b.want)
 		}
-		same(c, "of a run without steps", seen(c, func(tx hub.Tx) ([]hub.Block, error) { return tx.Blocks(c.session, "bot/yard", 9, 9) }),
+		same(c, "of a run without steps", seen(c, func(tx hub.Tx) ([]hub.Block, error) {
+			return tx.Blocks(c.session, "bot/yard", hub.BlockFilter{EndedBefore: 9, Limit: 9})
+		}),
 			[]hub.Block{{Run: "rx", Began: 1, Ended: 2, Steps: []json.RawMessage{}}})
 	},
 
@@ -131,7 +181,9 @@ var conversationTests = map[string]func(*storeCase){
 			c.runs(r)
 			c.put(r.ID, stepAt(i, true))
 		}
-		blocks := seen(c, func(tx hub.Tx) ([]hub.Block, error) { return tx.Blocks(c.session, "bot/shop", 1000, 1000) })
+		blocks := seen(c, func(tx hub.Tx) ([]hub.Block, error) {
+			return tx.Blocks(c.session, "bot/shop", hub.BlockFilter{EndedBefore: 1000, Limit: 1000})
+		})
 		same(c, "their number", len(blocks), 300)
 		for i, b := range blocks {
 			same(c, fmt.Sprint("block ", i), b, hub.Block{

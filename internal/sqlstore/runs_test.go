@@ -140,10 +140,15 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		"runs_live_agent": func(tx hub.Tx) (any, error) {
 			return tx.Runs("default", hub.RunFilter{Agent: "a", Space: "s", Status: live})
 		},
-		"runs_agent":         func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Agent: "a"}) },
-		"runs_session":       func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Reader: "a"}) },
-		"runs_created":       func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Since: &now}) },
-		"runs_blocks":        func(tx hub.Tx) (any, error) { return tx.Blocks("default", "c", 9, 9) },
+		"runs_agent":   func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Agent: "a"}) },
+		"runs_session": func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Reader: "a"}) },
+		"runs_created": func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Since: &now}) },
+		"runs_live_agent runs_blocks": func(tx hub.Tx) (any, error) {
+			return tx.Conversations("default", "a", hub.ConversationFilter{Limit: 9})
+		},
+		"runs_blocks": func(tx hub.Tx) (any, error) {
+			return tx.Blocks("default", "c", hub.BlockFilter{EndedBefore: 9, Limit: 9})
+		},
 		"messages_run":       func(tx hub.Tx) (any, error) { return tx.Composed("default", "r") },
 		"messages_streaming": func(tx hub.Tx) (any, error) { return tx.Streaming("default", "shop") },
 		"pending_due":        func(tx hub.Tx) (any, error) { return tx.DuePending(shoal.Now(), 9) },
