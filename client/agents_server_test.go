@@ -255,6 +255,62 @@ func TestAgentNotesOnARealServer(t *testing.T) {
 	}
 }
 
+// What an agent and its model said can be read and cleared, whatever the service is
+// called that it was for.
+func TestAgentConversationsOnARealServer(t *testing.T) {
+	ctx := t.Context()
+	_, admin := realServer(t)
+	lab := admin.Session("default")
+	config := `{"version": "1.0", "agent": {"system": "You answer."}, "model": {"provider": "script", "name": "clerk", "providerOptions": {"script": "say Done."}}}`
+	must[shoal.HostedAgent](t)(lab.PutAgent(ctx, "keeper", client.ConfigJSON, []byte(config)))
+	services := []string{"billing", "a/b", "../conversations", "50% & more?", "ü#:x"}
+	for _, service := range services {
+		run := must[client.Triggered](t)(lab.TriggerAgent(ctx, "keeper", service, nil))
+		ended(t, lab, run.RunID)
+		id := "service:" + service
+		var seen []shoal.RunID
+		for r, err := range lab.AgentConversation(ctx, "keeper", id) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen = append(seen, r.RunID); len(r.Messages) != 2 || r.Messages[1].Content[0].Text != "Done." {
+				t.Errorf("in %s it said %+v", id, r.Messages)
+			}
+		}
+		if len(seen) != 1 || seen[0] != run.RunID {
+			t.Errorf("%s has the runs %v, want %s", id, seen, run.RunID)
+		}
+	}
+	list := func() (ids []string) {
+		for c, err := range lab.AgentConversations(ctx, "keeper") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, c.ID)
+		}
+		return ids
+	}
+	if ids := list(); len(ids) != len(services) {
+		t.Errorf("it has the conversations %q", ids)
+	}
+	for _, service := range services {
+		if err := lab.ClearAgentConversation(ctx, "keeper", "service:"+service); err != nil {
+			t.Errorf("%s is not cleared: %v", service, err)
+		}
+	}
+	if ids := list(); len(ids) != 0 {
+		t.Errorf("%q are left", ids)
+	}
+	if err := lab.ClearAgentConversation(ctx, "keeper", "service:billing"); !errors.Is(err, shoal.NotFound) {
+		t.Errorf("cleared twice: %v", err)
+	}
+	for _, id := range []string{"", ".", "..", "a/b", "a?b", "../x:y"} {
+		if err := lab.ClearAgentConversation(ctx, "keeper", id); !errors.Is(err, shoal.InvalidArgument) {
+			t.Errorf("%q is no id: %v", id, err)
+		}
+	}
+}
+
 const notingScript = `call setMemories {"memories":[{"content":"Ann likes blue."},{"content":"Bob likes red."}]}
 call setGoals {"goals":[{"description":"Sell a lamp."},{"description":"Sell a chair."}]}
 ---

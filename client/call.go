@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -30,12 +32,29 @@ type call struct {
 	op     string
 	method string // GET if empty
 	path   []string
+	named  bool // whether the last segment of path may be a kind, a colon and any text
 	query  url.Values
 	body   any    // sent as JSON, unless nil; content as it is
 	accept string // JSON if empty
 	key    string // the idempotency key, if it has one
 	once   bool   // whether doing it twice does harm
 	within time.Duration
+}
+
+// segments returns the path, escaped and without anything that could name another path
+// than the one that is meant.
+func (in call) segments() ([]string, error) {
+	if !in.named {
+		return in.path, checkPath(in.path)
+	}
+	path, last := slices.Clone(in.path), len(in.path)-1
+	kind, _, found := strings.Cut(path[last], ":")
+	path[last] = kind
+	err := checkPath(path)
+	if found { // with its colon it is neither . nor ..
+		path[last] = url.PathEscape(in.path[last])
+	}
+	return path, err
 }
 
 // content is a body that is sent as it is.
@@ -137,10 +156,11 @@ func (c *Client) try(ctx context.Context, in call, out any) outcome {
 
 // encode builds the request of a call.
 func (c *Client) encode(ctx context.Context, in call) (*http.Request, error) {
-	if err := checkPath(in.path); err != nil {
+	path, err := in.segments()
+	if err != nil {
 		return nil, err
 	}
-	req, err := c.request(ctx, in.method, in.path, in.query)
+	req, err := c.request(ctx, in.method, path, in.query)
 	if err != nil {
 		return nil, err
 	}

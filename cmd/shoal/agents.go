@@ -11,15 +11,16 @@ import (
 )
 
 type agentsCmd struct {
-	List     agentsListCmd     `cmd:"" name:"ls" aliases:"list" help:"List the entities of the session, people included."`
-	Apply    agentsApplyCmd    `cmd:"" help:"Make hosted agents of configuration files, or change those that there are."`
-	Get      agentsGetCmd      `cmd:"" help:"Show the configuration of a hosted agent."`
-	Versions agentsVersionsCmd `cmd:"" help:"List the versions of a hosted agent's configuration, the newest first."`
-	Preview  agentsPreviewCmd  `cmd:"" help:"Show what the model of a hosted agent would see at the beginning of a run. Nothing is stored."`
-	Remove   agentsRemoveCmd   `cmd:"" name:"rm" help:"Take the configuration of hosted agents away: their runs are canceled, they stay as connected agents."`
-	Memories agentsMemoriesCmd `cmd:"" help:"List or delete what a hosted agent keeps in mind."`
-	Goals    agentsGoalsCmd    `cmd:"" help:"List or delete the goals of a hosted agent."`
-	Trigger  agentsTriggerCmd  `cmd:"" help:"Start a run of a hosted agent without a message."`
+	List          agentsListCmd          `cmd:"" name:"ls" aliases:"list" help:"List the entities of the session, people included."`
+	Apply         agentsApplyCmd         `cmd:"" help:"Make hosted agents of configuration files, or change those that there are."`
+	Get           agentsGetCmd           `cmd:"" help:"Show the configuration of a hosted agent."`
+	Versions      agentsVersionsCmd      `cmd:"" help:"List the versions of a hosted agent's configuration, the newest first."`
+	Preview       agentsPreviewCmd       `cmd:"" help:"Show what the model of a hosted agent would see at the beginning of a run. Nothing is stored."`
+	Remove        agentsRemoveCmd        `cmd:"" name:"rm" help:"Take the configuration of hosted agents away: their runs are canceled, they stay as connected agents."`
+	Memories      agentsMemoriesCmd      `cmd:"" help:"List or delete what a hosted agent keeps in mind."`
+	Goals         agentsGoalsCmd         `cmd:"" help:"List or delete the goals of a hosted agent."`
+	Conversations agentsConversationsCmd `cmd:"" help:"List, show or clear what a hosted agent and its model said."`
+	Trigger       agentsTriggerCmd       `cmd:"" help:"Start a run of a hosted agent without a message."`
 }
 
 type agentsListCmd struct {

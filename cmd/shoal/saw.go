@@ -81,14 +81,21 @@ func (o *output) sent(r shoal.ModelRequest) error {
 	}
 	var b strings.Builder
 	b.WriteString(prompt(r.System, r.Tools))
-	for _, m := range r.Messages {
+	b.WriteString(modelMessages(r.Messages))
+	o.note("this is what %s was sent", r.Model)
+	return o.text(b.String())
+}
+
+// modelMessages are messages of a model with a heading for each.
+func modelMessages(messages []shoal.ModelMessage) string {
+	var b strings.Builder
+	for _, m := range messages {
 		b.WriteString(heading(m.Role))
 		for _, c := range m.Content {
 			b.WriteString(strings.TrimSuffix(sentContent(c), "\n") + "\n")
 		}
 	}
-	o.note("this is what %s was sent", r.Model)
-	return o.text(b.String())
+	return b.String()
 }
 
 func heading(what string) string { return "\n=== " + what + " ===\n" }

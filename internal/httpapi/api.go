@@ -38,6 +38,9 @@ type Options struct {
 	// Preview returns what the model would be sent at the beginning of a run, see
 	// run.Executor; nil for a server that executes none.
 	Preview func(ctx context.Context, draft hub.StoredRun, c *agentconfig.Config) (shoal.AgentPreview, error)
+	// Conversation returns runs of a conversation as people read them, see
+	// run.Conversation, which is required where agents are hosted.
+	Conversation func(hub.StoredConversation, []hub.Block) ([]shoal.ConversationRun, error)
 	// Spool is the directory for exports on their way; empty is the system's for
 	// temporary files.
 	Spool string
@@ -128,7 +131,7 @@ func (a *API) Routes() []Route {
 func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),
-		agentRoutes(), agentNoteRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
+		agentRoutes(), agentNoteRoutes(), conversationRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
 		keyRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
 	)
 }

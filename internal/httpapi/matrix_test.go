@@ -61,6 +61,9 @@ var matrix = map[string]struct {
 	"GET " + goalsPath:                         {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
 	"DELETE " + goalsPath:                      {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
 	"DELETE " + goalsPath + "/{goal}":          {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
+	"GET " + conversationsPath:                 {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
+	"GET " + conversationPath:                  {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
+	"DELETE " + conversationPath:               {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
 	"POST " + agentPath + "/trigger":           {"", `{"serviceName": "more"}`, "401 401 401  403 403 404  202 404 202  202 404"},
 	"GET " + agentPath + "/plans":              {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
 	"POST " + agentPath + "/plans":             {"", `{"name": "more", "scheduledAt": "2126-11-20T10:00:00Z"}`, "401 401 401  403 403 404  403 404 201  201 404"},
@@ -217,10 +220,11 @@ func (f *fixture) hosting(session string, parked bool) []string {
 		is = w.parks(shoal.SessionID(session), is.run, "room", clientTool("call-1"))
 	}
 	w.notes(shoal.SessionID(session), "helper", internal)
+	w.talked(shoal.SessionID(session), "helper", "service/billing", 1, confidential)
 	plan := into[shoal.Plan](w.do(w.admin, "POST", at+"/agents/helper/plans", `{"name": "`+internal+`", "scheduledAt": "2126-11-20T10:00:00Z"}`).wants(201))
 	file := into[shoal.File](w.do(f.keys["member"], "POST", at+"/files", confidential).wants(201))
 	return []string{
-		"{agent}", "helper", "{run}", string(is.run), "{pending}", string(is.pending[0]), "{plan}", string(plan.ID), "{file}", string(file.ID), "{step}", "0", "{memory}", "mem_1", "{goal}", "goal_1",
+		"{agent}", "helper", "{run}", string(is.run), "{pending}", string(is.pending[0]), "{plan}", string(plan.ID), "{file}", string(file.ID), "{step}", "0", "{memory}", "mem_1", "{goal}", "goal_1", "{conversation}", "service:billing",
 		"{decision}", "dec_none",
 	}
 }

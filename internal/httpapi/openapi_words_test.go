@@ -61,6 +61,7 @@ func sharedParams() map[string]*huma.Param {
 		"plan":            id("plan", "The id of a plan."),
 		"memory":          id("memory", "The id of a memory."),
 		"goal":            id("goal", "The id of a goal."),
+		"conversation":    id("conversation", "The id of a conversation: of a space, `plan:` with the id of a plan, or `service:` with the name of a service."),
 		"run":             id("run", "The id of a run."),
 		"step":            {Name: "step", In: "path", Required: true, Description: "The index of a step, counted from 0.", Schema: whole()},
 		"pending":         id("pending", "The id of a pending action."),

@@ -66,7 +66,7 @@ func newWorldWith(t testing.TB, h hub.Options, change ...func(*Options)) *world 
 	executor, err := run.New(run.Options{Hub: w.hub}) // it executes nothing
 	w.must(err)
 	t.Cleanup(executor.Stop)
-	o := Options{Preview: executor.Preview, Hub: w.hub, Auth: w.auth, Version: "test", Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	o := Options{Preview: executor.Preview, Conversation: run.Conversation, Hub: w.hub, Auth: w.auth, Version: "test", Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, c := range change {
 		c(&o)
 	}

@@ -290,6 +290,50 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/agents/{agent}/conversations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the conversations of a hosted agent
+         * @description One for each space, plan and service that its runs began for, in the order of ids, without those that were cleared. For admins and owners of the session: neither being a member of the space nor owning the agent is enough, as runs may read other spaces for those that they act for.
+         */
+        readonly get: operations["listAgentConversations"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/agents/{agent}/conversations/{conversation}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read what a hosted agent and its model said
+         * @description What each ended run added: the newest run first, the messages of a run in order. A page ends early where its runs have more than about 1 MiB. What only the provider reads is left out. An agent whose config has `context.conversation: false` does not read it. For admins and owners of the session: neither being a member of the space nor owning the agent is enough, as runs may read other spaces for those that they act for.
+         */
+        readonly get: operations["getAgentConversation"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Clear a conversation of a hosted agent
+         * @description Later runs begin without what was said so far. The runs, their steps and the messages of the space stay, and so do the agent's memories and goals. `conflict` while a run of it is under way. For admins and owners of the session: neither being a member of the space nor owning the agent is enough, as runs may read other spaces for those that they act for.
+         */
+        readonly delete: operations["clearAgentConversation"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/agents/{agent}/goals": {
         readonly parameters: {
             readonly query?: never;
@@ -1182,6 +1226,37 @@ export interface components {
         readonly CloseInput: {
             /** @description What came out of the conversation. */
             readonly summary: string;
+        };
+        /** @description What a hosted agent's model has said and read in one space, in the runs of one plan, or for one service. `id` is the id of the space, `plan:` with that of the plan, or `service:` with the name of the service. While `activeRunId` names a run, it cannot be cleared. */
+        readonly Conversation: {
+            readonly activeRunId: string | null;
+            readonly agentId: string;
+            readonly id: string;
+            /** Format: date-time */
+            readonly lastRunAt: string | null;
+            readonly planId: string | null;
+            readonly serviceName: string | null;
+            readonly spaceId: string | null;
+        };
+        /** @description Conversations of a hosted agent. */
+        readonly ConversationPage: {
+            readonly items: readonly components["schemas"]["Conversation"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
+        };
+        /** @description What one ended run added to a conversation: what it read, then the model's answers with the results of its calls. `summary` is what later runs read in place of older messages, in the run that made the newest one. */
+        readonly ConversationRun: {
+            /** Format: date-time */
+            readonly endedAt: string | null;
+            readonly messages: readonly components["schemas"]["ModelMessage"][];
+            readonly runId: string;
+            readonly summary: string | null;
+        };
+        /** @description Runs of a conversation, the newest first. */
+        readonly ConversationRunPage: {
+            readonly items: readonly components["schemas"]["ConversationRun"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
         };
         /** @description Any JSON value under a name. */
         readonly DataPart: {
@@ -3116,6 +3191,8 @@ export interface components {
         readonly "X-Shoal-Entity": string;
         /** @description The id of an agent. */
         readonly agent: string;
+        /** @description The id of a conversation: of a space, `plan:` with the id of a plan, or `service:` with the name of a service. */
+        readonly conversation: string;
         /** @description The id of a remembered decision. */
         readonly decision: string;
         /** @description The id of an entity. */
@@ -3837,6 +3914,124 @@ export interface operations {
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
             readonly 409: components["responses"]["session_closed"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly listAgentConversations: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Where to go on: the `nextCursor` of the page before. */
+                readonly cursor?: string;
+                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConversationPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly getAgentConversation: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Where to go on: the `nextCursor` of the page before. */
+                readonly cursor?: string;
+                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+                /** @description The id of a conversation: of a space, `plan:` with the id of a plan, or `service:` with the name of a service. */
+                readonly conversation: components["parameters"]["conversation"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConversationRunPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly clearAgentConversation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+                /** @description The id of a conversation: of a space, `plan:` with the id of a plan, or `service:` with the name of a service. */
+                readonly conversation: components["parameters"]["conversation"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict-session_closed"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];
