@@ -38,8 +38,10 @@ type Options struct {
 	StopOnUnknownTool bool
 	// DetailedErrors shows the model the text of tool errors.
 	DetailedErrors bool
-	// KeepReasoning keeps thoughts in the history that later turns see. Within a
-	// turn they are always kept, since providers want them back.
+	// KeepReasoning keeps the thoughts of earlier turns when the history is reduced.
+	// Between two reductions thoughts always stay, since dropping them would change
+	// the past of the prompt and lose the provider's prompt cache. A provider is sent
+	// only its own.
 	KeepReasoning bool
 	// MaxAnswerBytes bounds one model answer, MaxArgumentBytes the arguments of one
 	// call (a longer one is refused and stored as {}), MaxResultBytes the text of

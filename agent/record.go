@@ -15,7 +15,7 @@ func (r Record) validate() error {
 	for _, n := range []struct {
 		name  string
 		value int64
-	}{{"revision", r.Revision}, {"summary coverage", int64(r.covers())}} {
+	}{{"revision", r.Revision}, {"summary coverage", int64(r.covers())}, {"messages without thoughts", int64(r.thoughtless())}} {
 		if n.value < 0 {
 			return invalidCheckpoint(n.name, n.value)
 		}
@@ -37,6 +37,13 @@ func (r Record) covers() int {
 		return 0
 	}
 	return r.Summary.Covers
+}
+
+func (r Record) thoughtless() int {
+	if r.Summary == nil {
+		return 0
+	}
+	return r.Summary.Thoughtless
 }
 
 // validate checks an open turn in a record with n messages.

@@ -136,6 +136,7 @@ func TestValidate(t *testing.T) {
 		"a negative cost":          func(_ *Record, _ *OpenTurn, last *Step) { last.Cost = -1 },
 		"a step spoken by a user":  func(_ *Record, _ *OpenTurn, last *Step) { last.Assistant.Role = User },
 		"a negative summary":       func(r *Record, _ *OpenTurn, _ *Step) { r.Summary = &Summary{Covers: -1} },
+		"negative thoughts":        func(r *Record, _ *OpenTurn, _ *Step) { r.Summary = &Summary{Thoughtless: -1} },
 		"a call without its thing": func(_ *Record, _ *OpenTurn, last *Step) { last.Assistant.Parts = []Part{{Type: CallPart}} },
 	} {
 		t.Run(name, func(t *testing.T) {

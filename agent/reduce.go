@@ -44,8 +44,11 @@ type reducer struct {
 	// told is how many messages text covers; covers is how many are left out of
 	// the view, which is more after a summary could not be written.
 	told, covers int
-	changed      bool // text and told differ from what is stored
-	shown        bool // the first view was made
+	// earlier is how many messages are of turns before this one; a reduction drops
+	// their thoughts. thoughtless is how many have lost theirs, dropped or kept.
+	earlier, thoughtless int
+	changed              bool // text and told differ from what is stored
+	shown                bool // the first view was made
 }
 
 // newReducer returns a reducer that goes on from the stored summary.
@@ -71,6 +74,7 @@ func newReducer(opts Reduction, model Model, summary *Summary) *reducer {
 	}
 	if summary != nil {
 		r.text, r.told, r.covers = summary.Text, summary.Covers, summary.Covers
+		r.thoughtless = summary.Thoughtless
 	}
 	return r
 }
@@ -88,7 +92,7 @@ func (r *reducer) view(ctx context.Context, history []Message, force bool) (view
 	}
 	h := newPast(history)
 	r.adopt(h)
-	view = h.view(r.covers, r.text)
+	view = r.shape(h)
 	to := r.due(h, view, force)
 	if !force && r.limit() == 0 && len(h.view(to, "…")) >= len(view) {
 		to = r.covers // a summary and the input that stays would be no shorter
@@ -111,10 +115,19 @@ func (r *reducer) view(ctx context.Context, history []Message, force bool) (view
 	} else {
 		r.told, r.changed = to, true
 	}
-	r.covers = to
-	view = h.view(r.covers, r.text)
+	r.covers, r.thoughtless = to, max(r.thoughtless, r.earlier)
+	view = r.shape(h)
 	did.After = len(view)
 	return view, did, err
+}
+
+// shape returns the view of a history that is reduced so far.
+func (r *reducer) shape(h *past) []Message {
+	view := h.view(r.covers, r.text)
+	if r.thoughtless <= r.covers {
+		return view
+	}
+	return h.withoutThoughts(view, r.thoughtless)
 }
 
 // strategy is how the next reduction is made; a forced one of none counts.
@@ -130,6 +143,7 @@ func (r *reducer) strategy() ReductionStrategy {
 func (r *reducer) adopt(h *past) {
 	r.covers = min(r.covers, len(h.at))
 	r.told = min(r.told, len(h.at))
+	r.thoughtless = min(r.thoughtless, len(h.at))
 	if at := h.lastSummary(); at >= r.covers {
 		r.text, r.told, r.covers = summaryText(h.message(at)), at+1, at+1
 	}
@@ -188,5 +202,5 @@ func (r *reducer) summary() *Summary {
 	if !r.changed {
 		return nil
 	}
-	return &Summary{Text: r.text, Covers: r.told}
+	return &Summary{Text: r.text, Covers: r.told, Thoughtless: r.thoughtless}
 }

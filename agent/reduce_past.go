@@ -52,6 +52,29 @@ func (h *past) view(covers int, text string) []Message {
 	return append(out, h.all[cut:]...)
 }
 
+// withoutThoughts returns a view without the thoughts of those of the first n
+// messages that are in it. A message that holds nothing else keeps its own.
+func (h *past) withoutThoughts(view []Message, n int) []Message {
+	// What follows the n-th message is the end of every view.
+	kept := 0
+	if n < len(h.at) {
+		kept = len(h.all) - h.at[n]
+	}
+	out := slices.Clone(view)
+	for i := range max(0, len(out)-kept) {
+		out[i] = withoutReasoning(out[i])
+	}
+	return out
+}
+
+func withoutReasoning(m Message) Message {
+	rest := slices.DeleteFunc(slices.Clone(m.Parts), func(p Part) bool { return p.Type == ReasoningPart })
+	if len(rest) > 0 && len(rest) < len(m.Parts) {
+		m.Parts = rest
+	}
+	return m
+}
+
 // pinned returns which messages before the cut stay because they started the
 // turn that goes on after it. It depends on nothing but the history before and
 // right after the cut, so that later views agree.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -294,6 +296,11 @@ func TestPropertiesOfViews(t *testing.T) {
 		for range 40 {
 			letters += []string{"u", "ua", "uu", "uAt", "AtAt", "a", "s", "uuuuuuuuuuu"}[rng.IntN(8)]
 			history = tale(letters)
+			for i := range history {
+				if history[i].Role == Assistant {
+					history[i].Parts = append([]Part{{Type: ReasoningPart, Text: "Hm."}}, history[i].Parts...)
+				}
+			}
 			m.err = nil
 			if rng.IntN(8) == 0 {
 				m.err = errors.New("no")
@@ -302,9 +309,10 @@ func TestPropertiesOfViews(t *testing.T) {
 				was := *r
 				stored := r.summary()
 				if stored == nil {
-					stored = &Summary{Text: r.text, Covers: r.told}
+					stored = &Summary{Text: r.text, Covers: r.told, Thoughtless: r.thoughtless}
 				}
 				r = newReducer(opts, m, stored)
+				r.earlier = countCoverable(history)
 				if was.covers != was.told {
 					last = nil // its view was one that is not stored
 				}
@@ -317,12 +325,30 @@ func TestPropertiesOfViews(t *testing.T) {
 			if r.covers == before && !strings.HasPrefix(told(view)+" ", told(last)+" ") && len(last) > 0 {
 				t.Fatalf("seed %d, %+v: without a reduction (%+v) the view went from\n%s to\n%s", seed, opts, did, told(last), told(view))
 			}
+			if r.covers == before && len(last) > 0 && !reflect.DeepEqual(view[:len(last)], last) {
+				t.Fatalf("seed %d, %+v: without a reduction (%+v) thoughts changed in\n%s", seed, opts, did, told(view))
+			}
+			if r.covers > before && thinksEarlier(view, history, r.earlier) {
+				t.Fatalf("seed %d, %+v: after a reduction (%+v) earlier turns have thoughts in\n%s", seed, opts, did, told(view))
+			}
 			if did != nil && !did.Cached && r.covers <= before && did.Forced {
 				t.Fatalf("seed %d: reported %+v, but nothing was left out", seed, did)
 			}
 			last = view
 		}
 	}
+}
+
+// thinksEarlier reports whether thoughts of the first n messages, system messages
+// aside, are in a view.
+func thinksEarlier(view, history []Message, n int) bool {
+	late := map[string]bool{}
+	for i, at := range newPast(history).at {
+		late[history[at].ID] = i >= n
+	}
+	return slices.ContainsFunc(view, func(m Message) bool {
+		return !late[m.ID] && slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Type == ReasoningPart })
+	})
 }
 
 // wrongIn says what is wrong in a view of a history.

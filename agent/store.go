@@ -69,6 +69,9 @@ type Record struct {
 type Summary struct {
 	Text   string `json:"text"`
 	Covers int    `json:"covers"`
+	// Thoughtless is how many of the first messages the model sees without their
+	// thoughts, those that the summary covers included.
+	Thoughtless int `json:"thoughtless,omitempty"`
 }
 
 // Turn is what opens a turn.

@@ -38,7 +38,6 @@ type turn struct {
 	context *contextRun
 	observe *observation
 	history []Message // the record's messages and the turn's own, whole steps only
-	seen    []Message // history as the model sees it before any reduction
 	base    int       // where the turn's input begins in history
 	request *Request  // of the present step
 	early   []Event   // shown right after TurnStarted

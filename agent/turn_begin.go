@@ -101,6 +101,9 @@ func (t *turn) open() error {
 		t.m.choices[name] = choice
 	}
 	t.reducer = newReducer(a.opts.Reduction, a.model, t.record.Summary)
+	if !a.opts.KeepReasoning {
+		t.reducer.earlier = countCoverable(t.history[:t.base])
+	}
 	for _, e := range t.early { // a hard reduction is paid by the turn that wanted it
 		if did, ok := e.(Reduced); ok {
 			t.m.usage = t.m.usage.Add(did.Usage)

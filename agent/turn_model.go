@@ -138,13 +138,7 @@ func (t *turn) prepareRequest(act action) error {
 
 // view returns the messages that the model sees now.
 func (t *turn) view(force bool) ([]Message, error) {
-	for _, m := range t.history[len(t.seen):] {
-		if len(t.seen) < t.base && !t.agent.opts.KeepReasoning {
-			m = withoutReasoning(m)
-		}
-		t.seen = append(t.seen, m)
-	}
-	view, did, err := t.reducer.view(t.ctx, t.seen, force)
+	view, did, err := t.reducer.view(t.ctx, t.history, force)
 	if t.ctx.Err() != nil {
 		return nil, context.Cause(t.ctx)
 	}
@@ -174,14 +168,6 @@ func (t *turn) withProvided(view []Message) []Message {
 	return slices.Insert(slices.Clone(view), max(at, 0), t.context.messages...)
 }
 
-func withoutReasoning(m Message) Message {
-	isReasoning := func(p Part) bool { return p.Type == ReasoningPart }
-	if slices.ContainsFunc(m.Parts, isReasoning) {
-		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), isReasoning)
-	}
-	return m
-}
-
 func joinLines(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -195,7 +181,11 @@ func (t *turn) reduceHard() error {
 	if !o.Reduction.Hard || t.resume || len(t.record.Messages) == 0 {
 		return nil
 	}
-	view, did, err := newReducer(o.Reduction, t.agent.model, t.record.Summary).view(t.ctx, t.record.Messages, false)
+	by := newReducer(o.Reduction, t.agent.model, t.record.Summary)
+	if !o.KeepReasoning {
+		by.earlier = countCoverable(t.record.Messages)
+	}
+	view, did, err := by.view(t.ctx, t.record.Messages, false)
 	if err != nil {
 		t.early = append(t.early, Warning{Source: "reduction", Err: err})
 	}

@@ -250,35 +250,59 @@ func TestAPanickingObserverIsAWarning(t *testing.T) {
 	}
 }
 
-// A13: thoughts are for the turn in which they were thought.
-func TestLaterTurnsDoNotSeeThoughts(t *testing.T) {
-	for _, keep := range []bool{false, true} {
-		var thoughts []int
-		answers := parse(t, "think Hm.\ncall echo {}\n---\nsay done\n---\nsay again")
-		m := script.Func(func(r *agent.Request) script.Answer {
-			n := 0
-			for _, m := range r.Messages {
-				for _, p := range m.Parts {
-					if p.Type == agent.ReasoningPart {
-						n++
-					}
+// Thoughts stay in what later turns see until the history is reduced: a prompt
+// whose past changes is read by no cache. A reduction drops those of earlier
+// turns, unless KeepReasoning says otherwise, and what it has dropped stays away.
+func TestThoughtsStayUntilAReduction(t *testing.T) {
+	count := agent.Reduction{Strategy: agent.ReduceCount, Target: 5, Threshold: 2}
+	hard := count
+	hard.Hard = true
+	for name, test := range map[string]struct {
+		reduction agent.Reduction
+		keep      bool
+		want      []int // seen by each call
+		stored    int   // at the end
+	}{
+		"none":           {agent.Reduction{}, false, []int{0, 1, 1, 2, 2, 3, 3, 4}, 4},
+		"soft":           {count, false, []int{0, 1, 1, 2, 0, 1, 0, 1}, 4},
+		"soft, all stay": {count, true, []int{0, 1, 1, 2, 1, 2, 1, 2}, 4},
+		"hard":           {hard, false, []int{0, 1, 1, 2, 0, 1, 0, 1}, 2},
+		"hard, all stay": {hard, true, []int{0, 1, 1, 2, 1, 2, 1, 2}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var thoughts []int
+			answers := parse(t, "think Hm.\ncall echo {}\n---\nsay done")
+			m := script.Func(func(r *agent.Request) script.Answer {
+				thoughts = append(thoughts, countThoughts(r.Messages))
+				return answers[(len(thoughts)-1)%2]
+			})
+			c := agent.NewConversation()
+			a := newAgentOn(t, m, agent.Options{Tools: storyTools(), KeepReasoning: test.keep, Reduction: test.reduction})
+			for range len(test.want) / 2 {
+				if _, err := a.Run(t.Context(), c, agent.Say("go")); err != nil {
+					t.Fatal(err)
 				}
 			}
-			thoughts = append(thoughts, n)
-			return answers[len(thoughts)-1]
+			if !slices.Equal(thoughts, test.want) {
+				t.Errorf("the model saw %v thoughts, want %v", thoughts, test.want)
+			}
+			stored, err := c.Messages(t.Context())
+			if got := countThoughts(stored); err != nil || got != test.stored {
+				t.Errorf("%d thoughts are stored, want %d (%v)", got, test.stored, err)
+			}
 		})
-		c := agent.NewConversation()
-		a := newAgentOn(t, m, agent.Options{Tools: storyTools(), KeepReasoning: keep})
-		for range 2 {
-			if _, err := a.Run(t.Context(), c, agent.Say("go")); err != nil {
-				t.Fatal(err)
+	}
+}
+
+func countThoughts(messages []agent.Message) (n int) {
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.Type == agent.ReasoningPart {
+				n++
 			}
 		}
-		want := map[bool][]int{false: {0, 1, 0}, true: {0, 1, 1}}[keep]
-		if !slices.Equal(thoughts, want) {
-			t.Errorf("keep=%v: the model saw %v thoughts", keep, thoughts)
-		}
 	}
+	return n
 }
 
 // Provider's Retry-After is taken whole; without it the delay doubles.

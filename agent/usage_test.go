@@ -26,7 +26,7 @@ func TestTheCachedShareOfAConversationThatGrows(t *testing.T) {
 		}
 		before = r.Messages
 		calls++
-		a := script.Answer{Usage: agent.Usage{InputTokens: int64(len(r.Messages)), CachedTokens: int64(same), OutputTokens: 1}}
+		a := script.Answer{Reasoning: "Hm.", Usage: agent.Usage{InputTokens: int64(len(r.Messages)), CachedTokens: int64(same), OutputTokens: 1}}
 		if calls%4 == 0 {
 			a.Text = "done"
 		} else {

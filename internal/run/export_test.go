@@ -55,15 +55,15 @@ func Arrange(began []shoal.RunID, said map[shoal.RunID][]agent.Message, text str
 }
 
 // ArrangeBlocks is past.arrange of runs with so many messages of input each; it
-// returns the messages and how many a summary of the runs in order covers.
-func ArrangeBlocks(began []shoal.RunID, said map[shoal.RunID][]agent.Message, inputs map[shoal.RunID]int, covers int, order []shoal.RunID, counts []int) ([]agent.Message, int) {
+// returns the messages and the summary of the runs in order.
+func ArrangeBlocks(began []shoal.RunID, said map[shoal.RunID][]agent.Message, inputs map[shoal.RunID]int, covers, thoughtless int, order []shoal.RunID, counts []int) ([]agent.Message, agent.Summary) {
 	var p past
 	blocks := map[shoal.RunID]block{}
 	for _, id := range began {
 		blocks[id] = block{messages: said[id], inputs: inputs[id]}
 	}
-	p.arrange(began, blocks, &keptSummary{Text: "so far", Covers: covers, Order: order, Counts: counts})
-	return p.messages, p.summary.Covers
+	p.arrange(began, blocks, &keptSummary{Text: "so far", Covers: covers, Thoughtless: thoughtless, Order: order, Counts: counts})
+	return p.messages, *p.summary
 }
 
 // VendorModel is Executor.vendorModel.

@@ -35,10 +35,11 @@ type keptPast struct {
 // of which there are Counts. Later runs see these runs in that order first, so that
 // what it covers never shifts.
 type keptSummary struct {
-	Text   string        `json:"text"`
-	Covers int           `json:"covers"`
-	Order  []shoal.RunID `json:"order"`
-	Counts []int         `json:"counts"`
+	Text        string        `json:"text"`
+	Covers      int           `json:"covers"`
+	Thoughtless int           `json:"thoughtless,omitempty"`
+	Order       []shoal.RunID `json:"order"`
+	Counts      []int         `json:"counts"`
 }
 
 // readPast returns what the run sees: runs that had ended when it began.
@@ -97,23 +98,35 @@ func (p *past) arrange(began []shoal.RunID, said map[shoal.RunID]block, summary 
 		return count
 	}
 	if summary != nil {
-		covers, left := 0, summary.Covers
+		counts := make([]int, len(summary.Order))
 		for i, id := range summary.Order {
-			count, counted := place(id), summary.Counts[i]
-			switch {
-			case left >= counted:
-				covers += count
-			case left > 0:
-				// If the count has changed since, messages at the front of the input came or went.
-				covers += max(0, count-(counted-left))
-			}
-			left -= min(left, counted)
+			counts[i] = place(id)
 		}
-		p.summary = &agent.Summary{Text: summary.Text, Covers: covers}
+		p.summary = &agent.Summary{
+			Text: summary.Text, Covers: summary.now(summary.Covers, counts), Thoughtless: summary.now(summary.Thoughtless, counts),
+		}
 	}
 	for _, id := range began {
 		place(id)
 	}
+}
+
+// now returns how many messages the first n are today, when the runs in Order have
+// so many messages as counts says.
+func (s *keptSummary) now(n int, counts []int) int {
+	out := 0
+	for i, count := range counts {
+		counted := s.Counts[i]
+		switch {
+		case n >= counted:
+			out += count
+		case n > 0:
+			// If the count has changed since, messages at the front of the input came or went.
+			out += max(0, count-(counted-n))
+		}
+		n -= min(n, counted)
+	}
+	return out
 }
 
 // newInput returns the messages of an input that no earlier block contains, and
@@ -178,7 +191,7 @@ func keepPast(x *execution, c *hub.RunChange, end agent.TurnEnd, r agent.Record)
 	if end.Summary != nil {
 		seen := x.store.past
 		kept.Summary = &keptSummary{
-			Text: end.Summary.Text, Covers: end.Summary.Covers,
+			Text: end.Summary.Text, Covers: end.Summary.Covers, Thoughtless: end.Summary.Thoughtless,
 			Order: append(slices.Clone(seen.order), x.run.ID), Counts: append(slices.Clone(seen.counts), len(r.Messages)-len(seen.messages)),
 		}
 	}

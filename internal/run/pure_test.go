@@ -119,7 +119,7 @@ func TestBlocksDoNotRepeatMessages(t *testing.T) {
 		{[]shoal.RunID{"r1", "r2", "r3"}, 4, "m1 m2 r1 m3 r2 m2+ m4 r3", 4},
 		{[]shoal.RunID{"r2", "r3"}, 4, "m1 m2 m3 r2 m2+ m4 r3", 3},
 	} {
-		messages, covers := run.ArrangeBlocks(c.began, said, inputs, c.covers, []shoal.RunID{"r1", "r2"}, []int{3, 2})
+		messages, summary := run.ArrangeBlocks(c.began, said, inputs, c.covers, c.covers+1, []shoal.RunID{"r1", "r2"}, []int{3, 2})
 		var got []string
 		for _, m := range messages {
 			key := m.ID
@@ -128,8 +128,8 @@ func TestBlocksDoNotRepeatMessages(t *testing.T) {
 			}
 			got = append(got, key)
 		}
-		if text := strings.Join(got, " "); text != c.want || covers != c.left {
-			t.Errorf("%v shows %s and covers %d, want %s and %d", c.began, text, covers, c.want, c.left)
+		if text := strings.Join(got, " "); text != c.want || summary.Covers != c.left || summary.Thoughtless != c.left+1 {
+			t.Errorf("%v shows %s with the summary %+v, want %s and %d covered", c.began, text, summary, c.want, c.left)
 		}
 	}
 }

@@ -122,9 +122,7 @@ var answers = []play{
 	},
 	{
 		name: "history with thoughts", say: "reasoned call", attempts: 2, calls: 1, text: "It rains in Kiel.",
-		// aimock wants the thoughts of all turns back, the vendor those of the last.
-		options: func(o *agent.Options) { thinking(o); o.KeepReasoning = true },
-		before:  []string{"reasoned call"}, check: thoughtsGoBack,
+		options: thinking, before: []string{"reasoned call"}, check: thoughtsGoBack,
 	},
 	{name: "parallel", attempts: 2, calls: 2, text: "It rains in both.", check: func(t *testing.T, _ wire, s story) {
 		if got := s.stored[0].Calls(); len(got) != 2 {

@@ -90,6 +90,9 @@ func blocks(msg agent.Message) []sdk.ContentBlockParamUnion {
 			list = append(list, thoughts(part, given)...)
 		}
 	}
+	if !slices.ContainsFunc(list, func(b sdk.ContentBlockParamUnion) bool { return b.OfThinking == nil && b.OfRedactedThinking == nil }) {
+		return nil // the API refuses an answer that is thoughts alone
+	}
 	return list
 }
 

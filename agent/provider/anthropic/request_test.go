@@ -65,6 +65,8 @@ var requests = map[string]*agent.Request{
 				result("toolu_1", agent.ResultOK, "rain", agent.File{MediaType: "image/png", Data: []byte("png")}),
 				result("functions.now:0", agent.ResultFailed, ""),
 			}},
+			// An answer of nothing but thoughts is refused by the API.
+			{Role: agent.Assistant, Parts: []agent.Part{thought("Only.", `{"provider":"anthropic","blocks":[{"signature":"OnLy","bytes":5}]}`)}},
 			{Role: agent.Assistant, Parts: []agent.Part{call("toolu_3", "now", `[]`)}},
 			{Role: agent.ToolRole, Parts: []agent.Part{result("toolu_3", agent.ResultDenied, "Permission denied by user.")}},
 		},

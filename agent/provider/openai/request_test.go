@@ -57,7 +57,9 @@ func everything() *agent.Request {
 				{Type: agent.ReasoningPart, Opaque: json.RawMessage(`{"provider":"openai","wire":"/responses","items":[{"type":"reasoning","id":"rs_2"}]}`)},
 				agent.Text("It is"),
 			}},
-			{Role: agent.Assistant, Parts: []agent.Part{{Type: agent.ReasoningPart, Text: "Only thoughts."}}},
+			{Role: agent.Assistant, Parts: []agent.Part{
+				{Type: agent.ReasoningPart, Text: "Only thoughts.", Opaque: json.RawMessage(`{"provider":"openai","wire":"/responses","items":[{"type":"reasoning","id":"rs_3","encrypted_content":"gAAA","summary":[]}]}`)},
+			}},
 			agent.Say("Go on."),
 		},
 		Tools: []agent.ToolSpec{

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/shoal-dev/shoal/agent"
@@ -127,15 +128,16 @@ func (m *model) inputItems(messages []agent.Message) []any {
 	return items
 }
 
-// answerItems appends what the model said before, in its order. Thoughts of an
-// answer that was cut short stay away: they want the item that followed them.
+// answerItems appends what the model said before, in its order. The API refuses
+// thoughts without the item that followed them, so those of an answer that was
+// cut short and those at the end of an answer are left out.
 func (m *model) answerItems(items []any, msg *agent.Message) []any {
 	for i := range msg.Parts {
 		p := &msg.Parts[i]
 		own := m.readOpaque(p.Opaque)
 		switch p.Type {
 		case agent.ReasoningPart:
-			if !msg.Interrupted {
+			if !msg.Interrupted && saysSomething(msg.Parts[i+1:]) {
 				for _, item := range own.Items {
 					items = append(items, item)
 				}
@@ -160,6 +162,13 @@ func (m *model) answerItems(items []any, msg *agent.Message) []any {
 		}
 	}
 	return items
+}
+
+// saysSomething reports whether one of the parts becomes an item.
+func saysSomething(parts []agent.Part) bool {
+	return slices.ContainsFunc(parts, func(p agent.Part) bool {
+		return p.Type == agent.CallPart || p.Type == agent.FilePart || p.Type == agent.TextPart && p.Text != ""
+	})
 }
 
 func inputContent(msg *agent.Message) any {

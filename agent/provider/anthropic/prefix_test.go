@@ -1,0 +1,52 @@
+package anthropic_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/anthropic"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
+)
+
+var cacheMark = regexp.MustCompile(`"cache_control":\{[^}]*\},?|,"cache_control":\{[^}]*\}`)
+
+// Each request of a conversation begins with the request before it, across turns,
+// steps, failures and cancellations. The marks of the cache move; they are no part
+// of the prompt.
+func TestPromptsGrow(t *testing.T) {
+	wiretest.PromptsGrow(t,
+		func(v *wiretest.Vendor) agent.Model {
+			return anthropic.New("claude-test", anthropic.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: wiretest.NewClient(t)})
+		},
+		func(a wiretest.Answer) string {
+			said, n := []string{start}, 0
+			block := func(block string, deltas ...string) {
+				said = append(said, fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, n, block))
+				for _, d := range deltas {
+					said = append(said, fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":%s}`, n, d))
+				}
+				said = append(said, shut(n))
+				n++
+			}
+			if a.Sealed != "" {
+				block(`{"type":"thinking","thinking":"","signature":""}`,
+					fmt.Sprintf(`{"type":"thinking_delta","thinking":%q}`, a.Thought), fmt.Sprintf(`{"type":"signature_delta","signature":%q}`, a.Sealed))
+			}
+			if a.Text != "" {
+				block(`{"type":"text","text":""}`, fmt.Sprintf(`{"type":"text_delta","text":%q}`, a.Text))
+			}
+			reason := "end_turn"
+			for _, c := range a.Calls {
+				block(fmt.Sprintf(`{"type":"tool_use","id":%q,"name":%q,"input":{}}`, c.ID, c.Name), fmt.Sprintf(`{"type":"input_json_delta","partial_json":%q}`, c.Arguments))
+				reason = "tool_use"
+			}
+			return events(append(said, end(reason), stop)...)
+		},
+		func(body string) string {
+			p := wiretest.Prompt(t, cacheMark.ReplaceAllString(body, ""), "messages", "content", "tools", "system")
+			return strings.ReplaceAll(p, ",}", "}")
+		})
+}
