@@ -118,13 +118,15 @@ type ToolCallEnded struct {
 // MessageEnded closes the message. Discarded says that the attempt is dead and
 // that nothing it has shown happened; a message with another id follows, or the
 // turn fails. Interrupted says that the message stays although it was cut short.
-// Usage is what the attempt used, as far as the provider told.
+// Usage is what the attempt used, as far as the provider reported it, and Model
+// who answered: not the one of [ModelCallStarted] after a fallback.
 type MessageEnded struct {
 	MessageID   string
 	Discarded   bool
 	Interrupted bool
 	Finish      FinishReason
 	Usage       Usage
+	Model       ModelInfo
 }
 
 // ModelRetrying says that the model is asked again, as Attempt, after Delay.
@@ -196,7 +198,8 @@ type Reduced struct {
 	Cached        bool
 	Hard          bool
 	Forced        bool
-	Usage         Usage // of the summarising call
+	Usage         Usage     // of the summarising call
+	Model         ModelInfo // that wrote the summary; zero when none was written
 }
 
 // Nested is an event of a sub-agent's turn TurnID that works for the tool call

@@ -18,6 +18,7 @@ type answer struct {
 	bytes   int
 	usage   Usage
 	finish  FinishReason
+	model   ModelInfo // that answers
 }
 
 type growing struct {
@@ -35,7 +36,7 @@ func (m *machine) callModelStarted(model ModelInfo, req *Request) {
 	if n := m.turn.Attempt - 1 + m.attempt - 1; n > 0 {
 		id += fmt.Sprintf(".%d.%d", m.turn.Attempt, m.attempt)
 	}
-	m.answer = answer{id: id, open: true, current: -1}
+	m.answer = answer{id: id, open: true, current: -1, model: model}
 	m.emit(ModelCallStarted{Step: m.step.Index, Attempt: m.attempt, Model: model, Request: req})
 	m.emit(MessageStarted{MessageID: id})
 }
@@ -46,6 +47,9 @@ func (m *machine) chunk(c *Chunk) bool {
 	a := &m.answer
 	if a.bytes += len(c.Text); a.bytes > m.rules.opts.MaxAnswerBytes {
 		return false
+	}
+	if c.Model != nil {
+		a.model = *c.Model
 	}
 	switch c.Kind {
 	case ChunkText, ChunkReasoning:
@@ -211,13 +215,13 @@ func (m *machine) closeAnswer(discarded, interrupted bool) {
 	}
 	m.answer.open = false
 	m.step.Usage = m.step.Usage.Add(m.answer.usage)
-	m.step.Cost += m.rules.price(m.answer.usage) // each attempt by itself: prices have steps
+	m.step.Cost += m.rules.priceOf(m.answer.model, m.answer.usage) // each attempt by itself: prices have steps
 	for at := range m.answer.parts {
 		m.closePart(at)
 	}
 	m.emit(MessageEnded{
 		MessageID: m.answer.id, Discarded: discarded, Interrupted: interrupted,
-		Finish: m.answer.finish, Usage: m.answer.usage,
+		Finish: m.answer.finish, Usage: m.answer.usage, Model: m.answer.model,
 	})
 }
 

@@ -123,9 +123,9 @@ const (
 	// ChunkOpaque sets Opaque of the part that the last chunk belonged to; for a
 	// call, of the call Index when Call is true.
 	ChunkOpaque
-	// ChunkUsage replaces the usage reported so far by Usage.
+	// ChunkUsage replaces the usage reported so far by Usage, which Model is billed for.
 	ChunkUsage
-	// ChunkFinish ends the answer with Reason.
+	// ChunkFinish ends the answer of Model with Reason.
 	ChunkFinish
 )
 
@@ -141,6 +141,11 @@ type Chunk struct {
 	Opaque json.RawMessage
 	Usage  *Usage
 	Reason FinishReason
+	// Model is who answers, in [ChunkUsage] and [ChunkFinish]; nil means the one
+	// that was asked. A model or a [Middleware] that falls back to another model
+	// passes that model's chunks on as they are, and the other one is billed and
+	// traced. A model that only gives another one a name of its own sets it to nil.
+	Model *ModelInfo
 }
 
 // FinishReason says why a model stopped.

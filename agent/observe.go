@@ -132,12 +132,15 @@ func (s summarizer) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, e
 			Kind: OpModel, Agent: t.agent.opts.Name, Conversation: t.conv.id, TurnID: t.ref.ID,
 			Step: t.m.step.Index, Attempt: 1, Model: s.Info(), Request: req,
 		})
-		e, began := Ended{}, time.Now()
+		e, began := Ended{Model: s.Info()}, time.Now()
 		defer func() {
-			e.Duration, e.Cost = time.Since(began), t.rules.priceOf(s.Info(), e.Usage)
+			e.Duration, e.Cost = time.Since(began), t.rules.priceOf(e.Model, e.Usage)
 			ended(func() Ended { return e })
 		}()
 		for c, err := range s.Model.Stream(ctx, req) {
+			if c.Model != nil {
+				e.Model = *c.Model
+			}
 			switch {
 			case err != nil:
 				e.Err = err

@@ -191,6 +191,7 @@ type Ended struct {
 	Cost     float64
 	Finish   FinishReason
 	Message  *Message      // model: the answer, as far as it came
+	Model    ModelInfo     // model: who answered; not the one of the Operation after a fallback
 	First    time.Duration // model: until the first chunk, 0 when none came
 	Result   ToolResult
 	Outcome  Outcome

@@ -105,8 +105,7 @@ func (r *reducer) view(ctx context.Context, history []Message, force bool) (view
 	}
 	did = &Reduced{Strategy: r.strategy(), Before: len(history), Forced: force}
 	if did.Strategy == ReduceSummary {
-		text, usage, failed := r.summarize(ctx, h.text(r.told, to))
-		did.Usage = usage
+		text, failed := r.summarize(ctx, h.text(r.told, to), did)
 		if failed != nil {
 			did.Strategy, err = ReduceCount, failed
 		} else {

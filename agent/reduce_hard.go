@@ -39,7 +39,7 @@ func (c *Conversation) Reduce(ctx context.Context, r Reduction, model Model) (Re
 	if err != nil || did == nil {
 		return out, err
 	}
-	out.After, out.Cached, out.Usage = len(view), did.Cached, did.Usage
+	out.After, out.Cached, out.Usage, out.Model = len(view), did.Cached, did.Usage, did.Model
 	record.Messages, record.Summary = stampSummaries(view), nil
 	return out, c.rewrite(ctx, record)
 }

@@ -17,43 +17,47 @@ const (
 var errEmptySummary = errors.New("the summary is empty")
 
 // summarize asks the summariser for one summary of the old one and what came
-// since. It makes one attempt: without a summary the turn goes on, too.
-func (r *reducer) summarize(ctx context.Context, script string) (string, Usage, error) {
+// since, and reports in did what it used. It makes one attempt: without a summary
+// the turn goes on, too.
+func (r *reducer) summarize(ctx context.Context, script string, did *Reduced) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, summaryTimeout)
 	defer cancel()
 	if r.text != "" {
 		script = "The summary so far:\n" + r.text + "\n\nWhat was said since:\n" + script
 	}
 	var text strings.Builder
-	var usage Usage
+	did.Model = r.model.Info()
 	finish := FinishReason("")
 	req := &Request{Instructions: r.opts.Prompt, Messages: []Message{Say(script)}}
 	for c, err := range r.model.Stream(ctx, req) {
 		if err != nil {
-			return "", usage, err
+			return "", err
+		}
+		if c.Model != nil {
+			did.Model = *c.Model
 		}
 		switch c.Kind {
 		case ChunkText:
 			text.WriteString(c.Text)
 		case ChunkUsage:
 			if c.Usage != nil {
-				usage = *c.Usage
+				did.Usage = *c.Usage
 			}
 		case ChunkFinish:
 			finish = c.Reason
 		}
 		if text.Len() > maxSummary {
-			return "", usage, errors.New("the summary does not end")
+			return "", errors.New("the summary does not end")
 		}
 	}
 	out := strings.TrimSpace(text.String())
 	switch {
 	case finish == "":
-		return "", usage, errors.New("the summary was cut off")
+		return "", errors.New("the summary was cut off")
 	case out == "":
-		return "", usage, errEmptySummary
+		return "", errEmptySummary
 	}
-	return out, usage, nil
+	return out, nil
 }
 
 // maxSummary bounds a summary in bytes; a longer one is none.

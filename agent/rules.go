@@ -18,9 +18,8 @@ type rules struct {
 	order      []ToolSpec // as the model sees them
 	names      string     // of all tools, for the model
 	output     *Structured
-	native     *argumentSchema     // of a native structured answer
-	returnTool map[string]string   // name of a return tool → name of its type
-	price      func(Usage) float64 // of a call of the agent's model
+	native     *argumentSchema   // of a native structured answer
+	returnTool map[string]string // name of a return tool → name of its type
 	priceOf    func(ModelInfo, Usage) float64
 }
 
@@ -34,7 +33,6 @@ type boundTool struct {
 // newRules binds the agent's own tools. The error is of kind InvalidArgument and
 // names what is wrong.
 func (a *Agent) newRules() (*rules, error) {
-	info := a.model.Info()
 	r := &rules{
 		agent: a.opts.Name, opts: &a.opts, specs: map[string]*boundTool{}, output: a.opts.Output,
 		returnTool: map[string]string{}, priceOf: a.opts.Price,
@@ -42,7 +40,6 @@ func (a *Agent) newRules() (*rules, error) {
 	if r.priceOf == nil {
 		r.priceOf = func(ModelInfo, Usage) float64 { return 0 }
 	}
-	r.price = func(u Usage) float64 { return r.priceOf(info, u) }
 	tools := a.opts.Tools
 	if r.output != nil {
 		tools = slices.Concat(tools, r.output.tools())

@@ -107,7 +107,7 @@ func (t *turn) open() error {
 	for _, e := range t.early { // a hard reduction is paid by the turn that wanted it
 		if did, ok := e.(Reduced); ok {
 			t.m.usage = t.m.usage.Add(did.Usage)
-			t.m.cost += t.rules.priceOf(t.reducer.model.Info(), did.Usage)
+			t.m.cost += t.rules.priceOf(did.Model, did.Usage)
 		}
 	}
 	t.reducer.model = summarizer{Model: t.reducer.model, turn: t}

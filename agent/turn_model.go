@@ -36,7 +36,7 @@ func (t *turn) callModel(act action) {
 	usage := t.m.answer.usage
 	ended(func() Ended {
 		answer := t.m.message(err != nil)
-		e := Ended{Err: err, Usage: usage, Cost: t.rules.price(usage), Finish: t.m.answer.finish, Message: &answer, Duration: time.Since(began)}
+		e := Ended{Err: err, Usage: usage, Cost: t.rules.priceOf(t.m.answer.model, usage), Finish: t.m.answer.finish, Message: &answer, Model: t.m.answer.model, Duration: time.Since(began)}
 		if !first.IsZero() {
 			e.First = first.Sub(began)
 		}
@@ -147,7 +147,7 @@ func (t *turn) view(force bool) ([]Message, error) {
 	}
 	if did != nil {
 		t.m.usage = t.m.usage.Add(did.Usage)
-		t.m.cost += t.rules.priceOf(t.reducer.model.Info(), did.Usage)
+		t.m.cost += t.rules.priceOf(did.Model, did.Usage)
 		t.emit(*did)
 	}
 	return t.withProvided(view), nil

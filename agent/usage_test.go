@@ -105,3 +105,125 @@ func TestTheCostOfAStep(t *testing.T) {
 		t.Errorf("the turn cost %v, %+v", end.Cost, end.Usage)
 	}
 }
+
+// named is a model that goes by another name and may fail before it answers.
+type named struct {
+	agent.Model
+	name string
+	err  error
+}
+
+func (m named) Info() agent.ModelInfo {
+	return agent.ModelInfo{Provider: m.name + " inc", Name: m.name}
+}
+
+func (m named) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
+	return func(yield func(agent.Chunk, error) bool) {
+		if m.err != nil {
+			yield(agent.Chunk{}, m.err)
+			return
+		}
+		info := m.Info()
+		for c, err := range m.Model.Stream(ctx, req) {
+			if c.Kind == agent.ChunkUsage || c.Kind == agent.ChunkFinish {
+				c.Model = &info
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// fallback asks the second model when the first one fails.
+type fallback struct{ first, second agent.Model }
+
+func (m fallback) Info() agent.ModelInfo { return m.first.Info() }
+
+func (m fallback) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
+	return func(yield func(agent.Chunk, error) bool) {
+		for c, err := range m.first.Stream(ctx, req) {
+			if err != nil {
+				m.second.Stream(ctx, req)(yield)
+				return
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// ends keeps how the model calls of a turn ended.
+type ends struct{ seen []agent.Ended }
+
+func (*ends) Name() string { return "ends" }
+
+func (o *ends) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.Ended)) {
+	return ctx, func(e agent.Ended) {
+		if op.Kind == agent.OpModel {
+			o.seen = append(o.seen, e)
+		}
+	}
+}
+
+// The model that answered is billed and traced, whoever was asked: behind a model
+// that falls back, behind a middleware that does, and when a summary is written.
+func TestTheModelThatAnsweredCounts(t *testing.T) {
+	prices := map[string]float64{"dear": 1000, "cheap": 1, "writer": 2}
+	for _, name := range []string{"model", "middleware"} {
+		t.Run(name, func(t *testing.T) {
+			first := named{script.New(), "dear", &agent.ModelError{Class: agent.ClassOverloaded}}
+			second := named{script.New(parse(t, "say hi\nusage 10 2")...), "cheap", nil}
+			writer := named{script.New(parse(t, "say so far\nusage 100 0")...), "writer", nil}
+			var model agent.Model = fallback{first, second}
+			traced := &ends{}
+			o := agent.Options{
+				Observers: []agent.Observer{traced},
+				Price: func(m agent.ModelInfo, u agent.Usage) float64 {
+					return prices[m.Name] * float64(u.InputTokens)
+				},
+				Reduction: agent.Reduction{Strategy: agent.ReduceSummary, Target: 1, Threshold: 1, Summarizer: fallback{first, writer}},
+			}
+			if name == "middleware" {
+				model = first
+				o.Middleware = []agent.Middleware{{Model: func(next agent.ModelFunc) agent.ModelFunc {
+					return func(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
+						return fallback{named{Model: modelFunc(next), name: "dear"}, second}.Stream(ctx, req)
+					}
+				}}}
+			}
+			c := agent.NewConversation()
+			for range 4 {
+				if err := c.Add(t.Context(), agent.Say("before"), agent.Message{Role: agent.Assistant, Parts: []agent.Part{agent.Text("so")}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			events := all(t, newAgentOn(t, model, o), t.Context(), c, agent.Say("go"))
+			if r := of[agent.Reduced](events)[0]; r.Model != writer.Info() {
+				t.Errorf("the summary is by %+v", r.Model)
+			}
+			if m := of[agent.MessageEnded](events)[0]; m.Model != second.Info() {
+				t.Errorf("the answer is by %+v", m.Model)
+			}
+			if s := of[agent.StepFinished](events)[0]; s.Cost != 10 {
+				t.Errorf("the step cost %v, want 10", s.Cost)
+			}
+			if end := finished(t, events); end.Cost != 210 {
+				t.Errorf("the turn cost %v, want 210", end.Cost)
+			}
+			if n := len(traced.seen); n != 2 || traced.seen[0].Model != writer.Info() || traced.seen[0].Cost != 200 || traced.seen[1].Model != second.Info() || traced.seen[1].Cost != 10 {
+				t.Errorf("traced are %+v", traced.seen)
+			}
+		})
+	}
+}
+
+// modelFunc makes a model of a function.
+type modelFunc agent.ModelFunc
+
+func (modelFunc) Info() agent.ModelInfo { return agent.ModelInfo{} }
+
+func (f modelFunc) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
+	return f(ctx, req)
+}

@@ -75,6 +75,7 @@ func (i *instruments) record(ctx context.Context, op agent.Operation, e agent.En
 	case agent.OpModel:
 		attrs := append(modelAttrs(op.Model), operationName.String(opChat))
 		attrs = append(attrs, serverAttrs(op.Model.Address)...)
+		attrs = append(attrs, answeredBy(e.Model)...) // the last value of a key counts
 		i.call.Record(ctx, e.Duration.Seconds(), with(attrs...))
 		if e.First > 0 {
 			i.first.Record(ctx, e.First.Seconds(), metric.WithAttributes(attrs...))
@@ -92,7 +93,8 @@ func (i *instruments) usage(ctx context.Context, op agent.Operation, e agent.End
 	u := e.Usage
 	i.tokens.Record(ctx, u.InputTokens, metric.WithAttributes(attrs...), metric.WithAttributes(tokenType.String("input")))
 	i.tokens.Record(ctx, u.OutputTokens, metric.WithAttributes(attrs...), metric.WithAttributes(tokenType.String("output")))
-	whose := metric.WithAttributes(append(modelAttrs(op.Model), agentName.String(op.Agent))...)
+	by := append(modelAttrs(op.Model), answeredBy(e.Model)...)
+	whose := metric.WithAttributes(append(by, agentName.String(op.Agent))...)
 	i.input.Add(ctx, u.InputTokens, whose)
 	i.output.Add(ctx, u.OutputTokens, whose)
 	i.total.Add(ctx, u.InputTokens+u.OutputTokens, whose)

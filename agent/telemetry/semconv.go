@@ -35,6 +35,7 @@ const (
 	outputType              = attribute.Key("gen_ai.output.type")
 
 	// "Inference": what came.
+	responseModel            = attribute.Key("gen_ai.response.model")
 	responseFinishReasons    = attribute.Key("gen_ai.response.finish_reasons")
 	responseTimeToFirstChunk = attribute.Key("gen_ai.response.time_to_first_chunk")
 	usageInputTokens         = attribute.Key("gen_ai.usage.input_tokens")

@@ -97,6 +97,19 @@ func modelAttrs(m agent.ModelInfo) []attribute.KeyValue {
 	return attrs
 }
 
+// answeredBy names the model that answered and its provider, which are others than
+// what was asked for after a fallback.
+func answeredBy(m agent.ModelInfo) []attribute.KeyValue {
+	var attrs []attribute.KeyValue
+	if m.Provider != "" {
+		attrs = append(attrs, providerName.String(m.Provider))
+	}
+	if m.Name != "" {
+		attrs = append(attrs, responseModel.String(m.Name))
+	}
+	return attrs
+}
+
 // serverAttrs splits host:port. Whatever else an address holds is not shown.
 func serverAttrs(address string) []attribute.KeyValue {
 	if address == "" {
@@ -145,6 +158,7 @@ func requestAttrs(r *agent.Request) []attribute.KeyValue {
 
 func responseAttrs(e agent.Ended) []attribute.KeyValue {
 	attrs := append(usageAttrs(e.Usage), agentCost.Float64(e.Cost))
+	attrs = append(attrs, answeredBy(e.Model)...)
 	if e.Finish != "" {
 		attrs = append(attrs, responseFinishReasons.StringSlice([]string{string(e.Finish)}))
 	}

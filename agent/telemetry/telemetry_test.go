@@ -84,6 +84,7 @@ func TestModelSpan(t *testing.T) {
 	end(agent.Ended{
 		Usage: agent.Usage{InputTokens: 100, CachedTokens: 40, CacheWriteTokens: 10, OutputTokens: 50, ReasoningTokens: 20},
 		Cost:  0.25, Finish: agent.FinishStop, First: 250 * time.Millisecond, Duration: 2 * time.Second,
+		Model: agent.ModelInfo{Provider: "openai", Name: "gpt-5-mini-2025-08-07"},
 	})
 	s := w.span("chat gpt-5-mini")
 	if s.SpanKind != trace.SpanKindClient || s.Status.Code != codes.Unset {
@@ -91,6 +92,7 @@ func TestModelSpan(t *testing.T) {
 	}
 	want := map[string]any{
 		"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-5-mini",
+		"gen_ai.response.model":  "gpt-5-mini-2025-08-07",
 		"gen_ai.conversation.id": "c1", "gen_ai.agent.name": "helper", "agent.turn_id": "t1",
 		"agent.step": int64(2), "agent.attempt": int64(1),
 		"server.address": "api.openai.com", "server.port": int64(443),

@@ -57,6 +57,9 @@ func (x *Exchange) release(c agent.Chunk) bool {
 
 func (x *Exchange) emit(c agent.Chunk) bool {
 	x.some = x.some || c.Kind < agent.ChunkUsage
+	if c.Kind >= agent.ChunkUsage {
+		c.Model = &x.client.info
+	}
 	x.Stopped = x.Stopped || !x.yield(c, nil)
 	return !x.Stopped
 }

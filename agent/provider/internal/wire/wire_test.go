@@ -75,6 +75,30 @@ func fails(t *testing.T, reach Reach) *agent.ModelError {
 	return failure
 }
 
+// Usage and end name the model, for whom the answer came from after a fallback.
+func TestChunksNameTheModel(t *testing.T) {
+	client := New(acme, "m", Reach{BaseURL: "http://localhost"})
+	named := map[agent.ChunkKind]*agent.ModelInfo{}
+	for c, err := range client.Call(t.Context(), func(x *Exchange) error {
+		x.Emit(agent.Chunk{Kind: agent.ChunkText, Text: "hi"})
+		x.Emit(agent.Chunk{Kind: agent.ChunkUsage, Usage: &agent.Usage{OutputTokens: 1}})
+		return x.Finish(agent.FinishStop, agent.Usage{OutputTokens: 1})
+	}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		named[c.Kind] = c.Model
+	}
+	for _, kind := range []agent.ChunkKind{agent.ChunkUsage, agent.ChunkFinish} {
+		if m := named[kind]; m == nil || *m != client.Info() {
+			t.Errorf("chunk %d names %+v, want %+v", kind, m, client.Info())
+		}
+	}
+	if named[agent.ChunkText] != nil {
+		t.Error("a text names its model")
+	}
+}
+
 func TestRedirectIsNotFollowed(t *testing.T) {
 	others := 0
 	other := serve(t, func(http.ResponseWriter, *http.Request) { others++ })
