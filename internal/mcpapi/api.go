@@ -115,7 +115,7 @@ func newAPI(o Options, has offer) *API {
 		sse:      sseSessions{open: map[string]*sseSession{}},
 	}
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
-	a.sessions = sessions{api: a, byID: map[string]*session{}, each: map[caller]int{}, terminated: map[ended]struct{}{}}
+	a.sessions = sessions{api: a, byID: map[sessionKey]*session{}, each: map[caller]int{}, terminated: map[sessionKey]struct{}{}}
 	for _, t := range a.table {
 		if t.call != nil {
 			a.tools[t.name] = t

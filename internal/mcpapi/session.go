@@ -31,21 +31,24 @@ type session struct {
 type sessions struct {
 	api    *API
 	mu     sync.Mutex
-	byID   map[string]*session
+	byID   map[sessionKey]*session
 	each   map[caller]int
 	closed bool
 	ending sync.WaitGroup
 	// terminated are sessions that their clients have ended, in order the newest
 	// MaxSessions of them: those and no others are refused.
-	terminated map[ended]struct{}
-	order      []ended
+	terminated map[sessionKey]struct{}
+	order      []sessionKey
 }
 
-// ended names a session that is over.
-type ended struct {
+// sessionKey names a session. Ids are scoped to callers: the same id of another caller
+// is another session, so that nobody reaches or ends a session by knowing its id.
+type sessionKey struct {
 	caller caller
 	id     string
 }
+
+func (s *session) key() sessionKey { return sessionKey{s.peer.caller, s.id} }
 
 // begin opens a session for a caller. An id that is given is one that the client
 // has from before a restart: then the session stands as if it had never gone.
@@ -92,10 +95,10 @@ func (t *sessions) add(s *session) (over []*session, ok bool) {
 		most := t.largest()
 		over = append(over, t.take(t.oldest(func(o *session) bool { return t.each[o.peer.caller] == most })))
 	}
-	if twin := t.byID[s.id]; twin != nil { // two requests revived it at once
+	if twin := t.byID[s.key()]; twin != nil { // two requests revived it at once
 		over = append(over, t.take(twin))
 	}
-	t.byID[s.id] = s
+	t.byID[s.key()] = s
 	t.each[s.peer.caller]++
 	s.used = time.Now()
 	s.timer = time.AfterFunc(t.api.SessionIdle, func() { t.idle(s) })
@@ -129,7 +132,7 @@ func (t *sessions) largest() (most int) {
 // take removes a session from the table; whoever takes it must finish it. It
 // must be called with mu held.
 func (t *sessions) take(s *session) *session {
-	delete(t.byID, s.id)
+	delete(t.byID, s.key())
 	if t.each[s.peer.caller]--; t.each[s.peer.caller] == 0 {
 		delete(t.each, s.peer.caller)
 	}
@@ -156,7 +159,7 @@ func (t *sessions) close(s *session) {
 // end ends a session, unless it has ended.
 func (t *sessions) end(s *session) {
 	t.mu.Lock()
-	here := t.byID[s.id] == s
+	here := t.byID[s.key()] == s
 	if here {
 		t.take(s)
 	}
@@ -170,7 +173,7 @@ func (t *sessions) end(s *session) {
 // refused, as the protocol asks, and not served as one of before a restart.
 func (t *sessions) terminate(s *session) {
 	t.mu.Lock()
-	over := ended{s.peer.caller, s.id}
+	over := s.key()
 	if _, twice := t.terminated[over]; !twice {
 		if len(t.order) >= t.api.MaxSessions {
 			delete(t.terminated, t.order[0])
@@ -190,7 +193,7 @@ func (t *sessions) wasTerminated(c caller, id string) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, over := t.terminated[ended{c, id}]
+	_, over := t.terminated[sessionKey{c, id}]
 	return over
 }
 
@@ -215,8 +218,8 @@ func (t *sessions) find(c caller, id string) *session {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := t.byID[id]
-	if s == nil || s.peer.caller != c {
+	s := t.byID[sessionKey{c, id}]
+	if s == nil {
 		return nil
 	}
 	s.used = time.Now()

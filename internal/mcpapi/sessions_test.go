@@ -130,6 +130,47 @@ func TestSessionBelongsToItsCaller(t *testing.T) {
 	}
 }
 
+// A caller that names another's session id, which it may have seen in a log, gets a
+// session of its own under that id and ends nothing.
+func TestAnIdOfAnothersSessionEndsNothing(t *testing.T) {
+	w := newWorld(t)
+	ann, bob, second := w.key("ann"), w.key("bob"), w.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann"})
+	id := w.initialize(ann)
+	ctx, cut := context.WithCancel(t.Context())
+	defer cut()
+	status, lines := w.get(ctx, ann, id)
+	if status != 200 || receive(t, lines) != ": ok" {
+		t.Fatalf("GET: %d", status)
+	}
+	for _, key := range []string{bob, second} {
+		body := rpcMethod(7, "resources/subscribe", map[string]any{"uri": "shoal://sessions/default/state"})
+		if status, _, text, err := w.post(t.Context(), key, body, "Mcp-Session-Id", id); err != nil || status != 200 {
+			t.Fatalf("another's subscription: %d %s %v", status, text, err)
+		}
+		if got := mcpapi.Sessions(w.api); got != 2 {
+			t.Errorf("%d sessions, want 2", got)
+		}
+		if status := w.delete(key, id); status != 204 {
+			t.Errorf("another's DELETE of its own: %d, want 204", status)
+		}
+		body = rpcMethod(8, "resources/subscribe", map[string]any{"uri": "shoal://sessions/default/state"})
+		if status, _, _, err := w.post(t.Context(), key, body, "Mcp-Session-Id", id); err != nil || status != 404 {
+			t.Errorf("a subscription in the session that it has ended: %d %v, want 404", status, err)
+		}
+		if got := mcpapi.Sessions(w.api); got != 1 {
+			t.Errorf("%d sessions, want the first one alone", got)
+		}
+	}
+	select {
+	case line, open := <-lines:
+		t.Errorf("the first stream brings %q, open %v", line, open)
+	default:
+	}
+	if status := w.delete(ann, id); status != 204 {
+		t.Errorf("DELETE of the first session: %d, want 204", status)
+	}
+}
+
 // Only so many ended sessions are remembered; an older one is again one that
 // this server does not know.
 func TestEndedSessionsAreBounded(t *testing.T) {
