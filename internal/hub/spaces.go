@@ -67,7 +67,10 @@ func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n sho
 	if out.AdminAgentID != nil && !slices.Contains(members, *out.AdminAgentID) {
 		return out, shoal.Invalid("adminAgentId", "must be one of the members")
 	}
-	if err := taken(ch.InsertSpace(out), "a space", string(out.ID)); err != nil {
+	if err := ch.InsertSpace(out); errors.Is(err, shoal.AlreadyExists) {
+		// In the same words whether the caller may know of that space or not.
+		return out, shoal.E("", shoal.AlreadyExists, fmt.Sprintf("The id %q is not free for a new space. Leave id out to get a generated one, or choose another one.", out.ID))
+	} else if err != nil {
 		return out, err
 	}
 	if who.EntityID != "" {
