@@ -41,6 +41,8 @@ type Config struct {
 	Data string `kong:"-"`
 	// Addr is host:port; port 0 takes a free one.
 	Addr string `help:"Where to listen; port 0 takes a free one." default:"127.0.0.1:7462" placeholder:"HOST:PORT"`
+	// AdminKeyFile replaces admin.key in Data; it is read and never written.
+	AdminKeyFile string `help:"Take the admin key from this file, such as a secret of a container, instead of admin.key in the data directory. It is never written." placeholder:"FILE"`
 	// Database is sqlite://PATH, by default shoal.db in Data, or postgres://….
 	Database string `help:"sqlite://PATH (default: shoal.db in the data directory) or postgres://USER:PASSWORD@HOST/NAME." placeholder:"URL" secret:"url"`
 	// Bus is auto or memory; there is no bus between servers yet.

@@ -27,7 +27,7 @@ var local = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "local"}
 // directory, and on the very first start the operator, an agent that answers, and
 // the spaces where they meet. What somebody deletes is not made again.
 func (s *Server) first(ctx context.Context) error {
-	if err := s.adopt(ctx, KeyFile, shoal.NewKey{Role: shoal.RoleAdmin, Name: "data directory"}); err != nil {
+	if err := s.adminKey(ctx); err != nil {
 		return err
 	}
 	if err := s.firstSession(ctx); err != nil {

@@ -31,14 +31,45 @@ const othersMode fs.FileMode = 0o007
 // says how to get another one. InvalidArgument for a file that other users can read.
 func (s *Server) adopt(ctx context.Context, name string, n shoal.NewKey) error {
 	path := filepath.Join(s.config.Data, name)
-	secret, err := readKey(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	err := checkMode(path)
+	secret := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		secret = auth.NewSecret()
 		err = writeKey(path, secret)
+	case err == nil:
+		secret, err = readKey(path)
 	}
 	if err != nil {
-		return shoal.E("app.adopt", shoal.InvalidArgument, fmt.Sprintf("The file %s cannot be used: %v.", path, err))
+		return unusable(path, err)
 	}
+	return s.adoptSecret(ctx, path, secret, n)
+}
+
+// adminKey makes the admin key work: the one of the data directory, or the one of the
+// file that replaces it, which the server neither writes nor refuses for its mode.
+func (s *Server) adminKey(ctx context.Context) error {
+	n := shoal.NewKey{Role: shoal.RoleAdmin, Name: "data directory"}
+	path := s.config.AdminKeyFile
+	if path == "" {
+		return s.adopt(ctx, KeyFile, n)
+	}
+	secret, err := readKey(path)
+	if err != nil {
+		return unusable(path, err)
+	}
+	if err := checkMode(path); err != nil {
+		s.config.Log.Warn("other users can read the admin key", "file", path, "error", err)
+	}
+	n.Name = "admin key file"
+	return s.adoptSecret(ctx, path, secret, n)
+}
+
+func unusable(path string, err error) error {
+	return shoal.E("app.adopt", shoal.InvalidArgument, fmt.Sprintf("The file %s cannot be used: %v.", path, err))
+}
+
+func (s *Server) adoptSecret(ctx context.Context, path, secret string, n shoal.NewKey) error {
 	works, err := s.Hub.Keys.Adopt(ctx, n, auth.Hash(secret))
 	if err == nil && !works {
 		s.config.Log.Warn("the key in this file was revoked and stays revoked; `shoal keys rotate` with --admin writes a new admin key, deleting the file and starting again a new key of the operator", "file", path)
@@ -59,19 +90,24 @@ func (s *Server) operatorKey(ctx context.Context) error {
 	return s.adopt(ctx, OperatorKeyFile, shoal.NewKey{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: shoal.Operator, Name: "data directory"})
 }
 
-// readKey returns the secret in a key file.
-func readKey(path string) (string, error) {
+// checkMode returns an error for a key file that other users can read or change.
+func checkMode(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if mode := info.Mode().Perm(); mode&othersMode != 0 {
-		return "", fmt.Errorf("it has mode %04o, so other users of this machine can read or change it; run `chmod 600 %s`, and replace the key if somebody may have read it", mode, path)
+		return fmt.Errorf("it has mode %04o, so other users of this machine can read or change it; run `chmod 600 %s`, and replace the key if somebody may have read it", mode, path)
 	}
+	return nil
+}
+
+// readKey returns the secret in a key file.
+func readKey(path string) (string, error) {
 	raw, err := os.ReadFile(path)
 	secret := strings.TrimSpace(string(raw))
 	if err == nil && len(secret) < sha256.Size {
-		err = errors.New("it holds no key; delete it to get a new one")
+		err = errors.New("it does not hold a key, which has at least 32 characters; delete a file of the data directory to get a new one")
 	}
 	return secret, err
 }
@@ -97,17 +133,22 @@ func writeKey(path, secret string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// ReadAdminKey returns the admin key of a data directory, or an error of kind
-// NotFound when there is none that the caller may read.
+// ReadAdminKey returns the admin key of a data directory. The error is of kind
+// NotFound when there is none that the caller may read, and of kind InvalidArgument
+// when other users can read it, too.
 func ReadAdminKey(data string) (string, error) { return readKeyOf(data, KeyFile) }
 
 // ReadOperatorKey is ReadAdminKey for the key of the operator.
 func ReadOperatorKey(data string) (string, error) { return readKeyOf(data, OperatorKeyFile) }
 
 func readKeyOf(data, name string) (string, error) {
-	raw, err := os.ReadFile(filepath.Join(data, name))
+	path := filepath.Join(data, name)
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return "", &shoal.Error{Op: "app.readKeyOf", Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no readable %s in %s.", name, data), Err: err}
+	}
+	if err := checkMode(path); err != nil {
+		return "", unusable(path, err)
 	}
 	return strings.TrimSpace(string(raw)), nil
 }
