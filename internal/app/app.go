@@ -195,6 +195,9 @@ func (s *Server) listen() error {
 	if err != nil {
 		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Is a server running already? Choose another with --addr.", c.Addr, err))
 	}
+	if host, _, _ := net.SplitHostPort(c.Addr); !Loopback(host) && len(c.proxies) == 0 {
+		c.Log.Warn("other machines can reach this address, and it answers without TLS: keys and messages can be read on the way; listen on 127.0.0.1 with a proxy that speaks TLS in front of it, and name that with --trust-proxy", "addr", l.Addr().String())
+	}
 	open := bounded(l, s.metrics)
 	s.listener = open
 	s.lot = parking.New(parking.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.closed})
