@@ -31,6 +31,9 @@ func (c *exportCmd) Run(ctx context.Context, sh *shell) (err error) {
 		return err
 	}
 	if c.Output == "-" {
+		if out, ok := sh.output.out.(*os.File); ok && openToOthers(out) {
+			sh.output.note("other users of this machine can read the file that the shell made for the export: run `chmod 600` on it, or use --output FILE, which makes it for you alone")
+		}
 		return s.Export(ctx, sh.output.out)
 	}
 	part, err := os.CreateTemp(filepath.Dir(c.Output), filepath.Base(c.Output)+".part-*") // for this user alone
@@ -55,6 +58,13 @@ func (c *exportCmd) Run(ctx context.Context, sh *shell) (err error) {
 	}
 	sh.output.note("the session %s is in %s (%s)", sh.Session, c.Output, size(moved.bytes))
 	return nil
+}
+
+// openToOthers reports whether f is a file, such as one that a shell opened for the
+// output, that other users of the machine can read.
+func openToOthers(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0
 }
 
 type importCmd struct {
