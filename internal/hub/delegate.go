@@ -27,9 +27,13 @@ func (c *RunChange) Delegate(target shoal.EntityID) (shoal.RunID, error) {
 	if !slices.Contains(hosted, target) {
 		return "", cannotDelegate(fmt.Sprintf("%q is no hosted agent of the space %q; it has %q", target, s.ID, hosted))
 	}
+	client, err := clientInput(c.Tx, s.SessionID, c.Run.ID)
+	if err != nil {
+		return "", err
+	}
 	r, refused, err := start{
 		session: s.SessionID, agent: target, trigger: c.Run.Trigger, requester: c.Run.Requester,
-		cause: c.Run.cause(0),
+		cause: c.Run.cause(0), client: client,
 	}.onMessage(c.change)
 	if err == nil && refused {
 		err = cannotDelegate(fmt.Sprintf("%q is busy with another message and takes no second one", target))

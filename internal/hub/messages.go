@@ -23,8 +23,11 @@ type Messages struct{ *core }
 // were started, and its Reach says how every mentioned agent is reached; none of them is
 // stored. A part that shows a file of this server is InvalidArgument when the
 // sender may not see that file.
-func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (out shoal.Message, err error) {
-	const op = "hub.Messages.Post"
+func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (shoal.Message, error) {
+	return m.post(ctx, "hub.Messages.Post", who, session, space, d, nil, idempotencyKey)
+}
+
+func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, in *ClientInput, idempotencyKey string) (out shoal.Message, err error) {
 	if err := errors.Join(enter(who, session), d.Validate(), checkMentions(d.Mentions), checkOnce(idempotencyKey)); err != nil {
 		return out, wrap(op, first(err))
 	}
@@ -57,7 +60,7 @@ func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.
 				return err
 			}
 		}
-		out, err = post(ch, s, sender, d, key)
+		out, err = postWithClient(ch, s, sender, d, in, key)
 		if err == nil && out.Seq%TrimEvery == 0 {
 			err = ch.TrimEvents(session, space, m.keepEvents)
 		}
@@ -100,6 +103,11 @@ func mayAct(tx Tx, s shoal.Space, sender shoal.EntityID) error {
 // post stores one message of a sender, who may, in an open, locked space, with
 // all that follows from it.
 func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key PostKey) (shoal.Message, error) {
+	return postWithClient(ch, s, sender, d, nil, key)
+}
+
+// postWithClient is post with what a front end sends for the runs that the message starts.
+func postWithClient(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *ClientInput, key PostKey) (shoal.Message, error) {
 	out := shoal.Message{
 		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1,
 		EntityID: sender, Status: shoal.MessageCompleted, CreatedAt: ch.at, UpdatedAt: ch.at,
@@ -119,7 +127,7 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key P
 	if err := ch.deliver(out); err != nil {
 		return out, err
 	}
-	set, err := trigger(ch, s, out, d.TriggerAgents)
+	set, err := trigger(ch, s, out, d.TriggerAgents, in.from(sender))
 	if err != nil {
 		return out, err
 	}

@@ -215,6 +215,10 @@ var RecordTypes = []*RecordType{
 		Fields: []RecordField{id("runId"), count("step"), text("model"), text("system"), text("tools"), jsonAs[[][]string]("messages")},
 	},
 	{
+		Name: "clientInput", Refs: []RecordRef{ref("run", "runId")},
+		Fields: []RecordField{id("runId"), jsonAs[ClientInput]("input")},
+	},
+	{
 		Name: "conversation", Refs: []RecordRef{ref("entity", "agentId")},
 		Fields: []RecordField{text("id"), id("agentId"), count("clock"), linking(jsonOrNull[anyJSON]("data")), since(count("cleared"), "0")},
 	},

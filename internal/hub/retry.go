@@ -49,9 +49,13 @@ func retry(ch *change, who shoal.Principal, before StoredRun) (shoal.Run, error)
 			return shoal.Run{}, err
 		}
 	}
+	client, err := clientInput(ch.Tx, before.SessionID, before.ID)
+	if err != nil {
+		return shoal.Run{}, err
+	}
 	of := start{
 		session: before.SessionID, agent: before.AgentID, trigger: before.Trigger, requester: before.Requester,
-		cause: before.cause(0),
+		cause: before.cause(0), client: client,
 	}
 	// Who starts it again wants it, too; a key that acts as nobody is no reader to ask.
 	of.cause.ActingFor = behalf.Join(of.cause.ActingFor, []shoal.EntityID{who.EntityID})

@@ -15,6 +15,7 @@ type start struct {
 	trigger   shoal.Trigger
 	cause     Cause
 	requester string
+	client    *ClientInput
 }
 
 // conversation names the conversation that the run belongs to. An id has no
@@ -49,6 +50,9 @@ func (s start) at(ch *change, as StoredAgent, now shoal.Time, asleep bool) (Stor
 		r.CauseRoot = string(r.ID)
 	}
 	if err := ch.InsertRun(r); err != nil {
+		return r, err
+	}
+	if err := s.client.keep(ch, r); err != nil {
 		return r, err
 	}
 	ch.hint(workTopic)
@@ -109,6 +113,9 @@ func (s start) instead(ch *change, r StoredRun, notBefore shoal.Time) (StoredRun
 	r.Trigger, r.Requester, r.NotBefore = s.trigger, s.requester, notBefore
 	r.ActingFor = behalf.Join(r.roots(), s.cause.ActingFor)
 	r.CauseRoot, r.Depth, r.Linked = s.cause.Root, s.cause.Depth, s.cause.Linked
+	if err := s.client.keep(ch, r); err != nil {
+		return r, err
+	}
 	ch.hint(workTopic)
 	return r, ch.UpdateRun(r)
 }

@@ -115,6 +115,11 @@ type StepTx interface {
 	RunSteps(session shoal.SessionID, run shoal.RunID) ([]StoredStep, error)
 	// DropSteps erases the steps from an index on.
 	DropSteps(session shoal.SessionID, run shoal.RunID, from int) error
+	// ClientInput returns what a front end sent for a run; NotFound for nothing.
+	ClientInput(session shoal.SessionID, run shoal.RunID) (ClientInput, error)
+	// PutClientInput stores what a front end sent for a run whole. Schemas may lose the
+	// spaces between their tokens.
+	PutClientInput(session shoal.SessionID, run shoal.RunID, in ClientInput) error
 	// Conversation is NotFound before it was first put.
 	Conversation(session shoal.SessionID, id string) (StoredConversation, error)
 	// PutConversation stores c whole.

@@ -12,7 +12,7 @@ func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecon
 
 // trigger starts the runs that a posted message is for. It costs a space without hosted
 // agents one look.
-func trigger(ch *change, s shoal.Space, m shoal.Message, asked *bool) (out triggered, err error) {
+func trigger(ch *change, s shoal.Space, m shoal.Message, asked *bool, client *ClientInput) (out triggered, err error) {
 	if m.EntityID == shoal.System {
 		return out, nil
 	}
@@ -40,7 +40,7 @@ func trigger(ch *change, s shoal.Space, m shoal.Message, asked *bool) (out trigg
 		if slices.Contains(out.replied, id) {
 			continue
 		}
-		r, refused, err := startOn(ch, s, m, sender, id, cause)
+		r, refused, err := startOn(ch, s, m, sender, id, cause, client)
 		switch {
 		case err != nil:
 			return out, err
@@ -89,12 +89,12 @@ func actors(tx Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, hosted [
 
 // startOn starts one agent on a message and returns its run: none if the agent is too
 // deep in the chain, or refuses because it runs.
-func startOn(ch *change, s shoal.Space, m shoal.Message, sender shoal.Entity, agent shoal.EntityID, cause Cause) (r StoredRun, refused bool, err error) {
+func startOn(ch *change, s shoal.Space, m shoal.Message, sender shoal.Entity, agent shoal.EntityID, cause Cause, client *ClientInput) (r StoredRun, refused bool, err error) {
 	if tooDeep(cause) {
 		return r, false, tellTooDeep(ch, s, agent, cause)
 	}
 	t := messageTrigger(s, m, sender)
-	return start{session: s.SessionID, agent: agent, trigger: t, cause: cause, requester: string(sender.ID)}.onMessage(ch)
+	return start{session: s.SessionID, agent: agent, trigger: t, cause: cause, requester: string(sender.ID), client: client}.onMessage(ch)
 }
 
 // messageTrigger is a message as what starts a run.
@@ -148,6 +148,6 @@ func (c *RunChange) StartMention(space shoal.SpaceID, message shoal.MessageID, m
 	if err != nil {
 		return err
 	}
-	_, _, err = startOn(c.change, s, m, sender, mentioned, c.Run.cause(1))
+	_, _, err = startOn(c.change, s, m, sender, mentioned, c.Run.cause(1), nil)
 	return err
 }

@@ -67,6 +67,12 @@ func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 				return tx.PutRequest(id, "r1", hub.StoredRequest{Model: "m", System: "h1", Tools: "h2", Messages: [][]string{{"h1"}, {}}})
 			},
 			func() error {
+				return tx.PutClientInput(id, "r1", hub.ClientInput{
+					EntityID: "ann", Tools: []hub.ClientTool{{Name: "paint", Description: hostile, Schema: rawJSON}, {Name: "blink"}},
+					Context: []hub.ClientContext{{Description: "page", Value: hostile}}, Refused: []string{"blink"},
+				})
+			},
+			func() error {
 				return tx.PutConversation(hub.StoredConversation{Session: id, ID: "bot/shop", Agent: "bot", Clock: 3, Cleared: 1, Data: rawJSON})
 			},
 			func() error {

@@ -69,6 +69,24 @@ var stepTests = map[string]func(*storeCase){
 }
 
 var conversationTests = map[string]func(*storeCase){
+	"what a front end sent for a run comes back as it was stored last": func(c *storeCase) {
+		get := func() hub.ClientInput {
+			return seen(c, func(tx hub.Tx) (hub.ClientInput, error) { return tx.ClientInput(c.session, "r1") })
+		}
+		c.absent(func(tx hub.Tx) error { _, err := tx.ClientInput(c.session, "r1"); return err })
+		in := hub.ClientInput{
+			EntityID: "ann", Tools: []hub.ClientTool{{Name: "paint", Description: hostile, Schema: json.RawMessage(`{"type":"object","title":"\u2028 <ü>"}`)}, {Name: "blink"}},
+			Context: []hub.ClientContext{{Description: hostile, Value: hostile}}, Refused: []string{},
+		}
+		c.update(func(tx hub.Tx) error { return tx.PutClientInput(c.session, "r1", in) })
+		same(c, "what was stored", get(), in)
+		in.Refused, in.Context = []string{"blink"}, []hub.ClientContext{}
+		c.update(func(tx hub.Tx) error { return tx.PutClientInput(c.session, "r1", in) })
+		same(c, "what was stored again", get(), in)
+		c.absent(func(tx hub.Tx) error { _, err := tx.ClientInput("nowhere", "r1"); return err })
+		c.absent(func(tx hub.Tx) error { _, err := tx.ClientInput(c.session, "r2"); return err })
+	},
+
 	"it comes back as it was stored, whole": func(c *storeCase) {
 		get := func() hub.StoredConversation {
 			return seen(c, func(tx hub.Tx) (hub.StoredConversation, error) { return tx.Conversation(c.session, "bot/shop") })

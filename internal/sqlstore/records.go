@@ -88,6 +88,7 @@ var recordTables = map[string]recordTable{
 	},
 	"modelText":    {table: "model_texts", order: "hash", columns: []string{"hash", "body"}},
 	"modelRequest": {table: "run_requests", order: "run_id, place", columns: []string{"run_id", "place", "model", "system", "tools", "messages"}},
+	"clientInput":  {table: "run_clients", order: "run_id", columns: []string{"run_id", "data"}},
 	"conversation": {table: "conversations", order: "id", columns: []string{"id", "agent_id", "clock", "data", "cleared"}},
 	"pendingAction": {
 		table: "pending_actions", order: "number", scan: "number",

@@ -33,6 +33,7 @@ func everything(tx hub.Tx) error {
 		tx.InsertKey(key, "hash"), tx.InsertKey(revoked, "revoked"), tx.DeleteKey(session, "key_2"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(hub.AnswerKey{Session: session}, hub.Answer{At: now}),
 		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", hub.StoredStep{}),
 		tx.PutTexts(session, []hub.ModelText{{Hash: "h"}}), tx.PutRequest(session, "run_1", hub.StoredRequest{}),
+		tx.PutClientInput(session, "run_1", hub.ClientInput{EntityID: "ann"}),
 		tx.PutConversation(hub.StoredConversation{Session: session, ID: "ann/shop"}), tx.InsertCause(session, "msg_1", hub.Cause{}),
 		tx.InsertPending(waiting), tx.InsertPlan(session, shoal.Plan{ID: "pln_1", CreatedAt: now}),
 		tx.InsertRemembered(session, shoal.RememberedDecision{ID: "rem_1", CreatedAt: now, ExpiresAt: now}),

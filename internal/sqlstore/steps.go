@@ -41,6 +41,26 @@ func (t tx) DropSteps(session shoal.SessionID, run shoal.RunID, from int) error 
 	return err
 }
 
+// ClientInput implements [hub.StepTx].
+func (t tx) ClientInput(session shoal.SessionID, run shoal.RunID) (hub.ClientInput, error) {
+	in, ok, err := one(t.c, func(r *rows) (in hub.ClientInput) {
+		r.decode(r.text(0), &in)
+		return in
+	}, `SELECT data FROM run_clients WHERE session_id = $1 AND run_id = $2`, session, run)
+	return present(in, ok, err, "ClientInput", "No front end sent anything for the run %q.", run)
+}
+
+// PutClientInput implements [hub.StepTx].
+func (t tx) PutClientInput(session shoal.SessionID, run shoal.RunID, in hub.ClientInput) error {
+	data, err := encode(in)
+	if err != nil {
+		return err
+	}
+	_, err = t.c.exec(`INSERT INTO run_clients (session_id, run_id, data) VALUES ($1, $2, $3)
+		ON CONFLICT (session_id, run_id) DO UPDATE SET data = excluded.data`, session, run, data)
+	return err
+}
+
 // Conversation implements [hub.StepTx].
 func (t tx) Conversation(session shoal.SessionID, id string) (hub.StoredConversation, error) {
 	c, ok, err := one(t.c, func(r *rows) hub.StoredConversation {
