@@ -22,7 +22,7 @@ func (x *execution) agentName() string { return string(x.run.AgentID) }
 // forTools is the run as its built-in tools know it.
 func (x *execution) forTools() *spacetool.Run {
 	return &spacetool.Run{
-		Hub: x.hub, Lease: x.lease, Run: x.run, Config: x.config, Write: x.write,
+		Hub: x.hub, Lease: x.lease, Client: x.client.in, Run: x.run, Config: x.config, Write: x.write,
 		Delegated: func(to shoal.RunID) { x.cancel(&delegatedError{to}) },
 	}
 }
@@ -34,6 +34,7 @@ func (x *execution) composeTools() ([]compose.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
+	tools = append(tools, x.makeClientTools()...)
 	out := []compose.Tool{{Name: spacetool.SendTool, Send: true}}
 	for _, t := range tools {
 		c := t.Config()
@@ -91,6 +92,9 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 	}
 	x.complain(missing)
 	x.missing = publicMissing(missing)
+	if err := x.noteRefused(); err != nil {
+		return nil, closed, err
+	}
 	o.TurnTimeout = x.store.left(time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond)
 	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, x.pictures(), x.limited(x.model, priceOf(x.config.Model)), x.seen.request()}
 	o.Observers = []agent.Observer{x.seen}
@@ -113,6 +117,7 @@ func (x *execution) equip(patience time.Duration) (o agent.Options, missing []mi
 	o.Tools = append(o.Tools, x.configured(x.config)...)
 	more, missing := x.serverTools(x.ctx, x.config, o.Tools, patience)
 	o.Tools = append(o.Tools, more...)
+	o.Tools = append(o.Tools, x.clientTools(o.Tools)...)
 	o.Instructions += spacetool.MissingTools(publicMissing(missing))
 	return o, missing, nil
 }

@@ -57,7 +57,8 @@ type execution struct {
 	shown     map[string]shoal.MessageID        // where calls were shown before this execution
 	unopened  map[shoal.MessageID]bool          // the space took them no more
 	saved     time.Time                         // when drafts were stored last
-	steps     int                               // how many were announced
+	client    clientInput
+	steps     int // how many were announced
 	thought   thought
 	spending  spending
 	unlimited atomic.Bool // its session had no limits when it was last looked

@@ -38,6 +38,12 @@ func (x *execution) load() error {
 		if composed, err = tx.Composed(s, r.ID); err != nil {
 			return err
 		}
+		in, err := tx.ClientInput(s, r.ID)
+		if err == nil {
+			x.client.in = &in
+		} else if !errors.Is(err, shoal.NotFound) {
+			return err
+		}
 		if x.show, err = showsThoughts(tx, r); err != nil {
 			return err
 		}

@@ -57,6 +57,7 @@ func Prompt(ctx context.Context, r *Run) (string, error) {
 	writeMemories(&b, f.memories)
 	writeGoals(&b, f.goals)
 	r.writeTrigger(&b)
+	r.writeClient(&b)
 	writeAdmin(&b, f)
 	writePlans(&b, f)
 	writeOthers(&b, f.others)
@@ -158,6 +159,17 @@ func (r *Run) writeTrigger(b *strings.Builder) {
 		b.WriteString("A message, which is the last of the input.\n")
 		element(b, "trigger", "", "type", string(t.Type), "spaceId", string(t.SpaceID), "space", t.SpaceName, "messageId", string(t.MessageID),
 			"senderId", string(t.SenderEntityID), "sender", t.SenderName, "senderType", string(t.SenderType), "mentionReason", t.MentionReason)
+	}
+}
+
+// writeClient writes the context that the sender's front end sent.
+func (r *Run) writeClient(b *strings.Builder) {
+	if r.Client == nil || len(r.Client.Context) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n# What the app of %s says\n\nThe message came from an app, which describes what it shows and knows:\n", r.Client.EntityID)
+	for _, c := range r.Client.Context {
+		element(b, "context", c.Value, "description", c.Description)
 	}
 }
 

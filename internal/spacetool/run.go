@@ -38,6 +38,8 @@ type Run struct {
 	// Run is the run as it was claimed. For [Input], Began has to be set.
 	Run    hub.StoredRun
 	Config *agentconfig.Config
+	// Client is what a front end sent for the run, nil for nothing.
+	Client *hub.ClientInput
 	// Write changes what is stored; nil is Hub.Work.Write with Lease.
 	Write func(ctx context.Context, fn func(*hub.RunChange) error) error
 	// Delegated is called when delegateToAgent has queued a run of another agent:
