@@ -82,7 +82,7 @@ var importTable = []importRule{
 		others: true, never: sqlPackages,
 	},
 	{dir: "internal/apptest", inside: []string{".", "client", "internal/app"}},
-	{dir: "internal/aguiapi", inside: []string{".", "agent/agui", "internal/auth", "internal/guard", "internal/hub", "internal/limit"}, never: sqlPackages},
+	{dir: "internal/aguiapi", inside: []string{".", "agent", "agent/agui", "internal/auth", "internal/guard", "internal/hub", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/auth", inside: []string{".", "internal/guard", "internal/hub", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/approval", inside: []string{"."}, never: sqlAndWeb},

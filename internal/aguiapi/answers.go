@@ -88,7 +88,7 @@ func (x *exchange) forgive(err error, at string) error {
 	case err == nil:
 		return nil
 	case slices.Contains(tooLate, shoal.KindOf(err)):
-		x.ignored = append(x.ignored, at)
+		x.ignore(at, "It came too late: nothing waits for it any more.")
 		return nil
 	}
 	var e *shoal.Error
@@ -130,7 +130,7 @@ func (x *exchange) late(ctx context.Context, taken map[string]bool) error {
 		at := fmt.Sprintf("messages[%d]", first+i)
 		run, call, ours := strings.Cut(m.ToolCallID, "/")
 		if !ours {
-			x.ignored = append(x.ignored, at)
+			x.ignore(at, "It answers no call of this server.")
 			continue
 		}
 		_, err := x.Hub.Pending.AnswerCall(ctx, x.who, x.session, shoal.RunID(run), call, toolAnswer(shoal.PendingClientTool, m))
@@ -143,7 +143,7 @@ func (x *exchange) late(ctx context.Context, taken map[string]bool) error {
 	}
 	for i, r := range x.in.Resume {
 		if !taken[r.InterruptID] {
-			x.ignored = append(x.ignored, fmt.Sprintf("resume[%d]", i))
+			x.ignore(fmt.Sprintf("resume[%d]", i), "Nothing with this id waits for the caller.")
 		}
 	}
 	return nil

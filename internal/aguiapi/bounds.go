@@ -13,7 +13,7 @@ import (
 var inputBounds = map[string]int{
 	"threadId": maxClientID, "runId": maxClientID, "parentRunId": maxClientID,
 	"messages": 5_000, "messages[].id": maxClientID, "messages[].toolCallId": maxClientID, "messages[].toolCalls": 200,
-	"tools": 200, "context": 100, "resume": 200, "resume[].interruptId": maxClientID,
+	"tools": 100, "tools[].description": 8 << 10, "context": 100, "context[].description": 8 << 10, "context[].value": 64 << 10, "resume": 200, "resume[].interruptId": maxClientID,
 }
 
 // maxClientID is how many bytes an id may have that a client made.
@@ -41,6 +41,13 @@ func checkInput(in *agui.Input) error {
 		check("messages[].id", at+".id", len(m.ID), "bytes")
 		check("messages[].toolCallId", at+".toolCallId", len(m.ToolCallID), "bytes")
 		check("messages[].toolCalls", at+".toolCalls", len(m.ToolCalls), "entries")
+	}
+	for i, t := range in.Tools {
+		check("tools[].description", fmt.Sprintf("tools[%d].description", i), len(t.Description), "bytes")
+	}
+	for i, c := range in.Context {
+		check("context[].description", fmt.Sprintf("context[%d].description", i), len(c.Description), "bytes")
+		check("context[].value", fmt.Sprintf("context[%d].value", i), len(c.Value), "bytes")
 	}
 	for i, r := range in.Resume {
 		check("resume[].interruptId", fmt.Sprintf("resume[%d].interruptId", i), len(r.InterruptID), "bytes")

@@ -13,7 +13,7 @@ import (
 
 // tooMuch returns the JSON of one more than a bound, of an id or of a list.
 func tooMuch(field string, most int) any {
-	if name := field[strings.LastIndexByte(field, '.')+1:]; strings.HasSuffix(name, "Id") || name == "id" {
+	if name := field[strings.LastIndexByte(field, '.')+1:]; strings.HasSuffix(name, "Id") || name == "id" || name == "description" || name == "value" {
 		return strings.Repeat("x", most+1)
 	}
 	list := make([]any, most+1)
@@ -34,7 +34,7 @@ func TestEveryInputHasABound(t *testing.T) {
 		in := map[string]any{"threadId": "t", "runId": "r", "messages": []any{}}
 		value := tooMuch(field, most)
 		if list, name, nested := strings.Cut(field, "[]."); nested {
-			in[list] = []any{map[string]any{"id": "m", "role": "assistant", "interruptId": "i", "status": "resolved", name: value}}
+			in[list] = []any{map[string]any{"id": "m", "role": "assistant", "interruptId": "i", "status": "resolved", "name": "t", name: value}}
 		} else {
 			in[field] = value
 		}

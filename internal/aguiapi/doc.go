@@ -20,15 +20,22 @@
 //	reasoning             REASONING_*, where the space shows it
 //	part.reset, .removed  MESSAGES_SNAPSHOT with what is left
 //	end of the runs       RUN_FINISHED, or RUN_ERROR when one failed
-//	a client tool waits   RUN_FINISHED with the calls that are pending
+//	a client tool waits   RUN_FINISHED with the calls that are pending, each of which
+//	                      was shown, if not by the space
 //	a permission or a     RUN_FINISHED with interrupts, whose id is that of the
 //	question waits        pending action
 //
 // Guarantees:
 //   - A key acts as its entity, which must be a member of the space: it sees and
 //     may do what it sees and may do at the REST face. What the client tells of the
-//     past is not believed, and tools and contexts that it brings are not used: the
-//     agent has those of its config.
+//     past is not believed.
+//   - The tools and the context of an input belong to the runs of the message that it
+//     posts: their agents may call the tools beside their own, only the sender answers
+//     these calls, within 24 hours, and the context is in the prompt. Runs that these
+//     runs start do not get them.
+//   - What has no effect is named by an event CUSTOM "ignored" with what and why: state,
+//     forwarded properties other than mentions, a tool whose name the agent uses
+//     itself, tools and context that differ from those that a run began with.
 //   - A message of the user is posted once for its id in that space and thread. The
 //     same run again shows the same answer.
 //   - Every stream passes the sequence check of the official client: it opens with

@@ -31,7 +31,8 @@ type exchange struct {
 	runs     map[shoal.RunID]*followed       // the runs that are shown
 	messages map[shoal.MessageID]shoal.RunID // their messages
 	posted   *shoal.Message                  // what the client said, if it was new
-	ignored  []string                        // what the client brought in vain
+	ignored  []ignored                       // what the client sent in vain
+	sent     *hub.ClientInput                // what runs get of the input, nil for nothing
 	view     *projection
 	out      *stream
 }
@@ -72,6 +73,9 @@ func (a *API) prepare(r *http.Request) (*exchange, error) {
 		return nil, err
 	}
 	if err := checkInput(x.in); err != nil {
+		return nil, err
+	}
+	if x.sent, err = clientInput(x.in); err != nil {
 		return nil, err
 	}
 	if x.view, err = newProjection(x.in, body); err != nil {
@@ -120,7 +124,10 @@ func (x *exchange) ask(ctx context.Context) error {
 	if err := x.post(ctx); err != nil {
 		return err
 	}
-	return x.find(ctx)
+	if err := x.find(ctx); err != nil {
+		return err
+	}
+	return x.unused(ctx)
 }
 
 // find looks for the runs of the causes. Those that come later are told by events.

@@ -39,7 +39,7 @@ func (x *exchange) post(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	posted, err := x.Hub.Messages.Post(ctx, x.who, x.session, x.space, draft, x.key(m.ID))
+	posted, err := x.Hub.Messages.PostWithClient(ctx, x.who, x.session, x.space, draft, x.sent, x.key(m.ID))
 	switch {
 	case errors.Is(err, shoal.IdempotencyMismatch):
 		return shoal.E("aguiapi.post", shoal.IdempotencyMismatch, fmt.Sprintf("A message with the id %q was posted before, with another content. Give a message that says something else another id.", m.ID))
@@ -119,7 +119,7 @@ func (x *exchange) draft(m agui.Message, at string) (shoal.Draft, error) {
 		case c.Source != nil && c.Source.Type == "url":
 			d.Parts = append(d.Parts, filePart(c))
 		default:
-			x.ignored = append(x.ignored, fmt.Sprintf("%s.content[%d]", at, i))
+			x.ignore(fmt.Sprintf("%s.content[%d]", at, i), "Messages hold text, and files by their URL.")
 		}
 	}
 	if len(d.Parts) == 0 {

@@ -18,8 +18,8 @@ import (
 func (x *exchange) show(r *http.Request) error {
 	ctx := r.Context()
 	x.view.begin()
-	for _, what := range x.ignored {
-		x.view.emit(agui.Event{Type: agui.Custom, Name: "ignored", Value: map[string]any{"what": what}})
+	for _, i := range x.ignored {
+		x.view.emit(i.event())
 	}
 	if len(x.in.Messages) == 0 && len(x.in.Resume) == 0 {
 		x.view.emit(agui.Event{Type: agui.MessagesSnapshot, Messages: timeline(x.snapshot)})
@@ -162,6 +162,10 @@ func (x *exchange) over(ctx context.Context) (bool, error) {
 			return false, x.out.write(x.view.take())
 		}
 	}
+	if err := x.refusedTools(ctx); err != nil {
+		return false, err
+	}
+	x.offer(waiting)
 	x.finish(waiting)
 	return true, x.out.write(x.view.take())
 }

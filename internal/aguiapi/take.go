@@ -23,6 +23,9 @@ func (x *exchange) take(e shoal.Event) (moves bool, err error) {
 		return err == nil && x.heard(d.Run), err
 	case shoal.EventPendingOpened, shoal.EventPendingSettled:
 		d, err := decode[shoal.PendingData](e)
+		if err == nil && e.Type == shoal.EventPendingSettled {
+			x.settled(d.PendingAction)
+		}
 		return err == nil && x.runs[d.PendingAction.RunID] != nil, err
 	case shoal.EventMessageCreated, shoal.EventMessageUpdated, shoal.EventMessageCompleted:
 		d, err := decode[shoal.MessageData](e)

@@ -1,0 +1,207 @@
+package aguiapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+const (
+	// maxClientInput is how many bytes the tools and the context of an input have
+	// together: each request of the model holds them.
+	maxClientInput = 256 << 10
+	// maxIgnoredProps is how many forwarded properties are named that nothing reads.
+	maxIgnoredProps = 20
+)
+
+// ignored is a part of the input that has no effect, and why.
+type ignored struct{ what, why string }
+
+func (i ignored) event() agui.Event {
+	return agui.Event{Type: agui.Custom, Name: "ignored", Value: map[string]any{"what": i.what, "why": i.why}}
+}
+
+func (x *exchange) ignore(what, why string) { x.ignored = append(x.ignored, ignored{what, why}) }
+
+// clientInput returns what runs get of an input beside its message: tools and context,
+// nil if there are neither. The schemas of tools are checked.
+func clientInput(in *agui.Input) (*hub.ClientInput, error) {
+	if len(in.Tools) == 0 && len(in.Context) == 0 {
+		return nil, nil
+	}
+	out := &hub.ClientInput{Tools: make([]hub.ClientTool, len(in.Tools)), Context: make([]hub.ClientContext, len(in.Context))}
+	for i, t := range in.Tools {
+		schema, err := argumentSchema(fmt.Sprintf("body.tools[%d].parameters", i), t.Parameters)
+		if err != nil {
+			return nil, err
+		}
+		out.Tools[i] = hub.ClientTool{Name: t.Name, Description: t.Description, Schema: schema}
+	}
+	for i, c := range in.Context {
+		out.Context[i] = hub.ClientContext{Description: c.Description, Value: c.Value}
+	}
+	text, err := json.Marshal(out)
+	if err == nil && len(text) > maxClientInput {
+		err = shoal.Invalid("body.tools", fmt.Sprintf("and context have %d bytes together; at most %d are allowed", len(text), maxClientInput))
+	}
+	return out, err
+}
+
+// argumentSchema checks the schema of a tool's arguments, nil for one that takes any
+// object. It is compacted, so that equal schemas are equal bytes.
+func argumentSchema(at string, raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var schema map[string]any
+	if json.Unmarshal(raw, &schema) != nil {
+		return nil, shoal.Invalid(at, "must be a JSON Schema, which is an object")
+	}
+	if len(schema) == 0 {
+		return nil, nil
+	}
+	if schema["type"] != "object" {
+		return nil, shoal.Invalid(at+".type", `must be "object"`)
+	}
+	if _, err := agent.CompileSchema(at, raw); err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err := json.Compact(&text, raw)
+	return text.Bytes(), err
+}
+
+// unused notes what of the input no run gets: state, properties that nothing reads, and
+// tools and context other than those that the runs were started with.
+func (x *exchange) unused(ctx context.Context) error {
+	if !empty(x.in.State) {
+		x.ignore("state", "Agents of a space have no state that clients share. Send what the model should know as context.")
+	}
+	x.unusedProps()
+	if x.sent == nil || len(x.runs) == 0 {
+		return nil // without a run, nothing could use them
+	}
+	tools, notes := len(x.sent.Tools) == 0, len(x.sent.Context) == 0
+	for id := range x.runs {
+		in, err := x.Hub.Runs.ClientInput(ctx, x.who, x.session, id)
+		if err != nil {
+			return err
+		}
+		if in != nil {
+			tools = tools || equal(in.Tools, x.sent.Tools)
+			notes = notes || equal(in.Context, x.sent.Context)
+		}
+	}
+	const late = "The run began with others. Send them with the next message of the user."
+	if !tools {
+		x.ignore("tools", late)
+	}
+	if !notes {
+		x.ignore("context", late)
+	}
+	return nil
+}
+
+// equal compares what was stored with what is sent, by the JSON of both.
+func equal[T any](stored, sent T) bool {
+	a, err := shoal.EncodeJSON(stored)
+	if err != nil {
+		return false
+	}
+	b, err := shoal.EncodeJSON(sent)
+	return err == nil && bytes.Equal(a, b)
+}
+
+func (x *exchange) unusedProps() {
+	if empty(x.in.ForwardedProps) {
+		return
+	}
+	var props map[string]json.RawMessage
+	if json.Unmarshal(x.in.ForwardedProps, &props) != nil {
+		x.ignore("forwardedProps", "It is not an object.")
+		return
+	}
+	delete(props, "mentions")
+	names := slices.Sorted(maps.Keys(props))
+	for _, name := range names[:min(len(names), maxIgnoredProps)] {
+		x.ignore("forwardedProps."+name, "Only mentions is read.")
+	}
+	if more := len(names) - maxIgnoredProps; more > 0 {
+		x.ignore("forwardedProps", fmt.Sprintf("Only mentions is read; %d more properties are not named here.", more))
+	}
+}
+
+// empty reports whether a value is absent, null, or an object or list without content.
+func empty(raw json.RawMessage) bool {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return len(raw) == 0
+	}
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// refusedTools names the tools of the client that runs do not use because their agents
+// have tools of these names.
+func (x *exchange) refusedTools(ctx context.Context) error {
+	if x.sent == nil {
+		return nil
+	}
+	refused := map[string]bool{}
+	for id := range x.runs {
+		in, err := x.Hub.Runs.ClientInput(ctx, x.who, x.session, id)
+		if err != nil {
+			return err
+		}
+		if in != nil {
+			for _, name := range in.Refused {
+				refused[name] = true
+			}
+		}
+	}
+	for i, t := range x.sent.Tools {
+		if refused[t.Name] {
+			x.view.emit(ignored{fmt.Sprintf("tools[%d]", i), fmt.Sprintf("The agent has a tool %q of its own. Give yours another name.", t.Name)}.event())
+		}
+	}
+	return nil
+}
+
+// offer shows the calls of client tools that no message of the space shows.
+func (x *exchange) offer(waiting []shoal.PendingAction) {
+	for _, p := range waiting {
+		if p.Kind == shoal.PendingClientTool && p.PartID == nil {
+			x.view.finish(x.unshown(p), string(p.Args))
+		}
+	}
+}
+
+// unshown is a call that no message of the space shows, as a part of a message that has
+// the id of the pending action.
+func (x *exchange) unshown(p shoal.PendingAction) *part {
+	head := shoal.PartHead{MessageID: shoal.MessageID(p.ID), PartID: shoal.PartID(p.ID)}
+	return x.view.call(head, p.RunID, p.ToolCallID, p.ToolName)
+}
+
+// settled gives a call that the client has and no message shows a result when others
+// settled it, or nobody in time: else the client would go on waiting for its user.
+func (x *exchange) settled(p shoal.PendingAction) {
+	if p.Kind == shoal.PendingClientTool && p.PartID == nil && x.view.had.calls[wireID(p.RunID, p.ToolCallID)] {
+		x.view.answered(x.unshown(p), nil, "", shoal.PartStatus(p.Status))
+	}
+}
