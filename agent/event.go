@@ -253,8 +253,8 @@ const (
 )
 
 // Reason says why a turn ended. The words of failures are the contract's codes
-// of a failed run (section 4); provider_invalid, output_invalid, unknown_tool and
-// denied are this package's own.
+// of a failed run (section 4); provider_invalid, output_invalid, unknown_tool,
+// empty_answer and denied are this package's own.
 type Reason string
 
 // The reasons.
@@ -273,7 +273,8 @@ const (
 	ReasonInvalidRequest  Reason = "provider_invalid"     // ClassInvalid
 	ReasonContextOverflow Reason = "context_overflow"
 	ReasonFiltered        Reason = "content_filtered"
-	ReasonTimeout         Reason = "timeout" // the turn's time is over
+	ReasonEmpty           Reason = "empty_answer" // twice neither text nor calls at the start of the turn
+	ReasonTimeout         Reason = "timeout"      // the turn's time is over
 	ReasonBudget          Reason = "budget_exhausted"
 	ReasonStorage         Reason = "storage"
 	ReasonCanceled        Reason = "canceled"

@@ -32,6 +32,7 @@ type machine struct {
 	open      []callState // the calls of the step
 	dirty     bool        // the open step has something that is not stored
 	reduced   bool        // this step was reduced after an overflow
+	emptied   bool        // this step's model answered nothing and was asked again
 	force     bool        // the next call of the model has to be reduced
 	delay     time.Duration
 	started   int             // place of the call that starts
@@ -158,7 +159,7 @@ func (m *machine) beginStep() {
 		return
 	}
 	m.step = Step{Index: m.step.Index}
-	m.attempt, m.reduced, m.open, m.dirty = 0, false, nil, false
+	m.attempt, m.reduced, m.emptied, m.open, m.dirty = 0, false, false, nil, false
 	m.stepBegan = m.elapsed
 	m.emitStepStarted()
 	m.phase = phaseModel

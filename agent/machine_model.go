@@ -2,6 +2,8 @@ package agent
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -10,6 +12,10 @@ import (
 // limit.
 func (m *machine) modelEnded(err error, jitter float64, remaining time.Duration) {
 	if m.phase != phaseModel || m.stopped {
+		return
+	}
+	if err == nil && m.answersNothing() {
+		m.emptyAnswer()
 		return
 	}
 	if err == nil {
@@ -42,6 +48,35 @@ func (m *machine) retry(err error, delay time.Duration) {
 	m.emit(ModelRetrying{Step: m.step.Index, Attempt: m.attempt + 1, Delay: delay, Err: err})
 	m.delay = delay
 	m.phase = phaseBackoff
+}
+
+// answersNothing reports whether a turn begins with an answer of neither words
+// nor calls. After tool calls that is how a model says that it is done, and an
+// answer that was cut off has a reason of its own.
+func (m *machine) answersNothing() bool {
+	a := &m.answer
+	if m.step.Index > 0 || a.finish == FinishLength || a.finish == FinishFiltered {
+		return false
+	}
+	return !slices.ContainsFunc(a.parts, func(p *growing) bool {
+		return p.kind == CallPart || p.kind == TextPart && strings.TrimSpace(p.text.String()) != ""
+	})
+}
+
+// errEmpty is the cause of [ReasonEmpty].
+var errEmpty = errors.New("the model's answer has neither text nor tool calls")
+
+// emptyAnswer asks the model once more, then gives up.
+func (m *machine) emptyAnswer() {
+	if !m.emptied {
+		m.emptied = true
+		m.retry(errEmpty, 0)
+		return
+	}
+	m.closeAnswer(true, false)
+	m.usage, m.cost = m.usage.Add(m.step.Usage), m.cost+m.step.Cost
+	m.emitStepFinished()
+	m.fail(ReasonEmpty, "The model answered nothing, also when it was asked again.", errEmpty)
 }
 
 // cutShort ends a step whose model call will not be finished. Text that was shown

@@ -91,7 +91,8 @@ type Options struct {
 // Retry says when a failed model call is made again.
 type Retry struct {
 	// Attempts is how often a step asks the model at most. Default 4, so 3 retries.
-	// The call with less history after a context overflow comes on top.
+	// The call with less history after a context overflow and the one after an empty
+	// answer come on top.
 	Attempts int
 	// Base is the delay before the first retry; it doubles up to Max and is spread
 	// by a jitter of up to a quarter less. Defaults 1 s and 30 s. A provider's

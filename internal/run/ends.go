@@ -82,11 +82,13 @@ func (x *execution) verdict(end agent.TurnEnd) agent.TurnEnd {
 // same.
 var codes = map[agent.Reason]string{
 	agent.ReasonDenied: "max_steps", agent.ReasonInvalidRequest: "internal", agent.ReasonOutput: "internal", agent.ReasonUnknownTool: "internal",
+	agent.ReasonEmpty: "provider_unavailable",
 }
 
 // retryable are the codes of failures that the same trigger may not meet again.
 var retryable = map[agent.Reason]bool{
 	agent.ReasonRateLimited: true, agent.ReasonUnavailable: true, agent.ReasonTimeout: true, agent.ReasonStorage: true,
+	agent.ReasonEmpty: true,
 }
 
 // ending returns the run's last status and its error.

@@ -32,6 +32,7 @@ func TestEnding(t *testing.T) {
 		{agent.Completed, agent.ReasonLength, shoal.RunCompleted, "", false},
 		{agent.Canceled, agent.ReasonCanceled, shoal.RunCanceled, "canceled", false},
 		{agent.Failed, agent.ReasonDenied, shoal.RunFailed, "max_steps", false},
+		{agent.Failed, agent.ReasonEmpty, shoal.RunFailed, "provider_unavailable", true},
 		{agent.Failed, agent.ReasonInvalidRequest, shoal.RunFailed, "internal", false},
 		{agent.Failed, agent.ReasonRateLimited, shoal.RunFailed, "provider_rate_limited", true},
 		{agent.Failed, agent.ReasonStorage, shoal.RunFailed, "storage", true},

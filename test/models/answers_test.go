@@ -97,7 +97,8 @@ var answers = []play{
 			holds(t, s.attempts[1].body, `{"text": "Let me look out of the window.", "thoughtSignature": "c2lnbmVk"}`)
 		},
 	},
-	{name: "blank", after: true},
+	{name: "blank", attempts: 2, outcome: agent.Failed, reason: agent.ReasonEmpty, after: true},
+	{name: "quiet call", attempts: 2, calls: 1, after: true},
 	{name: "camera", attempts: 2, text: "A dot.", check: func(t *testing.T, w wire, s story) {
 		oneResult(t, s, agent.ResultOK)
 		if sent := string(s.attempts[1].body); !strings.Contains(sent, cmp.Or(w.told, pixel)) {

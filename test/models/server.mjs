@@ -59,6 +59,7 @@ const plays = {
     reasoningSignature: 'c2lnbmVkIGJ5IHRoZSBtb2RlbA==',
     redactedThinking: ['d2hhdCBub2JvZHkgc2VlcyA='],
   }),
+  'quiet call': calling([call('weather', { city: 'Kiel' }, 'call_quiet')], ''),
   call: calling([call('weather', long, 'call_only')], 'It rains in Kiel.'),
   camera: calling([call('camera', {}, 'call_camera')], 'A dot.'),
   parallel: calling(

@@ -18,7 +18,7 @@ var (
 	reasons  = []agent.Reason{
 		agent.ReasonDone, agent.ReasonLength, agent.ReasonPending, agent.ReasonMaxSteps, agent.ReasonMaxErrors,
 		agent.ReasonIdenticalCalls, agent.ReasonUnknownTool, agent.ReasonDenied, agent.ReasonProviderAuth,
-		agent.ReasonRateLimited, agent.ReasonUnavailable, agent.ReasonInvalidRequest, agent.ReasonContextOverflow,
+		agent.ReasonRateLimited, agent.ReasonEmpty, agent.ReasonUnavailable, agent.ReasonInvalidRequest, agent.ReasonContextOverflow,
 		agent.ReasonFiltered, agent.ReasonTimeout, agent.ReasonBudget, agent.ReasonStorage, agent.ReasonCanceled,
 		agent.ReasonOutput, agent.ReasonInternal,
 	}

@@ -50,7 +50,8 @@ func (r *reader) event(ev sdk.MessageStreamEventUnion) (done bool, err error) {
 		u := ev.Usage
 		r.count(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens, u.OutputTokensDetails.ThinkingTokens)
 	case "message_stop":
-		return true, r.x.Finish(finishReason(r.reason), r.usage)
+		r.x.Finish(finishReason(r.reason))
+		return true, nil
 	}
 	return false, nil // of a kind that came later than this package, too
 }

@@ -146,5 +146,6 @@ func (r *reader) finish() error {
 	case "MISSING_THOUGHT_SIGNATURE":
 		return r.x.Refused(agent.ClassInvalid, r.reason, r.message)
 	}
-	return r.x.Finish(reason, r.usage)
+	r.x.Finish(reason)
+	return nil
 }

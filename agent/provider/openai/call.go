@@ -50,18 +50,13 @@ func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.
 		defer resp.Body.Close()
 		a := m.api.answer(m, x)
 		reason, err := read(resp.Body, a, x)
-		used := a.tokens()
-		if used == nil {
-			used = &agent.Usage{}
-		} else {
+		if used := a.tokens(); used != nil {
 			x.Emit(agent.Chunk{Kind: agent.ChunkUsage, Usage: used})
 		}
 		if err != nil || x.Stopped {
 			return err
 		}
-		if err := x.Finish(reason, *used); err != nil {
-			return err
-		}
+		x.Finish(reason)
 		stop := time.AfterFunc(drainTime, cancel)
 		defer stop.Stop()
 		_, _ = io.CopyN(io.Discard, resp.Body, drainBytes) // whether it worked shows in the next call's connection only

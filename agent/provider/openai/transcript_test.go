@@ -180,7 +180,7 @@ func TestCutStreams(t *testing.T) {
 		{"JSON in place of an event", some + "{\"ok\":true}", "text \"Hi\"\nerror malformed 200", Chat},
 		{"an error in place of an event", some + "{\"error\":{\"code\":502,\r\n\"message\":\"no\"}}", "text \"Hi\"\nerror overloaded 0 \"\" \"no\" <nil>\n", Chat},
 		{"an error behind the end", some + last + "{\"error\":{\"code\":502,\"message\":\"no\"}}", ended, Chat},
-		{"an answer without a word", last, "error malformed 200 \"\" \"the answer is empty\" <nil>\n", Chat},
+		{"an answer without a word", last, "finish stop\n", Chat},
 		{"garbage", some + "data: {\"choices\":[{\"ind\n\n", "text \"Hi\"\nerror malformed 200", Chat},
 		{"garbage, responses", item + "data: nonsense\n\n", "text \"Hi\"\nerror malformed 200", Responses},
 		{"a page", "<!doctype html>\n<p>Welcome: please sign in</p>\n", "error malformed 200", Chat},

@@ -22,7 +22,6 @@ type Exchange struct {
 
 	client *Client
 	yield  func(agent.Chunk, error) bool
-	some   bool     // chunks of the answer were emitted
 	keys   []string // that were sent
 	status int
 	kind   string            // content type
@@ -56,7 +55,6 @@ func (x *Exchange) release(c agent.Chunk) bool {
 }
 
 func (x *Exchange) emit(c agent.Chunk) bool {
-	x.some = x.some || c.Kind < agent.ChunkUsage
 	if c.Kind >= agent.ChunkUsage {
 		c.Model = &x.client.info
 	}
@@ -64,16 +62,10 @@ func (x *Exchange) emit(c agent.Chunk) bool {
 	return !x.Stopped
 }
 
-// Finish ends an answer that is whole. A model may end its turn without a word,
-// and is billed for doing so; where nothing came that is billed either, there
-// was no answer.
-func (x *Exchange) Finish(reason agent.FinishReason, u agent.Usage) error {
-	cut := reason == agent.FinishFiltered || reason == agent.FinishLength
-	if !x.some && !cut && u.OutputTokens == u.ReasoningTokens {
-		return x.Malformed("the answer is empty", nil)
-	}
+// Finish ends an answer that is whole. Whether one without a word is an answer is
+// for the agent to decide, which knows what came before it.
+func (x *Exchange) Finish(reason agent.FinishReason) {
 	x.Emit(agent.Chunk{Kind: agent.ChunkFinish, Reason: reason})
-	return nil
 }
 
 // Do sends a request with the key and the user's headers, once more if a

@@ -34,7 +34,8 @@ func texts(t *testing.T, kind agent.ChunkKind, body io.Reader) string {
 		for {
 			data, err := events.Next()
 			if err == io.EOF { //nolint:errorlint // the very one
-				return x.Finish(agent.FinishStop, agent.Usage{OutputTokens: 1})
+				x.Finish(agent.FinishStop)
+				return nil
 			}
 			if err != nil {
 				return err

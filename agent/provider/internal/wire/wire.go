@@ -6,7 +6,8 @@
 //	return c.Call(ctx, func(x *wire.Exchange) error {
 //		resp, err := x.Do(request)
 //		… for each event: x.Emit(chunk) …
-//		return x.Finish(reason, usage)
+//		x.Finish(reason)
+//		return nil
 //	})
 //
 // What is promised:
