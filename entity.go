@@ -54,21 +54,37 @@ func checkSessionRole(r SessionRole) error {
 // agent: it created the agent's key or applied its configuration; nil if nobody is
 // known to. State, WaitEndsAt and LastSeenAt are live and filled when the entity is
 // read.
+//
+// LastFailure is the last failed run of a hosted agent, null once a later run succeeds.
+// StalledSince is when its stalled run gave its last sign of life, null if it has none.
 type Entity struct {
-	ID          EntityID        `json:"id"`
-	SessionID   SessionID       `json:"sessionId"`
-	Kind        EntityKind      `json:"kind"`
-	SessionRole SessionRole     `json:"sessionRole"`
-	OwnerID     *EntityID       `json:"ownerId"`
-	Hosted      bool            `json:"hosted"`
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	ExternalID  *string         `json:"externalId"`
-	State       State           `json:"state"`
-	WaitEndsAt  *Time           `json:"waitEndsAt"`
-	LastSeenAt  *Time           `json:"lastSeenAt"`
-	Metadata    json.RawMessage `json:"metadata"`
-	CreatedAt   Time            `json:"createdAt"`
+	ID           EntityID        `json:"id"`
+	SessionID    SessionID       `json:"sessionId"`
+	Kind         EntityKind      `json:"kind"`
+	SessionRole  SessionRole     `json:"sessionRole"`
+	OwnerID      *EntityID       `json:"ownerId"`
+	Hosted       bool            `json:"hosted"`
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	ExternalID   *string         `json:"externalId"`
+	State        State           `json:"state"`
+	WaitEndsAt   *Time           `json:"waitEndsAt"`
+	LastSeenAt   *Time           `json:"lastSeenAt"`
+	LastFailure  *Failure        `json:"lastFailure"`
+	StalledSince *Time           `json:"stalledSince"`
+	Metadata     json.RawMessage `json:"metadata"`
+	CreatedAt    Time            `json:"createdAt"`
+}
+
+// Failure is why the last run of an agent failed. Code is one of the contract's.
+type Failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	RunID   RunID  `json:"runId"`
+	At      Time   `json:"at"`
+	// MessageID is the system message that says so; it is not shown to those who may
+	// not be in its space.
+	MessageID MessageID `json:"-"`
 }
 
 // NewEntity is what a caller hands in to create an entity. An empty kind is

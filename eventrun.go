@@ -29,6 +29,7 @@ const (
 	EventRunWaitingTool  EventType = "run.waiting_tool"
 	EventRunWaitingReply EventType = "run.waiting_reply"
 	EventRunResumed      EventType = "run.resumed"
+	EventRunStalled      EventType = "run.stalled"
 	EventRunCompleted    EventType = "run.completed"
 	EventRunFailed       EventType = "run.failed"
 	EventRunCanceled     EventType = "run.canceled"

@@ -44,11 +44,21 @@ type WaitItem struct {
 
 // WaitResult is what a wait answers. Cursor, handed back as ack, acknowledges
 // exactly these messages. A time-out has no items, no cursor, and TimedOut set.
+// Failed says that an agent whose messages the wait named is not going to answer; the
+// system message among the items says it in words.
 type WaitResult struct {
-	Items     []WaitItem `json:"items"`
-	Cursor    *string    `json:"cursor"`
-	TimedOut  bool       `json:"timedOut"`
-	TimeoutMs int64      `json:"timeoutMs"`
+	Items     []WaitItem   `json:"items"`
+	Cursor    *string      `json:"cursor"`
+	TimedOut  bool         `json:"timedOut"`
+	TimeoutMs int64        `json:"timeoutMs"`
+	Failed    *WaitFailure `json:"failed"`
+}
+
+// WaitFailure is why an agent did not answer. Code is one of the contract's.
+type WaitFailure struct {
+	EntityID EntityID `json:"entityId"`
+	Code     string   `json:"code"`
+	Message  string   `json:"message"`
 }
 
 // Hit is one result of a search. Highlight is a piece of the message's text;

@@ -1,6 +1,9 @@
 package shoal
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // RunStatus is how far a run is. Queued, running, waiting for a tool's answer or
 // for a reply (both parked: nothing of it is in memory), and three ends that never
@@ -24,12 +27,40 @@ func (s RunStatus) Ended() bool { return s == RunCompleted || s == RunFailed || 
 // Parked reports whether the run waits for somebody.
 func (s RunStatus) Parked() bool { return s == RunWaitingTool || s == RunWaitingReply }
 
+// ActivityKind is what a run did last.
+type ActivityKind string
+
+// The kinds of activity: the run was taken up, asked its model, received a piece of the
+// answer, began or ended a tool, or began to wait.
+const (
+	ActivityStarted ActivityKind = "started"
+	ActivityModel   ActivityKind = "model"
+	ActivityDelta   ActivityKind = "delta"
+	ActivityTool    ActivityKind = "tool"
+	ActivityWait    ActivityKind = "wait"
+)
+
+// RunActivity is the last sign of life of a run. While the run is running it is stored
+// with the lease, so that it may be a few seconds old.
+type RunActivity struct {
+	At   Time         `json:"at"`
+	Kind ActivityKind `json:"kind"`
+}
+
+// StallAfter is how long a running run is silent before it counts as stalled.
+const StallAfter = 60 * time.Second
+
 // Run is one execution of a hosted agent. CauseRoot is the message, plan or call
 // that began the chain of agents that this run belongs to, and Depth its place in
 // that chain, 0 for the first. ActingFor are the ids of everybody at its roots: the
 // people and connected agents whose messages led to it and who started it again, or
 // "service:NAME"; "system" stands for an admin key that acts as nobody. It is empty for
 // a plan that is older than this record.
+//
+// Activity is null until the run begins. StalledSince is the time of the last activity of
+// a run that is running and has been silent for [StallAfter], else null. QueuedBehind is
+// the run of the same agent and space whose end a queued run waits for; null for one that
+// may begin.
 type Run struct {
 	ID               RunID             `json:"id"`
 	SessionID        SessionID         `json:"sessionId"`
@@ -44,6 +75,9 @@ type Run struct {
 	Usage            Usage             `json:"usage"`
 	PendingToolCalls []PendingToolCall `json:"pendingToolCalls"`
 	Error            *RunError         `json:"error"`
+	Activity         *RunActivity      `json:"activity"`
+	StalledSince     *Time             `json:"stalledSince"`
+	QueuedBehind     *RunID            `json:"queuedBehind"`
 	CreatedAt        Time              `json:"createdAt"`
 	StartedAt        *Time             `json:"startedAt"`
 	EndedAt          *Time             `json:"endedAt"`

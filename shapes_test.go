@@ -48,7 +48,7 @@ func TestShapes(t *testing.T) {
 		WaitEndsAt: &later, LastSeenAt: &moment, Metadata: json.RawMessage(`{"a":1}`), CreatedAt: moment,
 	}
 	const entityJSON = `{"id":"ann","sessionId":"default","kind":"human","sessionRole":"owner","ownerId":"boss","hosted":true,"name":"Ann","description":"d","externalId":"x","state":"waiting",
-		"waitEndsAt":` + then + `,"lastSeenAt":` + at + `,"metadata":{"a":1},"createdAt":` + at + `}`
+		"waitEndsAt":` + then + `,"lastSeenAt":` + at + `,"lastFailure":null,"stalledSince":null,"metadata":{"a":1},"createdAt":` + at + `}`
 	head := shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: ref(shoal.SpaceID("shop")), At: moment}
 	where := shoal.SpaceRef{ID: "shop", Name: "Shopping", Status: shoal.SpaceOpen}
 
@@ -68,7 +68,7 @@ func TestShapes(t *testing.T) {
 		"empty entity": {
 			shoal.Entity{ID: "bot", SessionID: "default", Kind: shoal.Agent, SessionRole: shoal.SessionMember, State: shoal.Offline, CreatedAt: moment},
 			`{"id":"bot","sessionId":"default","kind":"agent","sessionRole":"member","ownerId":null,"hosted":false,"name":"","description":"","externalId":null,"state":"offline",
-			"waitEndsAt":null,"lastSeenAt":null,"metadata":null,"createdAt":` + at + `}`,
+			"waitEndsAt":null,"lastSeenAt":null,"lastFailure":null,"stalledSince":null,"metadata":null,"createdAt":` + at + `}`,
 		},
 		"space": {space, spaceJSON},
 		"empty space": {
@@ -108,11 +108,11 @@ func TestShapes(t *testing.T) {
 				Cursor: ref("in:1"), TimeoutMs: 30000,
 			},
 			`{"items":[{"space":{"id":"shop","name":"Shopping","status":"open"},"messages":[` + messageJSON + `,"delivery":2,"reason":"mention"}]}],
-			"cursor":"in:1","timedOut":false,"timeoutMs":30000}`,
+			"cursor":"in:1","timedOut":false,"timeoutMs":30000,"failed":null}`,
 		},
 		"time-out": {
 			shoal.WaitResult{Items: []shoal.WaitItem{}, TimedOut: true, TimeoutMs: 1},
-			`{"items":[],"cursor":null,"timedOut":true,"timeoutMs":1}`,
+			`{"items":[],"cursor":null,"timedOut":true,"timeoutMs":1,"failed":null}`,
 		},
 		"hit": {
 			shoal.Hit{Space: where, Message: message, Highlight: "laptops", Matches: [][2]int{{0, 7}}},

@@ -54,7 +54,7 @@ func told(e shoal.Event) (head shoal.EventHead, detail string, err error) {
 	case shoal.EventSnapshot:
 		data, err := decode[shoal.RunSnapshotData](e)
 		return data.EventHead, fmt.Sprintf("%s of %s is %s after %d steps", data.Run.ID, data.Run.AgentID, data.Run.Status, data.Run.Steps), err
-	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed,
+	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunStalled,
 		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
 		data, err := decode[shoal.RunData](e)
 		return data.EventHead, state(data.Run), err

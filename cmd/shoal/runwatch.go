@@ -69,7 +69,7 @@ func (w *runWatch) take(e shoal.Event) (shoal.Run, error) {
 			}
 		}
 		return data.Run, err
-	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed,
+	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunStalled,
 		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
 		data, err := decode[shoal.RunData](e)
 		return data.Run, err

@@ -17,7 +17,7 @@ func (x *exchange) take(e shoal.Event) (moves bool, err error) {
 			x.stale = true
 		}
 		return true, err
-	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunResumed, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply,
+	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunResumed, shoal.EventRunStalled, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply,
 		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
 		d, err := decode[shoal.RunData](e)
 		return err == nil && x.heard(d.Run), err

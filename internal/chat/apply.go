@@ -51,7 +51,7 @@ func (s *State) Apply(e shoal.Event) error {
 			s.tellPending(data)
 		}
 		return err
-	case shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunFailed, shoal.EventRunCanceled,
+	case shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunStalled, shoal.EventRunFailed, shoal.EventRunCanceled,
 		shoal.EventRunCompleted:
 		data, err := decode[shoal.RunData](e)
 		if err == nil {

@@ -91,7 +91,7 @@ var (
 )
 
 // nullable are the objects and lists that may be null.
-var nullable = map[string]bool{"Run.error": true, "PendingAction.options": true, "PendingAction.by": true}
+var nullable = map[string]bool{"Run.error": true, "Run.activity": true, "Entity.lastFailure": true, "WaitResult.failed": true, "PendingAction.options": true, "PendingAction.by": true}
 
 // enums are the values of closed string types.
 var enums = map[reflect.Type][]any{
@@ -110,6 +110,7 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[shoal.PlanStatus]():    {shoal.PlanPending, shoal.PlanPaused, shoal.PlanCompleted, shoal.PlanCanceled},
 	reflect.TypeFor[shoal.Role]():          {shoal.RoleAdmin, shoal.RoleService, shoal.RoleEntity},
 	reflect.TypeFor[shoal.WaitKind]():      {shoal.WaitMentions, shoal.WaitMessages},
+	reflect.TypeFor[shoal.ActivityKind]():  {shoal.ActivityStarted, shoal.ActivityModel, shoal.ActivityDelta, shoal.ActivityTool, shoal.ActivityWait},
 	reflect.TypeFor[shoal.Reason]():        {shoal.ReasonMention, shoal.ReasonSystem, shoal.ReasonMessage},
 }
 
@@ -133,7 +134,7 @@ var eventEnums = map[string][]any{
 	"PartResetData":   {shoal.EventPartReset, shoal.EventPartRemoved},
 	"RunSnapshotData": {shoal.EventSnapshot},
 	"RunData": {
-		shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed,
+		shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunStalled,
 		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled,
 	},
 	"StepData":    {shoal.EventStepStarted, shoal.EventStepCompleted},

@@ -37,12 +37,17 @@ func running(tx Tx, session shoal.SessionID, es ...*shoal.Entity) error {
 	}
 	filter := RunFilter{Status: []shoal.RunStatus{shoal.RunRunning}}
 	if len(es) == 1 {
-		filter.Agent, filter.Limit = es[0].ID, 1
+		filter.Agent, filter.Limit = es[0].ID, shoal.MaxPage
 	}
 	runs, err := tx.Runs(session, filter)
 	for _, e := range es {
 		if slices.ContainsFunc(runs, func(r StoredRun) bool { return r.AgentID == e.ID }) {
 			e.State = shoal.Running
+		}
+		for _, r := range runs {
+			if r.AgentID == e.ID && r.StalledSince != nil && (e.StalledSince == nil || r.StalledSince.Before(e.StalledSince.Time)) {
+				e.StalledSince = r.StalledSince
+			}
 		}
 	}
 	return err

@@ -26,8 +26,13 @@ type arrival struct {
 
 // deliver puts a message into the inboxes of the members of its space and, once that is
 // durable, wakes them.
-func (ch *change) deliver(m shoal.Message) error {
-	receivers, err := ch.Deliver(m)
+func (ch *change) deliver(m shoal.Message) error { return ch.deliverTo(m, m.Mentions) }
+
+// deliverTo is deliver for a message that has these mentions for its readers' inboxes.
+func (ch *change) deliverTo(m shoal.Message, mentions []shoal.EntityID) error {
+	as := m
+	as.Mentions = mentions
+	receivers, err := ch.Deliver(as)
 	if err != nil || len(receivers) == 0 {
 		return err
 	}

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -34,10 +35,13 @@ func (ch *change) reach(m shoal.Message, mentioned []MemberKind, t triggered) (o
 			continue
 		}
 		r := reachHosted(id, t)
-		if !mentioned[i].Hosted {
-			if r, err = ch.reachConnected(m, id); err != nil {
-				return nil, err
-			}
+		if mentioned[i].Hosted {
+			err = ch.reachBusy(m, &r)
+		} else {
+			r, err = ch.reachConnected(m, id)
+		}
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, r)
 	}
@@ -60,6 +64,23 @@ func reachHosted(id shoal.EntityID, t triggered) shoal.Reach {
 		r.State, r.Via, r.Text = shoal.ReachAsleep, nil, "not started on it"
 	}
 	return r
+}
+
+// reachBusy names the run that a busy agent is at, and says if it has stalled.
+func (ch *change) reachBusy(m shoal.Message, r *shoal.Reach) error {
+	if r.State != shoal.ReachBusy {
+		return nil
+	}
+	at, err := ahead(ch.Tx, m.SessionID, r.EntityID, m.SpaceID)
+	if err != nil || at == nil {
+		return err
+	}
+	r.Text = fmt.Sprintf("%s (%s", r.Text, at.ID)
+	if at.StalledSince != nil {
+		r.Text += fmt.Sprintf(", without a sign of life since %s; it can be canceled", at.StalledSince.UTC().Format(time.TimeOnly))
+	}
+	r.Text += ")"
+	return nil
 }
 
 // reachConnected is the reach of an agent that runs elsewhere.

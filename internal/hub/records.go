@@ -129,6 +129,7 @@ var RecordTypes = []*RecordType{
 			jsonAs[map[string]any]("metadata"), momentOf("createdAt"), momentOr0("lastSeenAt"), momentOr0("deletedAt"),
 			{Name: "hostedVersion", Kind: RecordInt, Null: true},
 			since(oneOf("sessionRole", shoal.SessionOwner, shoal.SessionAdmin, shoal.SessionMember, shoal.SessionGuest, shoal.SessionAuditor), `"member"`), since(idOrNull("ownerId"), "null"),
+			since(jsonOrNull[shoal.Failure]("lastFailure"), "null"),
 		},
 	},
 	{
@@ -173,6 +174,7 @@ var RecordTypes = []*RecordType{
 			jsonAs[shoal.Usage]("usage"), jsonOrNull[shoal.RunError]("error"), momentOf("createdAt"), momentOr0("startedAt"), momentOr0("endedAt"),
 			count("version"), text("spaceId"), text("requester"), truth("awake"), momentOf("notBefore"), truth("cancel"), count("generation"),
 			text("conversation"), count("began"), count("ended"), linking(jsonOrNull[anyJSON]("turn")), count("revision"), actingFor(),
+			since(jsonOrNull[shoal.RunActivity]("activity"), "null"),
 		},
 	},
 	{

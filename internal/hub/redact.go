@@ -45,7 +45,7 @@ func (f *Follower) show(ctx context.Context, ev StoredEvent) (json.RawMessage, e
 // stands, and of what it waits for what its spaces show.
 func (f *Follower) showRun(ctx context.Context, ev StoredEvent) (json.RawMessage, error) {
 	switch ev.Type {
-	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed,
+	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunStalled,
 		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
 	default:
 		return nil, nil

@@ -29,7 +29,7 @@ func (c *RunChange) Start() error {
 	case !c.Run.Status.Parked():
 		return nil
 	}
-	c.Run.Status = shoal.RunRunning
+	c.Run.Status, c.Run.Activity, c.Run.StalledSince = shoal.RunRunning, &shoal.RunActivity{At: c.at, Kind: shoal.ActivityStarted}, nil
 	c.showActivity(c.Run.SessionID, c.Run.AgentID)
 	return tellRun(c.change, *c.Run, what)
 }
@@ -48,6 +48,9 @@ func (c *RunChange) Park() error {
 	// Who woke the run since it was claimed may have had another reason: a space is
 	// closed, or the agent was removed from it.
 	c.Run.Status, c.Run.Awake = status, answered || c.Run.Awake || c.Run.Cancel
+	if c.Run.StalledSince = nil; before == shoal.RunRunning {
+		c.Run.Activity = &shoal.RunActivity{At: c.at, Kind: shoal.ActivityWait}
+	}
 	c.release()
 	c.showActivity(c.Run.SessionID, c.Run.AgentID)
 	if !busy(*c.Run) {
@@ -134,7 +137,7 @@ func (c *RunChange) Finish(status shoal.RunStatus, failure *shoal.RunError) erro
 func finish(ch *change, r *StoredRun, status shoal.RunStatus, failure *shoal.RunError) error {
 	at := ch.at
 	r.Status, r.Error, r.EndedAt = status, failure, &at
-	r.Owner, r.LeaseUntil, r.Awake = "", nil, false
+	r.Owner, r.LeaseUntil, r.Awake, r.StalledSince = "", nil, false, nil
 	if err := cancelPending(ch, r); err != nil {
 		return err
 	}
@@ -144,10 +147,8 @@ func finish(ch *change, r *StoredRun, status shoal.RunStatus, failure *shoal.Run
 	if err := tellRun(ch, *r, what); err != nil {
 		return err
 	}
-	if status == shoal.RunFailed {
-		if err := tellFailure(ch, *r); err != nil {
-			return err
-		}
+	if err := noteOutcome(ch, *r); err != nil {
+		return err
 	}
 	ch.showActivity(r.SessionID, r.AgentID)
 	ch.hint(workTopic)

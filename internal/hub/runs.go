@@ -93,6 +93,7 @@ type runReader struct {
 	who     shoal.Principal
 	session shoal.SessionID
 	in      map[shoal.SpaceID]bool
+	before  map[conversationKey]*shoal.RunID // by whose end queued runs wait
 }
 
 // member reports whether the reader is in a space; services and admins count as
@@ -123,6 +124,9 @@ func (r *runReader) shown(found StoredRun) (shoal.Run, error) {
 	}
 	out := outside(found.Run, inside)
 	out.PendingToolCalls = []shoal.PendingToolCall{}
+	if out.QueuedBehind, err = r.behind(found); err != nil {
+		return out, err
+	}
 	if !out.Status.Parked() {
 		return out, nil
 	}
@@ -143,6 +147,32 @@ func (r *runReader) shown(found StoredRun) (shoal.Run, error) {
 		return is && (p.Target == "" || p.Target == r.who.EntityID)
 	})
 	return out, err
+}
+
+// behind returns which run a queued one waits for, which is looked up once for all of an
+// agent in a space.
+func (r *runReader) behind(found StoredRun) (*shoal.RunID, error) {
+	if !asleep(found) || found.Space == "" {
+		return nil, nil
+	}
+	key := conversationKey{found.AgentID, found.Space}
+	if id, known := r.before[key]; known {
+		return id, nil
+	}
+	if err := queuedBehind(r.Tx, &found); err != nil {
+		return nil, err
+	}
+	if r.before == nil {
+		r.before = map[conversationKey]*shoal.RunID{}
+	}
+	r.before[key] = found.QueuedBehind
+	return found.QueuedBehind, nil
+}
+
+// conversationKey names an agent in a space.
+type conversationKey struct {
+	agent shoal.EntityID
+	space shoal.SpaceID
 }
 
 // List returns runs that the caller may see, the newest first.

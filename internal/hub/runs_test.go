@@ -95,7 +95,7 @@ func canceledStays(t *testing.T, h *hub.Hub) {
 		answer <- r
 	}()
 	<-ready.Ready() // whoever executes it hears of it
-	held, err := h.Work.Renew(ctx, "w", []hub.Lease{lease}, lasts)
+	held, err := h.Work.Renew(ctx, "w", []hub.Progress{{Lease: lease}}, lasts)
 	must(t, err)
 	if len(held) != 1 || !held[0].Cancel {
 		t.Fatalf("the holder sees %+v, want one run that is to be canceled", held)

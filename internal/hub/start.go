@@ -56,6 +56,9 @@ func (s start) at(ch *change, as StoredAgent, now shoal.Time, asleep bool) (Stor
 		return r, err
 	}
 	ch.hint(workTopic)
+	if err := queuedBehind(ch, &r); err != nil {
+		return r, err
+	}
 	return r, tellRun(ch, r, shoal.EventRunCreated)
 }
 
@@ -191,7 +194,7 @@ func wakeNext(ch *change, r StoredRun) error {
 		switch {
 		case other.ID == r.ID:
 			return false
-		case other.Status == shoal.RunQueued && !other.Awake && other.Owner == "":
+		case asleep(other):
 			next = &other // the last of them is the oldest
 			return false
 		}

@@ -108,6 +108,8 @@ type EntityTx interface {
 	DeleteEntity(session shoal.SessionID, id shoal.EntityID, at shoal.Time) error
 	// EntityNames returns the display names of those ids that exist or existed.
 	EntityNames(session shoal.SessionID, ids []shoal.EntityID) (map[shoal.EntityID]string, error)
+	// SetLastFailure stores the last failure of an agent; nil is none.
+	SetLastFailure(session shoal.SessionID, agent shoal.EntityID, f *shoal.Failure) error
 	// SawEntities stores when entities were last seen. Unknown ones are passed
 	// over.
 	SawEntities(seen []Sighting) error

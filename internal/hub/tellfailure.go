@@ -1,8 +1,11 @@
 package hub
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -25,61 +28,90 @@ var advice = map[string]string{
 
 // tellFailure says in the space of a run's trigger that the run has failed, to those who
 // wait for it: the sender of the trigger and the people behind the run. It is in nobody
-// else's inbox and starts no run. Runs that no message started, and those of a space that
-// is closed, fail without it.
-func tellFailure(ch *change, r StoredRun) error {
+// else's inbox and starts no run. While the space knows already, because no run of the
+// agent has succeeded since, the message comes to those who wait now. It returns the
+// message's id. Runs that no message started, and those of a space that is closed, fail
+// without it.
+func tellFailure(ch *change, r StoredRun) (shoal.MessageID, error) {
 	if r.Trigger.Type != shoal.SpaceMessageTrigger || r.Error == nil {
-		return nil
+		return "", nil
 	}
 	s, err := ch.LockSpace(r.SessionID, r.Space)
 	if errors.Is(err, shoal.NotFound) || err == nil && s.Status == shoal.SpaceShut {
-		return nil
+		return "", nil
 	}
 	if err != nil {
-		return err
-	}
-	key, told, err := failureKey(ch, r)
-	if err != nil || told {
-		return err
+		return "", err
 	}
 	concerned, err := concernedBy(ch, r)
 	if err != nil || len(concerned) == 0 {
-		return err
+		return "", err
 	}
+	key, earlier, err := failureKey(ch, r)
+	if err != nil {
+		return "", err
+	}
+	if earlier != nil {
+		return earlier.ID, deliverAgain(ch, *earlier, concerned)
+	}
+	text, err := failureText(ch, r)
+	if err != nil {
+		return "", err
+	}
+	m, err := post(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: concerned}, key)
+	return m.ID, err
+}
+
+// failureText says which agent failed, why, and what to do.
+func failureText(ch *change, r StoredRun) (string, error) {
 	names, err := ch.EntityNames(r.SessionID, []shoal.EntityID{r.AgentID})
 	if err != nil {
-		return err
+		return "", err
 	}
 	what, known := advice[r.Error.Code]
 	if !known {
 		what = "Ask again, or look at the run " + string(r.ID) + "."
 	}
-	name := names[r.AgentID]
-	if name == "" {
-		name = string(r.AgentID)
-	}
-	text := fmt.Sprintf("%s could not answer (%s): %s. %s", name, r.Error.Code, strings.TrimRight(r.Error.Message, ". "), what)
-	_, err = post(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: concerned}, key)
-	return err
+	name := cmp.Or(names[r.AgentID], string(r.AgentID))
+	return fmt.Sprintf("%s could not answer (%s): %s. %s", name, r.Error.Code, strings.TrimRight(r.Error.Message, ". "), what), nil
 }
 
-// failureKey is the key of the message about a failure, and whether there is one already
-// since a run of the agent succeeded.
-func failureKey(ch *change, r StoredRun) (key PostKey, told bool, err error) {
+// deliverAgain puts a message of the system into the inboxes of these members in which it
+// is not unread.
+func deliverAgain(ch *change, m shoal.Message, to []shoal.EntityID) error {
+	var missing []shoal.EntityID
+	for _, id := range to {
+		unread, err := ch.Unread(m.SessionID, id, InboxFilter{Space: m.SpaceID, From: []shoal.EntityID{shoal.System}}, shoal.MaxPage)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(unread, func(e InboxEntry) bool { return e.Message.ID == m.ID }) {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return ch.deliverTo(m, missing)
+}
+
+// failureKey is the key of the message about a failure, and the message if there is one
+// already since a run of the agent succeeded.
+func failureKey(ch *change, r StoredRun) (key PostKey, earlier *shoal.Message, err error) {
 	done, err := ch.Runs(r.SessionID, RunFilter{Agent: r.AgentID, Status: []shoal.RunStatus{shoal.RunCompleted}, Limit: 1})
 	if err != nil {
-		return key, false, err
+		return key, nil, err
 	}
 	since := shoal.RunID("")
 	if len(done) > 0 {
 		since = done[0].ID
 	}
 	key = PostKey{Scope: failureScope, Key: fmt.Sprintf("%s/%s/%s/%s", r.Space, r.AgentID, r.Error.Code, since)}
-	_, _, err = ch.MessageByKey(r.SessionID, key.Scope, key.Key)
+	m, _, err := ch.MessageByKey(r.SessionID, key.Scope, key.Key)
 	if errors.Is(err, shoal.NotFound) {
-		return key, false, nil
+		return key, nil, nil
 	}
-	return key, err == nil, err
+	return key, &m, err
 }
 
 // concernedBy are the members of the trigger's space that a failed run concerns.
@@ -101,4 +133,47 @@ func concernedBy(ch *change, r StoredRun) (out []shoal.EntityID, err error) {
 		}
 	}
 	return out, nil
+}
+
+// noteOutcome keeps the last failure of an agent until a run of it succeeds, and tells
+// those whom a failure concerns.
+func noteOutcome(ch *change, r StoredRun) error {
+	switch r.Status {
+	case shoal.RunCompleted:
+		return ch.SetLastFailure(r.SessionID, r.AgentID, nil)
+	case shoal.RunFailed:
+		message, err := tellFailure(ch, r)
+		if err != nil {
+			return err
+		}
+		return ch.SetLastFailure(r.SessionID, r.AgentID, &shoal.Failure{
+			Code: r.Error.Code, Message: r.Error.Message, RunID: r.ID, At: *r.EndedAt, MessageID: message,
+		})
+	}
+	return nil
+}
+
+// failure returns why an agent that a wait names is not going to answer, if one of the
+// messages that ended the wait says so.
+func (w *HeldWait) failure() *shoal.WaitFailure {
+	said := func(id shoal.MessageID) bool {
+		return id != "" && slices.ContainsFunc(w.entries, func(e InboxEntry) bool { return e.Message.ID == id })
+	}
+	if !slices.ContainsFunc(w.entries, func(e InboxEntry) bool { return e.Message.EntityID == shoal.System }) {
+		return nil
+	}
+	var out *shoal.WaitFailure
+	// The answer is complete without it: who is not told the code reads the sentence.
+	_ = w.inbox.store.View(context.WithoutCancel(w.inbox.ctx), func(tx Tx) error {
+		out = nil
+		for _, id := range w.filter.From {
+			e, err := tx.Entity(w.req.Session, id)
+			if err == nil && e.LastFailure != nil && said(e.LastFailure.MessageID) {
+				out = &shoal.WaitFailure{EntityID: id, Code: e.LastFailure.Code, Message: e.LastFailure.Message}
+				return nil
+			}
+		}
+		return nil
+	})
+	return out
 }

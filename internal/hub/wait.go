@@ -185,7 +185,7 @@ func (w *HeldWait) delivery() *Delivery {
 		last := w.entries[len(w.entries)-1]
 		upTo := last.Place
 		cursor := w.inbox.cursor(w.box.key, w.filter, upTo, last.EventPlace)
-		d.Result.Items, d.Result.Cursor, d.Result.TimedOut = items(w.entries), &cursor, false
+		d.Result.Items, d.Result.Cursor, d.Result.TimedOut, d.Result.Failed = items(w.entries), &cursor, false, w.failure()
 		d.handed = w.box.hand(w.who.KeyID, w.filter, upTo)
 	}
 	return d

@@ -141,12 +141,22 @@ func free(ch *change, which, kept func(StoredRun) bool, until shoal.Time) error 
 	return nil
 }
 
-// Renew makes these leases of owner last ttl from now. It returns the runs that
+// Progress is what a server says of a run that it executes when it renews the lease: its
+// last activity, nil if there was none, and whether the run has stalled since.
+type Progress struct {
+	Lease
+	Activity *shoal.RunActivity
+	Stalled  bool
+}
+
+// Renew makes these leases of owner last ttl from now, and stores what their runs did
+// last. A run that stalls is told to its followers (run.stalled), and so is one that goes
+// on after it had stalled (run.resumed). It returns the runs that
 // owner holds, with Cancel as it is now: who executes a run that is not among
 // them has lost it. A run that owner holds and does not name, because it never
 // learned that its claim was stored or could not give it up, becomes claimable when
 // its lease runs out.
-func (w *Work) Renew(ctx context.Context, owner string, leases []Lease, ttl time.Duration) (held []StoredRun, err error) {
+func (w *Work) Renew(ctx context.Context, owner string, mine []Progress, ttl time.Duration) (held []StoredRun, err error) {
 	err = w.change(ctx, "hub.Work.Renew", func(ch *change) error {
 		now, err := ch.Now()
 		if err != nil {
@@ -157,10 +167,16 @@ func (w *Work) Renew(ctx context.Context, owner string, leases []Lease, ttl time
 		}
 		until := shoal.At(now.Add(ttl))
 		for i, r := range held {
-			if !slices.Contains(leases, Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}) {
+			at := slices.IndexFunc(mine, func(p Progress) bool {
+				return p.Lease == Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
+			})
+			if at < 0 {
 				continue
 			}
 			held[i].LeaseUntil = &until
+			if err := progressed(ch, &held[i], mine[at]); err != nil {
+				return err
+			}
 			if err := ch.UpdateRun(held[i]); err != nil {
 				return err
 			}
@@ -168,6 +184,25 @@ func (w *Work) Renew(ctx context.Context, owner string, leases []Lease, ttl time
 		return nil
 	})
 	return held, err
+}
+
+// progressed notes what a running run did last, and tells when it stalls or goes on.
+func progressed(ch *change, r *StoredRun, p Progress) error {
+	if p.Activity == nil || r.Status != shoal.RunRunning {
+		return nil
+	}
+	r.Activity = p.Activity
+	what := shoal.EventRunStalled
+	switch stalled := r.StalledSince != nil; {
+	case stalled == p.Stalled:
+		return nil
+	case p.Stalled:
+		r.StalledSince = &p.Activity.At
+	default:
+		r.StalledSince, what = nil, shoal.EventRunResumed
+	}
+	ch.showActivity(r.SessionID, r.AgentID)
+	return tellRun(ch, *r, what)
 }
 
 // Orphan ends the leases of everybody but owner, and wakes their runs. It is for

@@ -61,6 +61,7 @@ type execution struct {
 	steps     int // how many were announced
 	thought   thought
 	spending  spending
+	pulse     pulse
 	unlimited atomic.Bool // its session had no limits when it was last looked
 }
 
@@ -72,6 +73,7 @@ func newExecution(ctx context.Context, e *Executor, r hub.StoredRun) *execution 
 		tools: map[string]map[string]*tool.Tool{},
 	}
 	x.seen = newWitness(x)
+	x.pulse.beat(shoal.ActivityStarted)
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	return x
 }

@@ -48,11 +48,11 @@ func (e *Executor) renew() bool {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, e.o.Lease/3)
 	defer cancel()
-	leases := make([]hub.Lease, 0, len(mine))
+	progress := make([]hub.Progress, 0, len(mine))
 	for _, x := range mine {
-		leases = append(leases, x.lease)
+		progress = append(progress, x.progress())
 	}
-	runs, err := e.hub.Work.Renew(ctx, e.owner, leases, e.o.Lease)
+	runs, err := e.hub.Work.Renew(ctx, e.owner, progress, e.o.Lease)
 	if err != nil {
 		e.complain("renew leases", err)
 		return false

@@ -48,6 +48,7 @@ func (x *execution) turn(a *agent.Agent) error {
 
 // event takes one event of the turn.
 func (x *execution) event(event agent.Event) error {
+	x.activity(event)
 	if x.disturbed.Swap(false) {
 		if err := x.lookAtSpaces(); err != nil {
 			return err

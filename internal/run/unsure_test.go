@@ -63,7 +63,7 @@ func TestAClaimWithoutAnAnswer(t *testing.T) {
 		t.Fatalf("%d runs were claimed", len(claimed))
 	}
 	known := hub.Lease{Session: session, Run: first, Generation: 1}
-	held, err := w.hub.Work.Renew(t.Context(), "me", []hub.Lease{known}, time.Hour)
+	held, err := w.hub.Work.Renew(t.Context(), "me", []hub.Progress{{Lease: known}}, time.Hour)
 	w.must(err)
 	if len(held) != 2 {
 		t.Errorf("%d runs are held", len(held))

@@ -57,6 +57,7 @@ func (w *witness) Name() string { return "witness" }
 func (w *witness) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.Ended)) {
 	switch op.Kind {
 	case agent.OpModel:
+		w.x.pulse.beat(shoal.ActivityModel)
 		w.mu.Lock()
 		w.step = op.Step
 		w.mu.Unlock()
@@ -105,6 +106,7 @@ func (w *witness) performs(call string, do func() bool) {
 }
 
 func (w *witness) began(at callOf) {
+	w.x.pulse.beat(shoal.ActivityTool)
 	now := shoal.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,6 +114,7 @@ func (w *witness) began(at callOf) {
 }
 
 func (w *witness) ended(at callOf) {
+	w.x.pulse.beat(shoal.ActivityTool)
 	now := shoal.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -208,5 +208,11 @@ func (s *stage) run(r shoal.Run) string {
 	if r.Error != nil {
 		out += " error=" + r.Error.Code
 	}
+	if r.StalledSince != nil {
+		out += fmt.Sprintf(" stalled since %s (%s)", s.since(r.StalledSince.Time), r.Activity.Kind)
+	}
+	if r.QueuedBehind != nil {
+		out += " behind " + s.runName(*r.QueuedBehind)
+	}
 	return out
 }

@@ -55,6 +55,12 @@ func (s *stage) entity(e shoal.Entity) string {
 	if e.WaitEndsAt != nil {
 		out += " until " + s.since(e.WaitEndsAt.Time)
 	}
+	if e.LastFailure != nil {
+		out += fmt.Sprintf(" failed (%s in %s)", e.LastFailure.Code, s.runName(e.LastFailure.RunID))
+	}
+	if e.StalledSince != nil {
+		out += " stalled since " + s.since(e.StalledSince.Time)
+	}
 	return out
 }
 

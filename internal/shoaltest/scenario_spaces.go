@@ -2,6 +2,7 @@ package shoaltest
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 
 	"github.com/shoal-dev/shoal"
@@ -108,6 +109,8 @@ func post(s *stage, c *command) error {
 	return nil
 }
 
+var runIDs = regexp.MustCompile(shoal.PrefixRun + `\w+`)
+
 // reached shows how a posted message reaches those that it mentions, and its runs.
 func (s *stage) reached(m shoal.Message) {
 	for _, r := range m.Reach {
@@ -119,7 +122,7 @@ func (s *stage) reached(m shoal.Message) {
 			text += " seen " + s.since(r.LastSeenAt.Time)
 		}
 		if r.Text != "" {
-			text += ": " + r.Text
+			text += ": " + runIDs.ReplaceAllStringFunc(r.Text, func(id string) string { return s.runName(shoal.RunID(id)) })
 		}
 		s.say("%s", text)
 	}

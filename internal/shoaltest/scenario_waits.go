@@ -125,6 +125,9 @@ func outcome(d *hub.Delivery, err error) []string {
 		return []string{"times out"}
 	}
 	out := []string{"returns"}
+	if f := d.Result.Failed; f != nil {
+		out[0] += fmt.Sprintf(", %s failed (%s)", f.EntityID, f.Code)
+	}
 	for _, item := range d.Result.Items {
 		for _, m := range item.Messages {
 			closed := ""

@@ -3,8 +3,6 @@ package shoaltest
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -41,7 +39,20 @@ func renew(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	held, err := s.hub.Work.Renew(ctx, owner, slices.Collect(maps.Values(s.leases)), ttl)
+	stalled, active := c.flag("stalled"), shoal.ActivityKind(c.option("active"))
+	var mine []hub.Progress
+	for _, lease := range s.leases {
+		p := hub.Progress{Lease: lease, Stalled: stalled}
+		if active != "" {
+			at := time.Now()
+			if stalled {
+				at = at.Add(-shoal.StallAfter)
+			}
+			p.Activity = &shoal.RunActivity{At: shoal.At(at), Kind: active}
+		}
+		mine = append(mine, p)
+	}
+	held, err := s.hub.Work.Renew(ctx, owner, mine, ttl)
 	s.sayHeld(owner, held)
 	return err
 }

@@ -161,6 +161,18 @@ var entityTests = map[string]func(*storeCase){
 		same(c, "the empty one", seen(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.session, "bot") }), empty)
 	},
 
+	"the last failure is stored, and forgotten": func(c *storeCase) {
+		c.entities("bot")
+		last := func() *shoal.Failure {
+			return seen(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.session, "bot") }).LastFailure
+		}
+		f := shoal.Failure{Code: "timeout", Message: hostile, RunID: "run_1", At: storeTime(3000), MessageID: "msg_1"}
+		c.update(func(tx hub.Tx) error { return tx.SetLastFailure(c.session, "bot", &f) })
+		same(c, "the failure", last(), &f)
+		c.update(func(tx hub.Tx) error { return tx.SetLastFailure(c.session, "bot", nil) })
+		same(c, "the failure afterwards", last(), (*shoal.Failure)(nil))
+	},
+
 	"a change stores kind, role, owner, name, description, external id and metadata": func(c *storeCase) {
 		c.entities("ann")
 		e := seen(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.session, "ann") })

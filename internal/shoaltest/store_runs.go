@@ -96,6 +96,7 @@ func (c *storeCase) fullRun() hub.StoredRun {
 			PendingToolCalls: []shoal.PendingToolCall{},
 			Error:            &shoal.RunError{Code: "timeout", Message: hostile, Retryable: true},
 			CreatedAt:        storeTime(1), StartedAt: ref(storeTime(2)), EndedAt: ref(storeTime(3)),
+			Activity: &shoal.RunActivity{At: storeTime(2000), Kind: shoal.ActivityTool}, StalledSince: ref(storeTime(2)),
 		},
 		Version: 7, Space: "shop", Requester: hostile, Linked: true, Awake: false, NotBefore: storeTime(4), Cancel: true,
 		Owner: "one", LeaseUntil: ref(storeTime(6)), Generation: 8, Conversation: "bot/shop", Began: 9, Ended: 10, Turn: rawJSON, Revision: 11,

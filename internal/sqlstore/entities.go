@@ -10,16 +10,42 @@ import (
 
 const (
 	noEntity      = "There is no entity %q here."
-	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, hosted_version, session_role, owner_id`
+	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, hosted_version, session_role, owner_id, last_failure`
 )
 
 func entityOf(r *rows) shoal.Entity {
-	return shoal.Entity{
+	e := shoal.Entity{
 		SessionID: shoal.SessionID(r.text(0)), ID: shoal.EntityID(r.text(1)), Kind: shoal.EntityKind(r.text(2)),
 		Name: r.text(3), Description: r.text(4), ExternalID: textOrNil[string](r, 5), LastSeenAt: r.timeOrNil(6),
 		Metadata: r.json(7), CreatedAt: r.time(8), Hosted: !r.null(9),
 		SessionRole: shoal.SessionRole(r.text(10)), OwnerID: textOrNil[shoal.EntityID](r, 11),
 	}
+	var f *storedFailure
+	if r.decodeOrNil(12, &f); f != nil {
+		f.Failure.MessageID = f.MessageID
+		e.LastFailure = &f.Failure
+	}
+	return e
+}
+
+// storedFailure is a failure with all its fields.
+type storedFailure struct {
+	shoal.Failure
+	MessageID shoal.MessageID `json:"messageId"`
+}
+
+// SetLastFailure implements [hub.EntityTx].
+func (t tx) SetLastFailure(session shoal.SessionID, agent shoal.EntityID, f *shoal.Failure) error {
+	if f == nil { // as nearly always there is none
+		_, err := t.c.execNoted(`UPDATE entities SET last_failure = NULL WHERE session_id = $1 AND id = $2 AND last_failure IS NOT NULL`, session, agent)
+		return err
+	}
+	text, err := encode(storedFailure{*f, f.MessageID})
+	if err != nil {
+		return err
+	}
+	_, err = t.c.execNoted(`UPDATE entities SET last_failure = $3 WHERE session_id = $1 AND id = $2`, session, agent, text)
+	return err
 }
 
 // Entity implements [hub.EntityTx].

@@ -32,7 +32,7 @@ type recordTable struct {
 var recordTables = map[string]recordTable{
 	"entity": {
 		table: "entities", order: "id",
-		columns: []string{"id", "kind", "name", "description", "external_id", "metadata", "created_at", "last_seen_at", "deleted_at", "hosted_version", "session_role", "owner_id"},
+		columns: []string{"id", "kind", "name", "description", "external_id", "metadata", "created_at", "last_seen_at", "deleted_at", "hosted_version", "session_role", "owner_id", "last_failure"},
 	},
 	"agent": {
 		table: "hosted_agents", order: "agent_id, version",
@@ -57,7 +57,7 @@ var recordTables = map[string]recordTable{
 		columns: []string{
 			"id", "agent_id", "status", "trigger_data", "cause_root", "depth", "linked", "steps", "max_steps", "usage", "error", "created_at",
 			"started_at", "ended_at", "version", "space_id", "requester", "awake", "not_before", "cancel", "generation", "conversation", "began", "ended",
-			"turn", "revision", "acting_for",
+			"turn", "revision", "acting_for", "activity",
 		},
 		fixed: [][2]string{{"owner", "''"}},
 	},

@@ -14,7 +14,7 @@ const (
 	noRun      = "There is no run %q here."
 	runColumns = `r.session_id, r.id, r.agent_id, r.status, r.trigger_data, r.cause_root, r.depth, r.linked, r.steps, r.max_steps, r.usage, r.error,
 	r.created_at, r.started_at, r.ended_at, r.version, r.space_id, r.requester, r.awake, r.not_before, r.cancel, r.owner, r.lease_until,
-	r.generation, r.conversation, r.began, r.ended, r.turn, r.revision, r.acting_for`
+	r.generation, r.conversation, r.began, r.ended, r.turn, r.revision, r.acting_for, r.activity, r.stalled_since`
 )
 
 func runOf(r *rows) hub.StoredRun {
@@ -23,7 +23,7 @@ func runOf(r *rows) hub.StoredRun {
 			SessionID: shoal.SessionID(r.text(0)), ID: shoal.RunID(r.text(1)), AgentID: shoal.EntityID(r.text(2)), Status: shoal.RunStatus(r.text(3)),
 			CauseRoot: r.text(5), Depth: int(r.int(6)), Steps: int(r.int(8)), MaxSteps: int(r.int(9)),
 			PendingToolCalls: []shoal.PendingToolCall{}, ActingFor: r.idsOf(29),
-			CreatedAt: r.time(12), StartedAt: r.timeOrNil(13), EndedAt: r.timeOrNil(14),
+			CreatedAt: r.time(12), StartedAt: r.timeOrNil(13), EndedAt: r.timeOrNil(14), StalledSince: r.timeOrNil(31),
 		},
 		Linked: r.bool(7), Version: int(r.int(15)), Space: shoal.SpaceID(r.text(16)), Requester: r.text(17),
 		Awake: r.bool(18), NotBefore: r.time(19), Cancel: r.bool(20), Owner: r.text(21), LeaseUntil: r.timeOrNil(22),
@@ -32,6 +32,7 @@ func runOf(r *rows) hub.StoredRun {
 	run.Trigger = r.trigger(4)
 	r.decode(r.text(10), &run.Usage)
 	r.decodeOrNil(11, &run.Error)
+	r.decodeOrNil(30, &run.Activity)
 	return run
 }
 
@@ -134,8 +135,9 @@ func (t tx) InsertRun(r hub.StoredRun) error {
 	n, err := t.c.exec(
 		`INSERT INTO runs (session_id, id, agent_id, created_at, status, trigger_data, cause_root, depth, linked, steps, max_steps, usage, error,
 		   started_at, ended_at, version, space_id, requester, awake, not_before, cancel, owner, lease_until, generation, conversation, began, ended,
-		   turn, revision, acting_for)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)
+		   turn, revision, acting_for, activity, stalled_since)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30,
+		   $31, $32)
 		 ON CONFLICT DO NOTHING`, append([]any{r.SessionID, r.ID, r.AgentID, r.CreatedAt}, columns...)...)
 	if err == nil && n == 0 {
 		err = taken("InsertRun", "The run id %q is taken.", r.ID)
@@ -171,10 +173,14 @@ func runValues(r hub.StoredRun) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	activity, err := encodeOrNil(r.Activity)
+	if err != nil {
+		return nil, err
+	}
 	return []any{
 		r.Status, trigger, r.CauseRoot, r.Depth, r.Linked, r.Steps, r.MaxSteps, usage, failure, r.StartedAt, r.EndedAt, r.Version, r.Space,
 		r.Requester, r.Awake, r.NotBefore, r.Cancel, r.Owner, r.LeaseUntil, r.Generation, r.Conversation, r.Began, r.Ended, orNull(r.Turn), r.Revision,
-		actingFor,
+		actingFor, activity, r.StalledSince,
 	}, nil
 }
 
@@ -187,7 +193,7 @@ func (t tx) UpdateRun(r hub.StoredRun) error {
 	n, err := t.c.exec(
 		`UPDATE runs SET status = $3, trigger_data = $4, cause_root = $5, depth = $6, linked = $7, steps = $8, max_steps = $9, usage = $10, error = $11,
 		   started_at = $12, ended_at = $13, version = $14, space_id = $15, requester = $16, awake = $17, not_before = $18, cancel = $19, owner = $20,
-		   lease_until = $21, generation = $22, conversation = $23, began = $24, ended = $25, turn = $26, revision = $27, acting_for = $28
+		   lease_until = $21, generation = $22, conversation = $23, began = $24, ended = $25, turn = $26, revision = $27, acting_for = $28, activity = $29, stalled_since = $30
 		 WHERE session_id = $1 AND id = $2`, append([]any{r.SessionID, r.ID}, columns...)...)
 	if err == nil && n == 0 {
 		err = missing("UpdateRun", noRun, r.ID)

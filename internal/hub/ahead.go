@@ -1,0 +1,46 @@
+package hub
+
+import (
+	"github.com/shoal-dev/shoal"
+)
+
+// ahead returns the run whose end the queued runs of an agent in a space wait for, nil if
+// there is none: the oldest one that is under way, else the one that begins next.
+func ahead(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (found *StoredRun, err error) {
+	for _, status := range [][]shoal.RunStatus{{shoal.RunRunning, shoal.RunWaitingReply}, {shoal.RunQueued}} {
+		filter := RunFilter{Agent: agent, Space: space, Status: status, Limit: shoal.MaxPage}
+		for {
+			page, err := tx.Runs(session, filter)
+			if err != nil {
+				return nil, err
+			}
+			for i, r := range page { // the newest first
+				if filter.Before = r.ID; r.Space == space && !asleep(r) {
+					found = &page[i]
+				}
+			}
+			if len(page) < filter.Limit {
+				break
+			}
+		}
+		if found != nil {
+			return found, nil
+		}
+	}
+	return nil, nil
+}
+
+// asleep reports whether a run waits for the end of another one.
+func asleep(r StoredRun) bool { return r.Status == shoal.RunQueued && !r.Awake && r.Owner == "" }
+
+// queuedBehind notes on a run that waits for the end of another which one that is.
+func queuedBehind(tx Tx, r *StoredRun) error {
+	if !asleep(*r) || r.Space == "" {
+		return nil
+	}
+	before, err := ahead(tx, r.SessionID, r.AgentID, r.Space)
+	if err == nil && before != nil {
+		r.QueuedBehind = &before.ID
+	}
+	return err
+}
