@@ -1302,6 +1302,8 @@ export interface components {
          *       "state": "connected",
          *       "waitEndsAt": null,
          *       "lastSeenAt": "2026-11-20T10:00:00.000Z",
+         *       "lastFailure": null,
+         *       "stalledSince": null,
          *       "metadata": {},
          *       "createdAt": "2026-11-20T10:00:00.000Z"
          *     }
@@ -1320,6 +1322,8 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "human" | "agent";
+            /** @description Of a hosted agent: why its last run failed; null once a run succeeds. */
+            readonly lastFailure: components["schemas"]["Failure"] | null;
             /** Format: date-time */
             readonly lastSeenAt: string | null;
             /** @description Any JSON object of the caller's. */
@@ -1330,6 +1334,11 @@ export interface components {
             readonly ownerId: string | null;
             readonly sessionId: string;
             readonly sessionRole: string;
+            /**
+             * Format: date-time
+             * @description Of a hosted agent: when its stalled run gave its last sign of life; null if none has stalled.
+             */
+            readonly stalledSince: string | null;
             /**
              * @description `waiting` while a wait is open, `connected` with a stream or a call in the last minute.
              * @enum {string}
@@ -1374,6 +1383,14 @@ export interface components {
             readonly items: readonly components["schemas"]["Entity"][];
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
+        };
+        /** @description Why the last run of an agent failed. */
+        readonly Failure: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly code: string;
+            readonly message: string;
+            readonly runId: string;
         };
         /** @description One wrong field. */
         readonly FieldError: {
@@ -2339,6 +2356,9 @@ export interface components {
          *         }
          *       ],
          *       "error": null,
+         *       "activity": null,
+         *       "stalledSince": null,
+         *       "queuedBehind": null,
          *       "createdAt": "2026-11-20T10:00:00.000Z",
          *       "startedAt": "2026-11-20T10:00:00.000Z",
          *       "endedAt": null
@@ -2346,6 +2366,8 @@ export interface components {
          */
         readonly Run: {
             readonly actingFor: readonly string[];
+            /** @description Its last sign of life; null until it begins. */
+            readonly activity: components["schemas"]["RunActivity"] | null;
             readonly agentId: string;
             /** @description The message, plan or call that began the chain of agents. */
             readonly causeRoot: string;
@@ -2364,7 +2386,14 @@ export interface components {
             readonly maxSteps: number;
             /** @description What it waits for, in the model's order. */
             readonly pendingToolCalls: readonly components["schemas"]["PendingToolCall"][];
+            /** @description The run of the same agent and space whose end a queued run waits for; null for one that may begin. */
+            readonly queuedBehind: string | null;
             readonly sessionId: string;
+            /**
+             * Format: date-time
+             * @description When a running run that has been silent for 60 s gave its last sign of life, else null. It can be canceled.
+             */
+            readonly stalledSince: string | null;
             /** Format: date-time */
             readonly startedAt: string | null;
             /** @enum {string} */
@@ -2374,7 +2403,17 @@ export interface components {
             readonly trigger: components["schemas"]["Trigger"];
             readonly usage: components["schemas"]["Usage"];
         };
-        /** @description The states of a run: `run.created`, `run.started`, `run.waiting_tool`, `run.waiting_reply`, `run.resumed`, `run.completed`, `run.failed`, `run.canceled`. */
+        /** @description The last sign of life of a run; that of a running one may be a few seconds old. */
+        readonly RunActivity: {
+            /** Format: date-time */
+            readonly at: string;
+            /**
+             * @description `human` or `agent`.
+             * @enum {string}
+             */
+            readonly kind: "started" | "model" | "delta" | "tool" | "wait";
+        };
+        /** @description The states of a run: `run.created`, `run.started`, `run.waiting_tool`, `run.waiting_reply`, `run.resumed`, `run.stalled`, `run.completed`, `run.failed`, `run.canceled`. */
         readonly RunData: {
             /** Format: date-time */
             readonly at: string;
@@ -2382,7 +2421,7 @@ export interface components {
             readonly runId: string | null;
             readonly spaceId: string | null;
             /** @enum {string} */
-            readonly type: "run.created" | "run.started" | "run.waiting_tool" | "run.waiting_reply" | "run.resumed" | "run.completed" | "run.failed" | "run.canceled";
+            readonly type: "run.created" | "run.started" | "run.waiting_tool" | "run.waiting_reply" | "run.resumed" | "run.stalled" | "run.completed" | "run.failed" | "run.canceled";
         };
         /** @description Why a run failed or was canceled. */
         readonly RunError: {
@@ -2816,6 +2855,12 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
+        /** @description Why an agent that a wait names is not going to answer. */
+        readonly WaitFailure: {
+            readonly code: string;
+            readonly entityId: string;
+            readonly message: string;
+        };
         /** @description What to wait for. */
         readonly WaitInput: {
             /** @description The cursor of an earlier answer: exactly that is acknowledged when the call is accepted. */
@@ -2886,12 +2931,15 @@ export interface components {
          *       ],
          *       "cursor": "in:k3x9:41:mentions::",
          *       "timedOut": false,
-         *       "timeoutMs": 30000
+         *       "timeoutMs": 30000,
+         *       "failed": null
          *     }
          */
         readonly WaitResult: {
             /** @description Hand it back as `ack`. */
             readonly cursor: string | null;
+            /** @description An agent of `from` that is not going to answer; a system message among the items says why in words. */
+            readonly failed: components["schemas"]["WaitFailure"] | null;
             readonly items: readonly components["schemas"]["WaitItem"][];
             readonly timedOut: boolean;
             /**

@@ -91,6 +91,7 @@ export class Live {
       case "run.waiting_tool":
       case "run.waiting_reply":
       case "run.resumed":
+      case "run.stalled":
       case "run.completed":
       case "run.failed":
       case "run.canceled":

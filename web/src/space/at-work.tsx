@@ -1,5 +1,5 @@
 // Over the composer: who is at work here at the moment, and since when.
-import { LoaderCircle } from "lucide-react";
+import { LoaderCircle, TriangleAlert } from "lucide-react";
 import type { Run } from "@/api/shapes";
 import { useLive, useName } from "@/live/hooks";
 import type { LiveSpace } from "@/live/live";
@@ -11,7 +11,7 @@ import { Reasoning } from "./timeline/reasoning";
 export function AtWork({ live, runs }: { live: LiveSpace; runs: readonly Run[] }) {
   const store = useLive();
   const writing = new Set(live.order.map((id) => store.live.messages.get(id)).flatMap((m) => (m?.status === "streaming" ? [m.runId] : [])));
-  const working = runs.filter((r) => (r.status === "running" || r.status === "queued") && !writing.has(r.id));
+  const working = runs.filter((r) => (r.status === "running" || r.status === "queued") && (!writing.has(r.id) || r.stalledSince !== null));
   if (working.length === 0) return null;
   return (
     <div className="mx-auto flex w-full max-w-4xl flex-wrap items-center gap-x-4 gap-y-1 px-5 pb-1 text-sm text-soft sm:px-7">
@@ -23,13 +23,20 @@ export function AtWork({ live, runs }: { live: LiveSpace; runs: readonly Run[] }
   );
 }
 
+/** What a run does that has not ended, after the name of its agent. */
+export function stateOf(run: Run): string {
+  if (run.stalledSince !== null) return "gives no sign of life";
+  if (run.status !== "queued") return "is at work";
+  return run.queuedBehind === null ? "is about to begin" : "takes the next message when it is done";
+}
+
 function Worker({ run, space }: { run: Run; space: string }) {
   const name = useName(run.agentId);
   return (
     <>
       <span className="inline-flex items-center gap-1.5">
-        <LoaderCircle aria-hidden className="size-3.5 animate-spin" />
-        {name} {run.status === "queued" ? "is about to begin" : "is at work"}, <Since at={run.startedAt ?? run.createdAt} />
+        {run.stalledSince === null ? <LoaderCircle aria-hidden className="size-3.5 animate-spin" /> : <TriangleAlert aria-hidden className="size-3.5 text-warn" />}
+        {name} {stateOf(run)}, <Since at={run.stalledSince ?? run.startedAt ?? run.createdAt} />
         <StopRun run={run.id} what={name} />
       </span>
       <Reasoning run={run.id} space={space} />

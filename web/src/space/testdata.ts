@@ -12,7 +12,7 @@ export const member = (entityId: string, kind: Member["kind"] = "human", name = 
 
 export const entity = (some: Partial<Entity> = {}): Entity => ({
   id: "ann", sessionId: "default", kind: "human", sessionRole: "member", ownerId: null, hosted: false, name: "Ann", description: "", externalId: null, state: "connected",
-  waitEndsAt: null, lastSeenAt: at, metadata: {}, createdAt: at, ...some,
+  waitEndsAt: null, lastSeenAt: at, lastFailure: null, stalledSince: null, metadata: {}, createdAt: at, ...some,
 });
 
 export const text = (some: Partial<TextPart> = {}): TextPart => ({ id: "prt_1", type: "text", text: "Hello", status: "done", ...some });
@@ -38,5 +38,5 @@ export const run = (some: Partial<Run> = {}): Run => ({
   trigger: { type: "space_message", spaceId: "shop", spaceName: "Shopping", messageId: "msg_1", messageContent: "Hello", senderEntityId: "ann", senderName: "Ann", senderType: "human" },
   causeRoot: "msg_1", depth: 0, actingFor: ["ann"], steps: 1, maxSteps: 5,
   usage: { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0, cost: 0, currency: "USD" },
-  pendingToolCalls: [], error: null, createdAt: at, startedAt: at, endedAt: null, ...some,
+  pendingToolCalls: [], error: null, activity: null, stalledSince: null, queuedBehind: null, createdAt: at, startedAt: at, endedAt: null, ...some,
 });
