@@ -91,9 +91,13 @@ type Settings struct {
 type Reasoning struct {
 	Enabled bool
 	// Effort is none, minimal, low, medium, high or xhigh; empty is the
-	// provider's default.
+	// provider's default. A model that does not have the effort gets the nearest
+	// one that it has.
 	Effort string
-	// BudgetTokens bounds the thinking where a provider counts it; 0 leaves it.
+	// BudgetTokens bounds the thinking; 0 leaves it to the model. The providers'
+	// packages translate a budget for models that only have efforts, and an effort
+	// for models that only have budgets; where both are set, a model gets the one
+	// that it has.
 	BudgetTokens int
 	// IncludeThoughts asks for the thoughts themselves where they must be asked for.
 	IncludeThoughts bool

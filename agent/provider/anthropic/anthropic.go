@@ -19,10 +19,21 @@
 //
 // How settings are sent:
 //   - max_tokens is required by the API: 8192 unless MaxOutputTokens says otherwise.
-//     Thoughts count towards it there, so a budget of thoughts is added to it.
-//   - Reasoning with a budget is sent as that budget (at least 1024); without one
-//     the model decides how much to think, guided by Effort as far as it is given
-//     (minimal counts as low, none switches thinking off).
+//     Thoughts count towards it there, so a budget of thoughts is added to it, up to
+//     what the model can write.
+//   - Reasoning is sent as the model's generation accepts it, which its name says:
+//     up to Claude 4.5 as a budget (at least 1024; Effort is translated: 1024 tokens
+//     for minimal and low, 8192 for medium, which is the default, 24576 for high,
+//     32768 for xhigh), from Opus 4.7 on as adaptive thinking with an effort (a
+//     budget is translated: low up to 4096, medium up to 16384, high below 32768,
+//     else xhigh), by the models of 4.6 as whatever is set. Claude 3.5 and older
+//     get none of it. A model that is not known is treated like the newest ones. An
+//     effort beyond the model's greatest is sent as that. none switches thinking
+//     off; the models that always think get their lowest effort.
+//   - Temperature and TopP are left out for Claude models that think and from Opus
+//     4.7 on, which refuse them. Models that refuse to be forced to call a tool (from
+//     Claude 5.5 on) decide themselves; a budget is left out beside a forced call.
+//   - Models of other vendors get the settings as they are.
 //   - There is no seed and no frequency or presence penalty; they are left out.
 //   - A file that the API cannot take (audio, say) is replaced by a line of text
 //     that tells the model so.

@@ -13,13 +13,10 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// minThinking is the smallest budget of thoughts that the API takes.
-const minThinking = 1024
-
 // params writes a request in the words of the wire. What the SDK's type does not
 // hold comes as options, which set top-level fields.
 func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.RequestOption) {
-	s := req.Settings
+	s, g := req.Settings, generationOf(m.Info().Name)
 	p := sdk.MessageNewParams{
 		Model:         m.Info().Name,
 		MaxTokens:     defaultMax,
@@ -31,14 +28,8 @@ func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.Reque
 	if s.MaxOutputTokens > 0 {
 		p.MaxTokens = int64(s.MaxOutputTokens)
 	}
-	if s.Temperature != nil {
-		p.Temperature = sdk.Float(*s.Temperature)
-	}
-	if s.TopP != nil {
-		p.TopP = sdk.Float(*s.TopP)
-	}
 	if len(req.Tools) > 0 {
-		p.ToolChoice = toolChoice(req.ToolChoice)
+		p.ToolChoice = toolChoice(g.choice(req.ToolChoice))
 	}
 	if req.Output != nil {
 		p.OutputConfig.Format = param.Override[sdk.JSONOutputFormatParam](map[string]any{
@@ -46,7 +37,8 @@ func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.Reque
 		})
 	}
 	extra := map[string]any{}
-	think(&p, extra, s.Reasoning)
+	g.think(&p, extra, s.Reasoning, g.choice(req.ToolChoice))
+	g.sample(&p, s, extra["thinking"] != nil && s.Reasoning.Effort != "none")
 	if !m.noCache {
 		mark(&p)
 	}
@@ -68,37 +60,6 @@ func escape(name string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// think asks for thoughts. The field goes in raw: for some models the SDK
-// writes a warning to standard error when it sees a budget in its own type.
-func think(p *sdk.MessageNewParams, extra map[string]any, r agent.Reasoning) {
-	if !r.Enabled {
-		return
-	}
-	thinking := map[string]any{}
-	switch {
-	case r.Effort == "none":
-		extra["thinking"] = map[string]any{"type": "disabled"}
-		return
-	case r.BudgetTokens > 0:
-		budget := max(r.BudgetTokens, minThinking)
-		p.MaxTokens += int64(budget)
-		thinking["type"], thinking["budget_tokens"] = "enabled", budget
-	default:
-		thinking["type"] = "adaptive"
-	}
-	if r.IncludeThoughts {
-		thinking["display"] = "summarized"
-	}
-	extra["thinking"] = thinking
-	switch r.Effort {
-	case "":
-	case "minimal":
-		p.OutputConfig.Effort = sdk.OutputConfigEffortLow
-	default:
-		p.OutputConfig.Effort = sdk.OutputConfigEffort(r.Effort)
-	}
 }
 
 // system is the instructions, and the system messages after them.

@@ -17,11 +17,14 @@
 //
 // How requests are sent:
 //   - Schemas go as JSON Schema, not as the API's own dialect.
-//   - Reasoning with a budget is sent as that budget, which is added to
-//     MaxOutputTokens, since the API counts thoughts as output. Without a budget,
-//     Effort is sent as a level (xhigh as high), and to the models before Gemini 3,
-//     which know no levels, as a budget of 1024, 8192 or 24576 tokens. none
-//     switches thinking off as far as the model allows it.
+//   - Reasoning is sent as the model accepts it, which its name says. From Gemini 3
+//     on that is a level: Effort, or the nearest level that the model has; a budget
+//     is translated (low up to 4096 tokens, medium up to 16384, else high). To Gemini
+//     2.5 it is a budget within the model's bounds; Effort is translated (1024
+//     tokens for minimal and low, 8192 for medium, 24576 for high, 32768 for xhigh).
+//     Older models do not think and get none of it. none switches thinking off; the
+//     models that always think get their lowest level or budget. A budget is added
+//     to MaxOutputTokens, since the API counts thoughts as output.
 //   - Whether calls may come in parallel cannot be said; it is left out.
 //   - Models from Gemini 3 on refuse calls without a signature, so calls of
 //     another provider carry the word that the API has for them.

@@ -16,8 +16,8 @@ type declaration struct {
 	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-// generation is the wire's generationConfig.
-type generation struct {
+// config is the wire's generationConfig.
+type config struct {
 	Temperature      *float64        `json:"temperature,omitempty"`
 	TopP             *float64        `json:"topP,omitempty"`
 	FrequencyPenalty *float64        `json:"frequencyPenalty,omitempty"`
@@ -30,26 +30,21 @@ type generation struct {
 	Thinking         *thinking       `json:"thinkingConfig,omitempty"`
 }
 
-type thinking struct {
-	Include bool   `json:"includeThoughts,omitempty"`
-	Budget  *int   `json:"thinkingBudget,omitempty"`
-	Level   string `json:"thinkingLevel,omitempty"`
-}
-
 // body writes a request in the words of the wire.
 func (m *model) body(req *agent.Request) map[string]any {
 	s := req.Settings
-	config := generation{
+	thinks := thinkingOf(m.name())
+	c := config{
 		Temperature: s.Temperature, TopP: s.TopP, FrequencyPenalty: s.FrequencyPenalty, PresencePenalty: s.PresencePenalty,
-		Seed: s.Seed, MaxOutputTokens: s.MaxOutputTokens, Stop: s.Stop, Thinking: m.think(s.Reasoning),
+		Seed: s.Seed, MaxOutputTokens: s.MaxOutputTokens, Stop: s.Stop, Thinking: thinks.think(s.Reasoning),
 	}
-	if t := config.Thinking; t != nil && t.Budget != nil && s.MaxOutputTokens > 0 {
-		config.MaxOutputTokens += *t.Budget
+	if s.MaxOutputTokens > 0 {
+		c.MaxOutputTokens = max(s.MaxOutputTokens, min(s.MaxOutputTokens+thinks.room(s.Reasoning), mostOutput))
 	}
 	if req.Output != nil {
-		config.MediaType, config.Schema = "application/json", req.Output.Schema
+		c.MediaType, c.Schema = "application/json", req.Output.Schema
 	}
-	body := map[string]any{"contents": conversation(req.Messages, m.old()), "generationConfig": config}
+	body := map[string]any{"contents": conversation(req.Messages, m.old()), "generationConfig": c}
 	if system := system(req); len(system) > 0 {
 		body["systemInstruction"] = content{Parts: system}
 	}
@@ -61,40 +56,6 @@ func (m *model) body(req *agent.Request) map[string]any {
 	}
 	maps.Copy(body, s.ProviderOptions)
 	return body
-}
-
-// old reports whether the model is older than Gemini 3.
-func (m *model) old() bool {
-	name := m.Info().Name
-	name = name[strings.LastIndex(name, "/")+1:]
-	return strings.HasPrefix(name, "gemini-1") || strings.HasPrefix(name, "gemini-2")
-}
-
-func (m *model) think(r agent.Reasoning) *thinking {
-	if !r.Enabled {
-		return nil
-	}
-	t := &thinking{Include: r.IncludeThoughts}
-	budget := func(n int) { t.Budget = &n }
-	switch {
-	case r.Effort == "none":
-		t.Include = false
-		budget(0)
-	case r.BudgetTokens > 0:
-		budget(r.BudgetTokens)
-	case r.Effort == "" || !m.old():
-		t.Level = r.Effort
-		if r.Effort == "xhigh" {
-			t.Level = "high"
-		}
-	case r.Effort == "minimal" || r.Effort == "low":
-		budget(1024)
-	case r.Effort == "medium":
-		budget(8192)
-	default:
-		budget(24576)
-	}
-	return t
 }
 
 // system is the instructions, and the system messages after them.

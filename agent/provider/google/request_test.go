@@ -153,24 +153,17 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Before Gemini 3 there are budgets where there are levels now, and calls need
-// no signature.
+// Before Gemini 3 calls need no signature.
 func TestOlderModels(t *testing.T) {
-	for effort, want := range map[string]string{
-		"": `{}`, "none": `{"thinkingBudget":0}`, "minimal": `{"thinkingBudget":1024}`, "low": `{"thinkingBudget":1024}`,
-		"medium": `{"thinkingBudget":8192}`, "high": `{"thinkingBudget":24576}`, "xhigh": `{"thinkingBudget":24576}`,
-	} {
-		v := newVendor(t, wiretest.Plays(short))
-		m := google.New("models/gemini-2.5-flash", google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: v.Client()})
-		if _, err := wiretest.Tell(t, m, &agent.Request{
-			Messages: []agent.Message{{Role: agent.Assistant, Parts: []agent.Part{call("c", "now", `{}`)}}},
-			Settings: agent.Settings{Reasoning: agent.Reasoning{Enabled: true, Effort: effort}},
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(v.Bodies[0], `"thinkingConfig":`+want) || strings.Contains(v.Bodies[0], "skip_") {
-			t.Errorf("effort %q: body %s, want %s", effort, v.Bodies[0], want)
-		}
+	v := newVendor(t, wiretest.Plays(short))
+	m := google.New("models/gemini-2.5-flash", google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: v.Client()})
+	if _, err := wiretest.Tell(t, m, &agent.Request{
+		Messages: []agent.Message{{Role: agent.Assistant, Parts: []agent.Part{call("c", "now", `{}`)}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(v.Bodies[0], `"functionCall"`) || strings.Contains(v.Bodies[0], "skip_") {
+		t.Errorf("body %s", v.Bodies[0])
 	}
 }
 

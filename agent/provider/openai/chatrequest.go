@@ -97,8 +97,8 @@ func chatRequest(m *model, req *agent.Request) []field {
 	if len(s.Stop) > 0 {
 		f.add("stop", s.Stop)
 	}
-	if s.Reasoning.Enabled && s.Reasoning.Effort != "" {
-		f.add("reasoning_effort", s.Reasoning.Effort)
+	if e := effort(m.Info().Name, s.Reasoning); e != "" {
+		f.add("reasoning_effort", e)
 	}
 	if req.Output != nil {
 		f.add("response_format", map[string]any{"type": "json_schema", "json_schema": outputSchema("", req.Output)})

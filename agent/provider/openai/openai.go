@@ -20,6 +20,13 @@
 //     the bytes of the shorter one, so that prompt caches work.
 //   - Neither keys nor headers show up in an error.
 //
+// Reasoning is sent as the model accepts it, which its name says: the nearest of
+// its efforts (none as its lowest effort where thinking cannot be prevented), and
+// nothing to the models that do not think, up to GPT-4 and the chat models of
+// GPT-5. A budget without an effort is translated: low up to 4096 tokens, medium up
+// to 16384, high below 32768, else xhigh. A model that is not known gets what the
+// newest ones accept; models of other vendors get the effort as it is.
+//
 // What a wire cannot carry is left out (Responses has no seed, stop words or
 // penalties) or told in words (a file that the wire cannot hold).
 package openai

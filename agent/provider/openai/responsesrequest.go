@@ -58,11 +58,11 @@ func responsesRequest(m *model, req *agent.Request) []field {
 	f.add("stream", true)
 	f.add("store", false)
 	s := req.Settings
-	if s.Reasoning.Enabled || thinks(m.Info().Name) {
+	if thinks(m.Info().Name) {
 		f.add("include", []string{"reasoning.encrypted_content"})
 	}
-	if s.Reasoning.Enabled {
-		r := responseReasoning{Effort: s.Reasoning.Effort, Summary: s.Reasoning.Summary}
+	if s.Reasoning.Enabled && thinks(m.Info().Name) {
+		r := responseReasoning{Effort: effort(m.Info().Name, s.Reasoning), Summary: s.Reasoning.Summary}
 		if r.Summary == "" && s.Reasoning.IncludeThoughts {
 			r.Summary = "auto"
 		}
