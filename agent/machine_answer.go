@@ -184,6 +184,7 @@ func (m *machine) opaque(c *Chunk) {
 		m.openPart(ReasoningPart) // thoughts that the provider shows to nobody
 		at = len(a.parts) - 1
 	}
+	a.bytes += len(c.Opaque) - len(a.parts[at].opaque)
 	a.parts[at].opaque = c.Opaque
 }
 

@@ -55,7 +55,7 @@ func (m *machine) retry(err error, delay time.Duration) {
 // answer that was cut off has a reason of its own.
 func (m *machine) answersNothing() bool {
 	a := &m.answer
-	if m.step.Index > 0 || a.finish == FinishLength || a.finish == FinishFiltered {
+	if m.step.Index > 0 || a.finish == FinishLength || a.finish == FinishFiltered || a.finish == FinishPaused {
 		return false
 	}
 	return !slices.ContainsFunc(a.parts, func(p *growing) bool {

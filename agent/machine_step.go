@@ -28,7 +28,7 @@ func (m *machine) needsMoreSteps() bool {
 // goesOn reports whether the model is to be asked again after this step, limits
 // aside.
 func (m *machine) goesOn() bool {
-	return len(m.open) > 0 && m.output == nil && !m.tooManyErrors(m.errorsAfter())
+	return (len(m.open) > 0 || m.step.Finish == FinishPaused) && m.output == nil && !m.tooManyErrors(m.errorsAfter())
 }
 
 func (m *machine) errorsAfter() int {
@@ -82,7 +82,7 @@ func (m *machine) advance() {
 		m.phase = phaseEnded
 	case m.output != nil:
 		m.succeed(ReasonDone)
-	case len(m.open) == 0:
+	case len(m.open) == 0 && m.step.Finish != FinishPaused:
 		m.endOfText()
 	case m.tooManyErrors(m.errors):
 		m.fail(ReasonMaxErrors, fmt.Sprintf("Exceeded maximum consecutive errors (%d).", o.MaxErrors), nil)

@@ -82,8 +82,10 @@ type Settings struct {
 	MaxOutputTokens  int
 	Stop             []string
 	Reasoning        Reasoning
-	// ProviderOptions are sent as they are, as top-level fields of the request,
-	// over whatever the provider package would have sent there.
+	// ProviderOptions are sent as they are, as top-level fields of the request, in
+	// place of what the provider package would have sent there. The list "tools" is
+	// sent after the agent's own tools: tools that the provider executes, such as
+	// its web search. What such tools did is kept in the conversation and sent back.
 	ProviderOptions map[string]any
 }
 
@@ -161,7 +163,10 @@ const (
 	FinishCalls    FinishReason = "tool_calls"
 	FinishLength   FinishReason = "length"
 	FinishFiltered FinishReason = "content_filter"
-	FinishOther    FinishReason = "other"
+	// FinishPaused is an answer that the provider interrupted while tools of its own
+	// were at work. The next step sends it back, and the model goes on with it.
+	FinishPaused FinishReason = "paused"
+	FinishOther  FinishReason = "other"
 )
 
 // Usage counts tokens. InputTokens includes CachedTokens and CacheWriteTokens;
