@@ -13,6 +13,10 @@
 //   - Thoughts keep their signature in Part.Opaque and go back unchanged, redacted
 //     ones too. Thoughts without a signature of this provider cannot be sent and
 //     are left out.
+//   - What the provider's own tools did (server_tool_use and its results, for tools
+//     in Settings.ProviderOptions) and the citations of texts are kept in Part.Opaque
+//     and go back. A use without a result goes back as long as the turn goes on.
+//   - An answer that ends as pause_turn is continued by the agent's next step.
 //   - The prompt cache is used (see Options.NoCache): the marks stand on the last
 //     tool, the last system text, the last message and the message that was last
 //     in the call before, so that a history that only grows is read from the cache.
@@ -107,7 +111,10 @@ func New(name string, options ...Options) agent.Model {
 func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
 	return m.Call(ctx, func(x *wire.Exchange) error {
 		sent := &sender{x: x}
-		params, opts := m.params(req)
+		params, opts, err := m.params(req)
+		if err != nil {
+			return err
+		}
 		stream := m.service(sent).NewStreaming(ctx, params, opts...)
 		defer stream.Close() //nolint:errcheck // nothing can be done about a connection that does not close
 

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,27 +12,12 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
-// opaque is what this package writes into a part: the blocks of thoughts that
-// came with it. A part of thoughts holds their text too; on any other part they
-// are hidden ones that came right after it.
-type opaque struct {
-	Provider string   `json:"provider"`
-	Blocks   []sealed `json:"blocks"`
-}
-
-// sealed is what the API wants back with one block of thoughts, and how much of
-// the part's text is its own.
-type sealed struct {
-	Signature string `json:"signature,omitempty"`
-	Redacted  string `json:"redacted,omitempty"`
-	Bytes     int    `json:"bytes,omitempty"`
-}
-
 // conversation writes the messages as turns of user and assistant in
 // alternation. Results come first in theirs, where the API wants them: right
 // after the calls.
 func conversation(messages []agent.Message) []sdk.MessageParam {
 	var turns []sdk.MessageParam
+	h := newHistory(messages)
 	for _, msg := range messages {
 		if msg.Role == agent.System {
 			continue
@@ -42,7 +26,7 @@ func conversation(messages []agent.Message) []sdk.MessageParam {
 		if msg.Role == agent.Assistant {
 			role = sdk.MessageParamRoleAssistant
 		}
-		content := blocks(msg)
+		content := h.blocks(msg)
 		if len(content) == 0 {
 			continue
 		}
@@ -70,14 +54,14 @@ func rank(b sdk.ContentBlockParamUnion) int {
 }
 
 // blocks writes the parts of a message that the API takes.
-func blocks(msg agent.Message) []sdk.ContentBlockParamUnion {
+func (h *history) blocks(msg agent.Message) []sdk.ContentBlockParamUnion {
 	var list []sdk.ContentBlockParamUnion
-	given := map[sealed]bool{}
+	given := map[string]bool{}
 	for _, part := range msg.Parts {
 		switch part.Type {
 		case agent.TextPart:
-			if strings.TrimSpace(part.Text) != "" { // the API refuses blank texts
-				list = append(list, sdk.NewTextBlock(part.Text))
+			if msg.Role != agent.Assistant {
+				list = append(list, textBlock(part.Text, nil)...)
 			}
 		case agent.FilePart:
 			list = append(list, file(part.File))
@@ -87,41 +71,12 @@ func blocks(msg agent.Message) []sdk.ContentBlockParamUnion {
 			list = append(list, sdk.ContentBlockParamUnion{OfToolResult: result(part.Result)})
 		}
 		if msg.Role == agent.Assistant {
-			list = append(list, thoughts(part, given)...)
+			list = append(list, h.said(part, given)...)
 		}
 	}
 	if !slices.ContainsFunc(list, func(b sdk.ContentBlockParamUnion) bool { return b.OfThinking == nil && b.OfRedactedThinking == nil }) {
 		return nil // the API refuses an answer that is thoughts alone
 	}
-	return list
-}
-
-// thoughts gives thinking back as it came, or not at all: the API checks the
-// signature. Blocks that a part before has given already are left out.
-func thoughts(part agent.Part, given map[sealed]bool) []sdk.ContentBlockParamUnion {
-	var own opaque
-	if len(part.Opaque) == 0 || json.Unmarshal(part.Opaque, &own) != nil || own.Provider != provider {
-		return nil
-	}
-	text := ""
-	if part.Type == agent.ReasoningPart {
-		text = part.Text
-	}
-	var list []sdk.ContentBlockParamUnion
-	for _, block := range slices.Backward(own.Blocks) { // the last block's text is at the end
-		if given[block] || block.Bytes > len(text) {
-			continue
-		}
-		given[block] = true
-		at := len(text) - block.Bytes
-		if block.Redacted != "" {
-			list = append(list, sdk.NewRedactedThinkingBlock(block.Redacted))
-		} else {
-			list = append(list, sdk.NewThinkingBlock(block.Signature, text[at:]))
-		}
-		text = text[:at]
-	}
-	slices.Reverse(list)
 	return list
 }
 

@@ -31,14 +31,29 @@ func TestPromptsGrow(t *testing.T) {
 				said = append(said, shut(n))
 				n++
 			}
+			if a.Resumes != "" {
+				block(searchResult(a.Resumes))
+			}
 			if a.Sealed != "" {
 				block(`{"type":"thinking","thinking":"","signature":""}`,
 					fmt.Sprintf(`{"type":"thinking_delta","thinking":%q}`, a.Thought), fmt.Sprintf(`{"type":"signature_delta","signature":%q}`, a.Sealed))
 			}
-			if a.Text != "" {
-				block(`{"type":"text","text":""}`, fmt.Sprintf(`{"type":"text_delta","text":%q}`, a.Text))
-			}
+			cited := []string{fmt.Sprintf(`{"type":"text_delta","text":%q}`, a.Text)}
 			reason := "end_turn"
+			switch {
+			case a.Paused:
+				reason = "pause_turn"
+			case a.Search != "":
+				block(searchUse(a.Search), `{"type":"input_json_delta","partial_json":"{\"query\": \"a<b\"}"}`)
+				block(searchResult(a.Search))
+				cited = append(cited, citation(a.Search))
+			}
+			if a.Text != "" {
+				block(`{"type":"text","text":""}`, cited...)
+			}
+			if a.Paused {
+				block(searchUse(a.Search), `{"type":"input_json_delta","partial_json":"{\"query\": \"a<b\"}"}`)
+			}
 			for _, c := range a.Calls {
 				block(fmt.Sprintf(`{"type":"tool_use","id":%q,"name":%q,"input":{}}`, c.ID, c.Name), fmt.Sprintf(`{"type":"input_json_delta","partial_json":%q}`, c.Arguments))
 				reason = "tool_use"

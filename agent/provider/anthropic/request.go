@@ -5,17 +5,19 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 // params writes a request in the words of the wire. What the SDK's type does not
 // hold comes as options, which set top-level fields.
-func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.RequestOption) {
+func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.RequestOption, error) {
 	s, g := req.Settings, generationOf(m.Info().Name)
 	p := sdk.MessageNewParams{
 		Model:         m.Info().Name,
@@ -37,17 +39,28 @@ func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.Reque
 		})
 	}
 	extra := map[string]any{}
+	if id := working(req.Messages, time.Now()); id != "" {
+		extra["container"] = id
+	}
 	g.think(&p, extra, s.Reasoning, g.choice(req.ToolChoice))
 	g.sample(&p, s, extra["thinking"] != nil && s.Reasoning.Effort != "none")
 	if !m.noCache {
 		mark(&p)
 	}
+	others, err := wire.Tools(s.ProviderOptions)
+	if err != nil {
+		return p, nil, err
+	}
+	for _, raw := range others {
+		p.Tools = append(p.Tools, param.Override[sdk.ToolUnionParam](raw))
+	}
 	maps.Copy(extra, s.ProviderOptions)
+	delete(extra, "tools")
 	var opts []option.RequestOption
 	for _, name := range slices.Sorted(maps.Keys(extra)) { // the same request gives the same bytes
 		opts = append(opts, option.WithJSONSet(escape(name), extra[name]))
 	}
-	return p, opts
+	return p, opts, nil
 }
 
 // escape writes the name of a field as a path of just that name.

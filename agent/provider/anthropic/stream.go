@@ -14,7 +14,7 @@ import (
 type reader struct {
 	x      *wire.Exchange
 	blocks map[int64]*block
-	sealed []sealed // blocks of thoughts since the last text or call
+	parts  parts
 	usage  agent.Usage
 	reason sdk.StopReason
 }
@@ -27,6 +27,8 @@ type block struct {
 	input     string
 	signature string
 	redacted  string
+	citations []json.RawMessage
+	raw       string // of a kind that is kept as it is; empty if it cannot be
 }
 
 // event takes one event; done says that it was the last.
@@ -35,6 +37,7 @@ func (r *reader) event(ev sdk.MessageStreamEventUnion) (done bool, err error) {
 	case "message_start":
 		u := ev.Message.Usage
 		r.count(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens, u.OutputTokensDetails.ThinkingTokens)
+		r.parts.work(ev.Message.Container)
 	case "content_block_start":
 		r.open(ev.Index, ev.ContentBlock)
 	case "content_block_delta":
@@ -47,10 +50,13 @@ func (r *reader) event(ev sdk.MessageStreamEventUnion) (done bool, err error) {
 		r.shut(ev.Index)
 	case "message_delta":
 		r.reason = ev.Delta.StopReason
+		r.parts.work(ev.Delta.Container)
 		u := ev.Usage
 		r.count(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens, u.OutputTokensDetails.ThinkingTokens)
 	case "message_stop":
-		r.x.Finish(finishReason(r.reason))
+		reason := finishReason(r.reason)
+		r.parts.end(r.x, reason == agent.FinishPaused || reason == agent.FinishCalls)
+		r.x.Finish(reason)
 		return true, nil
 	}
 	return false, nil // of a kind that came later than this package, too
@@ -74,6 +80,9 @@ func (r *reader) open(index int64, start sdk.ContentBlockStartEventContentBlockU
 	r.blocks[index] = b
 	switch start.Type {
 	case "text":
+		for _, c := range start.Citations {
+			b.citations = append(b.citations, json.RawMessage(c.RawJSON()))
+		}
 		r.text(b, agent.ChunkText, start.Text)
 	case "thinking":
 		b.signature = start.Signature
@@ -81,18 +90,22 @@ func (r *reader) open(index int64, start sdk.ContentBlockStartEventContentBlockU
 	case "redacted_thinking":
 		b.redacted = start.Data
 	case "tool_use":
-		r.sealed = nil
+		r.parts.open(r.x, agent.CallPart)
 		if input := start.JSON.Input.Raw(); input != "" && input != "null" {
 			b.input = input
 		}
 		r.x.Emit(agent.Chunk{Kind: agent.ChunkCallStart, Index: int(index), ID: start.ID, Name: start.Name})
-	} // what the server's own tools did is not part of the answer
+	default:
+		b.raw = start.RawJSON()
+	}
 }
 
 func (r *reader) delta(index int, b *block, d sdk.MessageStreamEventUnionDelta) {
 	switch {
 	case d.Type == "text_delta" && b.kind == "text":
 		r.text(b, agent.ChunkText, d.Text)
+	case d.Type == "citations_delta" && b.kind == "text":
+		b.citations = append(b.citations, json.RawMessage(d.Citation.RawJSON()))
 	case d.Type == "thinking_delta" && b.kind == "thinking":
 		r.text(b, agent.ChunkReasoning, d.Thinking)
 	case d.Type == "signature_delta" && b.kind == "thinking":
@@ -100,6 +113,10 @@ func (r *reader) delta(index int, b *block, d sdk.MessageStreamEventUnionDelta) 
 	case d.Type == "input_json_delta" && b.kind == "tool_use" && d.PartialJSON != "":
 		b.began = true
 		r.x.Emit(agent.Chunk{Kind: agent.ChunkCallDelta, Index: index, Text: d.PartialJSON})
+	case d.Type == "input_json_delta":
+		b.input += d.PartialJSON
+	default:
+		b.raw = "" // what such a delta adds is not known
 	}
 }
 
@@ -108,15 +125,16 @@ func (r *reader) text(b *block, kind agent.ChunkKind, text string) {
 		return
 	}
 	b.bytes += len(text)
-	if kind == agent.ChunkText {
-		r.sealed = nil
+	part := agent.TextPart
+	if kind == agent.ChunkReasoning {
+		part = agent.ReasoningPart
 	}
+	r.parts.open(r.x, part)
 	r.x.Emit(agent.Chunk{Kind: kind, Text: text})
 }
 
-// shut ends a block: thoughts get what must go back with them, and a call
-// without arguments the empty object that the wire leaves out. Blocks of thoughts
-// in a row are one part to the agent, so each brings the seals of those before it.
+// shut ends a block: it is kept as far as it must go back as it came, and a call
+// without arguments gets the empty object that the wire leaves out.
 func (r *reader) shut(index int64) {
 	b := r.blocks[index]
 	delete(r.blocks, index)
@@ -128,10 +146,12 @@ func (r *reader) shut(index int64) {
 		}
 		r.x.Emit(agent.Chunk{Kind: agent.ChunkCallEnd, Index: int(index)})
 	case b.signature != "" || b.redacted != "":
-		r.sealed = append(r.sealed, sealed{Signature: b.signature, Redacted: b.redacted, Bytes: b.bytes})
-		if raw, err := json.Marshal(opaque{Provider: provider, Blocks: r.sealed}); err == nil { // strings always are
-			r.x.Emit(agent.Chunk{Kind: agent.ChunkOpaque, Opaque: raw})
-		}
+		r.parts.keep(kept{Signature: b.signature, Redacted: b.redacted, Bytes: b.bytes})
+		r.parts.flush(r.x)
+	case b.kind == "text" && b.bytes > 0:
+		r.parts.keep(kept{Text: true, Bytes: b.bytes, Citations: b.citations})
+	case b.raw != "":
+		r.parts.keep(kept{Raw: withInput(b.raw, b.input)})
 	}
 }
 
@@ -143,6 +163,8 @@ func finishReason(reason sdk.StopReason) agent.FinishReason {
 		return agent.FinishCalls
 	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
 		return agent.FinishLength
+	case sdk.StopReasonPauseTurn:
+		return agent.FinishPaused
 	case sdk.StopReasonRefusal:
 		return agent.FinishFiltered
 	}

@@ -82,7 +82,7 @@ call 2 ends
 		{"window full", events(start, openText, say("Mo"), shut(0), end("model_context_window_exceeded"), stop), usage + "text \"Mo\"\n" + usageEnd + "finish length\n"},
 		{"refusal", events(start, end("refusal"), stop), usage + usageEnd + "finish content_filter\n"},
 		{"stop word", events(start, openText, say("Mo"), shut(0), end("stop_sequence"), stop), usage + "text \"Mo\"\n" + usageEnd + "finish stop\n"},
-		{"paused", events(start, openText, say("Mo"), shut(0), end("pause_turn"), stop), usage + "text \"Mo\"\n" + usageEnd + "finish other\n"},
+		{"paused", events(start, openText, say("Mo"), shut(0), end("pause_turn"), stop), usage + "text \"Mo\"\n" + usageEnd + "finish paused\n"},
 		{"a turn without a word that is billed", events(start, end("end_turn"), stop), usage + usageEnd + "finish stop\n"},
 		{"a turn without a word", events(`{"type":"message_start","message":{"usage":{"input_tokens":3}}}`, stop), "usage in=3 cached=0 written=0 out=0 thoughts=0\nfinish other\n"},
 	} {

@@ -26,6 +26,40 @@ type part struct {
 	File      *fileRef      `json:"fileData,omitempty"`
 	Call      *functionCall `json:"functionCall,omitempty"`
 	Response  *response     `json:"functionResponse,omitempty"`
+
+	raw json.RawMessage // of a part of another kind, which is kept as it is
+}
+
+// UnmarshalJSON keeps parts of the kinds that this package does not know: what the
+// provider's own tools did, such as code and its result.
+func (p *part) UnmarshalJSON(text []byte) error {
+	type known part
+	if err := json.Unmarshal(text, (*known)(p)); err != nil {
+		return err
+	}
+	if p.Text != "" || p.Inline != nil || p.File != nil || p.Call != nil || p.Response != nil {
+		return nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	for _, name := range []string{"text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall", "functionResponse"} {
+		delete(fields, name)
+	}
+	if len(fields) > 0 {
+		p.raw = slices.Clone(text)
+	}
+	return nil
+}
+
+// MarshalJSON writes a part that was kept as it came.
+func (p part) MarshalJSON() ([]byte, error) {
+	if p.raw != nil {
+		return p.raw, nil
+	}
+	type known part
+	return json.Marshal(known(p))
 }
 
 type inline struct {
@@ -56,6 +90,8 @@ type opaque struct {
 	Provider  string `json:"provider"`
 	Signature string `json:"signature,omitempty"`
 	ID        string `json:"id,omitempty"`
+	// Parts are of the provider's own tools, after the thoughts that they came with.
+	Parts []json.RawMessage `json:"parts,omitempty"`
 }
 
 // unsigned is what the API takes in place of a signature for a call that it did
@@ -88,8 +124,14 @@ func (w *writer) answer(msg agent.Message) []part {
 				parts = append(parts, part{Text: p.Text, Signature: o.Signature})
 			}
 		case agent.ReasoningPart:
-			if o.Signature != "" { // without one there is no use in giving it back
+			if o.Signature != "" && (p.Text != "" || len(o.Parts) == 0) { // without one there is no use in giving it back
 				parts = append(parts, part{Text: p.Text, Thought: true, Signature: o.Signature})
+			}
+			if msg.Interrupted {
+				continue // code may lack its result
+			}
+			for _, raw := range o.Parts {
+				parts = append(parts, part{raw: raw})
 			}
 		case agent.FilePart:
 			parts = append(parts, file(p.File))

@@ -14,6 +14,8 @@
 //   - A stream that breaks off is an error, never a short answer.
 //   - Signatures of thoughts are kept in Part.Opaque of the part that they came
 //     with and go back with it unchanged.
+//   - What the provider's own tools did (code and its result, say) is kept in
+//     Part.Opaque and goes back, unless the answer was cut short.
 //
 // How requests are sent:
 //   - Schemas go as JSON Schema, not as the API's own dialect.
@@ -106,7 +108,11 @@ func New(name string, options ...Options) agent.Model {
 // Stream sends req and yields the answer; see [agent.Model].
 func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
 	return m.Call(ctx, func(x *wire.Exchange) error {
-		text, err := json.Marshal(m.body(req))
+		body, err := m.body(req)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(body)
 		if err != nil {
 			return shoal.Invalid("request", "cannot be written as JSON: "+err.Error())
 		}

@@ -27,6 +27,10 @@ func TestPromptsGrow(t *testing.T) {
 			if a.Thought != "" {
 				parts = append(parts, fmt.Sprintf(`{"text":%q,"thought":true%s}`, a.Thought, signature))
 			}
+			if a.Search != "" {
+				parts = append(parts, fmt.Sprintf(`{"executableCode":{"id":%q,"language":"PYTHON","code":"1 < 2"}}`, a.Search),
+					fmt.Sprintf(`{"codeExecutionResult":{"id":%q,"outcome":"OUTCOME_OK","output":"True"}}`, a.Search))
+			}
 			if a.Text != "" {
 				parts = append(parts, fmt.Sprintf(`{"text":%q%s}`, a.Text, signature))
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 // declaration is a tool on the wire.
@@ -31,7 +32,7 @@ type config struct {
 }
 
 // body writes a request in the words of the wire.
-func (m *model) body(req *agent.Request) map[string]any {
+func (m *model) body(req *agent.Request) (map[string]any, error) {
 	s := req.Settings
 	thinks := thinkingOf(m.name())
 	c := config{
@@ -48,14 +49,25 @@ func (m *model) body(req *agent.Request) map[string]any {
 	if system := system(req); len(system) > 0 {
 		body["systemInstruction"] = content{Parts: system}
 	}
+	var tools []any
 	if len(req.Tools) > 0 {
-		body["tools"] = []map[string]any{{"functionDeclarations": declarations(req.Tools)}}
+		tools = append(tools, map[string]any{"functionDeclarations": declarations(req.Tools)})
 		if calling := calling(req.ToolChoice); calling != nil {
 			body["toolConfig"] = map[string]any{"functionCallingConfig": calling}
 		}
 	}
 	maps.Copy(body, s.ProviderOptions)
-	return body
+	others, err := wire.Tools(s.ProviderOptions)
+	if err != nil {
+		return nil, err
+	}
+	for _, raw := range others {
+		tools = append(tools, raw)
+	}
+	if delete(body, "tools"); len(tools) > 0 {
+		body["tools"] = tools
+	}
+	return body, nil
 }
 
 // system is the instructions, and the system messages after them.

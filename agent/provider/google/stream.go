@@ -33,6 +33,7 @@ type answer struct {
 type reader struct {
 	x       *wire.Exchange
 	last    agent.ChunkKind // of the part that is open
+	thought opaque          // of the part of thoughts that is open
 	calls   int
 	usage   agent.Usage
 	reason  string
@@ -78,6 +79,9 @@ func (r *reader) part(p part) {
 	case p.Call != nil:
 		r.call(p)
 		return
+	case p.raw != nil:
+		r.keep(p.raw)
+		return
 	case p.Inline != nil, p.File != nil, p.Response != nil:
 		return // nothing that was asked for
 	}
@@ -86,15 +90,36 @@ func (r *reader) part(p part) {
 		kind = agent.ChunkReasoning
 	}
 	if p.Text != "" {
-		r.last = kind
+		r.open(kind)
 		r.x.Emit(agent.Chunk{Kind: kind, Text: p.Text})
 	}
 	// A signature without a text of its own belongs to the text before it. It
 	// must not take the place of a call's, which the API insists on; its own may
 	// be left out.
 	if p.Signature != "" && (p.Text != "" || r.last == kind) {
-		r.opaque(agent.Chunk{}, opaque{Signature: p.Signature})
+		o := opaque{Signature: p.Signature}
+		if kind == agent.ChunkReasoning {
+			o.Parts = r.thought.Parts
+			r.thought = o
+		}
+		r.opaque(agent.Chunk{}, o)
 	}
+}
+
+// open says that the part of a kind grows.
+func (r *reader) open(kind agent.ChunkKind) {
+	if r.last != kind {
+		r.last, r.thought = kind, opaque{}
+	}
+}
+
+// keep keeps a part of one of the provider's own tools as hidden thoughts.
+func (r *reader) keep(raw json.RawMessage) {
+	if r.open(agent.ChunkReasoning); len(r.thought.Parts) == 0 {
+		r.x.Emit(agent.Chunk{Kind: agent.ChunkReasoning})
+	}
+	r.thought.Parts = append(r.thought.Parts, raw)
+	r.opaque(agent.Chunk{}, r.thought)
 }
 
 // call passes a call on, which comes whole. Without an id it gets one.

@@ -18,6 +18,9 @@
 //   - A stream that breaks off is an error, never a short answer.
 //   - The same history gives the same bytes, and a longer history begins with
 //     the bytes of the shorter one, so that prompt caches work.
+//   - What the provider's own tools did (web_search_call and the like, Responses
+//     only) and the annotations of texts are kept with the conversation and go back.
+//     Items that ask the client to do something are not.
 //   - Neither keys nor headers show up in an error.
 //
 // Reasoning is sent as the model accepts it, which its name says: the nearest of

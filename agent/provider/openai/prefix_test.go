@@ -52,8 +52,13 @@ func TestPromptsGrowResponses(t *testing.T) {
 			if a.Sealed != "" {
 				items = append(items, fmt.Sprintf(`{"type":"reasoning","id":"rs_%s","encrypted_content":%q,"summary":[{"type":"summary_text","text":%q}]}`, a.Sealed, a.Sealed, a.Thought))
 			}
+			annotations := "[]"
+			if a.Search != "" {
+				items = append(items, fmt.Sprintf(`{"type":"web_search_call","id":%q,"status":"completed","action":{"type":"search","query":"a<b %s"}}`, a.Search, a.Search))
+				annotations = fmt.Sprintf(`[{"type":"url_citation","start_index":0,"end_index":4,"url":"https://h/%s"}]`, a.Search)
+			}
 			if a.Text != "" {
-				items = append(items, fmt.Sprintf(`{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":%q}]}`, a.Text))
+				items = append(items, fmt.Sprintf(`{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":%q,"annotations":%s}]}`, a.Text, annotations))
 			}
 			for _, c := range a.Calls {
 				items = append(items, fmt.Sprintf(`{"type":"function_call","id":"fc_%s","call_id":%q,"name":%q,"arguments":%q}`, c.ID, c.ID, c.Name, c.Arguments))

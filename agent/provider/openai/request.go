@@ -21,16 +21,30 @@ type field struct {
 	value any
 }
 
-// encode writes the fields in order, options over them; options that replace
-// nothing stand before the last field, sorted by name.
+// encode writes the fields in order, options in their place; options that replace
+// nothing come before the last field, sorted by name. Tools are appended to those
+// that are there.
 func encode(fields []field, options map[string]any) ([]byte, error) {
+	others, err := wire.Tools(options)
+	if err != nil {
+		return nil, err
+	}
+	if others != nil {
+		options = maps.Clone(options)
+		options["tools"] = others
+	}
 	last := len(fields) - 1
 	all := slices.Clone(fields[:last])
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		option := field{name, options[name]}
-		if i := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); i < 0 {
+		switch i := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); {
+		case i < 0:
 			all = append(all, option)
-		} else if i < last {
+		case i < last && name == "tools":
+			if others != nil {
+				all[i].value = appended{fields[i].value, others}
+			}
+		case i < last:
 			all[i] = option
 		}
 	}
@@ -57,6 +71,25 @@ func encode(fields []field, options map[string]any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// appended is a list of our own with elements of somebody else's after it.
+type appended struct {
+	own    any
+	others []json.RawMessage
+}
+
+// MarshalJSON writes one list.
+func (a appended) MarshalJSON() ([]byte, error) {
+	own, err := json.Marshal(a.own)
+	if err != nil || len(a.others) == 0 {
+		return own, err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(own, &list); err != nil {
+		return nil, err
+	}
+	return json.Marshal(append(list, a.others...))
+}
+
 // fields collects what is set.
 type fields []field
 
@@ -74,10 +107,22 @@ type opaque struct {
 	Wire     string `json:"wire"`
 	// Field is where a chat server puts its thoughts and wants them back.
 	Field string `json:"field,omitempty"`
-	// ID and Phase are of an item of a response, Items its thoughts.
+	// ID and Phase are of an item of a response, Items its thoughts and what the
+	// provider's own tools did. Texts are the pieces of a text that is more than one
+	// item, or has annotations.
 	ID    string            `json:"id,omitempty"`
 	Phase string            `json:"phase,omitempty"`
 	Items []json.RawMessage `json:"items,omitempty"`
+	Texts []textPiece       `json:"texts,omitempty"`
+}
+
+// textPiece is a piece of a text: the item that it is of, its length and its
+// annotations, such as citations.
+type textPiece struct {
+	ID          string            `json:"id,omitempty"`
+	Phase       string            `json:"phase,omitempty"`
+	Bytes       int               `json:"bytes"`
+	Annotations []json.RawMessage `json:"annotations,omitempty"`
 }
 
 func (m *model) opaque(o opaque) json.RawMessage {

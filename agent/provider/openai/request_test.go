@@ -256,6 +256,9 @@ func TestThoughtsGoBack(t *testing.T) {
 		model      func(string, ...Options) agent.Model
 	}{
 		{"responses_reasoning_call.txt", `"input":[{"id":"rs_1","type":"reasoning","encrypted_content":"gAAA1","summary":[]},{"id":"rs_2",`, Responses},
+		{"responses_web_search.txt", `"input":[{"id":"rs_1","type":"reasoning","encrypted_content":"gAAA1","summary":[]},{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search","query":"weather \u003cKiel\u003e"}},` +
+			`{"type":"message","id":"msg_1","role":"assistant","phase":"commentary","status":"completed","content":[{"type":"output_text","text":"Rain.","annotations":[{"type":"url_citation","start_index":0,"end_index":4,"url":"https://example.com","title":"Weather"}]}]},` +
+			`{"type":"message","id":"msg_2","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Take a coat.","annotations":[]}]}]`, Responses},
 		{"chat_reasoning_deepseek.txt", `{"role":"assistant","content":"Yes.","reasoning_content":"It is November."}`, Chat},
 		{"chat_reasoning_openrouter.txt", `{"role":"assistant","content":null,"reasoning":"I should look.","tool_calls":[`, Chat},
 	} {

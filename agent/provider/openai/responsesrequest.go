@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -150,10 +149,7 @@ func (m *model) answerItems(items []any, msg *agent.Message) []any {
 			if text == "" {
 				continue
 			}
-			items = append(items, inputItem{
-				Type: "message", ID: own.ID, Role: "assistant", Phase: own.Phase, Status: "completed",
-				Content: []outputPart{{Type: "output_text", Text: text, Annotations: []any{}}},
-			})
+			items = textItems(items, text, own)
 		case agent.CallPart:
 			items = append(items, inputItem{
 				Type: "function_call", ID: own.ID, CallID: p.Call.ID, Name: p.Call.Name,
@@ -217,35 +213,4 @@ func resultOutput(r *agent.ToolResult) any {
 		parts = append(parts, inputFile(&r.Files[i]))
 	}
 	return parts
-}
-
-// responseItem is one item of an answer of the Responses wire.
-type responseItem struct {
-	Type      string         `json:"type"`
-	ID        string         `json:"id"`
-	Phase     string         `json:"phase"`
-	CallID    string         `json:"call_id"`
-	Name      string         `json:"name"`
-	Arguments jsonText       `json:"arguments"`
-	Encrypted string         `json:"encrypted_content"`
-	Content   []responsePart `json:"content"`
-	Summary   []responsePart `json:"summary"`
-
-	raw json.RawMessage
-}
-
-type responsePart struct {
-	Type    string `json:"type"`
-	Text    string `json:"text"`
-	Refusal string `json:"refusal"`
-}
-
-// UnmarshalJSON keeps the item's own bytes besides, for thoughts.
-func (i *responseItem) UnmarshalJSON(raw []byte) error {
-	type plainItem responseItem
-	if err := json.Unmarshal(raw, (*plainItem)(i)); err != nil {
-		return err
-	}
-	i.raw = append(json.RawMessage(nil), raw...)
-	return nil
 }

@@ -72,6 +72,8 @@ type responsesAnswer struct {
 	items    map[int]*itemState
 	calls    int
 	thoughts []json.RawMessage // items of the part of thoughts that grows
+	texts    []textPiece       // of the part of text that grows, or grew last
+	inText   bool
 	refused  bool
 	ended    agent.FinishReason
 	usage    *agent.Usage
@@ -172,6 +174,12 @@ func (a *responsesAnswer) delta(kind string, output, part int, text string) {
 	if c.Kind != agent.ChunkReasoning {
 		a.thoughts = nil
 	}
+	if c.Kind == agent.ChunkText && !a.inText {
+		a.texts = nil
+	}
+	if c.Kind != agent.ChunkCallDelta {
+		a.inText = c.Kind == agent.ChunkText
+	}
 	s.streamed = true
 	a.out.Emit(c)
 }
@@ -180,7 +188,7 @@ func (a *responsesAnswer) openCall(s *itemState, item *responseItem) {
 	if s.call >= 0 {
 		return
 	}
-	a.thoughts = nil
+	a.thoughts, a.inText = nil, false
 	s.call = a.calls
 	a.calls++
 	a.out.Emit(agent.Chunk{Kind: agent.ChunkCallStart, Index: s.call, ID: item.CallID, Name: item.Name})
@@ -201,8 +209,8 @@ func (a *responsesAnswer) itemDone(output int, item *responseItem) {
 				a.delta(refusalDelta, output, i, p.Refusal)
 			}
 		}
-		if s.streamed && (item.ID != "" || item.Phase != "") {
-			a.out.Emit(agent.Chunk{Kind: agent.ChunkOpaque, Opaque: a.m.opaque(opaque{ID: item.ID, Phase: item.Phase})})
+		if s.streamed {
+			a.messageDone(item)
 		}
 	case "function_call":
 		a.openCall(s, item)
@@ -217,6 +225,8 @@ func (a *responsesAnswer) itemDone(output int, item *responseItem) {
 		a.out.Emit(agent.Chunk{Kind: agent.ChunkCallEnd, Index: s.call})
 	case "reasoning":
 		a.reasoningDone(s, output, item)
+	default:
+		a.keep(item)
 	}
 }
 
@@ -236,6 +246,7 @@ func (a *responsesAnswer) reasoningDone(s *itemState, output int, item *response
 	if item.Encrypted == "" {
 		return // the provider knows nothing of it at the next call
 	}
+	a.inText = false
 	if !s.streamed { // hidden thoughts need a part too
 		a.out.Emit(agent.Chunk{Kind: agent.ChunkReasoning})
 	}

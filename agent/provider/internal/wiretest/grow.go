@@ -14,11 +14,17 @@ import (
 )
 
 // Answer is what a vendor says in one step of [PromptsGrow]: thoughts, which may
-// be hidden (sealed, but without a text), then text, then calls.
+// be hidden (sealed, but without a text), then a search that it makes itself, then
+// text, then calls.
 type Answer struct {
 	Thought, Sealed string
+	Search          string // its id; the text cites what it found
 	Text            string
 	Calls           []agent.ToolCall
+	// Paused ends the answer before the search has a result. The answer after it
+	// begins with the result of Resumes. Wires that know no pauses ignore both.
+	Paused  bool
+	Resumes string
 }
 
 // PromptsGrow checks with random conversations of several turns and with the
@@ -48,6 +54,12 @@ func PromptsGrow(t *testing.T, model func(*Vendor) agent.Model, transcript func(
 				}
 				thoughts += strings.Count(now, "sealed-") - strings.Count(before, "sealed-")
 			}
+			last := prompt(v.Bodies[len(v.Bodies)-1])
+			for _, id := range w.searches {
+				if strings.Contains(transcript(Answer{Search: id}), id) && !strings.Contains(last, id) {
+					t.Errorf("the last request lacks search %s", id)
+				}
+			}
 			if len(v.Bodies) < 6 || len(w.sealed) > 0 && thoughts == 0 {
 				t.Errorf("%d requests with %d of the %d sealed thoughts say little", len(v.Bodies), thoughts, len(w.sealed))
 			}
@@ -61,7 +73,11 @@ type growing struct {
 	steps  int // left in the turn
 	calls  int
 	sealed []string
-	stop   context.CancelCauseFunc
+	// searches are those of all answers but the last, paused the one without a result.
+	searches []string
+	search   string
+	paused   string
+	stop     context.CancelCauseFunc
 }
 
 // counted is the input of the tools.
@@ -110,8 +126,22 @@ func (w *growing) answer() Answer {
 			a.Thought = "Hm <b>ä</b> 🙂."
 		}
 	}
-	if w.steps == 0 || w.rng.IntN(2) > 0 {
+	if w.search != "" {
+		w.searches = append(w.searches, w.search)
+	}
+	a.Resumes, w.paused, w.search = w.paused, "", ""
+	if w.rng.IntN(3) == 0 {
+		a.Search = fmt.Sprintf("search-%d-%d", w.calls, len(w.searches))
+		a.Paused = w.steps > 0 && w.rng.IntN(2) == 0
+		w.search = a.Search
+	}
+	if w.steps == 0 || a.Paused || w.rng.IntN(2) > 0 {
 		a.Text = fmt.Sprintf("Text & %d.", w.calls)
+	}
+	if a.Paused {
+		w.steps--
+		w.paused = a.Search
+		return a
 	}
 	if w.steps == 0 {
 		return a
