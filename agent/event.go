@@ -271,7 +271,7 @@ const (
 	ReasonRateLimited     Reason = "provider_rate_limited"
 	ReasonUnavailable     Reason = "provider_unavailable" // overloaded, network, time-out, malformed, too large
 	ReasonInvalidRequest  Reason = "provider_invalid"     // ClassInvalid
-	ReasonContextOverflow Reason = "context_overflow"
+	ReasonContextOverflow Reason = "context_overflow"     // too long for the model, also with what can be left out left out
 	ReasonFiltered        Reason = "content_filtered"
 	ReasonEmpty           Reason = "empty_answer" // twice neither text nor calls at the start of the turn
 	ReasonTimeout         Reason = "timeout"      // the turn's time is over

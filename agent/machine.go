@@ -11,6 +11,7 @@ import (
 // next for one action, performs it, and reports through the input methods:
 //
 //	callModel → chunk*, modelEnded     wait     → waited
+//	reduce    → reducedHistory
 //	decide    → decided                save     → saved
 //	ask       → answered | unanswered  start    → (nothing)
 //	await     → toolEnded              finish   → (nothing, the end)
@@ -31,9 +32,8 @@ type machine struct {
 	events    []Event
 	open      []callState // the calls of the step
 	dirty     bool        // the open step has something that is not stored
-	reduced   bool        // this step was reduced after an overflow
+	overflow  error       // of this step's model; its history was reduced then
 	emptied   bool        // this step's model answered nothing and was asked again
-	force     bool        // the next call of the model has to be reduced
 	delay     time.Duration
 	started   int             // place of the call that starts
 	asked     map[string]bool // requests that were put to Options.Answer
@@ -63,6 +63,7 @@ type phase int
 const (
 	phaseStep    phase = iota // a step begins
 	phaseModel                // the model is to be called
+	phaseReduce               // the history was too long for the model
 	phaseBackoff              // a retry waits
 	phaseDecide               // rules and hooks look at the calls
 	phaseCalls                // requests and tools
@@ -75,6 +76,7 @@ type actionKind int
 
 const (
 	actCallModel actionKind = iota + 1
+	actReduce               // make the history shorter, whatever the options say
 	actWait
 	actDecide
 	actSave  // and wait until it is stored
@@ -88,7 +90,6 @@ const (
 type action struct {
 	kind    actionKind
 	attempt int
-	force   bool // callModel: reduce the history after an overflow
 	delay   time.Duration
 	step    Step
 	pending Pending
@@ -136,9 +137,9 @@ func (m *machine) next() action {
 			m.beginStep()
 		case phaseModel:
 			m.attempt++
-			force := m.force
-			m.force = false
-			return action{kind: actCallModel, attempt: m.attempt, force: force}
+			return action{kind: actCallModel, attempt: m.attempt}
+		case phaseReduce:
+			return action{kind: actReduce}
 		case phaseBackoff:
 			return action{kind: actWait, delay: m.delay}
 		case phaseDecide:
@@ -159,7 +160,7 @@ func (m *machine) beginStep() {
 		return
 	}
 	m.step = Step{Index: m.step.Index}
-	m.attempt, m.reduced, m.emptied, m.open, m.dirty = 0, false, false, nil, false
+	m.attempt, m.overflow, m.emptied, m.open, m.dirty = 0, nil, false, nil, false
 	m.stepBegan = m.elapsed
 	m.emitStepStarted()
 	m.phase = phaseModel
@@ -208,7 +209,7 @@ func (m *machine) cancel(reason Reason, message string, err error) {
 	}
 	m.end = &ending{outcome: outcome, reason: reason, message: message, err: err}
 	switch m.phase {
-	case phaseModel, phaseBackoff:
+	case phaseModel, phaseReduce, phaseBackoff:
 		m.cutShort()
 	case phaseDecide:
 		m.phase = phaseCalls

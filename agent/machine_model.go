@@ -23,9 +23,10 @@ func (m *machine) modelEnded(err error, jitter float64, remaining time.Duration)
 		return
 	}
 	class := classOf(err)
-	if class == ClassContextOverflow && !m.reduced {
-		m.reduced, m.force = true, true
-		m.retry(err, 0)
+	if class == ClassContextOverflow && m.overflow == nil {
+		m.overflow = err
+		m.discard()
+		m.phase = phaseReduce
 		return
 	}
 	delay, again := m.rules.opts.Retry.next(m.attempt, err, jitter)
@@ -34,17 +35,39 @@ func (m *machine) modelEnded(err error, jitter float64, remaining time.Duration)
 		return
 	}
 	reason, message := reasonOf(class)
+	m.giveUp(reason, message, err)
+}
+
+// giveUp ends the turn after the last attempt.
+func (m *machine) giveUp(reason Reason, message string, err error) {
 	m.end = &ending{outcome: Failed, reason: reason, message: message, err: err}
 	m.stopped = true
 	m.cutShort()
 }
 
-// retry gives the attempt up: what it has shown did not happen.
-func (m *machine) retry(err error, delay time.Duration) {
+// reducedHistory reports whether the history could be made shorter after an
+// overflow. The same request again would only overflow again.
+func (m *machine) reducedHistory(shorter bool) {
+	switch {
+	case m.phase != phaseReduce || m.stopped:
+	case shorter:
+		m.retry(m.overflow, 0)
+	default:
+		m.giveUp(ReasonContextOverflow, "The conversation is too long for the model, and nothing of it can be left out. "+overflowAdvice, m.overflow)
+	}
+}
+
+// discard gives the attempt up: what it has shown did not happen.
+func (m *machine) discard() {
 	for _, p := range m.answer.parts {
 		delete(m.callIDs, p.id)
 	}
 	m.closeAnswer(true, false)
+}
+
+// retry makes another attempt after the delay.
+func (m *machine) retry(err error, delay time.Duration) {
+	m.discard()
 	m.emit(ModelRetrying{Step: m.step.Index, Attempt: m.attempt + 1, Delay: delay, Err: err})
 	m.delay = delay
 	m.phase = phaseBackoff
@@ -116,6 +139,8 @@ func classOf(err error) ErrorClass {
 	return ""
 }
 
+const overflowAdvice = "Use a shorter input, smaller tool results, or a model with a larger context window."
+
 // reasonOf says what a provider's failure means for the turn, and tells people.
 func reasonOf(class ErrorClass) (Reason, string) {
 	switch class {
@@ -126,7 +151,7 @@ func reasonOf(class ErrorClass) (Reason, string) {
 	case ClassRateLimited:
 		return ReasonRateLimited, "The model provider limits the rate of requests; try again later."
 	case ClassContextOverflow:
-		return ReasonContextOverflow, "The conversation is too long for the model."
+		return ReasonContextOverflow, "The conversation is too long for the model, even without its older messages. " + overflowAdvice
 	case ClassFiltered:
 		return ReasonFiltered, "The model provider refused the content."
 	case ClassInvalid:

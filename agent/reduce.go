@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/shoal-dev/shoal"
@@ -47,8 +48,11 @@ type reducer struct {
 	// earlier is how many messages are of turns before this one; a reduction drops
 	// their thoughts. thoughtless is how many have lost theirs, dropped or kept.
 	earlier, thoughtless int
-	changed              bool // text and told differ from what is stored
-	shown                bool // the first view was made
+	// input is where this turn's input begins. A forced reduction may cut there also
+	// where inputs follow each other: those before had no answer.
+	input   int
+	changed bool // text and told differ from what is stored
+	shown   bool // the first view was made
 }
 
 // newReducer returns a reducer that goes on from the stored summary.
@@ -82,7 +86,7 @@ func newReducer(opts Reduction, model Model, summary *Summary) *reducer {
 // view returns what the model is to see of history, which has only grown since
 // the last call. did is nil unless the view became shorter, or is shorter by an
 // earlier turn's reduction and this is the first view. force asks for at most
-// half of the tokens, whatever the strategy. A view that comes with an error is
+// half of the tokens, whatever the strategy; did is nil if nothing can go. A view that comes with an error is
 // good: it lacks the summary that could not be written.
 func (r *reducer) view(ctx context.Context, history []Message, force bool) (view []Message, did *Reduced, err error) {
 	first := !r.shown
@@ -96,6 +100,9 @@ func (r *reducer) view(ctx context.Context, history []Message, force bool) (view
 	to := r.due(h, view, force)
 	if !force && r.limit() == 0 && len(h.view(to, "…")) >= len(view) {
 		to = r.covers // a summary and the input that stays would be no shorter
+	}
+	if force && len(h.view(to, r.text)) >= len(view) {
+		to = r.covers // what would go is an input that stays
 	}
 	if to <= r.covers {
 		if first && len(view) < len(history) {
@@ -176,6 +183,9 @@ func (r *reducer) due(h *past, view []Message, force bool) int {
 	}
 	fits := func(cut int) bool { return r.tokens.estimate(h.view(cut, r.text)) <= goal }
 	cuts := h.cuts(to)
+	if at, found := slices.BinarySearch(cuts, r.input); force && !found && r.input > to && r.input < len(h.at) {
+		cuts = slices.Insert(cuts, at, r.input)
+	}
 	if len(cuts) == 0 || to > r.covers && fits(to) {
 		return to
 	}

@@ -313,6 +313,7 @@ func TestPropertiesOfViews(t *testing.T) {
 				}
 				r = newReducer(opts, m, stored)
 				r.earlier = countCoverable(history)
+				r.input = r.earlier
 				if was.covers != was.told {
 					last = nil // its view was one that is not stored
 				}

@@ -96,6 +96,8 @@ func (t *turn) loop() {
 		switch act.kind {
 		case actCallModel:
 			t.callModel(act)
+		case actReduce:
+			t.reduce()
 		case actWait:
 			t.wait(act.delay)
 		case actDecide:

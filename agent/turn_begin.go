@@ -101,8 +101,9 @@ func (t *turn) open() error {
 		t.m.choices[name] = choice
 	}
 	t.reducer = newReducer(a.opts.Reduction, a.model, t.record.Summary)
+	t.reducer.input = countCoverable(t.history[:t.base])
 	if !a.opts.KeepReasoning {
-		t.reducer.earlier = countCoverable(t.history[:t.base])
+		t.reducer.earlier = t.reducer.input
 	}
 	for _, e := range t.early { // a hard reduction is paid by the turn that wanted it
 		if did, ok := e.(Reduced); ok {

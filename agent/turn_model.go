@@ -100,22 +100,20 @@ func (t *turn) modelFunc() ModelFunc {
 	return f
 }
 
-// prepareRequest makes the step's request, or the shorter one that an overflow
-// demands.
+// prepareRequest makes the step's request.
 func (t *turn) prepareRequest(act action) error {
-	if act.attempt > 1 && !act.force {
+	if act.attempt > 1 {
 		return nil
 	}
-	view, err := t.view(act.force)
+	view, did, err := t.reducer.view(t.ctx, t.history, false)
+	if t.ctx.Err() != nil {
+		return context.Cause(t.ctx)
+	}
 	if err != nil {
-		return err
+		t.warn("reduction", err)
 	}
-	if t.request != nil && act.attempt > 1 {
-		shorter := *t.request
-		shorter.Messages = view
-		t.request = &shorter
-		return nil
-	}
+	t.showReduction(did)
+	view = t.withProvided(view)
 	o := &t.agent.opts
 	t.request = &Request{
 		Instructions: joinLines(o.Instructions, t.context.instructions), Messages: view, Tools: t.rules.order,
@@ -136,21 +134,31 @@ func (t *turn) prepareRequest(act action) error {
 	return nil
 }
 
-// view returns the messages that the model sees now.
-func (t *turn) view(force bool) ([]Message, error) {
-	view, did, err := t.reducer.view(t.ctx, t.history, force)
+// reduce makes the request shorter after an overflow, as far as that is possible.
+func (t *turn) reduce() {
+	view, did, err := t.reducer.view(t.ctx, t.history, true)
 	if t.ctx.Err() != nil {
-		return nil, context.Cause(t.ctx)
+		return
 	}
 	if err != nil {
 		t.warn("reduction", err)
 	}
-	if did != nil {
-		t.m.usage = t.m.usage.Add(did.Usage)
-		t.m.cost += t.rules.priceOf(did.Model, did.Usage)
-		t.emit(*did)
+	t.m.reducedHistory(did != nil)
+	t.flush()
+	t.showReduction(did)
+	shorter := *t.request
+	shorter.Messages = t.withProvided(view)
+	t.request = &shorter
+}
+
+// showReduction shows a reduction and counts what it used; nil is none.
+func (t *turn) showReduction(did *Reduced) {
+	if did == nil {
+		return
 	}
-	return t.withProvided(view), nil
+	t.m.usage = t.m.usage.Add(did.Usage)
+	t.m.cost += t.rules.priceOf(did.Model, did.Usage)
+	t.emit(*did)
 }
 
 // withProvided puts the context providers' messages before the turn's input.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -145,8 +146,11 @@ func classify(status int, p problem) agent.ErrorClass {
 	return ""
 }
 
-// longContext reads a sentence because vLLM, OpenRouter and DeepSeek give
+// longContext reads a sentence because vLLM, OpenRouter, DeepSeek and LM Studio give
 // nothing else: their overflow is a plain bad request.
 func longContext(message string) bool {
-	return strings.Contains(strings.ToLower(message), "maximum context length")
+	message = strings.ToLower(message)
+	return slices.ContainsFunc([]string{"context length", "context window", "maximum model length"}, func(words string) bool {
+		return strings.Contains(message, words)
+	})
 }

@@ -36,6 +36,8 @@ func TestErrorClasses(t *testing.T) {
 		{400, said(`"context_length_exceeded"`, "invalid_request_error", "long"), agent.ClassContextOverflow, "context_length_exceeded"},
 		{400, said(`400`, "exceed_context_size_error", "long"), agent.ClassContextOverflow, "exceed_context_size_error"},
 		{400, said(`400`, "BadRequestError", "This model's maximum context length is 8 tokens."), agent.ClassContextOverflow, "BadRequestError"},
+		{400, said(`null`, "invalid_request_error", "Your input exceeds the context window of this model."), agent.ClassContextOverflow, "invalid_request_error"},
+		{400, said(`400`, "BadRequestError", "The prompt is longer than the maximum model length of 8 tokens."), agent.ClassContextOverflow, "BadRequestError"},
 		{400, `{"object":"error","message":"This model's maximum context length is 8 tokens.","code":400}`, agent.ClassContextOverflow, ""},
 		{400, said(`"invalid_request_error"`, "invalid_request_error", "bad"), agent.ClassInvalid, "invalid_request_error"},
 		{400, said(`"content_filter"`, "", "no"), agent.ClassFiltered, "content_filter"},
