@@ -1,6 +1,8 @@
 package run
 
 import (
+	"context"
+	"iter"
 	"sync"
 	"time"
 
@@ -37,12 +39,35 @@ func (x *execution) progress() hub.Progress {
 	return p
 }
 
-// activity notes what an event says about the run's being alive.
+// alive is the middleware that notes what a model does, also that of an agent that this
+// one asks. Every chunk counts: not each of them is an event.
+func (x *execution) alive() agent.Middleware {
+	return agent.Middleware{Name: "alive", Model: func(next agent.ModelFunc) agent.ModelFunc {
+		return func(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
+			x.pulse.beat(shoal.ActivityModel)
+			return func(yield func(agent.Chunk, error) bool) {
+				for chunk, err := range next(ctx, req) {
+					if err == nil {
+						x.pulse.beat(shoal.ActivityDelta)
+					}
+					if !yield(chunk, err) {
+						return
+					}
+				}
+			}
+		}
+	}}
+}
+
+// activity notes what an event says about the run's being alive. Of the tools of its own
+// agent the witness knows.
 func (x *execution) activity(event agent.Event) {
-	switch event.(type) {
-	case agent.TextDelta, agent.ReasoningDelta, agent.ToolArgsDelta:
-		x.pulse.beat(shoal.ActivityDelta)
-	case agent.ToolFinished:
-		x.pulse.beat(shoal.ActivityTool)
+	if nested, is := event.(agent.Nested); is {
+		switch nested.Event.(type) {
+		case agent.ToolStarted, agent.ToolFinished:
+			x.pulse.beat(shoal.ActivityTool)
+		case agent.Nested:
+			x.activity(nested.Event)
+		}
 	}
 }

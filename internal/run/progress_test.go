@@ -1,6 +1,9 @@
 package run
 
 import (
+	"context"
+	"errors"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +15,18 @@ import (
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &execution{}
+		model := func(chunks int) { // asks it, and takes so many chunks of the answer
+			stream := x.alive().Model(func(context.Context, *agent.Request) iter.Seq2[agent.Chunk, error] {
+				return func(yield func(agent.Chunk, error) bool) {
+					for range chunks {
+						yield(agent.Chunk{Kind: agent.ChunkUsage}, nil)
+					}
+					yield(agent.Chunk{}, errors.New("it broke off")) // no sign of life
+				}
+			})(t.Context(), nil)
+			for range stream {
+			}
+		}
 		if p := x.progress(); p.Activity != nil || p.Stalled {
 			t.Errorf("a run that has not begun has %+v, want no activity", p)
 		}
@@ -25,10 +40,10 @@ func TestProgress(t *testing.T) {
 			{"is taken up", func() { x.pulse.beat(shoal.ActivityStarted) }, 0, shoal.ActivityStarted, false},
 			{"is silent for less than a minute", func() {}, shoal.StallAfter - 1, shoal.ActivityStarted, false},
 			{"is silent for a minute", func() {}, 1, shoal.ActivityStarted, true},
-			{"receives text", func() { x.activity(agent.TextDelta{}) }, 0, shoal.ActivityDelta, false},
-			{"receives reasoning", func() { x.activity(agent.ReasoningDelta{}) }, time.Second, shoal.ActivityDelta, false},
-			{"receives arguments", func() { x.activity(agent.ToolArgsDelta{}) }, time.Second, shoal.ActivityDelta, false},
-			{"ends a tool", func() { x.activity(agent.ToolFinished{}) }, time.Second, shoal.ActivityTool, false},
+			{"asks its model", func() { model(0) }, 0, shoal.ActivityModel, false},
+			{"receives something", func() { model(1) }, time.Second, shoal.ActivityDelta, false},
+			{"has an agent that it asks begin a tool", func() { x.activity(agent.Nested{Event: agent.ToolStarted{}}) }, time.Second, shoal.ActivityTool, false},
+			{"has one that this one asks end a tool", func() { x.activity(agent.Nested{Event: agent.Nested{Event: agent.ToolFinished{}}}) }, time.Second, shoal.ActivityTool, false},
 			{"is warned about something beside it", func() { x.activity(agent.Warning{}) }, shoal.StallAfter, shoal.ActivityTool, true},
 		} {
 			step.do()

@@ -57,7 +57,6 @@ func (w *witness) Name() string { return "witness" }
 func (w *witness) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.Ended)) {
 	switch op.Kind {
 	case agent.OpModel:
-		w.x.pulse.beat(shoal.ActivityModel)
 		w.mu.Lock()
 		w.step = op.Step
 		w.mu.Unlock()
