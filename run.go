@@ -47,6 +47,22 @@ type RunActivity struct {
 	Kind ActivityKind `json:"kind"`
 }
 
+// ReplyWait is what a run waits for that nobody has to answer with an action: the next
+// message in the space from one of From, or, with a null SpaceID and an empty From, time
+// alone. The run goes on at Until at the latest.
+type ReplyWait struct {
+	SpaceID *SpaceID    `json:"spaceId"`
+	From    []ReplyFrom `json:"from"`
+	Until   *Time       `json:"until"`
+}
+
+// ReplyFrom matches the sender of a reply: any, agent, human, or entity with EntityID,
+// which is null for the others.
+type ReplyFrom struct {
+	Type     string    `json:"type"`
+	EntityID *EntityID `json:"entityId"`
+}
+
 // StallAfter is how long a running run is silent before it counts as stalled.
 const StallAfter = 60 * time.Second
 
@@ -60,7 +76,8 @@ const StallAfter = 60 * time.Second
 // Activity is null until the run begins. StalledSince is the time of the last activity of
 // a run that is running and has been silent for [StallAfter], else null. QueuedBehind is
 // the run of the same agent and space whose end a queued run waits for; null for one that
-// may begin.
+// may begin. WaitingFor is the reply or the time that a run waits for, null if it waits for
+// neither or the reader is not in the space where the reply is expected.
 type Run struct {
 	ID               RunID             `json:"id"`
 	SessionID        SessionID         `json:"sessionId"`
@@ -78,6 +95,7 @@ type Run struct {
 	Activity         *RunActivity      `json:"activity"`
 	StalledSince     *Time             `json:"stalledSince"`
 	QueuedBehind     *RunID            `json:"queuedBehind"`
+	WaitingFor       *ReplyWait        `json:"waitingFor"`
 	CreatedAt        Time              `json:"createdAt"`
 	StartedAt        *Time             `json:"startedAt"`
 	EndedAt          *Time             `json:"endedAt"`

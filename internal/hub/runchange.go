@@ -70,7 +70,34 @@ func (c *RunChange) Park() error {
 	case c.Run.Status == shoal.RunWaitingTool:
 		return tellWaitingTool(c.change, *c.Run, rows)
 	}
-	return tellRun(c.change, *c.Run, shoal.EventRunWaitingReply)
+	told := *c.Run
+	if wait := replyWait(rows); wait != nil && (wait.SpaceID == nil || *wait.SpaceID == told.Space) {
+		told.WaitingFor = wait // elsewhere, the readers of the event need not be members
+	}
+	return tellRun(c.change, told, shoal.EventRunWaitingReply)
+}
+
+// replyWait returns the first open wait for a reply or for a time among the rows of a
+// run, nil if there is none.
+func replyWait(rows []StoredPending) *shoal.ReplyWait {
+	i := slices.IndexFunc(rows, func(p StoredPending) bool { return p.Status == shoal.PendingOpen && ownWait(p.Kind) })
+	if i < 0 {
+		return nil
+	}
+	p := rows[i]
+	out := shoal.ReplyWait{Until: p.Due, From: []shoal.ReplyFrom{}}
+	if p.Reply == nil {
+		return &out
+	}
+	out.SpaceID = &p.Reply.Space
+	for _, from := range p.Reply.For {
+		one := shoal.ReplyFrom{Type: from.Type}
+		if from.EntityID != "" {
+			one.EntityID = &from.EntityID
+		}
+		out.From = append(out.From, one)
+	}
+	return &out
 }
 
 // parked returns how a run waits for these rows, and whether there is something to

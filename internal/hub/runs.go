@@ -134,6 +134,9 @@ func (r *runReader) shown(found StoredRun) (shoal.Run, error) {
 	if err != nil {
 		return out, err
 	}
+	if out.WaitingFor, err = r.waitingFor(rows); err != nil {
+		return out, err
+	}
 	out.PendingToolCalls = pendingCalls(rows, func(p StoredPending) bool {
 		if reader(r.who) == "" {
 			return true
@@ -147,6 +150,19 @@ func (r *runReader) shown(found StoredRun) (shoal.Run, error) {
 		return is && (p.Target == "" || p.Target == r.who.EntityID)
 	})
 	return out, err
+}
+
+// waitingFor returns the reply or the time that a run waits for, as the reader may see it.
+func (r *runReader) waitingFor(rows []StoredPending) (*shoal.ReplyWait, error) {
+	wait := replyWait(rows)
+	if wait == nil || wait.SpaceID == nil {
+		return wait, nil
+	}
+	is, err := r.member(*wait.SpaceID)
+	if err != nil || !is {
+		return nil, err
+	}
+	return wait, nil
 }
 
 // behind returns which run a queued one waits for, which is looked up once for all of an

@@ -94,6 +94,9 @@ func outside(run shoal.Run, inside bool) shoal.Run {
 	default:
 		run.Trigger.MessageContent, run.Trigger.Instruction, run.Trigger.Payload = "", "", nil
 	}
+	if !inside {
+		run.WaitingFor = nil
+	}
 	return run
 }
 

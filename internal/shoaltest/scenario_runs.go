@@ -211,8 +211,26 @@ func (s *stage) run(r shoal.Run) string {
 	if r.StalledSince != nil {
 		out += fmt.Sprintf(" stalled since %s (%s)", s.since(r.StalledSince.Time), r.Activity.Kind)
 	}
+	if r.WaitingFor != nil {
+		out += s.waitingFor(*r.WaitingFor)
+	}
 	if r.QueuedBehind != nil {
 		out += " behind " + s.runName(*r.QueuedBehind)
 	}
 	return out
+}
+
+func (s *stage) waitingFor(w shoal.ReplyWait) string {
+	if w.SpaceID == nil {
+		return " until " + s.since(w.Until.Time)
+	}
+	out := " for a reply from"
+	for _, from := range w.From {
+		if from.EntityID != nil {
+			out += " " + string(*from.EntityID)
+		} else {
+			out += " " + from.Type
+		}
+	}
+	return out + " in " + string(*w.SpaceID)
 }
