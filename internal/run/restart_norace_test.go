@@ -2,4 +2,7 @@
 
 package run_test
 
-const dieEvery = 1
+const (
+	dieEvery      = 1
+	mentionWorlds = 20
+)

@@ -6,3 +6,6 @@ package run_test
 // race detector, which looks at memory, some of them will do: the outcome of all is
 // seen without it.
 const dieEvery = 7
+
+// mentionWorlds is how many worlds of mentions are played.
+const mentionWorlds = 3
