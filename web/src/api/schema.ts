@@ -2312,6 +2312,23 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
+        /** @description Matches the sender of a reply. */
+        readonly ReplyFrom: {
+            readonly entityId: string | null;
+            /** @description `any`, `agent`, `human`, or `entity` with `entityId`. */
+            readonly type: string;
+        };
+        /** @description What a run waits for that nobody answers with an action: the next message in the space from one of `from`, or, with a null `spaceId`, time alone. */
+        readonly ReplyWait: {
+            /** @description One reply from one of them is enough. */
+            readonly from: readonly components["schemas"]["ReplyFrom"][];
+            readonly spaceId: string | null;
+            /**
+             * Format: date-time
+             * @description The run goes on then, whether a reply has come or not.
+             */
+            readonly until: string | null;
+        };
         /**
          * @description One execution of a hosted agent. States: queued, running, waiting for a tool or for a reply, and three ends that never change.
          * @example {
@@ -2359,6 +2376,7 @@ export interface components {
          *       "activity": null,
          *       "stalledSince": null,
          *       "queuedBehind": null,
+         *       "waitingFor": null,
          *       "createdAt": "2026-11-20T10:00:00.000Z",
          *       "startedAt": "2026-11-20T10:00:00.000Z",
          *       "endedAt": null
@@ -2402,13 +2420,15 @@ export interface components {
             readonly steps: number;
             readonly trigger: components["schemas"]["Trigger"];
             readonly usage: components["schemas"]["Usage"];
+            /** @description The reply or the time that it waits for; null if it waits for neither, or for a reply in a space that the reader is not in. */
+            readonly waitingFor: components["schemas"]["ReplyWait"] | null;
         };
         /** @description The last sign of life of a run; that of a running one may be a few seconds old. */
         readonly RunActivity: {
             /** Format: date-time */
             readonly at: string;
             /**
-             * @description `human` or `agent`.
+             * @description The run was taken up, asked its model, received a piece of the answer, began or ended a tool, or began to wait.
              * @enum {string}
              */
             readonly kind: "started" | "model" | "delta" | "tool" | "wait";

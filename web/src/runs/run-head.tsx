@@ -3,11 +3,12 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/shapes";
 import { useConsole } from "@/app/console";
-import { useName } from "@/live/hooks";
+import { useEntities, useName } from "@/live/hooks";
 import { ended } from "@/live/live";
 import { RunState } from "@/ui/state";
 import { duration, Moment, useNow } from "@/ui/time";
 import { ErrorNotice } from "./error-notice";
+import { awaitedReply } from "./reply";
 import { SpaceLink, TriggerLine } from "./trigger";
 import { allTokens, elapsed, money } from "./words";
 
@@ -60,7 +61,8 @@ export function RunHead({ run, quiet }: { run: Run; quiet: boolean }) {
 // What it waits for now, with the way to it.
 function Waits({ run }: { run: Run }) {
   const { session } = useConsole();
-  if (run.status === "waiting_reply") return <p className="text-sm">It waits for a reply to what it wrote.</p>;
+  const entities = useEntities();
+  if (run.status === "waiting_reply") return <p className="text-sm">It waits for {awaitedReply(run, (id) => entities.find((e) => e.id === id)?.name ?? id)}.</p>;
   if (run.pendingToolCalls.length === 0) return null;
   return (
     <ul className="flex flex-col gap-1 text-sm">

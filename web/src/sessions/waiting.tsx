@@ -1,11 +1,9 @@
 // Who waits for whom, with what is left of the time.
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Clock, Hand } from "lucide-react";
-import { api, data } from "@/api/client";
 import { useEntities, useName, usePending, useRuns, useSpaces } from "@/live/hooks";
 import { duration, Since, useNow } from "@/ui/time";
-import { aReply, type Awaited, awaited, type Wait, waits } from "./waits";
+import { type Wait, waits } from "./waits";
 
 /** The waits of the session whose store is around it. */
 export function Waiting({ session }: { session: string }) {
@@ -27,15 +25,12 @@ export function Waiting({ session }: { session: string }) {
 function WaitRow({ session, wait }: { session: string; wait: Wait }) {
   const who = useName(wait.who);
   const Icon = wait.run === null ? Clock : Hand;
-  const reply = useAwaited(session, wait.what === aReply && wait.run !== null ? wait.run : undefined);
-  const endsAt = wait.endsAt ?? reply?.endsAt ?? null;
   return (
     <li className="flex flex-wrap items-baseline gap-x-3 gap-y-1 px-4 py-2.5">
       <Icon aria-hidden className="size-4 shrink-0 self-center text-warn" />
       <span className="min-w-0 flex-1 basis-64 break-words">
         <strong>{who}</strong> waits for {wait.what}
         {wait.times > 1 && ` (${wait.times} times)`}
-        {reply !== undefined && ` from ${reply.whom}`}
         {wait.whom.length > 0 && (
           <>
             {" "}
@@ -44,7 +39,7 @@ function WaitRow({ session, wait }: { session: string; wait: Wait }) {
         )}
       </span>
       <span className="text-sm whitespace-nowrap text-soft">
-        {endsAt !== null ? <Left until={endsAt} /> : wait.since !== null ? <>for <Since at={wait.since} /></> : null}
+        {wait.endsAt !== null ? <Left until={wait.endsAt} /> : wait.since !== null ? <>for <Since at={wait.since} /></> : null}
       </span>
       {wait.run !== null && (
         <Link to="/s/$session/runs/$run" params={{ session, run: wait.run }} className="text-sm text-accent underline">
@@ -76,14 +71,4 @@ function Names({ of }: { of: readonly string[] }) {
 
 function Name({ of }: { of: string }) {
   return <>{useName(of)}</>;
-}
-
-// The stream does not tell from whom a reply is awaited; the steps of the run do.
-function useAwaited(session: string, run: string | undefined): Awaited | undefined {
-  const steps = useQuery({
-    queryKey: [session, "waiting-for", run],
-    queryFn: () => data(api.GET("/v1/sessions/{session}/runs/{run}/steps", { headers: { "X-Shoal-Entity": "" }, params: { path: { session, run: run ?? "" } } })),
-    enabled: run !== undefined,
-  });
-  return steps.data === undefined ? undefined : awaited(steps.data.items);
 }

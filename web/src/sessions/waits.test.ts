@@ -1,7 +1,7 @@
 // Who waits for whom.
 import { describe, expect, it } from "vitest";
-import type { Entity, PendingAction, Run, Space, Step } from "@/api/shapes";
-import { awaited, waits } from "./waits";
+import type { Entity, PendingAction, Run, Space } from "@/api/shapes";
+import { waits } from "./waits";
 
 const entity = (id: string, state: Entity["state"], waitEndsAt: string | null = null): Entity => ({
   id, sessionId: "s", kind: "agent", sessionRole: "member", ownerId: null, hosted: false, name: id, description: "", externalId: null, state, waitEndsAt, lastSeenAt: null, lastFailure: null, stalledSince: null, metadata: {}, createdAt: "2026-11-22T08:00:00.000Z",
@@ -37,22 +37,7 @@ describe("who waits", () => {
     expect(waits({ entities: [], runs: [], pending: [pending("answered", "question")], spaces: [space] })).toEqual([]);
   });
   it("a run for a reply", () => {
-    const run = { id: "run_2", agentId: "bot", status: "waiting_reply" } as Run;
-    expect(waits({ entities: [], runs: [run], pending: [], spaces: [] })).toMatchObject([{ who: "bot", what: "a reply", run: "run_2" }]);
-  });
-});
-
-describe("whose reply a run waits for", () => {
-  const step = (args: unknown): Step => ({ toolCalls: [{ toolName: "sendSpaceMessage", args, startedAt: "2026-11-22T08:00:00.000Z" }] }) as unknown as Step;
-  it("is in the call that waits, in the last step", () => {
-    expect(awaited([step({ wait: { for: [{ type: "human" }] } }), step({ text: "hi", wait: { for: [{ type: "entity", entityId: "ann" }, { type: "agent" }], timeout: 100 } })])).toEqual({ whom: "ann or an agent", endsAt: "2026-11-22T08:01:40.000Z" });
-    expect(awaited([step({ wait: { for: [{ type: "any" }] } })])).toEqual({ whom: "anybody", endsAt: "2026-11-22T08:01:00.000Z" });
-  });
-  it("ends after two minutes at the latest", () => {
-    expect(awaited([step({ wait: { for: [{ type: "any" }], timeout: 999 } })])?.endsAt).toBe("2026-11-22T08:02:00.000Z");
-  });
-  it("is not known without one", () => {
-    expect(awaited([])).toBeUndefined();
-    expect(awaited([step("not an object"), step({ wait: true })])).toBeUndefined();
+    const run = { id: "run_2", agentId: "bot", status: "waiting_reply", waitingFor: { spaceId: "shop", from: [{ type: "entity", entityId: "ann" }], until: "2026-11-22T09:00:00.000Z" } } as unknown as Run;
+    expect(waits({ entities: [], runs: [run], pending: [], spaces: [] })).toMatchObject([{ who: "bot", what: "a reply from ann", endsAt: "2026-11-22T09:00:00.000Z", run: "run_2" }]);
   });
 });

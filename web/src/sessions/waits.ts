@@ -1,5 +1,6 @@
 // Who waits for whom in a session, in words.
-import type { Entity, PendingAction, Run, Space, Step } from "@/api/shapes";
+import type { Entity, PendingAction, Run, Space } from "@/api/shapes";
+import { awaitedReply } from "@/runs/reply";
 
 /** One thing that somebody waits for. */
 export interface Wait {
@@ -19,9 +20,6 @@ export interface Wait {
   /** How often it waits for the same at once. */
   readonly times: number;
 }
-
-/** What a run waits for that has asked another member; the run's steps say whom. */
-export const aReply = "a reply";
 
 /** What is known of a session. */
 export interface Known {
@@ -51,7 +49,9 @@ export function waits({ entities, runs, pending, spaces }: Known): Wait[] {
     out.push({ id: p.id, who: p.agentId, what: kinds[p.kind](p) + where, whom: people, endsAt: p.expiresAt, since: p.createdAt, run: p.runId, times: 1 });
   }
   for (const r of runs) {
-    if (r.status === "waiting_reply") out.push({ id: r.id, who: r.agentId, what: aReply, whom: [], endsAt: null, since: null, run: r.id, times: 1 });
+    if (r.status !== "waiting_reply") continue;
+    const named = (id: string): string => entities.find((e) => e.id === id)?.name ?? id;
+    out.push({ id: r.id, who: r.agentId, what: awaitedReply(r, named), whom: [], endsAt: r.waitingFor?.until ?? null, since: null, run: r.id, times: 1 });
   }
   return together(out);
 }
@@ -65,37 +65,4 @@ function together(all: readonly Wait[]): Wait[] {
     out.set(key, first === undefined ? w : { ...first, times: first.times + 1 });
   }
   return [...out.values()];
-}
-
-const isObject = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null;
-
-/** Whose reply a run waits for, and until when. */
-export interface Awaited {
-  /** In words: names of entities as ids. */
-  readonly whom: string;
-  readonly endsAt: string | null;
-}
-
-// How long a call waits unless it says otherwise, and at most (contract, section 5).
-const replyTimeout = 60;
-const longestReply = 120;
-
-/** What a run waits for, by the call of its last step that waits; undefined if none does. */
-export function awaited(steps: readonly Step[]): Awaited | undefined {
-  const calls = steps[steps.length - 1]?.toolCalls ?? [];
-  for (const call of calls) {
-    const wait = isObject(call.args) ? call.args.wait : undefined;
-    if (!isObject(wait) || !Array.isArray(wait.for)) continue;
-    const timeout = Math.min(typeof wait.timeout === "number" ? wait.timeout : replyTimeout, longestReply);
-    return {
-      whom: wait.for.filter(isObject).map(wanted).join(" or "),
-      endsAt: call.startedAt === null ? null : new Date(Date.parse(call.startedAt) + timeout * 1000).toISOString(),
-    };
-  }
-  return undefined;
-}
-
-function wanted(f: Record<string, unknown>): string {
-  if (typeof f.entityId === "string") return f.entityId;
-  return f.type === "human" ? "a person" : f.type === "agent" ? "an agent" : "anybody";
 }

@@ -1,0 +1,1 @@
+function e({waitingFor:e},t){return e===null?`a reply in another space`:e.spaceId===null?`a time`:`a reply from ${e.from.map(e=>e.entityId===null?e.type===`human`?`a person`:e.type===`agent`?`an agent`:`anybody`:t(e.entityId)).join(` or `)}`}export{e as t};
