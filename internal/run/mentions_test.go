@@ -109,7 +109,8 @@ func (s *mentions) play(n int) {
 		case r < 60:
 			s.answerSome()
 		case r < 70:
-			s.post("Well, go on.")
+			_, err := s.post("Well, go on.")
+			s.must(err)
 		case r < 78:
 			s.cancelSome()
 		case r < 82:

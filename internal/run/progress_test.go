@@ -16,6 +16,7 @@ func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &execution{}
 		model := func(chunks int) { // asks it, and takes so many chunks of the answer
+			var failed error
 			stream := x.alive().Model(func(context.Context, *agent.Request) iter.Seq2[agent.Chunk, error] {
 				return func(yield func(agent.Chunk, error) bool) {
 					for range chunks {
@@ -24,7 +25,11 @@ func TestProgress(t *testing.T) {
 					yield(agent.Chunk{}, errors.New("it broke off")) // no sign of life
 				}
 			})(t.Context(), nil)
-			for range stream {
+			for _, err := range stream {
+				failed = err
+			}
+			if failed == nil {
+				t.Error("an answer that breaks off does not fail")
 			}
 		}
 		if p := x.progress(); p.Activity != nil || p.Stalled {

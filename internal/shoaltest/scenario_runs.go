@@ -212,7 +212,7 @@ func (s *stage) run(r shoal.Run) string {
 		out += fmt.Sprintf(" stalled since %s (%s)", s.since(r.StalledSince.Time), r.Activity.Kind)
 	}
 	if r.WaitingFor != nil {
-		out += s.waitingFor(*r.WaitingFor)
+		out += showWaitingFor(*r.WaitingFor)
 	}
 	if r.QueuedBehind != nil {
 		out += " behind " + s.runName(*r.QueuedBehind)
@@ -220,9 +220,9 @@ func (s *stage) run(r shoal.Run) string {
 	return out
 }
 
-func (s *stage) waitingFor(w shoal.ReplyWait) string {
+func showWaitingFor(w shoal.ReplyWait) string {
 	if w.SpaceID == nil {
-		return " until " + s.since(w.Until.Time)
+		return " for a time"
 	}
 	out := " for a reply from"
 	for _, from := range w.From {
