@@ -74,6 +74,7 @@ type mentions struct {
 	all    []*mentioned
 	seen   map[state]int
 
+	others   int // messages that mention nobody
 	reported map[shoal.RunID]bool
 }
 
@@ -109,7 +110,8 @@ func (s *mentions) play(n int) {
 		case r < 60:
 			s.answerSome()
 		case r < 70:
-			_, err := s.post("Well, go on.")
+			s.others++ // for whoever waits for a reply, else for the admin agent
+			_, err := s.post(fmt.Sprintf("Well, go on with m9%03d!", s.others))
 			s.must(err)
 		case r < 78:
 			s.cancelSome()
