@@ -34,6 +34,8 @@ require (
 	modernc.org/sqlite v1.60.1
 )
 
+require go.mau.fi/util v0.9.4
+
 require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/prometheus/common v0.66.1

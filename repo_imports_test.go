@@ -106,13 +106,14 @@ var importTable = []importRule{
 		dir:    "internal/httpapi",
 		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics", "internal/parking"}, others: true, never: sqlPackages,
 	},
-	{dir: "internal/hub", inside: []string{".", "internal/approval", "internal/behalf", "internal/limit", "internal/metrics", "internal/search"}, never: sqlAndWeb},
+	{dir: "internal/hub", inside: []string{".", "internal/approval", "internal/behalf", "internal/limit", "internal/metrics", "internal/naming", "internal/search"}, never: sqlAndWeb},
 	{dir: "internal/limit", inside: []string{".", "internal/metrics"}, never: sqlAndWeb},
 	{dir: "internal/load", inside: []string{".", "client"}, never: sqlPackages},
 	{dir: "internal/localbus", inside: []string{".", "internal/hub"}, others: true, never: sqlAndWeb},
 	{dir: "internal/logs", never: sqlAndWeb},
-	{dir: "internal/mcpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
+	{dir: "internal/mcpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics", "internal/naming"}, others: true, never: sqlPackages},
 	{dir: "internal/metrics", never: sqlAndWeb},
+	{dir: "internal/naming", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/parking", never: sqlPackages},
 	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
 	{
@@ -125,7 +126,7 @@ var importTable = []importRule{
 	},
 	{
 		dir:    "internal/spacetool",
-		inside: []string{".", "agent", "internal/agentconfig", "internal/behalf", "internal/calendar", "internal/hub", "internal/search"}, never: sqlAndWeb,
+		inside: []string{".", "agent", "internal/agentconfig", "internal/behalf", "internal/calendar", "internal/hub", "internal/naming", "internal/search"}, never: sqlAndWeb,
 	},
 	{
 		dir: "internal/shoaltest",

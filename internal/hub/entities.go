@@ -66,6 +66,9 @@ func insertEntity(ch *change, session shoal.SessionID, n shoal.NewEntity, owner 
 	if out.Name == "" {
 		out.Name = string(out.ID)
 	}
+	if err := checkNewEntity(ch, out); err != nil {
+		return out, err
+	}
 	return out, takenEntity(ch.InsertEntity(out), out)
 }
 
@@ -154,11 +157,16 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 		if err := openSession(ch, session); err != nil {
 			return err
 		}
-		named, owned := out.Name, out.SessionRole == shoal.SessionOwner
+		named, kind, owned := out.Name, out.Kind, out.SessionRole == shoal.SessionOwner
 		if err := e.reassign(ch, &out, c); err != nil {
 			return err
 		}
 		applyEntity(&out, c)
+		if out.Name != named || out.Kind != kind {
+			if err := checkEntityName(ch, out); err != nil {
+				return err
+			}
+		}
 		if err := takenEntity(ch.UpdateEntity(out), out); err != nil {
 			return err
 		}

@@ -132,7 +132,7 @@ func TestImportInPlaceOfASession(t *testing.T) {
 	}
 	session := shoal.SessionID("empty")
 	operator := shoal.EntityID("operator")
-	if _, _, err := h.Keys.Create(t.Context(), admin, shoal.NewKey{Role: shoal.RoleEntity, SessionID: session, EntityID: operator}, "hash", ""); err != nil {
+	if _, _, err := h.Keys.Create(t.Context(), admin, shoal.NewKey{Role: shoal.RoleEntity, SessionID: session, EntityID: operator, Kind: shoal.Human}, "hash", ""); err != nil {
 		t.Fatal(err)
 	}
 	imported(t, h, "empty", text, hub.ImportOptions{})

@@ -97,6 +97,11 @@ func beAgent(ch *change, n StoredAgent, owner shoal.EntityID) error {
 	}
 	named := e.Name
 	e.Name, e.Description = n.Name, n.Description
+	if e.Name != named {
+		if err := checkEntityName(ch, e); err != nil {
+			return err
+		}
+	}
 	claimAgent(&e, owner)
 	if err := ch.UpdateEntity(e); err != nil || named == e.Name {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/naming"
 )
 
 // Keys keeps credentials. It never sees a secret, only its hash.
@@ -17,7 +18,7 @@ type Keys struct{ *core }
 // before: then the secret that the caller made belongs to no key.
 func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, hash, idempotencyKey string) (made shoal.Key, replayed bool, err error) {
 	const op = "hub.Keys.Create"
-	if err := errors.Join(mayCreateKey(who, &n), n.Validate(), checkOnce(idempotencyKey)); err != nil {
+	if err := errors.Join(mayCreateKey(who, &n), n.Validate(), naming.Check("name", n.Name), checkOnce(idempotencyKey)); err != nil {
 		return made, false, wrap(op, first(err))
 	}
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(shoal.Now().Time) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/naming"
 )
 
 // Messages posts to timelines and reads them.
@@ -210,7 +211,7 @@ func (m *Messages) Names(ctx context.Context, session shoal.SessionID, ids []sho
 		return err
 	})
 	if out != nil {
-		out[shoal.System] = "System"
+		out[shoal.System] = naming.SystemName
 	}
 	return out, err
 }

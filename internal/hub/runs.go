@@ -9,6 +9,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/behalf"
+	"github.com/shoal-dev/shoal/internal/naming"
 )
 
 // Runs starts, shows and cancels runs.
@@ -18,7 +19,7 @@ type Runs struct{ *core }
 // InvalidArgument for an agent that is not hosted.
 func (r *Runs) Trigger(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage, idempotencyKey string) (out shoal.Run, err error) {
 	const op = "hub.Runs.Trigger"
-	if err := errors.Join(enter(who, session), serviceOnly(who), shoal.CheckTrigger(service, payload), checkOnce(idempotencyKey)); err != nil {
+	if err := errors.Join(enter(who, session), serviceOnly(who), shoal.CheckTrigger(service, payload), naming.CheckReserved("serviceName", service), checkOnce(idempotencyKey)); err != nil {
 		return out, wrap(op, first(err))
 	}
 	if len(payload) == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/naming"
 )
 
 // Sessions creates, lists and ends sessions.
@@ -15,7 +16,7 @@ type Sessions struct{ *core }
 // taken.
 func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewSession, idempotencyKey string) (shoal.Session, error) {
 	const op = "hub.Sessions.Create"
-	if err := errors.Join(adminOnly(who), n.Validate(), checkOnce(idempotencyKey)); err != nil {
+	if err := errors.Join(adminOnly(who), n.Validate(), naming.Check("name", n.Name), checkOnce(idempotencyKey)); err != nil {
 		return shoal.Session{}, wrap(op, first(err))
 	}
 	var made shoal.Session

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/naming"
 )
 
 // Spaces creates, changes and closes spaces and keeps who is in them.
@@ -40,6 +41,9 @@ func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.
 
 func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace) (shoal.Space, error) {
 	if err := openSession(ch, session); err != nil {
+		return shoal.Space{}, err
+	}
+	if err := naming.CheckReserved("name", n.Name); err != nil {
 		return shoal.Space{}, err
 	}
 	out := shoal.Space{
@@ -191,7 +195,12 @@ func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.
 		if out, err = whole(ch, who, out); err != nil {
 			return err
 		}
-		applySpace(&out, c)
+		named := out.Name
+		if applySpace(&out, c); out.Name != named {
+			if err := naming.CheckReserved("name", out.Name); err != nil {
+				return err
+			}
+		}
 		if err := checkAdminAgent(out); err != nil {
 			return err
 		}

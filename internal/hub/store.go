@@ -110,6 +110,9 @@ type EntityTx interface {
 	EntityNames(session shoal.SessionID, ids []shoal.EntityID) (map[shoal.EntityID]string, error)
 	// SetLastFailure stores the last failure of an agent; nil is none.
 	SetLastFailure(session shoal.SessionID, agent shoal.EntityID, f *shoal.Failure) error
+	// HumanNames returns the display names of the session's people, without those who
+	// are deleted.
+	HumanNames(session shoal.SessionID) (map[shoal.EntityID]string, error)
 	// SawEntities stores when entities were last seen. Unknown ones are passed
 	// over.
 	SawEntities(seen []Sighting) error

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/naming"
 )
 
 func sendMessage() *tool {
@@ -133,11 +134,11 @@ func searchMessages() *tool {
 			for i, h := range hits {
 				messages[i] = h.Message
 			}
-			n := names{shoal.System: systemName}
+			n := names{shoal.System: naming.SystemName}
 			if err := c.addNames(ctx, n, messages); err != nil {
 				return result{}, err
 			}
-			return result{text: hitsXML(hits, n), structured: list[shoal.Hit]{Items: append([]shoal.Hit{}, hits...)}}, nil
+			return result{text: hitsXML(hits, naming.Shown(n)), structured: list[shoal.Hit]{Items: append([]shoal.Hit{}, hits...)}}, nil
 		},
 	}
 }

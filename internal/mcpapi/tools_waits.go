@@ -9,6 +9,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/naming"
 )
 
 // What a wait says when the time is up, and that this is no failure.
@@ -114,12 +115,9 @@ func textOf(s shoal.Space, messages []shoal.Message) threadText {
 	}
 }
 
-// systemName is how the server itself is called.
-const systemName = "System"
-
 // messagesText is the XML form of threads with everybody's names.
 func (c *call) messagesText(ctx context.Context, threads []threadText) (string, error) {
-	n := names{shoal.System: systemName}
+	n := names{shoal.System: naming.SystemName}
 	var messages []shoal.Message
 	for _, t := range threads {
 		for _, m := range t.members {
@@ -130,7 +128,7 @@ func (c *call) messagesText(ctx context.Context, threads []threadText) (string, 
 	if err := c.addNames(ctx, n, messages); err != nil {
 		return "", err
 	}
-	return messagesXML(threads, n), nil
+	return messagesXML(threads, naming.Shown(n)), nil
 }
 
 // addNames looks up the senders and the mentioned that n does not name yet:

@@ -46,7 +46,7 @@ func (x *xmlText) thread(t threadText, n names) {
 	}
 	x.open(2, "participants")
 	for _, m := range t.members {
-		x.empty(3, "participant", "id", string(m.EntityID), "name", m.Name, "kind", string(m.Kind))
+		x.empty(3, "participant", "id", string(m.EntityID), "name", n[m.EntityID], "kind", string(m.Kind))
 	}
 	x.end(2, "participants")
 	x.open(2, "messages")

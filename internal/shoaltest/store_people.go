@@ -254,6 +254,19 @@ var entityTests = map[string]func(*storeCase){
 		same(c, "the names", names, map[shoal.EntityID]string{"ann": "ANN", "bob": "Bob"})
 	},
 
+	"the names of people, without agents and the deleted": func(c *storeCase) {
+		c.update(func(tx hub.Tx) error {
+			return errors.Join(
+				tx.InsertEntity(shoal.Entity{SessionID: c.session, ID: "p1", Kind: shoal.Human, Name: "Ann"}),
+				tx.InsertEntity(shoal.Entity{SessionID: c.session, ID: "p2", Kind: shoal.Human, Name: "Eve"}),
+				tx.InsertEntity(shoal.Entity{SessionID: c.session, ID: "p3", Kind: shoal.Agent, Name: "Bot"}),
+				tx.DeleteEntity(c.session, "p2", storeTime(1)),
+			)
+		})
+		names := seen(c, func(tx hub.Tx) (map[shoal.EntityID]string, error) { return tx.HumanNames(c.session) })
+		same(c, "the names", names, map[shoal.EntityID]string{"p1": "Ann"})
+	},
+
 	"names of many at once": func(c *storeCase) {
 		var ids []shoal.EntityID
 		want := map[shoal.EntityID]string{}

@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/calendar"
+	"github.com/shoal-dev/shoal/internal/naming"
 )
 
 const (
@@ -112,7 +113,7 @@ func (r *Run) writeSpaces(b *strings.Builder, f facts) {
 	for _, s := range f.spaces {
 		tag(b, "space", "id", string(s.ID), "name", s.Name, "closed", yes(s.Status == shoal.SpaceShut))
 		b.WriteString(">\n")
-		for i, m := range s.Members {
+		for i, m := range naming.Members(s.Members) {
 			if i == promptMembers {
 				fmt.Fprintf(b, "  and %d more\n", len(s.Members)-i)
 				break

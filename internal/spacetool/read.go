@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/naming"
 	"github.com/shoal-dev/shoal/internal/search"
 )
 
@@ -155,7 +156,7 @@ type sender struct{ name, kind string }
 
 // senders looks up who wrote the messages. Who is deleted keeps its name.
 func (r *Run) senders(tx hub.Tx, space shoal.SpaceID, messages []shoal.Message) (senders, error) {
-	out := senders{shoal.System: {"System", "system"}}
+	out := senders{shoal.System: {naming.SystemName, "system"}}
 	members, err := tx.Members(r.session(), space)
 	if err != nil {
 		return nil, err
@@ -183,7 +184,19 @@ func (r *Run) senders(tx hub.Tx, space shoal.SpaceID, messages []shoal.Message) 
 		}
 		out[m.EntityID] = s
 	}
+	out.tellApart()
 	return out, nil
+}
+
+// tellApart shows names that can be taken for one another with their ids.
+func (s senders) tellApart() {
+	names := make(map[shoal.EntityID]string, len(s))
+	for id, one := range s {
+		names[id] = one.name
+	}
+	for id, name := range naming.Shown(names) {
+		s[id] = sender{name, s[id].kind}
+	}
 }
 
 // gone is the type of a sender that was deleted.

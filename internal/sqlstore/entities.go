@@ -143,6 +143,16 @@ func (t tx) EntityNames(session shoal.SessionID, ids []shoal.EntityID) (map[shoa
 	return names, nil
 }
 
+// HumanNames implements [hub.EntityTx].
+func (t tx) HumanNames(session shoal.SessionID) (map[shoal.EntityID]string, error) {
+	names := map[shoal.EntityID]string{}
+	_, err := list(t.c, func(r *rows) struct{} {
+		names[shoal.EntityID(r.text(0))] = r.text(1)
+		return struct{}{}
+	}, `SELECT id, name FROM entities WHERE session_id = $1 AND kind = $2 AND deleted_at IS NULL`, session, shoal.Human)
+	return names, err
+}
+
 // SawEntities implements [hub.EntityTx].
 func (t tx) SawEntities(seen []hub.Sighting) error {
 	for some := range slices.Chunk(seen, mostIn) {
