@@ -94,6 +94,7 @@ type action struct {
 	step    Step
 	pending Pending
 	call    ToolCall
+	calls   []ToolCall
 }
 
 // ending is how the turn ends.
@@ -143,7 +144,7 @@ func (m *machine) next() action {
 		case phaseBackoff:
 			return action{kind: actWait, delay: m.delay}
 		case phaseDecide:
-			return action{kind: actDecide, step: m.step}
+			return action{kind: actDecide, calls: m.undecided()}
 		case phaseCalls:
 			if act, ok := m.nextInCalls(); ok {
 				return act

@@ -80,7 +80,6 @@ func (m *machine) decided(verdicts map[string]verdict) {
 		return
 	}
 	m.phase = phaseCalls
-	m.dirty = len(m.open) > 0
 	if m.stopsHere() {
 		return
 	}
@@ -88,6 +87,7 @@ func (m *machine) decided(verdicts map[string]verdict) {
 		c := &m.open[i]
 		v := verdicts[c.call.ID]
 		switch {
+		case c.stage != callNew: // of a step that goes on
 		case c.tool == nil:
 			m.settle(c, ResultUnknown, m.unknown(c.call.Name))
 		case v.blocked != nil:
@@ -96,6 +96,18 @@ func (m *machine) decided(verdicts map[string]verdict) {
 			m.admit(c, v.choice)
 		}
 	}
+	m.dismiss()
+}
+
+// undecided returns the calls that may run, once decided says so.
+func (m *machine) undecided() []ToolCall {
+	var out []ToolCall
+	for i := range m.open {
+		if c := &m.open[i]; c.stage == callNew {
+			out = append(out, c.effective())
+		}
+	}
+	return out
 }
 
 // stopsHere applies the rules that end the turn before any tool runs.
@@ -103,13 +115,16 @@ func (m *machine) stopsHere() bool {
 	o := m.rules.opts
 	for i := range m.open {
 		c := &m.open[i]
+		if c.stage != callNew {
+			continue
+		}
 		if n := m.count(c.call); o.MaxIdenticalCalls > 0 && n >= o.MaxIdenticalCalls {
 			m.stop(ReasonIdenticalCalls, fmt.Sprintf("The model called %s %d times in a row with the same arguments.", c.call.Name, n))
 			return true
 		}
 	}
 	for i := range m.open {
-		if c := &m.open[i]; c.tool == nil && o.StopOnUnknownTool {
+		if c := &m.open[i]; c.stage == callNew && c.tool == nil && o.StopOnUnknownTool {
 			m.settle(c, ResultUnknown, m.unknown(c.call.Name))
 			m.stop(ReasonUnknownTool, fmt.Sprintf("The model called the tool %q, which is not there.", c.call.Name))
 			return true
@@ -161,12 +176,12 @@ func canonical(arguments string) string {
 
 // admit decides how a call with a known tool goes on.
 func (m *machine) admit(c *callState, choice Choice) {
-	o, spec := m.rules.opts, c.tool.spec
-	if n := m.answer.argumentBytes(c.call.ID); n > o.MaxArgumentBytes {
+	o, spec, arguments := m.rules.opts, c.tool.spec, c.effective().Arguments
+	if n := max(m.answer.argumentBytes(c.call.ID), len(arguments)); n > o.MaxArgumentBytes {
 		m.settle(c, ResultInvalid, fmt.Sprintf("Error: the arguments have %d bytes; at most %d are allowed.", n, o.MaxArgumentBytes))
 		return
 	}
-	if err := c.tool.schema.check(c.call.Arguments); err != nil {
+	if err := c.tool.schema.check(arguments); err != nil {
 		m.settle(c, ResultInvalid, "Error: "+err.Error())
 		return
 	}
@@ -175,16 +190,16 @@ func (m *machine) admit(c *callState, choice Choice) {
 		m.settle(c, ResultOK, "Accepted.")
 		return
 	}
-	by := "by a rule"
-	if choice == "" || choice == AskAgain {
+	asked, by := m.permissionOf(c), "by a rule"
+	if asked == nil && (choice == "" || choice == AskAgain) {
 		choice, by = m.choices[c.call.Name], "by a remembered choice"
 	}
-	switch {
-	case !spec.RequiresPermission || o.FullAccess || choice == AlwaysAllow:
+	switch approved := asked != nil && asked.Answer != nil && asked.Answer.Approved; {
+	case asked == nil && (!spec.RequiresPermission || o.FullAccess || choice == AlwaysAllow), approved && choice != AlwaysDeny:
 		m.permit(c)
 	case choice == AlwaysDeny:
 		m.settle(c, ResultDenied, fmt.Sprintf("Permission denied %s. The call was not executed.", by))
-	default:
+	case asked == nil:
 		m.request(c, Permission)
 	}
 }

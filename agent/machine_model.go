@@ -125,7 +125,7 @@ func (m *machine) answerWhole() {
 	m.step.Finish = m.answer.finish
 	m.openCalls()
 	if len(m.open) > 0 {
-		m.phase = phaseDecide
+		m.phase, m.dirty = phaseDecide, true
 		return
 	}
 	m.phase = phaseCalls

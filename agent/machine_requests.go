@@ -8,7 +8,7 @@ import (
 
 // request adds a pending request about the call.
 func (m *machine) request(c *callState, kind PendingKind) {
-	id := fmt.Sprintf("%s.%d.%d.%s", m.turn.ID, m.step.Index, m.place(c), kind)
+	id := fmt.Sprintf("%s.%d.%d.%s", m.turn.ID, m.step.Index, m.placeOf(c.call.ID), kind)
 	if slices.ContainsFunc(m.step.Pending, func(p Pending) bool { return p.ID == id }) {
 		return
 	}
@@ -38,9 +38,20 @@ func questionOf(arguments string) (string, []string) {
 	return q.Question, q.Options
 }
 
-// place is where the call stands among those of its step.
-func (m *machine) place(c *callState) int {
-	return slices.IndexFunc(m.open, func(o callState) bool { return o.call.ID == c.call.ID })
+// placeOf is the index of a call among those of its step, -1 if it is none of them.
+func (m *machine) placeOf(callID string) int {
+	return slices.IndexFunc(m.open, func(o callState) bool { return o.call.ID == callID })
+}
+
+// permissionOf returns the request for permission about the call, nil if there is
+// none.
+func (m *machine) permissionOf(c *callState) *Pending {
+	for i := range m.step.Pending {
+		if p := &m.step.Pending[i]; p.Kind == Permission && p.Via == "" && p.Call.ID == c.call.ID {
+			return p
+		}
+	}
+	return nil
 }
 
 // announce shows the requests that are stored and were not shown.

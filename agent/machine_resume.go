@@ -11,9 +11,6 @@ func (m *machine) resume(turn *OpenTurn) {
 	for _, s := range turn.Steps {
 		m.step, m.attempt = s, 0
 		m.openCalls()
-		for i := range m.open {
-			m.count(m.open[i].call)
-		}
 		for _, id := range s.Started {
 			if at := slices.IndexFunc(m.open, func(c callState) bool { return c.call.ID == id }); at >= 0 {
 				m.complete = append(m.complete, m.open[at].call.Name)
@@ -23,6 +20,9 @@ func (m *machine) resume(turn *OpenTurn) {
 		m.remember()
 		m.restoreResults()
 		if s.Done {
+			for i := range m.open {
+				m.count(m.open[i].call)
+			}
 			m.restoreOutput()
 			if s.Ends != nil {
 				m.end = &ending{outcome: s.Ends.Outcome, reason: s.Ends.Reason, message: s.Ends.Message}
@@ -65,11 +65,13 @@ func (m *machine) restoreOutput() {
 }
 
 // resumeOpen goes on with a step whose calls lack results. What had its result
-// keeps it; what was cut off runs again only if that does no harm.
+// keeps it; what was cut off runs again only if that does no harm. What is still to
+// run is decided about again, like a fresh call: the tools and the rules may be
+// others than they were.
 func (m *machine) resumeOpen() {
 	m.emitStepStarted()
 	m.restoreOutput()
-	m.phase = phaseCalls
+	m.phase = phaseDecide
 	m.show()
 	for _, p := range m.step.Pending {
 		if p.Kind == Continuation && p.Answer != nil {
@@ -78,19 +80,17 @@ func (m *machine) resumeOpen() {
 	}
 	for i := range m.open {
 		c := &m.open[i]
-		if c.stage == callDone {
-			continue
-		}
-		started := slices.Contains(m.step.Started, c.call.ID)
 		switch {
+		case c.stage == callDone:
 		case c.tool == nil:
 			m.settle(c, ResultUnknown, m.unknown(c.call.Name))
-		case started && c.tool.spec.Idempotent:
-			c.stage = callReady
-		case started:
+		case slices.Contains(m.step.Started, c.call.ID) && !c.tool.spec.Idempotent:
 			m.settle(c, ResultInterrupted, "Error: interrupted, effect unknown.")
-		case !m.resumeRequest(c):
-			c.stage = callReady
+		default:
+			m.resumeRequests(c)
+		}
+		if c.stage != callNew { // the others are counted when they are decided about
+			m.count(c.call)
 		}
 	}
 	for _, p := range slices.Clone(m.step.Pending) {
@@ -100,22 +100,34 @@ func (m *machine) resumeOpen() {
 	}
 }
 
-// resumeRequest takes up the requests of a call that has not begun and reports
-// whether there is one.
-func (m *machine) resumeRequest(c *callState) bool {
-	found := false
-	for _, p := range slices.Clone(m.step.Pending) { // apply may add a request
+// resumeRequests takes up the requests of a call that is to run. An approval acts
+// when the call has been decided about.
+func (m *machine) resumeRequests(c *callState) {
+	for _, p := range slices.Clone(m.step.Pending) {
 		if p.Call.ID != c.call.ID || p.Via != "" {
 			continue
 		}
-		found = true
 		if p.Kind != Permission {
 			c.stage = callExternal
 		}
-		if p.Answer != nil {
-			m.emit(Answered{Pending: p})
+		if p.Answer == nil {
+			continue
+		}
+		m.emit(Answered{Pending: p})
+		if p.Kind != Permission || !p.Answer.Approved {
 			m.apply(&p)
 		}
 	}
-	return found
+}
+
+// dismiss answers the requests about calls that got their result by a rule, so
+// that nobody is asked for what acts on nothing.
+func (m *machine) dismiss() {
+	for _, p := range slices.Clone(m.step.Pending) {
+		at := m.placeOf(p.Call.ID)
+		if p.Answer != nil || p.Via != "" || at < 0 || m.open[at].stage != callDone {
+			continue
+		}
+		m.answered(Answer{PendingID: p.ID, Reason: "The call was settled by a rule.", Text: "Error: the call was settled by a rule.", Failed: true})
+	}
 }

@@ -21,8 +21,9 @@ type Middleware struct {
 	AfterStep  func(ctx context.Context, step Step)
 	// Model wraps each attempt of a model call; it may answer without calling next.
 	Model func(next ModelFunc) ModelFunc
-	// BeforeTools may block calls of a step before permissions are asked; AfterTools
-	// sees all results in the order of the calls.
+	// BeforeTools may block calls of a step before permissions are asked; it is called
+	// again for those that a resumed turn has still to run. AfterTools sees all results
+	// in the order of the calls.
 	BeforeTools func(ctx context.Context, batch *Batch) error
 	AfterTools  func(ctx context.Context, results []ToolResult)
 	// Tool wraps each tool call; it may answer without calling next.
@@ -35,7 +36,7 @@ type ModelFunc func(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
 // ToolFunc is [Tool.Call] as a function.
 type ToolFunc func(ctx context.Context, call ToolCall) (Output, error)
 
-// Batch are the tool calls of one step, in order.
+// Batch are the tool calls of one step that may run, in order.
 type Batch struct {
 	Calls   []ToolCall
 	blocked map[string]ToolResult

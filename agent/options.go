@@ -70,7 +70,9 @@ type Options struct {
 	// the turn wait.
 	Answer        func(ctx context.Context, p Pending) (Answer, bool)
 	AnswerTimeout time.Duration
-	// Authorize, if set, decides before a person is asked. [AskAgain] asks.
+	// Authorize, if set, decides before a person is asked. [AskAgain] asks. It is
+	// asked again about the calls that a resumed turn has still to run; what it denies
+	// then does not run, whoever approved it.
 	Authorize func(ctx context.Context, call ToolCall, spec ToolSpec) Choice
 	// FullAccess lets every call run without asking and leaves remembered choices
 	// as they are.

@@ -101,7 +101,7 @@ func (t *turn) loop() {
 		case actWait:
 			t.wait(act.delay)
 		case actDecide:
-			t.decide(act.step)
+			t.decide(act.calls)
 		case actSave:
 			t.save(act.step)
 		case actAsk:

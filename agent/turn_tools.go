@@ -61,9 +61,9 @@ type toolContextKey struct{}
 
 func (t *toolContext) emit(ctx context.Context, e Event) { t.send(ctx, e) }
 
-// decide asks hooks and rules about the calls of a step.
-func (t *turn) decide(step Step) {
-	batch := &Batch{Calls: step.Assistant.Calls()}
+// decide asks hooks and rules about the calls of a step that may run.
+func (t *turn) decide(calls []ToolCall) {
+	batch := &Batch{Calls: calls}
 	for _, mw := range t.agent.opts.Middleware {
 		if mw.BeforeTools == nil {
 			continue
