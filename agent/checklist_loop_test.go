@@ -125,9 +125,9 @@ func TestA04TheMachineDoesNoIO(t *testing.T) {
 // A4: the breaker comes before the unknown tool.
 func TestA04BreakerBeforeUnknownTool(t *testing.T) {
 	same := "call echo {\"a\":\"x\"}\n"
-	a := newAgent(t, same+"---\n"+same+"call nothing {}", agent.Options{MaxIdenticalCalls: 2, StopOnUnknownTool: true})
+	a := newAgent(t, same+"---\n"+same+"---\n"+same+"call nothing {}", agent.Options{MaxIdenticalCalls: 2, StopOnUnknownTool: true})
 	end := finished(t, all(t, a, t.Context(), agent.NewConversation(), agent.Say("go")))
-	if end.Reason != agent.ReasonIdenticalCalls || end.Steps != 2 {
+	if end.Reason != agent.ReasonIdenticalCalls || end.Steps != 3 {
 		t.Errorf("ends as %s after %d steps", end.Reason, end.Steps)
 	}
 }
@@ -143,10 +143,11 @@ func TestA05ArgumentsAreComparedByTheirKeys(t *testing.T) {
 		`any {"a":1,"b":{"c":2,"d":3}}`,     // and again: one
 		`other {"a":1}`,                     // another tool has a count of its own
 		`any {"b":{"c":2,"d":3}, "a":1}`,    // two
-		`any {"b":{"c": 2, "d": 3},"a": 1}`, // three
+		`any {"b":{"c": 2, "d": 3},"a": 1}`, // three: refused
+		`any {"a":1,"b":{"c":2,"d":3}}`,     // ends the turn
 	}
 	a := newAgent(t, "call "+strings.Join(calls, "\n---\ncall "), agent.Options{Tools: []agent.Tool{any, other}, MaxIdenticalCalls: 3})
-	if end := finished(t, all(t, a, t.Context(), agent.NewConversation(), agent.Say("go"))); end.Reason != agent.ReasonIdenticalCalls || end.Steps != 7 {
+	if end := finished(t, all(t, a, t.Context(), agent.NewConversation(), agent.Say("go"))); end.Reason != agent.ReasonIdenticalCalls || end.Steps != 8 {
 		t.Errorf("ends as %s after %d steps", end.Reason, end.Steps)
 	}
 }

@@ -166,13 +166,15 @@ func TestD04MessagesKeepArgumentsAndThoughtsApart(t *testing.T) {
 // D5: the breaker's text came after the message's end, and the step had none.
 func TestD05BreakerClosesWhatItStops(t *testing.T) {
 	same := `call echo {"a":"x"}`
-	a := newAgent(t, strings.Repeat(same+"\n---\n", 4)+"say again\n"+same, agent.Options{})
-	events := all(t, a, t.Context(), agent.NewConversation(), agent.Say("hello"))
+	a := newAgent(t, strings.Repeat(same+"\n---\n", 5)+"say again\n"+same, agent.Options{})
+	c := agent.NewConversation()
+	events := all(t, a, t.Context(), c, agent.Say("hello"))
 	checkBalance(t, events)
-	if end := finished(t, events); end.Reason != agent.ReasonIdenticalCalls || end.Steps != 5 {
+	checkResults(t, c)
+	if end := finished(t, events); end.Reason != agent.ReasonIdenticalCalls || end.Steps != 6 {
 		t.Errorf("ends as %s after %d steps", end.Reason, end.Steps)
 	}
-	if got := len(of[agent.StepFinished](events)); got != 5 {
+	if got := len(of[agent.StepFinished](events)); got != 6 {
 		t.Errorf("%d steps are finished", got)
 	}
 }
@@ -190,7 +192,7 @@ func TestD06EveryCallHasOneResultOnEveryPath(t *testing.T) {
 		"panicked":     {agent.Options{MaxSteps: 1}, "panic", agent.ReasonMaxSteps},
 		"unknown":      {agent.Options{MaxSteps: 1}, "nothing", agent.ReasonMaxSteps},
 		"unknown stop": {agent.Options{StopOnUnknownTool: true}, "nothing", agent.ReasonUnknownTool},
-		"breaker":      {agent.Options{MaxIdenticalCalls: 1}, "echo", agent.ReasonIdenticalCalls},
+		"refused":      {agent.Options{MaxIdenticalCalls: 1, MaxSteps: 1}, "echo", agent.ReasonMaxSteps},
 		"denied":       {agent.Options{MaxSteps: 1, Answer: no}, "pay", agent.ReasonMaxSteps},
 		"timed out":    {agent.Options{MaxSteps: 1, ToolTimeout: time.Second}, "stuck", agent.ReasonMaxSteps},
 		"turn over":    {agent.Options{TurnTimeout: time.Second}, "stuck", agent.ReasonTimeout},

@@ -106,10 +106,13 @@ type ending struct {
 	unsaved bool
 }
 
-// repeat counts identical calls of one tool.
+// repeat counts the calls of one tool in a row that had the same arguments and the same
+// result. refused says that the model was told of it.
 type repeat struct {
 	arguments string
+	result    ToolResult
 	count     int
+	refused   bool
 }
 
 func newMachine(r *rules, conversation string, turn TurnRef) *machine {

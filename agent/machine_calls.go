@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -118,8 +119,7 @@ func (m *machine) stopsHere() bool {
 		if c.stage != callNew {
 			continue
 		}
-		if n := m.count(c.call); o.MaxIdenticalCalls > 0 && n >= o.MaxIdenticalCalls {
-			m.stop(ReasonIdenticalCalls, fmt.Sprintf("The model called %s %d times in a row with the same arguments.", c.call.Name, n))
+		if m.goesInCircles(i) {
 			return true
 		}
 	}
@@ -146,17 +146,67 @@ func (m *machine) unknown(name string) string {
 	return fmt.Sprintf("Error: there is no tool '%s'. The tools are: %s.", name, m.rules.names)
 }
 
-// count counts a call among the identical ones in a row of its tool.
-func (m *machine) count(c ToolCall) int {
-	r := m.repeats[c.Name]
-	if r.count > 0 && (r.arguments == c.Arguments || canonical(r.arguments) == canonical(c.Arguments)) {
-		r.count++
-	} else {
-		r = repeat{arguments: c.Arguments, count: 1}
+// goesInCircles reports whether the turn ends because the call of that index was made
+// before, with the same result, and refused already. It refuses the call if it was made
+// too often.
+func (m *machine) goesInCircles(i int) bool {
+	most, c := m.rules.opts.MaxIdenticalCalls, &m.open[i]
+	if most <= 0 || c.tool != nil && c.tool.spec.Repeatable {
+		return false
 	}
-	m.repeats[c.Name] = r
-	return r.count
+	r, n := m.repeats[c.call.Name], 1
+	if !r.is(c.call) {
+		r = repeat{}
+	}
+	for _, other := range m.open[:i] { // their results are not known yet
+		if other.call.Name == c.call.Name && sameArguments(other.call.Arguments, c.call.Arguments) {
+			n++
+		}
+	}
+	if n += r.count; n < most {
+		return false
+	}
+	if r.refused {
+		m.stop(ReasonIdenticalCalls, fmt.Sprintf("The model called %s %d times in a row with the same arguments, although the result was the same.", c.call.Name, n+1))
+		return true
+	}
+	m.settle(c, ResultRepeated, fmt.Sprintf("Error: not executed. You have called %s with the same arguments before, and the result was the same each time. Use that result or do something else: the next call with the same arguments ends your turn.", c.call.Name))
+	return false
 }
+
+// countCalls counts the calls of a step that is over among the identical ones in a row
+// of their tools.
+func (m *machine) countCalls() {
+	for i := range m.open {
+		c := &m.open[i]
+		r := m.repeats[c.call.Name]
+		switch same := r.is(c.call); {
+		case same && c.result.Status == ResultRepeated:
+			r.refused = true
+		case same && r.result.says(c.result):
+			r.count++
+		default:
+			r = repeat{arguments: c.call.Arguments, result: c.result, count: 1, refused: c.result.Status == ResultRepeated}
+		}
+		m.repeats[c.call.Name] = r
+	}
+}
+
+// is reports whether the call is one more of those that were counted.
+func (r *repeat) is(c ToolCall) bool {
+	return r.count > 0 && sameArguments(r.arguments, c.Arguments)
+}
+
+// says reports whether the model learns the same from two results.
+func (r *ToolResult) says(other ToolResult) bool {
+	return r.Status == other.Status && r.Text == other.Text && slices.EqualFunc(r.Files, other.Files, sameFile)
+}
+
+func sameFile(a, b File) bool {
+	return a.Name == b.Name && a.MediaType == b.MediaType && a.URL == b.URL && string(a.Data) == string(b.Data)
+}
+
+func sameArguments(a, b string) bool { return a == b || canonical(a) == canonical(b) }
 
 // canonical returns arguments with their keys sorted, so that identical calls
 // are seen as such; what is no JSON is its own form.

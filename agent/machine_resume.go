@@ -20,9 +20,6 @@ func (m *machine) resume(turn *OpenTurn) {
 		m.remember()
 		m.restoreResults()
 		if s.Done {
-			for i := range m.open {
-				m.count(m.open[i].call)
-			}
 			m.restoreOutput()
 			if s.Ends != nil {
 				m.end = &ending{outcome: s.Ends.Outcome, reason: s.Ends.Reason, message: s.Ends.Message}
@@ -88,9 +85,6 @@ func (m *machine) resumeOpen() {
 			m.settle(c, ResultInterrupted, "Error: interrupted, effect unknown.")
 		default:
 			m.resumeRequests(c)
-		}
-		if c.stage != callNew { // the others are counted when they are decided about
-			m.count(c.call)
 		}
 	}
 	for _, p := range slices.Clone(m.step.Pending) {

@@ -74,6 +74,7 @@ func (m *machine) advance() {
 	m.usage = m.usage.Add(m.step.Usage)
 	m.cost += m.step.Cost
 	m.errors = m.errorsAfter()
+	m.countCalls()
 	m.extend()
 	o := m.rules.opts
 	m.phase = phaseStep

@@ -92,6 +92,7 @@ const (
 	ResultTimedOut    ResultStatus = "timed_out"   // the tool took too long
 	ResultCanceled    ResultStatus = "canceled"    // the turn was canceled
 	ResultSkipped     ResultStatus = "skipped"     // the turn ended before it could start
+	ResultRepeated    ResultStatus = "repeated"    // refused: the same call had the same result before
 	ResultInterrupted ResultStatus = "interrupted" // the process died; the effect is unknown
 )
 

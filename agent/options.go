@@ -28,8 +28,10 @@ type Options struct {
 	// MaxErrors ends the turn after that many consecutive steps with a failed
 	// result. Default 3, negative none.
 	MaxErrors int
-	// MaxIdenticalCalls ends the turn when a tool would be called with the same
-	// arguments for that many times in a row. Default 5, negative none.
+	// MaxIdenticalCalls refuses a call when a tool would be called with the same
+	// arguments for that many times in a row and each call before had the same result;
+	// the model reads why ([ResultRepeated]). One more such call ends the turn. Tools
+	// that are Repeatable are not counted. Default 5, negative none.
 	MaxIdenticalCalls int
 	// MaxParallelTools is how many tools of one step run at once. Default 8.
 	MaxParallelTools int

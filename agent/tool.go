@@ -36,6 +36,10 @@ type ToolSpec struct {
 	// Idempotent says that a call that was cut off by a crash may be made again.
 	// Without it the model is told that the effect is unknown.
 	Idempotent bool
+	// Repeatable says that it makes sense to call the tool again with the same arguments
+	// although its result stays the same, to wait for a change: such calls do not count
+	// towards Options.MaxIdenticalCalls.
+	Repeatable bool
 	// External marks a tool that somebody else executes: the call becomes a
 	// [Pending] request of kind [ClientCall] and Call is never called.
 	External bool
