@@ -34,6 +34,9 @@ type Message struct {
 	// OnBehalfOf are those that the run acts for which wrote the message into a space
 	// other than its trigger's; empty for all other messages.
 	OnBehalfOf []EntityID `json:"onBehalfOf"`
+	// DeletedAt is when the message was deleted, nil if it was not. A deleted message
+	// keeps its place, sender and times; it has no parts and mentions nobody.
+	DeletedAt *Time `json:"deletedAt"`
 	// SkippedAgents are those who would act on the message and do not, because
 	// they run and refuse a second message. It is in the answer to a post alone.
 	SkippedAgents []EntityID `json:"skippedAgents,omitempty"`

@@ -72,6 +72,19 @@ func (s *Session) Post(ctx context.Context, space shoal.SpaceID, draft shoal.Dra
 	return made, s.client.create(ctx, in, &made, options)
 }
 
+// Message returns one message of a space that the caller may read.
+func (s *Session) Message(ctx context.Context, id shoal.MessageID) (out shoal.Message, err error) {
+	return out, s.client.do(ctx, call{op: "client.Message", path: s.path("messages", string(id))}, &out)
+}
+
+// DeleteMessage erases what a message says: it stays at its place, with DeletedAt and
+// without parts. For its sender, the owner of the agent that sent it, and admins and
+// owners of the session. The error is of kind Conflict while a run is working with it.
+func (s *Session) DeleteMessage(ctx context.Context, id shoal.MessageID) error {
+	in := call{op: "client.DeleteMessage", method: http.MethodDelete, path: s.path("messages", string(id))}
+	return s.client.do(ctx, in, nil)
+}
+
 // MarkRead acknowledges everything in the acting entity's inbox that the space
 // holds up to and with seq.
 func (s *Session) MarkRead(ctx context.Context, space shoal.SpaceID, seq int64) error {

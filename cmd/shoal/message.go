@@ -8,6 +8,9 @@ import (
 
 // said returns what a message says, in words.
 func said(m shoal.Message) string {
+	if m.DeletedAt != nil {
+		return "[deleted]"
+	}
 	var all []string
 	for _, p := range m.Parts {
 		all = append(all, shown(p))

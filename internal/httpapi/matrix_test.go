@@ -46,6 +46,8 @@ var matrix = map[string]struct {
 	"POST " + spacePath + "/read":              {"", `{"seq": 1}`, "401 401 401  200 404 404  403 404 400  200 404"},
 	"GET " + messagesPath:                      {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
 	"POST " + messagesPath:                     {"", `{"text": "more"}`, "401 401 401  201 404 404  403 404 400  403 404"},
+	"GET " + messagePath:                       {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
+	"DELETE " + messagePath:                    {"", "", "401 401 401  403 404 404  403 404 204  204 404"},
 	"GET " + spacePath + "/events":             {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
 	"GET " + sessionPath + "/events":           {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
 	"GET " + sessionPath + "/search":           {"?q=confidential", "", "401 401 401  200 200 404  200 404 200  200 404"},
@@ -183,11 +185,11 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 	f.keys["owner"] = w.owner(session, "owner")
 	f.keys["service"] = w.mint(shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)})
 	w.do(f.keys["member"], "POST", at+"/spaces", `{"id": "room", "name": "`+confidential+`", "members": ["mate"]}`).wants(201)
-	w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`"}`).wants(201)
+	said := into[shoal.Message](w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`"}`).wants(201))
 
 	other := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)}).wants(201))
 	w.do(w.admin, "PUT", at+"/renderers/card", "<p>"+internal, "Content-Type", rendererType).wants(201)
-	names := []string{"{renderer}", "card", "{version}", "1", "{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID)}
+	names := []string{"{renderer}", "card", "{version}", "1", "{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID), "{message}", string(said.ID)}
 	if slices.ContainsFunc([]string{"/agents", "/plans", "/runs", "/pending-actions", "/usage", "/files"}, func(noun string) bool { return strings.Contains(pattern, noun) }) {
 		names = append(names, f.hosting(session, !strings.HasSuffix(pattern, "/cancel") && !strings.HasSuffix(pattern, "/retry"))...)
 	}

@@ -9,7 +9,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-const messagesPath = spacePath + "/messages"
+const (
+	messagesPath = spacePath + "/messages"
+	messagePath  = sessionPath + "/messages/{message}"
+)
 
 func messageRoutes() []route {
 	return []route{
@@ -35,6 +38,20 @@ func messageRoutes() []route {
 			in: messageInput{}, example: `{"text": "What were the final Q4 sales figures?", "mentions": ["data-analyzer"]}`, once: true,
 			status: http.StatusCreated, out: shoal.Message{},
 			errors: []shoal.Kind{shoal.EntityRequired, shoal.IdentityMismatch, shoal.Forbidden, shoal.SpaceClosed, shoal.SessionClosed},
+		},
+		{
+			method: http.MethodGet, path: messagePath, do: getMessage, id: "getMessage", tag: "Messages",
+			summary: "Get one message", about: "From any space that the caller may read.",
+			status: http.StatusOK, out: shoal.Message{},
+		},
+		{
+			method: http.MethodDelete, path: messagePath, do: deleteMessage, id: "deleteMessage", tag: "Messages",
+			summary: "Delete a message",
+			about: "Erases what the message says: in the timeline, events, inboxes, the search index, and in the runs and conversations of hosted agents. " +
+				"The message stays at its place with `deletedAt`, without parts and mentions; followers get `message.updated`. What models were sent stays until its retention ends, backups stay. " +
+				"For the sender, the owner of the agent that sent it, and admins and owners of the session, in closed spaces too. " +
+				"`conflict` while a run is writing the message or working with it; a run that it started and that has not begun is canceled.",
+			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
 		},
 	}
 }
@@ -77,6 +94,17 @@ func postMessage(c *call) error {
 		err = renamed(renamed(err, "parts[0].text", "text"), "parts", "text")
 	}
 	return c.answerOr(err, http.StatusCreated, posted)
+}
+
+func (c *call) message() shoal.MessageID { return shoal.MessageID(c.r.PathValue("message")) }
+
+func getMessage(c *call) error {
+	m, err := c.Hub.Messages.Get(c.ctx(), c.who, c.session(), c.message())
+	return c.answerOr(err, http.StatusOK, m)
+}
+
+func deleteMessage(c *call) error {
+	return c.done(c.Hub.Messages.Delete(c.ctx(), c.who, c.session(), c.message()))
 }
 
 func listMessages(c *call) error {

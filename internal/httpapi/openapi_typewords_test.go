@@ -8,7 +8,7 @@ var typeWords = map[string]string{
 	"Entity":                 "A participant of a session, with what it is doing now.",
 	"Space":                  "A conversation: members and one timeline. The counts are those of the reader, 0 for a reader that is no entity.",
 	"Member":                 "An entity in a space.",
-	"Message":                "One entry of a timeline. A posted message is completed at once.",
+	"Message":                "One entry of a timeline. A posted message is completed at once. One with `deletedAt` was deleted: it keeps its place and its sender, and has no parts.",
 	"Part":                   "One piece of a message.",
 	"ToolPart":               "A tool call of a run, as its reader may see it.",
 	"ShownToolPart":          "A tool call of a run. `args` is {} until they are whole.",

@@ -189,7 +189,7 @@ var RecordTypes = []*RecordType{
 			oneOf("status", shoal.MessageStreaming, shoal.MessageCompleted, shoal.MessageFailed, shoal.MessageCanceled),
 			idList("mentions"), idList("droppedMentions"), momentOf("createdAt"), momentOf("updatedAt"),
 			linking(jsonAs[[]shoal.Part]("parts")), linking(jsonOrNull[anyJSON]("state")),
-			since(jsonOrNull[[]shoal.EntityID]("onBehalfOf"), "null"),
+			since(jsonOrNull[[]shoal.EntityID]("onBehalfOf"), "null"), since(momentOr0("deletedAt"), "null"),
 		},
 	},
 	{Name: "cause", Fields: []RecordField{id("messageId"), text("root"), count("depth"), truth("linked"), actingFor()}},

@@ -54,6 +54,7 @@ type Tx interface {
 	SpaceTx
 	MemberTx
 	MessageTx
+	EraseTx
 	InboxTx
 	EventTx
 	KeyTx

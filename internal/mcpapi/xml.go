@@ -62,6 +62,9 @@ func (x *xmlText) message(m shoal.Message, n names) {
 	if m.Status != shoal.MessageCompleted && m.Status != "" {
 		about = append(about, "status", string(m.Status)) // a run composes it, or has ended early
 	}
+	if m.DeletedAt != nil {
+		about = append(about, "deletedAt", m.DeletedAt.String())
+	}
 	x.open(3, "message", about...)
 	x.empty(4, "sender", "id", string(m.EntityID), "name", n.of(m.EntityID))
 	x.open(4, "mentions")

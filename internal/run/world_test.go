@@ -49,8 +49,11 @@ type world struct {
 	models map[shoal.EntityID]agent.Model
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{t: t, store: &watchedStore{Store: shoaltest.OpenSQLite(t), changed: make(chan struct{})}, models: map[shoal.EntityID]agent.Model{}}
+func newWorld(t *testing.T) *world { return newWorldOn(t, shoaltest.OpenSQLite(t)) }
+
+// newWorldOn is newWorld on a store that is empty.
+func newWorldOn(t *testing.T, store hub.Store) *world {
+	w := &world{t: t, store: &watchedStore{Store: store, changed: make(chan struct{})}, models: map[shoal.EntityID]agent.Model{}}
 	w.begin()
 	_, err := w.hub.Entities.Create(t.Context(), admin, session, shoal.NewEntity{ID: "ann", Kind: shoal.Human, Name: "Ann"}, "")
 	w.must(err)

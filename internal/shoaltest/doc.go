@@ -59,6 +59,7 @@
 //	post ACTOR SPACE TEXT [mentions=A,B] [once=KEY] [times=N] [quiet] [elsewhere] [reach]
 //	                                  the last of N is told; quiet starts no agent; elsewhere is another node,
 //	                                  of which this one has only the hints; reach shows how it reaches the mentioned
+//	delete ACTOR MESSAGE|SPACE#SEQ
 //	read ACTOR SPACE [limit=] [before=] [after=]                   mark-read ACTOR SPACE SEQ
 //	search ACTOR WORDS [space=]
 //	wait NAME ACTOR mentions|messages [timeout=30s] [space=] [from=A,B] [entity=ID]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -181,4 +182,27 @@ func findMessages(s *stage, c *command) error {
 		s.say("nothing")
 	}
 	return err
+}
+
+func deleteMessage(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	name := c.word()
+	id := shoal.MessageID(name)
+	for named, is := range s.messages {
+		if is == name {
+			id = named
+		}
+	}
+	if space, seq, ok := strings.Cut(name, "#"); ok {
+		after, err := strconv.ParseInt(seq, 10, 64)
+		if err != nil {
+			return err
+		}
+		found, err := s.hub.Messages.Read(ctx, admin, session, shoal.SpaceID(space), hub.Page{After: after - 1, Limit: 1})
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		id = found[0].ID
+	}
+	return s.hub.Messages.Delete(ctx, who, session, id)
 }

@@ -37,6 +37,7 @@ func ExerciseStore(t *testing.T, open func(t *testing.T) hub.Store) {
 		{"spaces", spaceTests},
 		{"members", memberTests},
 		{"messages", messageTests},
+		{"erased messages", eraseTests},
 		{"inbox", inboxTests},
 		{"queries", queryTests},
 		{"search", searchTests},

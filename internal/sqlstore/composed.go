@@ -9,15 +9,11 @@ import (
 
 const noMessage = "There is no message %q here."
 
-// Message implements [hub.ComposedTx]. A composite message is found by an index;
-// a posted one, which nobody looks for often, by going through its space.
+// Message implements [hub.ComposedTx]. It is found by its id, not by going through its
+// space.
 func (t tx) Message(session shoal.SessionID, space shoal.SpaceID, id shoal.MessageID) (shoal.Message, error) {
-	const from = `SELECT ` + messageColumns + ` FROM messages AS m WHERE m.session_id = $1 AND m.space_id = $2 AND m.id = $3`
-	read := func(r *rows) shoal.Message { return messageOf(r, 0, session, space) }
-	m, ok, err := one(t.c, read, from+` AND m.run_id IS NOT NULL`, session, space, id)
-	if err == nil && !ok {
-		m, ok, err = one(t.c, read, from, session, space, id)
-	}
+	m, ok, err := one(t.c, func(r *rows) shoal.Message { return messageOf(r, 0, session, space) },
+		`SELECT `+messageColumns+` FROM messages AS m WHERE m.session_id = $1 AND m.space_id || '' = $2 AND m.id = $3`, session, space, id)
 	return present(m, ok, err, "Message", noMessage, id)
 }
 

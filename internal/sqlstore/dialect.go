@@ -49,6 +49,11 @@ type dialect struct {
 	// elements is what reads the elements of the JSON array in an argument as rows of
 	// t with the one column value.
 	elements string
+	// position is the function that finds a text in another, 0 if it is not there.
+	position string
+	// overwrite begins the statement that says whether what is removed is overwritten;
+	// empty where the database cannot do that.
+	overwrite string
 	// searchWork is what one search may cost, see searching.
 	searchWork int
 	// now asks for the time in microseconds; empty for the machine's.

@@ -68,6 +68,7 @@ func postgresDialect(url string) (*dialect, error) {
 		faultOf:    postgresFault,
 		migrations: migrations,
 		elements:   `json_array_elements(CAST(? AS JSON)) AS t (value)`,
+		position:   "strpos",
 		searchWork: 1_500, // a row costs three times what it does in a file
 		now:        `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`,
 	}, nil

@@ -94,7 +94,7 @@ func (s *searching) take(r *rows) {
 func (s *searching) from() *clauses {
 	var b clauses
 	b.add(`SELECT `+foundColumns+` FROM messages AS m CROSS JOIN spaces AS s
-		WHERE s.session_id = m.session_id AND s.id = m.space_id AND m.session_id || '' = ? AND m.status <> 'streaming'`, s.session)
+		WHERE s.session_id = m.session_id AND s.id = m.space_id AND m.session_id || '' = ? AND m.status <> 'streaming' AND m.deleted_at IS NULL`, s.session)
 	if s.Reader != "" {
 		b.add(` AND m.space_id || '' IN `+mySpaces, s.session, s.Reader)
 	}

@@ -57,6 +57,8 @@ func sqliteDialect(path string) (*dialect, error) {
 		migrations:      migrations,
 		inOrder:         " NOT INDEXED",
 		elements:        `json_each(?) AS t`,
+		position:        "instr",
+		overwrite:       "PRAGMA secure_delete=",
 		searchWork:      5_000,
 	}, nil
 }

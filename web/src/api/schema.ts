@@ -695,6 +695,30 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/messages/{message}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get one message
+         * @description From any space that the caller may read.
+         */
+        readonly get: operations["getMessage"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete a message
+         * @description Erases what the message says: in the timeline, events, inboxes, the search index, and in the runs and conversations of hosted agents. The message stays at its place with `deletedAt`, without parts and mentions; followers get `message.updated`. What models were sent stays until its retention ends, backups stay. For the sender, the owner of the agent that sent it, and admins and owners of the session, in closed spaces too. `conflict` while a run is writing the message or working with it; a run that it started and that has not begun is canceled.
+         */
+        readonly delete: operations["deleteMessage"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/pending-actions": {
         readonly parameters: {
             readonly query?: never;
@@ -1520,6 +1544,8 @@ export interface components {
         readonly InboxMessage: {
             /** Format: date-time */
             readonly createdAt: string;
+            /** Format: date-time */
+            readonly deletedAt: string | null;
             /**
              * Format: int64
              * @description In how many answers it was, this one included.
@@ -1634,7 +1660,7 @@ export interface components {
             readonly nextCursor: string | null;
         };
         /**
-         * @description One entry of a timeline. A posted message is completed at once.
+         * @description One entry of a timeline. A posted message is completed at once. One with `deletedAt` was deleted: it keeps its place and its sender, and has no parts.
          * @example {
          *       "id": "msg_0e2f6hyd2n5jwq8c1p0zva",
          *       "sessionId": "default",
@@ -1657,12 +1683,15 @@ export interface components {
          *           "status": "done"
          *         }
          *       ],
-         *       "onBehalfOf": null
+         *       "onBehalfOf": null,
+         *       "deletedAt": null
          *     }
          */
         readonly Message: {
             /** Format: date-time */
             readonly createdAt: string;
+            /** Format: date-time */
+            readonly deletedAt: string | null;
             /** @description Who was mentioned and is no member. */
             readonly droppedMentions: readonly string[];
             /** @description Who posted it; `system` for the server. */
@@ -2943,6 +2972,7 @@ export interface components {
          *                 }
          *               ],
          *               "onBehalfOf": null,
+         *               "deletedAt": null,
          *               "delivery": 1,
          *               "reason": "mention"
          *             }
@@ -3273,6 +3303,8 @@ export interface components {
         readonly key: string;
         /** @description The id of a memory. */
         readonly memory: string;
+        /** @description The id of a message. */
+        readonly message: string;
         /** @description The id of a pending action. */
         readonly pending: string;
         /** @description The id of a plan. */
@@ -5074,6 +5106,74 @@ export interface operations {
             readonly 413: components["responses"]["too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly getMessage: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a message. */
+                readonly message: components["parameters"]["message"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly deleteMessage: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a message. */
+                readonly message: components["parameters"]["message"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];

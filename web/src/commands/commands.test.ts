@@ -39,7 +39,7 @@ function world(): Live {
 }
 
 const message = (some: Partial<Message>): Message => ({
-  id: "m", sessionId: "s", spaceId: "shop", seq: 7, entityId: "bot", runId: null, status: "completed", mentions: ["ann"], droppedMentions: [], onBehalfOf: [], createdAt: at, updatedAt: at,
+  id: "m", sessionId: "s", spaceId: "shop", seq: 7, entityId: "bot", runId: null, status: "completed", mentions: ["ann"], droppedMentions: [], onBehalfOf: [], deletedAt: null, createdAt: at, updatedAt: at,
   parts: [{ id: "p", type: "text", text: "a secret", status: "done" }], ...some,
 });
 const posted = (some: Partial<Message> = {}) => ({ type: "message.created" as const, at, runId: null, spaceId: "shop", message: message(some) });

@@ -18,7 +18,7 @@ function space(id: string, more: Partial<Space> = {}): Space {
 
 function message(id: string, seq: number, parts: Part[], more: Partial<Message> = {}): Message {
   return {
-    id, sessionId: "default", spaceId: "shop", seq, entityId: "bot", runId: "run_1", status: "streaming", mentions: [], droppedMentions: [], onBehalfOf: [],
+    id, sessionId: "default", spaceId: "shop", seq, entityId: "bot", runId: "run_1", status: "streaming", mentions: [], droppedMentions: [], onBehalfOf: [], deletedAt: null,
     createdAt: at, updatedAt: at, parts, ...more,
   };
 }

@@ -31,5 +31,5 @@ export function aPending(some: Partial<PendingAction>): PendingAction {
 }
 
 export function aMessage(some: Partial<Message>): Message {
-  return { id: "msg_2", sessionId: "default", spaceId: "harbour", seq: 1, entityId: "shop", runId: "run_1", status: "completed", mentions: [], droppedMentions: [], onBehalfOf: [], createdAt: at(0), updatedAt: at(0), parts: [], ...some };
+  return { id: "msg_2", sessionId: "default", spaceId: "harbour", seq: 1, entityId: "shop", runId: "run_1", status: "completed", mentions: [], droppedMentions: [], onBehalfOf: [], deletedAt: null, createdAt: at(0), updatedAt: at(0), parts: [], ...some };
 }

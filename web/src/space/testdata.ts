@@ -24,7 +24,7 @@ export const tool = (some: Partial<ToolPart> = {}): ToolPart => ({
 
 export const message = (some: Partial<Message> = {}): Message => ({
   id: `msg_${some.seq ?? 1}`, sessionId: "default", spaceId: "shop", seq: 1, entityId: "ann", runId: null, status: "completed", mentions: [],
-  droppedMentions: [], onBehalfOf: [], createdAt: at, updatedAt: at, parts: [text()], ...some,
+  droppedMentions: [], onBehalfOf: [], deletedAt: null, createdAt: at, updatedAt: at, parts: [text()], ...some,
 });
 
 export const pendingAction = (some: Partial<PendingAction> = {}): PendingAction => ({
