@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"iter"
 )
 
@@ -15,8 +16,7 @@ type Agent struct {
 
 // Stream takes one turn on c and yields its events while they happen, the last
 // one being [TurnFinished]. The error is non-nil only as the single, first
-// element, when the turn could not begin, and nothing is stored then (but for a
-// store that fails right behind the beginning: run without input goes on):
+// element, a [*BeginError], when the turn could not begin:
 //
 //   - InvalidArgument: input is malformed, or there is neither input nor history.
 //   - Conflict: c runs a turn already, or has an unfinished turn and there is input.
@@ -32,9 +32,24 @@ func (a *Agent) Stream(ctx context.Context, c *Conversation, input ...Message) i
 	return func(yield func(Event, error) bool) { a.run(ctx, c, input, yield) }
 }
 
-// Run takes one turn on c and returns what it came to. The error is that of
-// [Agent.Stream], or, for a turn that failed or was canceled, one that names the
-// reason; the result is whole in that case too. A turn that waits is no error.
+// BeginError says that a turn could not begin. It reads like Err and wraps it. Nothing
+// is stored, unless TurnID is set: then the store failed after it had taken the input, and
+// running the conversation without input goes on.
+type BeginError struct {
+	TurnID string
+	Err    error
+}
+
+// Error implements [error].
+func (e *BeginError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *BeginError) Unwrap() error { return e.Err }
+
+// Run takes one turn on c and returns what it came to: nil only beside a [*BeginError]
+// without a TurnID. The error is that of [Agent.Stream], or, for a turn that failed or
+// was canceled, one that names the reason; the result is whole in that case. errors.Is finds [context.DeadlineExceeded] in that of a turn
+// that took longer than Options.TurnTimeout. A turn that waits is no error.
 func (a *Agent) Run(ctx context.Context, c *Conversation, input ...Message) (*Result, error) {
 	r := &Result{}
 	var err error
@@ -46,7 +61,12 @@ func (a *Agent) Run(ctx context.Context, c *Conversation, input ...Message) (*Re
 		return true
 	})
 	if err != nil {
-		return nil, err
+		var failed *BeginError
+		if !errors.As(err, &failed) || failed.TurnID == "" {
+			return nil, err
+		}
+		r.TurnID, r.Outcome, r.Reason, r.Unsaved = failed.TurnID, Failed, ReasonStorage, true
+		return r, err
 	}
 	r.Messages = t.turnMessages()
 	if t.m != nil && r.Outcome == Completed {

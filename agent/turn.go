@@ -10,10 +10,17 @@ import (
 
 // Causes with which a turn's context is canceled from inside.
 var (
-	errTurnTimeout = errors.New("the turn's time is over")
+	errTurnTimeout = error(turnTimeout{})
 	errGone        = errors.New("the consumer of the events has gone")
 	errStore       = errors.New("the store failed")
 )
+
+// turnTimeout is a [context.DeadlineExceeded], as of a context with that time.
+type turnTimeout struct{}
+
+func (turnTimeout) Error() string { return "the turn's time is over" }
+
+func (turnTimeout) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // turn performs what the machine decides: it is the only part of a turn that
 // touches clocks, goroutines, models, tools and the store. All of it but the
@@ -52,7 +59,7 @@ type turn struct {
 func (a *Agent) run(ctx context.Context, c *Conversation, input []Message, yield func(Event, error) bool) *turn {
 	release, err := c.claim()
 	if err != nil {
-		yield(nil, err)
+		yield(nil, &BeginError{Err: err})
 		return nil
 	}
 	defer release()
@@ -60,7 +67,7 @@ func (a *Agent) run(ctx context.Context, c *Conversation, input []Message, yield
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	defer t.cancel(nil)
 	if err := t.prepare(); err != nil {
-		yield(nil, err)
+		yield(nil, &BeginError{TurnID: t.ref.ID, Err: err})
 		return nil
 	}
 	t.clock = newTurnClock(a.opts.TurnTimeout, func() { t.cancel(errTurnTimeout) })

@@ -13,8 +13,11 @@ const (
 	callFirst  = 100 * time.Millisecond
 	watchFirst = 250 * time.Millisecond
 	watchMost  = 8 * time.Second
-	// patience is the longest Retry-After that a call waits for.
-	patience = 30 * time.Second
+	callMost   = 2 * time.Second
+	// mostAfter is the longest Retry-After that a call waits for.
+	mostAfter = 30 * time.Second
+	// usualPatience is Options.Patience unless it is set.
+	usualPatience = 10 * time.Second
 )
 
 // backoff says how long to stay away before the next attempt: each time about

@@ -86,16 +86,24 @@ func (c *Client) create(ctx context.Context, in call, out any, options []CallOpt
 // do makes a call, repeats it as long as that may help, and decodes the answer
 // into out, unless that is nil. A *[]byte gets the answer as it is.
 func (c *Client) do(ctx context.Context, in call, out any) error {
-	delays := backoff{first: callFirst, most: watchMost}
+	delays := backoff{first: callFirst, most: callMost}
+	began := time.Now()
 	for tries := 1; ; tries++ {
 		end := c.try(ctx, in, out)
-		if end.err == nil || tries == attempts || !end.mayRepeat(in.once) {
+		away := max(delays.next(), end.after)
+		if end.err == nil || !end.mayRepeat(in.once) || c.gaveUp(tries, time.Since(began)+away) {
 			return named(in.op, end.err)
 		}
-		if !pause(ctx, max(delays.next(), end.after)) {
+		if !pause(ctx, away) {
 			return named(in.op, context.Cause(ctx))
 		}
 	}
+}
+
+// gaveUp reports whether a server that was tried so often is not tried again, so long
+// after the first time.
+func (c *Client) gaveUp(tries int, after time.Duration) bool {
+	return tries >= attempts && after > c.patience
 }
 
 // outcome is how one attempt of a call ended.
@@ -109,7 +117,7 @@ type outcome struct {
 
 // mayRepeat tells whether another attempt may help and does no harm.
 func (o outcome) mayRepeat(once bool) bool {
-	if o.after > patience {
+	if o.after > mostAfter {
 		return false
 	}
 	return o.refused || o.unknown && (!once || !o.sent)

@@ -106,7 +106,7 @@ func TestWhatIsRepeated(t *testing.T) {
 			var tries atomic.Int32
 			handler := func(w http.ResponseWriter, r *http.Request) { tries.Add(1); c.answer(w, r) }
 			inWorld(t, handler, func(w *world) {
-				err := c.do(w.client)
+				err := c.do(w.hasty)
 				if !errors.Is(err, c.kind) || shoal.KindOf(err) != c.kind {
 					w.Errorf("error = %v, want kind %s", err, c.kind)
 				}
@@ -175,11 +175,38 @@ func TestASilentServerIsAskedAgain(t *testing.T) {
 	})
 }
 
+// A server that restarts within ten seconds is only slow to its callers. One that stays
+// away longer is given up.
+func TestCallsOutliveARestart(t *testing.T) {
+	posted := 0
+	handler := func(w http.ResponseWriter, _ *http.Request) { posted++; answer(w, 201, `{"id":"msg_1","seq":7}`) }
+	for _, c := range []struct {
+		away  time.Duration
+		kind  shoal.Kind
+		count int
+	}{{8 * time.Second, "", 1}, {time.Hour, client.ErrUnreachable, 0}} {
+		posted = 0
+		inWorld(t, handler, func(w *world) {
+			w.pipes.down.Store(true)
+			back := time.AfterFunc(c.away, func() { w.pipes.down.Store(false) })
+			defer back.Stop()
+			began := time.Now()
+			_, err := w.client.Session("default").Post(w.Context(), "shop", hello)
+			if shoal.KindOf(err) != c.kind || posted != c.count {
+				w.Errorf("away for %v: error %v, posted %d times", c.away, err, posted)
+			}
+			if took := time.Since(began); took < 8*time.Second || took > 10*time.Second {
+				w.Errorf("away for %v: took %v", c.away, took)
+			}
+		})
+	}
+}
+
 // A call that never left may be tried again whatever it does.
 func TestNoServer(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		w.pipes.down.Store(true)
-		err := w.client.Session("default").DeleteEntity(w.Context(), "bot")
+		err := w.hasty.Session("default").DeleteEntity(w.Context(), "bot")
 		if !errors.Is(err, client.ErrUnreachable) || !errors.Is(err, errDown) {
 			w.Errorf("error = %v, want ErrUnreachable because of %v", err, errDown)
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -26,14 +27,19 @@ type Options struct {
 	// the usual proxy variables. It should have no Timeout: every request here
 	// has a bound of its own, and waits and followers are long.
 	HTTP *http.Client
+	// Patience is how long a call is repeated while the server does not answer, so that
+	// it outlives a restart. 0 is 10 seconds. A call is tried five times in any case;
+	// a negative Patience leaves it at that.
+	Patience time.Duration
 }
 
 // Client makes calls that belong to no session.
 type Client struct {
-	base *url.URL
-	key  string
-	as   shoal.EntityID
-	http *http.Client
+	base     *url.URL
+	key      string
+	as       shoal.EntityID
+	http     *http.Client
+	patience time.Duration
 }
 
 // New returns a client. It makes no call yet. The error, of kind
@@ -58,7 +64,10 @@ func New(o Options) (*Client, error) {
 	if o.HTTP == nil {
 		o.HTTP = &http.Client{Transport: transport()}
 	}
-	return &Client{base, o.Key, o.As, o.HTTP}, nil
+	if o.Patience == 0 {
+		o.Patience = usualPatience
+	}
+	return &Client{base, o.Key, o.As, o.HTTP, o.Patience}, nil
 }
 
 // transport returns the usual transport, with idle connections for as many

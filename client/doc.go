@@ -21,10 +21,10 @@
 // The package promises:
 //   - A call that creates something carries an idempotency key, so it is
 //     repeated when the connection breaks and still done once.
-//   - Calls are repeated a bounded number of times: after a broken or silent
-//     connection and an answer 503 if doing them twice does no harm, after an
-//     answer 429 always, each time later, and not before the server's
-//     Retry-After.
+//   - Calls are repeated, at least five times and until [Options].Patience is over:
+//     after a broken or silent connection and an answer 503 if doing them twice does
+//     no harm, after an answer 429 always, each time later, and not before the
+//     server's Retry-After. So they outlive a restart of the server.
 //   - A refusal is a *shoal.Error whose kind is the contract's code. A server
 //     that does not answer is one of kind [ErrUnreachable]. When the context
 //     ends, the error wraps its cause.

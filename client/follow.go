@@ -86,7 +86,7 @@ func (f *follower) run(ctx context.Context) error {
 		return err
 	}
 	delays := backoff{first: callFirst, most: watchMost}
-	reached := false
+	reached, began := false, time.Now()
 	for tries := 1; ; tries++ {
 		f.heard = false
 		end := f.connect(ctx)
@@ -96,7 +96,8 @@ func (f *follower) run(ctx context.Context) error {
 		if f.left || ctx.Err() != nil {
 			return nil
 		}
-		if !end.unknown || !reached && tries >= attempts {
+		away := max(delays.next(), min(end.after, mostAfter))
+		if !end.unknown || !reached && f.client.gaveUp(tries, time.Since(began)+away) {
 			return end.err
 		}
 		if f.lost != nil {
@@ -104,8 +105,9 @@ func (f *follower) run(ctx context.Context) error {
 		}
 		if f.heard {
 			delays.reset()
+			away = max(delays.next(), min(end.after, mostAfter))
 		}
-		if !pause(ctx, max(delays.next(), min(end.after, patience))) {
+		if !pause(ctx, away) {
 			return nil
 		}
 	}

@@ -214,6 +214,7 @@ func TestFollowEndsWithAFinalAnswer(t *testing.T) {
 func TestFollowOfNoServerEnds(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		w.pipes.down.Store(true)
+		w.client = w.hasty
 		if _, err := follow(w, 1, client.FollowOptions{}); !errors.Is(err, client.ErrUnreachable) || w.pipes.dialed.Load() != 5 {
 			w.Errorf("error = %v after %d tries", err, w.pipes.dialed.Load())
 		}

@@ -74,32 +74,32 @@ func (w *waiting) left() time.Duration {
 
 func (w *waiting) run(ctx context.Context) (shoal.WaitResult, error) {
 	delays := backoff{first: callFirst, most: watchMost}
-	reached := false
+	reached, began := false, time.Now()
 	for tries := 1; ; {
 		var result shoal.WaitResult
-		began := time.Now()
+		round := time.Now()
 		end := w.round(ctx, &result)
 		if end.sent {
 			reached, delays.first = true, watchFirst
 		}
+		away := max(delays.next(), end.after)
 		switch {
 		case end.err == nil && !result.TimedOut, end.err == nil && w.left() == 0:
 			result.TimeoutMs = w.req.Timeout.Milliseconds()
 			return result, nil
 		case end.err == nil:
 			tries = 1
-			if time.Since(began) > time.Second {
+			if time.Since(round) > time.Second {
 				delays.reset()
 				continue
 			}
 			// The server ended this round early, to let another wait of the
 			// entity in. Coming back at once would only push that one out.
-		case !end.mayRepeat(false), tries >= attempts && (!reached || w.left() == 0):
+		case !end.mayRepeat(false), w.session.client.gaveUp(tries, time.Since(began)+away) && (!reached || w.left() == 0):
 			return result, end.err
 		default:
 			tries++
 		}
-		away := max(delays.next(), end.after)
 		if left := w.left(); left > 0 {
 			away = min(away, left)
 		}

@@ -21,6 +21,7 @@ import (
 type world struct {
 	*testing.T
 	client *client.Client
+	hasty  *client.Client // tries five times
 	pipes  *pipes
 }
 
@@ -36,11 +37,17 @@ func inWorld(t *testing.T, handler http.HandlerFunc, story func(w *world)) {
 		defer server.Close()
 		transport := &http.Transport{DialContext: wires.dial}
 		defer transport.CloseIdleConnections()
-		c, err := client.New(client.Options{URL: "http://shoal.test", Key: "secret", As: "ann", HTTP: &http.Client{Transport: transport}})
+		o := client.Options{URL: "http://shoal.test", Key: "secret", As: "ann", HTTP: &http.Client{Transport: transport}}
+		patient, err := client.New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		story(&world{t, c, wires})
+		o.Patience = -1
+		hasty, err := client.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		story(&world{t, patient, hasty, wires})
 	})
 }
 

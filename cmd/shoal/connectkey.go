@@ -159,7 +159,7 @@ func (n *connection) showKey() {
 // agent.
 func (n *connection) works(ctx context.Context, server *client.Client) (bool, error) {
 	if n.entry.Key != "" {
-		holder, err := client.New(client.Options{URL: n.sh.URL, Key: n.entry.Key})
+		holder, err := client.New(client.Options{URL: n.sh.URL, Key: n.entry.Key, Patience: -1})
 		if err != nil {
 			return false, err
 		}

@@ -84,7 +84,7 @@ func (c *doctorCmd) options(sh *shell) (doctor.Options, error) {
 
 // ready asks one question.
 func (c *doctorCmd) ready(ctx context.Context, sh *shell) error {
-	asked, err := client.New(client.Options{URL: sh.URL})
+	asked, err := client.New(client.Options{URL: sh.URL, Patience: -1})
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func (sh *shell) client() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(client.Options{URL: sh.URL, Key: key})
+	return client.New(client.Options{URL: sh.URL, Key: key, Patience: -1})
 }
 
 // actor returns the entity that the command acts as: that of --as, else the key's own,
@@ -154,7 +154,7 @@ func (sh *shell) connect(ctx context.Context) (*client.Session, shoal.EntityID, 
 	if err != nil {
 		return nil, "", err
 	}
-	c, err := client.New(client.Options{URL: sh.URL, Key: key, As: as})
+	c, err := client.New(client.Options{URL: sh.URL, Key: key, As: as, Patience: -1})
 	if err != nil {
 		return nil, "", err
 	}
@@ -168,7 +168,7 @@ func (sh *shell) overlook() (*client.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := client.Options{URL: sh.URL, Key: key}
+	o := client.Options{URL: sh.URL, Key: key, Patience: -1}
 	if sh.As != nil {
 		o.As = *sh.As
 	}
