@@ -12,12 +12,14 @@
 // read again; damage anywhere else is an error, never a shorter history. Replace
 // writes the journal anew, beside the old one, and renames it.
 //
-// One process at a time has a directory open. What was read or written once
-// stays in memory until Close. When the disk refuses a write the store is broken:
+// One process at a time has a directory open. What was used last stays in memory, up to
+// 256 conversations and 16 MiB of journals beside those in use; the others are read again
+// when they are needed. When the disk refuses a write the store is broken:
 // every method returns that error until the directory is opened again.
 package filestore
 
 import (
+	"container/list"
 	"context"
 	"fmt"
 	"os"
@@ -35,7 +37,9 @@ type Store struct {
 	lock *os.File
 
 	mu       sync.Mutex
-	journals map[string]*journal
+	journals map[string]*journal // those in use, and some of the others
+	idle     list.List           // of the *journal that nobody uses, the last used first
+	idleSize int64
 	broken   error
 	underWay sync.WaitGroup // calls that found the store open
 }
@@ -162,6 +166,7 @@ func (s *Store) with(ctx context.Context, conversation string, f func(*journal) 
 		return err
 	}
 	defer s.underWay.Done()
+	defer s.release(j)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := s.failed(); err != nil {
@@ -187,8 +192,36 @@ func (s *Store) journal(conversation, name string) (*journal, error) {
 		j = &journal{conversation: conversation, path: filepath.Join(s.dir, name)}
 		s.journals[conversation] = j
 	}
+	if j.idle != nil {
+		s.idle.Remove(j.idle)
+		j.idle, s.idleSize = nil, s.idleSize-j.size
+	}
+	j.users++
 	s.underWay.Add(1)
 	return j, nil
+}
+
+// What is kept in memory of conversations that nobody uses.
+const (
+	maxIdle     = 256
+	maxIdleSize = 16 << 20
+)
+
+// release lets go of a journal, and of those that were used the longest ago where there
+// are too many.
+func (s *Store) release(j *journal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j.users--; j.users > 0 {
+		return
+	}
+	j.idle = s.idle.PushFront(j)
+	s.idleSize += j.size
+	for s.idle.Len() > maxIdle || s.idleSize > maxIdleSize {
+		last, _ := s.idle.Remove(s.idle.Back()).(*journal)
+		s.idleSize -= last.size
+		delete(s.journals, last.conversation)
+	}
 }
 
 func (s *Store) failed() error {

@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"bytes"
+	"container/list"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,12 @@ type journal struct {
 	// offset is what to add to the memory's revisions, which begin at 1 when a
 	// journal is read.
 	offset int64
+	// size is that of the file, and about that of the memory.
+	size int64
+	// users is how many calls use the journal, idle its place among those that nobody
+	// uses. Both belong to the lock of the store.
+	users int
+	idle  *list.Element
 	// unnamed says that the file's name may not be on the disk yet.
 	unnamed bool
 }
@@ -108,7 +115,7 @@ func (j *journal) read() error {
 	if err := settle(j.path, int64(len(whole))); err != nil {
 		return fmt.Errorf("filestore: %w", err)
 	}
-	j.memory, j.offset, j.unnamed = memory, offset, true
+	j.memory, j.offset, j.unnamed, j.size = memory, offset, true, int64(len(whole))
 	return nil
 }
 
@@ -160,6 +167,7 @@ func (s *Store) extend(j *journal, line []byte) error {
 	if err := finish(f, err); err != nil {
 		return err
 	}
+	j.size += int64(len(line))
 	return s.named(j)
 }
 
@@ -176,7 +184,7 @@ func (s *Store) rewrite(j *journal, line []byte) error {
 	if err := os.Rename(j.path+newSuffix, j.path); err != nil {
 		return err
 	}
-	j.unnamed = true
+	j.unnamed, j.size = true, int64(len(line))
 	return s.named(j)
 }
 

@@ -1,0 +1,97 @@
+package filestore_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+)
+
+func begin(t *testing.T, s agent.Store, conversation, text string) {
+	t.Helper()
+	turn := agent.Turn{ID: "t", Attempt: 1, Input: []agent.Message{agent.Say(text)}, StartedAt: time.Unix(1, 0).UTC()}
+	if err := s.Begin(t.Context(), conversation, turn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// However many conversations are used, and however long they are, a bounded part of them
+// stays in memory. The others are as they were.
+func TestWhatIsNotUsedLeavesTheMemory(t *testing.T) {
+	for name, c := range map[string]struct{ count, size int }{"many": {600, 10}, "long": {12, 4 << 20}} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, t.TempDir())
+			id := func(i int) string { return fmt.Sprint("c", i) }
+			text := func(i int) string { return strings.Repeat(fmt.Sprint(i, " "), c.size/2) }
+			for i := range c.count {
+				begin(t, s, id(i), text(i))
+			}
+			for i := range c.count {
+				if _, err := s.Load(t.Context(), "none-"+id(i)); !errors.Is(err, shoal.NotFound) {
+					t.Fatal(err)
+				}
+			}
+			if n, size := s.Held(); n > 256 || size > 16<<20 {
+				t.Errorf("%d conversations with %d bytes are in memory", n, size)
+			}
+			for i := range c.count {
+				r, err := s.Load(t.Context(), id(i))
+				if err != nil || r.Open == nil || r.Open.Turn.Input[0].Text() != text(i) {
+					t.Fatalf("%s is not as it was: %v", id(i), err)
+				}
+				if err := s.End(t.Context(), id(i), ref(1), agent.TurnEnd{Outcome: agent.Completed}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n, size := s.Held(); n > 256 || size > 16<<20 {
+				t.Errorf("after all were read again, %d conversations with %d bytes are in memory", n, size)
+			}
+		})
+	}
+}
+
+// A conversation that leaves the memory keeps its revision, also after it was replaced.
+func TestARevisionOutlivesTheMemory(t *testing.T) {
+	s := open(t, t.TempDir())
+	for i, write := range story {
+		if err := write(t, s); err != nil {
+			t.Fatalf("write %d: %v", i, err)
+		}
+		before := load(t, s)
+		for other := range 300 {
+			_, _ = s.Load(t.Context(), fmt.Sprint("other", other)) // pushes it out
+		}
+		if after := load(t, s); after != before {
+			t.Errorf("after write %d it was\n%s\nand read again\n%s", i, before, after)
+		}
+	}
+}
+
+// Conversations leave the memory and come back while many use them.
+func TestConversationsLeaveTheMemoryUnderLoad(t *testing.T) {
+	s := open(t, t.TempDir())
+	const conversations, callers = 280, 8
+	for i := range conversations {
+		begin(t, s, fmt.Sprint("c", i), "hello")
+	}
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			for i := range 2 * conversations {
+				r, err := s.Load(t.Context(), fmt.Sprint("c", (i*(caller+1))%conversations))
+				if err != nil || r.Open == nil {
+					t.Errorf("caller %d: %v", caller, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n, _ := s.Held(); n > 256 {
+		t.Errorf("%d conversations are in memory", n)
+	}
+}
