@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 
 	"github.com/shoal-dev/shoal"
@@ -23,4 +24,11 @@ func (s *Session) UploadFile(ctx context.Context, name, mediaType string, data [
 func (s *Session) DownloadFile(ctx context.Context, id shoal.FileID) (data []byte, err error) {
 	in := call{op: "client.DownloadFile", path: s.path("files", string(id)), accept: "*/*"}
 	return data, s.client.do(ctx, in, &data)
+}
+
+// DeleteFile erases a file with its name; messages that show it stay. For its uploader,
+// the owner of the agent that uploaded it, and admins and owners of the session.
+func (s *Session) DeleteFile(ctx context.Context, id shoal.FileID) error {
+	in := call{op: "client.DeleteFile", method: http.MethodDelete, path: s.path("files", string(id)), once: true}
+	return s.client.do(ctx, in, nil)
 }

@@ -42,6 +42,7 @@ type commands struct {
 	Tail       tailCmd       `cmd:"" help:"Follow what is said, in one space or in all."`
 	Search     searchCmd     `cmd:"" help:"Find messages by their words, by who sent them, where and when."`
 	Messages   messagesCmd   `cmd:"" help:"Show and delete messages by their ids."`
+	Files      filesCmd      `cmd:"" help:"Delete uploaded files."`
 	Spaces     spacesCmd     `cmd:"" help:"List, create, show and close spaces; add and remove members."`
 	Agents     agentsCmd     `cmd:"" help:"List the entities of the session; apply, show, trigger and remove hosted agents."`
 	Runs       runsCmd       `cmd:"" help:"List, show, follow, cancel and retry the runs of hosted agents."`

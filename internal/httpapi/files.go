@@ -35,7 +35,18 @@ func fileRoutes() []route {
 				"With If-None-Match it can be 304.",
 			file: true, status: http.StatusOK,
 		},
+		{
+			method: http.MethodDelete, path: filesPath + "/{file}", do: deleteFile, id: "deleteFile", tag: "Files",
+			summary: "Delete a file",
+			about: "Erases its content and its name. Messages that show it keep their part, whose `url` is 404 from then on; deleting them takes the name there, too. " +
+				"For its uploader, the owner of the agent that uploaded or made it, and admins and owners of the session.",
+			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
+		},
 	}
+}
+
+func deleteFile(c *call) error {
+	return c.done(c.Hub.Files.Delete(c.ctx(), c.who, c.session(), shoal.FileID(c.r.PathValue("file"))))
 }
 
 // uploadOverhead is what the wrapping of a file in a form may add to it.

@@ -195,3 +195,28 @@ func TestBodiesByPath(t *testing.T) {
 		}
 	}
 }
+
+// A deleted file is nowhere: not under its URL, and not as the answer to the same upload.
+func TestDeletedFiles(t *testing.T) {
+	w := newWorld(t)
+	ann, bob := w.entity("default", "ann"), w.entity("default", "bob")
+	w.do(ann, "POST", base+"/spaces", `{"id": "den", "name": "Den", "members": ["bob"]}`).wants(201)
+	upload := func() shoal.File {
+		return into[shoal.File](w.do(ann, "POST", files+"?name=a.txt", "secret", "Content-Type", "text/plain", "Idempotency-Key", "k1").wants(201))
+	}
+	f := upload()
+	posted := into[shoal.Message](w.do(ann, "POST", base+"/spaces/den/messages", map[string]any{"parts": []any{map[string]any{
+		"type": "file", "name": f.Name, "mediaType": f.MediaType, "size": f.Size, "url": f.URL,
+	}}}).wants(201))
+	w.do(bob, "GET", f.URL, nil).wants(200)
+	w.do(bob, "DELETE", f.URL, nil).wants(403)
+	w.do(ann, "DELETE", f.URL, nil).wants(204)
+	w.do(ann, "DELETE", f.URL, nil).wants(404)
+	w.do(bob, "GET", f.URL, nil).wants(404)
+	if again := upload(); again.ID == f.ID {
+		t.Error("the same upload returns the deleted file")
+	}
+	if m := into[shoal.Message](w.do(bob, "GET", base+"/messages/"+string(posted.ID), nil).wants(200)); len(m.Parts) != 1 || m.Parts[0].URL != f.URL {
+		t.Errorf("the message that shows it is %+v", m)
+	}
+}

@@ -90,6 +90,7 @@ var matrix = map[string]struct {
 	"POST " + sessionPath + "/import":  {"", `{"type":"none"}` + "\n", "401 401 401  403 403 404  403 404 422  403 404"},
 	"POST " + filesPath:                {"?name=more", `{"a": "file"}`, "401 401 401  201 201 404  201 404 201  201 404"},
 	"GET " + filesPath + "/{file}":     {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
+	"DELETE " + filesPath + "/{file}":  {"", "", "401 401 401  204 404 404  403 404 204  204 404"},
 	"GET " + renderersPath:             {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
 	"PUT " + rendererPath:              {"", "<p>more", "401 401 401  403 403 404  403 404 200  200 404"},
 	"DELETE " + rendererPath:           {"", "", "401 401 401  403 403 404  403 404 204  204 404"},

@@ -66,20 +66,28 @@ func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoa
 }
 
 func mayDelete(tx Tx, who shoal.Principal, m shoal.Message) error {
-	own := ownEntity(who)
-	if who.Manages() || own != "" && own == m.EntityID {
-		return nil
-	}
-	if own != "" {
-		sender, err := tx.Entity(m.SessionID, m.EntityID)
-		if err != nil && !errors.Is(err, shoal.NotFound) {
-			return err
-		}
-		if ownerOf(sender) == own {
-			return nil
-		}
+	may, err := mayErase(tx, who, m.SessionID, m.EntityID)
+	if err != nil || may {
+		return err
 	}
 	return shoal.E("", shoal.Forbidden, "A message is deleted by its sender, by the owner of the agent that sent it, or by an admin or owner of the session.")
+}
+
+// mayErase reports whether the caller may erase what an entity has said or uploaded: it
+// is that entity, owns it, or manages the session.
+func mayErase(tx Tx, who shoal.Principal, session shoal.SessionID, by shoal.EntityID) (bool, error) {
+	own := ownEntity(who)
+	if who.Manages() || own != "" && own == by {
+		return true, nil
+	}
+	if own == "" || !mayBe(by) {
+		return false, nil
+	}
+	author, err := tx.Entity(session, by)
+	if err != nil && !errors.Is(err, shoal.NotFound) {
+		return false, err
+	}
+	return ownerOf(author) == own, nil
 }
 
 // eraseMessage erases a message that is not deleted yet.

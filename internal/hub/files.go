@@ -59,6 +59,32 @@ func (f *Files) Get(ctx context.Context, who shoal.Principal, session shoal.Sess
 	return out, data, err
 }
 
+// Delete erases a file. Messages that show it keep their part, whose URL leads nowhere
+// any more. Its uploader may, the owner of the agent that uploaded or made it, and admins
+// and owners of the session, in closed spaces and sessions too.
+func (f *Files) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.FileID) error {
+	return f.change(ctx, "hub.Files.Delete", func(ch *change) error {
+		if err := enter(who, session); err != nil {
+			return err
+		}
+		if err := maySeeFile(ch, session, id, reader(who)); err != nil {
+			return err
+		}
+		_, by, err := ch.FileHead(session, id)
+		if err != nil {
+			return err
+		}
+		may, err := mayErase(ch, who, session, by)
+		if err != nil {
+			return err
+		}
+		if !may {
+			return shoal.E("", shoal.Forbidden, "A file is deleted by its uploader, by the owner of the agent that uploaded it, or by an admin or owner of the session.")
+		}
+		return ch.DeleteFile(session, id)
+	})
+}
+
 // maySeeFile refuses a file that reader may not see as one that is not there; an
 // empty reader may see all.
 func maySeeFile(tx Tx, session shoal.SessionID, id shoal.FileID, reader shoal.EntityID) error {

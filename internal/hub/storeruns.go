@@ -432,6 +432,9 @@ type FileTx interface {
 	StoredBytes(session shoal.SessionID, by shoal.EntityID) (int64, error)
 	// FileHead is File without the data, which may be large.
 	FileHead(session shoal.SessionID, id shoal.FileID) (f shoal.File, by shoal.EntityID, err error)
+	// DeleteFile erases a file with its name, and the first answer to the idempotency
+	// key that it was uploaded under.
+	DeleteFile(session shoal.SessionID, id shoal.FileID) error
 	// FileShownTo reports whether a space of the entity shows the file.
 	FileShownTo(session shoal.SessionID, id shoal.FileID, entity shoal.EntityID) (bool, error)
 }

@@ -32,6 +32,7 @@ var rights = []struct {
 	{"add_participant", inputs{"threadId": "shop", "participantId": "bob"}, "                  ok     not_found not_found forbidden ok              ok     ok"},
 	{"remove_participant", inputs{"threadId": "shop", "participantId": "dan"}, "               ok     not_found not_found forbidden ok              ok     ok"},
 	{"send_message", inputs{"threadId": "shop", "content": "hi"}, "                            ok     not_found not_found forbidden entity_required ok     forbidden"},
+	{"delete_message", inputs{"messageId": "HERE"}, "                                          ok     not_found not_found forbidden ok              ok     ok"},
 	{"wait_for_mentions", inputs{"timeoutMs": 0, "threadId": "shop"}, "                        ok     not_found not_found forbidden entity_required ok     not_found"},
 	{"wait_for_messages", inputs{"timeoutMs": 0}, "                                            ok     ok        ok        forbidden entity_required ok     ok"},
 	{"read_thread", inputs{"threadId": "shop"}, "                                              ok     not_found not_found ok        ok              ok     ok"},
@@ -59,6 +60,9 @@ func TestRights(t *testing.T) {
 				w := newWorld(t)
 				w.space("shop", "ann", "bob", "dan")
 				w.space("hers", "cleo")
+				if row.tool == "delete_message" {
+					row.in = inputs{"messageId": w.say("ann", "shop", "oops").ID}
+				}
 				key, header := w.as(principals[i])
 				for _, era := range []string{session, modern} {
 					got := w.callRaw(key, era, row.tool, row.in, header...)

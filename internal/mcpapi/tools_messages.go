@@ -63,6 +63,30 @@ func notReached(reach []shoal.Reach) (out []string) {
 	return out
 }
 
+func deleteMessage() *tool {
+	return &tool{
+		name:    "delete_message",
+		removes: true,
+		repeats: true,
+		about:   "Delete a message that you sent: what it says is erased for everybody, its place in the thread stays.",
+		inputs: []input{
+			{name: "messageId", kind: textInput, length: shoal.MaxID, required: true, about: "The id of the message."},
+		},
+		output: shoal.Message{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			id := shoal.MessageID(c.text("messageId"))
+			if err := c.Hub.Messages.Delete(ctx, c.who, c.session, id); err != nil {
+				return result{}, err
+			}
+			m, err := c.Hub.Messages.Get(ctx, c.who, c.session, id)
+			if err != nil {
+				return result{}, err
+			}
+			return result{text: "Message deleted successfully:\nID: " + string(m.ID) + "\nThread: " + string(m.SpaceID), structured: m}, nil
+		},
+	}
+}
+
 // reading is the structured result of read_thread.
 type reading struct {
 	Space shoal.Space     `json:"space"`

@@ -15,7 +15,7 @@ import (
 // toolNames are the contract's, in its order.
 var toolNames = []string{
 	"register_agent", "list_agents", "wait_for_agents", "create_thread", "list_threads", "add_participant", "remove_participant",
-	"close_thread", "send_message", "wait_for_mentions", "wait_for_messages", "read_thread", "search_messages",
+	"close_thread", "send_message", "delete_message", "wait_for_mentions", "wait_for_messages", "read_thread", "search_messages",
 	"list_pending_actions", "answer_pending_action",
 }
 
@@ -35,6 +35,7 @@ func TestToolsAreTheContracts(t *testing.T) {
 		"remove_participant": "threadId* participantId*",
 		"close_thread":       "threadId* summary*",
 		"send_message":       "threadId* content* mentions=[] senderId idempotencyKey",
+		"delete_message":     "messageId*",
 		"wait_for_mentions":  "timeoutMs=30000 agentId threadId ack redeliver=false",
 		"wait_for_messages":  "timeoutMs=30000 agentId threadId ack redeliver=false from=[]",
 		"read_thread":        "threadId* limit=50 beforeSeq afterSeq",
@@ -243,6 +244,9 @@ func toolCases() []toolCase {
 		{tool: "send_message", in: inputs{"threadId": "nothing", "content": "x"}, kind: shoal.NotFound},
 		{tool: "send_message", in: inputs{"threadId": "old", "content": "x"}, kind: shoal.SpaceClosed},
 		{tool: "send_message", in: inputs{"threadId": "shop", "content": "x", "mentions": []string{"bob"}, "Content": "y"}, kind: shoal.InvalidArgument, says: []string{`"Content" is no input`}},
+
+		{tool: "delete_message", in: inputs{}, kind: shoal.InvalidArgument, says: []string{"messageId is missing"}},
+		{tool: "delete_message", in: inputs{"messageId": "msg_none"}, kind: shoal.NotFound},
 
 		{tool: "read_thread", in: inputs{"threadId": "shop"}, says: []string{"<content>first &lt;one&gt;</content>", `seq="5"`, "<participants>"}, has: []string{`"text":"first \u003cone\u003e"`, `"members":[{`}},
 		{tool: "read_thread", in: inputs{"threadId": "shop", "limit": 2}, says: []string{`seq="4"`, `seq="5"`}},

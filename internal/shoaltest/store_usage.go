@@ -2,6 +2,7 @@ package shoaltest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"time"
 
@@ -117,6 +118,28 @@ var fileTests = map[string]func(*storeCase){
 			}), want.file)
 			same(c, "whose it is", by, want.by)
 		}
+	},
+
+	"a deleted file is gone, and so is the answer to its upload": func(c *storeCase) {
+		c.entities("ann")
+		c.space("shop", "ann")
+		c.upload(shoal.File{ID: "f1", Size: 4}, "bob", []byte("data"))
+		c.upload(shoal.File{ID: "f2", Size: 4}, "bob", []byte("data"))
+		key := func(id string) hub.AnswerKey {
+			return hub.AnswerKey{Session: c.session, Scope: "entity:bob", Route: "hub.Files.Upload", Key: id}
+		}
+		c.update(func(tx hub.Tx) error {
+			return errors.Join(tx.ShowFile(c.session, "f1", "shop"),
+				tx.InsertAnswer(key("k1"), hub.Answer{Hash: "h", Body: []byte(`{"id":"f1"}`), At: storeTime(1)}),
+				tx.InsertAnswer(key("k2"), hub.Answer{Hash: "h", Body: []byte(`{"id":"f2"}`), At: storeTime(1)}))
+		})
+		c.update(func(tx hub.Tx) error { return tx.DeleteFile(c.session, "f1") })
+		c.absent(func(tx hub.Tx) error { _, _, _, err := tx.File(c.session, "f1"); return err })
+		c.absent(func(tx hub.Tx) error { _, err := tx.Answer(key("k1")); return err })
+		same(c, "it is shown", seen(c, func(tx hub.Tx) (bool, error) { return tx.FileShownTo(c.session, "f1", "ann") }), false)
+		same(c, "the other answer", string(seen(c, func(tx hub.Tx) (hub.Answer, error) { return tx.Answer(key("k2")) }).Body), `{"id":"f2"}`)
+		same(c, "what is stored", seen(c, func(tx hub.Tx) (int64, error) { return tx.StoredBytes(c.session, "bob") }), 4)
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteFile(c.session, "f1") })
 	},
 
 	"what an entity stored is added up": func(c *storeCase) {

@@ -1,6 +1,10 @@
 package sqlstore
 
-import "github.com/shoal-dev/shoal"
+import (
+	"bytes"
+
+	"github.com/shoal-dev/shoal"
+)
 
 const noFile = "There is no file %q here."
 
@@ -28,6 +32,42 @@ func (t tx) File(session shoal.SessionID, id shoal.FileID) (f shoal.File, by sho
 	}, `SELECT by_entity, name, media_type, size, url, data FROM files WHERE session_id = $1 AND id = $2`, session, id)
 	f, err = present(f, ok, err, "File", noFile, id)
 	return f, by, data, err
+}
+
+// DeleteFile implements [hub.FileTx].
+func (t tx) DeleteFile(session shoal.SessionID, id shoal.FileID) error {
+	if err := t.overwrite(true); err != nil {
+		return err
+	}
+	n, err := t.c.exec(`DELETE FROM files WHERE session_id = $1 AND id = $2`, session, id)
+	if err == nil && n == 0 {
+		err = missing("DeleteFile", noFile, id)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := t.c.exec(`DELETE FROM file_spaces WHERE session_id = $1 AND file_id = $2`, session, id); err != nil {
+		return err
+	}
+	type answer struct{ scope, route, key string }
+	all, err := list(t.c, func(r *rows) answer {
+		if !bytes.Contains(r.bytes(3), []byte(`"`+string(id)+`"`)) {
+			return answer{}
+		}
+		return answer{r.text(0), r.text(1), r.text(2)}
+	}, `SELECT scope, route, key, body FROM answers WHERE session_id = $1 AND route = 'hub.Files.Upload'`, session)
+	for _, a := range all {
+		if err != nil {
+			return err
+		}
+		if a.key != "" {
+			_, err = t.c.exec(`DELETE FROM answers WHERE session_id = $1 AND scope = $2 AND route = $3 AND key = $4`, session, a.scope, a.route, a.key)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return t.overwrite(false)
 }
 
 // StoredBytes implements [hub.FileTx].

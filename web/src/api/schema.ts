@@ -669,7 +669,11 @@ export interface paths {
         readonly get: operations["getFile"];
         readonly put?: never;
         readonly post?: never;
-        readonly delete?: never;
+        /**
+         * Delete a file
+         * @description Erases its content and its name. Messages that show it keep their part, whose `url` is 404 from then on; deleting them takes the name there, too. For its uploader, the owner of the agent that uploaded or made it, and admins and owners of the session.
+         */
+        readonly delete: operations["deleteFile"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -5063,6 +5067,39 @@ export interface operations {
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly deleteFile: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a file. */
+                readonly file: components["parameters"]["file"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
         };
     };
     readonly importSession: {
