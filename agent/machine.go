@@ -41,7 +41,8 @@ type machine struct {
 	toApply   []Pending       // answers that act when they are stored
 	callIDs   map[string]bool // ids used in this turn
 	repeats   map[string]repeat
-	errors    int // consecutive steps with a failure
+	unpriced  bool // said that a model's price is not known
+	errors    int  // consecutive steps with a failure
 	complete  []string
 
 	began     time.Time

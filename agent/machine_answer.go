@@ -216,7 +216,12 @@ func (m *machine) closeAnswer(discarded, interrupted bool) {
 	}
 	m.answer.open = false
 	m.step.Usage = m.step.Usage.Add(m.answer.usage)
-	m.step.Cost += m.rules.priceOf(m.answer.model, m.answer.usage) // each attempt by itself: prices have steps
+	cost := m.rules.priceOf(m.answer.model, m.answer.usage) // each attempt by itself: prices have steps
+	m.step.Cost += cost
+	if used := m.answer.usage; m.rules.opts.MaxCost > 0 && cost <= 0 && used.InputTokens+used.OutputTokens > 0 && !m.unpriced {
+		m.unpriced = true
+		m.emit(Warning{Source: "price", Err: fmt.Errorf("MaxCost does not count what %s costs: its price is not known", m.answer.model.Name)})
+	}
 	for at := range m.answer.parts {
 		m.closePart(at)
 	}

@@ -21,6 +21,9 @@ func New(model Model, o Options) (*Agent, error) {
 	if o.Reduction.Share > 0 && model.Info().Window == 0 {
 		return nil, shoal.Invalid("Reduction.Share", "needs a model whose context window is known; set it where the model is made, or use MaxTokens")
 	}
+	if info := model.Info(); o.MaxCost > 0 && o.Price(info, Usage{InputTokens: 1e6, OutputTokens: 1e6}) <= 0 {
+		return nil, shoal.Invalid("MaxCost", fmt.Sprintf("needs the price of %s, which Price does not know: give a Price that does, or use MaxTokens", info.Name))
+	}
 	a := &Agent{model: model, opts: o.cloned()}
 	rules, err := a.newRules()
 	if err != nil {

@@ -87,7 +87,8 @@ type Options struct {
 	// Price returns the cost of a step in USD. nil costs nothing.
 	Price func(model ModelInfo, u Usage) float64
 	// MaxTokens and MaxCost end a turn that has used more before its next step; 0
-	// is none.
+	// is none. MaxCost needs a Price that knows the model; a turn warns once, from the
+	// source "price", if another model answers that has none.
 	MaxTokens int64
 	MaxCost   float64
 }
