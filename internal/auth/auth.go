@@ -9,8 +9,9 @@
 //     read from the Authorization header, or where there is none from the cookie
 //     of a browser that has signed in, never from a URL, and appears in no log
 //     and no error.
-//   - What a sign-in by link leaves in a cookie works there only: as Bearer it is
-//     refused, and it signs no other browser in. It ends after 12 hours without use.
+//   - No key is in a cookie. What a sign-in leaves there, by link or by a key that was
+//     pasted, works there only: as Bearer it is refused, and it signs no other browser
+//     in. It ends after 12 hours without use.
 //   - A cookie counts only in REST calls that the server's own pages make: a page
 //     of somebody else cannot use it. MCP and AG-UI know no cookies.
 //   - Every request is checked. A revoked key is refused as soon as Revoke has
@@ -72,7 +73,8 @@ type Authenticator struct {
 	guard *guard.Guard
 
 	proxies  []netip.Prefix
-	failures *limit.Rates[string] // of addresses
+	failures *limit.Rates[string]      // of addresses
+	signIns  *limit.Rates[shoal.KeyID] // of keys that are pasted
 	refused  metrics.Counters
 
 	mu    sync.RWMutex
@@ -106,6 +108,9 @@ const (
 	knownMax = 20_000
 	// addresses is how many addresses of failures are remembered at least.
 	addresses = 10_000
+	// mostSignIns is how often one key signs browsers in at once; it goes on at one a
+	// minute. Each sign-in is a row of the database.
+	mostSignIns = 100
 )
 
 // New returns an Authenticator over the keys of h.
@@ -113,6 +118,7 @@ func New(h *hub.Hub, o Options) *Authenticator {
 	return &Authenticator{
 		hub: h, off: o.Off, guard: o.Guard, proxies: o.Proxies, known: map[string]knownKey{}, made: map[madeEntity]int64{},
 		failures: limit.NewRates[string](o.Failures, int(o.Failures*10), addresses),
+		signIns:  limit.NewRates[shoal.KeyID](1.0/60, mostSignIns, addresses),
 		refused:  o.Metrics.Counters("shoal_callers_refused_total", "Calls that were refused because of who made them or how often, by why.", "code"),
 	}
 }
@@ -261,17 +267,26 @@ func (a *Authenticator) bearer(r *http.Request) (who shoal.Principal, err error)
 // recognise returns the key with this secret, if it works, and notes that it was
 // used.
 func (a *Authenticator) recognise(r *http.Request, secret string) (recognised, error) {
-	key, err := a.try(r, Hash(secret))
+	key, err := a.recogniseHash(r, Hash(secret))
+	if err != nil {
+		return recognised{}, err
+	}
+	if strings.HasPrefix(secret, signInPrefix) && unused(key.Key) >= mostUnused {
+		return recognised{}, denied("Nobody has used this browser's sign-in for 12 hours. Sign in again.")
+	}
+	a.hub.Keys.Used(key.ID)
+	return key, nil
+}
+
+// recogniseHash returns the key whose secret has this hash, if it works.
+func (a *Authenticator) recogniseHash(r *http.Request, hash string) (recognised, error) {
+	key, err := a.try(r, hash)
 	if err != nil {
 		return recognised{}, err
 	}
 	if key.ExpiresAt != nil && !key.ExpiresAt.After(time.Now()) {
 		return recognised{}, denied("This key has expired. Ask an admin for a new one.")
 	}
-	if strings.HasPrefix(secret, signInPrefix) && unused(key.Key) >= mostUnused {
-		return recognised{}, denied("Nobody has used this browser's sign-in for 12 hours. Sign in again.")
-	}
-	a.hub.Keys.Used(key.ID)
 	return key, nil
 }
 

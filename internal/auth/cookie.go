@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// signedIn is how long a browser stays signed in, if its key does not say.
+	// signedIn is how long a browser stays signed in at most.
 	signedIn = 30 * 24 * time.Hour
-	// mostUnused is how long a sign-in by link lasts without use.
+	// mostUnused is how long a sign-in lasts without use.
 	mostUnused = 12 * time.Hour
 	// secureCookie is the cookie's name over TLS. Browsers take a cookie of such a
 	// name from the host itself only, and send it to nobody else.
@@ -22,7 +22,7 @@ const (
 	signInPrefix = "shoal-console_"
 )
 
-// cookie returns the key in a request's cookie, and whether it is the cookie that
+// cookie returns the sign-in in a request's cookie, and whether it is the cookie that
 // says who calls: the header Authorization wins, and with Off nobody has to say.
 func (a *Authenticator) cookie(r *http.Request) (secret string, sent bool) {
 	if a.guard == nil || a.off || r.Header.Get("Authorization") != "" {
@@ -45,9 +45,25 @@ func (a *Authenticator) visitor(r *http.Request, secret string) (shoal.Principal
 	if !a.guard.OwnPage(r) {
 		return shoal.Principal{}, notOwnPage()
 	}
-	key, err := a.recognise(r, secret)
+	key, err := a.browser(r, secret)
 	a.count(err)
 	return principal(key), err
+}
+
+// browser returns the key that a browser acts with: the one that a link has made for
+// it, or the one that a person has pasted. The latter is not in the cookie. Only its
+// hash is, as a part of the secret of the browser's own key, and both must work.
+func (a *Authenticator) browser(r *http.Request, secret string) (recognised, error) {
+	if !strings.HasPrefix(secret, signInPrefix) {
+		return recognised{}, denied("This is not the sign-in of a browser. Sign in again.")
+	}
+	key, err := a.recognise(r, secret)
+	if _, pasted, found := strings.Cut(secret, "."); err == nil && found {
+		if key, err = a.recogniseHash(r, pasted); err == nil {
+			a.hub.Keys.Used(key.ID)
+		}
+	}
+	return key, err
 }
 
 // cookieName is the name of the cookie for the Host of a request. Browsers keep
@@ -65,7 +81,9 @@ func (a *Authenticator) cookieName(r *http.Request) string {
 }
 
 // SignIn makes the browser of a request act with a key that a person has pasted,
-// and returns who that is. A key that does not work is Unauthenticated.
+// and returns who that is. A key that does not work is Unauthenticated. The browser
+// keeps a sign-in of its own, which lasts 30 days, or as long as the key, or 12 hours
+// without use, and ends with SignOut, or when the browser signs in again.
 func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret string) (shoal.Principal, error) {
 	var key recognised
 	err := notAKey()
@@ -76,7 +94,24 @@ func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret st
 	if err != nil {
 		return shoal.Principal{}, err
 	}
-	a.keep(w, r, secret, key.ExpiresAt)
+	if wait := a.signIns.Take(key.ID); wait > 0 {
+		return shoal.Principal{}, &shoal.Error{
+			Op: "auth.SignIn", Kind: shoal.RateLimited, RetryAfter: wait,
+			Msg: "Too many browsers have signed in with this key. Try again in a minute.",
+		}
+	}
+	if _, err := a.endKept(r); err != nil {
+		return shoal.Principal{}, err
+	}
+	until := shoal.At(time.Now().Add(signedIn))
+	if key.ExpiresAt != nil && key.ExpiresAt.Before(until.Time) {
+		until = *key.ExpiresAt
+	}
+	own := signInPrefix + randomText() + "." + Hash(secret)
+	if err := a.hub.Keys.SignIn(r.Context(), key.Key, Hash(own), until); err != nil {
+		return shoal.Principal{}, err
+	}
+	a.keep(w, r, own, until)
 	return principal(key), nil
 }
 
@@ -93,15 +128,15 @@ func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (sho
 	if err != nil {
 		return shoal.Principal{}, err
 	}
-	a.keep(w, r, secret, key.ExpiresAt)
+	a.keep(w, r, secret, until)
 	return principal(recognised{Key: key}), nil
 }
 
 // signingIn is the principal that makes the keys of sign-ins and ends them.
 var signingIn = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "console"}
 
-// SignOut makes the browser of a request forget its key, and ends the key if
-// SignInAdmin has made it. It is no failure if the browser had none.
+// SignOut makes the browser of a request forget its key, and ends the
+// browser's sign-in; a key that was pasted goes on working. It is no failure if the browser had none.
 func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request) error {
 	kept, err := a.endKept(r)
 	if err == nil && kept {
@@ -110,8 +145,7 @@ func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// endKept ends the key that the browser keeps, if SignInAdmin has made it, and
-// reports whether it keeps one.
+// endKept ends the sign-in that the browser keeps, and reports whether it keeps one.
 func (a *Authenticator) endKept(r *http.Request) (kept bool, err error) {
 	secret, kept := a.kept(r)
 	if !kept {
@@ -152,13 +186,9 @@ func notOwnPage() error {
 		"A program sends its key in the header \"Authorization: Bearer KEY\".")
 }
 
-// keep gives the browser a key to keep as long as the key works.
-func (a *Authenticator) keep(w http.ResponseWriter, r *http.Request, secret string, until *shoal.Time) {
-	life := signedIn
-	if until != nil {
-		life = time.Until(until.Time)
-	}
-	http.SetCookie(w, a.newCookie(r, secret, max(1, int(life/time.Second))))
+// keep gives the browser a sign-in to keep until it ends.
+func (a *Authenticator) keep(w http.ResponseWriter, r *http.Request, secret string, until shoal.Time) {
+	http.SetCookie(w, a.newCookie(r, secret, max(1, int(time.Until(until.Time)/time.Second))))
 }
 
 func (a *Authenticator) newCookie(r *http.Request, value string, maxAge int) *http.Cookie {

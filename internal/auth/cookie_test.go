@@ -276,8 +276,8 @@ func TestSignInMakesAKeyOfItsOwn(t *testing.T) {
 	})
 }
 
-// A browser that a link has signed in and that nobody uses for 12 hours is signed out,
-// and stays so; a key that was pasted does not end so.
+// A browser that nobody uses for 12 hours is signed out, and stays so, also one that
+// somebody has signed in with a key; the key goes on working.
 func TestSignInEndsWithoutUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openPages(t, false)
@@ -298,8 +298,10 @@ func TestSignInEndsWithoutUse(t *testing.T) {
 		<-time.After(12*time.Hour + 2*time.Minute)
 		_, err := d.Principal(visit(http.MethodGet, here, used))
 		d.wantKind(err, shoal.Unauthenticated)
-		if _, err := d.Principal(visit(http.MethodGet, here, other)); err != nil {
-			t.Errorf("a pasted key: %v", err)
+		_, err = d.Principal(visit(http.MethodGet, here, other))
+		d.wantKind(err, shoal.Unauthenticated)
+		if _, err := d.Principal(visit(http.MethodGet, here, nil, "Authorization", "Bearer "+pasted)); err != nil {
+			t.Errorf("the pasted key: %v", err)
 		}
 	})
 }
@@ -326,6 +328,70 @@ func TestSignInIsNoBearerKey(t *testing.T) {
 	if _, err := d.Principal(visit(http.MethodGet, here, kept)); err != nil {
 		t.Errorf("in its cookie it works no more: %v", err)
 	}
+}
+
+// No key is in the cookie of a browser that somebody has signed in with a key: what is
+// there works nowhere else, and names one key only. A cookie with the key itself, as
+// earlier versions left it, is refused.
+func TestPastedKeyIsNotInTheCookie(t *testing.T) {
+	d := openPages(t, false)
+	key, pasted := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
+	_, admin := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	kept := d.signIn(here, pasted)
+	if strings.Contains(kept.Value, pasted) {
+		t.Fatal("the key is in the cookie")
+	}
+	bearer := visit(http.MethodGet, here, nil, "Authorization", "Bearer "+kept.Value, "Origin", "http://"+here)
+	_, err := d.Principal(bearer)
+	d.wantKind(err, shoal.Unauthenticated)
+	_, err = d.Bearer(bearer)
+	d.wantKind(err, shoal.Unauthenticated)
+	_, _, err = d.MCP(bearer)
+	d.wantKind(err, shoal.Unauthenticated)
+	_, err = d.SignIn(httptest.NewRecorder(), visit(http.MethodPost, here, nil), kept.Value)
+	d.wantKind(err, shoal.Unauthenticated)
+
+	own, _, _ := strings.Cut(kept.Value, ".")
+	for _, forged := range []string{pasted, admin, own, own + ".", own + "." + auth.Hash(admin), "shoal-console_." + auth.Hash(admin), "shoal-console_" + admin} {
+		_, err := d.Principal(visit(http.MethodGet, here, &http.Cookie{Name: kept.Name, Value: forged}))
+		d.wantKind(err, shoal.Unauthenticated)
+	}
+	if who, err := d.Principal(visit(http.MethodGet, here, kept)); err != nil || who.KeyID != key.ID || who.EntityID != "ann" {
+		t.Errorf("the browser is %+v, %v", who, err)
+	}
+	d.signOut(kept)
+	_, err = d.Principal(visit(http.MethodGet, here, kept))
+	d.wantKind(err, shoal.Unauthenticated)
+	again := d.signIn(here, pasted)
+	d.revoke(key.ID)
+	_, err = d.Principal(visit(http.MethodGet, here, again))
+	d.wantKind(err, shoal.Unauthenticated)
+}
+
+// Each sign-in is stored, so one key signs in a hundred browsers at once and then one a
+// minute; the key itself goes on working, and other keys sign in.
+func TestSignInsOfAKeyAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openPages(t, false)
+		_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
+		_, other := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bob", Kind: shoal.Human})
+		var last *http.Cookie
+		for range 100 {
+			last = d.signIn(here, pasted)
+		}
+		w := httptest.NewRecorder()
+		_, err := d.SignIn(w, visit(http.MethodPost, here, last, "Origin", "http://"+here), pasted)
+		d.wantKind(err, shoal.RateLimited)
+		if len(w.Result().Cookies()) != 0 {
+			t.Error("who is refused gets a cookie")
+		}
+		if _, err := d.Principal(visit(http.MethodGet, here, last)); err != nil {
+			t.Errorf("who is refused is signed out: %v", err)
+		}
+		d.signIn(here, other)
+		<-time.After(time.Minute)
+		d.signIn(here, pasted)
+	})
 }
 
 // Nobody is signed out by a foreign page, and without a cookie there is nothing to

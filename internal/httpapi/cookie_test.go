@@ -1,7 +1,9 @@
 package httpapi
 
 import (
-	"net/url"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/shoal-dev/shoal"
@@ -10,14 +12,17 @@ import (
 // cookie is what a browser sends that has signed in with a key.
 func (w *world) cookie(secret string) string {
 	w.Helper()
-	at, err := url.Parse(w.server.URL)
+	in := httptest.NewRecorder()
+	_, err := w.auth.SignIn(in, httptest.NewRequestWithContext(w.Context(), http.MethodPost, w.server.URL+"/console/login", http.NoBody), secret)
 	w.must(err)
-	return "shoal-" + at.Port() + "=" + secret
+	kept := in.Result().Cookies()[0]
+	return kept.Name + "=" + kept.Value
 }
 
 // A browser that has signed in calls as with its key, from the server's own pages.
 func TestCallsByCookie(t *testing.T) {
 	w, ann, _ := conversation(t)
+	name, value, _ := strings.Cut(w.cookie(ann), "=")
 	admin, messages := w.cookie(w.admin), base+"/spaces/shop/messages"
 	me := into[shoal.Caller](w.do("", "GET", "/v1/me", nil, "Cookie", w.cookie(ann)).wants(200))
 	if me.EntityID == nil || *me.EntityID != "ann" {
@@ -34,6 +39,6 @@ func TestCallsByCookie(t *testing.T) {
 	w.do("", "POST", messages, `{"text": "hi"}`, "Cookie", w.cookie(ann), "Origin", "https://evil.example").refuses(shoal.Forbidden)
 	w.do("", "DELETE", "/v1/sessions/default/entities/bot", nil, "Cookie", admin, "Sec-Fetch-Site", "cross-site").refuses(shoal.Forbidden)
 	w.do("", "GET", messages, nil, "Cookie", w.cookie(ann), "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document").refuses(shoal.Forbidden)
-	w.do("", "GET", messages, nil, "Cookie", "shoal-1="+ann).refuses(shoal.Unauthenticated)
-	w.do("", "GET", messages, nil, "Cookie", w.cookie("nonsense")).refuses(shoal.Unauthenticated)
+	w.do("", "GET", messages, nil, "Cookie", "shoal-1="+value).refuses(shoal.Unauthenticated)
+	w.do("", "GET", messages, nil, "Cookie", name+"=nonsense").refuses(shoal.Unauthenticated)
 }
