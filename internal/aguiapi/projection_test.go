@@ -203,3 +203,25 @@ REASONING_MESSAGE_END a
 REASONING_END a
 `)
 }
+
+// A deleted message is not in the history that a client gets: it would be an empty one.
+func TestHistoryLeavesOutDeletedMessages(t *testing.T) {
+	at := shoal.Now()
+	run := shoal.RunID("run_1")
+	message := func(id shoal.MessageID, text string, deleted *shoal.Time) shoal.Message {
+		m := shoal.Message{ID: id, EntityID: "ann", Status: shoal.MessageCompleted, DeletedAt: deleted}
+		if text != "" {
+			m.Parts = []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Text: text, Status: shoal.PartDone}}
+		}
+		return m
+	}
+	composed := message("msg_3", "", &at)
+	composed.RunID = &run
+	history := timeline(shoal.SnapshotData{
+		Members:  []shoal.Member{{EntityID: "ann", Kind: shoal.Human}},
+		Messages: []shoal.Message{message("msg_1", "", &at), message("msg_2", "hello", nil), composed},
+	})
+	if len(history) != 1 || !strings.Contains(string(history[0]), "msg_2") {
+		t.Errorf("the history is %s", history)
+	}
+}

@@ -160,6 +160,7 @@ func timeline(s shoal.SnapshotData) []json.RawMessage {
 	out := []json.RawMessage{}
 	for _, m := range s.Messages {
 		switch {
+		case m.DeletedAt != nil: // the protocol has no word for it, and models refuse an empty message
 		case m.RunID != nil:
 			p.order = nil
 			p.message(m, *m.RunID)

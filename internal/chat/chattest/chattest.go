@@ -30,7 +30,7 @@
 //	settled ID WHO
 //	run SPACE RUN STATUS [CODE TEXT]
 //	made SPACE NAME                                  a space begins, or is renamed
-//	joined | left SPACE WHO, closed SPACE TEXT, entity WHO STATE [NAME]
+//	joined | left SPACE WHO, closed SPACE TEXT, deleted SPACE SEQ, entity WHO STATE [NAME]
 package chattest
 
 import (
@@ -130,7 +130,7 @@ func (w *World) Events(line string) (events []shoal.Event, err error) {
 		"snapshot": w.snapshot, "say": w.say, "begin": w.begin, "text": w.part, "tool": w.part, "delta": w.delta, "input": w.delta,
 		"end": w.end, "call": w.call, "result": w.result, "error": w.result, "hide": w.part, "reset": w.withdraw, "remove": w.withdraw,
 		"done": w.done, "waits": w.waits, "asks": w.asks, "settled": w.settled, "run": w.run, "joined": w.member, "left": w.member,
-		"closed": w.closed, "made": w.made, "entity": w.entity, "think": w.think,
+		"closed": w.closed, "made": w.made, "entity": w.entity, "think": w.think, "deleted": w.deleted,
 		"ready":  func([]string) []shoal.Event { return event(shoal.EventSnapshotEnd, w.head(shoal.EventSnapshotEnd, "")) },
 		"stored": func(a []string) []shoal.Event { w.say(a); return nil },
 	}[a[0]]

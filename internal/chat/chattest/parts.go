@@ -207,3 +207,11 @@ func (w *World) entity(a []string) []shoal.Event {
 	}
 	return event(shoal.EventEntityUpdated, shoal.EntityData{EventHead: w.head(shoal.EventEntityUpdated, ""), Entity: e})
 }
+
+// deleted leaves a message without what it said.
+func (w *World) deleted(a []string) []shoal.Event {
+	m := w.Message(shoal.SpaceID(a[1]), a[2])
+	at := w.now()
+	m.Parts, m.Mentions, m.DeletedAt = []shoal.Part{}, []shoal.EntityID{}, &at
+	return w.tell(shoal.EventMessageUpdated, m)
+}

@@ -43,6 +43,9 @@ func (m *model) drawMessage(msg *chat.Message, width int) []piece {
 		}
 		now.pieces = append(now.pieces, next)
 	}
+	if msg.DeletedAt != nil {
+		now.pieces = append(now.pieces, piece{key: stop + "/deleted", stop: stop, lines: []string{m.style.dim.Render("  (deleted)")}})
+	}
 	now.pieces = append(now.pieces, piece{key: stop + "/end", lines: []string{""}})
 	m.timeline.drawn[msg.ID] = now
 	return now.pieces
