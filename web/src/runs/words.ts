@@ -69,6 +69,7 @@ const results: Record<string, string> = {
   canceled: "canceled",
   skipped: "skipped: the run ended first",
   interrupted: "interrupted, its effect is unknown",
+  repeated: "refused: the same call had the same result before",
 };
 
 /** The status of a tool call of a step in words. */

@@ -136,6 +136,7 @@ const finishes: Record<string, string> = {
   length: "cut off at its longest answer",
   content_filter: "held back by the provider",
   error: "failed",
+  paused: "paused by the provider, and continued",
 };
 
 function finish(step: Step): string {

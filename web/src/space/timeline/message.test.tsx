@@ -87,3 +87,16 @@ it("says on whose behalf it is when a run wrote it from another space", async ()
   await show(view("msg_1"), start(message({ onBehalfOf: ["carl"] })));
   expect(document.body.textContent).toContain("on behalf of@carl");
 });
+
+it("a deleted message keeps its place and says nothing", async () => {
+  const world = await show(view("msg_1"), start(message({ parts: [text({ text: "My address is …" })] })));
+  expect(screen.getByRole("button", { name: "Delete the message" })).toBeTruthy();
+  await world.tell({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [], deletedAt: at }) });
+  expect(screen.getByText("This message was deleted.")).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Delete the message" })).toBeNull();
+});
+
+it("others cannot delete it", async () => {
+  await show(view("msg_1"), start(message({ entityId: "bot" })));
+  expect(screen.queryByRole("button", { name: "Delete the message" })).toBeNull();
+});

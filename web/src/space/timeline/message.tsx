@@ -14,6 +14,7 @@ import { MessageState, RunState } from "@/ui/state";
 import { Moment, Since } from "@/ui/time";
 import { StopRun } from "../cancel-run";
 import { useRunOf } from "../use-run-of";
+import { DeleteMessage } from "./delete-message";
 import { FailedRuns } from "./failed-runs";
 import { PartSlot } from "./part-slot";
 import { Reasoning } from "./reasoning";
@@ -49,9 +50,10 @@ function Article({ message, joined, marked, entry, failed }: Props & { message: 
       tabIndex={entry ? 0 : -1}
       aria-labelledby={`${message.id}-who ${message.id}-when`}
       aria-busy={underWay || undefined}
-      className={classes(frame, joined && !underWay ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
+      className={classes(frame, "group/message relative", joined && !underWay ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
     >
       <Head message={message} hidden={joined && !underWay} run={run} underWay={underWay} />
+      <DeleteMessage message={message} />
       {message.mentions.length > 0 && <Mentions ids={message.mentions} />}
       {message.onBehalfOf.length > 0 && <OnBehalfOf ids={message.onBehalfOf} />}
       <div className="flex min-w-0 flex-col items-stretch gap-2 wrap-anywhere">
@@ -59,7 +61,7 @@ function Article({ message, joined, marked, entry, failed }: Props & { message: 
         {message.parts.map((part) => (
           <PartSlot key={part.id} message={message} part={part} ended={over} />
         ))}
-        {message.parts.length === 0 && <p className="text-soft">{over ? "Nothing was said." : "…"}</p>}
+        {message.parts.length === 0 && <p className="text-soft">{message.deletedAt !== null ? "This message was deleted." : over ? "Nothing was said." : "…"}</p>}
       </div>
       {message.droppedMentions.length > 0 && <Dropped ids={message.droppedMentions} />}
       {message.status === "failed" && run?.error != null && <p className="mt-1 text-sm text-bad">The run failed: {run.error.message}</p>}
