@@ -9,7 +9,10 @@ import { IconButton } from "@/ui/button";
 
 const Confirm = lazy(() => import("@/ui/confirm").then((m) => ({ default: m.Confirm })));
 
-/** The button, for those who may: the sender, the owner of the agent that sent it, admins. */
+/**
+ * The button, for those who may: the sender, the owner of the agent that sent it, admins. It
+ * shows while the message is pointed at or chosen, also with a finger.
+ */
 export function DeleteMessage({ message }: { message: Message }) {
   const { session, actor, admin } = useConsole();
   const sender = useEntity(message.entityId);
@@ -18,7 +21,7 @@ export function DeleteMessage({ message }: { message: Message }) {
   if (message.deletedAt !== null || message.status === "streaming" || !(mine || admin)) return null;
   return (
     <>
-      <IconButton label="Delete the message" onClick={() => setAsking(true)} className="absolute top-1 right-1 bg-surface opacity-0 group-focus-within/message:opacity-100 group-hover/message:opacity-100 max-lg:opacity-100">
+      <IconButton label="Delete the message" onClick={() => setAsking(true)} className="invisible absolute top-1 right-1 bg-surface group-focus-within/message:visible group-hover/message:visible">
         <Trash2 aria-hidden className="size-4" />
       </IconButton>
       {asking && (
