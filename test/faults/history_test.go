@@ -30,6 +30,14 @@ type seen struct {
 	bytes string
 }
 
+// stored returns the message without what only the answer to its sender says: of
+// how the mentioned are reached nothing is kept.
+func (m seen) stored() seen {
+	kept := m.Message
+	kept.Reach, kept.Runs, kept.SkippedAgents = nil, nil, nil
+	return see(kept)
+}
+
 // see returns a message with its bytes: the JSON of all of its fields.
 func see(m shoal.Message) seen {
 	b, err := json.Marshal(m)
