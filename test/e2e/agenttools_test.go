@@ -239,7 +239,8 @@ func TestOtherKindsOfTools(t *testing.T) {
 	if c := s.result(t, run, "nap"); !contains(*c.Result, `"success":true`, "a short nap") {
 		t.Errorf("the nap tells %s", *c.Result)
 	}
-	if got := s.by(t, "clerk"); len(got) != 1 || got[0] != "text done Awake." {
+	// The first run posted nothing itself, so its last words stand for it.
+	if got := s.by(t, "clerk"); !slices.Equal(got, []string{"text done That is all that I was told.", "text done Awake."}) {
 		t.Errorf("the clerk says %q", got)
 	}
 }

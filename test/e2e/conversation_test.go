@@ -151,6 +151,10 @@ func (c *conversation) send(from agent, sender shoal.EntityID, text string, ment
 	if diff := cmp.Diff(want, strings.TrimSpace(res.Text)); diff != "" {
 		c.Errorf("the confirmation (-want +got):\n%s", diff)
 	}
+	if len(sent.Reach) != 1 || sent.Reach[0].EntityID != mention || sent.Runs != nil {
+		c.Errorf("the answer says of whom it reaches: %+v, runs %+v", sent.Reach, sent.Runs)
+	}
+	sent.Reach = nil // in this answer alone
 	whole := shoal.Message{
 		ID: sent.ID, SessionID: c.session, SpaceID: c.thread.ID, Seq: c.thread.LastSeq + 1, EntityID: sender, Status: shoal.MessageCompleted,
 		Mentions: []shoal.EntityID{mention}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, CreatedAt: sent.CreatedAt, UpdatedAt: sent.CreatedAt,

@@ -239,11 +239,11 @@ func TestApplyDirectory(t *testing.T) {
 		"agent.systm ", "agent.system ", "model.provider ", "model.name ", "loop.maxSteps ", "loop.onNewMessage ", "tools[0].name ",
 		"tools[1].execution.url ", "tools[1].execution.method ",
 	} {
-		if !strings.Contains(said, "error: agents/wrong.json: "+wrong) {
+		if !regexp.MustCompile(`error: agents/wrong\.json:\d+:\d+: ` + regexp.QuoteMeta(wrong)).MatchString(said) {
 			t.Errorf("apply does not name %sbut says\n%s", wrong, said)
 		}
 	}
-	if !contains(said, "error: agents/broken.yml: ", "error: 2 of 3 files were not applied") || strings.Contains(said, "notes") {
+	if !contains(said, "error: agents/broken.yml:2:1: ", "error: 2 of 3 files were not applied") || strings.Contains(said, "notes") {
 		t.Errorf("apply says\n%s", said)
 	}
 	if lines, said, code := f.types(t, "agents apply -f agents/greeter.yaml"); code != 0 || !slices.Equal(lines, []string{"greeter\tunchanged\t1\tagents/greeter.yaml"}) {
