@@ -14,7 +14,7 @@ after(() => models?.stop());
 const isStream = (req) => /\/events(\?|$)/.test(req.url);
 
 /** A proxy that knows which streams are open through it, those of workers too. */
-async function counted() {
+async function counted(t) {
   const streams = new Set();
   const proxy = await Cutter.before(s.server.url, (req) => {
     if (!isStream(req) || streams.has(req.socket)) return undefined;
@@ -22,13 +22,14 @@ async function counted() {
     req.socket.once("close", () => streams.delete(req.socket));
     return undefined;
   });
+  t.after(() => proxy.stop());
   return { proxy, streams };
 }
 
 const unread = (page, space) => page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: new RegExp(`^#? ?${space}`) });
 
 test("ten tabs all receive over one stream, and nothing waits for them", async (t) => {
-  const { proxy, streams } = await counted();
+  const { proxy, streams } = await counted(t);
   const person = await Person.at(s.browser);
   const first = await person.open((await s.server.newLink()).replace(s.server.url, proxy.url));
   first.setDefaultTimeout(patience);
@@ -59,7 +60,30 @@ test("ten tabs all receive over one stream, and nothing waits for them", async (
   await tabs[9].close();
   await eventually("nobody listens any more", () => streams.size === 0);
   await person.close();
-  await proxy.stop();
+});
+
+test("a browser without shared workers follows with one stream for each tab", async (t) => {
+  const { proxy, streams } = await counted(t);
+  const person = await Person.at(s.browser);
+  await person.context.addInitScript(() => delete globalThis.SharedWorker);
+  const first = await person.open((await s.server.newLink()).replace(s.server.url, proxy.url));
+  await first.getByRole("link", { name: /welcome/i }).first().waitFor();
+  assert.equal(await first.evaluate(() => typeof SharedWorker), "undefined");
+  await s.server.at("POST", "/spaces", { id: "few", name: "Few", members: ["operator"] }, { as: "operator" });
+  const tabs = [first, await person.context.newPage()];
+  for (const page of tabs) {
+    page.setDefaultTimeout(patience);
+    await page.goto(`${proxy.url}/s/default/spaces/few`);
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
+  }
+  await s.server.says("operator", "few", "Does each hear me?");
+  for (const page of tabs) await page.getByRole("article").getByText("Does each hear me?").waitFor();
+  await eventually("each tab has its stream", () => streams.size === 2);
+  await first.close();
+  await eventually("a closed tab ends its stream", () => streams.size === 1);
+  await s.server.says("operator", "few", "And now?");
+  await tabs[1].getByRole("article").getByText("And now?").waitFor();
+  await person.close();
 });
 
 test("pieces of a message count nothing, the whole message one; what is read in one browser is read in the other", async () => {

@@ -1,10 +1,12 @@
 // Ctrl K: everything that one can go to or do, by a few letters. The palette comes
-// with the shell: one that is loaded first would lose the letters typed meanwhile.
-import { lazy, Suspense, useCallback, useState } from "react";
+// soon after the shell, before anybody asks for it: one that is loaded first would
+// lose the letters typed meanwhile.
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
-import { PaletteDialog } from "./palette-dialog";
 
+const load = () => import("./palette-dialog").then((m) => ({ default: m.PaletteDialog }));
+const PaletteDialog = lazy(load);
 const NewSpace = lazy(() => import("@/space/new-space").then((m) => ({ default: m.NewSpace })));
 
 /** The palette with its shortcut. */
@@ -13,10 +15,18 @@ export function CommandPalette() {
   const [making, setMaking] = useState(false);
   const { session } = useConsole();
   useShortcut("Ctrl+K", "Go anywhere, do anything", () => setOpen(!open));
+  useEffect(() => {
+    const timer = setTimeout(() => void load().catch(() => undefined), 1_000); // opening it tries again
+    return () => clearTimeout(timer);
+  }, []);
   const makeSpace = useCallback(() => setMaking(true), []);
   return (
     <>
-      {open && <PaletteDialog key={session} onClose={() => setOpen(false)} onNewSpace={makeSpace} />}
+      {open && (
+        <Suspense>
+          <PaletteDialog key={session} onClose={() => setOpen(false)} onNewSpace={makeSpace} />
+        </Suspense>
+      )}
       {making && (
         <Suspense>
           <NewSpace onClose={() => setMaking(false)} />

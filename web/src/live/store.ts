@@ -2,7 +2,7 @@
 // whoever draws one of them is told when that one has changed, at most once for
 // each frame, however many deltas came.
 import { type Asked, type Answer } from "@/stream/switchboard";
-import { type Topic, topicName } from "@/stream/source";
+import { type Topic, topicName } from "@/stream/topic";
 import type { Connection } from "@/stream/follow";
 import { type Key, Live, type LiveEvent } from "./live";
 import { link } from "@/stream/link";

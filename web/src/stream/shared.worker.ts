@@ -1,14 +1,23 @@
-// The SharedWorker: one switchboard for all tabs of the browser.
+// The worker: one switchboard for all tabs of the browser, or for one tab where the
+// browser has no SharedWorker.
 import { type Answer, type Asked, Switchboard } from "./switchboard";
+
+type Port = Pick<MessagePort, "postMessage" | "onmessage">;
 
 const board = new Switchboard();
 
-self.addEventListener("connect", (event) => {
-  const port = (event as MessageEvent).ports[0];
-  if (port === undefined) return;
+function serve(port: Port): void {
   const post = (answer: Answer) => port.postMessage(answer);
   port.onmessage = (message: MessageEvent<Asked>) => board.handle(post, message.data);
-  port.start();
-});
+}
+
+if ("onconnect" in self) {
+  self.addEventListener("connect", (event) => {
+    const port = (event as MessageEvent).ports[0];
+    if (port !== undefined) serve(port);
+  });
+} else {
+  serve(self as unknown as Port);
+}
 
 setInterval(() => board.sweep(), 60_000);

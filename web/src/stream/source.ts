@@ -4,15 +4,7 @@ import { entityHeader } from "@/api/header";
 import type { Entity, PendingAction, Run, Space } from "@/api/shapes";
 import { type Dump, ended, Live, type LiveEvent } from "@/live/live";
 import { type Connection, Follower } from "./follow";
-
-/** What is followed: all spaces of a session, or one run of it. */
-export interface Topic {
-  readonly session: string;
-  readonly entity: string | null;
-  /** The key is the entity's own: only the spaces that it is in are followed. */
-  readonly own?: boolean;
-  readonly run?: string;
-}
+import type { Topic } from "./topic";
 
 /** What a tab is told. */
 export type Told =
@@ -21,11 +13,6 @@ export type Told =
   | { readonly kind: "connection"; readonly connection: Connection };
 
 type Tell = (told: Told) => void;
-
-/** The name of a topic: equal topics share a source. */
-export function topicName(t: Topic): string {
-  return JSON.stringify([t.session, t.entity, t.own ?? false, t.run ?? null]);
-}
 
 /** A followed stream and its listeners. It ends when the last listener leaves. */
 export class Source {

@@ -2,7 +2,8 @@
 // from the SharedWorker: a browser opens only six connections to a server, and
 // one stream for each tab would use them up.
 import type { LiveEvent } from "@/live/live";
-import { Source, type Told, type Topic, topicName } from "./source";
+import { Source, type Told } from "./source";
+import { type Topic, topicName } from "./topic";
 
 /** What a tab asks for. */
 export type Asked =
