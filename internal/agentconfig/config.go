@@ -21,10 +21,16 @@ type Config struct {
 	MCP     MCP     `json:"mcp"`
 	Reply   string  `json:"reply"` // auto, stream or tool: what becomes of plain text
 	Access  Access  `json:"access"`
-	Budget  Budget  `json:"budget"`
+	// Invite are those who may add the agent to spaces, besides admins and owners:
+	// ids, or InviteAdmin alone; nil is anyone.
+	Invite []shoal.EntityID `json:"invite,omitempty"`
+	Budget Budget           `json:"budget"`
 
 	canonical []byte
 }
+
+// InviteAdmin is the value of Config.Invite for admins and owners alone.
+const InviteAdmin = "admin"
 
 // The values of Config.Reply.
 const (

@@ -70,6 +70,9 @@ func (s shape) schema() map[string]any {
 	case someBody:
 		ids := shape{kind: list, items: &entityID, least: 1, most: maxAnswerers, unique: true}
 		out["anyOf"] = []any{map[string]any{"enum": shoal.AnswererWords}, ids.schema()}
+	case inviters:
+		ids := shape{kind: list, items: &entityID, least: 1, most: maxAnswerers, unique: true}
+		out["anyOf"] = []any{map[string]any{"enum": inviterWords}, ids.schema()}
 	case anything:
 	}
 	return out

@@ -28,6 +28,7 @@ const (
 	schema   // a JSON Schema
 	alone    // a text, number or boolean
 	someBody // null, a word for many, or a list of such words and entity ids
+	inviters // anyone, admin, or a list of entity ids
 )
 
 // shape describes a value: the check walks it, and the JSON Schema is made of it.
@@ -97,6 +98,8 @@ func (c *check) walk(s shape, v any, path string) any {
 		c.schema(v, path)
 	case someBody:
 		return c.somebody(v, path)
+	case inviters:
+		return c.inviters(v, path)
 	default:
 		c.references(s, v, path)
 	}
@@ -130,6 +133,9 @@ func (s shape) takes(v any) bool {
 	}
 	_, list := v.([]any)
 	word, _ := v.(string)
+	if s.kind == inviters {
+		return list || slices.Contains(inviterWords, word)
+	}
 	return list || slices.Contains(shoal.AnswererWords, shoal.EntityID(word))
 }
 
@@ -137,6 +143,7 @@ func (s shape) expects() string {
 	return map[kind]string{
 		object: "an object", table: "an object", list: "a list", text: "a text", whole: "a whole number",
 		number: "a number", flag: "true or false", alone: "a text, a number or true or false",
+		inviters: "anyone, admin, or a list of entity ids",
 		someBody: "null, one of the words humans, members, agents, services and admins, or a list of these and of entity ids",
 	}[s.kind]
 }
@@ -290,4 +297,18 @@ func (c *check) somebody(v any, path string) any {
 		return strings.Compare(x, y)
 	})
 	return ids
+}
+
+// inviterWords are the values of invite that are no list.
+var inviterWords = []string{"anyone", InviteAdmin}
+
+// inviters returns a list, nil for anyone.
+func (c *check) inviters(v any, path string) any {
+	switch v {
+	case "anyone":
+		return nil
+	case InviteAdmin:
+		return []any{v}
+	}
+	return c.somebody(v, path)
 }

@@ -89,6 +89,7 @@ var root = shape{kind: object, doc: "The configuration of a hosted agent.", fiel
 		{name: "read", fallback: "requester", shape: words("requester: it reads a space other than that of the message that started its run only if everybody it acts for may read it. agent: it reads every space that it is in, for anybody.", "requester", "agent")},
 		{name: "write", fallback: "agent", shape: words("agent: it writes into every space that it is in. requester: only into those that everybody it acts for may read.", "requester", "agent")},
 	}}},
+	{name: "invite", shape: shape{kind: inviters, doc: "Who may add it to spaces: anyone (the default), admin (admins, and the owners of the session and of the agent), or besides those a list of entity ids."}},
 	{name: "budget", fallback: empty, shape: shape{kind: object, doc: "What it may use; 0 is no limit.", fields: []field{
 		{name: "maxTokensPerRun", fallback: n("0"), shape: count(0, 1<<53-1, "")},
 		{name: "maxCostPerDay", fallback: n("0"), shape: shape{kind: number, doc: "In US dollars. Needs a model with a list price, or model.price.", most: 1e9}},

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -13,9 +14,13 @@ func full() error {
 }
 
 // join makes a member and tells so. NotFound when there is no such entity.
-func join(ch *change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) (shoal.Member, error) {
+// Forbidden for an agent that who may not invite.
+func join(ch *change, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) (shoal.Member, error) {
 	e, err := entityOf(ch, session, id)
 	if err != nil {
+		return shoal.Member{}, err
+	}
+	if err := mayInvite(ch, who, e); err != nil {
 		return shoal.Member{}, err
 	}
 	m := shoal.Member{EntityID: id, Kind: e.Kind, Name: e.Name, JoinedAt: ch.at}
@@ -26,6 +31,28 @@ func join(ch *change, session shoal.SessionID, space shoal.SpaceID, id shoal.Ent
 	return m, tell(ch, session, space, id, shoal.EventMemberJoined, func(h shoal.EventHead) any {
 		return shoal.MemberData{EventHead: h, Member: m}
 	})
+}
+
+// mayInvite refuses to add a hosted agent to a space for those whom its configuration
+// does not name (invite). Admins and the owners of the session and of the agent may.
+func mayInvite(tx Tx, who shoal.Principal, e shoal.Entity) error {
+	if !e.Hosted || who.Manages() || who.EntityID == e.ID || e.OwnerID != nil && *e.OwnerID == who.EntityID {
+		return nil
+	}
+	a, err := tx.HostedAgent(e.SessionID, e.ID)
+	if err != nil {
+		return err
+	}
+	var config struct {
+		Invite []shoal.EntityID `json:"invite"` // none: anyone
+	}
+	if err := json.Unmarshal(a.Config, &config); err != nil {
+		return shoal.E("", shoal.Internal, fmt.Sprintf("the configuration of %q cannot be read: %v", e.ID, err))
+	}
+	if len(config.Invite) == 0 || slices.Contains(config.Invite, who.EntityID) {
+		return nil
+	}
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("You may not add the agent %q to a space: its configuration says who may (invite). Ask an admin or the owner of the agent.", e.ID))
 }
 
 // leave ends a membership and tells so; what an agent is writing there, its runs
@@ -80,7 +107,7 @@ func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.Se
 		if n >= shoal.MaxMembers {
 			return full()
 		}
-		m, err := join(ch, session, id, entity)
+		m, err := join(ch, who, session, id, entity)
 		if err != nil || m.Kind == shoal.Human {
 			return err
 		}

@@ -88,7 +88,7 @@ func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n sho
 		return out, err
 	}
 	for _, id := range members {
-		m, err := join(ch, session, out.ID, id)
+		m, err := join(ch, who, session, out.ID, id)
 		if errors.Is(err, shoal.NotFound) {
 			return out, shoal.Invalid("members", fmt.Sprintf("names %q, which is no entity of this session; nothing was created", id))
 		}

@@ -72,7 +72,7 @@
 //	unfollow NAME                     its connection is cut
 //	key NAME ROLE [ENTITY] [human] [expires=1h] [by=ACTOR]         revoke NAME [by=ACTOR]
 //	check NAME                        whom the key proves
-//	agent ID [name=] [description=] [on=enqueue|interrupt|reject] [settle=1s] [steps=5] [by=ACTOR]
+//	agent ID [name=] [description=] [on=enqueue|interrupt|reject] [settle=1s] [steps=5] [invite=ID,…] [by=ACTOR]
 //	                                  hosts the agent with that configuration; hosted ACTOR lists them, and
 //	                                  versions ACTOR ID [before=N] its versions
 //	unhost ID [by=ACTOR]              its configuration is deleted

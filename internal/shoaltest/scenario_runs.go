@@ -28,6 +28,13 @@ func newAgent(s *stage, c *command) error {
 		HostedAgent: shoal.HostedAgent{ID: id, SessionID: session, Config: json.RawMessage(`{}`)},
 		Name:        c.option("name"), Description: c.option("description"), OnNewMessage: c.option("on"), SettleMs: settle.Milliseconds(), MaxSteps: int(steps),
 	}
+	if invite := c.option("invite"); invite != "" {
+		config, err := json.Marshal(map[string]any{"invite": strings.Split(invite, ",")})
+		if err != nil {
+			return err
+		}
+		a.Config = config
+	}
 	if a.OnNewMessage == "" {
 		a.OnNewMessage = "parallel"
 	}
@@ -35,7 +42,7 @@ func newAgent(s *stage, c *command) error {
 		a.MaxSteps = 5
 	}
 	// What is configured is what makes the hash.
-	a.Hash = hash(fmt.Sprint(a.Name, a.Description, a.OnNewMessage, settle, steps))
+	a.Hash = hash(fmt.Sprint(a.Name, a.Description, a.OnNewMessage, settle, steps, string(a.Config)))
 	made, created, err := s.hub.Agents.Put(ctx, who, a)
 	if err != nil {
 		return err
