@@ -132,7 +132,7 @@ function thin(schema: JsonObject, config: Json, value: Json, path: Path): Json {
 
 // The order in which a reader looks for them.
 const order = [
-  ...["version", "agent", "model", "loop", "context", "tools", "mcp", "reply", "access", "budget"],
+  ...["version", "agent", "model", "loop", "context", "tools", "mcp", "reply", "access", "invite", "budget"],
   ...["provider", "id", "name", "description", "system", "instructions"],
   ...["url", "method", "mode", "baseURL", "api", "temperature", "maxOutputTokens", "reasoning", "providerOptions"],
   ...["enabled", "effort", "maxSteps", "history", "conversation", "reduction", "strategy"],

@@ -14,6 +14,7 @@ const places: readonly { readonly path: Path; readonly tab: TabId }[] = [
   { path: ["loop"], tab: "limits" },
   { path: ["context"], tab: "limits" },
   { path: ["access"], tab: "limits" },
+  { path: ["invite"], tab: "limits" },
   { path: ["budget"], tab: "limits" },
   { path: ["reply"], tab: "triggers" },
 ];

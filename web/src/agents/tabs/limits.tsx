@@ -32,6 +32,9 @@ export function LimitsTab() {
           <ConfigField path={["access", "write"]} label="Whose rights to write" />
         </Row>
       </Section>
+      <Section title="Membership">
+        <ConfigField path={["invite"]} label="Who may add it to spaces" placeholder="anyone" />
+      </Section>
       <Section title="Budget" about="0 is no limit.">
         <Row>
           <ConfigField path={["budget", "maxTokensPerRun"]} label="Tokens of a run" />
