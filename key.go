@@ -71,6 +71,7 @@ func (n NewKey) Validate() error {
 // its session.
 type Principal struct {
 	KeyID     KeyID
+	SignIn    KeyID // of a browser that acts with a pasted key: its own key, which ends with the sign-in
 	Role      Role
 	SessionID SessionID
 	EntityID  EntityID
@@ -115,6 +116,13 @@ func (p Principal) Scope() string {
 	default:
 		return "admin:" + string(p.KeyID)
 	}
+}
+
+// SignedURL is an address that its holder reads without a key, with the rights of whoever
+// asked for it, until ExpiresAt. ExpiresAt is nil if nobody needs a key.
+type SignedURL struct {
+	URL       string `json:"url"`
+	ExpiresAt *Time  `json:"expiresAt"`
 }
 
 // ConsoleLink opens the console. ExpiresAt is nil if the link works always.

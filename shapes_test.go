@@ -97,6 +97,7 @@ func TestShapes(t *testing.T) {
 			shoal.ConsoleLink{URL: "http://127.0.0.1:7462/#login=c", ExpiresAt: &later},
 			`{"url":"http://127.0.0.1:7462/#login=c","expiresAt":` + then + `}`,
 		},
+		"signed url":           {shoal.SignedURL{URL: "/v1/sessions/default/files/fil_1?signed=s", ExpiresAt: &later}, `{"url":"/v1/sessions/default/files/fil_1?signed=s","expiresAt":` + then + `}`},
 		"endless console link": {shoal.ConsoleLink{URL: "http://127.0.0.1:7462/"}, `{"url":"http://127.0.0.1:7462/","expiresAt":null}`},
 		"renderer": {
 			shoal.Renderer{Name: "card", Version: 2, Hash: "h", Size: 3, URL: shoal.RendererPath("default", "card", 2), CreatedAt: moment},

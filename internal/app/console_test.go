@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -86,6 +87,7 @@ func greet(t *testing.T, c app.Config) *greeted {
 type browser struct {
 	*greeted
 	http *http.Client
+	half string // of its sign-in, as the page keeps it
 }
 
 func (g *greeted) browser() *browser {
@@ -94,7 +96,7 @@ func (g *greeted) browser() *browser {
 	if err != nil {
 		g.Fatal(err)
 	}
-	return &browser{g, &http.Client{Jar: jar}}
+	return &browser{greeted: g, http: &http.Client{Jar: jar}}
 }
 
 // does makes a call that must be answered with a status, and returns the answer.
@@ -111,6 +113,7 @@ func (b *browser) does(method, path, body string, status int, headers ...string)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
+	req.Header.Set("X-Shoal-Sign-In", b.half)
 	res, err := b.http.Do(req)
 	if err != nil {
 		b.Fatal(err)
@@ -122,6 +125,10 @@ func (b *browser) does(method, path, body string, status int, headers ...string)
 	}
 	if res.StatusCode != status {
 		b.Errorf("%s %s = %d %s, want %d", method, path, res.StatusCode, text, status)
+	}
+	var in struct{ SignIn string }
+	if err := json.Unmarshal(text, &in); err == nil && in.SignIn != "" {
+		b.half = in.SignIn
 	}
 	return string(text), res.Header
 }
@@ -204,6 +211,7 @@ func TestConsoleStreamEndsWithItsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Header.Set("X-Shoal-Sign-In", b.half)
 	res, err := b.http.Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,11 @@
 //   - No key is in a cookie. What a sign-in leaves there, by link or by a key that was
 //     pasted, works there only: as Bearer it is refused, and it signs no other browser
 //     in. It ends after 12 hours without use.
+//   - What is in the cookie is one half of the sign-in. Calls send the other one in
+//     X-Shoal-Sign-In, and only the server's own pages have it: a server on another
+//     port of the host, which receives the cookie, can do nothing with it.
+//   - A signed URL names one thing to read, as one principal, for five minutes, and ends
+//     with the key that it was made with. Nothing in it works anywhere else.
 //   - A cookie counts only in REST calls that the server's own pages make: a page
 //     of somebody else cannot use it. MCP and AG-UI know no cookies.
 //   - Every request is checked. A revoked key is refused as soon as Revoke has
@@ -94,7 +99,8 @@ type knownKey struct {
 // session.
 type recognised struct {
 	shoal.Key
-	owner bool
+	owner  bool
+	signIn shoal.KeyID // of the browser that acts with the key
 }
 
 type madeEntity struct {
@@ -163,6 +169,10 @@ func (a *Authenticator) Principal(r *http.Request) (shoal.Principal, error) {
 
 // identify is whose key a REST request carries.
 func (a *Authenticator) identify(r *http.Request) (shoal.Principal, error) {
+	if who, signed, err := a.signed(r); signed {
+		a.count(err)
+		return who, err
+	}
 	if secret, sent := a.cookie(r); sent {
 		return a.visitor(r, secret)
 	}
@@ -271,7 +281,7 @@ func (a *Authenticator) recognise(r *http.Request, secret string) (recognised, e
 	if err != nil {
 		return recognised{}, err
 	}
-	if strings.HasPrefix(secret, signInPrefix) && unused(key.Key) >= mostUnused {
+	if strings.HasPrefix(secret, signInPrefix) && unused(key.Key) >= hub.SignInUnused {
 		return recognised{}, denied("Nobody has used this browser's sign-in for 12 hours. Sign in again.")
 	}
 	a.hub.Keys.Used(key.ID)
@@ -292,7 +302,7 @@ func (a *Authenticator) recogniseHash(r *http.Request, hash string) (recognised,
 
 // principal is who calls with a key.
 func principal(key recognised) shoal.Principal {
-	who := shoal.Principal{KeyID: key.ID, Role: key.Role, Owner: key.owner}
+	who := shoal.Principal{KeyID: key.ID, SignIn: key.signIn, Role: key.Role, Owner: key.owner}
 	if key.SessionID != nil {
 		who.SessionID = *key.SessionID
 	}
@@ -323,7 +333,7 @@ func (a *Authenticator) lookUp(ctx context.Context, hash string) (recognised, er
 	if err != nil {
 		return recognised{}, err
 	}
-	key := recognised{found, owner}
+	key := recognised{Key: found, owner: owner}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.known) >= knownMax {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -12,15 +13,26 @@ import (
 const (
 	// signedIn is how long a browser stays signed in at most.
 	signedIn = 30 * 24 * time.Hour
-	// mostUnused is how long a sign-in lasts without use.
-	mostUnused = 12 * time.Hour
 	// secureCookie is the cookie's name over TLS. Browsers take a cookie of such a
 	// name from the host itself only, and send it to nobody else.
 	secureCookie = "__Host-shoal"
 	// signInPrefix begins the secrets of keys that a sign-in has made, and no
 	// others: those end when the browser signs out, and are refused as Bearer.
 	signInPrefix = "shoal-console_"
+	// halfHeader carries the half of a sign-in that is not in the cookie.
+	halfHeader = "X-Shoal-Sign-In"
 )
+
+// half is the half of a sign-in that the pages of the server keep where no other origin
+// reads it. A cookie goes to every port of its host; alone it is of no use there.
+type half string
+
+func newHalf() half { return half(randomText()) }
+
+// whole is the secret of a sign-in. The half of a request that sends none is empty.
+func (h half) whole(cookie string) string { return cookie + " " + string(h) }
+
+func halfOf(r *http.Request) half { return half(r.Header.Get(halfHeader)) }
 
 // cookie returns the sign-in in a request's cookie, and whether it is the cookie that
 // says who calls: the header Authorization wins, and with Off nobody has to say.
@@ -57,9 +69,14 @@ func (a *Authenticator) browser(r *http.Request, secret string) (recognised, err
 	if !strings.HasPrefix(secret, signInPrefix) {
 		return recognised{}, denied("This is not the sign-in of a browser. Sign in again.")
 	}
-	key, err := a.recognise(r, secret)
+	if halfOf(r) == "" {
+		return recognised{}, denied("The cookie is one half of this browser's sign-in. The other half, which the console sends in " + halfHeader + ", is missing. Sign in again.")
+	}
+	key, err := a.recognise(r, halfOf(r).whole(secret))
 	if _, pasted, found := strings.Cut(secret, "."); err == nil && found {
+		own := key.ID
 		if key, err = a.recogniseHash(r, pasted); err == nil {
+			key.signIn = own
 			a.hub.Keys.Used(key.ID)
 		}
 	}
@@ -81,64 +98,84 @@ func (a *Authenticator) cookieName(r *http.Request) string {
 }
 
 // SignIn makes the browser of a request act with a key that a person has pasted,
-// and returns who that is. A key that does not work is Unauthenticated. The browser
-// keeps a sign-in of its own, which lasts 30 days, or as long as the key, or 12 hours
+// and returns who that is, and the half of the sign-in that the page has to keep and to
+// send in X-Shoal-Sign-In; the other half is in the cookie. A key that does not work is
+// Unauthenticated. The sign-in lasts 30 days, or as long as the key, or 12 hours
 // without use, and ends with SignOut, or when the browser signs in again.
-func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret string) (shoal.Principal, error) {
+func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret string) (who shoal.Principal, pageHalf string, err error) {
 	var key recognised
-	err := notAKey()
+	err = notAKey()
 	if !strings.HasPrefix(secret, signInPrefix) {
 		key, err = a.recognise(r, secret)
 	}
 	a.count(err)
 	if err != nil {
-		return shoal.Principal{}, err
+		return who, "", err
 	}
 	if wait := a.signIns.Take(key.ID); wait > 0 {
-		return shoal.Principal{}, &shoal.Error{
+		return who, "", &shoal.Error{
 			Op: "auth.SignIn", Kind: shoal.RateLimited, RetryAfter: wait,
 			Msg: "Too many browsers have signed in with this key. Try again in a minute.",
 		}
-	}
-	if _, err := a.endKept(r); err != nil {
-		return shoal.Principal{}, err
 	}
 	until := shoal.At(time.Now().Add(signedIn))
 	if key.ExpiresAt != nil && key.ExpiresAt.Before(until.Time) {
 		until = *key.ExpiresAt
 	}
-	own := signInPrefix + randomText() + "." + Hash(secret)
-	if err := a.hub.Keys.SignIn(r.Context(), key.Key, Hash(own), until); err != nil {
-		return shoal.Principal{}, err
-	}
-	a.keep(w, r, own, until)
-	return principal(key), nil
+	_, pageHalf, err = a.signIn(w, r, key.Key, signInPrefix+randomText()+"."+Hash(secret), until)
+	return principal(key), pageHalf, err
 }
 
 // SignInAdmin makes the browser of a request act with an admin key of its own,
-// which lasts 30 days, or 12 hours without use, and ends with SignOut, or when the browser signs in this way
-// again. Whoever calls it has made sure that the person there is an admin.
-func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (shoal.Principal, error) {
-	if _, err := a.endKept(r); err != nil {
-		return shoal.Principal{}, err
-	}
-	secret := signInPrefix + randomText()
-	until := shoal.At(time.Now().Add(signedIn))
-	key, _, err := a.hub.Keys.Create(r.Context(), signingIn, shoal.NewKey{Role: shoal.RoleAdmin, Name: "console", ExpiresAt: &until}, Hash(secret), "")
-	if err != nil {
-		return shoal.Principal{}, err
-	}
-	a.keep(w, r, secret, until)
-	return principal(recognised{Key: key}), nil
+// which lasts 30 days, or 12 hours without use, and ends with SignOut, or when the
+// browser signs in again. Whoever calls it has made sure that the person there is an
+// admin. It returns what SignIn does.
+func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (who shoal.Principal, pageHalf string, err error) {
+	key, pageHalf, err := a.signIn(w, r, shoal.Key{Role: shoal.RoleAdmin}, signInPrefix+randomText(), shoal.At(time.Now().Add(signedIn)))
+	return principal(recognised{Key: key}), pageHalf, err
 }
 
-// signingIn is the principal that makes the keys of sign-ins and ends them.
-var signingIn = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "console"}
+// signIn ends the sign-in that the browser has, and gives it one with the rights of a
+// key: the cookie, and the half that the page keeps.
+func (a *Authenticator) signIn(w http.ResponseWriter, r *http.Request, of shoal.Key, cookie string, until shoal.Time) (made shoal.Key, pageHalf string, err error) {
+	if _, err := a.endKept(r, a.hub.Keys.SignOut); err != nil {
+		return made, "", err
+	}
+	h := newHalf()
+	if made, err = a.hub.Keys.SignIn(r.Context(), of, Hash(h.whole(cookie)), until); err != nil {
+		return made, "", err
+	}
+	http.SetCookie(w, a.newCookie(r, cookie, max(1, int(time.Until(until.Time)/time.Second))))
+	return made, string(h), nil
+}
 
-// SignOut makes the browser of a request forget its key, and ends the
-// browser's sign-in; a key that was pasted goes on working. It is no failure if the browser had none.
+// SignOut makes the browser of a request forget its sign-in, and ends it, with all that
+// the browser has open; a key that was pasted goes on working. It is no failure if the
+// browser had none, or only the cookie of one: then the sign-in, which nobody can use,
+// goes 12 hours after its last use.
 func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request) error {
-	kept, err := a.endKept(r)
+	return a.signOut(w, r, a.hub.Keys.SignOut)
+}
+
+// SignOutEverywhere is SignOut for every browser that has signed in with the same key, or
+// by a link where this one has.
+func (a *Authenticator) SignOutEverywhere(w http.ResponseWriter, r *http.Request) error {
+	return a.signOut(w, r, func(ctx context.Context, _ shoal.KeyID) error {
+		secret, _ := a.kept(r)
+		_, pasted, found := strings.Cut(secret, ".")
+		if !found {
+			return a.hub.Keys.SignOutEverywhere(ctx, "")
+		}
+		key, err := a.lookUp(ctx, pasted)
+		if err != nil {
+			return err // it was revoked, and its sign-ins work no more
+		}
+		return a.hub.Keys.SignOutEverywhere(ctx, key.ID)
+	})
+}
+
+func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request, end func(context.Context, shoal.KeyID) error) error {
+	kept, err := a.endKept(r, end)
 	if err == nil && kept {
 		http.SetCookie(w, a.newCookie(r, "", -1))
 	}
@@ -146,7 +183,7 @@ func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request) error {
 }
 
 // endKept ends the sign-in that the browser keeps, and reports whether it keeps one.
-func (a *Authenticator) endKept(r *http.Request) (kept bool, err error) {
+func (a *Authenticator) endKept(r *http.Request, end func(context.Context, shoal.KeyID) error) (kept bool, err error) {
 	secret, kept := a.kept(r)
 	if !kept {
 		return false, nil
@@ -157,11 +194,11 @@ func (a *Authenticator) endKept(r *http.Request) (kept bool, err error) {
 	if !strings.HasPrefix(secret, signInPrefix) {
 		return true, nil
 	}
-	key, err := a.lookUp(r.Context(), Hash(secret))
+	key, err := a.lookUp(r.Context(), Hash(halfOf(r).whole(secret)))
 	if err == nil {
-		err = a.hub.Keys.Revoke(r.Context(), signingIn, key.ID)
+		err = end(r.Context(), key.ID)
 	}
-	if errors.Is(err, shoal.Unauthenticated) || errors.Is(err, shoal.NotFound) {
+	if errors.Is(err, shoal.Unauthenticated) {
 		err = nil // it has ended already
 	}
 	return true, err
@@ -184,11 +221,6 @@ func notAKey() error {
 func notOwnPage() error {
 	return shoal.E("auth.Principal", shoal.Forbidden, "This call comes with the cookie of the console, but not from its pages. "+
 		"A program sends its key in the header \"Authorization: Bearer KEY\".")
-}
-
-// keep gives the browser a sign-in to keep until it ends.
-func (a *Authenticator) keep(w http.ResponseWriter, r *http.Request, secret string, until shoal.Time) {
-	http.SetCookie(w, a.newCookie(r, secret, max(1, int(time.Until(until.Time)/time.Second))))
 }
 
 func (a *Authenticator) newCookie(r *http.Request, value string, maxAge int) *http.Cookie {

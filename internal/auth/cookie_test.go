@@ -28,12 +28,19 @@ func openPages(t *testing.T, off bool) *door {
 
 const here = "127.0.0.1:7462"
 
-// visit is a request that a browser makes, with headers in pairs.
-func visit(method, host string, cookie *http.Cookie, headers ...string) *http.Request {
+// kept is what a browser keeps of its sign-in: the cookie, and the half that a page has.
+type kept struct {
+	*http.Cookie
+	half string
+}
+
+// visit is a request that a page makes, with headers in pairs.
+func visit(method, host string, k *kept, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, "/v1/me", http.NoBody)
 	r.Host = host
-	if cookie != nil {
-		r.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value})
+	if k != nil {
+		r.AddCookie(&http.Cookie{Name: k.Name, Value: k.Value})
+		r.Header.Set("X-Shoal-Sign-In", k.half)
 	}
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
@@ -41,26 +48,27 @@ func visit(method, host string, cookie *http.Cookie, headers ...string) *http.Re
 	return r
 }
 
-// set returns the cookie that a call gives the browser.
-func (d *door) set(call func(w http.ResponseWriter) error) *http.Cookie {
+// set returns what a call gives the browser.
+func (d *door) set(call func(w http.ResponseWriter) (half string, err error)) *kept {
 	d.t.Helper()
 	w := httptest.NewRecorder()
-	if err := call(w); err != nil {
+	half, err := call(w)
+	if err != nil {
 		d.t.Fatal(err)
 	}
 	all := w.Result().Cookies()
 	if len(all) != 1 {
 		d.t.Fatalf("the browser is told %d cookies: %v", len(all), all)
 	}
-	return all[0]
+	return &kept{all[0], half}
 }
 
 // signIn signs a browser in with a key that somebody has pasted.
-func (d *door) signIn(host, secret string) *http.Cookie {
+func (d *door) signIn(host, secret string) *kept {
 	d.t.Helper()
-	return d.set(func(w http.ResponseWriter) error {
-		_, err := d.SignIn(w, visit(http.MethodPost, host, nil), secret)
-		return err
+	return d.set(func(w http.ResponseWriter) (string, error) {
+		_, half, err := d.SignIn(w, visit(http.MethodPost, host, nil), secret)
+		return half, err
 	})
 }
 
@@ -124,7 +132,10 @@ func TestCookieCarriesAnyKey(t *testing.T) {
 	} {
 		cookie := d.signIn(here, secret)
 		got, err := d.Principal(visit(http.MethodGet, here, cookie))
-		if err != nil || got != want {
+		if got.SignIn == "" || got.SignIn == got.KeyID {
+			t.Errorf("the browser of a %s key has the sign-in %q", want.Role, got.SignIn)
+		}
+		if got.SignIn = ""; err != nil || got != want {
 			t.Errorf("the cookie of a %s key says %+v, %v", want.Role, got, err)
 		}
 		_, _, err = d.MCP(visit(http.MethodPost, here, cookie, "Origin", "http://"+here))
@@ -194,7 +205,7 @@ func TestSignInRefuses(t *testing.T) {
 		<-time.After(time.Minute)
 		for _, secret := range []string{"nonsense", expired, revoked} {
 			w := httptest.NewRecorder()
-			_, err := d.SignIn(w, visit(http.MethodPost, here, nil), secret)
+			_, _, err := d.SignIn(w, visit(http.MethodPost, here, nil), secret)
 			d.wantKind(err, shoal.Unauthenticated)
 			if len(w.Result().Cookies()) != 0 {
 				t.Error("a key that does not work becomes a cookie")
@@ -219,19 +230,19 @@ func (d *door) keys() (names []string) {
 }
 
 // signInAdmin signs a browser in that keeps a cookie already, or none.
-func (d *door) signInAdmin(kept *http.Cookie) *http.Cookie {
+func (d *door) signInAdmin(old *kept) *kept {
 	d.t.Helper()
-	return d.set(func(w http.ResponseWriter) error {
-		_, err := d.SignInAdmin(w, visit(http.MethodPost, here, kept, "Origin", "http://"+here))
-		return err
+	return d.set(func(w http.ResponseWriter) (string, error) {
+		_, half, err := d.SignInAdmin(w, visit(http.MethodPost, here, old, "Origin", "http://"+here))
+		return half, err
 	})
 }
 
 // signOut signs a browser out.
-func (d *door) signOut(kept *http.Cookie) *http.Cookie {
+func (d *door) signOut(k *kept) *kept {
 	d.t.Helper()
-	return d.set(func(w http.ResponseWriter) error {
-		return d.SignOut(w, visit(http.MethodPost, here, kept, "Origin", "http://"+here))
+	return d.set(func(w http.ResponseWriter) (string, error) {
+		return "", d.SignOut(w, visit(http.MethodPost, here, k, "Origin", "http://"+here))
 	})
 }
 
@@ -311,8 +322,8 @@ func TestSignInEndsWithoutUse(t *testing.T) {
 // Bearer over any transport.
 func TestSignInIsNoBearerKey(t *testing.T) {
 	d := openPages(t, false)
-	kept := d.signInAdmin(nil)
-	bearer := visit(http.MethodGet, here, nil, "Authorization", "Bearer "+kept.Value, "Origin", "http://"+here)
+	k := d.signInAdmin(nil)
+	bearer := visit(http.MethodGet, here, nil, "Authorization", "Bearer "+k.Value, "Origin", "http://"+here)
 	_, err := d.Principal(bearer)
 	d.wantKind(err, shoal.Unauthenticated)
 	_, err = d.Bearer(bearer)
@@ -320,12 +331,12 @@ func TestSignInIsNoBearerKey(t *testing.T) {
 	_, _, err = d.MCP(bearer)
 	d.wantKind(err, shoal.Unauthenticated)
 	w := httptest.NewRecorder()
-	_, err = d.SignIn(w, visit(http.MethodPost, here, nil), kept.Value)
+	_, _, err = d.SignIn(w, visit(http.MethodPost, here, nil), k.Value)
 	d.wantKind(err, shoal.Unauthenticated)
 	if len(w.Result().Cookies()) != 0 {
 		t.Error("the cookie of one browser signs in another one")
 	}
-	if _, err := d.Principal(visit(http.MethodGet, here, kept)); err != nil {
+	if _, err := d.Principal(visit(http.MethodGet, here, k)); err != nil {
 		t.Errorf("in its cookie it works no more: %v", err)
 	}
 }
@@ -337,30 +348,30 @@ func TestPastedKeyIsNotInTheCookie(t *testing.T) {
 	d := openPages(t, false)
 	key, pasted := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
 	_, admin := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
-	kept := d.signIn(here, pasted)
-	if strings.Contains(kept.Value, pasted) {
+	k := d.signIn(here, pasted)
+	if strings.Contains(k.Value, pasted) {
 		t.Fatal("the key is in the cookie")
 	}
-	bearer := visit(http.MethodGet, here, nil, "Authorization", "Bearer "+kept.Value, "Origin", "http://"+here)
+	bearer := visit(http.MethodGet, here, nil, "Authorization", "Bearer "+k.Value, "Origin", "http://"+here)
 	_, err := d.Principal(bearer)
 	d.wantKind(err, shoal.Unauthenticated)
 	_, err = d.Bearer(bearer)
 	d.wantKind(err, shoal.Unauthenticated)
 	_, _, err = d.MCP(bearer)
 	d.wantKind(err, shoal.Unauthenticated)
-	_, err = d.SignIn(httptest.NewRecorder(), visit(http.MethodPost, here, nil), kept.Value)
+	_, _, err = d.SignIn(httptest.NewRecorder(), visit(http.MethodPost, here, nil), k.Value)
 	d.wantKind(err, shoal.Unauthenticated)
 
-	own, _, _ := strings.Cut(kept.Value, ".")
+	own, _, _ := strings.Cut(k.Value, ".")
 	for _, forged := range []string{pasted, admin, own, own + ".", own + "." + auth.Hash(admin), "shoal-console_." + auth.Hash(admin), "shoal-console_" + admin} {
-		_, err := d.Principal(visit(http.MethodGet, here, &http.Cookie{Name: kept.Name, Value: forged}))
+		_, err := d.Principal(visit(http.MethodGet, here, &kept{&http.Cookie{Name: k.Name, Value: forged}, k.half}))
 		d.wantKind(err, shoal.Unauthenticated)
 	}
-	if who, err := d.Principal(visit(http.MethodGet, here, kept)); err != nil || who.KeyID != key.ID || who.EntityID != "ann" {
+	if who, err := d.Principal(visit(http.MethodGet, here, k)); err != nil || who.KeyID != key.ID || who.EntityID != "ann" {
 		t.Errorf("the browser is %+v, %v", who, err)
 	}
-	d.signOut(kept)
-	_, err = d.Principal(visit(http.MethodGet, here, kept))
+	d.signOut(k)
+	_, err = d.Principal(visit(http.MethodGet, here, k))
 	d.wantKind(err, shoal.Unauthenticated)
 	again := d.signIn(here, pasted)
 	d.revoke(key.ID)
@@ -375,12 +386,12 @@ func TestSignInsOfAKeyAreLimited(t *testing.T) {
 		d := openPages(t, false)
 		_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
 		_, other := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bob", Kind: shoal.Human})
-		var last *http.Cookie
+		var last *kept
 		for range 100 {
 			last = d.signIn(here, pasted)
 		}
 		w := httptest.NewRecorder()
-		_, err := d.SignIn(w, visit(http.MethodPost, here, last, "Origin", "http://"+here), pasted)
+		_, _, err := d.SignIn(w, visit(http.MethodPost, here, last, "Origin", "http://"+here), pasted)
 		d.wantKind(err, shoal.RateLimited)
 		if len(w.Result().Cookies()) != 0 {
 			t.Error("who is refused gets a cookie")
@@ -398,15 +409,15 @@ func TestSignInsOfAKeyAreLimited(t *testing.T) {
 // do.
 func TestSignOutOfOwnPagesOnly(t *testing.T) {
 	d := openPages(t, false)
-	kept := d.signInAdmin(nil)
+	k := d.signInAdmin(nil)
 	for _, headers := range [][]string{nil, {"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}} {
 		w := httptest.NewRecorder()
-		d.wantKind(d.SignOut(w, visit(http.MethodPost, here, kept, headers...)), shoal.Forbidden)
+		d.wantKind(d.SignOut(w, visit(http.MethodPost, here, k, headers...)), shoal.Forbidden)
 		if len(w.Result().Cookies()) != 0 {
 			t.Error("a foreign page signs somebody out")
 		}
 	}
-	if _, err := d.Principal(visit(http.MethodGet, here, kept)); err != nil {
+	if _, err := d.Principal(visit(http.MethodGet, here, k)); err != nil {
 		t.Error(err)
 	}
 	w := httptest.NewRecorder()
@@ -418,8 +429,181 @@ func TestSignOutOfOwnPagesOnly(t *testing.T) {
 // Where nobody has to say who they are, an old cookie says nothing.
 func TestCookieWithOff(t *testing.T) {
 	d := openPages(t, true)
-	old := &http.Cookie{Name: "shoal-7462", Value: auth.NewSecret()}
+	old := &kept{&http.Cookie{Name: "shoal-7462", Value: auth.NewSecret()}, ""}
 	if who, err := d.Principal(visit(http.MethodPost, here, old)); err != nil || !who.Admin() {
 		t.Errorf("%+v, %v", who, err)
 	}
+}
+
+// The cookie alone, which every port of the host receives, is no sign-in, whatever headers
+// of a page are made up; the half of the page alone is none either, nor that of another
+// sign-in.
+func TestBothHalvesMakeTheSignIn(t *testing.T) {
+	d := openPages(t, false)
+	_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	first, second := d.signInAdmin(nil), d.signIn(here, pasted)
+	for name, k := range map[string]*kept{
+		"no half":                 {first.Cookie, ""},
+		"no half, pasted":         {second.Cookie, ""},
+		"another half":            {first.Cookie, second.half},
+		"another half, pasted":    {second.Cookie, first.half},
+		"a part of it":            {first.Cookie, first.half[:20]},
+		"the cookie as the half":  {first.Cookie, first.Value},
+		"the half as the cookie":  {&http.Cookie{Name: first.Name, Value: first.half}, first.half},
+		"both in the cookie":      {&http.Cookie{Name: first.Name, Value: first.Value + " " + first.half}, ""},
+		"a space and both halves": {&http.Cookie{Name: first.Name, Value: first.Value + " " + first.half}, first.half},
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			_, err := d.Principal(visit(method, here, k, "Origin", "http://"+here, "Sec-Fetch-Site", "same-origin"))
+			if shoal.KindOf(err) != shoal.Unauthenticated {
+				t.Errorf("%s, %s: %v", name, method, err)
+			}
+		}
+	}
+	bearer := visit(http.MethodGet, here, nil, "Authorization", "Bearer "+first.half)
+	_, err := d.Bearer(bearer)
+	d.wantKind(err, shoal.Unauthenticated)
+	bearer.Header.Set("Authorization", "Bearer "+first.Value+" "+first.half)
+	_, err = d.Bearer(bearer)
+	d.wantKind(err, shoal.Unauthenticated)
+	for _, k := range []*kept{first, second} {
+		if _, err := d.Principal(visit(http.MethodGet, here, k)); err != nil {
+			t.Error(err)
+		}
+	}
+	if gone := d.signOut(&kept{first.Cookie, ""}); gone.MaxAge != -1 {
+		t.Errorf("who has only the cookie is left with %v", gone)
+	}
+	if _, err := d.Principal(visit(http.MethodGet, here, first)); err != nil {
+		t.Errorf("the cookie alone has ended the sign-in: %v", err)
+	}
+}
+
+// Signing out everywhere ends every browser of the same key, or those by link, and no
+// others; keys go on working.
+func TestSignOutEverywhere(t *testing.T) {
+	d := openPages(t, false)
+	_, mine := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human, Name: "mine"})
+	_, other := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Name: "other"})
+	one, two, others, link, links := d.signIn(here, mine), d.signIn(here, mine), d.signIn(here, other), d.signInAdmin(nil), d.signInAdmin(nil)
+	works := func(want bool, all ...*kept) {
+		t.Helper()
+		for i, k := range all {
+			if _, err := d.Principal(visit(http.MethodGet, here, k)); (err == nil) != want {
+				t.Errorf("sign-in %d: %v", i+1, err)
+			}
+		}
+	}
+	everywhere := func(k *kept) {
+		t.Helper()
+		gone := d.set(func(w http.ResponseWriter) (string, error) {
+			return "", d.SignOutEverywhere(w, visit(http.MethodPost, here, k, "Origin", "http://"+here))
+		})
+		if gone.MaxAge != -1 {
+			t.Errorf("the browser is left with %v", gone)
+		}
+	}
+	everywhere(one)
+	works(false, one, two)
+	works(true, others, link, links)
+	everywhere(&kept{link.Cookie, two.half})
+	works(true, others, link, links)
+	everywhere(links)
+	works(false, link, links)
+	works(true, others)
+	if got := strings.Join(d.keys(), " "); got != "mine other console" {
+		t.Errorf("the keys are %s", got)
+	}
+}
+
+// A sign-in that nobody can use any more leaves the list of keys when somebody signs in.
+func TestEndedSignInsAreSwept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openPages(t, false)
+		_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleAdmin, Name: "console"})
+		d.signIn(here, pasted)
+		<-time.After(12 * time.Hour)
+		d.signInAdmin(nil)
+		if got := strings.Join(d.keys(), " "); got != "console console" {
+			t.Errorf("after 12 hours the keys are %s", got)
+		}
+		if _, err := d.Principal(visit(http.MethodGet, here, nil, "Authorization", "Bearer "+pasted)); err != nil {
+			t.Errorf("the key that is called as sign-ins are: %v", err)
+		}
+	})
+}
+
+// A signed URL is read as whoever asked for it, for five minutes, and nothing else is.
+func TestSignedURLs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openPages(t, false)
+		key, secret := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
+		_, admin := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		const path = "/v1/sessions/default/files/fil_1"
+		read := func(method, url string, headers ...string) (shoal.Principal, error) {
+			r := httptest.NewRequest(method, url, http.NoBody)
+			for i := 0; i < len(headers); i += 2 {
+				r.Header.Set(headers[i], headers[i+1])
+			}
+			return d.Principal(r)
+		}
+		sign := func(k *kept, headers ...string) string {
+			who, err := d.Principal(visit(http.MethodGet, here, k, headers...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, err := d.Sign(t.Context(), who, path)
+			if err != nil || made.ExpiresAt == nil || !made.ExpiresAt.Equal(time.Now().Add(5*time.Minute)) || !strings.HasPrefix(made.URL, path+"?signed=") {
+				t.Fatalf("signed: %+v, %v", made, err)
+			}
+			return made.URL
+		}
+		url, acting := sign(d.signIn(here, secret)), sign(d.signInAdmin(nil), "X-Shoal-Entity", "a.b_c-d")
+		own := sign(nil, "Authorization", "Bearer "+secret)
+		for _, u := range []string{url, own} {
+			if who, err := read("GET", u); err != nil || who.EntityID != "ann" || who.Role != shoal.RoleEntity || strings.Contains(u, secret) {
+				t.Errorf("%s is read as %+v, %v", u, who, err)
+			}
+		}
+		if who, err := read("HEAD", acting); err != nil || who.EntityID != "a.b_c-d" || !who.Admin() {
+			t.Errorf("the admin's is read as %+v, %v", who, err)
+		}
+		base, signature, _ := strings.Cut(url, "?signed=")
+		parts := strings.Split(signature, ".")
+		for name, u := range map[string]string{
+			"another file":       base + "2?signed=" + signature,
+			"another entity":     strings.TrimSuffix(url, "ann") + "bob",
+			"no entity":          strings.TrimSuffix(url, "ann"),
+			"a longer life":      base + "?signed=" + parts[0] + ".9999999999999." + parts[2] + ".ann",
+			"another key":        base + "?signed=" + strings.Split(strings.SplitN(acting, "=", 2)[1], ".")[0] + "." + strings.Join(parts[1:], "."),
+			"no signature":       base + "?signed=" + parts[0] + "." + parts[1] + "..ann",
+			"nothing":            base + "?signed=",
+			"not a signature":    base + "?signed=%00.1.2.3",
+			"too few parts":      base + "?signed=" + parts[0],
+			"no time":            base + "?signed=" + parts[0] + ".soon." + parts[2] + ".ann",
+			"two, the wrong one": base + "?signed=x&signed=" + signature,
+		} {
+			if _, err := read("GET", u); shoal.KindOf(err) != shoal.Unauthenticated {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		_, err := read("POST", url)
+		d.wantKind(err, shoal.Unauthenticated)
+		_, err = read("GET", url, "Authorization", "Bearer nonsense")
+		d.wantKind(err, shoal.Unauthenticated)
+		if who, err := read("GET", url, "Authorization", "Bearer "+admin); err != nil || !who.Admin() {
+			t.Errorf("with a key in the header it is read as %+v, %v", who, err)
+		}
+		<-time.After(5*time.Minute - time.Millisecond)
+		if _, err := read("GET", url); err != nil {
+			t.Errorf("before its end: %v", err)
+		}
+		<-time.After(time.Millisecond)
+		_, err = read("GET", url)
+		d.wantKind(err, shoal.Unauthenticated)
+		late := sign(nil, "Authorization", "Bearer "+secret)
+		d.revoke(key.ID)
+		_, err = read("GET", late)
+		d.wantKind(err, shoal.Unauthenticated)
+	})
 }

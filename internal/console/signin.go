@@ -40,27 +40,52 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) (int, any, error
 			Fields: []shoal.FieldError{{Location: "body", Message: `must be {"code": CODE} or {"key": KEY}`}},
 		}
 	}
-	who, err := c.signIn(w, r, in)
+	who, half, err := c.signIn(w, r, in)
 	if err != nil {
 		return 0, nil, err
 	}
 	c.Log.Info("somebody has signed in to the console", "key", who.KeyID, "role", who.Role)
-	return http.StatusOK, who.Caller(), nil
+	return http.StatusOK, signedIn{who.Caller(), half}, nil
 }
 
-func (c *Console) signIn(w http.ResponseWriter, r *http.Request, in credentials) (shoal.Principal, error) {
+// signedIn is the answer to who has signed in: who that is, and the half of the sign-in
+// that is not in the cookie. The page keeps it, and sends it with each call in
+// X-Shoal-Sign-In.
+type signedIn struct {
+	shoal.Caller
+	SignIn string `json:"signIn"`
+}
+
+func (c *Console) signIn(w http.ResponseWriter, r *http.Request, in credentials) (who shoal.Principal, half string, err error) {
 	if in.Key != "" {
 		return c.Auth.SignIn(w, r, in.Key)
 	}
 	if !c.codes.take(in.Code) {
-		return shoal.Principal{}, shoal.E("console.login", shoal.Unauthenticated,
+		return who, "", shoal.E("console.login", shoal.Unauthenticated,
 			"This link does not work any more: each one opens the console once, within ten minutes. Get a new one with \"shoal console --admin\" on the server's machine.")
 	}
 	return c.Auth.SignInAdmin(w, r)
 }
 
-// logout signs a browser out.
+// logout signs a browser out, or with {"everywhere": true} all that have signed in with
+// the same key, or by link as this one has.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	var in struct {
+		Everywhere bool `json:"everywhere"`
+	}
+	if text := guard.Body(r); len(text) > 0 {
+		body := json.NewDecoder(bytes.NewReader(text))
+		body.DisallowUnknownFields()
+		if err := body.Decode(&in); err != nil {
+			return 0, nil, &shoal.Error{
+				Op: "console.logout", Kind: shoal.InvalidArgument, Err: err, Msg: `Send no body, or {"everywhere": true}.`,
+				Fields: []shoal.FieldError{{Location: "body", Message: `must be {"everywhere": true} if there is one`}},
+			}
+		}
+	}
+	if in.Everywhere {
+		return http.StatusNoContent, nil, c.Auth.SignOutEverywhere(w, r)
+	}
 	return http.StatusNoContent, nil, c.Auth.SignOut(w, r)
 }
 

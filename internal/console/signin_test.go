@@ -181,6 +181,27 @@ func TestLinksAreMadeByAdmins(t *testing.T) {
 	proxied.does("POST", "/console/links", "", "Authorization", "Bearer "+admin, "Origin", "https://shoal.example").wants(201, `{"url":"https://shoal.example/#login=`)
 }
 
+// Signing out everywhere ends every browser that came by a link; a body that says
+// something else ends none.
+func TestLogoutEverywhere(t *testing.T) {
+	w := newWorld(t, false)
+	one, two := w.browser(), w.browser()
+	for _, b := range []*browser{one, two} {
+		b.does("POST", "/console/login", `{"code": "`+w.code()+`"}`).wants(200, `"signIn":"`)
+	}
+	for _, body := range []string{`{"everywhere": "yes"}`, `{"all": true}`, `[]`} {
+		one.does("POST", "/console/logout", body).wants(422, "everywhere")
+	}
+	one.does("POST", "/console/logout", `{"everywhere": true}`, "Origin", "https://evil.example").wants(403, "forbidden")
+	if one.is() != "admin " || two.is() != "admin " {
+		t.Errorf("the browsers are %q and %q", one.is(), two.is())
+	}
+	one.does("POST", "/console/logout", `{"everywhere": true}`).wants(204, "")
+	if one.is() != "unauthenticated" || two.is() != "unauthenticated" || len(one.kept) != 0 {
+		t.Errorf("the browsers are %q and %q, the first keeps %v", one.is(), two.is(), one.kept)
+	}
+}
+
 // Where nobody has to sign in, a link is the plain address.
 func TestOpenConsole(t *testing.T) {
 	w := newWorld(t, true)
@@ -196,13 +217,13 @@ func TestLogTellsNoSecret(t *testing.T) {
 	b.does("POST", "/console/login", `{"key": "`+secret+`"}`).wants(200, "")
 	b.does("POST", "/console/login", `{"code": "`+code+`"}`).wants(200, "")
 	b.does("POST", "/console/login", `{"code": "`+code+`"}`).wants(401, "")
-	kept := b.kept["shoal-7462"]
+	kept, half := b.kept["shoal-7462"], b.half
 	b.does("POST", "/console/logout", "").wants(204, "")
 	log := w.log.String()
 	if strings.Count(log, "signed in") != 2 || !strings.Contains(log, string(id)) {
 		t.Errorf("the log does not tell who has signed in:\n%s", log)
 	}
-	for _, s := range []string{secret, code, unused, kept} {
+	for _, s := range []string{secret, code, unused, kept, half} {
 		if s == "" || strings.Contains(log, s) {
 			t.Errorf("the log tells %q:\n%s", s, log)
 		}

@@ -3,6 +3,7 @@ package console_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -122,9 +123,10 @@ type browser struct {
 	*world
 	host string
 	kept map[string]string
+	half string // of its sign-in, as the page keeps it
 }
 
-func (w *world) browser() *browser { return &browser{w, here, map[string]string{}} }
+func (w *world) browser() *browser { return &browser{world: w, host: here, kept: map[string]string{}} }
 
 // answer is what came back.
 type answer struct {
@@ -158,8 +160,13 @@ func (b *browser) does(method, path, body string, headers ...string) answer {
 	for name, value := range b.kept {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
+	r.Header.Set("X-Shoal-Sign-In", b.half)
 	w := &recorder{ResponseRecorder: httptest.NewRecorder()}
 	b.handler.ServeHTTP(w, r)
+	var in struct{ SignIn string }
+	if err := json.Unmarshal(w.Body.Bytes(), &in); err == nil && in.SignIn != "" {
+		b.half = in.SignIn
+	}
 	for _, c := range w.Result().Cookies() {
 		if b.kept[c.Name] = c.Value; c.MaxAge < 0 {
 			delete(b.kept, c.Name)
@@ -194,6 +201,7 @@ func (b *browser) is() string {
 	for name, value := range b.kept {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
+	r.Header.Set("X-Shoal-Sign-In", b.half)
 	who, err := b.auth.Principal(r)
 	if err != nil {
 		return string(shoal.KindOf(err))

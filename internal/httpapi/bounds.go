@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/auth"
 )
 
 // bound is how much an input may have: the bytes of a text or of any value, the entries
@@ -65,6 +66,8 @@ var inputBounds = map[string]bound{
 	"WaitInput.from": {entries: shoal.MaxMentions}, "WaitInput.from[]": {bytes: shoal.MaxID},
 	"WaitInput.timeoutMs": {most: shoal.MaxWait.Milliseconds(), cut: true},
 
+	"URLInput.url": {bytes: shoal.MaxDescription},
+
 	"NewKey.sessionId": idBound, "NewKey.entityId": idBound, "NewKey.name": lineBound, "NewKey.expiresAt": timeBound,
 
 	"NewPlan.name": lineBound, "NewPlan.description": {bytes: shoal.MaxDescription, content: true}, "NewPlan.instruction": {bytes: shoal.MaxSummary, content: true},
@@ -83,7 +86,7 @@ var inputBounds = map[string]bound{
 var paramBounds = map[string]bound{
 	"cursor": {bytes: maxCursor}, "after": {bytes: maxCursor}, "q": {bytes: 500}, "name": lineBound,
 	"Last-Event-ID": {bytes: maxCursor}, "Idempotency-Key": {bytes: shoal.MaxIdempotency},
-	"status": lineBound, "by": lineBound,
+	"status": lineBound, "by": lineBound, auth.SignedParam: lineBound,
 }
 
 func paramBound(name string) bound {

@@ -11,12 +11,17 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/auth"
 )
 
-const filesPath = sessionPath + "/files"
+const (
+	filesPath      = sessionPath + "/files"
+	signedURLsPath = sessionPath + "/signed-urls"
+)
 
 func fileRoutes() []route {
 	return []route{
@@ -33,7 +38,14 @@ func fileRoutes() []route {
 			summary: "Download a file",
 			about: "To its uploader, to members of the spaces that show it, to services and admins. Everything but PNG, JPEG, GIF and WebP is an attachment. " +
 				"With If-None-Match it can be 304.",
-			file: true, status: http.StatusOK,
+			query: signedParams, file: true, status: http.StatusOK,
+		},
+		{
+			method: http.MethodPost, path: signedURLsPath, do: signURL, id: "signURL", tag: "Files",
+			summary: "Sign the URL of a file or a renderer",
+			about: "For five minutes whoever has the answer's `url` reads what is there as the caller, without a key: for a picture, a frame or a download of a page, which send no headers. " +
+				"It ends with the key. `expiresAt` is null on a server that asks for no keys.",
+			in: URLInput{}, example: `{"url": "/v1/sessions/default/files/fil_1"}`, status: http.StatusOK, out: shoal.SignedURL{},
 		},
 		{
 			method: http.MethodDelete, path: filesPath + "/{file}", do: deleteFile, id: "deleteFile", tag: "Files",
@@ -43,6 +55,42 @@ func fileRoutes() []route {
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
 	}
+}
+
+// signedParams are the parameters of what can be read by a signed URL.
+var signedParams = []param{{auth.SignedParam, "The signature of a signed URL, in place of a key.", stringParam}}
+
+// signURL signs the path of a file or of a renderer's page of the session.
+func signURL(c *call) error {
+	var in URLInput
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	if _, err := c.Hub.Sessions.Get(c.ctx(), c.who, c.session()); err != nil {
+		return err
+	}
+	if !signable(c.session(), in.URL) {
+		return shoal.Invalid("url", "must be the url of a file or of a renderer of this session, as the API gives it")
+	}
+	made, err := c.Auth.Sign(c.ctx(), c.who, in.URL)
+	return c.answerOr(err, http.StatusOK, made)
+}
+
+// URLInput is the body of signURL.
+type URLInput struct {
+	URL string `json:"url"`
+}
+
+// signable reports whether a path names a file, or one version of a renderer, of a
+// session. Whoever reads it by the signature needs the right to.
+func signable(session shoal.SessionID, path string) bool {
+	if id, found := strings.CutPrefix(path, shoal.FilePath(session, "")); found {
+		return shoal.CheckID("file", id) == nil
+	}
+	rest, found := strings.CutPrefix(path, "/console/renderers/"+string(session)+"/")
+	name, version, _ := strings.Cut(rest, "/")
+	n, err := strconv.Atoi(version)
+	return found && err == nil && shoal.RendererPath(session, shoal.RendererName(name), n) == path && shoal.CheckID("renderer", name) == nil
 }
 
 func deleteFile(c *call) error {

@@ -90,6 +90,7 @@ var matrix = map[string]struct {
 	"POST " + sessionPath + "/import":  {"", `{"type":"none"}` + "\n", "401 401 401  403 403 404  403 404 422  403 404"},
 	"POST " + filesPath:                {"?name=more", `{"a": "file"}`, "401 401 401  201 201 404  201 404 201  201 404"},
 	"GET " + filesPath + "/{file}":     {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
+	"POST " + signedURLsPath:           {"", `{"url": "/v1/sessions/{session}/files/{file}"}`, "401 401 401  200 200 404  200 404 200  200 404"},
 	"DELETE " + filesPath + "/{file}":  {"", "", "401 401 401  204 404 404  403 404 204  204 404"},
 	"GET " + renderersPath:             {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
 	"PUT " + rendererPath:              {"", "<p>more", "401 401 401  403 403 404  403 404 200  200 404"},
@@ -191,7 +192,7 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 	other := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)}).wants(201))
 	w.do(w.admin, "PUT", at+"/renderers/card", "<p>"+internal, "Content-Type", rendererType).wants(201)
 	names := []string{"{renderer}", "card", "{version}", "1", "{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID), "{message}", string(said.ID)}
-	if slices.ContainsFunc([]string{"/agents", "/plans", "/runs", "/pending-actions", "/usage", "/files"}, func(noun string) bool { return strings.Contains(pattern, noun) }) {
+	if slices.ContainsFunc([]string{"/agents", "/plans", "/runs", "/pending-actions", "/usage", "/files", "/signed-urls"}, func(noun string) bool { return strings.Contains(pattern, noun) }) {
 		names = append(names, f.hosting(session, !strings.HasSuffix(pattern, "/cancel") && !strings.HasSuffix(pattern, "/retry"))...)
 	}
 	f.path = strings.NewReplacer(names...)
@@ -239,7 +240,7 @@ func (f *fixture) call(rt Route, secret, query, body string) (int, string) {
 	defer cancel()
 	var in any
 	if body != "" {
-		in = body
+		in = f.path.Replace(body)
 	}
 	r := f.request(ctx, secret, rt.Method, f.path.Replace(rt.Pattern)+query, in)
 	if strings.HasPrefix(body, "<") {

@@ -183,9 +183,10 @@ var examples = func() map[string]any {
 			Quorum: 1, Votes: []shoal.PendingVote{}, Eligible: 1, Requesters: []shoal.EntityID{"ann"},
 			ArgsHash: "5a1f8f3d0c7e4b2a9d6c3f0e1b8a7c4d5e2f9a6b3c0d7e4f1a8b5c2d9e6f3a0b",
 		},
-		"UsageRow": shoal.UsageRow{Day: "2026-11-20", AgentID: "shop-agent", Calls: 2, Usage: used},
-		"File":     shoal.File{ID: "fil_1", Name: "a.png", MediaType: "image/png", Size: 1234, URL: "/v1/sessions/default/files/fil_1"},
-		"Session":  shoal.Session{ID: "default", Name: "default", Status: shoal.SessionOpen, CreatedAt: at},
+		"UsageRow":  shoal.UsageRow{Day: "2026-11-20", AgentID: "shop-agent", Calls: 2, Usage: used},
+		"SignedURL": shoal.SignedURL{URL: "/v1/sessions/default/files/fil_1?signed=key_1.1795503600000.c2lnbmF0dXJl.ann"},
+		"File":      shoal.File{ID: "fil_1", Name: "a.png", MediaType: "image/png", Size: 1234, URL: "/v1/sessions/default/files/fil_1"},
+		"Session":   shoal.Session{ID: "default", Name: "default", Status: shoal.SessionOpen, CreatedAt: at},
 		"Entity": shoal.Entity{
 			ID: "ann", SessionID: "default", Kind: shoal.Human, Name: "Ann", State: shoal.Connected, LastSeenAt: &at,
 			Metadata: json.RawMessage("{}"), CreatedAt: at,

@@ -42,7 +42,7 @@ func rendererRoutes() []route {
 			summary: "The page of a renderer",
 			about: "To whoever is in the session. It is served under a policy in which its scripts run, but without an origin: it reaches no cookies, no network and no other page. " +
 				"The ten newest versions are kept. With If-None-Match it can be 304.",
-			file: true, status: http.StatusOK,
+			query: signedParams, file: true, status: http.StatusOK,
 		},
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
@@ -216,7 +218,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 			key := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bot", ExpiresAt: &ends}).wants(201))
 			secret, header := *key.Secret, []string{}
 			if c.cookie {
-				secret, header = "", []string{"Cookie", w.cookie(secret)}
+				secret, header = "", w.page(secret)
 			}
 			l := w.follow(secret, shopEvents, header...)
 			l.wants("snapshot")
@@ -236,6 +238,28 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Signing out ends the streams of the browser, though the key that was pasted lives on, and
+// those of another browser with the same key go on.
+func TestStreamEndsWithTheSignIn(t *testing.T) {
+	w, ann, _ := conversation(t, func(o *Options) { o.Heartbeat = time.Hour })
+	page := w.page(ann)
+	own, other, key := w.follow("", shopEvents, page...), w.follow("", shopEvents, w.page(ann)...), w.follow(ann, shopEvents)
+	for _, l := range []*listener{own, other, key} {
+		l.wants("snapshot")
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+"/console/logout", http.NoBody)
+	for i := 0; i < len(page); i += 2 {
+		r.Header.Set(page[i], page[i+1])
+	}
+	r.Header.Set("Origin", w.server.URL)
+	w.must(w.auth.SignOut(httptest.NewRecorder(), r))
+	own.ends()
+	w.post(ann, "shop", "hello")
+	other.wants("message.created")
+	key.wants("message.created")
+	w.do("", "GET", shopEvents, nil, page...).refuses(shoal.Unauthenticated)
 }
 
 // What an owner of the session has open in a space that it is not in ends when it is

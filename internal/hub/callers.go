@@ -21,6 +21,7 @@ type callers struct {
 // an entity's.
 type caller struct {
 	key     shoal.KeyID
+	signIn  shoal.KeyID // of the browser that called; empty for a key in a header
 	session shoal.SessionID
 	entity  shoal.EntityID
 	owner   bool // it reads as an owner of the session
@@ -45,14 +46,16 @@ func (c *callers) enter(who shoal.Principal, session shoal.SessionID, entity sho
 // must not block.
 func (c *callers) enterWith(who shoal.Principal, session shoal.SessionID, entity shoal.EntityID, onEnd func(error)) *caller {
 	x := &caller{
-		key: who.KeyID, session: session, entity: entity, owner: who.Owner && who.Role == shoal.RoleEntity,
+		key: who.KeyID, signIn: who.SignIn, session: session, entity: entity, owner: who.Owner && who.Role == shoal.RoleEntity,
 		checkedAt: time.Now(), onEnd: onEnd, gone: make(chan struct{}),
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, late := c.revoked[x.key]; late {
-		x.end(keyRevoked())
-		return x
+	for _, key := range []shoal.KeyID{x.key, x.signIn} {
+		if _, late := c.revoked[key]; late {
+			x.end(keyRevoked())
+			return x
+		}
 	}
 	if c.open == nil {
 		c.open = map[*caller]struct{}{}
@@ -98,7 +101,7 @@ func (c *callers) endKey(id shoal.KeyID) {
 		c.revoked = map[shoal.KeyID]time.Time{}
 	}
 	c.revoked[id] = now
-	c.endWhere(keyRevoked(), func(x *caller) bool { return x.key == id })
+	c.endWhere(keyRevoked(), func(x *caller) bool { return x.key == id || x.signIn == id })
 }
 
 func (c *callers) endEntity(session shoal.SessionID, id shoal.EntityID) {

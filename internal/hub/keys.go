@@ -119,18 +119,6 @@ func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, owner bo
 	return out, owner, err
 }
 
-// SignIn stores the sign-in of a browser: a key called "console" with the rights of
-// another one, also in a closed session, which can be read. It is for whoever has
-// recognised that other key, and asks no rights.
-func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash string, until shoal.Time) error {
-	return k.change(ctx, "hub.Keys.SignIn", func(ch *change) error {
-		return ch.InsertKey(shoal.Key{
-			ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: of.Role, SessionID: of.SessionID, EntityID: of.EntityID,
-			Name: "console", CreatedAt: ch.at, ExpiresAt: &until,
-		}, hash)
-	})
-}
-
 // Adopt stores a key whose secret somebody else has made, unless a key with this hash
 // exists. It reports false for one that was revoked: it stays revoked, whatever file
 // still has it. It is for the process that owns the data directory, and asks no

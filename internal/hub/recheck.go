@@ -98,8 +98,10 @@ func (c *callers) held() HeldRights {
 	defer c.mu.Unlock()
 	for x := range c.open {
 		sessions[x.session] = struct{}{}
-		if strings.HasPrefix(string(x.key), shoal.PrefixKey) {
-			keys[x.key] = struct{}{}
+		for _, key := range []shoal.KeyID{x.key, x.signIn} {
+			if strings.HasPrefix(string(key), shoal.PrefixKey) {
+				keys[key] = struct{}{}
+			}
 		}
 		e := EntityRef{x.session, x.entity}
 		if x.entity != "" {

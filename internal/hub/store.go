@@ -345,6 +345,15 @@ type EventFilter struct {
 // KeyTx keeps keys. Hash is the SHA-256 of the secret, in hexadecimal.
 type KeyTx interface {
 	InsertKey(k shoal.Key, hash string) error
+	// InsertSignIn stores the sign-in of a browser: of a key, or of none if it is empty.
+	InsertSignIn(k shoal.Key, hash string, of shoal.KeyID) error
+	// SignIns lists the sign-ins of a key, or those of none, in any order.
+	SignIns(of shoal.KeyID) ([]shoal.KeyID, error)
+	// SweepSignIns deletes the sign-ins that have ended at a time, or were not used since
+	// another one. They count as revoked no more than what never was.
+	SweepSignIns(ended, unused shoal.Time) error
+	// KeyHash returns the hash of a key; NotFound for one that is revoked.
+	KeyHash(id shoal.KeyID) (string, error)
 	// KeyByHash is NotFound for a revoked key; an expired one is returned.
 	KeyByHash(hash string) (shoal.Key, error)
 	// Keys lists in the order of ids, those after the given one: the session's, or

@@ -59,7 +59,7 @@ var looks = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b((?:bearer|basic)\s+)[^\s"',;]{6,}`),
 	// A password in a URL, and the values of parameters that are one.
 	regexp.MustCompile(`(://[^\s/:@]*:)[^\s/@]+(@)`),
-	regexp.MustCompile(`(?i)([?&#;\s"](?:password|passwd|login|token|secret|key|api[_-]?key|access_token|code)=)[^\s&"']+`),
+	regexp.MustCompile(`(?i)([?&#;\s"](?:password|passwd|login|token|secret|key|api[_-]?key|access_token|code|signed)=)[^\s&"']+`),
 	// Keys of model vendors and their like.
 	regexp.MustCompile(`\b((?:sk|pk|rk|xox[abprs]|gh[opsu]|AIza)[-_]?)[A-Za-z0-9_-]{20,}`),
 }

@@ -309,6 +309,38 @@ var keyTests = map[string]func(*storeCase){
 		same(c, "whether the other one was", seen(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(hash + "2") }), false)
 	},
 
+	"sign-ins are found by their key, and swept when they have ended": func(c *storeCase) {
+		of := shoal.KeyID("of-" + c.session)
+		id := func(name string) shoal.KeyID { return shoal.KeyID(name + "-" + string(c.session)) }
+		for name, k := range map[string]shoal.Key{
+			"ended":  {CreatedAt: storeTime(1), ExpiresAt: ref(storeTime(5)), LastUsedAt: ref(storeTime(9))},
+			"unused": {CreatedAt: storeTime(1), ExpiresAt: ref(storeTime(9)), LastUsedAt: ref(storeTime(3))},
+			"never":  {CreatedAt: storeTime(3), ExpiresAt: ref(storeTime(9))},
+			"fresh":  {CreatedAt: storeTime(4), ExpiresAt: ref(storeTime(6))},
+			"used":   {CreatedAt: storeTime(1), ExpiresAt: ref(storeTime(6)), LastUsedAt: ref(storeTime(4))},
+		} {
+			k.ID, k.Role, k.Name = id(name), shoal.RoleAdmin, "console"
+			c.update(func(tx hub.Tx) error { return tx.InsertSignIn(k, "hash-"+string(k.ID), of) })
+		}
+		plain := shoal.Key{ID: id("plain"), Role: shoal.RoleAdmin, Name: "console", CreatedAt: storeTime(1), ExpiresAt: ref(storeTime(2))}
+		c.update(func(tx hub.Tx) error { return tx.InsertKey(plain, "hash-plain-"+string(c.session)) })
+		found := func(of shoal.KeyID) []shoal.KeyID {
+			ids := seen(c, func(tx hub.Tx) ([]shoal.KeyID, error) { return tx.SignIns(of) })
+			slices.Sort(ids)
+			return ids
+		}
+		same(c, "the sign-ins of the key", found(of), []shoal.KeyID{id("ended"), id("fresh"), id("never"), id("unused"), id("used")})
+		c.update(func(tx hub.Tx) error { return tx.SweepSignIns(storeTime(5), storeTime(3)) })
+		same(c, "those that are left", found(of), []shoal.KeyID{id("fresh"), id("used")})
+		same(c, "those of another key", len(found(plain.ID)), 0)
+		same(c, "the hash of a sign-in", seen(c, func(tx hub.Tx) (string, error) { return tx.KeyHash(id("fresh")) }), "hash-"+string(id("fresh")))
+		same(c, "the hash of a key", seen(c, func(tx hub.Tx) (string, error) { return tx.KeyHash(plain.ID) }), "hash-plain-"+string(c.session))
+		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertSignIn(plain, "other", of) })
+		c.update(func(tx hub.Tx) error { return tx.DeleteKey("", id("fresh")) })
+		c.absent(func(tx hub.Tx) error { _, err := tx.KeyHash(id("fresh")); return err })
+		same(c, "those that are left then", found(of), []shoal.KeyID{id("used")})
+	},
+
 	"a session sees and revokes its own only": func(c *storeCase) {
 		other := newStoreCase(c.T, c.store)
 		for _, s := range []*storeCase{c, other} {

@@ -28,6 +28,32 @@ func (t tx) InsertKey(k shoal.Key, hash string) error {
 	return err
 }
 
+// InsertSignIn implements [hub.KeyTx].
+func (t tx) InsertSignIn(k shoal.Key, hash string, of shoal.KeyID) error {
+	if err := t.InsertKey(k, hash); err != nil {
+		return err
+	}
+	_, err := t.c.exec(`UPDATE keys SET sign_in_of = $2 WHERE id = $1`, k.ID, of)
+	return err
+}
+
+// SignIns implements [hub.KeyTx].
+func (t tx) SignIns(of shoal.KeyID) ([]shoal.KeyID, error) {
+	return list(t.c, func(r *rows) shoal.KeyID { return shoal.KeyID(r.text(0)) }, `SELECT id FROM keys WHERE sign_in_of = $1`, of)
+}
+
+// SweepSignIns implements [hub.KeyTx].
+func (t tx) SweepSignIns(ended, unused shoal.Time) error {
+	_, err := t.c.exec(`DELETE FROM keys WHERE sign_in_of IS NOT NULL AND (expires_at <= $1 OR COALESCE(last_used_at, created_at) <= $2)`, ended, unused)
+	return err
+}
+
+// KeyHash implements [hub.KeyTx].
+func (t tx) KeyHash(id shoal.KeyID) (string, error) {
+	hash, ok, err := one(t.c, func(r *rows) string { return r.text(0) }, `SELECT hash FROM keys WHERE id = $1`, id)
+	return present(hash, ok, err, "KeyHash", "There is no such key here.")
+}
+
 // KeyByHash implements [hub.KeyTx].
 func (t tx) KeyByHash(hash string) (shoal.Key, error) {
 	k, ok, err := one(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE hash = $1`, hash)

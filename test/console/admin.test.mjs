@@ -243,7 +243,7 @@ test("a link signs another browser in; signing out ends the key, there and nowhe
   const [mine, theirs] = [await cookie(person), await cookie(other)];
   assert.notEqual(mine.value, theirs.value, "each has a key of its own");
   await go(s, there, "/settings?tab=browser");
-  await there.getByRole("button", { name: "Sign out" }).click();
+  await there.getByRole("button", { name: "Sign out", exact: true }).click();
   await there.getByRole("heading", { name: "Sign in to Shoal" }).waitFor();
   assert.equal(await cookie(other), undefined);
   assert.deepEqual([await statusWith(decodeURIComponent(theirs.value)), await statusWith(decodeURIComponent(mine.value))], [401, 401], "a cookie is no key for programs");

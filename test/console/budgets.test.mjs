@@ -51,8 +51,7 @@ test("the shell is at most 130 KB, a space 100 KB more, and 230 KB come before t
   await page.getByRole("navigation", { name: "Main" }).waitFor();
   const sizes = [...new Set(await entries(page))].map((name) => [name, gzipSync(readFileSync(join(assets, name)), { level: 9 }).length]);
   const shell = sizes.reduce((sum, [, size]) => sum + size, 0);
-  const cold = await Person.at(s.browser);
-  await cold.context.addCookies(await person.context.cookies());
+  const cold = await Person.at(s.browser, { storageState: await person.context.storageState({ indexedDB: true }) });
   const first = await cold.context.newPage();
   const all = weigh(first);
   await go(s, first, "/spaces/approvals");

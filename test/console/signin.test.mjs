@@ -1,8 +1,9 @@
 // Signing in: by the link that the server prints, and by a key; and out again.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { test } from "node:test";
 import { axe, Person } from "./stage/browser.mjs";
-import { eventually, operator, picture, stage } from "./stage/stage.mjs";
+import { eventually, go, operator, picture, stage } from "./stage/stage.mjs";
 
 const s = stage();
 
@@ -79,8 +80,77 @@ test("who signs out in one tab is signed out in all, also with a key that lives 
   await other.getByRole("link", { name: /welcome/i }).first().waitFor();
   const signedOut = page.waitForResponse((r) => r.url().endsWith("/console/logout"));
   await page.goto(`${s.server.url}/s/default/settings?tab=browser`);
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign out", exact: true }).click();
   await signedOut;
   for (const tab of [page, other]) await tab.getByRole("heading", { name: "Sign in to Shoal" }).waitFor();
+  await person.close();
+});
+
+test("a server on another port gets the cookie, and can do nothing with it", async () => {
+  const { person, page } = await operator(s);
+  let got;
+  const other = createServer((req, res) => {
+    got = req.headers.cookie;
+    res.setHeader("Content-Type", "text/html");
+    res.end("<title>Other</title>");
+  });
+  await new Promise((resolve) => other.listen(0, "127.0.0.1", resolve));
+  try {
+    const elsewhere = await person.context.newPage();
+    await elsewhere.goto(`http://127.0.0.1:${other.address().port}/`);
+    assert.match(got, /shoal-\d+=shoal-console_/);
+    const databases = await elsewhere.evaluate(() => indexedDB.databases());
+    assert.deepEqual(databases, [], "what the console keeps is not to be seen from there");
+    const headers = { Cookie: got, Origin: s.server.url, "Sec-Fetch-Site": "same-origin" };
+    for (const path of ["/v1/me", "/v1/sessions/default/spaces", "/v1/sessions/default/events"]) {
+      const answer = await fetch(s.server.url + path, { headers });
+      await answer.body?.cancel();
+      assert.equal(answer.status, 401, path);
+    }
+  } finally {
+    other.closeAllConnections();
+    other.close();
+  }
+  await page.reload();
+  await page.getByRole("link", { name: /welcome/i }).first().waitFor();
+  await person.close();
+});
+
+test("signing out everywhere ends every browser that came by a link", async () => {
+  const [one, two] = [await operator(s), await operator(s)];
+  await one.page.goto(`${s.server.url}/s/default/settings?tab=browser`);
+  await one.page.getByRole("button", { name: "Sign out everywhere" }).waitFor();
+  await picture(one.page, "sign-out");
+  await one.page.getByRole("button", { name: "Sign out everywhere" }).click();
+  await one.page.getByRole("heading", { name: "Sign in to Shoal" }).waitFor();
+  await two.page.getByText(/signed out/i).waitFor({ timeout: 40_000 });
+  await one.person.close();
+  await two.person.close();
+});
+
+test("pictures and files are shown and saved by signed URLs", async () => {
+  const { person, page } = await operator(s);
+  const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR4nGNgYPhPGhrVMKphVMMQ1AAAuQz/AWZ5Wb0AAAAASUVORK5CYII=", "base64");
+  await go(s, page, "/spaces/welcome");
+  await page.locator("input[type=file]").setInputFiles([
+    { name: "dot.png", mimeType: "image/png", buffer: png },
+    { name: "list.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n1,2\n") },
+  ]);
+  await page.getByRole("textbox", { name: "Message" }).fill("Two files.");
+  await eventually("both are there", async () => (await page.getByRole("button", { name: "Send" }).isEnabled()) && !(await page.getByRole("progressbar").count()));
+  await page.getByRole("button", { name: "Send" }).click();
+  const article = page.getByRole("article").filter({ hasText: "Two files." });
+  const shown = article.getByRole("img", { name: "dot.png" });
+  await eventually("the picture is drawn", () => shown.evaluate((img) => img.complete && img.naturalWidth === 16));
+  const saved = page.waitForEvent("download");
+  await article.getByText("list.csv").locator("xpath=ancestor::div[1]").getByText("Download").click();
+  assert.equal((await saved).suggestedFilename(), "list.csv");
+  const tab = person.context.waitForEvent("page");
+  await shown.click();
+  const opened = await tab;
+  await opened.waitForURL(/\/files\/.*\?signed=/);
+  assert.equal(await opened.evaluate(() => document.images[0]?.naturalWidth), 16);
+  await opened.close();
+  await person.clean();
   await person.close();
 });

@@ -84,8 +84,8 @@ func (w *world) browser(code string) {
 	cookie, _, _ := strings.Cut(in.header.Get("Set-Cookie"), ";")
 	name, value, _ := strings.Cut(cookie, "=")
 	w.plant("cookie", value)
-	w.note("answers", in.body)
-	kept := append([]string{"Cookie", name + "=" + value}, origin...)
+	half := w.plant("half of a sign-in", into[struct{ SignIn string }](w, in, 200).SignIn)
+	kept := append([]string{"Cookie", name + "=" + value, "X-Shoal-Sign-In", half}, origin...)
 	if a := w.ask("", "GET", base+"/spaces", "", kept...); a.status != 200 {
 		w.Fatalf("the cookie does not work: %d %s", a.status, a.body)
 	}

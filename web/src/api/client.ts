@@ -1,9 +1,10 @@
-// Calls of the server's REST API, typed by its OpenAPI document. The browser's
-// cookie proves who calls; an admin names the entity it acts as.
+// Calls of the server's REST API, typed by its OpenAPI document. The browser's cookie and
+// its other half prove who calls; an admin names the entity it acts as.
 import createClient, { type Middleware } from "openapi-fetch";
 import { entityHeader } from "./header";
 import { Problem } from "./problem";
 import type { paths } from "./schema";
+import { signInHeaders } from "./sign-in";
 
 let acting: string | null = null;
 
@@ -18,7 +19,8 @@ export function actor(): string | null {
 }
 
 const onError: Middleware = {
-  onRequest({ request }) {
+  async onRequest({ request }) {
+    for (const [name, value] of Object.entries(await signInHeaders())) request.headers.set(name, value);
     if (acting !== null && !request.headers.has(entityHeader)) request.headers.set(entityHeader, acting);
   },
   async onResponse({ response }) {
@@ -45,10 +47,11 @@ api.use(onError);
  * Returns the parsed answer, undefined for none; throws a Problem.
  */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const init: RequestInit = { method, credentials: "same-origin" };
+  const headers = await signInHeaders();
+  const init: RequestInit = { method, credentials: "same-origin", headers };
   if (body !== undefined) {
     init.body = JSON.stringify(body);
-    init.headers = { "Content-Type": "application/json" };
+    headers["Content-Type"] = "application/json";
   }
   let response: Response;
   try {

@@ -1051,6 +1051,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/signed-urls": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Sign the URL of a file or a renderer
+         * @description For five minutes whoever has the answer's `url` reads what is there as the caller, without a key: for a picture, a frame or a download of a page, which send no headers. It ends with the key. `expiresAt` is null on a server that asks for no keys.
+         */
+        readonly post: operations["signURL"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/spaces": {
         readonly parameters: {
             readonly query?: never;
@@ -2577,6 +2597,18 @@ export interface components {
             /** @enum {string} */
             readonly type: "tool_call";
         };
+        /**
+         * @description An address that its holder reads without a key until `expiresAt`. It is null, and the address the plain one, on a server that asks for no keys.
+         * @example {
+         *       "url": "/v1/sessions/default/files/fil_1?signed=key_1.1795503600000.c2lnbmF0dXJl.ann",
+         *       "expiresAt": null
+         *     }
+         */
+        readonly SignedURL: {
+            /** Format: date-time */
+            readonly expiresAt: string | null;
+            readonly url: string;
+        };
         /** @description `snapshot`: a space as it is, its newest 50 messages, and the cursor from which the following events go on. */
         readonly SnapshotData: {
             /** Format: date-time */
@@ -2852,6 +2884,10 @@ export interface components {
             readonly runId: string;
             /** @enum {string} */
             readonly status: "queued" | "running" | "waiting_tool" | "waiting_reply" | "completed" | "failed" | "canceled";
+        };
+        /** @description The `url` of a file or of a renderer of the session, as the API gives it. */
+        readonly URLInput: {
+            readonly url: string;
         };
         /** @description What model calls used. `inputTokens` include `cachedInputTokens`; `cost` is 0 where the price is not known. */
         readonly Usage: {
@@ -3334,7 +3370,10 @@ export type $defs = Record<string, never>;
 export interface operations {
     readonly getRendererPage: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description The signature of a signed URL, in place of a key. */
+                readonly signed?: string;
+            };
             readonly header?: {
                 /** @description As whom an admin acts. Everybody else may only name itself. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
@@ -3370,6 +3409,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];
@@ -5030,7 +5070,10 @@ export interface operations {
     };
     readonly getFile: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description The signature of a signed URL, in place of a key. */
+                readonly signed?: string;
+            };
             readonly header?: {
                 /** @description As whom an admin acts. Everybody else may only name itself. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
@@ -5064,6 +5107,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];
@@ -5960,6 +6004,52 @@ export interface operations {
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly signURL: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "url": "/v1/sessions/default/files/fil_1"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["URLInput"];
+            };
+        };
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SignedURL"];
+                };
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
         };
     };
     readonly listSpaces: {

@@ -2,11 +2,11 @@
 // out of a one-time link, asks the server, and shows the sign-in page if it has to.
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useEffect } from "react";
-import { api, call, data } from "@/api/client";
+import { api, data } from "@/api/client";
 import { Problem } from "@/api/problem";
 import type { Caller } from "@/api/shapes";
 import { Failed, Loading } from "@/ui/shown";
-import { tellSigned, watchSigned } from "./signed";
+import { signIn, watchSigned } from "./signed";
 
 const SignIn = lazy(() => import("@/signin/signin").then((m) => ({ default: m.SignIn })));
 
@@ -27,8 +27,7 @@ let redeemed: Promise<Problem | undefined> | undefined;
 async function redeem(): Promise<Problem | undefined> {
   if (code === undefined) return undefined;
   try {
-    await call("POST", "/console/login", { code });
-    tellSigned();
+    await signIn({ code });
     return undefined;
   } catch (error) {
     return Problem.from(error);
@@ -61,10 +60,7 @@ export function Identity({ children }: { children: (me: Caller) => ReactNode }) 
       <Suspense fallback={<Loading />}>
         <SignIn
           refused={found.data.refused}
-          onSignedIn={() => {
-            tellSigned();
-            beginAnew();
-          }}
+          onSignedIn={beginAnew}
         />
       </Suspense>
     );

@@ -1,14 +1,29 @@
 // Signing in and out concerns all tabs of a browser: they share the cookie. What a
 // tab holds of one person is nothing for the next one, so each begins anew.
-import { api, data } from "@/api/client";
+import { api, call, data } from "@/api/client";
 import { Problem } from "@/api/problem";
 import type { Caller } from "@/api/shapes";
+import { dropHalf, keepHalf } from "@/api/sign-in";
 
 const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("shoal.signed");
 
 /** Tells the other tabs that somebody has signed in or out here. */
-export function tellSigned(): void {
+function tellSigned(): void {
   channel?.postMessage(null);
+}
+
+/** Signs this browser in, with the code of a link or with a key. Throws a Problem. */
+export async function signIn(credentials: { readonly code: string } | { readonly key: string }): Promise<void> {
+  const { signIn: half } = await call<{ signIn: string }>("POST", "/console/login", credentials);
+  await keepHalf(half);
+  tellSigned();
+}
+
+/** Signs this browser out, or everywhere all that have signed in as this one has. Throws a Problem. */
+export async function signOut(everywhere: boolean): Promise<void> {
+  await call("POST", "/console/logout", everywhere ? { everywhere } : undefined);
+  await dropHalf();
+  tellSigned();
 }
 
 /**

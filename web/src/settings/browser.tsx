@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { LogOut, MonitorSmartphone } from "lucide-react";
 import { call } from "@/api/client";
 import { useConsole } from "@/app/console";
-import { tellSigned } from "@/app/signed";
+import { signOut } from "@/app/signed";
 import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";
 import { Failed } from "@/ui/shown";
@@ -25,7 +25,7 @@ export function Browser() {
   return (
     <div className="flex max-w-xl flex-col gap-8">
       <p>
-        You are signed in with the {me.role} key <code className="font-mono break-all">{me.keyId}</code>. It is in a cookie that no script can read.
+        You are signed in with the {me.role} key <code className="font-mono break-all">{me.keyId}</code>. The browser does not keep the key, but a sign-in of its own: one half in a cookie that no script reads, the other with this address alone.
       </p>
       {admin && <AnotherDevice />}
       <SignOut />
@@ -64,22 +64,24 @@ function Left({ until }: { until: string }) {
 
 function SignOut() {
   const out = useMutation({
-    mutationFn: () => call("POST", "/console/logout"),
+    mutationFn: signOut,
     // The page begins anew: nothing of what was read stays in memory.
-    onSuccess: () => {
-      tellSigned();
-      location.assign("/");
-    },
+    onSuccess: () => location.assign("/"),
   });
   return (
     <section aria-labelledby="out" className="flex flex-col items-start gap-3">
       <h3 id="out" className="text-lg font-semibold">
         Sign out
       </h3>
-      <p className="text-soft">If you came by a link, its key is revoked as well.</p>
-      <Button tone="danger" icon={<LogOut aria-hidden className="size-4" />} busy={out.isPending} onClick={() => out.mutate()}>
-        Sign out
-      </Button>
+      <p className="text-soft">Everywhere are all browsers that have signed in with the same key, or, if you came by a link, all that came by one. The key itself goes on working.</p>
+      <div className="flex flex-wrap gap-2">
+        <Button tone="danger" icon={<LogOut aria-hidden className="size-4" />} busy={out.isPending && !out.variables} disabled={out.isPending} onClick={() => out.mutate(false)}>
+          Sign out
+        </Button>
+        <Button busy={out.isPending && out.variables} disabled={out.isPending} onClick={() => out.mutate(true)}>
+          Sign out everywhere
+        </Button>
+      </div>
       {out.isError && <Failed error={out.error} />}
     </section>
   );

@@ -3,7 +3,10 @@ import { cleanup, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Problem } from "@/api/problem";
+import { keepHalf } from "@/api/sign-in";
 import { SignIn } from "./signin";
+
+vi.mock("@/api/sign-in", () => ({ keepHalf: vi.fn(async () => {}), signInHeaders: async () => ({}) }));
 
 afterEach(() => {
   cleanup();
@@ -34,7 +37,7 @@ describe("the sign-in page", () => {
   });
 
   it("signs in with a pasted key, without the blanks around it", async () => {
-    const fetched = answers(200, { role: "entity" });
+    const fetched = answers(200, { role: "entity", signIn: "half" });
     const done = vi.fn();
     render(<SignIn refused={undefined} onSignedIn={done} />);
     await userEvent.type(screen.getByLabelText("Your key"), "  shoal_abc ");
@@ -42,6 +45,17 @@ describe("the sign-in page", () => {
     await waitFor(() => expect(done).toHaveBeenCalledOnce());
     expect(fetched.mock.calls[0]?.[0]).toBe("/console/login");
     expect(fetched.mock.calls[0]?.[1]?.body).toBe('{"key":"shoal_abc"}');
+    expect(keepHalf).toHaveBeenCalledWith("half");
+  });
+
+  it("says so where the browser keeps nothing", async () => {
+    answers(200, { role: "entity", signIn: "half" });
+    vi.mocked(keepHalf).mockRejectedValueOnce(new Problem(0, "not_kept", "This browser does not let the page keep its half."));
+    const done = vi.fn();
+    render(<SignIn refused={undefined} onSignedIn={done} />);
+    await userEvent.type(screen.getByLabelText("Your key"), "shoal_abc{Enter}");
+    expect(await screen.findByText(/does not let the page keep/)).toBeTruthy();
+    expect(done).not.toHaveBeenCalled();
   });
 
   it("says what may be wrong with a key, beside the field", async () => {

@@ -2,8 +2,8 @@
 // key. It says kindly why a link did not work.
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { call } from "@/api/client";
 import { Problem } from "@/api/problem";
+import { signIn } from "@/app/signed";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy";
 import { TextField } from "@/ui/field";
@@ -58,7 +58,7 @@ function KeyForm({ onSignedIn }: { onSignedIn: () => void }) {
     setBusy(true);
     setWrong(undefined);
     try {
-      await call("POST", "/console/login", { key: trimmed });
+      await signIn({ key: trimmed });
       setKey("");
       onSignedIn();
     } catch (error) {
@@ -75,7 +75,7 @@ function KeyForm({ onSignedIn }: { onSignedIn: () => void }) {
       <form onSubmit={(e) => void submit(e)} noValidate className="flex flex-col gap-3">
         <TextField
           label="Your key"
-          hint="It begins with shoal_. An admin gives you one; you then act as the entity that it belongs to. It goes into a cookie that no script can read."
+          hint="It begins with shoal_. An admin gives you one; you then act as the entity that it belongs to. The browser does not keep it, but a sign-in of its own."
           type="password"
           autoComplete="off"
           spellCheck={false}
@@ -95,7 +95,7 @@ function KeyForm({ onSignedIn }: { onSignedIn: () => void }) {
 
 /** What to tell somebody whose key did not work. */
 export function explained(problem: Problem): string {
-  if (problem.status === 0) return "The server does not answer. Try again in a moment.";
+  if (problem.status === 0 && problem.code !== "not_kept") return "The server does not answer. Try again in a moment.";
   if (problem.status === 401) return "No such key works here. It may have been revoked, have expired, or be one of another server. Check that you copied all of it.";
   return problem.message;
 }

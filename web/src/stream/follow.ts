@@ -1,6 +1,7 @@
 // Follows one event stream for as long as somebody wants it: reads, resumes where
 // it was cut, and tells how the connection stands.
 import { entityHeader } from "@/api/header";
+import { signInHeaders } from "@/api/sign-in";
 import type { ServerEvent } from "@/api/shapes";
 import { EventParser } from "./sse";
 
@@ -85,7 +86,7 @@ export class Follower {
   // One connection, to its end. Returns why there is no sense in another one.
   private async connect(): Promise<Connection | undefined> {
     const fresh = this.cursor === undefined;
-    const headers: Record<string, string> = { Accept: "text/event-stream" };
+    const headers: Record<string, string> = { Accept: "text/event-stream", ...(await signInHeaders()) };
     if (this.entity !== null) headers[entityHeader] = this.entity;
     if (this.cursor !== undefined) headers["Last-Event-ID"] = this.cursor;
     const watch = new Watch(this.cut);

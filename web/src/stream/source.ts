@@ -1,6 +1,7 @@
 // One followed stream with what is known by it, shared by all tabs that look at
 // it. It runs in the SharedWorker, or in the page where there is none.
 import { entityHeader } from "@/api/header";
+import { signInHeaders } from "@/api/sign-in";
 import type { Entity, PendingAction, Run, Space } from "@/api/shapes";
 import { type Dump, ended, Live, type LiveEvent } from "@/live/live";
 import { type Connection, Follower } from "./follow";
@@ -143,7 +144,7 @@ export class Source {
   }
 
   private async items<T>(list: string, query = ""): Promise<T[]> {
-    const headers: Record<string, string> = {};
+    const headers = await signInHeaders();
     if (this.topic.entity !== null) headers[entityHeader] = this.topic.entity;
     const items: T[] = [];
     let cursor: string | null = null;

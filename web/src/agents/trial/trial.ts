@@ -3,6 +3,7 @@
 import { api, data } from "@/api/client";
 import { entityHeader } from "@/api/header";
 import { Problem } from "@/api/problem";
+import { headersOf, lastHalf } from "@/api/sign-in";
 import type { Entity, Space } from "@/api/shapes";
 import { getIn, type JsonObject, setIn } from "../config/json";
 import { putAgent } from "../queries";
@@ -66,9 +67,10 @@ export async function endTrial(session: string, trial: Pick<Trial, "agent" | "sp
 /** As endTrial, for a page that is being closed: the calls outlive it, and nobody hears of them. */
 export function abandonTrial(session: string, trial: Trial): void {
   const path = `/v1/sessions/${encodeURIComponent(session)}`;
-  const common = { keepalive: true, credentials: "same-origin" } as const;
+  const own = headersOf(lastHalf());
+  const common = { keepalive: true, credentials: "same-origin", headers: own } as const;
   void fetch(`${path}/entities/${encodeURIComponent(trial.agent)}`, { ...common, method: "DELETE" });
-  void fetch(`${path}/spaces/${encodeURIComponent(trial.space)}/close`, { ...common, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ summary }) });
+  void fetch(`${path}/spaces/${encodeURIComponent(trial.space)}/close`, { ...common, method: "POST", headers: { ...own, "Content-Type": "application/json" }, body: JSON.stringify({ summary }) });
 }
 
 const summary = "The trial is over.";

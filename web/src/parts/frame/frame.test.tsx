@@ -3,6 +3,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { wishOf } from "./bridge";
 import { RendererFrame } from "./frame";
 
+vi.mock("@/api/signed-url", () => ({ signedURL: async (url: string) => `${url}?signed=s` }));
+
 afterEach(cleanup);
 
 describe("what a frame may wish", () => {
@@ -23,34 +25,35 @@ describe("what a frame may wish", () => {
 });
 
 describe("the frame of a custom renderer", () => {
-  const show = () => {
+  const show = async () => {
     const propose = vi.fn();
     const { container } = render(
       <RendererFrame url="/console/renderers/default/Card/1" tool="show" args={{ a: 1 }} argsStatus="complete" result={null} state="requires_action" canAnswer theme="dark" onPropose={propose} />,
     );
-    const frame = container.querySelector("iframe");
-    if (frame?.contentWindow == null) throw new Error("there is no frame");
+    expect(container.querySelector("iframe")).toBeNull(); // its address is not known yet
+    const frame = await vi.waitUntil(() => container.querySelector("iframe"));
+    if (frame.contentWindow === null) throw new Error("there is no frame");
     const post = vi.spyOn(frame.contentWindow, "postMessage");
     const say = (data: unknown, source: Window | null = frame.contentWindow) => act(() => void window.dispatchEvent(new MessageEvent("message", { data, source })));
     return { frame, post, say, propose };
   };
 
-  it("may run its script and nothing else", () => {
-    const { frame } = show();
+  it("may run its script and nothing else", async () => {
+    const { frame } = await show();
     expect(frame.getAttribute("sandbox")).toBe("allow-scripts");
     expect(frame.getAttribute("referrerpolicy")).toBe("no-referrer");
-    expect(frame.getAttribute("src")).toBe("/console/renderers/default/Card/1");
+    expect(frame.getAttribute("src")).toBe("/console/renderers/default/Card/1?signed=s");
   });
 
-  it("is told what to draw once it is ready", () => {
-    const { post, say } = show();
+  it("is told what to draw once it is ready", async () => {
+    const { post, say } = await show();
     expect(post).not.toHaveBeenCalled();
     say({ shoal: 1, type: "ready" });
     expect(post).toHaveBeenCalledWith(expect.objectContaining({ shoal: 1, type: "render", args: { a: 1 }, canAnswer: true, theme: "dark" }), "*");
   });
 
-  it("is heard alone: what other windows say is not for it", () => {
-    const { propose, say } = show();
+  it("is heard alone: what other windows say is not for it", async () => {
+    const { propose, say } = await show();
     say({ shoal: 1, type: "answer", value: 1 }, window);
     say({ shoal: 1, type: "answer", value: 1 }, null);
     expect(propose).not.toHaveBeenCalled();
@@ -58,14 +61,14 @@ describe("the frame of a custom renderer", () => {
     expect(propose).toHaveBeenCalledWith(1);
   });
 
-  it("grows as high as it wishes, within bounds", () => {
-    const { frame, say } = show();
+  it("grows as high as it wishes, within bounds", async () => {
+    const { frame, say } = await show();
     say({ shoal: 1, type: "height", px: 333 });
     expect(frame.style.height).toBe("333px");
   });
 
-  it("opens a page only when its reader says so, and no program", () => {
-    const { say } = show();
+  it("opens a page only when its reader says so, and no program", async () => {
+    const { say } = await show();
     say({ shoal: 1, type: "open", url: "javascript:alert(1)" });
     expect(screen.queryByRole("link")).toBeNull();
     say({ shoal: 1, type: "open", url: "https://a.example/x" });

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { Button } from "@/ui/button";
 import type { RendererProps } from "../contract";
 import { address } from "../words/address";
+import { useSigned } from "../words/own-file";
 import { Words } from "../words/words";
 import { type RenderMessage, wishOf } from "./bridge";
 
@@ -24,6 +25,7 @@ export function RendererFrame({ url, onPropose, theme, tool, args, argsStatus, r
   const [ready, setReady] = useState(0);
   const [height, setHeight] = useState(120);
   const [wanted, setWanted] = useState<string>();
+  const signed = useSigned(url);
   const propose = useRef(onPropose);
   propose.current = onPropose;
 
@@ -55,7 +57,8 @@ export function RendererFrame({ url, onPropose, theme, tool, args, argsStatus, r
 
   return (
     <div className="flex flex-col gap-2">
-      <iframe ref={frame} src={url} title={`Card of ${tool}`} sandbox="allow-scripts" referrerPolicy="no-referrer" className="w-full rounded-md border border-line" style={{ height, colorScheme: theme }} />
+      {signed.problem !== undefined && <p role="alert" className="text-sm text-bad">{signed.problem.message}</p>}
+      {signed.src !== undefined && <iframe ref={frame} src={signed.src} title={`Card of ${tool}`} sandbox="allow-scripts" referrerPolicy="no-referrer" className="w-full rounded-md border border-line" style={{ height, colorScheme: theme }} />}
       {wanted !== undefined && <Asked url={wanted} onDone={() => setWanted(undefined)} />}
     </div>
   );

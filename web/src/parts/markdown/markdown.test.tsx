@@ -3,6 +3,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { Markdown } from "./markdown";
 import { rendered } from "./measure";
 
+vi.mock("@/api/signed-url", () => ({ signedURL: async (url: string) => `${url}?signed=s`, forgetSigned: vi.fn() }));
+
 vi.setConfig({ testTimeout: 30_000 });
 afterEach(cleanup);
 
@@ -36,9 +38,9 @@ describe("markdown", () => {
     expect(screen.getByText("the manual").getAttribute("href")).toBe("https://docs.example/m");
   });
 
-  it("loads pictures of this server only", () => {
+  it("loads pictures of this server only, by signed URLs", async () => {
     const c = html("![mine](/v1/sessions/default/files/fil_1) ![theirs](https://far.example/a.png)");
-    expect([...c.querySelectorAll("img")].map((i) => i.getAttribute("src"))).toEqual(["/v1/sessions/default/files/fil_1"]);
+    await vi.waitFor(() => expect([...c.querySelectorAll("img")].map((i) => i.getAttribute("src"))).toEqual(["/v1/sessions/default/files/fil_1?signed=s"]));
     expect(c.textContent).toContain("load from far.example in a new tab");
   });
 

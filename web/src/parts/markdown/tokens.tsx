@@ -3,7 +3,8 @@
 import type { MarkedToken, Token, Tokens } from "marked";
 import { Fragment, type ReactNode } from "react";
 import { ownFile } from "../words/address";
-import { Link, OwnImage, RemoteImage } from "../words/link";
+import { Link, RemoteImage } from "../words/link";
+import { OwnImage } from "../words/own-file";
 import { Words } from "../words/words";
 import { CodeBlock } from "./code";
 import { resolved } from "./entities";

@@ -2,12 +2,14 @@
 // are links.
 import { Download, ExternalLink, FileText } from "lucide-react";
 import { address, ownFile } from "../words/address";
-import { OwnImage, RemoteImage } from "../words/link";
+import { RemoteImage } from "../words/link";
+import { OwnFileLink, OwnImage } from "../words/own-file";
 import { LongWords, Words } from "../words/words";
 import { member, textMember } from "./shape";
 
 const pictures = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const mostData = 8 << 20;
+const linkClass = "inline-flex min-h-6 shrink-0 items-center gap-1 text-accent underline underline-offset-2";
 
 /** A file: a picture in place, anything else as a row with its name, type and size. */
 export function FileRow({ name, mediaType, size, url }: { name: string; mediaType: string; size?: number; url: string }) {
@@ -33,15 +35,16 @@ export function FileRow({ name, mediaType, size, url }: { name: string; mediaTyp
               )}
             </span>
           </span>
-          {to !== undefined && (
-            <a
-              href={to.href}
-              {...(own ? { download: name } : { target: "_blank" })}
-              rel="noopener noreferrer"
-              className="inline-flex min-h-6 shrink-0 items-center gap-1 text-accent underline underline-offset-2"
-            >
-              {own ? <Download aria-hidden className="size-3.5" /> : <ExternalLink aria-hidden className="size-3.5" />}
-              {own ? "Download" : "Open in a new tab"}
+          {own && (
+            <OwnFileLink url={url} saveAs={name} className={linkClass}>
+              <Download aria-hidden className="size-3.5" />
+              Download
+            </OwnFileLink>
+          )}
+          {!own && to !== undefined && (
+            <a href={to.href} target="_blank" rel="noopener noreferrer" className={linkClass}>
+              <ExternalLink aria-hidden className="size-3.5" />
+              Open in a new tab
             </a>
           )}
         </div>

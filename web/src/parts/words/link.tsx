@@ -1,7 +1,8 @@
 // Links in what others wrote.
 import { ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";
-import { address, tells } from "./address";
+import { address, ownFile, tells } from "./address";
+import { OwnFileLink } from "./own-file";
 import { Words } from "./words";
 
 /**
@@ -12,6 +13,13 @@ export function Link({ href, words, children }: { href: string; words: string; c
   const to = address(href);
   const shown = children ?? <Words text={words} />;
   if (to === undefined) return <span title="This address is no link here">{shown}</span>;
+  if (ownFile(href)) {
+    return (
+      <OwnFileLink url={href} className="text-accent underline decoration-from-font underline-offset-2 [overflow-wrap:anywhere]">
+        {shown}
+      </OwnFileLink>
+    );
+  }
   return (
     <>
       <a href={to.href} target="_blank" rel="noopener noreferrer" className="text-accent underline decoration-from-font underline-offset-2 [overflow-wrap:anywhere]">
@@ -50,15 +58,6 @@ export function RemoteImage({ src, alt }: { src: string; alt: string }) {
         Picture{alt !== "" && ": "}
         <Words text={alt} /> — load from <strong><Words text={to.host} /></strong> in a new tab
       </span>
-    </a>
-  );
-}
-
-/** A picture that this server keeps. */
-export function OwnImage({ src, alt }: { src: string; alt: string }) {
-  return (
-    <a href={src} target="_blank" rel="noopener noreferrer" className="block w-fit max-w-full">
-      <img src={src} alt={alt === "" ? "Picture without a description" : alt} loading="lazy" className="max-h-96 max-w-full rounded-md border border-line" />
     </a>
   );
 }

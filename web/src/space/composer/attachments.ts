@@ -4,6 +4,7 @@ import { useCallback, useRef, useState } from "react";
 import { actor } from "@/api/client";
 import { entityHeader } from "@/api/header";
 import { Problem } from "@/api/problem";
+import { signInHeaders } from "@/api/sign-in";
 import { newKey } from "../idempotency";
 import type { SentFile } from "./outbox";
 
@@ -84,10 +85,13 @@ export function useAttachments(session: string): Attachments {
 // fetch tells nothing of an upload's progress; XMLHttpRequest does.
 function send(session: string, key: string, file: File, progress: (part: number) => void): { done: Promise<SentFile>; cut: () => void } {
   const request = new XMLHttpRequest();
-  const done = new Promise<SentFile>((resolve, reject) => {
+  let cut = false;
+  const sending = (own: Record<string, string>) => new Promise<SentFile>((resolve, reject) => {
+    if (cut) return;
     request.open("POST", `/v1/sessions/${encodeURIComponent(session)}/files?name=${encodeURIComponent(file.name || "file")}`);
     request.setRequestHeader("Content-Type", file.type || "application/octet-stream");
     request.setRequestHeader("Idempotency-Key", key);
+    for (const [name, value] of Object.entries(own)) request.setRequestHeader(name, value);
     const as = actor();
     if (as !== null) request.setRequestHeader(entityHeader, as);
     request.upload.onprogress = (event) => {
@@ -102,7 +106,11 @@ function send(session: string, key: string, file: File, progress: (part: number)
     };
     request.send(file);
   });
-  return { done, cut: () => request.abort() };
+  const abort = () => {
+    cut = true;
+    request.abort();
+  };
+  return { done: signInHeaders().then(sending), cut: abort };
 }
 
 function parsed(text: string): unknown {

@@ -4,6 +4,8 @@ import { useMemo } from "react";
 import type { FilePart, Message } from "@/api/shapes";
 import { useLive, useName } from "@/live/hooks";
 import type { LiveSpace } from "@/live/live";
+import { ownFile } from "@/parts/words/address";
+import { OwnFileLink } from "@/parts/words/own-file";
 import { Moment } from "@/ui/time";
 import { bytes } from "../composer/attachment-list";
 
@@ -36,15 +38,15 @@ export function FilesTab({ live }: { live: LiveSpace }) {
 function FileRow({ message, file }: { message: Message; file: FilePart }) {
   const name = useName(message.entityId);
   // Agents may name any address: only files of this server are links here.
-  const own = file.url.startsWith("/v1/sessions/");
+  const own = ownFile(file.url);
   return (
     <li className="flex items-start gap-2 rounded-md px-2 py-1.5 hover:bg-sunken">
       <FileText aria-hidden className="mt-0.5 size-4 shrink-0 text-soft" />
       <div className="min-w-0">
         {own ? (
-          <a href={file.url} target="_blank" rel="noopener noreferrer" className="block truncate font-medium text-accent underline underline-offset-2">
+          <OwnFileLink url={file.url} className="block truncate font-medium text-accent underline underline-offset-2">
             {file.name}
-          </a>
+          </OwnFileLink>
         ) : (
           <span className="block truncate font-medium">{file.name}</span>
         )}

@@ -1,12 +1,15 @@
 // Beside a space: who is in it, what runs, which files were shown.
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import type { LiveSpace } from "@/live/live";
+import { Loading } from "@/ui/shown";
 import { Tabs } from "@/ui/tabs";
 import type { RunsHere } from "../runs-here";
 import type { SpaceDialog } from "../space-dialogs";
-import { FilesTab } from "./files";
 import { MembersTab } from "./members";
-import { RunsTab } from "./runs";
+
+// What nobody has asked for does not come before the first message.
+const RunsTab = lazy(() => import("./runs").then((m) => ({ default: m.RunsTab })));
+const FilesTab = lazy(() => import("./files").then((m) => ({ default: m.FilesTab })));
 
 type Chosen = "members" | "runs" | "files";
 
@@ -21,8 +24,10 @@ export function SpacePanel({ live, runs, ask }: { live: LiveSpace; runs: RunsHer
     <div className="flex h-full flex-col">
       <Tabs label="About this space" tabs={tabs} value={chosen} onChange={choose}>
         {chosen === "members" && <MembersTab space={live.space} runs={runs} ask={ask} />}
-        {chosen === "runs" && <RunsTab runs={runs} />}
-        {chosen === "files" && <FilesTab live={live} />}
+        <Suspense fallback={<Loading />}>
+          {chosen === "runs" && <RunsTab runs={runs} />}
+          {chosen === "files" && <FilesTab live={live} />}
+        </Suspense>
       </Tabs>
     </div>
   );

@@ -1,1 +1,0 @@
-import{a as e,n as t}from"./jsx-runtime-Wy9s6hX0.js";var n=e(t(),1),r=n.createContext(null);function i(e){return n.useContext(r)}var a=(0,n.createContext)(null);function o(){let e=(0,n.useContext)(a);if(e===null)throw Error(`useConsole is used outside of a session`);return e}export{r as i,o as n,i as r,a as t};
