@@ -41,7 +41,7 @@ func start(t *testing.T) *world {
 	t.Helper()
 	data := t.TempDir()
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), shoalBinary.Path(), "serve", "--data", data, "--addr", "127.0.0.1:0", "--log-level", "error")
-	c.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	c.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=attack"}
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,168 @@
+package attack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// vendor is a model that answers after a while and counts what it was asked.
+type vendor struct {
+	*httptest.Server
+	takes time.Duration
+	calls atomic.Int64
+}
+
+func newVendor(t *testing.T, takes time.Duration) *vendor {
+	v := &vendor{takes: takes}
+	v.Server = httptest.NewServer(v)
+	t.Cleanup(v.Close)
+	return v
+}
+
+func (v *vendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	v.calls.Add(1)
+	select {
+	case <-time.After(v.takes):
+	case <-r.Context().Done():
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = io.WriteString(w, `data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"Done."},"finish_reason":"stop"}]}`+"\n\n"+
+		`data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`+"\n\ndata: [DONE]\n\n")
+}
+
+// host makes a hosted agent that asks the vendor.
+func (w *world) host(id string, v *vendor) {
+	w.Helper()
+	w.ask(w.admin, "PUT", "/v1/sessions/default/agents/"+id, fmt.Sprintf(
+		`{"version":"1.0","agent":{"id":%q,"name":%[1]q,"system":"You answer."},"model":{"provider":"openai","api":"chat","name":"m","baseURL":%q}}`, id, v.URL+"/v1"), 201)
+}
+
+// runs counts the runs of an agent by their status.
+func (w *world) runs(agent string) map[string]int {
+	w.Helper()
+	found := map[string]int{}
+	for cursor := ""; ; {
+		var page struct {
+			Items      []struct{ Status string }
+			NextCursor *string
+		}
+		said := w.ask(w.admin, "GET", "/v1/sessions/default/runs?limit=200&agent="+agent+"&cursor="+url.QueryEscape(cursor), "", 200)
+		if err := json.Unmarshal([]byte(said), &page); err != nil {
+			w.Fatal(err)
+		}
+		for _, r := range page.Items {
+			found[r.Status]++
+		}
+		if page.NextCursor == nil {
+			return found
+		}
+		cursor = *page.NextCursor
+	}
+}
+
+// answered is how long it takes from a mention of the agent calm to the end of its run.
+func (w *world) answered(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
+	before := w.runs("calm")["completed"]
+	w.ask(w.ann, "POST", "/v1/sessions/default/spaces/desk/messages", `{"text":"hello","mentions":["calm"]}`, 201)
+	for end := began.Add(30 * time.Second); w.runs("calm")["completed"] == before; {
+		if time.Now().After(end) {
+			t.Fatal("the bystander's run does not end")
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+	return time.Since(began)
+}
+
+// queue mentions the agent worker so many times in the space mine.
+func (w *world) queue(key string, jobs int, done func()) {
+	many(8, func(worker int) {
+		for i := worker; i < jobs; i += 8 {
+			r, err := http.NewRequestWithContext(w.Context(), http.MethodPost, w.url+"/v1/sessions/default/spaces/mine/messages",
+				strings.NewReader(fmt.Sprintf(`{"text":"job %d","mentions":["worker"]}`, i)))
+			if err != nil {
+				w.Error(err)
+				return
+			}
+			r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
+			res, err := w.crowd.Do(r)
+			if err != nil {
+				w.Error(err)
+				return
+			}
+			_, _ = io.Copy(io.Discard, res.Body)
+			_ = res.Body.Close()
+			if res.StatusCode != http.StatusCreated {
+				w.Errorf("job %d: %d", i, res.StatusCode)
+			}
+			done()
+		}
+	})()
+}
+
+// While one entity queues a thousand runs, a bystander's calls and runs cost at most
+// twice as much as before, and no model is asked twice for the same step.
+func TestAThousandRunsOfOneEntity(t *testing.T) {
+	const jobs = 1000
+	w := start(t)
+	slow, quick := newVendor(t, 2*time.Second), newVendor(t, 20*time.Millisecond)
+	w.host("worker", slow)
+	w.host("calm", quick)
+	mallory := w.key("mallory")
+	w.ask(w.ann, "POST", "/v1/sessions/default/spaces", `{"id":"desk","name":"desk","members":["calm"]}`, 201)
+	w.ask(mallory, "POST", "/v1/sessions/default/spaces", `{"id":"mine","name":"mine","members":["worker"]}`, 201)
+	w.measure()
+	w.answered(t)
+	before, beforeRun := w.measure(), w.answered(t)
+
+	queued, posted := make(chan struct{}), make(chan struct{})
+	var jobsPosted atomic.Int64
+	go func() {
+		defer close(posted)
+		w.queue(mallory, jobs, func() {
+			if jobsPosted.Add(1) == jobs/4 {
+				close(queued)
+			}
+		})
+	}()
+	<-queued
+	during, duringRun := w.measure(), w.answered(t)
+	waiting := w.runs("worker")
+	<-posted
+	for what, took := range during {
+		if most := 2*before[what] + slack; took > most {
+			t.Errorf("%s took %v, without the attack %v", what, took, before[what])
+		}
+	}
+	if duringRun > 2*beforeRun+250*time.Millisecond+slack { // what the last slots are looked at again after
+		t.Errorf("a run took %v, without the attack %v", duringRun, beforeRun)
+	}
+	// 384 runs, which are three quarters of the slots, hold a request each.
+	if rss := w.rss(); rss > 2*mostRSS {
+		t.Errorf("the server has %d MiB resident", rss>>20)
+	}
+	for end := time.Now().Add(2 * time.Minute); w.runs("worker")["completed"] < jobs; {
+		if time.Now().After(end) {
+			t.Fatalf("not all runs end: %v", w.runs("worker"))
+		}
+		<-time.After(100 * time.Millisecond)
+	}
+	if all := w.runs("worker"); all["completed"] != jobs || len(all) != 1 {
+		t.Errorf("the runs are %v", all)
+	}
+	if n := slow.calls.Load(); n != jobs {
+		t.Errorf("%d runs of one step asked the model %d times", jobs, n)
+	}
+	t.Logf("before %v and %v, during %v and %v with %v", before, beforeRun, during, duringRun, waiting)
+}
