@@ -118,13 +118,19 @@ func (w *world) key(entity string) string {
 // rss returns how many bytes of the server are resident.
 func (w *world) rss() int {
 	w.Helper()
+	return w.memory("VmRSS")
+}
+
+// memory returns a figure of the server's process, in bytes.
+func (w *world) memory(figure string) int {
+	w.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.process.Process.Pid))
 	if err != nil {
 		w.Fatal(err)
 	}
-	found := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(text)
+	found := regexp.MustCompile(figure + `:\s+(\d+) kB`).FindSubmatch(text)
 	if found == nil {
-		w.Fatalf("the process has no VmRSS:\n%s", text)
+		w.Fatalf("the process has no %s:\n%s", figure, text)
 	}
 	kib, err := strconv.Atoi(string(found[1]))
 	if err != nil {
