@@ -60,6 +60,7 @@ type Executor struct {
 
 	ownNetwork bool
 	figures    figures
+	blocks     *blockCache
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -99,7 +100,7 @@ func New(o Options) (*Executor, error) {
 	}
 	e := &Executor{
 		o: o, hub: o.Hub, log: o.Log, owner: shoal.NewID[string]("exe_"),
-		freed: make(chan struct{}, 1), look: make(chan struct{}, 1), held: map[hub.Lease]*execution{},
+		freed: make(chan struct{}, 1), look: make(chan struct{}, 1), held: map[hub.Lease]*execution{}, blocks: newBlockCache(),
 	}
 	e.ownNetwork = ownNetwork
 	e.figures = newFigures(o.Metrics, e)

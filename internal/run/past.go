@@ -63,7 +63,7 @@ func readPast(x *execution, tx hub.Tx) (past, error) {
 	said := map[shoal.RunID]block{}
 	var began []shoal.RunID
 	for _, b := range blocks {
-		if said[b.Run], err = decodeBlock(b); err != nil {
+		if said[b.Run], err = x.e.blocks.decode(b); err != nil {
 			return past{}, err
 		}
 		began = append(began, b.Run)
