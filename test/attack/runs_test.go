@@ -53,7 +53,10 @@ func (w *world) runs(agent string) map[string]int {
 	found := map[string]int{}
 	for cursor := ""; ; {
 		var page struct {
-			Items      []struct{ Status string }
+			Items []struct {
+				Status string
+				Error  *struct{ Code, Message string }
+			}
 			NextCursor *string
 		}
 		said := w.ask(w.admin, "GET", "/v1/sessions/default/runs?limit=200&agent="+agent+"&cursor="+url.QueryEscape(cursor), "", 200)
@@ -61,6 +64,9 @@ func (w *world) runs(agent string) map[string]int {
 			w.Fatal(err)
 		}
 		for _, r := range page.Items {
+			if r.Error != nil {
+				r.Status += ": " + r.Error.Code + ": " + r.Error.Message
+			}
 			found[r.Status]++
 		}
 		if page.NextCursor == nil {
