@@ -57,8 +57,8 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 		return fillAgainAndAgain(t, planted(t), env, dir, 3, seed), true
 	case "the generation of a lease is not checked":
 		return asleep(t, planted(t), env, 4, seed), true
-	case "no snapshot where one is due":
-		return restored(t, s, seed), true
+	case "no snapshot where one is due", "a cursor without lineage":
+		return restored(t, s, ofDirectory(s, t.TempDir()), seed), true
 	case "the sum of a message is not looked at":
 		return harmFiles(t, s, []harmTo{{"noise", false, scribble}}, 20, seed)[0], true
 	case "what an attempt wrote stays":

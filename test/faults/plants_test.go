@@ -56,6 +56,7 @@ var bugs = append([]named{
 	{"the generation of a lease is not checked", "a server that was asleep writes over the new one"},
 	{"a replay is off by one", "a reader that resumes misses an event"},
 	{"no snapshot where one is due", "a reader whose place is not there any more is told nothing"},
+	{"a cursor without lineage", "a place is believed whatever start of the server gave it"},
 	{"the sum of a message is not looked at", "whatever the disk gives back is served"},
 	{"what an attempt wrote stays", "its text is there again when it is made again"},
 }, leakBugs...)
@@ -187,6 +188,11 @@ func plants() []plant {
 	}
 	return f.snapshots(tx)
 }`,
+		},
+		{
+			"internal/sqlstore/lineage.go",
+			"\tif err != nil || !found || next > 0 && place >= next {\n",
+			"\tif rigHas(\"a cursor without lineage\") {\n\t\tfound, next = true, 0\n\t}\n\tif err != nil || !found || next > 0 && place >= next {\n",
 		},
 		{
 			"internal/httpapi/call.go",

@@ -2,9 +2,7 @@ package faults
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -96,96 +94,5 @@ func (p *alarm) send(ctx context.Context, as restSpeaker, to []shoal.EntityID) e
 func TestWakeUps(t *testing.T) {
 	o := wakeUp(t, newServer(t, product(t)), times(t, "SHOAL_WAKE_UPS", 40), seeded(t))
 	o.fault = "waits that begin while a message is posted"
-	report(t, o)
-}
-
-// restored starts a server with an older copy of its database, as from a backup, and
-// follows with a place that is not there any more: there must be a snapshot.
-func restored(t *testing.T, s *server, seed uint64) (o outcome) {
-	t.Helper()
-	s.start(t)
-	w := newWorld(t, s, seed, 0)
-	w.live(t, 200*time.Millisecond, s.kill)
-	older := t.TempDir()
-	copyTo(t, s.data, older)
-	s.start(t)
-	w.live(t, 500*time.Millisecond, s.kill)
-	w.close()
-	at := map[shoal.SpaceID]shoal.Cursor{}
-	for _, r := range w.readers {
-		if r.space != "" {
-			at[r.space] = r.cursor
-		}
-	}
-	replaceBy(t, older, s.data)
-	s.start(t)
-	for space, cursor := range at {
-		// A reader that was slow to come back may have seen nothing that the copy lacks.
-		if place(t, cursor) <= place(t, w.end(t, space)) {
-			continue
-		}
-		if wrong := w.firstEvent(t, space, cursor); wrong != "" {
-			o.found = append(o.found, wrong)
-		}
-		o.count++
-		o.operations++
-	}
-	if o.count == 0 {
-		o.found = append(o.found, "rig: no reader has seen anything that the copy lacks")
-	}
-	o.slowest = s.slowest
-	return o
-}
-
-// end is where the events of a space end.
-func (w *world) end(t *testing.T, space shoal.SpaceID) shoal.Cursor {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wakeLimit)
-	defer cancel()
-	for ev, err := range w.admin.Follow(ctx, followFrom(space, "")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ev.Cursor
-	}
-	t.Fatalf("a reader of %s is told nothing", space)
-	return ""
-}
-
-// place is the number that a cursor ends with.
-func place(t *testing.T, c shoal.Cursor) (n int64) {
-	t.Helper()
-	_, number, _ := strings.Cut(string(c), ".")
-	if _, err := fmt.Sscan(number, &n); err != nil {
-		t.Fatalf("the cursor %q has no place: %v", c, err)
-	}
-	return n
-}
-
-// firstEvent follows a space from a cursor that the server cannot know, and says
-// what is wrong with what comes.
-func (w *world) firstEvent(t *testing.T, space shoal.SpaceID, cursor shoal.Cursor) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wakeLimit)
-	defer cancel()
-	for ev, err := range w.admin.Follow(ctx, followFrom(space, cursor)) {
-		if err != nil {
-			return fmt.Sprintf("stream: %v", err)
-		}
-		if ev.Type != shoal.EventSnapshot {
-			return fmt.Sprintf("stream gap: at %s behind %s, which is not there, %s comes first: %s", space, cursor, ev.Type, ev.Data)
-		}
-		var d shoal.SnapshotData
-		if err := json.Unmarshal(ev.Data, &d); err != nil {
-			return fmt.Sprintf("stream: %v", err)
-		}
-		return ""
-	}
-	return fmt.Sprintf("stream gap: a reader of %s behind %s, which is not there, is told nothing", space, cursor)
-}
-
-func TestRestored(t *testing.T) {
-	o := restored(t, newServer(t, product(t)), seeded(t))
-	o.fault = "an older copy of the database"
 	report(t, o)
 }

@@ -1,0 +1,224 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// backup copies what a server has stored, while it does not run, and puts the copy in the
+// place of what it has stored since.
+type backup struct {
+	save, putBack func(t *testing.T)
+}
+
+// ofDirectory is a backup of the whole data directory.
+func ofDirectory(s *server, older string) backup {
+	return backup{
+		save:    func(t *testing.T) { copyTo(t, s.data, older) },
+		putBack: func(t *testing.T) { replaceBy(t, older, s.data) },
+	}
+}
+
+// ofDatabase is a backup of a PostgreSQL database.
+func ofDatabase(d *database) backup {
+	copied := func(t *testing.T, from, to string) {
+		d.Exec(t, "postgres", `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IN ('shoal', 'older')`)
+		d.Exec(t, "postgres", "DROP DATABASE IF EXISTS "+to+" WITH (FORCE)")
+		d.Exec(t, "postgres", "CREATE DATABASE "+to+" TEMPLATE "+from)
+	}
+	return backup{
+		save:    func(t *testing.T) { copied(t, "shoal", "older") },
+		putBack: func(t *testing.T) { copied(t, "older", "shoal") },
+	}
+}
+
+// restored starts a server with an older copy of what it has stored, as from a backup.
+// Whoever follows from a place that is lost gets a snapshot, also when other events have
+// taken the places up to there; an acknowledgement from there removes nothing, and nothing
+// that is unread is passed over.
+func restored(t *testing.T, s *server, b backup, seed uint64) (o outcome) {
+	t.Helper()
+	s.start(t)
+	w := newWorld(t, s, seed, 0)
+	k := newKeeper(t, w)
+	w.live(t, 200*time.Millisecond, func() {})
+	k.post(t, "kept")
+	first := k.wait(t, "")
+	s.kill()
+	b.save(t)
+	s.start(t)
+	w.live(t, 500*time.Millisecond, func() {})
+	k.post(t, "lost-1", "lost-2")
+	last := k.wait(t, "")
+	s.kill()
+	w.close()
+	at := map[shoal.SpaceID]shoal.Cursor{}
+	for _, r := range w.readers {
+		if r.space != "" {
+			at[r.space] = r.cursor
+		}
+	}
+	b.putBack(t)
+	s.start(t)
+	lost := map[shoal.SpaceID]shoal.Cursor{}
+	follow := func(when string) {
+		for space, cursor := range lost {
+			o.operations++
+			if wrong := w.firstEvent(t, space, cursor); wrong != "" {
+				o.found = append(o.found, wrong+when)
+			}
+		}
+	}
+	for space, cursor := range at {
+		// A reader that was slow to come back may have seen nothing that the copy lacks.
+		if place(t, cursor) > place(t, w.end(t, space)) {
+			lost[space] = cursor
+		}
+	}
+	if o.count = len(lost); o.count == 0 {
+		o.found = append(o.found, "rig: no reader has seen anything that the copy lacks")
+		return o
+	}
+	follow("")
+	// The new history overtakes the lost one.
+	want := []string{"kept"}
+	for n := 0; n < 2 || place(t, w.end(t, "shelf")) <= slices.Max(places(t, lost)); n++ {
+		text := fmt.Sprint("new-", n)
+		k.post(t, text)
+		want = append(want, text)
+	}
+	follow(", after others have taken the places up to there")
+	for _, c := range []struct {
+		ack  shoal.WaitResult
+		want []string
+	}{{last, want}, {first, want[1:]}} {
+		o.operations++
+		if got := remembered(k.wait(t, *c.ack.Cursor)); !slices.Equal(got, c.want[:min(len(c.want), len(got))]) || len(got) == 0 {
+			o.found = append(o.found, fmt.Sprintf("not delivered: an acknowledgement at %s leaves %q, want %q", *c.ack.Cursor, got, c.want))
+		}
+	}
+	o.slowest = s.slowest
+	return o
+}
+
+// places are the numbers that cursors end with.
+func places(t *testing.T, cursors map[shoal.SpaceID]shoal.Cursor) (all []int64) {
+	t.Helper()
+	for _, c := range cursors {
+		all = append(all, place(t, c))
+	}
+	return all
+}
+
+// keeper is somebody who is mentioned and reads, in a space of its own.
+type keeper struct{ own, other restSpeaker }
+
+func newKeeper(t *testing.T, w *world) keeper {
+	t.Helper()
+	as := func(id shoal.EntityID) restSpeaker {
+		return restSpeaker{&caller{http: w.http, url: w.server.url(), key: w.newKey(t, id), as: id}}
+	}
+	k := keeper{as("keeper"), as("teller")}
+	if _, err := w.admin.CreateSpace(t.Context(), shoal.NewSpace{ID: "shelf", Name: "Shelf", Members: []shoal.EntityID{"keeper", "teller"}}); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func (k keeper) post(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if _, err := k.other.post(t.Context(), &post{key: text, text: text, space: "shelf", mentions: []shoal.EntityID{"keeper"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (k keeper) wait(t *testing.T, ack string) shoal.WaitResult {
+	t.Helper()
+	r, err := k.own.wait(t.Context(), waiting{kind: shoal.WaitMentions, ack: ack})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// remembered are the texts of what a wait returns.
+func remembered(r shoal.WaitResult) (out []string) {
+	for _, item := range r.Items {
+		for _, m := range item.Messages {
+			out = append(out, m.Parts[0].Text)
+		}
+	}
+	return out
+}
+
+// end is where the events of a space end.
+func (w *world) end(t *testing.T, space shoal.SpaceID) shoal.Cursor {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), wakeLimit)
+	defer cancel()
+	for ev, err := range w.admin.Follow(ctx, followFrom(space, "")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ev.Cursor
+	}
+	t.Fatalf("a reader of %s is told nothing", space)
+	return ""
+}
+
+// place is the number that a cursor ends with.
+func place(t *testing.T, c shoal.Cursor) (n int64) {
+	t.Helper()
+	_, number, _ := strings.Cut(string(c), ".")
+	if _, err := fmt.Sscan(number, &n); err != nil {
+		t.Fatalf("the cursor %q has no place: %v", c, err)
+	}
+	return n
+}
+
+// firstEvent follows a space from a cursor that the server cannot know, and says
+// what is wrong with what comes.
+func (w *world) firstEvent(t *testing.T, space shoal.SpaceID, cursor shoal.Cursor) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), wakeLimit)
+	defer cancel()
+	for ev, err := range w.admin.Follow(ctx, followFrom(space, cursor)) {
+		if err != nil {
+			return fmt.Sprintf("stream: %v", err)
+		}
+		if ev.Type != shoal.EventSnapshot {
+			return fmt.Sprintf("stream gap: at %s behind %s, which is not there, %s comes first: %s", space, cursor, ev.Type, ev.Data)
+		}
+		var d shoal.SnapshotData
+		if err := json.Unmarshal(ev.Data, &d); err != nil {
+			return fmt.Sprintf("stream: %v", err)
+		}
+		return ""
+	}
+	return fmt.Sprintf("stream gap: a reader of %s behind %s, which is not there, is told nothing", space, cursor)
+}
+
+func TestRestored(t *testing.T) {
+	s := newServer(t, product(t))
+	o := restored(t, s, ofDirectory(s, t.TempDir()), seeded(t))
+	o.fault = "an older copy of the data directory"
+	report(t, o)
+}
+
+func TestRestoredPostgres(t *testing.T) {
+	d := newDatabase(t)
+	s := newServer(t, product(t))
+	s.env = []string{"SHOAL_DATABASE=" + d.url()}
+	o := restored(t, s, ofDatabase(d), seeded(t))
+	o.fault = "an older copy of the PostgreSQL database"
+	report(t, o)
+}
