@@ -47,7 +47,7 @@ func (c *serveCmd) Run(ctx context.Context, sh *shell, chosen *kong.Context) err
 		config.Out, config.Terminal = sh.output.out, sh.output.terminal
 	}
 	err = app.Run(ctx, config)
-	if errors.Is(err, app.ErrDisk) {
+	if errors.Is(err, app.ErrDisk) || errors.Is(err, app.ErrTimeline) {
 		return &shoal.Error{Kind: kindDisk, Msg: err.Error(), Err: err}
 	}
 	return err

@@ -14,6 +14,8 @@
 //     database closed.
 //   - The first start of a data directory makes a person, an agent that answers, and
 //     the spaces where they meet. What is deleted of them stays away.
+//   - A PostgreSQL that goes on from another point of its history ends Run with
+//     ErrTimeline: what this process knows may be lost there.
 //   - A disk that fails a commit ends Run with ErrDisk: what the database says
 //     after that cannot be trusted until it is opened anew.
 package app
@@ -48,6 +50,10 @@ import (
 
 // ErrDisk ends a server whose disk failed a commit.
 var ErrDisk = errors.New("the disk failed a commit; start the server again to recover")
+
+// ErrTimeline ends a server whose database went on from another point of its history, as
+// when a standby has taken over.
+var ErrTimeline = errors.New("the database went on from another point of its history, where the last messages may be missing; start the server again")
 
 // failuresPerSecond is how many keys that do not work may come from one address a
 // second, for long.
@@ -245,9 +251,13 @@ func (s *Server) faces() (_ http.Handler, err error) {
 
 // fail ends Run because the store cannot go on.
 func (s *Server) fail(err error) {
-	s.config.Log.Error("the disk failed a commit", "error", err)
+	why, what := ErrDisk, "the disk failed a commit"
+	if errors.Is(err, sqlstore.ErrTimeline) {
+		why, what = ErrTimeline, "the database went on from another point of its history; the server stops, and has to be started again"
+	}
+	s.config.Log.Error(what, "error", err)
 	select {
-	case s.failed <- ErrDisk:
+	case s.failed <- why:
 	default: // it has failed before
 	}
 }

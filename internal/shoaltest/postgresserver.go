@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -87,4 +88,19 @@ func (p *PostgresServer) Exec(t testing.TB, database, statement string) int64 {
 		t.Fatalf("%s: %v", statement, err)
 	}
 	return tag.RowsAffected()
+}
+
+// Promote lets a server that was stopped go on as a standby that takes over does: on a
+// timeline of its own. It returns when the server takes changes.
+func (p *PostgresServer) Promote(t testing.TB) {
+	t.Helper()
+	name := filepath.Join(p.process.directory, "data", "standby.signal")
+	if err := os.WriteFile(name, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(name, 0o666); err != nil { // PostgreSQL runs as somebody else
+		t.Fatal(err)
+	}
+	p.Start(t)
+	p.Exec(t, "shoal", "SELECT pg_promote()")
 }

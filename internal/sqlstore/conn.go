@@ -23,6 +23,8 @@ type conn struct {
 
 	known *known // what the writer remembers; nil on a connection for reading
 
+	timeline string // of the database, as the writer found it first
+
 	boot   boot                     // in which the writer writes
 	marked map[shoal.SessionID]bool // sessions whose first event of this boot is written down
 
@@ -53,11 +55,14 @@ func (c *conn) open(ctx context.Context) error {
 	c.raw, c.stmts = raw, map[string]statement{}
 	c.ctx, c.cancel = context.Background(), func() {}
 	c.failed = nil // it was the failure of the connection before
-	if err := c.lockAlone(ctx); err != nil {
-		c.drop()
-		return err
+	err = c.sameTimeline()
+	if err == nil {
+		err = c.lockAlone(ctx)
 	}
-	return nil
+	if err != nil {
+		c.drop()
+	}
+	return err
 }
 
 // drop closes the connection, and with it whatever transaction is under way.

@@ -22,6 +22,11 @@ type dialect struct {
 	// up behind the end of the connection.
 	tryLock func(*conn) (bool, error)
 	unlock  func()
+	// timeline asks for what changes when the database goes on from another point of its
+	// history, as when a standby takes over: then the end of it may be lost. The answer
+	// is empty while nothing can be written. An empty timeline means that there is no such
+	// thing.
+	timeline string
 	// begin opens a transaction of the writer: from then on nobody else writes.
 	begin string
 	// version asks for a number that is another one when somebody else has changed

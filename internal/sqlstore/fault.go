@@ -18,6 +18,7 @@ const (
 	faultFull                  // there is no room on the disk
 	faultLost                  // the connection is gone
 	faultDisk                  // the disk failed: what is on it is unknown
+	faultTimeline              // the database went on from another point of its history
 )
 
 // failure is an error of the database with its meaning.
@@ -25,6 +26,9 @@ type failure struct {
 	fault fault
 	err   *shoal.Error
 }
+
+// ends reports whether this process must write nothing more.
+func (f *failure) ends() bool { return f.fault == faultDisk || f.fault == faultTimeline }
 
 // Error implements error.
 func (f *failure) Error() string { return f.err.Error() }
@@ -45,6 +49,8 @@ func newFailure(f fault, query string, err error) *failure {
 		kind, msg = shoal.StorageFull, "The server's disk is full; nothing was done. Make room on it, then try again."
 	case faultDisk:
 		msg = "The server's disk failed."
+	case faultTimeline:
+		kind, msg = shoal.Busy, "The database has been replaced and the server is starting anew; nothing was done. Try again in a moment."
 	}
 	return &failure{f, &shoal.Error{Op: "sqlstore", Kind: kind, Msg: msg, Err: fmt.Errorf("%w, in: %s", err, query)}}
 }

@@ -62,6 +62,7 @@ func postgresDialect(url string) (*dialect, error) {
 		readers:    8,
 		patience:   time.Minute,
 		tryLock:    lockPostgres,
+		timeline:   `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`,
 		begin:      beginWriting,
 		beginView:  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 		check:      checkPostgres,

@@ -90,7 +90,7 @@ func (s *Store) settled(size int, took time.Duration) {
 // refusal tells why nothing is written any more, if that is so.
 func (s *Store) refusal() error {
 	if s.failed.Load() {
-		return shoal.E("sqlstore.Update", shoal.Busy, "The server's disk failed and the server is stopping; nothing was done. Try again when it is back.")
+		return shoal.E("sqlstore.Update", shoal.Busy, "The server is stopping, as its disk failed or its database was replaced; nothing was done. Try again when it is back.")
 	}
 	select {
 	case <-s.closing:
@@ -133,7 +133,7 @@ func (s *Store) settle(batch []*update) {
 			continue
 		}
 		answer(batch, err)
-		if failed != nil && failed.fault == faultDisk {
+		if failed != nil && failed.ends() {
 			s.die(failed)
 		}
 		break
@@ -233,7 +233,7 @@ func (s *Store) tidy() {
 	s.writer.failed = nil
 	var failed *failure
 	err := s.dialect.tidy(s)
-	if errors.As(err, &failed) && failed.fault == faultDisk {
+	if errors.As(err, &failed) && failed.ends() {
 		s.die(failed)
 	}
 }

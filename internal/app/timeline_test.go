@@ -1,0 +1,53 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+)
+
+// A server whose PostgreSQL goes on as a standby that has taken over stops: places that it
+// gave may belong to other messages there. A restart of the same database it outlives.
+func TestAServerStopsWhenItsDatabaseWasReplaced(t *testing.T) {
+	d := shoaltest.NewPostgresServer(t)
+	config := Config{Data: t.TempDir(), Addr: "127.0.0.1:0", Database: d.URL}
+	s, err := Start(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	d.Stop(t, shoaltest.PostgresImmediate)
+	d.Start(t)
+	writes := func(ctx context.Context) error {
+		for {
+			err := s.store.Update(ctx, func(hub.Tx) error { return nil })
+			if err == nil || ctx.Err() != nil {
+				return errors.Join(err, ctx.Err())
+			}
+			select {
+			case err := <-s.failed:
+				return err
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := writes(ctx); err != nil {
+		t.Fatalf("after a restart of the database: %v", err)
+	}
+	d.Stop(t, shoaltest.PostgresFast)
+	d.Promote(t)
+	if err := writes(ctx); !errors.Is(err, ErrTimeline) {
+		t.Fatalf("after another one has taken over: %v", err)
+	}
+	again, err := Start(t.Context(), Config{Data: config.Data, Addr: config.Addr, Database: config.Database})
+	if err != nil {
+		t.Fatalf("it does not start again: %v", err)
+	}
+	again.Stop()
+}
