@@ -139,12 +139,18 @@ type client struct {
 // bridge connects a client to an address with a key.
 func bridge(t *testing.T, address, key string) *client {
 	t.Helper()
+	return bridgeOver(t, address, key, nil)
+}
+
+// bridgeOver is bridge over a client of HTTP of the test's own, unless it is nil.
+func bridgeOver(t *testing.T, address, key string, over *http.Client) *client {
+	t.Helper()
 	in, feed := io.Pipe()
 	from, out := io.Pipe()
 	c := &client{t: t, in: feed, lines: make(chan string, 1000), done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		c.done <- mcpbridge.Run(ctx, mcpbridge.Options{URL: "http://" + address, Key: key, Stdin: in, Stdout: out})
+		c.done <- mcpbridge.Run(ctx, mcpbridge.Options{URL: "http://" + address, Key: key, HTTP: over, Stdin: in, Stdout: out})
 		_ = out.Close()
 	}()
 	go func() {
@@ -328,6 +334,49 @@ func TestCancelEndsTheCall(t *testing.T) {
 			c.send(call(2, "list_threads", `{}`, meta))
 			c.want(`"id":2`, `"result"`) // and not 1
 		})
+	}
+}
+
+// late answers a call when it is cancelled, as a server may do on a connection that has
+// not ended yet.
+type late struct{ cancelled chan struct{} }
+
+// RoundTrip implements http.RoundTripper.
+func (l late) RoundTrip(r *http.Request) (*http.Response, error) {
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	said := `{"jsonrpc":"2.0","id":2,"result":{}}`
+	switch {
+	case strings.Contains(string(text), "notifications/cancelled"):
+		close(l.cancelled)
+		return &http.Response{StatusCode: http.StatusAccepted, Body: http.NoBody, Request: r}, nil
+	case strings.Contains(string(text), "wait_for_mentions"):
+		<-l.cancelled
+		said = `{"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"the client has cancelled this call"}}`
+	case strings.Contains(string(text), "wait_for_messages"):
+		<-l.cancelled
+		return &http.Response{
+			StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Request: r,
+			Body: io.NopCloser(strings.NewReader("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")),
+		}, nil
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(said)), Request: r}, nil
+}
+
+// The answer to a call that its client has cancelled is not passed on, though the server
+// still sends one.
+func TestCancelledCallsHaveNoAnswer(t *testing.T) {
+	for _, tool := range []string{"wait_for_mentions", "wait_for_messages"} {
+		l := late{make(chan struct{})}
+		c := bridgeOver(t, "127.0.0.1:1", "key", &http.Client{Transport: l})
+		c.send(call(1, tool, `{}`, modern), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		<-l.cancelled
+		c.send(call(2, "list_threads", `{}`, modern), call(3, "list_threads", `{}`, modern))
+		for range 2 {
+			c.want(`"id":2`, `"result"`) // and not 1
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ func (b *bridge) pass(ctx context.Context, m message) {
 	res, err := b.post(ctx, m)
 	if err == nil {
 		defer res.Body.Close()
-		err = b.answer(res, m)
+		err = b.answer(ctx, res, m)
 	}
 	if err != nil && ctx.Err() == nil {
 		b.HTTP.CloseIdleConnections() // a server that went away took the others with it
@@ -75,8 +75,9 @@ func (b *bridge) request(ctx context.Context, method string, body io.Reader) (*h
 }
 
 // answer writes what the server answered to m. An error is one of the
-// connection.
-func (b *bridge) answer(res *http.Response, m message) error {
+// connection, or that of ctx: what was cancelled has no answer any more, though the
+// server may still have sent one.
+func (b *bridge) answer(ctx context.Context, res *http.Response, m message) error {
 	if m.Method == "initialize" && res.StatusCode == http.StatusOK {
 		b.mu.Lock()
 		b.session = res.Header.Get("Mcp-Session-Id")
@@ -84,9 +85,12 @@ func (b *bridge) answer(res *http.Response, m message) error {
 	}
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if kind == "text/event-stream" && res.StatusCode == http.StatusOK {
-		return b.relay(res.Body, m)
+		return b.relay(ctx, res.Body, m)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, 4*maxMessage))
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return err
 	}
@@ -130,7 +134,7 @@ func (b *bridge) agreed(body []byte) {
 
 // relay writes the messages of a stream of events until it ends. It is an error
 // if m waits for an answer and the stream ends without it.
-func (b *bridge) relay(body io.Reader, m message) error {
+func (b *bridge) relay(ctx context.Context, body io.Reader, m message) error {
 	in := bufio.NewReaderSize(body, 32<<10)
 	var data bytes.Buffer
 	answered := !m.isRequest()
@@ -140,6 +144,9 @@ func (b *bridge) relay(body io.Reader, m message) error {
 		if more, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			data.Write(bytes.TrimPrefix(more, []byte(" ")))
 			data.WriteByte('\n')
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if len(line) == 0 && data.Len() > 0 {
 			answered = b.event(data.Bytes(), m) || answered
@@ -212,7 +219,7 @@ func (b *bridge) stream(ctx context.Context) (status int, err error) {
 	if res.StatusCode != http.StatusOK {
 		return res.StatusCode, nil
 	}
-	return res.StatusCode, b.relay(res.Body, message{})
+	return res.StatusCode, b.relay(ctx, res.Body, message{})
 }
 
 // reconnect makes a session anew with what the client once said, and its
