@@ -4,6 +4,7 @@ package httpapi
 var typeWords = map[string]string{
 	"Renderer":               "The newest version of a renderer. `hash` is the SHA-256 of its page, `size` its length in bytes, `url` where it is served.",
 	"RendererPage":           "A page of renderers.",
+	"MemberPage":             "A page of members.",
 	"SignedURL":              "An address that its holder reads without a key until `expiresAt`. It is null, and the address the plain one, on a server that asks for no keys.",
 	"URLInput":               "The `url` of a file or of a renderer of the session, as the API gives it.",
 	"Session":                "The isolation boundary. A closed session can be read; nothing in it changes any more.",

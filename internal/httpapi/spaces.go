@@ -43,6 +43,11 @@ func spaceRoutes() []route {
 			status: http.StatusOK, out: shoal.Space{}, errors: changes,
 		},
 		{
+			method: http.MethodGet, path: spacePath + "/members", do: listMembers, id: "listMembers", tag: "Spaces",
+			summary: "List the members", about: "In the order of ids. A space names all of its members as well, in the order of joining.",
+			query: listParams, status: http.StatusOK, out: page[shoal.Member]{},
+		},
+		{
 			method: http.MethodPut, path: memberPath, do: addMember, id: "addMember", tag: "Spaces",
 			summary: "Add a member", about: "Adding a member again changes nothing. The new member sees the whole history; its unread starts here. Members and admins.",
 			status: http.StatusOK, out: shoal.Space{}, errors: append(changes, shoal.Conflict),
@@ -108,6 +113,15 @@ func closeSpace(c *call) error {
 	}
 	closed, err := c.Hub.Spaces.Close(c.ctx(), c.who, c.session(), c.space(), in.Summary)
 	return c.answerOr(err, http.StatusOK, closed)
+}
+
+func listMembers(c *call) error {
+	after, limit, err := idCursor[shoal.EntityID](c)
+	if err != nil {
+		return err
+	}
+	found, err := c.Hub.Spaces.Members(c.ctx(), c.who, c.session(), c.space(), after, limit+1)
+	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(m shoal.Member) string { return string(m.EntityID) }))
 }
 
 func addMember(c *call) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -113,6 +114,30 @@ func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.Se
 		}
 		return checkAdmin(ch, to)
 	})
+}
+
+// Members returns the members of a space after the given one, in the order of ids, at
+// most limit, to whoever sees the space.
+func (s *Spaces) Members(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, after shoal.EntityID, limit int) (out []shoal.Member, err error) {
+	err = s.view(ctx, "hub.Spaces.Members", func(tx Tx) error {
+		if _, err := sees(tx, who, session, id); err != nil {
+			return err
+		}
+		all, err := tx.Members(session, id)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(all, func(a, b shoal.Member) int { return strings.Compare(string(a.EntityID), string(b.EntityID)) })
+		at, _ := slices.BinarySearchFunc(all, after, func(m shoal.Member, id shoal.EntityID) int {
+			if m.EntityID <= id {
+				return -1
+			}
+			return 1
+		})
+		out = all[at:min(len(all), at+limit)]
+		return nil
+	})
+	return out, err
 }
 
 // Leave ends a membership: the entity's access and its pending inbox entries of

@@ -1156,6 +1156,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/spaces/{space}/members": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the members
+         * @description In the order of ids. A space names all of its members as well, in the order of joining.
+         */
+        readonly get: operations["listMembers"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/spaces/{space}/members/{entity}": {
         readonly parameters: {
             readonly query?: never;
@@ -1661,6 +1681,12 @@ export interface components {
             readonly spaceId: string | null;
             /** @enum {string} */
             readonly type: "member.joined" | "member.left";
+        };
+        /** @description A page of members. */
+        readonly MemberPage: {
+            readonly items: readonly components["schemas"]["Member"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
         };
         /** @description Something that a hosted agent keeps in mind, in all of its spaces. */
         readonly Memory: {
@@ -6305,6 +6331,46 @@ export interface operations {
                 };
                 content: {
                     readonly "text/event-stream": components["schemas"]["SnapshotData"] | components["schemas"]["SnapshotEndData"] | components["schemas"]["MemberData"] | components["schemas"]["SpaceData"] | components["schemas"]["EntityData"] | components["schemas"]["MessageData"] | components["schemas"]["TextData"] | components["schemas"]["DeltaData"] | components["schemas"]["ToolInputData"] | components["schemas"]["ToolOutputData"] | components["schemas"]["PartResetData"] | components["schemas"]["RunData"] | components["schemas"]["PendingData"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly listMembers: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Where to go on: the `nextCursor` of the page before. */
+                readonly cursor?: string;
+                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a space. */
+                readonly space: components["parameters"]["space"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MemberPage"];
                 };
             };
             readonly 401: components["responses"]["unauthenticated"];
