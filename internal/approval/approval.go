@@ -140,6 +140,18 @@ func (r Rules) Eligible(a Action, all []Voter) int {
 	return n
 }
 
+// Able counts those whom the policy lets vote, also those who have: a vote may be
+// replaced.
+func (r Rules) Able(a Action, all []Voter) int {
+	n := 0
+	for _, v := range all {
+		if r.May(a, v) == "" {
+			n++
+		}
+	}
+	return n
+}
+
 // same reports whether two answers say the same: result, error, text, decision and
 // changed arguments, compared as canonical JSON.
 func same(a, b shoal.PendingAnswer) bool {

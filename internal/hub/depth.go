@@ -42,7 +42,7 @@ func tellTooDeep(ch *change, s shoal.Space, agent shoal.EntityID, c Cause) error
 	if c.Depth > c.limit() {
 		text = fmt.Sprintf("%s was not started: agents have mentioned each other %d times in a row here, and at most %d are allowed. A person can go on by writing to the agent.", agent, c.Depth, c.limit())
 	}
-	_, err = post(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, key)
+	_, err = announce(ch, s, text, nil, key)
 	return err
 }
 

@@ -74,6 +74,9 @@ func leave(ch *change, session shoal.SessionID, space shoal.SpaceID, id shoal.En
 	err = tell(ch, session, space, id, shoal.EventMemberLeft, func(h shoal.EventHead) any {
 		return shoal.MemberData{EventHead: h, Member: members[i]}
 	})
+	if err == nil {
+		err = tellTooFewOf(ch, session, space)
+	}
 	if err != nil || members[i].Kind == shoal.Human {
 		return err
 	}

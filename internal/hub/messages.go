@@ -61,7 +61,7 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 				return err
 			}
 		}
-		out, err = postWithClient(ch, s, sender, d, in, key)
+		out, err = post(ch, s, sender, d, in, key)
 		if err == nil && out.Seq%TrimEvery == 0 {
 			err = ch.TrimEvents(session, space, m.keepEvents)
 		}
@@ -101,14 +101,15 @@ func mayAct(tx Tx, s shoal.Space, sender shoal.EntityID) error {
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q is no member of the space %q; add it first.", sender, s.ID))
 }
 
-// post stores one message of a sender, who may, in an open, locked space, with
-// all that follows from it.
-func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key PostKey) (shoal.Message, error) {
-	return postWithClient(ch, s, sender, d, nil, key)
+// announce stores a text of the system in an open, locked space, as post does.
+func announce(ch *change, s shoal.Space, text string, mentions []shoal.EntityID, key PostKey) (shoal.Message, error) {
+	return post(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: mentions}, nil, key)
 }
 
-// postWithClient is post with what a front end sends for the runs that the message starts.
-func postWithClient(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *ClientInput, key PostKey) (shoal.Message, error) {
+// post stores one message of a sender, who may, in an open, locked space, with all that
+// follows from it. in is what a front end sends for the runs that the message starts; nil
+// for nothing.
+func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *ClientInput, key PostKey) (shoal.Message, error) {
 	out := shoal.Message{
 		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1,
 		EntityID: sender, Status: shoal.MessageCompleted, CreatedAt: ch.at, UpdatedAt: ch.at,

@@ -39,7 +39,10 @@ func (c *RunChange) OpenPending(p StoredPending) (shoal.PendingID, error) {
 	if ownWait(p.Kind) {
 		return p.ID, c.lookForReply(p)
 	}
-	return p.ID, tellPending(c.change, p, shoal.EventPendingOpened)
+	if err := tellPending(c.change, p, shoal.EventPendingOpened); err != nil {
+		return p.ID, err
+	}
+	return p.ID, tellTooFew(c.change, p)
 }
 
 // complete fills in what a new row has from its run.

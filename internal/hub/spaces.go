@@ -260,7 +260,7 @@ func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.S
 		if out, err = changes(ch, who, session, id); err != nil {
 			return err
 		}
-		m, err := post(ch, out, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text("Thread closed: " + summary)}}, PostKey{})
+		m, err := announce(ch, out, "Thread closed: "+summary, nil, PostKey{})
 		if err != nil {
 			return err
 		}

@@ -285,8 +285,6 @@ type Policy struct {
 	// Requesters are the humans behind the run; nil where only Requester is known.
 	Requesters []shoal.EntityID `json:"requesters,omitempty"`
 	Votes      []StoredVote     `json:"votes,omitempty"`
-	// TooFew says that the space was told that too few may answer.
-	TooFew bool `json:"tooFew,omitempty"`
 	// Remembered is the decision that answered the action when it was opened.
 	Remembered shoal.RememberedID `json:"remembered,omitempty"`
 }

@@ -58,7 +58,7 @@ func tellFailure(ch *change, r StoredRun) (shoal.MessageID, error) {
 	if err != nil {
 		return "", err
 	}
-	m, err := post(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: concerned}, key)
+	m, err := announce(ch, s, text, concerned, key)
 	return m.ID, err
 }
 
