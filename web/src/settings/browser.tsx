@@ -73,7 +73,7 @@ function SignOut() {
       <h3 id="out" className="text-lg font-semibold">
         Sign out
       </h3>
-      <p className="text-soft">Everywhere are all browsers that have signed in with the same key, or, if you came by a link, all that came by one. The key itself goes on working.</p>
+      <p className="text-soft">The second button ends every browser that has signed in with the same key, or, if you came by a link, every browser that came by one. The key itself goes on working.</p>
       <div className="flex flex-wrap gap-2">
         <Button tone="danger" icon={<LogOut aria-hidden className="size-4" />} busy={out.isPending && !out.variables} disabled={out.isPending} onClick={() => out.mutate(false)}>
           Sign out
