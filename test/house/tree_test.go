@@ -1,4 +1,4 @@
-package shoal_test
+package house_test
 
 import (
 	"bytes"
@@ -18,9 +18,17 @@ import (
 	"testing"
 )
 
-// These are the house rules of the repository, as tests. They read the files
+// The tests of this package hold the rules of the repository. They read the files
 // themselves instead of asking git or the compiler, so they also judge a tree
 // that is not committed yet, and `go test` notices every change of a file.
+
+// TestMain runs the tests in the root of the repository.
+func TestMain(m *testing.M) {
+	if err := os.Chdir(filepath.FromSlash("../..")); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 const (
 	modulePath = "github.com/shoal-dev/shoal"

@@ -1,4 +1,4 @@
-package shoal_test
+package house_test
 
 import (
 	"fmt"
@@ -148,7 +148,7 @@ var importTable = []importRule{
 	{dir: "internal/sqlstore", inside: []string{".", "internal/hub", "internal/limit", "internal/metrics", "internal/search", "internal/sqlite"}, others: true, never: slices.Concat(webPackages, []string{"modernc.org/sqlite"})},
 }
 
-const howToAddAPackage = "a new package needs a row in importTable (repo_imports_test.go) that says what it may import; " +
+const howToAddAPackage = "a new package needs a row in importTable (test/house/imports_test.go) that says what it may import; " +
 	"then `make generate`"
 
 // Imports point one way, or the house becomes one room.
@@ -177,9 +177,9 @@ func (r importRule) refuses(imported string) string {
 	case imported == "C":
 		return "the binary is built without cgo"
 	case inside && !slices.Contains(r.inside, dir):
-		return fmt.Sprintf("of this module it may import %q (importTable in repo_imports_test.go)", r.inside)
+		return fmt.Sprintf("of this module it may import %q (importTable in test/house/imports_test.go)", r.inside)
 	case slices.ContainsFunc(r.never, func(p string) bool { return within(imported, p) }):
-		return fmt.Sprintf("it knows nothing of %q (importTable in repo_imports_test.go)", r.never)
+		return fmt.Sprintf("it knows nothing of %q (importTable in test/house/imports_test.go)", r.never)
 	case !inside && !r.others && strings.Contains(first, "."):
 		return "it uses the standard library only"
 	}
@@ -273,7 +273,7 @@ func depguardRules() string {
 		fmt.Fprintf(&b, "          allow: [%s]\n", strings.Join(allow, ", "))
 		fmt.Fprintf(&b, "          deny:\n")
 		for _, denied := range append([]string{modulePath}, r.never...) {
-			fmt.Fprintf(&b, "            - {pkg: %s, desc: see importTable in repo_imports_test.go}\n", denied)
+			fmt.Fprintf(&b, "            - {pkg: %s, desc: see importTable in test/house/imports_test.go}\n", denied)
 		}
 	}
 	return b.String()

@@ -1,4 +1,4 @@
-package shoal_test
+package house_test
 
 import (
 	"go/ast"
