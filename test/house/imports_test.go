@@ -3,7 +3,6 @@ package house_test
 import (
 	"fmt"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -148,8 +147,7 @@ var importTable = []importRule{
 	{dir: "internal/sqlstore", inside: []string{".", "internal/hub", "internal/limit", "internal/metrics", "internal/search", "internal/sqlite"}, others: true, never: slices.Concat(webPackages, []string{"modernc.org/sqlite"})},
 }
 
-const howToAddAPackage = "a new package needs a row in importTable (test/house/imports_test.go) that says what it may import; " +
-	"then `make generate`"
+const howToAddAPackage = "a new package needs a row in importTable (test/house/imports_test.go) that says what it may import"
 
 // Imports point one way, or the house becomes one room.
 func TestImportTable(t *testing.T) {
@@ -224,59 +222,6 @@ func TestImportRule(t *testing.T) {
 			t.Errorf("%s importing %s: refused = %q, want refused %v", c.rule.dir, c.imported, got, c.refused)
 		}
 	}
-}
-
-// The linter holds the same table, so that an editor shows a wrong import at
-// once. `make generate` sets SHOAL_GENERATE, which writes it there.
-func TestLinterHoldsTheImportTable(t *testing.T) {
-	const (
-		name  = ".golangci.yml"
-		begin = "      # import table: begin\n"
-		end   = "      # import table: end\n"
-	)
-	before, rest, begun := strings.Cut(string(readFile(t, name)), begin)
-	got, after, ended := strings.Cut(rest, end)
-	if !begun || !ended {
-		t.Fatalf("%s lacks one of the lines %q and %q", name, begin, end)
-	}
-	want := depguardRules()
-	switch {
-	case got == want:
-	case os.Getenv("SHOAL_GENERATE") != "":
-		if err := os.WriteFile(name, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	default:
-		t.Errorf("%s holds another import table than importTable here; run `make generate`", name)
-	}
-}
-
-// depguardRules writes importTable as rules of the linter depguard.
-func depguardRules() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "      rules:\n")
-	for _, r := range importTable {
-		mode, allow := "strict", []string{"$gostd"}
-		if r.others {
-			mode, allow = "lax", nil
-		}
-		for _, dir := range r.inside {
-			allow = append(allow, path.Join(modulePath, dir)+"$")
-		}
-		name := r.dir
-		if name == "." {
-			name = "root"
-		}
-		fmt.Fprintf(&b, "        %s:\n", name)
-		fmt.Fprintf(&b, "          list-mode: %s\n", mode)
-		fmt.Fprintf(&b, "          files: [%q, \"!$test\"]\n", path.Join("${base-path}", r.dir, "*.go"))
-		fmt.Fprintf(&b, "          allow: [%s]\n", strings.Join(allow, ", "))
-		fmt.Fprintf(&b, "          deny:\n")
-		for _, denied := range append([]string{modulePath}, r.never...) {
-			fmt.Fprintf(&b, "            - {pkg: %s, desc: see importTable in test/house/imports_test.go}\n", denied)
-		}
-	}
-	return b.String()
 }
 
 // The seams that tests need stay out of what users run.
