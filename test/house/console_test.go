@@ -15,6 +15,7 @@ import (
 // The console that is embedded is built from the sources that lie beside it.
 // web/sources.ts computes the same sum.
 func TestConsoleIsFresh(t *testing.T) {
+	enterRoot()
 	paths := []string{"index.html", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"}
 	for _, dir := range []string{"public", "src"} {
 		err := fs.WalkDir(os.DirFS("web"), dir, func(path string, d fs.DirEntry, err error) error {

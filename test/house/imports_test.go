@@ -264,6 +264,7 @@ func TestSQLiteGetsTheLibcThatItWants(t *testing.T) {
 
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
+	enterRoot()
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

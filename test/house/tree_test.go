@@ -22,13 +22,14 @@ import (
 // themselves instead of asking git or the compiler, so they also judge a tree
 // that is not committed yet, and `go test` notices every change of a file.
 
-// TestMain runs the tests in the root of the repository.
-func TestMain(m *testing.M) {
+// enterRoot makes the root of the repository the working directory. Tests call it
+// and not TestMain: the go command records which files a test reads, and in which
+// directory, only from the start of the first test.
+var enterRoot = sync.OnceFunc(func() {
 	if err := os.Chdir(filepath.FromSlash("../..")); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
-}
+})
 
 const (
 	modulePath = "github.com/shoal-dev/shoal"
@@ -123,6 +124,7 @@ func ignoredDir(name, base string) bool {
 
 func repoFiles(t *testing.T) []repoFile {
 	t.Helper()
+	enterRoot()
 	files, err := readRepo()
 	if err != nil {
 		t.Fatalf("reading the repository: %v", err)
@@ -292,6 +294,7 @@ func lines(text []byte) func(yield func(int, []byte) bool) {
 // goList runs `go list` with the given environment and answers its words.
 func goList(t *testing.T, env string, args ...string) []string {
 	t.Helper()
+	enterRoot()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-buildvcs=false"}, args...)...)
 	cmd.Env = append(os.Environ(), env)
 	var problem strings.Builder
