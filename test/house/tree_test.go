@@ -139,14 +139,19 @@ func goFiles(t *testing.T) []goFile {
 		if !strings.HasSuffix(f.path, ".go") || strings.Contains("/"+f.path, "/testdata/") {
 			continue
 		}
-		fset := token.NewFileSet()
-		parsed, err := parser.ParseFile(fset, f.path, f.text, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
-		files = append(files, goFile{f, fset, parsed})
+		files = append(files, parseGo(t, f))
 	}
 	return files
+}
+
+func parseGo(t *testing.T, f repoFile) goFile {
+	t.Helper()
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, f.path, f.text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return goFile{f, fset, parsed}
 }
 
 // A reader finds what a package is for in one place, never in none or in two.
