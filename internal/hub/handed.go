@@ -12,7 +12,6 @@ import (
 // readerState is what the mailbox knows of one key: how it acknowledges, and
 // the batches it was handed since it last did.
 type readerState struct {
-	known    bool
 	explicit bool
 	handed   []*handed
 }
@@ -50,32 +49,19 @@ func (m *mailbox) reader(key shoal.KeyID) *readerState {
 	return r
 }
 
-// explicit reports whether the key acknowledges explicitly.
-func (m *mailbox) explicit(ctx context.Context, key shoal.KeyID) (is bool, err error) {
+// isExplicit reports whether the key is known to acknowledge explicitly. It may do so
+// without being known here: the transaction that acknowledges a batch checks again.
+func (m *mailbox) isExplicit(key shoal.KeyID) bool {
 	m.mu.Lock()
-	r := *m.reader(key)
-	m.mu.Unlock()
-	if r.known {
-		return r.explicit, nil
-	}
-	err = m.inbox.store.View(ctx, func(tx Tx) error {
-		is, err = tx.Explicit(m.key.session, m.key.entity, key)
-		return err
-	})
-	if err == nil {
-		m.mu.Lock()
-		s := m.reader(key)
-		s.known, s.explicit = true, s.explicit || is
-		m.mu.Unlock()
-	}
-	return is, err
+	defer m.mu.Unlock()
+	return m.reader(key).explicit
 }
 
 func (m *mailbox) setExplicit(key shoal.KeyID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.reader(key)
-	r.known, r.explicit, r.handed = true, true, nil
+	r.explicit, r.handed = true, nil
 }
 
 // hand remembers that a batch goes to a key that acknowledges implicitly.

@@ -55,46 +55,55 @@ func waiter(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
 	return entity, nil
 }
 
-func (b *Inbox) mayWait(ctx context.Context, who shoal.Principal, req *WaitRequest, entity shoal.EntityID) error {
-	return b.store.View(ctx, func(tx Tx) error {
-		if _, err := entityOf(tx, req.Session, entity); err != nil {
-			return err
-		}
-		if req.Space == "" {
-			return nil
-		}
-		_, err := sees(tx, shoal.Principal{Role: shoal.RoleEntity, SessionID: req.Session, EntityID: entity, KeyID: who.KeyID}, req.Session, req.Space)
+// checkWait checks that the entity of a wait exists, and that it may read the space that
+// the wait is limited to.
+func checkWait(tx Tx, who shoal.Principal, req *WaitRequest, entity shoal.EntityID) error {
+	if _, err := entityOf(tx, req.Session, entity); err != nil {
 		return err
-	})
+	}
+	if req.Space == "" {
+		return nil
+	}
+	_, err := sees(tx, shoal.Principal{Role: shoal.RoleEntity, SessionID: req.Session, EntityID: entity, KeyID: who.KeyID}, req.Session, req.Space)
+	return err
 }
 
-// acknowledge does what the call says about earlier answers: the given cursor,
-// or, for a caller that never gave one, the previous batch if its answer was
-// written whole.
+// acknowledge checks that the wait is allowed and acknowledges earlier batches: those up
+// to the cursor of the call, or, for a key that never sent one, the previous batch if its
+// answer was written whole. A wait that is not allowed acknowledges nothing.
 func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) (acknowledged, error) {
+	check := func(tx Tx) error { return checkWait(tx, who, req, box.key.entity) }
 	if req.Ack != "" {
 		at, err := parseCursor(box.key, req.Ack)
 		if err != nil {
 			return acknowledged{}, err
 		}
-		return b.explicitAck(ctx, who, box, at)
+		return b.explicitAck(ctx, who, box, at, check)
 	}
-	explicit, err := box.explicit(ctx, who.KeyID)
-	if err != nil || explicit {
+	if err := b.store.View(ctx, check); err != nil {
 		return acknowledged{}, err
+	}
+	if box.isExplicit(who.KeyID) {
+		return acknowledged{}, nil
 	}
 	if !req.Redeliver {
 		if err := box.writing(ctx, who.KeyID); err != nil {
 			return acknowledged{}, err
 		}
 	}
-	done := box.settle(who.KeyID, req.Redeliver)
+	return b.implicitAck(ctx, who, box, box.settle(who.KeyID, req.Redeliver))
+}
+
+// implicitAck acknowledges batches of a key that has not acknowledged explicitly so far.
+func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailbox, done []*handed) (acknowledged, error) {
 	if len(done) == 0 {
 		return acknowledged{}, nil
 	}
 	var end int64
-	err = b.store.Update(ctx, func(tx Tx) (err error) {
-		// Another server may have seen this key acknowledge explicitly meanwhile.
+	explicit := false
+	err := b.store.Update(ctx, func(tx Tx) (err error) {
+		// Only the database knows whether this key has acknowledged explicitly: before
+		// the mailbox existed, or on another server.
 		if explicit, err = tx.Explicit(box.key.session, box.key.entity, who.KeyID); err != nil || explicit {
 			return err
 		}
@@ -127,13 +136,16 @@ type acknowledged struct {
 	upTo, end int64
 }
 
-// explicitAck acknowledges a batch. A cursor that names no place of this inbox any more,
-// as the database is an older copy, acknowledges nothing.
-func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, at inboxCursor) (acknowledged, error) {
+// explicitAck acknowledges the batch that a cursor names, in one transaction with the
+// check of the call that sent it. A cursor of another lineage acknowledges nothing.
+func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, at inboxCursor, check func(Tx) error) (acknowledged, error) {
 	var end int64
 	here := false
 	filter, upTo := at.filter, at.upTo
 	err := b.store.Update(ctx, func(tx Tx) (err error) {
+		if err := check(tx); err != nil {
+			return err
+		}
 		if here, err = b.descends(tx, box.key.session, at.epoch, at.event); err != nil || !here {
 			return err
 		}

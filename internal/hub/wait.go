@@ -142,9 +142,6 @@ func (w *HeldWait) hold(ctx context.Context) (err error) {
 	}
 	w.call = b.callers.enter(w.who, w.req.Session, w.entity)
 	w.box = b.mailbox(mailboxKey{w.req.Session, w.entity})
-	if err := b.mayWait(ctx, w.who, w.req, w.entity); err != nil {
-		return err
-	}
 	w.looks = w.box.watch()
 	done, err := b.acknowledge(ctx, w.who, w.box, w.req)
 	if err != nil {
