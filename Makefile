@@ -14,10 +14,8 @@ BIN   := $(CURDIR)/.cache/bin
 TOOLS := .cache/bin/built-with-$(GOVERSION)
 
 # Packages where goroutines meet: their tests run with the race detector only,
-# all the others without it, so that nothing is compiled and run twice. The
-# provider anthropic has no goroutine of its own, and the module below it takes
-# a minute to compile.
-RACING := /(agent(/agui|/filestore|/mcptool|/provider/(google|openai))?|client|internal/(aguiapi|app|chat/feed|console|httpapi|hub|load|localbus|mcpapi|parking|run|spacetool|sqlite|sqlstore|tool))$$
+# all the others without it, so that nothing is compiled and run twice.
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|app|chat/feed|console|httpapi|hub|load|localbus|mcpapi|parking|run|spacetool|sqlite|sqlstore|tool))$$
 
 # With it, several times as slow, these take a part of their seeds or points in
 # time: they also run without it, and take them all.

@@ -35,7 +35,7 @@ var importTable = []importRule{
 	{dir: "agent/filestore", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "agent/mcptool", inside: []string{".", "agent"}, others: true, never: sqlPackages},
 	{dir: "agent/price", inside: []string{".", "agent"}, never: sqlAndWeb},
-	{dir: "agent/provider/anthropic", inside: []string{".", "agent", "agent/provider/internal/wire"}, others: true, never: sqlPackages},
+	{dir: "agent/provider/anthropic", inside: []string{".", "agent", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/google", inside: []string{".", "agent", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/internal/wire", inside: []string{".", "agent"}, never: sqlPackages},
 	{dir: "agent/provider/internal/wiretest", inside: []string{"agent"}, never: sqlPackages},

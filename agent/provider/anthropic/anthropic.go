@@ -44,19 +44,21 @@
 package anthropic
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io"
 	"iter"
 	"net/http"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-
+	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
 const (
 	provider   = "anthropic"
+	version    = "2023-06-01" // of the API
 	defaultMax = 8192
 )
 
@@ -110,29 +112,51 @@ func New(name string, options ...Options) agent.Model {
 // Stream sends req and yields the answer; see [agent.Model].
 func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
 	return m.Call(ctx, func(x *wire.Exchange) error {
-		sent := &sender{x: x}
-		params, opts, err := m.params(req)
+		body, err := m.body(req)
 		if err != nil {
 			return err
 		}
-		stream := m.service(sent).NewStreaming(ctx, params, opts...)
-		defer stream.Close() //nolint:errcheck // nothing can be done about a connection that does not close
-
-		answer := reader{x: x, blocks: map[int64]*block{}}
-		for ; stream.Next(); sent.events++ {
-			if done, err := answer.event(stream.Current()); done || err != nil || x.Stopped {
-				return err
-			}
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL("/v1/messages").String(), bytes.NewReader(body))
+		if err != nil {
+			return shoal.Invalid("baseURL", "cannot be called")
 		}
-		return sent.ended(stream.Err())
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Anthropic-Version", version)
+		resp, err := x.Do(r)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		return read(x, resp.Body)
 	})
 }
 
-// service is the SDK's client for one exchange. It is built from options alone:
-// the SDK's own constructor would read the environment and profile files.
-func (m *model) service(s *sender) *sdk.MessageService {
-	service := sdk.NewMessageService(
-		option.WithBaseURL(m.URL("").String()), option.WithHTTPClient(s), option.WithMaxRetries(0),
-	)
-	return &service
+// read passes the events of an answer on. The answer is whole when its last event says
+// so; what a server sends after that is not read.
+func read(x *wire.Exchange, body io.Reader) error {
+	events, answer := wire.NewEvents(body), reader{x: x, blocks: map[int64]*openBlock{}}
+	for n := 0; !x.Stopped; n++ {
+		data, err := events.Next()
+		switch {
+		case errors.Is(err, wire.ErrNoEvent):
+			text, err := events.Rest()
+			switch {
+			case err != nil:
+				return x.Ended(err, n)
+			case explain(0, text).Code != "":
+				return x.Failure(0, text)
+			}
+			return x.Malformed("JSON in the place of an event", nil)
+		case err != nil:
+			return x.Ended(err, n)
+		case events.Cut:
+			return x.Ended(io.EOF, n)
+		case events.IsError:
+			return x.Failure(0, data)
+		}
+		if done, err := answer.event(data); done || err != nil {
+			return err
+		}
+	}
+	return nil
 }

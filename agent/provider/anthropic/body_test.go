@@ -136,6 +136,9 @@ func bodies() map[string]*agent.Request {
 		Tools:    []agent.ToolSpec{{Name: "x", Description: "a < b", Schema: json.RawMessage("{ \"type\" : \"object\",\n \"pattern\":\"<\\u00e4\" }")}},
 		Output:   &agent.OutputSchema{Schema: json.RawMessage(`{ "const" : "<" }`)},
 	}
+	all["long number in the input of a server tool"] = answer(
+		agent.Part{Type: agent.TextPart, Text: "Well.", Opaque: kept(`{"text":true,"bytes":5}`, raw(`{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"n":9007199254740993}}`), ofServerTools[1])},
+	)
 	all["container"] = &agent.Request{Messages: []agent.Message{agent.Say("hello"), {Role: agent.Assistant, Parts: []agent.Part{
 		{Type: agent.TextPart, Text: "Well.", Opaque: json.RawMessage(`{"provider":"anthropic","blocks":[],"container":{"id":"container_1"}}`)},
 	}}}}

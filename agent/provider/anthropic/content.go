@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
@@ -15,16 +13,16 @@ import (
 // conversation writes the messages as turns of user and assistant in
 // alternation. Results come first in theirs, where the API wants them: right
 // after the calls.
-func conversation(messages []agent.Message) []sdk.MessageParam {
-	var turns []sdk.MessageParam
+func conversation(messages []agent.Message) []turn {
+	var turns []turn
 	h := newHistory(messages)
 	for _, msg := range messages {
 		if msg.Role == agent.System {
 			continue
 		}
-		role := sdk.MessageParamRoleUser
+		role := roleUser
 		if msg.Role == agent.Assistant {
-			role = sdk.MessageParamRoleAssistant
+			role = roleAssistant
 		}
 		content := h.blocks(msg)
 		if len(content) == 0 {
@@ -34,28 +32,26 @@ func conversation(messages []agent.Message) []sdk.MessageParam {
 			turns[n-1].Content = append(turns[n-1].Content, content...)
 			continue
 		}
-		turns = append(turns, sdk.MessageParam{Role: role, Content: content})
+		turns = append(turns, turn{Content: content, Role: role})
 	}
 	for _, turn := range turns {
-		if turn.Role == sdk.MessageParamRoleUser {
-			slices.SortStableFunc(turn.Content, func(a, b sdk.ContentBlockParamUnion) int {
-				return rank(a) - rank(b)
-			})
+		if turn.Role == roleUser {
+			slices.SortStableFunc(turn.Content, func(a, b block) int { return rank(a) - rank(b) })
 		}
 	}
 	return turns
 }
 
-func rank(b sdk.ContentBlockParamUnion) int {
-	if b.OfToolResult != nil {
+func rank(b block) int {
+	if b.Type == typeToolResult {
 		return 0
 	}
 	return 1
 }
 
 // blocks writes the parts of a message that the API takes.
-func (h *history) blocks(msg agent.Message) []sdk.ContentBlockParamUnion {
-	var list []sdk.ContentBlockParamUnion
+func (h *history) blocks(msg agent.Message) []block {
+	var list []block
 	given := map[string]bool{}
 	for _, part := range msg.Parts {
 		switch part.Type {
@@ -66,66 +62,55 @@ func (h *history) blocks(msg agent.Message) []sdk.ContentBlockParamUnion {
 		case agent.FilePart:
 			list = append(list, file(part.File))
 		case agent.CallPart:
-			list = append(list, sdk.NewToolUseBlock(callID(part.Call.ID), wire.Object(part.Call.Arguments), part.Call.Name))
+			list = append(list, block{Type: typeToolUse, ID: callID(part.Call.ID), Input: wire.Object(part.Call.Arguments), Name: &part.Call.Name})
 		case agent.ResultPart:
-			list = append(list, sdk.ContentBlockParamUnion{OfToolResult: result(part.Result)})
+			list = append(list, result(part.Result))
 		}
 		if msg.Role == agent.Assistant {
 			list = append(list, h.said(part, given)...)
 		}
 	}
-	if !slices.ContainsFunc(list, func(b sdk.ContentBlockParamUnion) bool { return b.OfThinking == nil && b.OfRedactedThinking == nil }) {
+	if !slices.ContainsFunc(list, func(b block) bool { return !b.isThought() }) {
 		return nil // the API refuses an answer that is thoughts alone
 	}
 	return list
 }
 
-func result(r *agent.ToolResult) *sdk.ToolResultBlockParam {
-	block := &sdk.ToolResultBlockParam{ToolUseID: callID(r.CallID)}
-	if r.Status.Flagged() {
-		block.IsError = sdk.Bool(true)
-	}
+func result(r *agent.ToolResult) block {
+	b := block{Type: typeToolResult, ToolUseID: callID(r.CallID), IsError: r.Status.Flagged()}
 	if strings.TrimSpace(r.Text) != "" {
-		block.Content = append(block.Content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: r.Text}})
+		b.Content = append(b.Content, block{Type: typeText, Text: &r.Text})
 	}
 	for i := range r.Files {
-		b := file(&r.Files[i])
-		block.Content = append(block.Content, sdk.ToolResultBlockParamContentUnion{
-			OfText: b.OfText, OfImage: b.OfImage, OfDocument: b.OfDocument,
-		})
+		b.Content = append(b.Content, file(&r.Files[i]))
 	}
-	return block
+	return b
 }
 
 // file writes an image or a document; what the API cannot take becomes a line
 // that says so, since one odd file would make every later call fail.
-func file(f *agent.File) sdk.ContentBlockParamUnion {
-	switch kind := wire.Kind(f); kind {
+func file(f *agent.File) block {
+	kind := wire.Kind(f)
+	switch kind {
 	case "image/jpeg", "image/png", "image/gif", "image/webp":
-		if len(f.Data) > 0 {
-			return sdk.NewImageBlockBase64(kind, base64.StdEncoding.EncodeToString(f.Data))
-		}
-		return sdk.NewImageBlock(sdk.URLImageSourceParam{URL: f.URL})
+		return block{Type: "image", Source: dataOrURL(f, kind)}
 	case "application/pdf":
-		if len(f.Data) > 0 {
-			return document(f, sdk.DocumentBlockParamSourceUnion{
-				OfBase64: &sdk.Base64PDFSourceParam{Data: base64.StdEncoding.EncodeToString(f.Data)},
-			})
-		}
-		return document(f, sdk.DocumentBlockParamSourceUnion{OfURL: &sdk.URLPDFSourceParam{URL: f.URL}})
+		return block{Type: "document", Source: dataOrURL(f, kind), Title: f.Name}
 	}
 	if wire.IsText(f) {
-		return document(f, sdk.DocumentBlockParamSourceUnion{OfText: &sdk.PlainTextSourceParam{Data: string(f.Data)}})
+		text := string(f.Data)
+		return block{Type: "document", Source: &source{Type: "text", MediaType: "text/plain", Data: &text}, Title: f.Name}
 	}
-	return sdk.NewTextBlock(fmt.Sprintf("[A file %q of type %q is here that this model cannot read.]", f.Name, f.MediaType))
+	text := fmt.Sprintf("[A file %q of type %q is here that this model cannot read.]", f.Name, f.MediaType)
+	return block{Type: typeText, Text: &text}
 }
 
-func document(f *agent.File, source sdk.DocumentBlockParamSourceUnion) sdk.ContentBlockParamUnion {
-	block := &sdk.DocumentBlockParam{Source: source}
-	if f.Name != "" {
-		block.Title = sdk.String(f.Name)
+func dataOrURL(f *agent.File, kind string) *source {
+	if len(f.Data) == 0 {
+		return &source{Type: "url", URL: f.URL}
 	}
-	return sdk.ContentBlockParamUnion{OfDocument: block}
+	data := base64.StdEncoding.EncodeToString(f.Data)
+	return &source{Type: "base64", MediaType: kind, Data: &data}
 }
 
 // callID replaces what the API refuses in the id of a call; ids of other

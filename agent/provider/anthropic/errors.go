@@ -2,70 +2,11 @@ package anthropic
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
-	"net/http"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
-
-// sender is what the SDK sends with. It sees what the SDK hides: whether a
-// request was made at all, and whether a stream ended or broke.
-type sender struct {
-	x      *wire.Exchange
-	body   *body
-	events int
-}
-
-// Do sends the request.
-func (s *sender) Do(req *http.Request) (*http.Response, error) {
-	resp, err := s.x.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	s.body = &body{ReadCloser: resp.Body}
-	resp.Body = s.body
-	return resp, nil
-}
-
-// body remembers why reading ended.
-type body struct {
-	io.ReadCloser
-	err error
-}
-
-// Read reads on.
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		b.err = err
-	}
-	return n, err
-}
-
-// ended says why there is no whole answer.
-func (s *sender) ended(err error) error {
-	var known *agent.ModelError
-	var told *sdk.Error
-	switch {
-	case errors.As(err, &known):
-		return known
-	case errors.As(err, &told):
-		return s.x.Failure(0, []byte(told.RawJSON()))
-	case err != nil && s.body == nil:
-		return shoal.Invalid("request", "cannot be written as JSON: "+err.Error())
-	case s.body.err != nil:
-		return s.x.Ended(s.body.err, s.events)
-	case err != nil:
-		return s.x.Malformed("the answer cannot be read", err)
-	}
-	return s.x.Ended(io.EOF, s.events)
-}
 
 // explain reads an error in the provider's own words.
 func explain(_ int, text []byte) wire.Problem {

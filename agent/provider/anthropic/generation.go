@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
@@ -84,9 +82,8 @@ func generationOf(name string) generation {
 const minThinking = 1024
 
 // think asks for thoughts in the way that the generation accepts, with effort and
-// budget translated into each other. The field goes in raw: for some models the
-// SDK writes a warning to standard error when it sees a budget in its own type.
-func (g generation) think(p *sdk.MessageNewParams, extra map[string]any, r agent.Reasoning, c agent.ToolChoice) {
+// budget translated into each other.
+func (g generation) think(p *params, extra map[string]any, r agent.Reasoning, c agent.ToolChoice) {
 	switch {
 	case !r.Enabled || !g.budget && !g.adaptive:
 		return
@@ -94,7 +91,7 @@ func (g generation) think(p *sdk.MessageNewParams, extra map[string]any, r agent
 		extra["thinking"] = map[string]any{"type": g.off}
 		return
 	case r.Effort == "none":
-		p.OutputConfig.Effort = sdk.OutputConfigEffort(g.efforts[0])
+		p.output().Effort = g.efforts[0]
 		return
 	}
 	manual := g.budget && (r.BudgetTokens > 0 || !g.adaptive)
@@ -117,15 +114,15 @@ func (g generation) think(p *sdk.MessageNewParams, extra map[string]any, r agent
 	if r.Effort == "minimal" {
 		r.Effort = "low" // no model of this wire knows it
 	}
-	if g.adaptive || g.efforts != nil {
-		p.OutputConfig.Effort = sdk.OutputConfigEffort(wire.Nearest(r.Effort, g.efforts))
+	if effort := wire.Nearest(r.Effort, g.efforts); effort != "" && (g.adaptive || g.efforts != nil) {
+		p.output().Effort = effort
 	}
 }
 
 // fit returns the budget of thoughts and makes room for it in max_tokens, as far
 // as the model has some. What does not fit beside the answer is taken from the
 // larger of the two.
-func (g generation) fit(p *sdk.MessageNewParams, r agent.Reasoning) int64 {
+func (g generation) fit(p *params, r agent.Reasoning) int64 {
 	budget := int64(r.BudgetTokens)
 	if budget <= 0 {
 		budget = int64(wire.Budget(r.Effort))
@@ -139,7 +136,7 @@ func (g generation) fit(p *sdk.MessageNewParams, r agent.Reasoning) int64 {
 }
 
 // widen adds room for thoughts to max_tokens, up to what the model can write.
-func (g generation) widen(p *sdk.MessageNewParams, tokens int64) {
+func (g generation) widen(p *params, tokens int64) {
 	p.MaxTokens += tokens
 	if g.output > 0 {
 		p.MaxTokens = min(p.MaxTokens, max(g.output, p.MaxTokens-tokens))
@@ -148,16 +145,11 @@ func (g generation) widen(p *sdk.MessageNewParams, tokens int64) {
 
 // sample sends temperature and top_p to models that accept them. Claude models
 // that think do not.
-func (g generation) sample(p *sdk.MessageNewParams, s agent.Settings, thinks bool) {
+func (g generation) sample(p *params, s agent.Settings, thinks bool) {
 	if !g.sampling || thinks && g.output > 0 {
 		return
 	}
-	if s.Temperature != nil {
-		p.Temperature = sdk.Float(*s.Temperature)
-	}
-	if s.TopP != nil {
-		p.TopP = sdk.Float(*s.TopP)
-	}
+	p.Temperature, p.TopP = s.Temperature, s.TopP
 }
 
 // choice is the tool choice as far as the model accepts it: a model that refuses

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -116,7 +114,7 @@ func newHistory(messages []agent.Message) *history {
 
 // said writes a part of an answer with what was kept of its blocks. Blocks that a
 // part before has given already are left out.
-func (h *history) said(part agent.Part, given map[string]bool) []sdk.ContentBlockParamUnion {
+func (h *history) said(part agent.Part, given map[string]bool) []block {
 	own := readOpaque(part.Opaque).Blocks
 	if part.Type != agent.TextPart {
 		text := ""
@@ -135,7 +133,7 @@ func (h *history) said(part agent.Part, given map[string]bool) []sdk.ContentBloc
 		own = slices.DeleteFunc(own, func(b kept) bool { return b.Text })
 		return append(textBlock(part.Text, nil), h.hidden(own, "", given)...)
 	}
-	var list []sdk.ContentBlockParamUnion
+	var list []block
 	rest := part.Text
 	for _, b := range own {
 		if b.Text {
@@ -149,32 +147,23 @@ func (h *history) said(part agent.Part, given map[string]bool) []sdk.ContentBloc
 }
 
 // textBlock writes a text; nothing for a blank one, which the API refuses.
-func textBlock(text string, citations []json.RawMessage) []sdk.ContentBlockParamUnion {
+func textBlock(text string, citations []json.RawMessage) []block {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
 	if len(citations) > 0 {
 		raw, err := json.Marshal(map[string]any{"type": "text", "text": text, "citations": citations})
 		if err == nil {
-			return []sdk.ContentBlockParamUnion{asParam(raw)}
+			return []block{requestBlock(raw)}
 		}
 	}
-	return []sdk.ContentBlockParamUnion{sdk.NewTextBlock(text)}
-}
-
-// asParam writes a block of an answer in the words of a request.
-func asParam(raw json.RawMessage) sdk.ContentBlockParamUnion {
-	var block sdk.ContentBlockUnion
-	if json.Unmarshal(raw, &block) != nil {
-		return sdk.ContentBlockParamUnion{}
-	}
-	return block.ToParam()
+	return []block{{Type: typeText, Text: &text}}
 }
 
 // hidden gives thoughts back as they came, or not at all, since the API checks the
 // signature; and what the provider's tools did. text is that of the thoughts.
-func (h *history) hidden(own []kept, text string, given map[string]bool) []sdk.ContentBlockParamUnion {
-	var list []sdk.ContentBlockParamUnion
+func (h *history) hidden(own []kept, text string, given map[string]bool) []block {
+	var list []block
 	for _, b := range slices.Backward(own) { // the last block's text is at the end
 		if given[b.key()] || b.Bytes > len(text) {
 			continue
@@ -183,13 +172,14 @@ func (h *history) hidden(own []kept, text string, given map[string]bool) []sdk.C
 		at := len(text) - b.Bytes
 		switch {
 		case len(b.Raw) > 0:
-			if block := readServerBlock(b.Raw); !h.alone[block.ID] && !h.alone[block.Of] {
-				list = append(list, asParam(b.Raw))
+			if own := readServerBlock(b.Raw); !h.alone[own.ID] && !h.alone[own.Of] {
+				list = append(list, requestBlock(b.Raw))
 			}
 		case b.Redacted != "":
-			list = append(list, sdk.NewRedactedThinkingBlock(b.Redacted))
+			list = append(list, block{Type: typeRedacted, Data: b.Redacted})
 		default:
-			list = append(list, sdk.NewThinkingBlock(b.Signature, text[at:]))
+			own := text[at:]
+			list = append(list, block{Type: typeThinking, Signature: b.Signature, Thinking: &own})
 		}
 		text = text[:at]
 	}

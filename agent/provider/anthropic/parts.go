@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
@@ -69,8 +67,8 @@ func (p *parts) end(x *wire.Exchange, goesOn bool) {
 }
 
 // work takes note of the container in which the provider's tools work.
-func (p *parts) work(c sdk.Container) {
-	if c.ID != "" {
+func (p *parts) work(c *workplace) {
+	if c != nil && c.ID != "" {
 		p.container = &container{ID: c.ID, ExpiresAt: c.ExpiresAt}
 	}
 }

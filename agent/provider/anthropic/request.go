@@ -1,30 +1,75 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
+	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
-// params writes a request in the words of the wire. What the SDK's type does not
-// hold comes as options, which set top-level fields.
-func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.RequestOption, error) {
+// params is a request, but for the fields that only some requests have.
+type params struct {
+	MaxTokens     int64
+	Messages      []turn
+	Model         string
+	Temperature   *float64
+	TopP          *float64
+	OutputConfig  *outputConfig
+	StopSequences []string
+	System        []block
+	ToolChoice    *choice
+	Tools         []json.RawMessage
+}
+
+type outputConfig struct {
+	Effort string        `json:"effort,omitempty"`
+	Format *outputFormat `json:"format,omitempty"`
+}
+
+type outputFormat struct {
+	Schema json.RawMessage `json:"schema"`
+	Type   string          `json:"type"`
+}
+
+// choice is the wire's tool_choice.
+type choice struct {
+	Name   string `json:"name,omitempty"`
+	Single *bool  `json:"disable_parallel_tool_use,omitempty"`
+	Type   string `json:"type"`
+}
+
+// tool is one of the agent's tools on the wire.
+type tool struct {
+	Schema      json.RawMessage `json:"input_schema"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Cache       *cacheControl   `json:"cache_control,omitempty"`
+}
+
+// output returns the output configuration, to be written to.
+func (p *params) output() *outputConfig {
+	if p.OutputConfig == nil {
+		p.OutputConfig = &outputConfig{}
+	}
+	return p.OutputConfig
+}
+
+// body writes a request in the words of the wire. Provider options replace the fields of
+// their names, but for tools, which come after the agent's own.
+func (m *model) body(req *agent.Request) ([]byte, error) {
 	s, g := req.Settings, generationOf(m.Info().Name)
-	p := sdk.MessageNewParams{
+	p := params{
 		Model:         m.Info().Name,
 		MaxTokens:     defaultMax,
 		System:        system(req),
 		Messages:      conversation(req.Messages),
-		Tools:         tools(req.Tools),
 		StopSequences: s.Stop,
 	}
 	if s.MaxOutputTokens > 0 {
@@ -34,9 +79,7 @@ func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.Reque
 		p.ToolChoice = toolChoice(g.choice(req.ToolChoice))
 	}
 	if req.Output != nil {
-		p.OutputConfig.Format = param.Override[sdk.JSONOutputFormatParam](map[string]any{
-			"type": "json_schema", "schema": req.Output.Schema,
-		})
+		p.output().Format = &outputFormat{Schema: req.Output.Schema, Type: "json_schema"}
 	}
 	extra := map[string]any{}
 	if id := working(req.Messages, time.Now()); id != "" {
@@ -49,38 +92,75 @@ func (m *model) params(req *agent.Request) (sdk.MessageNewParams, []option.Reque
 	}
 	others, err := wire.Tools(s.ProviderOptions)
 	if err != nil {
-		return p, nil, err
+		return nil, err
 	}
-	for _, raw := range others {
-		p.Tools = append(p.Tools, param.Override[sdk.ToolUnionParam](raw))
+	if p.Tools, err = tools(req.Tools, !m.noCache); err != nil {
+		return nil, err
 	}
+	p.Tools = append(p.Tools, others...)
 	maps.Copy(extra, s.ProviderOptions)
 	delete(extra, "tools")
-	var opts []option.RequestOption
-	for _, name := range slices.Sorted(maps.Keys(extra)) { // the same request gives the same bytes
-		opts = append(opts, option.WithJSONSet(escape(name), extra[name]))
-	}
-	return p, opts, nil
+	return p.write(extra)
 }
 
-// escape writes the name of a field as a path of just that name.
-func escape(name string) string {
-	var b strings.Builder
-	for _, r := range name {
-		if strings.ContainsRune(`\.*?|#@:!{}[]()=<>%"`, r) {
-			b.WriteByte('\\')
+// field is a field of a request.
+type field struct {
+	name  string
+	value any
+}
+
+// write writes the request with further fields after its own. One that it has already is
+// replaced where it is. The order of the fields stays as it is: other bytes miss the
+// provider's prompt cache.
+func (p *params) write(extra map[string]any) ([]byte, error) {
+	fields := slices.DeleteFunc([]field{
+		{"max_tokens", p.MaxTokens},
+		{"messages", p.Messages},
+		{"model", p.Model},
+		{"temperature", p.Temperature},
+		{"top_p", p.TopP},
+		{"output_config", p.OutputConfig},
+		{"stop_sequences", p.StopSequences},
+		{"system", p.System},
+		{"tool_choice", p.ToolChoice},
+		{"tools", p.Tools},
+	}, func(f field) bool { return reflect.ValueOf(f.value).IsZero() })
+	put := func(name string, value any) {
+		at := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+		if at < 0 {
+			fields = append(fields, field{name: name})
+			at = len(fields) - 1
 		}
-		b.WriteRune(r)
+		fields[at].value = value
 	}
-	return b.String()
+	for _, name := range slices.Sorted(maps.Keys(extra)) { // the same request gives the same bytes
+		put(name, extra[name])
+	}
+	put("stream", true)
+	var body bytes.Buffer
+	for i, f := range fields {
+		body.WriteByte("{,"[min(i, 1)])
+		for j, v := range []any{f.name, f.value} {
+			text, err := json.Marshal(v)
+			if err != nil {
+				return nil, shoal.Invalid("request", "cannot be written as JSON: "+err.Error())
+			}
+			if j > 0 {
+				body.WriteByte(':')
+			}
+			body.Write(text)
+		}
+	}
+	body.WriteByte('}')
+	return body.Bytes(), nil
 }
 
 // system is the instructions, and the system messages after them.
-func system(req *agent.Request) []sdk.TextBlockParam {
-	var blocks []sdk.TextBlockParam
+func system(req *agent.Request) []block {
+	var blocks []block
 	add := func(text string) {
 		if strings.TrimSpace(text) != "" {
-			blocks = append(blocks, sdk.TextBlockParam{Text: text})
+			blocks = append(blocks, block{Type: typeText, Text: &text})
 		}
 	}
 	add(req.Instructions)
@@ -92,63 +172,64 @@ func system(req *agent.Request) []sdk.TextBlockParam {
 	return blocks
 }
 
-func tools(specs []agent.ToolSpec) []sdk.ToolUnionParam {
-	var list []sdk.ToolUnionParam // nil is left out, an empty list is not
-	for _, spec := range specs {
-		schema := spec.Schema
-		if len(schema) == 0 {
-			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+// tools writes the agent's tools, the last one with a mark of the prompt cache.
+func tools(specs []agent.ToolSpec, mark bool) ([]json.RawMessage, error) {
+	var list []json.RawMessage // nil is left out, an empty list is not
+	for i, spec := range specs {
+		t := tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema}
+		if len(t.Schema) == 0 {
+			t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
-		tool := &sdk.ToolParam{Name: spec.Name, InputSchema: param.Override[sdk.ToolInputSchemaParam](schema)}
-		if spec.Description != "" {
-			tool.Description = sdk.String(spec.Description)
+		if mark && i == len(specs)-1 {
+			t.Cache = &ephemeral
 		}
-		list = append(list, sdk.ToolUnionParam{OfTool: tool})
+		raw, err := json.Marshal(t)
+		if err != nil {
+			return nil, shoal.Invalid("tools", "cannot be written as JSON: "+err.Error())
+		}
+		list = append(list, raw)
 	}
-	return list
+	return list, nil
 }
 
-func toolChoice(c agent.ToolChoice) sdk.ToolChoiceUnionParam {
-	var single param.Opt[bool]
+func toolChoice(c agent.ToolChoice) *choice {
+	var single *bool
 	if c.Parallel != nil {
-		single = sdk.Bool(!*c.Parallel)
+		single = new(!*c.Parallel)
 	}
 	switch c.Mode {
 	case agent.ToolsNone:
-		return sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
+		return &choice{Type: "none"}
 	case agent.ToolsRequired:
-		return sdk.ToolChoiceUnionParam{OfAny: &sdk.ToolChoiceAnyParam{DisableParallelToolUse: single}}
+		return &choice{Type: "any", Single: single}
 	case agent.ToolsSpecific:
-		return sdk.ToolChoiceUnionParam{OfTool: &sdk.ToolChoiceToolParam{Name: c.Name, DisableParallelToolUse: single}}
+		return &choice{Type: "tool", Name: c.Name, Single: single}
 	}
-	if c.Parallel == nil {
-		return sdk.ToolChoiceUnionParam{}
+	if single == nil {
+		return nil
 	}
-	return sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: single}}
+	return &choice{Type: "auto", Single: single}
 }
 
-// mark sets the marks of the prompt cache: after the tools and after the system
-// text, which outlive the conversation; at the end of the last message, for the
-// next call to find; and at the end of the user's message before it, which the
-// call before marked: the API looks back only 20 blocks from a mark, and a step
-// may have added more.
-func mark(p *sdk.MessageNewParams) {
-	ephemeral := sdk.NewCacheControlEphemeralParam()
-	if n := len(p.Tools); n > 0 {
-		p.Tools[n-1].OfTool.CacheControl = ephemeral
-	}
+var ephemeral = cacheControl{Type: "ephemeral"}
+
+// mark sets the marks of the prompt cache: after the system text, which outlives the
+// conversation (as the tools do, which [tools] marks); at the end of the last message,
+// for the next call to find; and at the end of the user's message before it, which the
+// call before marked: the API looks back only 20 blocks from a mark, and a step may have
+// added more.
+func mark(p *params) {
 	if n := len(p.System); n > 0 {
-		p.System[n-1].CacheControl = ephemeral
+		p.System[n-1].Cache = &ephemeral
 	}
 	left := 2
 	for i := len(p.Messages) - 1; i >= 0 && left > 0; i-- {
-		if p.Messages[i].Role != sdk.MessageParamRoleUser && i != len(p.Messages)-1 {
+		if p.Messages[i].Role != roleUser && i != len(p.Messages)-1 {
 			continue
 		}
-		content := p.Messages[i].Content
-		for j := len(content) - 1; j >= 0; j-- {
-			if cache := content[j].GetCacheControl(); cache != nil {
-				*cache = ephemeral
+		for j := range slices.Backward(p.Messages[i].Content) {
+			if b := &p.Messages[i].Content[j]; b.takesMark() {
+				b.Cache = &ephemeral
 				break
 			}
 		}
