@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -31,7 +30,7 @@ const (
 // The work is bounded: a check that takes too many steps, as alternatives within
 // alternatives do, ends with the error that the value is too large to be checked.
 //
-// A nil Schema takes any text.
+// The error of a value that does not fit is of type [Faults]. A nil Schema takes any text.
 func (s *Schema) Check(label, text string) error {
 	if s == nil {
 		return nil
@@ -50,15 +49,35 @@ func (s *Schema) judge(label string, value any) error {
 		return fmt.Errorf("%s: too large to be checked", label)
 	}
 	if len(c.found) > 0 {
-		return errors.New(strings.Join(c.found, "\n"))
+		return c.found
 	}
 	return nil
+}
+
+// Fault is one thing that is wrong with a value.
+type Fault struct {
+	Path    string // such as arguments.items[0].name
+	Message string // such as: must be string, not integer
+}
+
+func (f Fault) String() string { return f.Path + ": " + f.Message }
+
+// Faults is what is wrong with a value, in the order of its parts. As an error it is
+// a line for each of them.
+type Faults []Fault
+
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i, one := range f {
+		lines[i] = one.String()
+	}
+	return strings.Join(lines, "\n")
 }
 
 // checker is one walk of a value along a schema.
 type checker struct {
 	s     *Schema
-	found []string
+	found Faults
 	limit int
 	steps int
 }
@@ -67,7 +86,7 @@ func (c *checker) full() bool { return len(c.found) >= c.limit || c.steps > maxC
 
 func (c *checker) add(path, format string, args ...any) {
 	if !c.full() {
-		c.found = append(c.found, path+": "+fmt.Sprintf(format, args...))
+		c.found = append(c.found, Fault{Path: path, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -76,7 +95,7 @@ func (c *checker) fits(schema *jsonschema.Schema, v any, path string) string {
 	side := checker{s: c.s, limit: 1, steps: c.steps}
 	side.value(schema, v, path)
 	c.steps = side.steps
-	return strings.Join(side.found, "")
+	return side.found.Error()
 }
 
 func (c *checker) value(schema *jsonschema.Schema, v any, path string) {

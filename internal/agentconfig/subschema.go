@@ -1,14 +1,11 @@
 package agentconfig
 
 import (
+	_ "embed"
+	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
@@ -20,12 +17,24 @@ const (
 	draft7    = "http://json-schema.org/draft-07/schema"
 )
 
-// The meta-schemas say whether a schema is one; what a value has to be is
-// [agent.Schema]'s to say. The library has them built in and loads nothing.
+// The meta-schemas of the two dialects say whether a schema is one.
 var (
-	meta2020 = sync.OnceValue(func() *jsonschema.Schema { return jsonschema.NewCompiler().MustCompile(draft2020) })
-	meta7    = sync.OnceValue(func() *jsonschema.Schema { return jsonschema.NewCompiler().MustCompile(draft7) })
+	//go:embed draft2020.json
+	draft2020JSON []byte
+	//go:embed draft7.json
+	draft7JSON []byte
+
+	meta2020 = sync.OnceValue(func() *agent.Schema { return mustCompile(draft2020JSON) })
+	meta7    = sync.OnceValue(func() *agent.Schema { return mustCompile(draft7JSON) })
 )
+
+func mustCompile(meta json.RawMessage) *agent.Schema {
+	s, err := agent.CompileSchema("metaschema", meta)
+	if err != nil {
+		panic(err) // it is a part of the binary, and a test compiles it
+	}
+	return s
+}
 
 // schema checks that a value is a JSON Schema which an agent can use, so one that
 // refers to nothing outside of itself.
@@ -46,34 +55,22 @@ func (c *check) schema(v any, path string) {
 			return
 		}
 	}
-	if violation, ok := errors.AsType[*jsonschema.ValidationError](meta().Validate(v)); ok {
-		c.noSchema(violation, path)
+	text, _ := shoal.EncodeJSON(v) // of what was read, which can be written
+	err := meta().Check(path, string(text))
+	if faults, ok := errors.AsType[agent.Faults](err); ok {
+		for _, f := range faults {
+			c.wrong(f.Path, "is not valid JSON Schema: %s", f.Message)
+		}
 		return
 	}
-	text, _ := shoal.EncodeJSON(v) // of what was read, which can be written
-	_, err := agent.CompileSchema(path, text)
+	if err != nil {
+		c.wrong(path, "is not valid JSON Schema: %v", err)
+		return
+	}
+	_, err = agent.CompileSchema(path, text)
 	if refused, ok := errors.AsType[*shoal.Error](err); ok {
 		for _, f := range refused.Fields {
 			c.wrong(f.Location, "%s", f.Message)
 		}
 	}
-}
-
-// noSchema names every place that a meta-schema refuses: the violations that are
-// no mere sum of others.
-func (c *check) noSchema(v *jsonschema.ValidationError, at string) {
-	for _, cause := range v.Causes {
-		c.noSchema(cause, at)
-	}
-	if len(v.Causes) > 0 {
-		return
-	}
-	for _, step := range v.InstanceLocation {
-		if n, err := strconv.Atoi(step); err == nil {
-			at = index(at, n)
-		} else {
-			at = join(at, step)
-		}
-	}
-	c.wrong(at, "is no JSON Schema: %s", v.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
 }
