@@ -26,6 +26,9 @@ const (
 	DefaultPage    = 50
 	MaxBatch       = 100
 	MaxIdempotency = 255
+	// MaxCursor bounds everything that a caller passes back to go on where it was: the
+	// cursor of a list, of an event stream, and of a wait.
+	MaxCursor = 256
 	// MaxFileSize is how many bytes a file part may say that its file has: the largest
 	// number that every client can write exactly.
 	MaxFileSize = 1<<53 - 1

@@ -23,10 +23,6 @@ type bound struct {
 // write exactly.
 const wholeMost = 1<<53 - 1
 
-// maxCursor is how many bytes the cursor of a list may have, or of an event stream,
-// which says how much of each part in progress was delivered.
-const maxCursor = 8 << 10
-
 // Bounds that several inputs have.
 var (
 	idBound      = bound{bytes: shoal.MaxID}
@@ -62,7 +58,7 @@ var inputBounds = map[string]bound{
 	"NewFilePart.url": {bytes: shoal.MaxDescription}, "NewFilePart.size": {most: shoal.MaxFileSize},
 	"NewDataPart.name": lineBound, "NewDataPart.data": contentBound,
 
-	"WaitInput.ack": {bytes: maxCursor}, "WaitInput.entityId": idBound, "WaitInput.spaceId": idBound,
+	"WaitInput.ack": {bytes: shoal.MaxCursor}, "WaitInput.entityId": idBound, "WaitInput.spaceId": idBound,
 	"WaitInput.from": {entries: shoal.MaxMentions}, "WaitInput.from[]": {bytes: shoal.MaxID},
 	"WaitInput.timeoutMs": {most: shoal.MaxWait.Milliseconds(), cut: true},
 
@@ -84,8 +80,8 @@ var inputBounds = map[string]bound{
 
 // paramBounds are the bounds of texts in a URL's query and in headers that are not ids.
 var paramBounds = map[string]bound{
-	"cursor": {bytes: maxCursor}, "after": {bytes: maxCursor}, "q": {bytes: 500}, "name": lineBound,
-	"Last-Event-ID": {bytes: maxCursor}, "Idempotency-Key": {bytes: shoal.MaxIdempotency},
+	"cursor": {bytes: shoal.MaxCursor}, "after": {bytes: shoal.MaxCursor}, "q": {bytes: 500}, "name": lineBound,
+	"Last-Event-ID": {bytes: shoal.MaxCursor}, "Idempotency-Key": {bytes: shoal.MaxIdempotency},
 	"status": lineBound, "by": lineBound, auth.SignedParam: lineBound,
 }
 

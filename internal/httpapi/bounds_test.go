@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shoal-dev/shoal"
 )
 
 // boundless collects every input below a schema that has no bound, and calls visit with
@@ -132,6 +134,13 @@ func TestEveryInputHasABound(t *testing.T) {
 			a := w.do(key, rt.method, path+"?"+p.name+"="+url.QueryEscape(tooMuch(s).(string)), nil)
 			if a.status != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "query."+p.name) || !strings.Contains(string(a.body), "at most") {
 				t.Errorf("%s %s?%s: %d %.200s", rt.method, path, p.name, a.status, a.body)
+			}
+		}
+		if rt.stream {
+			walked++
+			a := w.do(key, rt.method, path, nil, "Last-Event-ID", strings.Repeat("x", shoal.MaxCursor+1))
+			if a.status != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "header.Last-Event-ID") || !strings.Contains(string(a.body), "at most 256") {
+				t.Errorf("%s %s with a long Last-Event-ID: %d %.200s", rt.method, path, a.status, a.body)
 			}
 		}
 		if _, config := rt.in.(AgentConfig); rt.in == nil || config {

@@ -154,7 +154,7 @@ var examples = func() map[string]any {
 		Mentions: []shoal.EntityID{"shop-agent"}, DroppedMentions: []shoal.EntityID{}, CreatedAt: at, UpdatedAt: at,
 		Parts: []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Text: "Which laptops are there?", Status: shoal.PartDone}},
 	}
-	cursor := "in:k3x9:41:mentions::"
+	cursor := "w:7f3a90c2d4e1b586:Saa-zfjf_E5g:15:2k:mentions::"
 	shop, msg, part := shoal.SpaceID("shop"), shoal.MessageID("msg_0e2f6hyd2n5jwq8c1p0zva"), shoal.PartID("prt_2")
 	args := json.RawMessage(`{"name": "MacBook Pro", "price": 1299}`)
 	used := shoal.Usage{InputTokens: 812, CachedInputTokens: 640, OutputTokens: 96, Cost: 0.0004, Currency: shoal.Currency}

@@ -9,54 +9,96 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// cursorPlace is what a cursor says: a place in the events of a session; the spaces
-// whose snapshot was already ahead of that place, whose events up to there must not
-// come twice; and how many bytes of the parts in progress were delivered. It is
-// good while the database has the events up to there: an older copy of it, which may
-// stand in its place later, does not.
+// cursorPlace is a position in the events of a session; the spaces whose snapshot was
+// already ahead of that position, whose events up to there must not come twice; and how
+// many bytes of the parts in progress were delivered. It is valid while the database
+// has the events up to the position, which an older copy of it does not have.
 type cursorPlace struct {
 	place int64
 	ahead map[shoal.SpaceID]int64
 	known map[partKey]int
+	// incomplete is set if not all of ahead and known fit into the cursor: resuming
+	// there starts with a snapshot.
+	incomplete bool
 }
 
-// cursorAt writes a place as the cursor that clients see:
-// EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES. The end of a thought adds RUN/PART= to
-// it: nothing of it is stored, and its cursor would be that of an event before.
-func (c *core) cursorAt(at cursorPlace) shoal.Cursor {
-	var room [128]byte
+// incompleteMark ends a cursor that does not hold everything that resuming needs.
+const incompleteMark = ",*"
+
+// cursorAt writes a position as the cursor that clients see, of at most
+// [shoal.MaxCursor] bytes: EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES. The end of a
+// thought adds RUN/PART= to it: nothing of it is stored, and its cursor would be that of
+// an event before.
+func (c *core) cursorAt(at cursorPlace) shoal.Cursor { return c.cursorWith(at, "") }
+
+// cursorWith is cursorAt with more at its end.
+func (c *core) cursorWith(at cursorPlace, more string) shoal.Cursor {
+	var room [shoal.MaxCursor]byte
 	out := append(append(room[:0], c.store.Epoch()...), '.')
 	out = strconv.AppendInt(out, at.place, 10)
-	// There is seldom more than one, and each delta has a cursor for each who follows.
+	bare := len(out)
+	// There is seldom more than one, and each delta has a cursor for each follower.
 	if len(at.ahead) == 0 && len(at.known) <= 1 {
 		for key, n := range at.known {
 			out = appendKnown(append(out, ','), key, n)
 		}
-		return shoal.Cursor(out)
-	}
-	rest := make([]string, 0, len(at.ahead)+len(at.known))
-	for space, upTo := range at.ahead {
-		if upTo > at.place {
-			rest = append(rest, string(space)+":"+strconv.FormatInt(upTo, 10))
+	} else {
+		rest := make([]string, 0, len(at.ahead)+len(at.known))
+		for space, upTo := range at.ahead {
+			if upTo > at.place {
+				rest = append(rest, string(space)+":"+strconv.FormatInt(upTo, 10))
+			}
+		}
+		for key, n := range at.known {
+			rest = append(rest, string(appendKnown(nil, key, n)))
+		}
+		slices.Sort(rest)
+		for _, one := range rest {
+			out = append(append(out, ','), one...)
 		}
 	}
-	for key, n := range at.known {
-		rest = append(rest, string(appendKnown(nil, key, n)))
+	if len(out)+len(more) > shoal.MaxCursor {
+		out = append(out[:bare], incompleteMark...)
 	}
-	slices.Sort(rest)
-	for _, one := range rest {
-		out = append(append(out, ','), one...)
-	}
-	return shoal.Cursor(out)
+	return shoal.Cursor(append(out, more...))
 }
 
+// What the ids that the composer makes have in common is written in short, so that a
+// cursor has room for more parts. No id contains the sign.
+const (
+	shortSign  = "~"
+	ownedByRun = shoal.PrefixMessage + shoal.PrefixRun
+)
+
 func appendKnown(out []byte, key partKey, bytes int) []byte {
-	out = append(append(append(append(out, key.owner...), '/'), key.part...), '=')
+	owner, part := key.owner, string(key.part)
+	if own, found := strings.CutPrefix(part, shoal.PrefixPart+owner); found {
+		part = shortSign + own
+	}
+	if own, found := strings.CutPrefix(owner, ownedByRun); found {
+		owner = shortSign + own
+	}
+	out = append(append(append(append(out, owner...), '/'), part...), '=')
 	return strconv.AppendInt(out, int64(bytes), 10)
+}
+
+// readKey reads what appendKnown writes before the number.
+func readKey(session shoal.SessionID, name string) (key partKey, ok bool) {
+	owner, part, ok := strings.Cut(name, "/")
+	if own, found := strings.CutPrefix(owner, shortSign); found {
+		owner = ownedByRun + own
+	}
+	if own, found := strings.CutPrefix(part, shortSign); found {
+		part = shoal.PrefixPart + owner + own
+	}
+	return partKey{session, owner, shoal.PartID(part)}, ok
 }
 
 // placeOf reads a cursor and the epoch in which it was given, see [core.descends].
 func (c *core) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at cursorPlace, epoch string, err error) {
+	if len(cursor) > shoal.MaxCursor {
+		return at, "", shoal.Invalid("after", fmt.Sprintf("has %d bytes; at most %d are allowed", len(cursor), shoal.MaxCursor))
+	}
 	parts := strings.Split(string(cursor), ",")
 	epoch, number, found := strings.Cut(parts[0], ".")
 	place, valid := placeNumber(number)
@@ -80,15 +122,19 @@ func (c *core) descends(tx Tx, session shoal.SessionID, epoch string, place int6
 	return tx.Descends(session, epoch, place)
 }
 
-// read takes what stands behind the place.
+// read takes one item that follows the position.
 func (at *cursorPlace) read(session shoal.SessionID, s string) (ok bool) {
+	if s == incompleteMark[1:] {
+		at.incomplete = true
+		return true
+	}
 	if name, number, found := strings.Cut(s, "="); found {
-		owner, part, slash := strings.Cut(name, "/")
+		key, slash := readKey(session, name)
 		if number == "" { // it has ended
 			return slash
 		}
 		n, valid := placeNumber(number)
-		at.known[partKey{session, owner, shoal.PartID(part)}] = int(n)
+		at.known[key] = int(n)
 		return valid && slash
 	}
 	space, number, found := strings.Cut(s, ":")

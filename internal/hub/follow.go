@@ -36,7 +36,6 @@ type Follower struct {
 	ahead   map[shoal.SpaceID]int64 // places that the snapshots of spaces joined on the way were at
 	in      spacesIn                // as of after
 	known   map[partKey]int         // bytes of the parts in progress that were delivered
-	deltas  int                     // how many were delivered
 	seen    int64                   // the first snapshot was taken there
 	current bool                    // what is known was brought up to date
 	mine    Subscription            // of an entity that follows a run: it joined or left a space
@@ -141,7 +140,7 @@ func (f *Follower) begin(tx Tx) error {
 		if err != nil {
 			return err
 		}
-		if here, err = f.resumable(tx, here, place); err != nil {
+		if here, err = f.resumable(tx, here && !at.incomplete, place); err != nil {
 			return err
 		}
 		if here {

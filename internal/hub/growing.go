@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -65,20 +66,21 @@ func (f *Follower) cursor(place int64) shoal.Cursor {
 	return f.events.cursorAt(cursorPlace{place: place, ahead: f.ahead, known: f.known})
 }
 
-// A cursor names every part in progress. Up to manyParts each delta has one; who
-// follows more has one with a delta now and then, and after resuming may get deltas
-// again that it has had: their offsets say so.
-const (
-	manyParts  = 32
-	nowAndThen = 64
-)
+// manyParts is how many parts in progress a cursor of long ids has room for.
+const manyParts = 8
 
-// deltaCursor is the cursor of a delta that everybody gets.
+// deltaCursor is the cursor of a delta that everybody gets. It is empty where a cursor
+// has no room for all parts in progress: a follower that resumes behind an earlier one
+// may get deltas again, and their offsets say so.
 func (f *Follower) deltaCursor() shoal.Cursor {
-	if f.deltas++; len(f.known) > manyParts && f.deltas%nowAndThen != 0 {
+	if len(f.known) > manyParts {
 		return ""
 	}
-	return f.cursor(f.after)
+	cursor := f.cursor(f.after)
+	if strings.HasSuffix(string(cursor), incompleteMark) {
+		return ""
+	}
+	return cursor
 }
 
 // notePart notes what a stored event does to a part, behind the rest of a part
@@ -214,10 +216,11 @@ func (f *Follower) tellLoose(n *passing, edge string) error {
 	h.Type = what
 	body, err := shoal.EncodeJSON(h)
 	if err == nil {
-		cursor := f.cursor(f.after)
+		more := ""
 		if edge == "end" {
-			cursor += shoal.Cursor("," + n.key.owner + "/" + string(n.key.part) + "=")
+			more = "," + n.key.owner + "/" + string(n.key.part) + "="
 		}
+		cursor := f.events.cursorWith(cursorPlace{place: f.after, ahead: f.ahead, known: f.known}, more)
 		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: cursor, Data: body})
 	}
 	return err

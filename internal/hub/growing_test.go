@@ -119,10 +119,19 @@ type growth struct {
 	think   string
 	thought string
 	readers []*growthReader
+	long    bool // ids are as long as those of runs
+}
+
+// name returns an id; where ids are long, a cursor has no room for all parts.
+func (p *growth) name(prefix string, n int) string {
+	if p.long {
+		return fmt.Sprintf("%s%040d", prefix, n)
+	}
+	return fmt.Sprint(prefix, n)
 }
 
 func newGrowth(t *testing.T, seed uint64) *growth {
-	p := &growth{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), store: &betweenStore{Store: shoaltest.OpenSQLite(t)}}
+	p := &growth{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), store: &betweenStore{Store: shoaltest.OpenSQLite(t)}, long: seed%4 > 1}
 	p.bus = &lossyBus{Bus: localbus.New(), rnd: newGrowthRand(seed), rate: []float64{0, 0.3}[seed%2]}
 	p.start()
 	admin := shoal.Principal{Role: shoal.RoleAdmin}
@@ -248,7 +257,7 @@ func (p *growth) head(part *shoal.Part) shoal.PartHead {
 
 func (p *growth) begin() {
 	p.count++
-	part := shoal.Part{ID: shoal.PartID(fmt.Sprintf("prt_%d", p.count)), Type: shoal.TextPart, Status: shoal.PartStreaming}
+	part := shoal.Part{ID: shoal.PartID(p.name("prt_", p.count)), Type: shoal.TextPart, Status: shoal.PartStreaming}
 	if p.rnd.IntN(3) == 0 {
 		part = shoal.Part{
 			ID: part.ID, Type: shoal.ToolPart, Status: shoal.PartInputStreaming, ToolName: "card", ToolCallID: fmt.Sprintf("call-%d", p.count), Args: json.RawMessage(`{}`),
@@ -258,7 +267,7 @@ func (p *growth) begin() {
 	save := p.rnd.IntN(2) == 0
 	p.write(func(c *hub.RunChange) error {
 		if fresh {
-			m, err := c.OpenMessage(shoal.Message{ID: shoal.MessageID(fmt.Sprintf("msg_%d", p.count)), SpaceID: "shop"}, nil)
+			m, err := c.OpenMessage(shoal.Message{ID: shoal.MessageID(p.name("msg_", p.count)), SpaceID: "shop"}, nil)
 			if err != nil {
 				return err
 			}

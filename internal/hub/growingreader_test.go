@@ -128,6 +128,9 @@ func (r *growthReader) fail(format string, args ...any) {
 func (r *growthReader) handle(n int) {
 	for _, ev := range r.queue[:n] {
 		r.log = append(r.log, fmt.Sprintf("%s %s %s", ev.Cursor, ev.Type, ev.Data))
+		if len(ev.Cursor) > shoal.MaxCursor {
+			r.fail("a cursor of %d bytes: %s", len(ev.Cursor), ev.Cursor)
+		}
 		r.event(ev)
 		if ev.Cursor != "" {
 			r.cursor = ev.Cursor

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/shoal-dev/shoal"
@@ -207,65 +205,4 @@ func items(entries []InboxEntry) []shoal.WaitItem {
 		out[i].Messages = append(out[i].Messages, shoal.InboxMessage{Message: e.Message, Delivery: e.Delivery, Reason: e.Reason})
 	}
 	return out
-}
-
-// A cursor names a batch: whose inbox it is from, the last place in it and the
-// filter that chose it. Places are given in the order of commits, so no entry
-// can join the batch later. It is good for the entity that it was given to: another's
-// would acknowledge what its bearer never saw. And it is good while the database has
-// the events that there were then, which the epoch and a place among them tell.
-type inboxCursor struct {
-	epoch  string
-	event  int64
-	filter InboxFilter
-	upTo   int64
-}
-
-func (b *Inbox) cursor(box mailboxKey, f InboxFilter, upTo, event int64) string {
-	from := make([]string, len(f.From))
-	for i, id := range f.From {
-		from[i] = string(id)
-	}
-	return strings.Join([]string{
-		"in", b.store.Epoch(), string(box.session), string(box.entity), strconv.FormatInt(upTo, 10),
-		string(f.Kind), string(f.Space), strings.Join(from, ","), strconv.FormatInt(event, 10),
-	}, ":")
-}
-
-// parseCursor reads a cursor. One of the first edition, which has no place among the
-// events, is of an epoch that is unknown.
-func parseCursor(box mailboxKey, s string) (at inboxCursor, err error) {
-	part := strings.Split(s, ":")
-	if len(part) == 8 {
-		part = append(part, "0")
-		part[1] = ""
-	}
-	if len(part) != 9 || part[0] != "in" {
-		return at, badCursor()
-	}
-	if part[2] != string(box.session) || part[3] != string(box.entity) {
-		return at, badCursor()
-	}
-	at.epoch = part[1]
-	if at.upTo, err = strconv.ParseInt(part[4], 10, 64); err != nil || at.upTo < 1 {
-		return at, badCursor()
-	}
-	if at.event, err = strconv.ParseInt(part[8], 10, 64); err != nil || at.event < 0 {
-		return at, badCursor()
-	}
-	f := &at.filter
-	f.Kind, f.Space = shoal.WaitKind(part[5]), shoal.SpaceID(part[6])
-	if f.Kind != shoal.WaitMentions && f.Kind != shoal.WaitMessages {
-		return at, badCursor()
-	}
-	if part[7] != "" {
-		for id := range strings.SplitSeq(part[7], ",") {
-			f.From = append(f.From, shoal.EntityID(id))
-		}
-	}
-	return at, nil
-}
-
-func badCursor() error {
-	return shoal.Invalid("ack", "must be the cursor of an earlier answer to a wait of this entity, unchanged")
 }

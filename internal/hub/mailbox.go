@@ -258,6 +258,7 @@ func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxE
 			if err != nil {
 				return err
 			}
+			entries = fitting(w.filter, entries)
 			for k := range entries {
 				entries[k].Delivery++
 				entries[k].Message = entries[k].Message.For(m.key.entity)

@@ -179,9 +179,8 @@ func (w *HeldWait) letGo() {
 func (w *HeldWait) delivery() *Delivery {
 	d := &Delivery{Result: shoal.WaitResult{Items: []shoal.WaitItem{}, TimedOut: true, TimeoutMs: w.req.Timeout.Milliseconds()}}
 	if len(w.entries) > 0 {
-		last := w.entries[len(w.entries)-1]
-		upTo := last.Place
-		cursor := w.inbox.cursor(w.box.key, w.filter, upTo, last.EventPlace)
+		upTo := w.entries[len(w.entries)-1].Place
+		cursor := w.inbox.cursor(w.box.key, w.filter, w.entries)
 		d.Result.Items, d.Result.Cursor, d.Result.TimedOut, d.Result.Failed = items(w.entries), &cursor, false, w.failure()
 		d.handed = w.box.hand(w.who.KeyID, w.filter, upTo)
 	}

@@ -58,9 +58,6 @@ func (in input) longest() int {
 // write exactly.
 const anyNumber = 1<<53 - 1
 
-// maxCursor is how many bytes a cursor may have, which names the senders of a wait.
-const maxCursor = 8 << 10
-
 // maxQuery is how many bytes a query may have; internal/search says so.
 const maxQuery = 500
 

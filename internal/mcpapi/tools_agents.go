@@ -48,7 +48,16 @@ func (c *call) present(ctx context.Context, id shoal.EntityID) (shoal.Entity, er
 }
 
 // cursorInput continues a list.
-var cursorInput = input{name: "cursor", kind: textInput, length: maxCursor, about: "The nextCursor of the page before, to get the next one."}
+var cursorInput = input{name: "cursor", kind: textInput, length: shoal.MaxCursor, about: "The nextCursor of the page before, to get the next one."}
+
+// place returns the id that the input cursor names, empty if it was not given.
+func (c *call) place() (string, error) {
+	at := c.text("cursor")
+	if at != "" && shoal.CheckID("cursor", at) != nil {
+		return "", shoal.Invalid("cursor", "must be the nextCursor of an earlier page, unchanged")
+	}
+	return at, nil
+}
 
 func listAgents() *tool {
 	return &tool{
@@ -61,7 +70,11 @@ func listAgents() *tool {
 		},
 		output: list[shoal.Entity]{},
 		call: func(ctx context.Context, c *call) (result, error) {
-			found, err := c.Hub.Entities.List(ctx, c.who, c.session, shoal.EntityID(c.text("cursor")), shoal.MaxPage+1)
+			after, err := c.place()
+			if err != nil {
+				return result{}, err
+			}
+			found, err := c.Hub.Entities.List(ctx, c.who, c.session, shoal.EntityID(after), shoal.MaxPage+1)
 			if err != nil {
 				return result{}, err
 			}

@@ -19,8 +19,12 @@ func listPendingActions() *tool {
 		inputs: []input{cursorInput},
 		output: list[shoal.PendingAction]{},
 		call: func(ctx context.Context, c *call) (result, error) {
+			after, err := c.place()
+			if err != nil {
+				return result{}, err
+			}
 			found, err := c.Hub.Pending.List(ctx, c.who, c.session, hub.PendingFilter{
-				Status: []shoal.PendingStatus{shoal.PendingOpen}, After: shoal.PendingID(c.text("cursor")), Limit: shoal.MaxPage + 1,
+				Status: []shoal.PendingStatus{shoal.PendingOpen}, After: shoal.PendingID(after), Limit: shoal.MaxPage + 1,
 			})
 			if err != nil {
 				return result{}, err

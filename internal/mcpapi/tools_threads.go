@@ -62,7 +62,11 @@ func listThreads() *tool {
 		},
 		output: list[shoal.Space]{},
 		call: func(ctx context.Context, c *call) (result, error) {
-			page, err := c.threads(ctx, c.caller, !c.flag("includeClosed"), shoal.SpaceID(c.text("cursor")))
+			after, err := c.place()
+			if err != nil {
+				return result{}, err
+			}
+			page, err := c.threads(ctx, c.caller, !c.flag("includeClosed"), shoal.SpaceID(after))
 			if err != nil {
 				return result{}, err
 			}

@@ -30,7 +30,7 @@ var waitInputs = []input{
 	timeoutInput(shoal.DefaultWait.Milliseconds()),
 	agentInput,
 	threadInput.optional("Wait for messages of this thread only."),
-	{name: "ack", kind: textInput, length: maxCursor, about: "The cursor of your last batch: acknowledges exactly those messages. Pass it as soon as you have dealt with them."},
+	{name: "ack", kind: textInput, length: shoal.MaxCursor, about: "The cursor of your last batch: acknowledges exactly those messages. Pass it as soon as you have dealt with them."},
 	{name: "redeliver", kind: flagInput, about: "Get the last batch again instead of acknowledging it by waiting on."},
 }
 
