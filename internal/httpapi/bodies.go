@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 	"strings"
+
+	"github.com/shoal-dev/shoal/internal/hub"
 )
 
 // BodyTypes returns the media types that a request may carry in place of JSON:
@@ -33,7 +35,7 @@ func UploadLimit(r *http.Request) int64 {
 	case below(r.URL.Path, "files") == 0:
 		return maxUpload
 	case below(r.URL.Path, "import") == 0:
-		return maxImport
+		return hub.MaxImport
 	}
 	return 0
 }

@@ -17,10 +17,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// maxImport is how many bytes an export may have that is imported: more than any
-// disk has that it could go to.
-const maxImport = 1 << 40
-
 func exportRoutes() []route {
 	return []route{
 		{

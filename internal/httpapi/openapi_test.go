@@ -20,6 +20,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/hub"
 )
 
 var update = flag.Bool("update", false, "write openapi.json and the transcripts anew")
@@ -130,7 +131,7 @@ func (d *documentMaker) body(rt route) *huma.RequestBody {
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{anyMedia: {Schema: binary}, "multipart/form-data": {Schema: form}}}
 	case rt.media != "":
 		text := &huma.Schema{Type: "string"}
-		state(text, bound{bytes: map[string]int{shoal.ExportType: maxImport, rendererType: shoal.MaxRenderer}[rt.media]})
+		state(text, bound{bytes: map[string]int{shoal.ExportType: hub.MaxImport, rendererType: shoal.MaxRenderer}[rt.media]})
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{rt.media: {Schema: text}}}
 	case rt.in == nil:
 		return nil

@@ -13,14 +13,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-const (
-	// ExportVersion is the version of the format of exports that is written, and the
-	// only one that is read.
-	ExportVersion = 1
-	// maxRecordLine is how many bytes a line may have: a file in base64, and more than
-	// anything else that a session holds.
-	maxRecordLine = 32 << 20
-)
+// ExportVersion is the version of the format of exports that is written, and the only
+// one that is read.
+const ExportVersion = 1
 
 // exportHead is the first line of an export.
 type exportHead struct {
@@ -64,10 +59,15 @@ type exportReader struct {
 	line  int // the number of the line that was read last
 	place int // of the type of that line in RecordTypes
 	buf   []byte
+	size  int64 // of the lines so far
+	// What it takes at most.
+	bytes, records, entities int64
 }
 
 func newExportReader(r io.Reader) *exportReader {
-	return &exportReader{in: bufio.NewReaderSize(r, 64<<10), sum: newExportSum()}
+	return &exportReader{
+		in: bufio.NewReaderSize(r, 64<<10), sum: newExportSum(), bytes: MaxImport, records: maxRecords, entities: maxEntities,
+	}
 }
 
 // wrong is an error about the line that was read last.
@@ -88,12 +88,19 @@ func wrongLine(line int, format string, args ...any) error {
 func (r *exportReader) next() ([]byte, error) {
 	r.buf = r.buf[:0]
 	r.line++
+	most := maxRecordLine
+	if r.line == 1 {
+		most = maxHeadLine
+	}
 	for {
 		piece, err := r.in.ReadSlice('\n')
 		r.buf = append(r.buf, piece...)
+		r.size += int64(len(piece))
 		switch {
-		case len(r.buf) > maxRecordLine:
-			return nil, r.wrong("it has more than %d bytes", maxRecordLine)
+		case len(r.buf) > most:
+			return nil, r.wrong("it has more than the %d bytes that are allowed at most", most)
+		case r.size > r.bytes:
+			return nil, r.wrong("the export has more bytes than the %d that are allowed at most", r.bytes)
 		case err == nil:
 			return r.buf, nil
 		case errors.Is(err, bufio.ErrBufferFull):
@@ -155,6 +162,12 @@ func (r *exportReader) record() (t *RecordType, values []any, err error) {
 	}
 	r.place = place
 	r.sum.add(t, line)
+	switch {
+	case int64(r.line)-1 > r.records:
+		return nil, nil, r.wrong("the export has more records than the %d that are allowed at most", r.records)
+	case t.Name == "entity" && r.sum.counts[t.Name] > r.entities:
+		return nil, nil, r.wrong("the export has more entities than the %d that are allowed at most", r.entities)
+	}
 	return t, values, nil
 }
 

@@ -83,7 +83,10 @@ func (t *RecordType) Parse(line []byte) ([]any, error) {
 		if !found {
 			return nil, fmt.Errorf("the field %q is missing", f.Name)
 		}
-		if values[i], err = f.parse(raw); err != nil {
+		if values[i], err = f.parse(raw); err == nil {
+			err = f.bound.check(f, values[i])
+		}
+		if err != nil {
 			return nil, fmt.Errorf("the field %q %w", f.Name, err)
 		}
 	}

@@ -35,6 +35,8 @@ type RecordField struct {
 	Absent json.RawMessage
 	// Check tells why JSON could not be read later; nil takes all.
 	Check func(json.RawMessage) error
+
+	bound RecordBound
 }
 
 // RecordRef says that the values of Fields are the key of a record of the type To.
@@ -120,7 +122,7 @@ type anyJSON = json.RawMessage
 // What is not in it: keys, and how each acknowledges; idempotency keys and first
 // answers; the log of events, with which streams resume; who holds the lease of a
 // run; the search index.
-var RecordTypes = []*RecordType{
+var RecordTypes = withBounds([]*RecordType{
 	sessionRecord,
 	{
 		Name: "entity", Key: []string{"id"},
@@ -265,7 +267,7 @@ var RecordTypes = []*RecordType{
 			{Name: "cost", Kind: RecordReal},
 		},
 	},
-}
+})
 
 // sessionRecord is the first record of an export. The store keeps it apart.
 var sessionRecord = &RecordType{
