@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -53,4 +54,36 @@ func TestSlotsAreShared(t *testing.T) {
 	claim(map[string]int{"ann": 2}) // an eighth
 	queue("cat", 1)
 	claim(map[string]int{"cat": 1})
+}
+
+// A lease that has run out is claimed by another server only when that server says that
+// its holder is dead, also if the run has been woken meanwhile.
+func TestLeasesOfServersThatMayBeAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := shop(t, nil)
+		ctx := context.Background()
+		hosts(t, h, "bot", nil)
+		_, err := say(h, "go")
+		must(t, err)
+		held, err := h.Work.Claim(ctx, "first", 1, time.Second)
+		must(t, err)
+		lease := hub.Lease{Session: shoal.DefaultSession, Run: held[0].ID, Generation: held[0].Generation}
+		must(t, write(h, lease, func(c *hub.RunChange) error { c.Run.Awake = true; return nil }))
+		<-time.After(2 * time.Second)
+		var asked []hub.Lease
+		claim := func(owner string, dead bool) []hub.StoredRun {
+			t.Helper()
+			asked = nil
+			runs, err := h.Work.ClaimFor(ctx, owner, 10, hub.Slots{Over: func(l hub.Lease) bool { asked = append(asked, l); return dead }}, time.Minute)
+			must(t, err)
+			return runs
+		}
+		if runs := claim("second", false); len(runs) != 0 || len(asked) != 1 || asked[0] != lease {
+			t.Errorf("claimed %v, asked about %v", runs, asked)
+		}
+		must(t, write(h, lease, func(*hub.RunChange) error { return nil })) // it still holds it
+		if runs := claim("second", true); len(runs) != 1 || runs[0].Generation != lease.Generation+1 {
+			t.Errorf("claimed %v of a dead server", runs)
+		}
+	})
 }

@@ -34,9 +34,14 @@ func leaseLost(l Lease) error {
 // Slots say how many runs a server executes at most, how many of them it does, and with
 // which leases. A lease of these that has run out, because the store did not answer for
 // as long, is renewed and not given away: the server would execute the run twice.
+//
+// Over decides about a lease of another server that has run out: whether that server is
+// taken for dead, so that its run is given to others. nil takes each for dead at once. It
+// is called in the transaction that claims, and may be called again for the same lease.
 type Slots struct {
 	All, Taken int
 	Mine       []Lease
+	Over       func(Lease) bool
 }
 
 // Claim takes a lease of up to limit runs that there is something to do for. The
@@ -57,13 +62,16 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 			return err
 		}
 		until := shoal.At(now.Add(ttl))
-		ranOut := func(r StoredRun) bool { return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time) }
+		ranOut := func(r StoredRun) bool {
+			return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time) && slots.over(owner, r)
+		}
 		if err := free(ch, ranOut, slots.mine(owner), until); err != nil {
 			return err
 		}
 		if claimed, err = ch.ClaimableRuns(now, most); err != nil {
 			return err
 		}
+		claimed = slices.DeleteFunc(claimed, func(r StoredRun) bool { return r.LeaseUntil != nil }) // whose holder may be alive
 		if claimed, err = slots.fitting(ch, claimed); err != nil {
 			return err
 		}
@@ -108,6 +116,11 @@ func (s Slots) mine(owner string) func(StoredRun) bool {
 	return func(r StoredRun) bool {
 		return r.Owner == owner && slices.Contains(s.Mine, Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
 	}
+}
+
+// over reports whether a lease that has run out is given up.
+func (s Slots) over(owner string, r StoredRun) bool {
+	return r.Owner == owner || s.Over == nil || s.Over(Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
 }
 
 func requesterOf(r StoredRun) mailboxKey {

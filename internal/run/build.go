@@ -96,7 +96,7 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 		return nil, closed, err
 	}
 	o.TurnTimeout = x.store.left(time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond)
-	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, x.pictures(), x.limited(x.model, priceOf(x.config.Model)), x.seen.request(), x.alive()}
+	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, x.pictures(), x.limited(x.model, priceOf(x.config.Model)), x.seen.request(), x.alive(), x.leased()}
 	o.Observers = []agent.Observer{x.seen}
 	o.Answer = x.answer
 	a, err = agent.New(model, o)
@@ -217,7 +217,7 @@ func (x *execution) asked(ctx context.Context, id shoal.EntityID) (*agent.Agent,
 	x.complain(missing)
 	o.Tools = append(o.Tools, more...)
 	o.Instructions += spacetool.MissingTools(publicMissing(missing))
-	o.Middleware = []agent.Middleware{x.pictures(), x.limited(model.Info(), priceOf(own.Model)), x.alive()} // the caller's history may hold some
+	o.Middleware = []agent.Middleware{x.pictures(), x.limited(model.Info(), priceOf(own.Model)), x.alive(), x.leased()} // the caller's history may hold some
 	return agent.New(model, o)
 }
 

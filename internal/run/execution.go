@@ -62,7 +62,8 @@ type execution struct {
 	thought   thought
 	spending  spending
 	pulse     pulse
-	unlimited atomic.Bool // its session had no limits when it was last looked
+	unlimited atomic.Bool               // its session had no limits when it was last looked
+	until     atomic.Pointer[time.Time] // the lease lasts at least so long
 }
 
 // newExecution takes a claimed run; ctx ends it.
@@ -72,6 +73,7 @@ func newExecution(ctx context.Context, e *Executor, r hub.StoredRun) *execution 
 		log:   e.log.With("session", r.SessionID, "run", r.ID, "agent", r.AgentID),
 		tools: map[string]map[string]*tool.Tool{},
 	}
+	x.until.Store(&x.began) // until somebody says how long the lease lasts
 	x.seen = newWitness(x)
 	x.pulse.beat(shoal.ActivityStarted)
 	x.ctx, x.cancel = context.WithCancelCause(ctx)

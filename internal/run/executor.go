@@ -28,11 +28,14 @@ type Options struct {
 	// Limit is how many runs are executed at once, 512 if zero. The others stay
 	// queued.
 	Limit int
-	// Lease is how long a run stays with a server that has died, 15 s if zero.
+	// Lease is how long a run stays with a server that does not renew it, 15 s if zero.
+	// Another server takes the run when it has seen for two thirds of that besides,
+	// while the database answered, that the lease had run out.
 	Lease time.Duration
 	// Alone says that no other server works on the database, so that what the
 	// server before this one held is free at once, and that executions go on while
-	// the store does not answer: nobody else can have taken their leases.
+	// the store does not answer: nobody else can have taken their leases. Without it a
+	// model is called only under a lease that has not run out.
 	Alone bool
 	// Network makes the requests of request tools and to MCP servers. nil is one
 	// that reaches public addresses.
@@ -68,6 +71,8 @@ type Executor struct {
 	runs   sync.WaitGroup
 	freed  chan struct{} // a place has become free
 	look   chan struct{} // a run may have been canceled
+	watch  *leaseWatch
+	fresh  *renewals
 
 	mu   sync.Mutex
 	held map[hub.Lease]*execution
@@ -101,6 +106,7 @@ func New(o Options) (*Executor, error) {
 	e := &Executor{
 		o: o, hub: o.Hub, log: o.Log, owner: shoal.NewID[string]("exe_"),
 		freed: make(chan struct{}, 1), look: make(chan struct{}, 1), held: map[hub.Lease]*execution{}, blocks: newBlockCache(),
+		watch: newLeaseWatch(o.Lease), fresh: newRenewals(),
 	}
 	e.ownNetwork = ownNetwork
 	e.figures = newFigures(o.Metrics, e)
@@ -120,7 +126,8 @@ func (e *Executor) Start(ctx context.Context) error {
 	}
 	sub := e.hub.Work.Subscribe() // before the first look, or what comes between is missed
 	e.loops.Go(func() { defer sub.Close(); e.claimAlways(sub) })
-	e.loops.Go(e.keep)
+	e.loops.Go(e.keepLeases)
+	e.loops.Go(e.lookForCanceledAlways)
 	return nil
 }
 
@@ -196,18 +203,27 @@ func (e *Executor) claim() (time.Duration, error) {
 		if limit <= 0 {
 			return fallback, nil // a place that becomes free is told
 		}
-		runs, err := e.hub.Work.ClaimFor(e.ctx, e.owner, limit, hub.Slots{All: e.o.Limit, Taken: e.o.Limit - room, Mine: e.leases()}, e.o.Lease)
+		slots := hub.Slots{All: e.o.Limit, Taken: e.o.Limit - room, Mine: e.leases()}
+		if !e.o.Alone {
+			slots.Over = e.watch.over
+		}
+		began := time.Now()
+		runs, err := e.hub.Work.ClaimFor(e.ctx, e.owner, limit, slots, e.o.Lease)
 		if err != nil {
+			e.watch.reset()
 			e.complain("claim runs", err)
 			return 0, err
 		}
 		for _, r := range runs {
-			e.launch(r)
+			e.launch(r, began.Add(e.o.Lease))
 		}
 		if len(runs) < limit {
 			wait, err := e.untilNext()
 			if room-len(runs) <= e.o.Limit/4 { // what waits may have its share; a slot that becomes free says so
 				wait = max(wait, shareAgain)
+			}
+			if e.watch.watching() {
+				wait = e.watch.every
 			}
 			return wait, err
 		}
@@ -239,9 +255,10 @@ func (e *Executor) room() int {
 	return e.o.Limit - len(e.held)
 }
 
-// launch executes one run on a goroutine of its own.
-func (e *Executor) launch(r hub.StoredRun) {
+// launch executes one run, whose lease lasts at least so long, on a goroutine of its own.
+func (e *Executor) launch(r hub.StoredRun, until time.Time) {
 	x := newExecution(e.ctx, e, r)
+	x.until.Store(&until)
 	e.mu.Lock()
 	e.held[x.lease] = x
 	e.mu.Unlock()

@@ -11,15 +11,12 @@ import (
 // a hint may come with every run that is queued.
 const lookEvery = 100 * time.Millisecond
 
-// keep renews the leases, and ends executions whose lease is lost or whose run is
-// to be canceled.
-func (e *Executor) keep() {
-	renew := time.NewTicker(e.o.Lease / 3)
-	defer renew.Stop()
+// lookForCanceledAlways ends executions whose run is to be canceled. It is apart from
+// the renewal of leases, which must not wait for it.
+func (e *Executor) lookForCanceledAlways() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	look := e.look // nil during a pause
-	renewed := time.Now()
 	for {
 		select {
 		case <-e.ctx.Done():
@@ -30,12 +27,26 @@ func (e *Executor) keep() {
 			e.lookForCanceled()
 			look = nil
 			pause.Reset(lookEvery)
-		case <-renew.C:
-			if e.renew() {
-				renewed = time.Now()
-			} else if !e.o.Alone && time.Since(renewed) > e.o.Lease {
-				e.loseAll()
-			}
+		}
+	}
+}
+
+// keepLeases renews the leases, and ends executions whose lease is lost. A renewal that
+// fails is tried again soon.
+func (e *Executor) keepLeases() {
+	timer := time.NewTimer(e.o.Lease / 3)
+	defer timer.Stop()
+	for {
+		select {
+		case <-e.ctx.Done():
+			return
+		case <-timer.C:
+		case <-e.fresh.wanted:
+		}
+		if e.renew() {
+			timer.Reset(e.o.Lease / 3)
+		} else {
+			timer.Reset(e.o.Lease / 15)
 		}
 	}
 }
@@ -46,12 +57,14 @@ func (e *Executor) renew() bool {
 	if len(mine) == 0 {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(e.ctx, e.o.Lease/3)
+	// Long: a store under load does not answer sooner if it is asked again.
+	ctx, cancel := context.WithTimeout(e.ctx, e.o.Lease)
 	defer cancel()
 	progress := make([]hub.Progress, 0, len(mine))
 	for _, x := range mine {
 		progress = append(progress, x.progress())
 	}
+	until := time.Now().Add(e.o.Lease)
 	runs, err := e.hub.Work.Renew(ctx, e.owner, progress, e.o.Lease)
 	if err != nil {
 		e.complain("renew leases", err)
@@ -64,18 +77,13 @@ func (e *Executor) renew() bool {
 	for _, x := range mine {
 		if !held[x.lease] {
 			x.cancel(hub.ErrLeaseLost)
+			continue
 		}
+		x.until.Store(&until)
 	}
+	e.fresh.done()
 	disturb(mine, runs)
 	return true
-}
-
-// loseAll ends everything when the leases ran out without a word of the database.
-// Nothing could be written any more; tools need not go on either.
-func (e *Executor) loseAll() {
-	for _, x := range e.executions() {
-		x.cancel(hub.ErrLeaseLost)
-	}
 }
 
 func (e *Executor) lookForCanceled() {

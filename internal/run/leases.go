@@ -1,0 +1,120 @@
+package run
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// leaseWatch decides when a server whose lease has run out is dead. A live one may be
+// late with its renewal, because the database did not answer or had much to do: it gets
+// as long again as it needs to renew twice, counted while this server finds the database
+// answering.
+type leaseWatch struct {
+	every, gap, grace time.Duration
+
+	mu   sync.Mutex
+	seen map[hub.Lease]sighting
+}
+
+// sighting says since when a lease was seen to have run out, and when it was seen last.
+type sighting struct{ first, last time.Time }
+
+func newLeaseWatch(lease time.Duration) *leaseWatch {
+	return &leaseWatch{every: lease / 15, gap: lease / 3, grace: 2 * lease / 3, seen: map[hub.Lease]sighting{}}
+}
+
+// over notes that a lease has run out and reports whether its holder is dead. Sightings
+// too far from each other say nothing about the time between them.
+func (w *leaseWatch) over(l hub.Lease) bool {
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, found := w.seen[l]
+	if !found || now.Sub(s.last) > w.gap {
+		s.first = now
+	}
+	s.last = now
+	w.seen[l] = s
+	return now.Sub(s.first) >= w.grace
+}
+
+// reset forgets what was seen: the database did not answer.
+func (w *leaseWatch) reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.seen)
+}
+
+// watching reports whether a lease was seen lately that has run out.
+func (w *leaseWatch) watching() bool {
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for l, s := range w.seen {
+		if now.Sub(s.last) > w.gap || now.Sub(s.first) > w.grace {
+			delete(w.seen, l)
+		}
+	}
+	return len(w.seen) > 0
+}
+
+// renewals lets executions wait for the next renewal of the leases.
+type renewals struct {
+	wanted chan struct{}
+
+	mu   sync.Mutex
+	next chan struct{} // closed by the next renewal
+}
+
+func newRenewals() *renewals {
+	return &renewals{wanted: make(chan struct{}, 1), next: make(chan struct{})}
+}
+
+func (r *renewals) done() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.next)
+	r.next = make(chan struct{})
+}
+
+func (r *renewals) ask() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	nudge(r.wanted)
+	return r.next
+}
+
+// leased is the middleware that calls a model only under a lease that has not run out:
+// nobody else can have begun the same step. It has the lease renewed first, and waits
+// for that.
+func (x *execution) leased() agent.Middleware {
+	return agent.Middleware{Name: "lease", Model: func(next agent.ModelFunc) agent.ModelFunc {
+		return func(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
+			return func(yield func(agent.Chunk, error) bool) {
+				if err := x.waitForLease(ctx); err != nil {
+					yield(agent.Chunk{}, err)
+					return
+				}
+				next(ctx, req)(yield)
+			}
+		}
+	}}
+}
+
+func (x *execution) waitForLease(ctx context.Context) error {
+	for !x.e.o.Alone && !time.Now().Before(*x.until.Load()) {
+		select {
+		case <-x.e.fresh.ask():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-x.ctx.Done():
+			return context.Cause(x.ctx)
+		}
+	}
+	return nil
+}
