@@ -39,7 +39,7 @@ func TestShapes(t *testing.T) {
 		Members: []shoal.Member{{EntityID: "ann", Kind: shoal.Human, Name: "Ann", JoinedAt: moment}},
 	}
 	const spaceJSON = `{"id":"shop","sessionId":"default","name":"Shopping","status":"closed","summary":"done","adminAgentId":"shop-agent","showAgentReasoning":true,
-		"metadata":{},"members":[{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `}],"lastSeq":12,"unreadCount":2,"mentionCount":1,
+		"metadata":{},"members":[{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `,"addedBy":null}],"lastSeq":12,"unreadCount":2,"mentionCount":1,"muted":false,
 		"createdAt":` + at + `,"closedAt":` + then + `}`
 	boss := shoal.EntityID("boss")
 	entity := shoal.Entity{
@@ -74,7 +74,7 @@ func TestShapes(t *testing.T) {
 		"empty space": {
 			shoal.Space{ID: "shop", SessionID: "default", Name: "Shop", Status: shoal.SpaceOpen, Members: []shoal.Member{}, CreatedAt: moment},
 			`{"id":"shop","sessionId":"default","name":"Shop","status":"open","summary":null,"adminAgentId":null,"showAgentReasoning":false,
-			"metadata":null,"members":[],"lastSeq":0,"unreadCount":0,"mentionCount":0,"createdAt":` + at + `,"closedAt":null}`,
+			"metadata":null,"members":[],"lastSeq":0,"unreadCount":0,"mentionCount":0,"muted":false,"createdAt":` + at + `,"closedAt":null}`,
 		},
 		"message": {message, messageJSON + `}`},
 		"empty message": {
@@ -123,11 +123,11 @@ func TestShapes(t *testing.T) {
 		"snapshot": {
 			shoal.SnapshotData{EventHead: head, Space: space, Members: space.Members, Messages: []shoal.Message{}, Cursor: "e.1"},
 			`{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"space":` + spaceJSON + `,
-			"members":[{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `}],"messages":[],"cursor":"e.1"}`,
+			"members":[{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `,"addedBy":null}],"messages":[],"cursor":"e.1"}`,
 		},
 		"snapshot.end":    {shoal.SnapshotEndData{EventHead: shoal.EventHead{Type: shoal.EventSnapshotEnd, At: moment}, Cursor: "e.1"}, `{"type":"snapshot.end","spaceId":null,"runId":null,"at":` + at + `,"cursor":"e.1"}`},
 		"message.created": {shoal.MessageData{EventHead: head, Message: message}, `{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"message":` + messageJSON + `}}`},
-		"member.joined":   {shoal.MemberData{EventHead: head, Member: space.Members[0]}, `{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"member":{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `}}`},
+		"member.joined":   {shoal.MemberData{EventHead: head, Member: space.Members[0]}, `{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"member":{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `,"addedBy":null}}`},
 		"space.updated":   {shoal.SpaceData{EventHead: head, Space: space}, `{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"space":` + spaceJSON + `}`},
 		"entity.updated":  {shoal.EntityData{EventHead: head, Entity: entity}, `{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"entity":` + entityJSON + `}`},
 	} {

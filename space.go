@@ -16,8 +16,11 @@ const (
 )
 
 // Space is a conversation: members and one timeline, ordered by seq 1, 2, 3 …
-// without gaps. The MCP tools call it a thread. UnreadCount and MentionCount are
-// those of the reader, 0 for a reader that is no entity.
+// without gaps. The MCP tools call it a thread. UnreadCount, MentionCount and Muted are
+// those of the reader: 0 and false for a reader that is not an entity, and in events.
+//
+// A member that has muted the space gets only messages that mention it into its inbox,
+// so both counts are then the number of these.
 type Space struct {
 	ID                 SpaceID         `json:"id"`
 	SessionID          SessionID       `json:"sessionId"`
@@ -31,16 +34,23 @@ type Space struct {
 	LastSeq            int64           `json:"lastSeq"`
 	UnreadCount        int64           `json:"unreadCount"`
 	MentionCount       int64           `json:"mentionCount"`
+	Muted              bool            `json:"muted"`
 	CreatedAt          Time            `json:"createdAt"`
 	ClosedAt           *Time           `json:"closedAt"`
 }
 
-// Member is an entity in a space. Members are listed in the order of joining.
+// Member is an entity in a space. Members are listed in the order of joining. AddedBy is
+// the entity that added it; nil for the creator of the space, for members that added
+// themselves, and where an admin key did that acts as no entity.
 type Member struct {
 	EntityID EntityID   `json:"entityId"`
 	Kind     EntityKind `json:"kind"`
 	Name     string     `json:"name"`
 	JoinedAt Time       `json:"joinedAt"`
+	AddedBy  *EntityID  `json:"addedBy"`
+	// Muted says that the member has muted the space. Only the member itself sees it, as
+	// [Space.Muted].
+	Muted bool `json:"-"`
 }
 
 // NewSpace is what a caller hands in to create a space. An acting entity is a

@@ -274,7 +274,7 @@ func makeSearched(tx hub.Tx, at time.Time) error {
 		if i%40 != 0 {
 			continue
 		}
-		if err := tx.InsertMember(shoal.DefaultSession, space.ID, fewSpacesReader, now); err != nil {
+		if err := tx.InsertMember(shoal.DefaultSession, space.ID, shoal.Member{EntityID: fewSpacesReader, JoinedAt: now}); err != nil {
 			return err
 		}
 	}

@@ -42,6 +42,19 @@ func (s *Session) CloseSpace(ctx context.Context, id shoal.SpaceID, summary stri
 	return out, s.client.do(ctx, in, &out)
 }
 
+// MuteSpace mutes a space for the acting entity and returns it: only messages that mention
+// the entity enter its inbox from then on.
+func (s *Session) MuteSpace(ctx context.Context, id shoal.SpaceID) (out shoal.Space, err error) {
+	in := call{op: "client.MuteSpace", method: http.MethodPut, path: s.path("spaces", string(id), "mute")}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// UnmuteSpace undoes MuteSpace and returns the space.
+func (s *Session) UnmuteSpace(ctx context.Context, id shoal.SpaceID) (out shoal.Space, err error) {
+	in := call{op: "client.UnmuteSpace", method: http.MethodDelete, path: s.path("spaces", string(id), "mute")}
+	return out, s.client.do(ctx, in, &out)
+}
+
 // AddMember makes an entity a member of a space and returns the space. Adding
 // it again changes nothing.
 func (s *Session) AddMember(ctx context.Context, id shoal.SpaceID, entity shoal.EntityID) (out shoal.Space, err error) {

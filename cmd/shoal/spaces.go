@@ -13,6 +13,8 @@ type spacesCmd struct {
 	Close  spacesCloseCmd  `cmd:"" help:"Close a space: its history stays readable."`
 	Add    spacesAddCmd    `cmd:"" help:"Add members to a space."`
 	Remove spacesRemoveCmd `cmd:"" help:"Remove members from a space."`
+	Mute   spacesMuteCmd   `cmd:"" help:"Get only those messages of a space that mention you."`
+	Unmute spacesUnmuteCmd `cmd:"" help:"Get all messages of a space again."`
 }
 
 type spacesListCmd struct{}
@@ -88,14 +90,21 @@ func (c *spacesShowCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	sh.output.note("%s (%s) is %s and holds %d messages, %d unread", s.Name, s.ID, s.Status, s.LastSeq, s.UnreadCount)
+	if s.Muted {
+		sh.output.note("you have muted it: you get only what mentions you; to change that: shoal spaces unmute %s", s.ID)
+	}
 	if s.Summary != nil {
 		sh.output.note("closed with: %s", *s.Summary)
 	}
 	var rows [][]string
 	for _, m := range s.Members {
-		rows = append(rows, []string{string(m.EntityID), m.Name, string(m.Kind), sh.output.when(&m.JoinedAt, "-")})
+		by := "-"
+		if m.AddedBy != nil {
+			by = string(*m.AddedBy)
+		}
+		rows = append(rows, []string{string(m.EntityID), m.Name, string(m.Kind), sh.output.when(&m.JoinedAt, "-"), by})
 	}
-	return sh.output.table(s, []string{"MEMBER", "NAME", "KIND", "JOINED"}, rows...)
+	return sh.output.table(s, []string{"MEMBER", "NAME", "KIND", "JOINED", "ADDED BY"}, rows...)
 }
 
 type spacesCloseCmd struct {
@@ -152,6 +161,40 @@ func (c *spacesRemoveCmd) Run(ctx context.Context, sh *shell) error {
 		if s, err = session.RemoveMember(ctx, c.Space, id); err != nil {
 			return err
 		}
+	}
+	return sh.output.spaceRow(s)
+}
+
+type spacesMuteCmd struct {
+	Space shoal.SpaceID `arg:"" help:"The space."`
+}
+
+// Run mutes a space for the caller and prints it.
+func (c *spacesMuteCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := session.MuteSpace(ctx, c.Space)
+	if err != nil {
+		return err
+	}
+	return sh.output.spaceRow(s)
+}
+
+type spacesUnmuteCmd struct {
+	Space shoal.SpaceID `arg:"" help:"The space."`
+}
+
+// Run undoes the muting of a space and prints it.
+func (c *spacesUnmuteCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := session.UnmuteSpace(ctx, c.Space)
+	if err != nil {
+		return err
 	}
 	return sh.output.spaceRow(s)
 }

@@ -70,11 +70,11 @@ func TestConversationFromBeginningToEnd(t *testing.T) {
 	}
 
 	closed := into[shoal.Space](w.do(ann, "POST", at+"/close", `{"summary": "We buy two."}`).wants(200))
-	if closed.Status != shoal.SpaceShut || *closed.Summary != "We buy two." || closed.LastSeq != 3 || closed.ClosedAt == nil {
+	if closed.Status != shoal.SpaceShut || *closed.Summary != "We buy two." || closed.LastSeq != 4 || closed.ClosedAt == nil {
 		t.Errorf("the closed space = %+v", closed)
 	}
 	history := into[page[shoal.Message]](w.do(bot, "GET", at+"/messages", nil).wants(200))
-	if len(history.Items) != 3 || history.Items[2].EntityID != shoal.System || history.Items[2].Text() != "Thread closed: We buy two." || history.NextCursor != nil {
+	if len(history.Items) != 4 || history.Items[3].EntityID != shoal.System || history.Items[3].Text() != "Thread closed: We buy two." || history.NextCursor != nil {
 		t.Errorf("the history = %+v", history)
 	}
 	w.do(bot, "POST", at+"/messages", `{"text": "too late"}`).refuses(shoal.SpaceClosed)

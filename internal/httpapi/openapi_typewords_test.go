@@ -152,6 +152,8 @@ var fieldWords = map[string]string{
 	"Space.lastSeq":                 "The place of the newest message.",
 	"Space.unreadCount":             "How many messages of it the reader has not acknowledged.",
 	"Space.mentionCount":            "How many of those mention the reader.",
+	"Space.muted":                   "Whether the reader has muted it; false for others and in events.",
+	"Member.addedBy":                "Who added the member; null for the creator of the space, for one that joined by itself, and where an admin key did that acts as no entity.",
 	"Space.summary":                 "What was said when it was closed.",
 	"NewSpace.id":                   "A readable id; generated if left out. Ids are never used again.",
 	"NewSpace.members":              "Who is in it besides the caller.",

@@ -49,13 +49,23 @@ func spaceRoutes() []route {
 		},
 		{
 			method: http.MethodPut, path: memberPath, do: addMember, id: "addMember", tag: "Spaces",
-			summary: "Add a member", about: "Adding a member again changes nothing. The new member sees the whole history; its unread starts here. Members and admins.",
+			summary: "Add a member", about: "Adding a member again changes nothing. The new member sees the whole history; its unread starts here. A member that somebody else adds gets a system message that names the space and who added it, unless it is a hosted agent, or has never connected and is added by its owner, an admin or an owner of the session. Members and admins.",
 			status: http.StatusOK, out: shoal.Space{}, errors: append(changes, shoal.Conflict),
 		},
 		{
 			method: http.MethodDelete, path: memberPath, do: removeMember, id: "removeMember", tag: "Spaces",
 			summary: "Remove a member, or leave", about: "Access ends, and what was unread of the space leaves the inbox. Answers the space as it is then. Members and admins.",
 			status: http.StatusOK, out: shoal.Space{}, errors: changes,
+		},
+		{
+			method: http.MethodPut, path: spacePath + "/mute", do: muteSpace, id: "muteSpace", tag: "Spaces",
+			summary: "Mute a space", about: "For the acting entity, a member. From then on only messages that mention it enter its inbox, so that `unreadCount` counts these alone. What is unread already stays. Only the member itself sees `muted`. Leaving ends it.",
+			status: http.StatusOK, out: shoal.Space{}, errors: []shoal.Kind{shoal.EntityRequired, shoal.Forbidden},
+		},
+		{
+			method: http.MethodDelete, path: spacePath + "/mute", do: unmuteSpace, id: "unmuteSpace", tag: "Spaces",
+			summary: "Unmute a space", about: "What was left out of the inbox meanwhile does not come back.",
+			status: http.StatusOK, out: shoal.Space{}, errors: []shoal.Kind{shoal.EntityRequired, shoal.Forbidden},
 		},
 		{
 			method: http.MethodPost, path: spacePath + "/read", do: readSpace, id: "markRead", tag: "Spaces",
@@ -131,6 +141,14 @@ func addMember(c *call) error {
 
 func removeMember(c *call) error {
 	changed, err := c.Hub.Spaces.Leave(c.ctx(), c.who, c.session(), c.space(), c.entity())
+	return c.answerOr(err, http.StatusOK, changed)
+}
+
+func muteSpace(c *call) error   { return setMuted(c, true) }
+func unmuteSpace(c *call) error { return setMuted(c, false) }
+
+func setMuted(c *call, muted bool) error {
+	changed, err := c.Hub.Spaces.Mute(c.ctx(), c.who, c.session(), c.space(), muted)
 	return c.answerOr(err, http.StatusOK, changed)
 }
 

@@ -39,7 +39,7 @@ func TestStreamBeginsWithASnapshot(t *testing.T) {
 	}
 	w.entity("default", "cam")
 	w.do(ann, "PUT", base+"/spaces/shop/members/cam", nil).wants(200)
-	l.wants("member.joined")
+	l.wants("member.joined", "message.created") // the message tells cam who added it
 	w.do(ann, "DELETE", base+"/spaces/shop/members/cam", nil).wants(200)
 	l.wants("member.left")
 	w.do(ann, "PATCH", base+"/spaces/shop", `{"name": "Shop"}`).wants(200)
@@ -168,7 +168,7 @@ func TestStreamOverAllSpaces(t *testing.T) {
 	l.wants("snapshot.end")
 	w.post(ann, "other", "unheard")
 	w.do(ann, "PUT", base+"/spaces/other/members/bot", nil).wants(200)
-	if s := data[shoal.SnapshotData](t, l.wants("snapshot")); s.Space.ID != "other" || len(s.Messages) != 1 {
+	if s := data[shoal.SnapshotData](t, l.wants("snapshot")); s.Space.ID != "other" || len(s.Messages) != 2 {
 		t.Errorf("the snapshot of the joined space = %+v", s)
 	}
 	w.post(ann, "other", "heard")

@@ -3,6 +3,7 @@ package hub_test
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +45,7 @@ func (f *traveler) see(ev shoal.Event, since time.Time) {
 		if f.last != "" {
 			f.sights["joined on the way"]++
 		}
-		if !slices.Equal(data.Members, data.Space.Members) {
+		if !reflect.DeepEqual(data.Members, data.Space.Members) {
 			f.fail("a snapshot has the members %v and %v", data.Members, data.Space.Members)
 		}
 		f.world[*data.SpaceID] = &believed{space: *data.Space, messages: data.Messages}
@@ -65,7 +66,7 @@ func (f *traveler) see(ev shoal.Event, since time.Time) {
 		f.fail("%s of the space %s, which it has not been told of", ev.Type, *data.SpaceID)
 	case data.Message != nil:
 		f.seeMessage(known, *data.Message)
-	case !slices.Equal(data.Space.Members, known.space.Members) && !f.onlyRenamed(data.Space.Members, known.space.Members):
+	case !reflect.DeepEqual(data.Space.Members, known.space.Members) && !f.onlyRenamed(data.Space.Members, known.space.Members):
 		f.fail("%s has the members %v, believed were %v", ev.Type, data.Space.Members, known.space.Members)
 	default:
 		known.space = *data.Space
@@ -122,7 +123,7 @@ func (f *traveler) seeMember(what shoal.EventType, space shoal.SpaceID, m shoal.
 func (f *traveler) onlyRenamed(now, before []shoal.Member) bool {
 	return slices.EqualFunc(now, before, func(a, b shoal.Member) bool {
 		a.Name = b.Name
-		return a == b
+		return reflect.DeepEqual(a, b)
 	})
 }
 
@@ -132,7 +133,7 @@ func (f *traveler) beliefs() string {
 	var out strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(f.world)) {
 		b := f.world[id]
-		b.space.UnreadCount, b.space.MentionCount = 0, 0
+		b.space.UnreadCount, b.space.MentionCount, b.space.Muted = 0, 0, false
 		space, _ := json.Marshal(b.space)
 		out.Write(space)
 		for _, m := range b.messages[max(0, len(b.messages)-shoal.DefaultPage):] {

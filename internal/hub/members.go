@@ -14,22 +14,31 @@ func full() error {
 	return shoal.E("", shoal.Conflict, fmt.Sprintf("A space has at most %d members.", shoal.MaxMembers))
 }
 
-// join makes a member and tells so. NotFound when there is no such entity.
-// Forbidden for an agent that who may not invite.
-func join(ch *change, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) (shoal.Member, error) {
+// newMember is an entity that has just become a member of a space.
+type newMember struct {
+	shoal.Member
+	entity shoal.Entity
+}
+
+// join makes a member and emits member.joined. NotFound when there is no such entity.
+// Forbidden for an agent that the caller may not invite.
+func join(ch *change, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) (newMember, error) {
 	e, err := entityOf(ch, session, id)
 	if err != nil {
-		return shoal.Member{}, err
+		return newMember{}, err
 	}
 	if err := mayInvite(ch, who, e); err != nil {
-		return shoal.Member{}, err
+		return newMember{}, err
 	}
 	m := shoal.Member{EntityID: id, Kind: e.Kind, Name: e.Name, JoinedAt: ch.at}
-	if err := ch.InsertMember(session, space, id, ch.at); err != nil {
-		return m, err
+	if who.EntityID != "" && who.EntityID != id {
+		m.AddedBy = &who.EntityID
+	}
+	if err := ch.InsertMember(session, space, m); err != nil {
+		return newMember{}, err
 	}
 	ch.hint(entityTopic(session, id))
-	return m, tell(ch, session, space, id, shoal.EventMemberJoined, func(h shoal.EventHead) any {
+	return newMember{m, e}, tell(ch, session, space, id, shoal.EventMemberJoined, func(h shoal.EventHead) any {
 		return shoal.MemberData{EventHead: h, Member: m}
 	})
 }
@@ -112,10 +121,15 @@ func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.Se
 			return full()
 		}
 		m, err := join(ch, who, session, id, entity)
-		if err != nil || m.Kind == shoal.Human {
+		if err != nil {
 			return err
 		}
-		return checkAdmin(ch, to)
+		if m.Kind == shoal.Agent {
+			if err := checkAdmin(ch, to); err != nil {
+				return err
+			}
+		}
+		return announceAdded(ch, who, to, m)
 	})
 }
 
@@ -158,6 +172,9 @@ func (s *Spaces) membership(ctx context.Context, op string, who shoal.Principal,
 			return err
 		}
 		if err := do(ch, out); err != nil {
+			return err
+		}
+		if out, err = ch.Space(session, id); err != nil { // with the messages that do has posted
 			return err
 		}
 		if out, err = whole(ch, who, out); err != nil {

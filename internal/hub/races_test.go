@@ -216,7 +216,7 @@ func (r *race) populate(entities []shoal.EntityID, spaces []shoal.SpaceID) {
 				return err
 			}
 			for _, e := range r.entities {
-				if err := tx.InsertMember(r.session, id, e, now); err != nil {
+				if err := tx.InsertMember(r.session, id, shoal.Member{EntityID: e, JoinedAt: now}); err != nil {
 					return err
 				}
 			}

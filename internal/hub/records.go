@@ -149,8 +149,8 @@ var RecordTypes = withBounds([]*RecordType{
 		},
 	},
 	{
-		Name: "member", Key: []string{"spaceId", "entityId"}, Refs: []RecordRef{ref("space", "spaceId"), ref("entity", "entityId")},
-		Fields: []RecordField{id("spaceId"), id("entityId"), count("place"), momentOf("joinedAt")},
+		Name: "member", Key: []string{"spaceId", "entityId"}, Refs: []RecordRef{ref("space", "spaceId"), ref("entity", "entityId"), ref("entity", "addedBy")},
+		Fields: []RecordField{id("spaceId"), id("entityId"), count("place"), momentOf("joinedAt"), since(idOrNull("addedBy"), "null"), since(truth("muted"), "false")},
 	},
 	{
 		Name: "file", Key: []string{"id"},

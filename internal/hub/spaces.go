@@ -95,7 +95,7 @@ func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n sho
 		if err != nil {
 			return out, err
 		}
-		out.Members = append(out.Members, m)
+		out.Members = append(out.Members, m.Member)
 	}
 	if err := checkAdminAgent(out); err != nil {
 		return out, err
@@ -155,6 +155,7 @@ func wholes(tx Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.
 	for i, id := range ids {
 		spaces[i].Members = append([]shoal.Member{}, members[id]...)
 		spaces[i].UnreadCount, spaces[i].MentionCount = counts[id].Messages, counts[id].Mentions
+		spaces[i].Muted = slices.ContainsFunc(spaces[i].Members, func(m shoal.Member) bool { return m.Muted && m.EntityID == who.EntityID })
 	}
 	return spaces, nil
 }
@@ -239,10 +240,10 @@ func saveSpace(ch *change, s shoal.Space, what shoal.EventType) error {
 	return tellSpace(ch, s, what)
 }
 
-// tellSpace tells what a space is like now. The counts of whoever changed it
-// mean nothing to its followers.
+// tellSpace emits an event with the space as it is now, without what is the caller's own:
+// the counts and whether it is muted.
 func tellSpace(ch *change, s shoal.Space, what shoal.EventType) error {
-	s.UnreadCount, s.MentionCount = 0, 0
+	s.UnreadCount, s.MentionCount, s.Muted = 0, 0, false
 	return tell(ch, s.SessionID, s.ID, "", what, func(h shoal.EventHead) any {
 		return shoal.SpaceData{EventHead: h, Space: s}
 	})

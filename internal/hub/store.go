@@ -166,8 +166,12 @@ type MemberTx interface {
 	// MembersAmong returns those of ids that are members, in any order.
 	MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]MemberKind, error)
 	CountMembers(session shoal.SessionID, space shoal.SpaceID) (int, error)
-	// InsertMember is AlreadyExists for a member. The entity must exist.
-	InsertMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, at shoal.Time) error
+	// InsertMember stores the id, the time, AddedBy and Muted of a member; AlreadyExists
+	// if it is one. The entity must exist.
+	InsertMember(session shoal.SessionID, space shoal.SpaceID, m shoal.Member) error
+	// MuteMember stores whether a member has muted the space; NotFound when it is not a
+	// member.
+	MuteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, muted bool) error
 	// DeleteMember ends a membership and withdraws the entity's inbox entries
 	// of that space; NotFound when there is none.
 	DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) error
@@ -240,7 +244,8 @@ type InboxTx interface {
 	// Deliver puts the message into the inbox of every member of its space, but
 	// for its sender and for hosted agents, who are started instead, as mention,
 	// system message or message. A message of [shoal.System] reaches every other
-	// member, one that mentions some of them these alone. It returns the receivers.
+	// member, one that mentions some of them these alone. Members that have muted the
+	// space get only what mentions them. It returns the receivers.
 	Deliver(m shoal.Message) ([]Receiver, error)
 	// Unread returns the first limit entries that match, in order.
 	Unread(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, limit int) ([]InboxEntry, error)

@@ -31,6 +31,7 @@ var rights = []struct {
 	{"list_threads", inputs{}, "                                                               ok     ok        ok        ok        ok              ok     ok"},
 	{"add_participant", inputs{"threadId": "shop", "participantId": "bob"}, "                  ok     not_found not_found forbidden ok              ok     ok"},
 	{"remove_participant", inputs{"threadId": "shop", "participantId": "dan"}, "               ok     not_found not_found forbidden ok              ok     ok"},
+	{"mute_thread", inputs{"threadId": "shop"}, "                                              ok     not_found not_found forbidden entity_required ok     forbidden"},
 	{"send_message", inputs{"threadId": "shop", "content": "hi"}, "                            ok     not_found not_found forbidden entity_required ok     forbidden"},
 	{"delete_message", inputs{"messageId": "HERE"}, "                                          ok     not_found not_found forbidden ok              ok     ok"},
 	{"wait_for_mentions", inputs{"timeoutMs": 0, "threadId": "shop"}, "                        ok     not_found not_found forbidden entity_required ok     not_found"},

@@ -146,6 +146,9 @@ func schemaOf(t reflect.Type) schema {
 func (s *schema) addFields(t reflect.Type) {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		if f.Anonymous && name == "" {
 			s.addFields(f.Type)
 			continue

@@ -64,7 +64,7 @@ type list[T any] struct {
 func table() []*tool {
 	tools := []*tool{
 		registerAgent(), listAgents(), waitForAgents(),
-		createThread(), listThreads(), addParticipant(), removeParticipant(), closeThread(),
+		createThread(), listThreads(), addParticipant(), removeParticipant(), muteThread(), closeThread(),
 		sendMessage(), deleteMessage(), waitForMentions(), waitForMessages(), readThread(), searchMessages(),
 		listPendingActions(), answerPendingAction(),
 	}

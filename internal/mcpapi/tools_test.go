@@ -15,7 +15,7 @@ import (
 // toolNames are the contract's, in its order.
 var toolNames = []string{
 	"register_agent", "list_agents", "wait_for_agents", "create_thread", "list_threads", "add_participant", "remove_participant",
-	"close_thread", "send_message", "delete_message", "wait_for_mentions", "wait_for_messages", "read_thread", "search_messages",
+	"mute_thread", "close_thread", "send_message", "delete_message", "wait_for_mentions", "wait_for_messages", "read_thread", "search_messages",
 	"list_pending_actions", "answer_pending_action",
 }
 
@@ -33,6 +33,7 @@ func TestToolsAreTheContracts(t *testing.T) {
 		"list_threads":       "includeClosed=false cursor",
 		"add_participant":    "threadId* participantId*",
 		"remove_participant": "threadId* participantId*",
+		"mute_thread":        "threadId* unmute=false",
 		"close_thread":       "threadId* summary*",
 		"send_message":       "threadId* content* mentions=[] senderId idempotencyKey",
 		"delete_message":     "messageId*",
@@ -228,10 +229,14 @@ func toolCases() []toolCase {
 		{tool: "add_participant", in: inputs{}, kind: shoal.InvalidArgument, says: []string{"threadId is missing", "participantId is missing"}},
 		{tool: "remove_participant", in: inputs{"threadId": "shop", "participantId": "cleo"}, says: []string{"Participant removed successfully:", "Participants: ann, bob"}},
 		{tool: "remove_participant", in: inputs{"threadId": "shop", "participantId": "cleo"}, kind: shoal.NotFound},
+		{tool: "mute_thread", in: inputs{"threadId": "shop"}, says: []string{"Thread muted successfully:", "ID: shop"}, has: []string{`"muted":true`}},
+		{tool: "list_threads", in: inputs{}, says: []string{", Muted"}},
+		{tool: "mute_thread", in: inputs{"threadId": "shop", "unmute": true}, says: []string{"Thread unmuted successfully:"}, has: []string{`"muted":false`}},
+		{tool: "mute_thread", in: inputs{"threadId": "hers"}, kind: shoal.NotFound},
 
-		{tool: "send_message", in: inputs{"threadId": "shop", "content": "hello \"you\" <there>", "mentions": []string{"bob", "bob", "cleo", "nobody"}}, says: []string{"Content: hello \"you\" <there>", "Mentions: bob\nDropped mentions: cleo, nobody"}, has: []string{`"mentions":["bob"]`, `"droppedMentions":["cleo","nobody"]`, `"seq":4`, `"runId":null`, `"status":"completed"`}},
-		{tool: "send_message", in: inputs{"threadId": "shop", "content": "once", "idempotencyKey": "k1"}, has: []string{`"seq":5`}},
-		{tool: "send_message", in: inputs{"threadId": "shop", "content": "once", "idempotencyKey": "k1"}, has: []string{`"seq":5`}},
+		{tool: "send_message", in: inputs{"threadId": "shop", "content": "hello \"you\" <there>", "mentions": []string{"bob", "bob", "cleo", "nobody"}}, says: []string{"Content: hello \"you\" <there>", "Mentions: bob\nDropped mentions: cleo, nobody"}, has: []string{`"mentions":["bob"]`, `"droppedMentions":["cleo","nobody"]`, `"seq":5`, `"runId":null`, `"status":"completed"`}},
+		{tool: "send_message", in: inputs{"threadId": "shop", "content": "once", "idempotencyKey": "k1"}, has: []string{`"seq":6`}},
+		{tool: "send_message", in: inputs{"threadId": "shop", "content": "once", "idempotencyKey": "k1"}, has: []string{`"seq":6`}},
 		{tool: "send_message", in: inputs{"threadId": "shop", "content": "twice", "idempotencyKey": "k1"}, kind: shoal.IdempotencyMismatch},
 		{tool: "send_message", in: inputs{"threadId": "shop", "content": ""}, kind: shoal.InvalidArgument, says: []string{"content is empty"}},
 		{tool: "send_message", in: inputs{"threadId": "shop"}, kind: shoal.InvalidArgument, says: []string{"content is missing"}},
@@ -248,8 +253,8 @@ func toolCases() []toolCase {
 		{tool: "delete_message", in: inputs{}, kind: shoal.InvalidArgument, says: []string{"messageId is missing"}},
 		{tool: "delete_message", in: inputs{"messageId": "msg_none"}, kind: shoal.NotFound},
 
-		{tool: "read_thread", in: inputs{"threadId": "shop"}, says: []string{"<content>first &lt;one&gt;</content>", `seq="5"`, "<participants>"}, has: []string{`"text":"first \u003cone\u003e"`, `"members":[{`}},
-		{tool: "read_thread", in: inputs{"threadId": "shop", "limit": 2}, says: []string{`seq="4"`, `seq="5"`}},
+		{tool: "read_thread", in: inputs{"threadId": "shop"}, says: []string{"<content>first &lt;one&gt;</content>", `seq="6"`, "<participants>"}, has: []string{`"text":"first \u003cone\u003e"`, `"members":[{`}},
+		{tool: "read_thread", in: inputs{"threadId": "shop", "limit": 2}, says: []string{`seq="5"`, `seq="6"`}},
 		{tool: "read_thread", in: inputs{"threadId": "shop", "limit": 1, "beforeSeq": 3}, says: []string{"second one"}},
 		{tool: "read_thread", in: inputs{"threadId": "shop", "limit": 1, "afterSeq": 0}, says: []string{"first &lt;one&gt;"}},
 		{tool: "read_thread", in: inputs{"threadId": "shop", "limit": 1, "afterSeq": 2}, says: []string{"third"}},

@@ -54,7 +54,7 @@ func memberIDs(s shoal.Space) string {
 func listThreads() *tool {
 	return &tool{
 		name:  "list_threads",
-		about: "List the threads that you take part in, with how many messages you have not acknowledged in each, and how many of them mention you.",
+		about: "List the threads that you take part in, with how many messages you have not acknowledged in each, how many of them mention you, and whether you have muted it.",
 		reads: true,
 		inputs: []input{
 			{name: "includeClosed", kind: flagInput, about: "List closed threads, too."},
@@ -74,6 +74,9 @@ func listThreads() *tool {
 			for i, s := range page.Items {
 				lines[i] = fmt.Sprintf("ID: %s, Name: %s, Status: %s, Participants: %s, Unread: %d, Mentions: %d",
 					s.ID, s.Name, s.Status, memberIDs(s), s.UnreadCount, s.MentionCount)
+				if s.Muted {
+					lines[i] += ", Muted"
+				}
 			}
 			return result{text: listText(lines, "You take part in no thread. create_thread makes one.", page.NextCursor), structured: page}, nil
 		},
@@ -118,6 +121,30 @@ func removeParticipant() *tool {
 	return membership("remove_participant",
 		"Remove somebody, or yourself, from a thread that you take part in.",
 		"Participant removed successfully:", true, (*hub.Spaces).Leave)
+}
+
+func muteThread() *tool {
+	return &tool{
+		name:    "mute_thread",
+		repeats: true,
+		about:   "Mute a thread that you take part in: from then on you get only its messages that mention you. With unmute you get all of them again. To get nothing, leave with remove_participant.",
+		inputs: []input{
+			threadInput,
+			{name: "unmute", kind: flagInput, about: "Get all messages again."},
+		},
+		output: shoal.Space{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			if _, err := c.actor(); err != nil {
+				return result{}, err
+			}
+			s, err := c.Hub.Spaces.Mute(ctx, c.who, c.session, c.thread(), !c.flag("unmute"))
+			done := "Thread muted successfully:"
+			if c.flag("unmute") {
+				done = "Thread unmuted successfully:"
+			}
+			return spaceResult(done, s), err
+		},
+	}
 }
 
 func closeThread() *tool {

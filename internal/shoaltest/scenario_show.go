@@ -92,6 +92,9 @@ func space(p shoal.Space) string {
 	if p.UnreadCount > 0 {
 		out += fmt.Sprintf(" unread=%d", p.UnreadCount)
 	}
+	if p.Muted {
+		out += " muted"
+	}
 	if p.MentionCount > 0 {
 		out += fmt.Sprintf(" mentions=%d", p.MentionCount)
 	}

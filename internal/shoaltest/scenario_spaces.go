@@ -72,6 +72,25 @@ func leaveSpace(s *stage, c *command) error {
 	return s.spaceOr(s.hub.Spaces.Leave(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
 }
 
+func muteSpace(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	off := c.flag("off")
+	return s.spaceOr(s.hub.Spaces.Mute(ctx, who, session, shoal.SpaceID(c.word()), !off))
+}
+
+func listMembers(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	all, err := s.hub.Spaces.Members(ctx, who, session, shoal.SpaceID(c.word()), "", shoal.MaxPage)
+	for _, m := range all {
+		by := ""
+		if m.AddedBy != nil {
+			by = " added by " + string(*m.AddedBy)
+		}
+		s.say("%s%s", m.EntityID, by)
+	}
+	return err
+}
+
 func closeSpace(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	return s.spaceOr(s.hub.Spaces.Close(ctx, who, session, shoal.SpaceID(c.word()), c.word()))

@@ -195,7 +195,7 @@ func (c *storeCase) space(id shoal.SpaceID, members ...shoal.EntityID) {
 			return err
 		}
 		for _, member := range members {
-			if err := tx.InsertMember(c.session, id, member, storeTime(0)); err != nil {
+			if err := tx.InsertMember(c.session, id, shoal.Member{EntityID: member, JoinedAt: storeTime(0)}); err != nil {
 				return err
 			}
 		}

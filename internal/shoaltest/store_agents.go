@@ -130,7 +130,9 @@ var agentTests = map[string]func(*storeCase){
 		same(c, "with bot", hostedMembers(c, "shop"), []shoal.EntityID{"zed", "bot"})
 		same(c, "in the yard", hostedMembers(c, "yard"), []shoal.EntityID{"bot"})
 		c.host("bee", 1)
-		c.update(func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "bee", storeTime(1)) })
+		c.update(func(tx hub.Tx) error {
+			return tx.InsertMember(c.session, "shop", shoal.Member{EntityID: "bee", JoinedAt: storeTime(1)})
+		})
 		c.update(func(tx hub.Tx) error { return tx.DeleteMember(c.session, "shop", "zed") })
 		same(c, "after one came and one went", hostedMembers(c, "shop"), []shoal.EntityID{"bot", "bee"})
 		c.update(func(tx hub.Tx) error { return tx.DeleteHostedAgent(c.session, "bot") })

@@ -219,7 +219,9 @@ var eventTests = map[string]func(*storeCase){
 		} {
 			same(c, fmt.Sprintf("the floor of %+v", f.filter), floor(c, f.filter), f.want)
 		}
-		c.update(func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "bob", storeTime(1)) })
+		c.update(func(tx hub.Tx) error {
+			return tx.InsertMember(c.session, "shop", shoal.Member{EntityID: "bob", JoinedAt: storeTime(1)})
+		})
 		same(c, "the floor of one who joined", floor(c, hub.EventFilter{Entity: "bob"}), 4)
 		trim("shop", 1)
 		same(c, "the floor after more", floor(c, hub.EventFilter{Space: "shop"}), 5)

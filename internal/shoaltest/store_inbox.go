@@ -51,6 +51,21 @@ var inboxTests = map[string]func(*storeCase){
 		}
 	},
 
+	"a member that has muted the space gets what mentions it": func(c *storeCase) {
+		c.entities("ann", "bob", "cid")
+		c.space("shop", "ann", "bob", "cid")
+		c.update(func(tx hub.Tx) error { return tx.MuteMember(c.session, "shop", "bob", true) })
+		c.say("shop", "ann", "for cid")
+		c.say("shop", shoal.System, "for all")
+		c.say("shop", "ann", "for bob, too", "bob")
+		c.say("shop", shoal.System, "for bob alone", "bob")
+		same(c, "the inbox of bob", places(c, "bob", hub.InboxFilter{}), []int64{1, 2})
+		same(c, "the inbox of cid", places(c, "cid", hub.InboxFilter{}), []int64{1, 2, 3})
+		c.update(func(tx hub.Tx) error { return tx.MuteMember(c.session, "shop", "bob", false) })
+		c.say("shop", "ann", "for all again")
+		same(c, "the inbox of bob, unmuted", places(c, "bob", hub.InboxFilter{}), []int64{1, 2, 3})
+	},
+
 	"a space of one has no receivers": func(c *storeCase) {
 		c.entities("ann")
 		c.space("shop", "ann")

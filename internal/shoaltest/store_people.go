@@ -237,7 +237,9 @@ var entityTests = map[string]func(*storeCase){
 		c.absent(func(tx hub.Tx) error { _, err := tx.Entity(c.session, "bob"); return err })
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdateEntity(shoal.Entity{SessionID: c.session, ID: "bob"}) })
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteEntity(c.session, "bob", storeTime(6)) })
-		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "bob", storeTime(6)) })
+		c.refused(shoal.NotFound, func(tx hub.Tx) error {
+			return tx.InsertMember(c.session, "shop", shoal.Member{EntityID: "bob", JoinedAt: storeTime(6)})
+		})
 		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertEntity(shoal.Entity{SessionID: c.session, ID: "bob"}) })
 		same(c, "the members", memberIDs(c, "shop"), []shoal.EntityID{"ann"})
 		same(c, "its inbox", places(c, "bob", hub.InboxFilter{}), nil)

@@ -104,10 +104,41 @@ var memberTests = map[string]func(*storeCase){
 		same(c, "the members", memberIDs(c, "shop"), []shoal.EntityID{"cid", "ann", "dot", "bob"})
 		c.update(func(tx hub.Tx) error { return tx.DeleteMember(c.session, "shop", "bob") })
 		c.update(func(tx hub.Tx) error { return tx.DeleteMember(c.session, "shop", "cid") })
-		c.update(func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "cid", storeTime(-9)) })
+		c.update(func(tx hub.Tx) error {
+			return tx.InsertMember(c.session, "shop", shoal.Member{EntityID: "cid", JoinedAt: storeTime(-9)})
+		})
 		same(c, "the members", memberIDs(c, "shop"), []shoal.EntityID{"ann", "dot", "cid"})
 		all := seen(c, func(tx hub.Tx) ([]shoal.Member, error) { return tx.Members(c.session, "shop") })
 		same(c, "the last one", all[2], shoal.Member{EntityID: "cid", Kind: shoal.Agent, Name: "CID", JoinedAt: storeTime(-9)})
+	},
+
+	"who added one, and whether it has muted the space": func(c *storeCase) {
+		c.entities("ann", "bob")
+		c.space("shop")
+		c.update(func(tx hub.Tx) error {
+			if err := tx.InsertMember(c.session, "shop", shoal.Member{EntityID: "ann", JoinedAt: storeTime(1)}); err != nil {
+				return err
+			}
+			return tx.InsertMember(c.session, "shop", shoal.Member{EntityID: "bob", JoinedAt: storeTime(2), AddedBy: ref(shoal.EntityID("ann")), Muted: true})
+		})
+		want := []shoal.Member{
+			{EntityID: "ann", Kind: shoal.Agent, Name: "ANN", JoinedAt: storeTime(1)},
+			{EntityID: "bob", Kind: shoal.Agent, Name: "BOB", JoinedAt: storeTime(2), AddedBy: ref(shoal.EntityID("ann")), Muted: true},
+		}
+		stored := func() []shoal.Member {
+			return seen(c, func(tx hub.Tx) ([]shoal.Member, error) { return tx.Members(c.session, "shop") })
+		}
+		same(c, "the members", stored(), want)
+		c.update(func(tx hub.Tx) error {
+			if err := tx.MuteMember(c.session, "shop", "ann", true); err != nil {
+				return err
+			}
+			return tx.MuteMember(c.session, "shop", "bob", false)
+		})
+		if all := stored(); !all[0].Muted || all[1].Muted {
+			c.Errorf("ann has muted: %v, bob: %v", all[0].Muted, all[1].Muted)
+		}
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.MuteMember(c.session, "shop", "nobody", true) })
 	},
 
 	"of several spaces at once": func(c *storeCase) {
@@ -165,8 +196,12 @@ var memberTests = map[string]func(*storeCase){
 	"one joins once, and only if it exists": func(c *storeCase) {
 		c.entities("ann")
 		c.space("shop", "ann")
-		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "ann", storeTime(0)) })
-		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "nobody", storeTime(0)) })
+		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error {
+			return tx.InsertMember(c.session, "shop", shoal.Member{EntityID: "ann", JoinedAt: storeTime(0)})
+		})
+		c.refused(shoal.NotFound, func(tx hub.Tx) error {
+			return tx.InsertMember(c.session, "shop", shoal.Member{EntityID: "nobody", JoinedAt: storeTime(0)})
+		})
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteMember(c.session, "shop", "nobody") })
 	},
 
@@ -180,7 +215,9 @@ var memberTests = map[string]func(*storeCase){
 		c.update(func(tx hub.Tx) error { return tx.DeleteMember(c.session, "shop", "bob") })
 		same(c, "the inbox", places(c, "bob", hub.InboxFilter{}), []int64{2})
 		c.say("shop", "ann", "four")
-		c.update(func(tx hub.Tx) error { return tx.InsertMember(c.session, "shop", "bob", storeTime(1)) })
+		c.update(func(tx hub.Tx) error {
+			return tx.InsertMember(c.session, "shop", shoal.Member{EntityID: "bob", JoinedAt: storeTime(1)})
+		})
 		c.say("shop", "ann", "five")
 		same(c, "the inbox after joining again", places(c, "bob", hub.InboxFilter{}), []int64{2, 4})
 	},

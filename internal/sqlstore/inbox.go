@@ -19,7 +19,7 @@ func (t tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
 	}
 	receivers := make([]hub.Receiver, 0, len(members))
 	for _, r := range members {
-		if r.id != m.EntityID && !r.hosted && forMember(m, r.id) {
+		if r.id != m.EntityID && !r.hosted && forMember(m, r) {
 			receivers = append(receivers, hub.Receiver{ID: r.id, Reason: reasonFor(m, r.id)})
 		}
 	}
@@ -35,9 +35,13 @@ func (t tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
 }
 
 // forMember reports whether a message enters a member's inbox: a system message that
-// mentions somebody is for those alone.
-func forMember(m shoal.Message, id shoal.EntityID) bool {
-	return m.EntityID != shoal.System || len(m.Mentions) == 0 || slices.Contains(m.Mentions, id)
+// mentions somebody is for those alone, and a member that has muted the space gets only
+// what mentions it.
+func forMember(m shoal.Message, to knownMember) bool {
+	if !to.muted && (m.EntityID != shoal.System || len(m.Mentions) == 0) {
+		return true
+	}
+	return slices.Contains(m.Mentions, to.id)
 }
 
 // deliverRows is how many inboxes one statement fills at most.

@@ -43,6 +43,7 @@ type knownMember struct {
 	id     shoal.EntityID
 	hosted bool
 	kind   shoal.EntityKind
+	muted  bool
 }
 
 // inboxEnd is the last place that was given in an inbox, and which of them the

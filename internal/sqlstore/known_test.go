@@ -68,7 +68,10 @@ var changes = []struct {
 	{"a new entity", func(tx hub.Tx) error {
 		return tx.InsertEntity(shoal.Entity{SessionID: "default", ID: "cid", Kind: shoal.Agent, Name: "cid", CreatedAt: shoal.Now()})
 	}},
-	{"somebody joins", func(tx hub.Tx) error { return tx.InsertMember("default", "shop", "cid", shoal.Now()) }},
+	{"somebody joins", func(tx hub.Tx) error {
+		return tx.InsertMember("default", "shop", shoal.Member{EntityID: "cid", JoinedAt: shoal.Now()})
+	}},
+	{"a member mutes the space", func(tx hub.Tx) error { return tx.MuteMember("default", "shop", "cid", true) }},
 	{"a member is hosted", func(tx hub.Tx) error {
 		return tx.PutHostedAgent(hub.StoredAgent{HostedAgent: shoal.HostedAgent{SessionID: "default", ID: "cid", Version: 1, Config: []byte("{}"), CreatedAt: shoal.Now()}})
 	}},
@@ -86,7 +89,9 @@ var changes = []struct {
 	{"events are trimmed", func(tx hub.Tx) error { return tx.TrimEvents("default", "shop", 1) }},
 	{"a member is hosted no more", func(tx hub.Tx) error { return tx.DeleteHostedAgent("default", "cid") }},
 	{"somebody leaves", func(tx hub.Tx) error { return tx.DeleteMember("default", "shop", "bob") }},
-	{"somebody comes back", func(tx hub.Tx) error { return tx.InsertMember("default", "shop", "bob", shoal.Now()) }},
+	{"somebody comes back", func(tx hub.Tx) error {
+		return tx.InsertMember("default", "shop", shoal.Member{EntityID: "bob", JoinedAt: shoal.Now()})
+	}},
 	{"a post to who is back", func(tx hub.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
 	{"somebody is deleted", func(tx hub.Tx) error { return tx.DeleteEntity("default", "cid", shoal.Now()) }},
 	{"the session is closed", func(tx hub.Tx) error { return tx.CloseSession("default", shoal.Now()) }},

@@ -16,6 +16,7 @@ type placedMember struct {
 func memberOf(r *rows) placedMember {
 	return placedMember{shoal.SpaceID(r.text(0)), shoal.Member{
 		EntityID: shoal.EntityID(r.text(1)), Kind: shoal.EntityKind(r.text(2)), Name: r.text(3), JoinedAt: r.time(4),
+		AddedBy: textOrNil[shoal.EntityID](r, 5), Muted: r.bool(6),
 	}}
 }
 
@@ -36,7 +37,7 @@ func (t tx) MembersOf(session shoal.SessionID, spaces []shoal.SpaceID) (map[shoa
 	}
 	for some := range slices.Chunk(spaces, mostIn) {
 		var b clauses
-		b.add(`SELECT m.space_id, m.entity_id, e.kind, e.name, m.joined_at
+		b.add(`SELECT m.space_id, m.entity_id, e.kind, e.name, m.joined_at, m.added_by, m.muted
 			FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id
 			WHERE m.session_id = ?`, session)
 		addIn(&b, ` AND m.space_id IN (?) ORDER BY m.space_id, m.place`, some)
@@ -66,8 +67,10 @@ func (t tx) knownMembers(session shoal.SessionID, space shoal.SpaceID) (members 
 	}
 	s := t.c.known.space(session, space)
 	if s.members == nil {
-		s.members, err = list(t.c, func(r *rows) knownMember { return knownMember{entityID(r), r.bool(1), shoal.EntityKind(r.text(2))} },
-			`SELECT m.entity_id, m.hosted, e.kind FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id
+		s.members, err = list(t.c, func(r *rows) knownMember {
+			return knownMember{entityID(r), r.bool(1), shoal.EntityKind(r.text(2)), r.bool(3)}
+		},
+			`SELECT m.entity_id, m.hosted, e.kind, m.muted FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id
 			 WHERE m.session_id = $1 AND m.space_id = $2 ORDER BY m.place`, session, space)
 		t.c.known.members += len(s.members)
 	}
@@ -121,21 +124,32 @@ func (t tx) CountMembers(session shoal.SessionID, space shoal.SpaceID) (int, err
 }
 
 // InsertMember implements [hub.MemberTx].
-func (t tx) InsertMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, at shoal.Time) error {
+func (t tx) InsertMember(session shoal.SessionID, space shoal.SpaceID, m shoal.Member) error {
 	t.c.known.forgetSpace(session, space)
 	n, err := t.c.execNoted(
-		`INSERT INTO members (session_id, space_id, entity_id, place, joined_at, hosted)
+		`INSERT INTO members (session_id, space_id, entity_id, place, joined_at, hosted, added_by, muted)
 		 SELECT e.session_id, $2, e.id,
-		   (SELECT COALESCE(MAX(m.place), 0) + 1 FROM members AS m WHERE m.session_id = $1 AND m.space_id = $2), CAST($4 AS BIGINT), e.hosted_version IS NOT NULL
+		   (SELECT COALESCE(MAX(m.place), 0) + 1 FROM members AS m WHERE m.session_id = $1 AND m.space_id = $2), CAST($4 AS BIGINT), e.hosted_version IS NOT NULL,
+		   CAST($5 AS TEXT), CAST($6 AS BOOLEAN)
 		 FROM entities AS e WHERE e.session_id = $1 AND e.id = $3 AND e.deleted_at IS NULL
-		 ON CONFLICT DO NOTHING`, session, space, entity, at)
+		 ON CONFLICT DO NOTHING`, session, space, m.EntityID, m.JoinedAt, m.AddedBy, m.Muted)
 	if err != nil || n > 0 {
 		return err
 	}
-	if _, err := t.Entity(session, entity); err != nil {
+	if _, err := t.Entity(session, m.EntityID); err != nil {
 		return err
 	}
-	return taken("InsertMember", "%q is a member of the space %q already.", entity, space)
+	return taken("InsertMember", "%q is a member of the space %q already.", m.EntityID, space)
+}
+
+// MuteMember implements [hub.MemberTx].
+func (t tx) MuteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, muted bool) error {
+	t.c.known.forgetSpace(session, space)
+	n, err := t.c.execNoted(`UPDATE members SET muted = $4 WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity, muted)
+	if err == nil && n == 0 {
+		err = missing("MuteMember", "%q is not a member of the space %q.", entity, space)
+	}
+	return err
 }
 
 // DeleteMember implements [hub.MemberTx].

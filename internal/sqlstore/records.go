@@ -45,7 +45,7 @@ var recordTables = map[string]recordTable{
 		from: `(SELECT s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, s.created_at, s.closed_at, s.created_by, ` + lastSeqOfSpace + ` AS last_seq
 		        FROM spaces AS s WHERE s.session_id = $1) AS shown`,
 	},
-	"member": {table: "members", order: "space_id, place", columns: []string{"space_id", "entity_id", "place", "joined_at"}},
+	"member": {table: "members", order: "space_id, place", columns: []string{"space_id", "entity_id", "place", "joined_at", "added_by", "muted"}},
 	"file": {
 		table: "files", order: "id",
 		columns: []string{"id", "name", "media_type", "size", "url", "by_entity", "at", "data"},

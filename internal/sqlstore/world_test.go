@@ -45,7 +45,7 @@ func settle(t testing.TB, s hub.Store) {
 			if err := tx.InsertEntity(shoal.Entity{SessionID: "default", ID: id, Kind: shoal.Agent, Name: string(id), CreatedAt: now}); err != nil {
 				return err
 			}
-			if err := tx.InsertMember("default", "shop", id, now); err != nil {
+			if err := tx.InsertMember("default", "shop", shoal.Member{EntityID: id, JoinedAt: now}); err != nil {
 				return err
 			}
 		}
