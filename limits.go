@@ -18,6 +18,9 @@ const (
 	MaxContent     = 256 << 10
 	MaxParts       = 200
 	MaxMentions    = 100
+	// MaxVersions is how many earlier versions of an edited message are kept: the first
+	// and the newest.
+	MaxVersions    = 50
 	MaxMembers     = 1000
 	MaxSummary     = 16 << 10
 	MaxMetadata    = 16 << 10

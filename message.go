@@ -37,6 +37,8 @@ type Message struct {
 	// DeletedAt is when the message was deleted, nil if it was not. A deleted message
 	// keeps its place, sender and times; it has no parts and mentions nobody.
 	DeletedAt *Time `json:"deletedAt"`
+	// EditedAt is when its sender edited the message last, nil if that never happened.
+	EditedAt *Time `json:"editedAt"`
 	// SkippedAgents are those who would act on the message and do not, because
 	// they run and refuse a second message. It is in the answer to a post alone.
 	SkippedAgents []EntityID `json:"skippedAgents,omitempty"`
@@ -67,6 +69,31 @@ type Draft struct {
 	Parts         []Part     `json:"parts"`
 	Mentions      []EntityID `json:"mentions,omitempty"`
 	TriggerAgents *bool      `json:"triggerAgents,omitempty"`
+}
+
+// MessageEdit is what a sender hands in to change what its message says.
+type MessageEdit struct {
+	Parts []Part `json:"parts"`
+	// Mentions are whom the message mentions from now on; nil leaves them as they are.
+	// Nobody is notified: who is added is shown as mentioned and is not woken, and for who
+	// is removed an unread message is not a mention any more.
+	Mentions []EntityID `json:"mentions,omitzero"`
+	// UpdatedAt is the UpdatedAt of the message that was edited, as the caller has read it.
+	// The edit is refused with [Conflict] if the message has changed since; nil edits any.
+	UpdatedAt *Time `json:"updatedAt,omitempty"`
+}
+
+// Validate is that of a [Draft] with the same content.
+func (e MessageEdit) Validate() error { return Draft{Parts: e.Parts, Mentions: e.Mentions}.Validate() }
+
+// MessageVersion is what a message said before an edit. Version counts from 1, At is
+// since when it said that.
+type MessageVersion struct {
+	Version         int64      `json:"version"`
+	At              Time       `json:"at"`
+	Mentions        []EntityID `json:"mentions"`
+	DroppedMentions []EntityID `json:"droppedMentions"`
+	Parts           []Part     `json:"parts"`
 }
 
 // Validate names every wrong field in one error, [TooLarge] when the content is

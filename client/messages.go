@@ -77,6 +77,20 @@ func (s *Session) Message(ctx context.Context, id shoal.MessageID) (out shoal.Me
 	return out, s.client.do(ctx, call{op: "client.Message", path: s.path("messages", string(id))}, &out)
 }
 
+// EditMessage changes what a message that the caller has sent says and returns it as it
+// is then. Nobody is notified again. The error is of kind Conflict for a deleted message,
+// and for one that is not as e.UpdatedAt says; Forbidden for those of others and of runs.
+func (s *Session) EditMessage(ctx context.Context, id shoal.MessageID, e shoal.MessageEdit) (out shoal.Message, err error) {
+	in := call{op: "client.EditMessage", method: http.MethodPatch, path: s.path("messages", string(id)), body: e}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// MessageVersions walks through what a message said before it was edited, the newest
+// first.
+func (s *Session) MessageVersions(ctx context.Context, id shoal.MessageID) iter.Seq2[shoal.MessageVersion, error] {
+	return list[shoal.MessageVersion](ctx, s.client, call{op: "client.MessageVersions", path: s.path("messages", string(id), "versions")})
+}
+
 // DeleteMessage erases what a message says: it stays at its place, with DeletedAt and
 // without parts. For its sender, the owner of the agent that sent it, and admins and
 // owners of the session. The error is of kind Conflict while a run is working with it.

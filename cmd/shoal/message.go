@@ -18,6 +18,9 @@ func said(m shoal.Message) string {
 	if m.Status == shoal.MessageFailed || m.Status == shoal.MessageCanceled {
 		all = append(all, "["+string(m.Status)+"]")
 	}
+	if m.EditedAt != nil {
+		all = append(all, "[edited]")
+	}
 	return strings.Join(all, "\n\n")
 }
 

@@ -7,8 +7,10 @@ import (
 )
 
 type messagesCmd struct {
-	Get    messagesGetCmd    `cmd:"" help:"Show a message."`
-	Remove messagesRemoveCmd `cmd:"" name:"rm" help:"Delete messages: what they say is erased, also where hosted agents have read it. Yours, those of agents that you own, and as admin or owner of the session all."`
+	Get     messagesGetCmd     `cmd:"" help:"Show a message."`
+	Edit    messagesEditCmd    `cmd:"" help:"Change what a message of yours says. Nobody is notified again; earlier texts stay readable."`
+	History messagesHistoryCmd `cmd:"" help:"Show what an edited message said before, the newest first."`
+	Remove  messagesRemoveCmd  `cmd:"" name:"rm" help:"Delete messages: what they say is erased, also where hosted agents have read it. Yours, those of agents that you own, and as admin or owner of the session all."`
 }
 
 type messagesGetCmd struct {
@@ -29,6 +31,56 @@ func (c *messagesGetCmd) Run(ctx context.Context, sh *shell) error {
 		return sh.output.object(m)
 	}
 	return sh.output.message(m, true)
+}
+
+type messagesEditCmd struct {
+	ID      shoal.MessageID  `arg:"" help:"The message."`
+	Text    []string         `arg:"" optional:"" help:"What it says from now on."`
+	File    string           `help:"Say what this file holds, - for standard input." short:"f" placeholder:"FILE"`
+	Mention []shoal.EntityID `help:"Mention these members from now on, instead of those that it mentions. It wakes nobody." short:"m" placeholder:"ID"`
+}
+
+// Run edits a message.
+func (c *messagesEditCmd) Run(ctx context.Context, sh *shell) error {
+	text, err := messageText(sh.in, c.Text, c.File)
+	if err != nil {
+		return err
+	}
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := session.EditMessage(ctx, c.ID, shoal.MessageEdit{Parts: []shoal.Part{shoal.Text(text)}, Mentions: c.Mention})
+	if err != nil {
+		return err
+	}
+	if sh.output.json {
+		return sh.output.object(m)
+	}
+	sh.output.note("message %s is edited", m.ID)
+	return nil
+}
+
+type messagesHistoryCmd struct {
+	ID shoal.MessageID `arg:"" help:"The message."`
+}
+
+// Run shows the earlier versions of a message.
+func (c *messagesHistoryCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	var all []shoal.MessageVersion
+	var rows [][]string
+	for v, err := range session.MessageVersions(ctx, c.ID) {
+		if err != nil {
+			return err
+		}
+		all = append(all, v)
+		rows = append(rows, []string{itoa(v.Version), v.At.String(), said(shoal.Message{Parts: v.Parts})})
+	}
+	return sh.output.table(all, []string{"VERSION", "SINCE", "TEXT"}, rows...)
 }
 
 type messagesRemoveCmd struct {

@@ -29,7 +29,7 @@ var errNoAnswer = &shoal.Error{Kind: kindTimedOut, Msg: "the message was posted,
 
 // Run posts the message, and waits for an answer if it is to.
 func (c *sendCmd) Run(ctx context.Context, sh *shell) error {
-	text, err := c.text(sh.in)
+	text, err := messageText(sh.in, c.Text, c.File)
 	if err != nil {
 		return err
 	}
@@ -109,15 +109,15 @@ func (c *sendCmd) post(ctx context.Context, sh *shell, session *client.Session, 
 	return posted, nil
 }
 
-// text returns what to say.
-func (c *sendCmd) text(in io.Reader) (string, error) {
+// messageText returns what a message is to say: words of the command line, or a file.
+func messageText(in io.Reader, words []string, file string) (string, error) {
 	switch {
-	case (c.File == "") == (len(c.Text) == 0):
+	case (file == "") == (len(words) == 0):
 		return "", shoal.E("", kindUsage, "say what to send: either as TEXT or with -f FILE")
-	case c.File == "":
-		return strings.Join(c.Text, " "), nil
-	case c.File != "-":
-		f, err := os.Open(c.File)
+	case file == "":
+		return strings.Join(words, " "), nil
+	case file != "-":
+		f, err := os.Open(file)
 		if err != nil {
 			return "", err
 		}

@@ -54,6 +54,8 @@ var inputBounds = map[string]bound{
 
 	"MessageInput.text": contentBound, "MessageInput.parts": {entries: shoal.MaxParts}, "MessageInput.senderId": idBound,
 	"MessageInput.mentions": {entries: shoal.MaxMentions}, "MessageInput.mentions[]": idBound,
+	"EditInput.text": contentBound, "EditInput.parts": {entries: shoal.MaxParts}, "EditInput.updatedAt": timeBound,
+	"EditInput.mentions": {entries: shoal.MaxMentions}, "EditInput.mentions[]": idBound,
 	"NewTextPart.text": contentBound, "NewFilePart.name": lineBound, "NewFilePart.mediaType": lineBound,
 	"NewFilePart.url": {bytes: shoal.MaxDescription}, "NewFilePart.size": {most: shoal.MaxFileSize},
 	"NewDataPart.name": lineBound, "NewDataPart.data": contentBound,

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 const (
 	messagesPath = spacePath + "/messages"
 	messagePath  = sessionPath + "/messages/{message}"
+	versionsPath = messagePath + "/versions"
 )
 
 func messageRoutes() []route {
@@ -43,6 +45,23 @@ func messageRoutes() []route {
 			method: http.MethodGet, path: messagePath, do: getMessage, id: "getMessage", tag: "Messages",
 			summary: "Get one message", about: "From any space that the caller may read.",
 			status: http.StatusOK, out: shoal.Message{},
+		},
+		{
+			method: http.MethodPatch, path: messagePath, do: editMessage, id: "editMessage", tag: "Messages",
+			summary: "Edit a message",
+			about: "Changes what a posted message says: give `text`, or `parts`. Only its sender edits it, while it may post to the space; messages of runs are not edited. " +
+				"`mentions` replaces whom it mentions, and notifies nobody: who is added is not woken. Without it the mentions stay. " +
+				"Every read shows the message as it is now, with `editedAt`; unread it is delivered as it is; followers get `message.updated`. Earlier texts stay readable under `versions`. " +
+				"With `updatedAt`, the one that you have read, `conflict` if the message was edited since.",
+			in: editInput{}, example: `{"text": "What were the final Q3 sales figures?"}`,
+			status: http.StatusOK, out: shoal.Message{},
+			errors: []shoal.Kind{shoal.EntityRequired, shoal.Forbidden, shoal.Conflict, shoal.SpaceClosed, shoal.SessionClosed},
+		},
+		{
+			method: http.MethodGet, path: versionsPath, do: listVersionsOf, id: "listMessageVersions", tag: "Messages",
+			summary: "Read what an edited message said before",
+			about:   fmt.Sprintf("The newest first, without what it says now. For everybody who may read the message. The first and the newest are kept, %d in all; deleting the message erases them.", shoal.MaxVersions),
+			query:   listParams, status: http.StatusOK, out: page[shoal.MessageVersion]{},
 		},
 		{
 			method: http.MethodDelete, path: messagePath, do: deleteMessage, id: "deleteMessage", tag: "Messages",
@@ -101,6 +120,43 @@ func (c *call) message() shoal.MessageID { return shoal.MessageID(c.r.PathValue(
 func getMessage(c *call) error {
 	m, err := c.Hub.Messages.Get(c.ctx(), c.who, c.session(), c.message())
 	return c.answerOr(err, http.StatusOK, m)
+}
+
+// editInput is a change of a message as clients send it.
+type editInput struct {
+	Text      *string          `json:"text,omitempty"`
+	Parts     []shoal.Part     `json:"parts,omitempty"`
+	Mentions  []shoal.EntityID `json:"mentions,omitempty"`
+	UpdatedAt *shoal.Time      `json:"updatedAt,omitempty"`
+}
+
+func editMessage(c *call) error {
+	var in editInput
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	draft, err := messageInput{Text: in.Text, Parts: in.Parts}.draft()
+	if err != nil {
+		return err
+	}
+	edited, err := c.Hub.Messages.Edit(c.ctx(), c.who, c.session(), c.message(), shoal.MessageEdit{Parts: draft.Parts, Mentions: in.Mentions, UpdatedAt: in.UpdatedAt})
+	if in.Text != nil {
+		err = renamed(renamed(err, "parts[0].text", "text"), "parts", "text")
+	}
+	return c.answerOr(err, http.StatusOK, edited)
+}
+
+func listVersionsOf(c *call) error {
+	place, limit, err := c.page(shoal.DefaultPage)
+	if err != nil {
+		return err
+	}
+	before, err := strconv.ParseInt(place, 10, 64)
+	if place != "" && (err != nil || before < 1) {
+		return badCursor()
+	}
+	found, err := c.Hub.Messages.Versions(c.ctx(), c.who, c.session(), c.message(), before, limit+1)
+	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(v shoal.MessageVersion) string { return strconv.FormatInt(v.Version, 10) }))
 }
 
 func deleteMessage(c *call) error {

@@ -353,6 +353,7 @@ func (d *documentMaker) unions(schemas map[string]*huma.Schema) {
 		reflect.TypeFor[ModelToolCallContent](), reflect.TypeFor[ModelToolResultContent]())
 	schemas["NewPart"] = one(reflect.TypeFor[NewTextPart](), reflect.TypeFor[NewFilePart](), reflect.TypeFor[NewDataPart]())
 	schemas["MessageInput"].Properties["parts"].Items = &huma.Schema{Ref: schemaRefs + "NewPart"}
+	schemas["EditInput"].Properties["parts"].Items = &huma.Schema{Ref: schemaRefs + "NewPart"}
 }
 
 func documentJSON(t *testing.T) []byte {

@@ -34,12 +34,21 @@ type copies struct {
 	pieces []string
 }
 
-func copiesOf(m shoal.Message, at shoal.Time) *copies {
+// copiesOf takes a message and what it said before it was edited.
+func copiesOf(m shoal.Message, before []shoal.MessageVersion, at shoal.Time) *copies {
 	c := &copies{id: m.ID}
 	c.at, _ = shoal.EncodeJSON(at)
 	if m.RunID != nil {
 		c.run = *m.RunID
 	}
+	c.sayMessage(m)
+	for _, v := range before {
+		c.sayMessage(shoal.Message{Parts: v.Parts})
+	}
+	return c
+}
+
+func (c *copies) sayMessage(m shoal.Message) {
 	c.say(m.Text())
 	for _, p := range m.Parts {
 		c.say(p.Text)
@@ -47,7 +56,6 @@ func copiesOf(m shoal.Message, at shoal.Time) *copies {
 			c.sayAll(raw)
 		}
 	}
-	return c
 }
 
 // say adds a text and the piece by which rows with it are found: the longest stretch of

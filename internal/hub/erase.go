@@ -95,7 +95,11 @@ func eraseMessage(ch *change, m shoal.Message) error {
 	if m.Status == shoal.MessageStreaming {
 		return shoal.E("", shoal.Conflict, "The message is still being written. Cancel its run or wait until it has ended, then delete the message.")
 	}
-	c := copiesOf(m, ch.at)
+	before, err := ch.MessageVersions(m.SessionID, m.ID, 0, shoal.MaxVersions)
+	if err != nil {
+		return err
+	}
+	c := copiesOf(m, before, ch.at)
 	if err := releaseRuns(ch, m, c); err != nil {
 		return err
 	}

@@ -191,8 +191,12 @@ var RecordTypes = withBounds([]*RecordType{
 			oneOf("status", shoal.MessageStreaming, shoal.MessageCompleted, shoal.MessageFailed, shoal.MessageCanceled),
 			idList("mentions"), idList("droppedMentions"), momentOf("createdAt"), momentOf("updatedAt"),
 			linking(jsonAs[[]shoal.Part]("parts")), linking(jsonOrNull[anyJSON]("state")),
-			since(jsonOrNull[[]shoal.EntityID]("onBehalfOf"), "null"), since(momentOr0("deletedAt"), "null"),
+			since(jsonOrNull[[]shoal.EntityID]("onBehalfOf"), "null"), since(momentOr0("deletedAt"), "null"), since(momentOr0("editedAt"), "null"),
 		},
+	},
+	{
+		Name:   "messageVersion",
+		Fields: []RecordField{id("messageId"), count("version"), momentOf("at"), idList("mentions"), idList("droppedMentions"), linking(jsonAs[[]shoal.Part]("parts"))},
 	},
 	{Name: "cause", Fields: []RecordField{id("messageId"), text("root"), count("depth"), truth("linked"), actingFor()}},
 	{

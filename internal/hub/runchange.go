@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
@@ -26,12 +27,32 @@ func (c *RunChange) Start() error {
 	case c.Run.Status == shoal.RunQueued:
 		at := c.at
 		c.Run.StartedAt, what = &at, shoal.EventRunStarted
+		if err := c.readTrigger(); err != nil {
+			return err
+		}
 	case !c.Run.Status.Parked():
 		return nil
 	}
 	c.Run.Status, c.Run.Activity, c.Run.StalledSince = shoal.RunRunning, &shoal.RunActivity{At: c.at, Kind: shoal.ActivityStarted}, nil
 	c.showActivity(c.Run.SessionID, c.Run.AgentID)
 	return tellRun(c.change, *c.Run, what)
+}
+
+// readTrigger gives the run the text of its trigger as its model is about to read it: the
+// message may have been edited since it was posted.
+func (c *RunChange) readTrigger() error {
+	t := &c.Run.Trigger
+	if t.Type != shoal.SpaceMessageTrigger {
+		return nil
+	}
+	m, err := c.Message(c.Run.SessionID, t.SpaceID, t.MessageID)
+	if errors.Is(err, shoal.NotFound) {
+		return nil
+	}
+	if err == nil && m.EditedAt != nil {
+		t.MessageContent = m.Text()
+	}
+	return err
 }
 
 // Park makes the run wait, waiting_tool if it waits for any pending action, else

@@ -55,6 +55,7 @@ type Tx interface {
 	MemberTx
 	MessageTx
 	EraseTx
+	EditTx
 	InboxTx
 	EventTx
 	KeyTx
@@ -182,8 +183,7 @@ type MessageTx interface {
 	// InsertMessage stores m at the place m.Seq, which must be one behind the
 	// space's last, and moves that last place on. post may be the zero value.
 	InsertMessage(m shoal.Message, post PostKey) error
-	// PostMessage is InsertMessage for a message that is posted: finished, and never
-	// changed. It gives the event that tells of it, its message.created, the next
+	// PostMessage is InsertMessage for a message that is posted, and so finished. It gives the event that tells of it, its message.created, the next
 	// place. That event's data, the [shoal.MessageData] of the moment, is made of the
 	// message whenever the event is read.
 	PostMessage(m shoal.Message, post PostKey) error
@@ -336,6 +336,10 @@ type StoredEvent struct {
 	Private bool
 	Type    shoal.EventType
 	Data    []byte
+	// Message is set for an event that shows a message as it is whenever the event is
+	// read: it is appended with a Data that is only its head, and read with a
+	// [shoal.MessageData].
+	Message shoal.MessageID
 }
 
 // EventFilter chooses events: of one run; of one space; of all spaces that an

@@ -5,6 +5,33 @@ import (
 	"testing"
 )
 
+// An agent edits what it sent; who waits for it gets the message as it is then, once, and
+// whom the edit mentions is not woken by it.
+func TestEditedMessagesAreDeliveredAsTheyAre(t *testing.T) {
+	w := newWorld(t)
+	w.space("shop", "ann", "bob", "dan")
+	sent := w.say("ann", "shop", "three laptops", "bob")
+	ann, bob, dan := w.join(transports[0], "ann"), w.join(transports[0], "bob"), w.join(transports[0], "dan")
+	wantFailure(t, bob.call("edit_message", inputs{"messageId": sent.ID, "content": "five laptops"}), "forbidden")
+	got := ann.do("edit_message", inputs{"messageId": sent.ID, "content": "four laptops"})
+	if !strings.HasPrefix(got.Text, "Message edited successfully:\nID: "+string(sent.ID)) || !strings.Contains(got.Text, "Mentions: bob") {
+		t.Errorf("the answer is %s", got.Text)
+	}
+	got = bob.do("wait_for_mentions", inputs{"timeoutMs": 0})
+	if !strings.Contains(got.Text, "four laptops") || !strings.Contains(got.Text, "editedAt=") || strings.Contains(got.Text, "three") {
+		t.Errorf("who waits gets %s", got.Text)
+	}
+	ann.do("edit_message", inputs{"messageId": sent.ID, "content": "no laptops", "mentions": []string{"bob", "dan"}})
+	for _, who := range []*agent{bob, dan} {
+		if got := who.do("wait_for_mentions", inputs{"timeoutMs": 0}); strings.Contains(got.Text, string(sent.ID)) {
+			t.Errorf("the edit mentions: %s", got.Text)
+		}
+	}
+	if got := dan.do("read_thread", inputs{"threadId": "shop"}); !strings.Contains(got.Text, "no laptops") || !strings.Contains(got.Text, `<mention id="dan"`) {
+		t.Errorf("the thread reads %s", got.Text)
+	}
+}
+
 // An agent deletes what it sent; who waits for it gets the message without its text.
 func TestDeletedMessagesAreDeliveredWithoutText(t *testing.T) {
 	w := newWorld(t)

@@ -2,6 +2,7 @@ package mcpapi_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ var rights = []struct {
 	{"remove_participant", inputs{"threadId": "shop", "participantId": "dan"}, "               ok     not_found not_found forbidden ok              ok     ok"},
 	{"mute_thread", inputs{"threadId": "shop"}, "                                              ok     not_found not_found forbidden entity_required ok     forbidden"},
 	{"send_message", inputs{"threadId": "shop", "content": "hi"}, "                            ok     not_found not_found forbidden entity_required ok     forbidden"},
+	{"edit_message", inputs{"messageId": "HERE", "content": "x"}, "                             ok     not_found not_found forbidden entity_required ok     forbidden"},
 	{"delete_message", inputs{"messageId": "HERE"}, "                                          ok     not_found not_found forbidden ok              ok     ok"},
 	{"wait_for_mentions", inputs{"timeoutMs": 0, "threadId": "shop"}, "                        ok     not_found not_found forbidden entity_required ok     not_found"},
 	{"wait_for_messages", inputs{"timeoutMs": 0}, "                                            ok     ok        ok        forbidden entity_required ok     ok"},
@@ -61,12 +63,13 @@ func TestRights(t *testing.T) {
 				w := newWorld(t)
 				w.space("shop", "ann", "bob", "dan")
 				w.space("hers", "cleo")
-				if row.tool == "delete_message" {
-					row.in = inputs{"messageId": w.say("ann", "shop", "oops").ID}
+				in := maps.Clone(row.in)
+				if in["messageId"] == "HERE" {
+					in["messageId"] = w.say("ann", "shop", "oops").ID
 				}
 				key, header := w.as(principals[i])
 				for _, era := range []string{session, modern} {
-					got := w.callRaw(key, era, row.tool, row.in, header...)
+					got := w.callRaw(key, era, row.tool, in, header...)
 					if got.IsError {
 						wantFailure(t, got, shoal.Kind(want))
 					} else if want != "ok" {

@@ -63,6 +63,32 @@ func notReached(reach []shoal.Reach) (out []string) {
 	return out
 }
 
+func editMessage() *tool {
+	return &tool{
+		name:    "edit_message",
+		repeats: true,
+		about:   "Change what a message says that you sent: the new text takes the place of the whole old one, which stays readable. Nobody is woken by it: to be read now, send a new message.",
+		inputs: []input{
+			{name: "messageId", kind: textInput, length: shoal.MaxID, required: true, about: "The id of the message."},
+			{name: "content", kind: textInput, length: shoal.MaxContent, checked: true, required: true, about: "What the message says from now on."},
+			{name: "mentions", kind: listInput, empty: true, about: "The ids of the participants that it mentions from now on. Leave it out to keep them."},
+		},
+		output: shoal.Message{},
+		words:  map[string]string{"parts[0].text": "content", "parts": "content"},
+		call: func(ctx context.Context, c *call) (result, error) {
+			e := shoal.MessageEdit{Parts: []shoal.Part{shoal.Text(c.text("content"))}}
+			if c.given("mentions") {
+				e.Mentions = append([]shoal.EntityID{}, c.ids("mentions")...)
+			}
+			m, err := c.Hub.Messages.Edit(ctx, c.who, c.session, shoal.MessageID(c.text("messageId")), e)
+			if err != nil {
+				return result{}, err
+			}
+			return result{text: "Message edited successfully:\nID: " + string(m.ID) + "\nThread: " + string(m.SpaceID) + "\nContent: " + m.Text() + "\nMentions: " + join(m.Mentions), structured: m}, nil
+		},
+	}
+}
+
 func deleteMessage() *tool {
 	return &tool{
 		name:    "delete_message",

@@ -86,13 +86,18 @@ func TestDeletedMessagesLeaveNoCopy(t *testing.T) {
 
 	messages, err := w.hub.Messages.Read(t.Context(), ann, session, "shop", hub.Page{Limit: 9})
 	w.must(err)
+	_, err = w.hub.Messages.Edit(t.Context(), ann, session, messages[0].ID, shoal.MessageEdit{Parts: []shoal.Part{shoal.Text("Numbats are nicer")}})
+	w.must(err)
+	if edited := stored(t, path); !strings.Contains(edited, "Numbats") || !strings.Contains(edited, "Quokka") {
+		t.Fatal("the database does not hold what the message says and what it said before")
+	}
 	for _, m := range messages[:2] {
 		w.must(w.hub.Messages.Delete(t.Context(), admin, session, m.ID))
 		w.must(w.hub.Messages.Delete(t.Context(), admin, session, m.ID)) // again
 	}
 	w.must(w.hub.Runs.ForgetRequests(t.Context(), shoal.At(time.Now().Add(time.Hour))))
 	after := stored(t, path)
-	for _, word := range []string{"Quokka", "quokka", "Elmstreet", "elmstreet", "Zanzibar", "zanzibar", "Osnabrueck", "osnabrueck", "marsupial"} {
+	for _, word := range []string{"Numbats", "numbats", "Quokka", "quokka", "Elmstreet", "elmstreet", "Zanzibar", "zanzibar", "Osnabrueck", "osnabrueck", "marsupial"} {
 		if i := strings.Index(after, word); i >= 0 {
 			t.Errorf("the database still holds %q: …%.300q…", word, after[max(i-150, 0):])
 		}

@@ -61,6 +61,8 @@
 //	                                  the last of N is told; quiet starts no agent; elsewhere is another node,
 //	                                  of which this one has only the hints; reach shows how it reaches the mentioned
 //	delete ACTOR MESSAGE|SPACE#SEQ
+//	edit ACTOR MESSAGE|SPACE#SEQ TEXT [mentions=A,B] [read=DURATION]    read is how long ago the caller read it
+//	history ACTOR MESSAGE|SPACE#SEQ                                     what it said before
 //	read ACTOR SPACE [limit=] [before=] [after=]                   mark-read ACTOR SPACE SEQ
 //	search ACTOR WORDS [space=]
 //	wait NAME ACTOR mentions|messages [timeout=30s] [space=] [from=A,B] [entity=ID]

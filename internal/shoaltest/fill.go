@@ -25,7 +25,8 @@ func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 	c.host("bot", 2)
 	c.say("shop", "ann", hostile, "bob")
 	c.say("attic", "bob", "in between")
-	c.say("shop", "bob", "a second one")
+	second := c.say("shop", "bob", "a first draft")
+	c.update(func(tx hub.Tx) error { return tx.EditMessage(edited(second, "a second one", 7, "ann")) })
 	c.update(func(tx hub.Tx) error { return tx.MarkDelivered(id, "bob", []int64{1}) })
 
 	full, parked := c.fullRun(), c.run("r1", "bot", "shop")

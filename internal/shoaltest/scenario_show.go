@@ -41,6 +41,9 @@ func line(m shoal.Message) string {
 	if len(m.DroppedMentions) > 0 {
 		out += " dropped=" + join(m.DroppedMentions)
 	}
+	if m.EditedAt != nil {
+		out += " edited"
+	}
 	if m.DeletedAt != nil {
 		out += " deleted"
 	}

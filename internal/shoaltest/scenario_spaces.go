@@ -205,23 +205,31 @@ func findMessages(s *stage, c *command) error {
 
 func deleteMessage(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	name := c.word()
-	id := shoal.MessageID(name)
-	for named, is := range s.messages {
-		if is == name {
-			id = named
-		}
-	}
-	if space, seq, ok := strings.Cut(name, "#"); ok {
-		after, err := strconv.ParseInt(seq, 10, 64)
-		if err != nil {
-			return err
-		}
-		found, err := s.hub.Messages.Read(ctx, admin, session, shoal.SpaceID(space), hub.Page{After: after - 1, Limit: 1})
-		if err != nil || len(found) == 0 {
-			return err
-		}
-		id = found[0].ID
+	id, err := s.messageNamed(session, c.word())
+	if err != nil {
+		return err
 	}
 	return s.hub.Messages.Delete(ctx, who, session, id)
+}
+
+// messageNamed returns the message that was shown under a name, or that is at SPACE#SEQ.
+func (s *stage) messageNamed(session shoal.SessionID, name string) (shoal.MessageID, error) {
+	for id, is := range s.messages {
+		if is == name {
+			return id, nil
+		}
+	}
+	space, seq, ok := strings.Cut(name, "#")
+	if !ok {
+		return shoal.MessageID(name), nil
+	}
+	after, err := strconv.ParseInt(seq, 10, 64)
+	if err != nil {
+		return "", err
+	}
+	found, err := s.hub.Messages.Read(ctx, admin, session, shoal.SpaceID(space), hub.Page{After: after - 1, Limit: 1})
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0].ID, nil
 }

@@ -38,6 +38,7 @@ func ExerciseStore(t *testing.T, open func(t *testing.T) hub.Store) {
 		{"members", memberTests},
 		{"messages", messageTests},
 		{"erased messages", eraseTests},
+		{"edited messages", editTests},
 		{"inbox", inboxTests},
 		{"queries", queryTests},
 		{"search", searchTests},

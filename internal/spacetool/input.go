@@ -160,7 +160,7 @@ func (r *Run) message(m shoal.Message, who senders, most int) (agent.Message, er
 	var b strings.Builder
 	tag(&b, "message", "id", string(m.ID), "spaceId", string(m.SpaceID), "senderId", string(m.EntityID), "sender", who[m.EntityID].name,
 		"senderType", who[m.EntityID].kind, "you", yes(m.EntityID == r.agent()), "mentions", strings.Join(mentions, ","), "onBehalfOf", list(m.OnBehalfOf),
-		"status", unusual(m.Status), "at", m.CreatedAt.String())
+		"status", unusual(m.Status), "edited", moment(m.EditedAt), "at", m.CreatedAt.String())
 	b.WriteString(">" + escape(text))
 	for _, part := range parts {
 		b.WriteString("\n<part>" + escape(part) + "</part>")
@@ -191,6 +191,14 @@ func MessageKey(m agent.Message) string {
 	_, status, _ := strings.Cut(rest, ` status="`)
 	status, _, _ = strings.Cut(status, `"`)
 	return id + " " + status
+}
+
+// moment is a time that may be missing.
+func moment(at *shoal.Time) string {
+	if at == nil {
+		return ""
+	}
+	return at.String()
 }
 
 // unusual is the status of a message that is not whole.

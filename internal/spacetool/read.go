@@ -38,6 +38,7 @@ type said struct {
 	Text       string            `json:"text"`
 	Parts      []json.RawMessage `json:"parts,omitempty"`
 	Timestamp  shoal.Time        `json:"timestamp"`
+	EditedAt   *shoal.Time       `json:"editedAt,omitempty"`
 }
 
 func readTool(r *Run) agent.Tool {
@@ -204,7 +205,7 @@ const gone = "deleted"
 
 func (s senders) tell(m shoal.Message, most int) (said, error) {
 	who := s[m.EntityID]
-	out := said{Sender: who.name, SenderID: m.EntityID, Type: who.kind, OnBehalfOf: m.OnBehalfOf, Timestamp: m.CreatedAt}
+	out := said{Sender: who.name, SenderID: m.EntityID, Type: who.kind, OnBehalfOf: m.OnBehalfOf, Timestamp: m.CreatedAt, EditedAt: m.EditedAt}
 	text, parts, err := shown(m, most)
 	out.Text = text
 	for _, part := range parts {

@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
@@ -17,8 +19,8 @@ func (t tx) AppendEvent(e hub.StoredEvent) (int64, error) {
 	}
 	last++
 	_, err = t.c.execNoted(
-		`INSERT INTO events (session_id, place, space_id, entity_id, type, data, run_id, private) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		e.Session, last, e.Space, e.Entity, e.Type, string(e.Data), e.Run, e.Private)
+		`INSERT INTO events (session_id, place, space_id, entity_id, type, data, run_id, private, message_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		e.Session, last, e.Space, e.Entity, e.Type, string(e.Data), e.Run, e.Private, idOrNull(e.Message))
 	if err != nil {
 		return 0, err
 	}
@@ -46,7 +48,7 @@ func matchingEvents(b *clauses, session shoal.SessionID, filter hub.EventFilter)
 // with a space about the space alone.
 func (t tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
 	var b clauses
-	b.add(`SELECT e.place, e.space_id, e.entity_id, e.type, e.data, e.run_id, e.private FROM events AS e
+	b.add(`SELECT e.place, e.space_id, e.entity_id, e.type, e.data, e.run_id, e.private, e.message_id FROM events AS e
 		WHERE e.session_id = ? AND e.place > ?`, session, after)
 	if filter.Run != "" {
 		b.add(` AND e.run_id = ? AND e.run_id <> ''`, filter.Run) // as in the index events_run
@@ -57,9 +59,12 @@ func (t tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64,
 	all, err := listFirst(t.c, limit, func(r *rows) hub.StoredEvent {
 		return hub.StoredEvent{
 			Session: session, Place: r.int(0), Space: shoal.SpaceID(r.text(1)), Entity: shoal.EntityID(r.text(2)),
-			Type: shoal.EventType(r.text(3)), Data: []byte(r.text(4)), Run: shoal.RunID(r.text(5)), Private: r.bool(6),
+			Type: shoal.EventType(r.text(3)), Data: []byte(r.text(4)), Run: shoal.RunID(r.text(5)), Private: r.bool(6), Message: shoal.MessageID(r.text(7)),
 		}
 	}, b.text.String(), b.args...)
+	if err == nil {
+		err = t.showMessages(all)
+	}
 	if err != nil || filter.Run != "" {
 		return all, err
 	}
@@ -70,6 +75,31 @@ func (t tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64,
 	all = append(all, posted...)
 	slices.SortFunc(all, func(a, b hub.StoredEvent) int { return cmp.Compare(a.Place, b.Place) })
 	return all[:min(len(all), limit)], nil
+}
+
+// showMessages completes the events that show a message as it is now.
+func (t tx) showMessages(events []hub.StoredEvent) error {
+	for i := range events {
+		e := &events[i]
+		if e.Message == "" {
+			continue
+		}
+		m, err := t.MessageByID(e.Session, e.Message)
+		if errors.Is(err, shoal.NotFound) {
+			continue // nothing of it is left to show
+		}
+		if err != nil {
+			return err
+		}
+		data := shoal.MessageData{Message: m}
+		if err := json.Unmarshal(e.Data, &data.EventHead); err != nil {
+			return t.c.fail("Events", err)
+		}
+		if e.Data, err = shoal.EncodeJSON(data); err != nil {
+			return t.c.fail("Events", err)
+		}
+	}
+	return nil
 }
 
 // EventEnd implements [hub.EventTx].

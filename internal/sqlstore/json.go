@@ -29,6 +29,14 @@ func orNull(raw json.RawMessage) any {
 	return string(raw)
 }
 
+// idOrNull is an id, or NULL for an empty one.
+func idOrNull[T ~string](id T) any {
+	if id == "" {
+		return nil
+	}
+	return string(id)
+}
+
 // rawOrNil reads what orNull wrote.
 func (r *rows) rawOrNil(i int) json.RawMessage {
 	if r.null(i) {

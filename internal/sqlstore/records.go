@@ -70,8 +70,12 @@ var recordTables = map[string]recordTable{
 	"message": {
 		table: "messages", order: "doc", scan: "doc",
 		columns: []string{
-			"space_id", "seq", "id", "entity_id", "run_id", "status", "mentions", "dropped_mentions", "created_at", "updated_at", "parts", "state", "on_behalf_of", "deleted_at",
+			"space_id", "seq", "id", "entity_id", "run_id", "status", "mentions", "dropped_mentions", "created_at", "updated_at", "parts", "state", "on_behalf_of", "deleted_at", "edited_at",
 		},
+	},
+	"messageVersion": {
+		table: "message_versions", order: "message_id, version",
+		columns: []string{"message_id", "version", "said_at", "mentions", "dropped_mentions", "parts"},
 	},
 	"cause": {table: "message_causes", order: "message_id", columns: []string{"message_id", "root", "depth", "linked", "acting_for"}},
 	"inbox": {

@@ -88,6 +88,7 @@ var eraseSession = []string{
 	`DELETE FROM answers WHERE session_id = $1`,
 	`DELETE FROM hosted_agents WHERE session_id = $1`,
 	`DELETE FROM message_causes WHERE session_id = $1`,
+	`DELETE FROM message_versions WHERE session_id = $1`,
 	`DELETE FROM runs WHERE session_id = $1`,
 	`DELETE FROM run_spaces WHERE session_id = $1`,
 	`DELETE FROM run_steps WHERE session_id = $1`,

@@ -62,6 +62,9 @@ func (m *model) head(msg *chat.Message, width int) string {
 		}
 		head += " " + to
 	}
+	if msg.EditedAt != nil {
+		head += "  " + m.style.dim.Render("(edited)")
+	}
 	if mark := m.state.Mark(msg.Message); mark.Sign != "" {
 		head += "  " + m.style.mark(mark)
 	}
