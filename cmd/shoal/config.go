@@ -140,7 +140,7 @@ func settings(root *kong.Node) []*kong.Flag {
 	serve := slices.IndexFunc(root.Children, func(n *kong.Node) bool { return n.Name == "serve" })
 	var out []*kong.Flag
 	for _, flag := range root.Children[serve].Flags {
-		if flag.Name != "print-config" {
+		if flag.Name != "print-config" && !flag.Hidden {
 			out = append(out, flag)
 		}
 	}

@@ -42,6 +42,7 @@ var exits = map[shoal.Kind]int{
 	shoal.AlreadyAnswered:     5,
 	shoal.RunNotWaiting:       5,
 	shoal.Expired:             5,
+	kindPortTaken:             5,
 	client.ErrUnreachable:     6,
 	kindRunFailed:             8,
 	kindRejected:              9,
@@ -67,7 +68,7 @@ var hints = map[shoal.Kind]string{
 	kindNotApplied:         "correct what is named above and apply again; what was applied stays",
 	shoal.RateLimited:      "wait a little and try again",
 	shoal.Busy:             "wait a little and try again",
-	client.ErrUnreachable:  "start one with `shoal serve`, or name another with --url",
+	client.ErrUnreachable:  "start one with `shoal up`, or name another with --url",
 	kindTimedOut:           "give it longer with --timeout",
 }
 

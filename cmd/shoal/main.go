@@ -16,6 +16,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -27,11 +28,14 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/background"
 )
 
 // commands is the grammar of the command line.
 type commands struct {
 	globals
+	Up         upCmd         `cmd:"" help:"Start the server in the background, wait until it is ready, and open the console."`
+	Down       downCmd       `cmd:"" help:"Stop the server that up has started."`
 	Serve      serveCmd      `cmd:"" help:"Run the server."`
 	Console    consoleCmd    `cmd:"" help:"Make a link that opens the console in a browser and signs in there, once; with --admin."`
 	Connect    connectCmd    `cmd:"" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI: print the entry for its configuration, or write it with a key of its own."`
@@ -62,7 +66,12 @@ type commands struct {
 }
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	args, err := background.Given(os.Args[1:])
+	if err != nil {
+		_, _ = fmt.Fprintf(os.Stderr, "error: %v\n", err) // nobody may be there to read it
+		os.Exit(exits[kindUsage])
+	}
+	os.Exit(run(args, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // sameSignal is how long signals count as one: a parent such as make passes on what

@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Defer(server.Stop)
 			env.Setenv("SHOAL_URL", server.URL())
+			env.Setenv("TAKEN", strings.TrimPrefix(server.URL(), "http://"))
 			env.Setenv("SHOAL_DATA", data)
 			return nil
 		},

@@ -10,12 +10,15 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/logs"
 )
 
 type serveCmd struct {
 	app.Config       // its settings are the flags
 	PrintConfig bool `help:"Print the configuration with its sources, and end; also with --json." env:"-"`
+	// ManagedBy says what has started the server for `shoal up`.
+	ManagedBy background.Manager `hidden:"" env:"-"`
 }
 
 // Run serves until a signal ends it.
@@ -36,6 +39,7 @@ func (c *serveCmd) Run(ctx context.Context, sh *shell, chosen *kong.Context) err
 	}
 	config := c.Config
 	config.Data, config.Version, config.Command = data, thisBuild().Version, command
+	config.Manager = c.ManagedBy
 	format := c.LogFormat
 	if sh.output.json {
 		format = "json"

@@ -33,6 +33,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/aguiapi"
 	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/calendar"
 	"github.com/shoal-dev/shoal/internal/console"
 	"github.com/shoal-dev/shoal/internal/guard"
@@ -89,13 +90,18 @@ type Server struct {
 	figures   *http.Server
 	figuresAt string
 	http      *http.Server
-	cut       context.CancelFunc
-	served    chan error
-	failed    chan error
+	// announcement is what `shoal up` and `shoal down` find of this server.
+	announcement *background.Announcement
+	announced    bool
+
+	cut    context.CancelFunc
+	served chan error
+	failed chan error
 }
 
 // Run starts a server and stops it when ctx ends, or when it fails.
 func Run(ctx context.Context, c Config) error {
+	c.announce = true
 	s, err := Start(ctx, c)
 	if err != nil {
 		return err
@@ -129,7 +135,8 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return nil, shoal.E("app.Start", shoal.InvalidArgument, "The data directory cannot be created: "+err.Error())
 	}
-	s := &Server{config: c, failed: make(chan error, 1), served: make(chan error, 1), metrics: metrics.New()}
+	s := &Server{config: c, failed: make(chan error, 1), served: make(chan error, 1), metrics: metrics.New(), announcement: new(background.Announcement)}
+	s.announce(ctx)
 	s.metrics.Process(c.Version)
 	s.limits = limit.NewPrincipals(c.bounds(), s.metrics)
 	defer func() {
@@ -148,6 +155,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	go func() { s.served <- s.http.Serve(s.listener) }() // ends with Stop
 	go func() { _ = s.http.Serve(s.lot) }()              // ends with the other
+	s.announce(ctx)
 	return s, nil
 }
 
@@ -288,6 +296,7 @@ func (s *Server) Stop() {
 			s.config.Log.Error("the database did not close cleanly; it recovers at the next start", "error", err)
 		}
 	}
+	s.announcement.End()
 }
 
 // shutDown refuses new connections at once and closes the returned channel when

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/logs"
 )
 
@@ -86,6 +87,8 @@ type Config struct {
 	// ParkAfter is how long a wait over REST lasts before its connection is parked
 	// (see internal/parking), 100 ms if zero.
 	ParkAfter time.Duration `kong:"-"`
+	// Manager is what keeps the server running in the background, empty if nothing does.
+	Manager background.Manager `kong:"-"`
 	// Version is what the server says it is.
 	Version string `kong:"-"`
 	// Log receives what an operator should know; nil discards it.
@@ -96,6 +99,8 @@ type Config struct {
 	Out      io.Writer `kong:"-"`
 	Terminal bool      `kong:"-"`
 	Command  string    `kong:"-"`
+
+	announce bool // the server describes itself in its data directory
 
 	private []netip.Prefix // AllowPrivate
 	proxies []netip.Prefix // TrustProxies

@@ -1,6 +1,10 @@
 package sqlstore
 
-import "os"
+import (
+	"os"
+
+	"github.com/shoal-dev/shoal/internal/filelock"
+)
 
 // fileLock is the lock of a database in a file. The writer alone uses it.
 type fileLock struct {
@@ -12,7 +16,7 @@ func (l *fileLock) try(*conn) (bool, error) {
 	if l.held != nil {
 		return true, nil
 	}
-	f, err := tryLockFile(l.path)
+	f, err := filelock.Try(l.path)
 	l.held = f
 	return f != nil, err
 }

@@ -55,7 +55,7 @@ var importTable = []importRule{
 	{
 		dir: "cmd/shoal",
 		inside: []string{
-			".", "client", "internal/app", "internal/chat", "internal/chat/feed", "internal/chat/screen", "internal/configfile", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/mcpbridge", "internal/safetext",
+			".", "client", "internal/app", "internal/background", "internal/chat", "internal/chat/feed", "internal/chat/screen", "internal/configfile", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/mcpbridge", "internal/safetext",
 			"internal/yamltext",
 		},
 		others: true, never: sqlPackages,
@@ -74,7 +74,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/app",
 		inside: []string{
-			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/calendar", "internal/console", "internal/guard",
+			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/console", "internal/guard",
 			"internal/httpapi", "internal/hub", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/parking", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
@@ -85,6 +85,7 @@ var importTable = []importRule{
 	{dir: "internal/auth", inside: []string{".", "internal/guard", "internal/hub", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/approval", inside: []string{"."}, never: sqlAndWeb},
+	{dir: "internal/background", inside: []string{"internal/filelock"}, others: true, never: sqlAndWeb},
 	{dir: "internal/behalf", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/calendar", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/chat", inside: []string{"."}, never: sqlAndWeb},
@@ -97,6 +98,7 @@ var importTable = []importRule{
 	{dir: "internal/compose", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/configfile", inside: []string{".", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/connect", inside: []string{"."}, others: true, never: sqlAndWeb},
+	{dir: "internal/filelock", others: true, never: sqlAndWeb},
 	{dir: "internal/console", inside: []string{".", "internal/auth", "internal/guard"}, never: sqlPackages},
 	{dir: "internal/tool", inside: []string{".", "agent", "internal/agentconfig"}, others: true, never: sqlPackages},
 	{dir: "internal/doctor", inside: []string{".", "client", "internal/app", "internal/connect", "internal/sqlstore"}, never: sqlPackages},
@@ -144,7 +146,7 @@ var importTable = []importRule{
 	{dir: "internal/storytest", never: sqlAndWeb},
 	{dir: "internal/yamltext", others: true, never: sqlAndWeb},
 	{dir: "internal/sqlite", others: true, never: slices.Concat(webPackages, []string{"database/sql", "github.com/jackc/pgx"})},
-	{dir: "internal/sqlstore", inside: []string{".", "internal/hub", "internal/limit", "internal/metrics", "internal/search", "internal/sqlite"}, others: true, never: slices.Concat(webPackages, []string{"modernc.org/sqlite"})},
+	{dir: "internal/sqlstore", inside: []string{".", "internal/filelock", "internal/hub", "internal/limit", "internal/metrics", "internal/search", "internal/sqlite"}, others: true, never: slices.Concat(webPackages, []string{"modernc.org/sqlite"})},
 }
 
 const howToAddAPackage = "a new package needs a row in importTable (test/house/imports_test.go) that says what it may import"
