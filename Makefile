@@ -99,6 +99,7 @@ bench: build ## Measure bin/shoal beside the least that does the same work; BENC
 generate: $(WEB) ## Write the generated files anew
 	go generate ./...
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestSchemaIsFresh$$' ./internal/agentconfig
+	SHOAL_GENERATE=1 go test -count=1 -run '^TestTheReadmeIsCopied$$' ./docs
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestThe(Manual|Example)HasEverySetting$$' ./cmd/shoal
 	$(MAKE) --no-print-directory web
 

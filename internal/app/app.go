@@ -36,6 +36,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/calendar"
 	"github.com/shoal-dev/shoal/internal/console"
+	"github.com/shoal-dev/shoal/internal/docsite"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/httpapi"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -248,12 +249,16 @@ func (s *Server) faces() (_ http.Handler, err error) {
 	if err != nil {
 		return nil, err
 	}
+	pages, err := docsite.New()
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s.mcp.Handler())
 	mux.Handle("/sse", s.mcp.Handler())
 	mux.Handle("/agui/", aguiapi.New(aguiapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits}).Handler())
 	mux.Handle("/v1/", rest.Handler())
-	mux.Handle("/", s.console.Handler())
+	mux.Handle("/", pages.Or(s.console.Handler()))
 	return mux, nil
 }
 

@@ -60,6 +60,7 @@ var importTable = []importRule{
 		},
 		others: true, never: sqlPackages,
 	},
+	{dir: "docs", never: sqlAndWeb},
 	{dir: "examples/answer", inside: []string{".", "client"}},
 	{dir: "examples/approval", inside: []string{"agent", "agent/provider/script"}},
 	{
@@ -74,7 +75,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/app",
 		inside: []string{
-			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/console", "internal/guard",
+			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/console", "internal/docsite", "internal/guard",
 			"internal/httpapi", "internal/hub", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/parking", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
@@ -102,6 +103,7 @@ var importTable = []importRule{
 	{dir: "internal/console", inside: []string{".", "internal/auth", "internal/guard"}, never: sqlPackages},
 	{dir: "internal/tool", inside: []string{".", "agent", "internal/agentconfig"}, others: true, never: sqlPackages},
 	{dir: "internal/doctor", inside: []string{".", "client", "internal/app", "internal/connect", "internal/sqlstore"}, never: sqlPackages},
+	{dir: "internal/docsite", inside: []string{"docs"}, never: sqlPackages},
 	{dir: "internal/guard", inside: []string{".", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{
 		dir:    "internal/httpapi",
