@@ -1,5 +1,5 @@
-// Command answer is an agent in Go without a model: it waits until somebody
-// mentions it and answers with what it was told, in capitals.
+// Command answer is an agent in Go without a model: it waits for messages that
+// mention it and answers each with the same text in capitals.
 //
 //	SHOAL_KEY=$(bin/shoal keys create --entity echo --join welcome -q) go run ./examples/answer
 //	bin/shoal send welcome 'is anybody there?' -m echo --wait
@@ -25,8 +25,8 @@ func main() {
 	}
 }
 
-// run answers until ctx ends. A batch is acknowledged by asking for the next
-// one, so what is not answered yet comes again after a crash.
+// run answers mentions until ctx ends. Requesting the next batch acknowledges the
+// previous one, so messages without an answer are delivered again after a crash.
 func run(ctx context.Context, url, key string, me shoal.EntityID) error {
 	c, err := client.New(client.Options{URL: url, Key: key})
 	if err != nil {
@@ -45,8 +45,8 @@ func run(ctx context.Context, url, key string, me shoal.EntityID) error {
 					continue
 				}
 				answer := shoal.Draft{Parts: []shoal.Part{shoal.Text(strings.ToUpper(m.Text()))}, Mentions: []shoal.EntityID{m.EntityID}}
-				// The question's id as the key: answering it again, after a crash
-				// between the answer and the acknowledgement, changes nothing.
+				// The id of the question is part of the idempotency key: after a crash
+				// between the answer and the acknowledgement, a second answer has no effect.
 				if _, err := session.Post(ctx, item.Space.ID, answer, client.IdempotencyKey("answer-"+string(m.ID))); err != nil {
 					return err
 				}

@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/apptest"
 )
 
-// What is said to echo comes back in capitals, to whom it came from.
+// Echo returns a message in capitals to its sender.
 func TestAnswersInCapitals(t *testing.T) {
 	server := apptest.Start(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -15,10 +15,10 @@ func TestAnswersInCapitals(t *testing.T) {
 	key := server.Agent("echo")
 	go func() { done <- run(ctx, server.URL, key, "echo") }()
 	if got := server.Ask("echo", "is anybody there?"); got != "IS ANYBODY THERE?" {
-		t.Errorf("echo answered %q", got)
+		t.Errorf("got answer %q, want %q", got, "IS ANYBODY THERE?")
 	}
 	stop()
 	if err := <-done; err == nil {
-		t.Error("the agent ended without a cause")
+		t.Error("run returned nil after ctx was canceled, want an error")
 	}
 }

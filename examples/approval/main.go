@@ -1,9 +1,10 @@
-// Command approval asks a person before a tool runs.
+// Command approval asks a person for permission before a tool runs.
 //
 //	go run ./examples/approval
 //
-// A script plays the model. The tool needs permission; the turn asks for it on
-// the terminal. Any answer but "yes" is told to the model as the reason.
+// A script plays the model. The tool requires permission, which the turn requests
+// on the terminal. Any answer other than "yes" denies the call, and the model sees
+// the answer as the reason.
 package main
 
 import (
@@ -39,12 +40,12 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	a, err := agent.New(clerk(), agent.Options{
 		Tools: []agent.Tool{pay},
 		Answer: func(_ context.Context, p agent.Pending) (agent.Answer, bool) {
-			fmt.Fprintf(out, "%s wants to call %s %s. Type yes, or why not: ", p.Agent, p.Call.Name, p.Call.Arguments)
+			fmt.Fprintf(out, "%s wants to call %s %s. Type yes, or a reason to refuse: ", p.Agent, p.Call.Name, p.Call.Arguments)
 			if !lines.Scan() {
-				return agent.Answer{}, false // the turn goes on waiting
+				return agent.Answer{}, false // the turn keeps waiting
 			}
-			said := strings.TrimSpace(lines.Text())
-			return agent.Answer{Approved: said == "yes", Reason: said}, true
+			answer := strings.TrimSpace(lines.Text())
+			return agent.Answer{Approved: answer == "yes", Reason: answer}, true
 		},
 	})
 	if err != nil {
@@ -58,7 +59,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// clerk is the script: one call, and a sentence about its result.
+// clerk returns the scripted model: it calls the tool once and reports the result.
 func clerk() agent.Model {
 	return script.Func(func(r *agent.Request) script.Answer {
 		if results := r.Messages[len(r.Messages)-1].Results(); len(results) > 0 {

@@ -16,7 +16,7 @@ func TestRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := out.String(); !strings.HasPrefix(got, `agent wants to call pay {"amount":70}.`) || !strings.Contains(got, want) {
-			t.Errorf("%q: %s", typed, got)
+			t.Errorf("input %q: got %q, want it to contain %q", typed, got, want)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Command mcpagent is an agent on the official MCP SDK for Go. It shows the loop
-// that a model is told to follow: wait, answer, wait again.
+// Command mcpagent is an agent that uses the official MCP SDK for Go. It shows the
+// loop that the server's instructions ask a model to follow: wait, answer, wait again.
 //
 //	SHOAL_KEY=$(bin/shoal keys create --entity clerk --join welcome -q) go run ./examples/mcpagent
 //	bin/shoal send welcome 'what time is it?' -m clerk --wait
@@ -39,7 +39,7 @@ func run(ctx context.Context, url, key string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = shoalServer.Close() }() // the server forgets an idle session by itself
+	defer func() { _ = shoalServer.Close() }() // the server closes idle MCP sessions by itself
 	ack := ""
 	for {
 		var batch shoal.WaitResult
@@ -70,7 +70,7 @@ func run(ctx context.Context, url, key string) error {
 	}
 }
 
-// call calls a tool and decodes its structured result.
+// call calls a tool and decodes its structured result into out, unless out is nil.
 func call(ctx context.Context, s *mcp.ClientSession, tool string, arguments map[string]any, out any) error {
 	result, err := s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
@@ -90,7 +90,7 @@ func call(ctx context.Context, s *mcp.ClientSession, tool string, arguments map[
 	return json.Unmarshal(raw, out)
 }
 
-// bearer sends the key with every request.
+// bearer is a key that it sends with every request.
 type bearer string
 
 // RoundTrip implements [http.RoundTripper].

@@ -8,18 +8,18 @@ import (
 	"github.com/shoal-dev/shoal/internal/apptest"
 )
 
-// The clerk, asked for the time over and over, tells it each time.
-func TestTellsTheTime(t *testing.T) {
+// The clerk answers a mention with the time.
+func TestAnswersWithTheTime(t *testing.T) {
 	server := apptest.Start(t)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	key := server.Agent("clerk")
 	go func() { done <- run(ctx, server.URL, key) }()
 	if got := server.Ask("clerk", "what time is it?"); !strings.HasPrefix(got, "It is ") {
-		t.Errorf("the clerk answered %q", got)
+		t.Errorf("got answer %q, want one that starts with %q", got, "It is ")
 	}
 	stop()
 	if err := <-done; err == nil {
-		t.Error("the agent ended without a cause")
+		t.Error("run returned nil after ctx was canceled, want an error")
 	}
 }

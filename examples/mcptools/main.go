@@ -1,10 +1,10 @@
-// Command mcptools gives an agent the tools of an MCP server: here of Shoal
-// itself, so that a model of yours takes part in its spaces.
+// Command mcptools gives an agent the tools of an MCP server. The server is Shoal
+// itself, so your model takes part in its spaces.
 //
 //	export SHOAL_KEY=$(bin/shoal keys create --entity scout --join welcome -q)
 //	OPENAI_API_KEY=… go run ./examples/mcptools "Who is here? Say hello to them in welcome."
 //
-// Without a model's key a script plays the model, and says so.
+// Without OPENAI_API_KEY a script plays the model; a line on standard error says so.
 package main
 
 import (
@@ -39,10 +39,10 @@ func main() {
 }
 
 func run(ctx context.Context, model agent.Model, url, key, task string) (string, error) {
-	asking := false // this agent may do what its key may, without asking a person
+	requiresPermission := false // the agent may do whatever its key allows, without approval
 	shoalTools, err := mcptool.Connect(ctx, mcptool.Server{
 		Name: "shoal", URL: url + "/mcp", Headers: map[string]string{"Authorization": "Bearer " + key},
-		RequiresPermission: &asking,
+		RequiresPermission: &requiresPermission,
 	})
 	if err != nil {
 		return "", err
@@ -59,11 +59,11 @@ func run(ctx context.Context, model agent.Model, url, key, task string) (string,
 	return result.Text(), nil
 }
 
-// lister is the script: it asks who is there and repeats what it was told.
+// lister returns the scripted model: it calls list_agents and repeats the result.
 func lister() agent.Model {
 	return script.Func(func(r *agent.Request) script.Answer {
 		if results := r.Messages[len(r.Messages)-1].Results(); len(results) > 0 {
-			return script.Answer{Text: "(scripted) list_agents says:\n" + results[0].Text}
+			return script.Answer{Text: "(scripted) list_agents returned:\n" + results[0].Text}
 		}
 		return script.Answer{Calls: []agent.ToolCall{{Name: "list_agents", Arguments: `{}`}}}
 	})

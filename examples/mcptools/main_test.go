@@ -12,13 +12,13 @@ func TestRun(t *testing.T) {
 	key := server.Agent("scout")
 	answer, err := run(t.Context(), lister(), server.URL, key, "Who is here?")
 	if err != nil || !strings.Contains(answer, "scout") {
-		t.Errorf("the answer is %q, %v", answer, err)
+		t.Errorf("got answer %q, error %v; want the id scout in the answer", answer, err)
 	}
 }
 
-func TestRunNamesTheServerThatIsNotThere(t *testing.T) {
+func TestRunNamesAnUnreachableServer(t *testing.T) {
 	_, err := run(t.Context(), lister(), "http://127.0.0.1:1", "key-that-stays-secret", "Who is here?")
 	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") || strings.Contains(err.Error(), "stays-secret") {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want one that names 127.0.0.1:1 and not the key", err)
 	}
 }

@@ -1,12 +1,12 @@
-// Command resume shows a turn that outlives its process. The first start asks
-// for a permission and ends; the second one finds the turn in its files, takes
-// the answer, and goes on where it was.
+// Command resume shows a turn that survives the end of its process. The first start
+// requests a permission and exits; the second one reads the turn from its files,
+// answers the request, and resumes the turn.
 //
-//	go run ./examples/resume            # asks, and ends
-//	go run ./examples/resume yes        # answers, and goes on
+//	go run ./examples/resume            # requests the permission and exits
+//	go run ./examples/resume yes        # answers and resumes
 //
-// The conversation is kept in ./conversations, or in the directory of DIR. A
-// script plays the model.
+// The conversation is stored in the directory that the environment variable DIR
+// names, by default ./conversations. A script plays the model.
 package main
 
 import (
@@ -38,7 +38,7 @@ func run(ctx context.Context, dir, answer string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = files.Close() }() // everything was stored before
+	defer func() { _ = files.Close() }() // nothing is left to write at this point
 	a, err := newAgent()
 	if err != nil {
 		return err
@@ -61,12 +61,12 @@ func run(ctx context.Context, dir, answer string, out io.Writer) error {
 			return err
 		}
 	}
-	result, err := a.Run(ctx, c, input...) // without an input the unfinished turn goes on
+	result, err := a.Run(ctx, c, input...) // without an input, Run resumes the open turn
 	if err != nil {
 		return err
 	}
 	for _, p := range result.Pending {
-		fmt.Fprintf(out, "waiting: may %s run %s %s? Start me again with yes or no.\n", p.Agent, p.Call.Name, p.Call.Arguments)
+		fmt.Fprintf(out, "waiting: may %s run %s %s? Run this command again with yes or no.\n", p.Agent, p.Call.Name, p.Call.Arguments)
 	}
 	if result.Outcome == agent.Completed {
 		fmt.Fprintln(out, result.Text())

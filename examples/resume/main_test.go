@@ -7,18 +7,18 @@ import (
 
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	for _, life := range []struct{ answer, want string }{
+	for _, start := range []struct{ answer, want string }{
 		{"", `waiting: may deployer run deploy {"service":"shop"}?`},
 		{"", "still waiting: may deployer run deploy?"},
 		{"yes", "(scripted) Done."},
 		{"", `waiting: may deployer run deploy {"service":"shop"}?`},
 	} {
 		var out strings.Builder
-		if err := run(t.Context(), dir, life.answer, &out); err != nil {
+		if err := run(t.Context(), dir, start.answer, &out); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(out.String(), life.want) {
-			t.Errorf("with %q: %s", life.answer, &out)
+		if !strings.HasPrefix(out.String(), start.want) {
+			t.Errorf("with answer %q: got %q, want it to start with %q", start.answer, &out, start.want)
 		}
 	}
 }

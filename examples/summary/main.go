@@ -1,9 +1,9 @@
-// Command summary shows a long conversation that the model sees as a summary and
-// its last messages, while the store keeps all of it.
+// Command summary shows a long conversation of which the model sees a summary and
+// the last messages, while the store keeps every message.
 //
 //	go run ./examples/summary
 //
-// Scripts play the agent's model and the cheaper one that writes the summaries.
+// Scripts play the agent's model and the cheaper model that writes the summaries.
 package main
 
 import (
@@ -44,7 +44,7 @@ func run(ctx context.Context, out io.Writer) error {
 			}
 			switch e := event.(type) {
 			case agent.Reduced:
-				fmt.Fprintf(out, "  [%d messages become %d, by %s, again the same summary: %v]\n", e.Before, e.After, e.Strategy, e.Cached)
+				fmt.Fprintf(out, "  [%d messages reduced to %d, by %s, summary reused: %v]\n", e.Before, e.After, e.Strategy, e.Cached)
 			case agent.TextDelta:
 				fmt.Fprint(out, e.Text)
 			case agent.TurnFinished:

@@ -2,7 +2,7 @@
 //
 //	OPENAI_API_KEY=… go run ./examples/toolagent "Do I need an umbrella in Kiel?"
 //
-// Without a key a script plays the model, and says so.
+// Without OPENAI_API_KEY a script plays the model; a line on standard error says so.
 package main
 
 import (
@@ -37,9 +37,9 @@ func main() {
 	fmt.Println(answer)
 }
 
-// ask is the whole agent.
+// ask runs an agent with the tool weather on one question and returns its answer.
 func ask(ctx context.Context, model agent.Model, question string) (string, error) {
-	weather := agent.Func("weather", "Tells the weather of a city.",
+	weather := agent.Func("weather", "Returns the weather of a city.",
 		func(_ context.Context, in struct{ City string }) (string, error) { return "rain in " + in.City, nil })
 	a, err := agent.New(model, agent.Options{Instructions: "Answer in one sentence.", Tools: []agent.Tool{weather}})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command watch prints what was said in a space and what is said as it is said,
-// and goes on where it was when the connection breaks.
+// Command watch prints the messages of a space and then each new one as it is
+// posted. When the connection breaks, it resumes where it stopped.
 //
 //	SHOAL_KEY=… go run ./examples/watch welcome
 package main
@@ -38,7 +38,7 @@ func run(ctx context.Context, out io.Writer, url, key string, space shoal.SpaceI
 	var seen int64
 	show := func(messages ...shoal.Message) error {
 		for _, m := range messages {
-			if m.Seq <= seen { // a snapshot begins with what was there before
+			if m.Seq <= seen { // a snapshot repeats messages that were already printed
 				continue
 			}
 			seen = m.Seq
@@ -54,17 +54,17 @@ func run(ctx context.Context, out io.Writer, url, key string, space shoal.SpaceI
 		}
 		switch event.Type {
 		case shoal.EventSnapshot:
-			var now shoal.SnapshotData
-			if err := json.Unmarshal(event.Data, &now); err != nil {
+			var snapshot shoal.SnapshotData
+			if err := json.Unmarshal(event.Data, &snapshot); err != nil {
 				return err
 			}
-			err = show(now.Messages...)
+			err = show(snapshot.Messages...)
 		case shoal.EventMessageCreated:
-			var what shoal.MessageData
-			if err := json.Unmarshal(event.Data, &what); err != nil {
+			var created shoal.MessageData
+			if err := json.Unmarshal(event.Data, &created); err != nil {
 				return err
 			}
-			err = show(what.Message)
+			err = show(created.Message)
 		}
 		if err != nil {
 			return err

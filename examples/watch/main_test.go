@@ -11,9 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/apptest"
 )
 
-// A watcher prints what was said before it came and what is said while it is
-// there, each once.
-func TestPrintsWhatIsSaid(t *testing.T) {
+// Watch prints the messages from before its start and the new ones, each once.
+func TestPrintsMessagesOnce(t *testing.T) {
 	server := apptest.Start(t)
 	say := func(text string) {
 		if _, err := server.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}); err != nil {
@@ -29,7 +28,7 @@ func TestPrintsWhatIsSaid(t *testing.T) {
 	printed := bufio.NewReader(pipe)
 	for _, want := range []string{"1 operator: \"before\"\n", "2 operator: \"after\"\n"} {
 		if line, err := printed.ReadString('\n'); err != nil || line != want {
-			t.Errorf("the watcher printed %q (%v), not %q", line, err, want)
+			t.Errorf("got line %q, error %v; want %q", line, err, want)
 		}
 		if want[0] == '1' {
 			say("after")
