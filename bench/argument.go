@@ -36,9 +36,9 @@ func (r *run) arguments(ctx context.Context) error {
 	composeRow := func(kb int) string { return fmt.Sprintf("compose.Reader alone, %s KB", thousands(kb)) }
 	t := r.report.add(&table{
 		title: fmt.Sprintf("One tool argument in deltas of %d B", toolDelta),
-		note: "The turn streams the argument, runs the tool with it and asks the model again. Shoal hands out the pieces and reads the argument once, when it is whole; " +
-			"compose.Reader is what turns the argument of sendSpaceMessage into the text that a space sees grow. " +
-			"readUIMessageStream shows the argument as far as it is there and reads it anew for each delta, so its 100 KB are taken once. " + aiVersions(ctx) + ".",
+		note: "The turn streams the argument, runs the tool with it and calls the model again. Shoal emits the pieces and parses the argument once, when it is complete; " +
+			"compose.Reader turns the argument of sendSpaceMessage into the text that streams into a space. " +
+			"readUIMessageStream shows the partial argument and parses it again for each delta, so its 100 KB are measured once. " + aiVersions(ctx) + ".",
 		ratios: []ratio{
 			{cpuNs, ourRow(10), "CPU ÷ Shoal at 10 KB"},
 			{cpuNs, theirRow(10), "CPU ÷ AI SDK at 10 KB"},

@@ -29,23 +29,23 @@ const (
 	crowdMiB   = 512
 
 	mibResident = "MiB resident"
-	mibMost     = "MiB at most"
+	mibMost     = "peak MiB"
 	cpuPercent  = "CPU % of a core"
 	renewals    = "renewals/s"
 	wokenCol    = "woken"
 	missedCol   = "not woken"
 	twiceCol    = "woken twice"
-	aloneP50    = "p50 µs of the only one"
-	amongP50    = "p50 µs of one among all"
+	aloneP50    = "p50 µs, one waiter alone"
+	amongP50    = "p50 µs, one of all"
 )
 
 // crowd measures very many agents that wait while very many readers follow streams:
 // what they cost while nothing happens, and that each is woken, once.
 func (r *run) crowd(ctx context.Context) error {
 	t := r.report.add(&table{
-		title: fmt.Sprintf("%s agents waiting and %s readers of streams at once", thousands(crowdWaiters), thousands(crowdReaders)),
-		note: fmt.Sprintf("Each on a connection of its own; a wait lasts %v and is renewed when it ends without anything. CPU is that of the server for %v in which nothing else happens. "+
-			"Then every agent is mentioned once, in %s posts at once, and every reader follows one of %d spaces in which that happens. Memory is the resident set.", crowdWait, crowdIdle, thousands(2*crowdRooms), crowdRooms),
+		title: fmt.Sprintf("%s waiting agents and %s stream readers", thousands(crowdWaiters), thousands(crowdReaders)),
+		note: fmt.Sprintf("Each client has a connection of its own; a wait lasts %v and is renewed if it ends without a message. CPU is the server's during %v without other activity. "+
+			"Then every agent is mentioned once, in %s concurrent posts; every reader follows one of the %d spaces that these posts go to. Memory is the resident set.", crowdWait, crowdIdle, thousands(2*crowdRooms), crowdRooms),
 		shown: []string{mibResident, mibMost, cpuPercent, renewals, wokenCol, missedCol, twiceCol, lostEvents, p50, p99, aloneP50, amongP50},
 	})
 	data := r.fresh("crowd")
@@ -57,12 +57,12 @@ func (r *run) crowd(ctx context.Context) error {
 		return err
 	}
 	found := t.row(restRow)
-	r.report.atMost(crowdMiB, "MiB", found.value(mibResident), t.title+", memory while they wait")
+	r.report.atMost(crowdMiB, "MiB", found.value(mibResident), t.title+", memory while waiting")
 	r.report.atMost(25, "% of a core", found.value(cpuPercent), t.title+", CPU")
 	r.report.atMost(0, "agents", found.value(missedCol), t.title+", not woken")
 	r.report.atMost(0, "agents", found.value(twiceCol), t.title+", woken twice")
 	r.report.atMost(0, "events", found.value(lostEvents), t.title+", lost")
-	r.report.aimAtMost(1.5, "× the only one", found.value(amongP50)/found.value(aloneP50), t.title+", waking one of them, p50")
+	r.report.aimAtMost(1.5, "× one waiter alone", found.value(amongP50)/found.value(aloneP50), t.title+", waking one of them, p50")
 	return r.held(ctx, data, w)
 }
 

@@ -30,12 +30,12 @@ func (r *run) fans(ctx context.Context) error {
 		for _, pace := range []time.Duration{20 * time.Millisecond, 0} {
 			how := "50 events/s"
 			if pace == 0 {
-				how = "flat out"
+				how = "unthrottled"
 			}
 			t := r.report.add(&table{
 				title: fmt.Sprintf("Server-sent events to %d readers, %s", readers, how),
-				note: "One sender posts one message after the other, all readers follow that space. Every post is durable in both rows. " +
-					"The floor's event is the text alone, Shoal's the whole message.",
+				note: "One sender posts one message after the other to a space that all readers follow. Every post is durable in both rows. " +
+					"The floor's event contains only the text, Shoal's the whole message.",
 				ratios: []ratio{{cpuCol, floorRow, "CPU ÷ floor"}, {deliveries, floorRow, "deliveries/s ÷ floor"}, {p50, floorRow, "p50 ÷ floor"}},
 				shown:  []string{cpuCol, deliveries, p50, p99, lostEvents},
 			})

@@ -32,7 +32,7 @@ func (r *run) bornes() []borne {
 	}
 	return []borne{
 		{"500 posts/s to 10 readers each", 500, 64, 10, long, 50},
-		{"2,000 posts/s to nobody", 2000, 64, 0, 10 * time.Second, 100},
+		{"2,000 posts/s without readers", 2000, 64, 0, 10 * time.Second, 100},
 		{"300 posts/s to 50 readers each", 300, 8, 50, 15 * time.Second, 50},
 	}
 }
@@ -48,16 +48,16 @@ const (
 // gates measures loads that come whether the server keeps up or not.
 func (r *run) gates(ctx context.Context) error {
 	t := r.report.add(&table{
-		title: "Loads that must be borne",
-		note: "Posts come at a fixed rate, whether earlier ones have been answered or not; an acknowledgement is counted from the moment at which its post was due. " +
-			"A delivery is counted from when the post was sent. CPU is the server's for one post with its deliveries. Before each load the floor bears its posts, without readers: what its p99 shows is the disk and the neighbours.",
+		title: "Required loads",
+		note: "Posts are sent at a fixed rate, whether or not earlier ones have been answered. The latency of an acknowledgement counts from the time at which its post was due, " +
+			"that of a delivery from the time at which the post was sent. CPU is the server's for one post with its deliveries. Before each load the floor receives the same posts, without readers: its p99 shows the influence of the disk and of other processes.",
 		shown: []string{sentCol, ackP50, ackP99, deliveries, p99, lostEvents, cpuCol},
 	})
 	for _, b := range r.bornes() {
 		if !r.wants(b.name) {
 			continue
 		}
-		if err := r.bearFloor(ctx, t.row(b.name+": floor, posts alone"), b); err != nil {
+		if err := r.bearFloor(ctx, t.row(b.name+": floor, posts only"), b); err != nil {
 			return fmt.Errorf("%s, floor: %w", b.name, err)
 		}
 		if err := r.bear(ctx, t.row(b.name), b); err != nil {

@@ -21,8 +21,8 @@ const (
 func (r *run) held(ctx context.Context, data string, w *load.World) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("Waits over MCP in %d MiB", crowdMiB),
-		note: fmt.Sprintf("MCP clients, each with a session and a connection of its own, open a wait, %d after %d, until the server's resident set is larger than that, or %s wait. "+
-			"Then some of them are woken.", heldBatch, heldBatch, thousands(crowdWaiters)),
+		note: fmt.Sprintf("MCP clients, each with an MCP session and a connection of its own, open waits in batches of %d until the server's resident set exceeds that size, or %s are waiting. "+
+			"Then some of them are woken.", heldBatch, thousands(crowdWaiters)),
 		ratios: []ratio{{heldCol, sdkRow, "waits ÷ SDK"}}, shown: []string{heldCol, mibResident, cpuCol},
 	})
 	for _, in := range r.idlers(data, w) {

@@ -32,9 +32,9 @@ func hostedSpace(i int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("run-%d
 // posts feel of it.
 func (r *run) hosted(ctx context.Context) error {
 	t := r.report.add(&table{
-		title: fmt.Sprintf("%d runs streaming %d deltas/s each to %d readers each, beside %d posts/s", hostedRuns, runsRate, hostedReaders, hostedPosts),
-		note: "Each run's model, played in a process of its own behind OpenAI's chat wire, writes the text of sendSpaceMessage; a delta carries the moment at which it left the model. " +
-			"The posts go to another space, one after the other. CPU is the server's, of one delivered delta, posts included.",
+		title: fmt.Sprintf("%d runs streaming %d deltas/s each to %d readers each, with %d posts/s", hostedRuns, runsRate, hostedReaders, hostedPosts),
+		note: "Each run's model, simulated by a process of its own with OpenAI's chat completions format, writes the text of sendSpaceMessage; each delta carries the time at which it was sent. " +
+			"The posts go to another space, one after the other. CPU is the server's for one delivered delta, including the posts.",
 		ratios: []ratio{{ackP99, quietRow, "ack p99 ÷ no runs"}},
 		shown:  []string{deliveries, cpuCol, p50, p99, ackP50, ackP99},
 	})

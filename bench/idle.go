@@ -28,16 +28,16 @@ const (
 	// idleRoom is how many waiters share a space.
 	idleRoom = 20
 
-	kibEach  = "KiB each"
-	kibTotal = "MiB in all"
+	kibEach  = "KiB per wait"
+	kibTotal = "MiB total"
 )
 
 // idle measures what a server pays for a wait in which nothing happens.
 func (r *run) idle(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("Idle waits, %d", idleWaiters),
-		note: "Memory (proportional set size) of the server's process before and two seconds after that many waits were opened, " +
-			"each by its own client on its own connection; CPU is what it took to open one. MCP clients initialize a session first.",
+		note: "Growth of the server's memory (proportional set size) from before that many waits are opened until two seconds after, " +
+			"each wait by a client of its own on a connection of its own; CPU is the cost of opening one. MCP clients initialize an MCP session first.",
 		ratios: []ratio{{kibEach, floorRow, "memory ÷ floor"}, {kibEach, sdkRow, "memory ÷ SDK"}, {kibEach, tsRow, "memory ÷ TS SDK"}},
 		shown:  []string{kibEach, kibTotal, cpuCol},
 	})

@@ -30,13 +30,13 @@ func (r *run) parses(ctx context.Context) error {
 	for _, p := range []played{{deltas: parseDeltas}, {tool: true, deltas: parseDeltas}} {
 		t := r.report.add(&table{
 			title: fmt.Sprintf("Parsing a model stream, text, %s deltas of %d B", thousands(p.deltas), textDelta),
-			note: "An OpenAI chat stream over HTTP from another process, sent flat out; the CPU is that of the reading process alone. " +
-				"agent.Stream takes a whole turn, and so does the Vercel AI SDK (" + aiVersions(ctx) + "). The stream of openai-go is read alone.",
+			note: "An OpenAI chat completions stream over HTTP from another process, sent without pauses; CPU is that of the reading process only. " +
+				"agent.Stream and the Vercel AI SDK (" + aiVersions(ctx) + ") run a complete turn. The stream of openai-go is only read.",
 			ratios: []ratio{
 				{deltasCol, jsonReader, "deltas/s ÷ encoding/json"},
 				{deltasCol, openaiRow, "deltas/s ÷ openai-go"},
 				{deltasCol, aiRow, "deltas/s ÷ AI SDK"},
-				{cpuNs, bareReader, "CPU ÷ bare read"},
+				{cpuNs, bareReader, "CPU ÷ raw read"},
 				{cpuNs, openaiRow, "CPU ÷ openai-go"},
 				{cpuNs, aiRow, "CPU ÷ AI SDK"},
 			},
@@ -44,7 +44,7 @@ func (r *run) parses(ctx context.Context) error {
 		})
 		if p.tool {
 			t.title = fmt.Sprintf("Parsing a model stream, tool arguments, %s deltas of %d B", thousands(p.deltas), toolDelta)
-			t.note += " The two turns run the tool and ask the model again."
+			t.note += " Both turns run the tool and call the model again."
 		}
 		for round := range r.rounds + 1 {
 			for _, reader := range all {

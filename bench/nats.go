@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-const natsRow = "NATS JetStream, no server in between"
+const natsRow = "NATS JetStream, direct"
 
 // beginNATS starts a server that syncs each write before it answers, on a directory that
 // may hold a stream.

@@ -19,24 +19,24 @@ const (
 	afterLength = 8 * time.Second
 	afterMs     = 50
 
-	peakRow   = "as many as 64 senders can"
-	tripleRow = "three times what it must bear"
+	peakRow   = "peak of 64 senders"
+	tripleRow = "three times the required load"
 	overRow   = "one and a half times the peak"
-	afterRow  = "afterwards"
+	afterRow  = "after the overload"
 
 	goodput      = "acknowledged/s"
-	keptCol      = "acknowledged ÷ possible"
+	keptCol      = "acknowledged ÷ achievable"
 	refusedCol   = "refused/s"
 	unsentCol    = "not sent/s"
-	recoveredCol = "s until well"
+	recoveredCol = "s to recover"
 )
 
 // overload measures what a server does when much more comes than it can do.
 func (r *run) overload(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: "Overload",
-		note: fmt.Sprintf("First the peak: %d senders, each waiting for its answers. Then posts at a fixed rate for %v, whether earlier ones have been answered or not: three times %s a second, and then one and a half times the peak. Possible is the peak, or what is sent where that is less. "+
-			"Refused are those that were answered 429 or 503 at once, not sent those for which %s were under way already. Then %d posts/s: the server is well again behind the last that took longer than %d ms.",
+		note: fmt.Sprintf("First the peak: %d senders, each of which waits for its responses. Then posts at a fixed rate for %v, whether or not earlier ones have been answered: three times %s per second, then one and a half times the peak. Achievable is the peak, or the sent rate if it is lower. "+
+			"Refused posts were answered with 429 or 503 immediately; posts were not sent while %s were in progress. Then %d posts/s: the server has recovered after the last post that took longer than %d ms.",
 			overloadSenders, overloadLength, thousands(overloadGate), thousands(borneAtOnce), afterRate, afterMs),
 		shown: []string{keptCol, sentCol, goodput, refusedCol, unsentCol, ackP50, ackP99, recoveredCol, mibMost},
 	})
@@ -45,9 +45,9 @@ func (r *run) overload(ctx context.Context) error {
 			return err
 		}
 	}
-	r.report.atLeast(0.8, "× possible", t.row(tripleRow).value(keptCol), "Overload, "+tripleRow+", acknowledged")
-	r.report.aimAtLeast(0.8, "× possible", t.row(overRow).value(keptCol), "Overload, "+overRow+", acknowledged")
-	r.report.atMost(5, "s", t.row(afterRow).value(recoveredCol), "Overload, until well again")
+	r.report.atLeast(0.8, "× achievable", t.row(tripleRow).value(keptCol), "Overload, "+tripleRow+", acknowledged")
+	r.report.aimAtLeast(0.8, "× achievable", t.row(overRow).value(keptCol), "Overload, "+overRow+", acknowledged")
+	r.report.atMost(5, "s", t.row(afterRow).value(recoveredCol), "Overload, recovery")
 	return nil
 }
 

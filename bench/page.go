@@ -24,8 +24,8 @@ const (
 	pagesEach  = 200
 	largeSpace = shoal.SpaceID("large")
 
-	bareRow  = "SQLite, a bare query"
-	storeRow = "Shoal, call of its store"
+	bareRow  = "SQLite, plain query"
+	storeRow = "Shoal, store call"
 )
 
 var pageText = strings.Repeat("what people and agents write to each other ", 6)[:250]
@@ -141,8 +141,8 @@ func (r *run) pageTables(ctx context.Context, pagers []pager) error {
 	} {
 		t := r.report.add(&table{
 			title:  fmt.Sprintf("Page of %d of %s messages, %s", pageLength, thousands(r.messages), place.name),
-			note:   "The bare query reads four columns of a table that holds nothing else; REST is the whole call over a kept connection.",
-			ratios: []ratio{{p50, bareRow, "p50 ÷ bare query"}}, shown: []string{p50, p99},
+			note:   "The plain query reads four columns of a table with nothing else in it; REST is the complete call over a persistent connection.",
+			ratios: []ratio{{p50, bareRow, "p50 ÷ plain query"}}, shown: []string{p50, p99},
 		})
 		for round := range r.rounds + 1 {
 			for _, pg := range pagers {
@@ -156,7 +156,7 @@ func (r *run) pageTables(ctx context.Context, pagers []pager) error {
 				}
 			}
 		}
-		r.report.atMost(2, "× bare query", t.ratio(p50, storeRow, bareRow), t.title+", store call, p50").aims(1.5)
+		r.report.atMost(2, "× plain query", t.ratio(p50, storeRow, bareRow), t.title+", store call, p50").aims(1.5)
 		r.report.atMost(1000, "µs", t.row(restRow).value(p50), t.title+", REST, p50")
 		r.report.atMost(20e3, "µs", t.row(restRow).value(p99), t.title+", REST, p99")
 		took := t.row(storeRow).value(p50)
@@ -165,7 +165,7 @@ func (r *run) pageTables(ctx context.Context, pagers []pager) error {
 			fastest = took
 		}
 	}
-	r.report.atMost(1.5, "× fastest place", slowest/fastest, "Page of 50, slowest place, store call, p50")
+	r.report.atMost(1.5, "× fastest position", slowest/fastest, "Page of 50, slowest position, store call, p50")
 	return nil
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const postgresRow = "PostgreSQL, no server in between"
+const postgresRow = "PostgreSQL, direct"
 
 // errNoPostgres says that the machine has no PostgreSQL to compare with.
 const errNoPostgres = missingError("PostgreSQL's programs are not installed: its rows and their limits are left out (Debian: apt-get install postgresql)")

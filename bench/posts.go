@@ -20,7 +20,7 @@ func (r *run) posts(ctx context.Context) error {
 	for _, senders := range []int{1, 64} {
 		t := r.report.add(&table{
 			title: fmt.Sprintf("Durable posts, %d senders", senders),
-			note:  "Each sender waits for the answer before it sends again. Shoal also writes the receiver's inbox entry and the event. PostgreSQL, NATS JetStream and Redis are spoken to without a server in between.",
+			note:  "Each sender waits for the response before it sends the next message. Shoal also writes the recipient's inbox entry and the event. PostgreSQL, NATS JetStream and Redis are called directly, without a server in between.",
 			ratios: []ratio{
 				{perSecond, floorRow, "posts/s ÷ floor"},
 				{perSecond, sdkRow, "posts/s ÷ SDK"},

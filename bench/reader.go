@@ -22,9 +22,9 @@ import (
 
 // Who reads the stream of a model.
 const (
-	bareReader  = "bare read of the lines"
+	bareReader  = "raw read of the lines"
 	jsonReader  = "encoding/json of each event"
-	modelReader = "Shoal, the provider"
+	modelReader = "Shoal, provider"
 	agentReader = "Shoal, agent.Stream"
 )
 

@@ -22,15 +22,15 @@ const (
 	reconnectDialers = 64
 	reconnectLate    = 60 * time.Second
 
-	wholeCol = "s until all have all"
+	wholeCol = "s until complete"
 )
 
 // reconnect measures what happens when a server comes back and all its readers with it,
 // each behind by many events.
 func (r *run) reconnect(ctx context.Context) error {
 	t := r.report.add(&table{
-		title: fmt.Sprintf("%s readers come back at once, %d messages behind", thousands(reconnectReaders), reconnectBehind),
-		note: fmt.Sprintf("The server has just been started again. The readers follow %d spaces; each connects with the id of the last event it had. Meanwhile %d posts/s go to another space.",
+		title: fmt.Sprintf("%s concurrent reconnects, %d missed messages each", thousands(reconnectReaders), reconnectBehind),
+		note: fmt.Sprintf("The server has just been restarted. The readers follow %d spaces; each connects with the id of the last event that it received. Meanwhile %d posts/s go to another space.",
 			reconnectSpaces, hostedPosts),
 		shown: []string{wholeCol, deliveries, lostEvents, ackP50, ackP99},
 	})
@@ -40,7 +40,7 @@ func (r *run) reconnect(ctx context.Context) error {
 		}
 	}
 	found := t.row(restRow)
-	r.report.atMost(10, "s", found.value(wholeCol), t.title+", whole")
+	r.report.atMost(10, "s", found.value(wholeCol), t.title+", until complete")
 	r.report.atMost(0, "events", found.worst(lostEvents), t.title+", lost")
 	r.report.atMost(200e3, "µs", found.value(ackP99), t.title+", p99 of a post's acknowledgement")
 	return nil

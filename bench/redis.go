@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-const redisRow = "Redis, no server in between"
+const redisRow = "Redis, direct"
 
 // errNoRedis says that the machine has no Redis to compare with.
 const errNoRedis = missingError("redis-server is not installed: its rows are left out (Debian: apt-get install redis-server)")

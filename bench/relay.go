@@ -34,8 +34,8 @@ const (
 func (r *run) relays(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("A delta from the model to a reader's stream, %d runs at %d/s", relayRuns, relayRate),
-		note: "The model is played in a process of its own; a delta carries the moment at which it left it. The floor reads each chunk and writes its delta as an event. " +
-			"Shoal's row is a run of a hosted agent that writes into a space: composed, checked, with offsets, drafts stored. Added is what comes on top of reading the model directly. " + aiVersions(ctx) + ".",
+		note: "The model is simulated by a process of its own; each delta carries the time at which it was sent. The floor reads each chunk and writes its delta as an event. " +
+			"Shoal's row is a run of a hosted agent that writes into a space: composed, checked, with offsets, drafts stored. Added is the time beyond reading the model directly. " + aiVersions(ctx) + ".",
 		ratios: []ratio{{addedP50, relayRow, "added ÷ floor"}, {cpuCol, relayRow, "CPU ÷ floor"}, {cpuCol, aiServerRow, "CPU ÷ AI SDK"}},
 		shown:  []string{addedP50, p50, p99, cpuCol},
 	})

@@ -182,7 +182,7 @@ func (r *report) markdown() string {
 	for _, t := range r.tables {
 		t.markdown(&b)
 	}
-	fmt.Fprintf(&b, "\n### Limits\n\n| what | found | limit | | aim | |\n| --- | ---: | ---: | --- | ---: | --- |\n")
+	fmt.Fprintf(&b, "\n### Limits\n\n| metric | measured | limit | | target | |\n| --- | ---: | ---: | --- | ---: | --- |\n")
 	for _, g := range r.gates {
 		fmt.Fprintf(&b, "| %s | %s %s | %s | %s | %s | %s |\n", g.what, number(g.found), g.unit,
 			g.shown(g.limit), g.verdict(g.limit, "holds", "**missed**"), g.shown(g.aim), g.verdict(g.aim, "reached", "missed"))
@@ -257,7 +257,7 @@ func fileSystem(dir string) string {
 	case 0x9123683e:
 		return "btrfs"
 	case 0x01021994:
-		return "tmpfs (nothing is durable there)"
+		return "tmpfs (not durable)"
 	case 0x794c7630:
 		return "overlayfs"
 	}

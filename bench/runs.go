@@ -50,8 +50,8 @@ type streaming struct {
 func (r *run) manyRuns(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("%s runs at once, %d deltas/s each", thousands(runsAtOnce), runsRate),
-		note: "In one process, on a model that is a ticker. Memory and goroutines are what each run adds while all of them stream: the heap and stacks in use after a collection, " +
-			"and the proportional set size as it is. CPU is that of one delta; left is what remains of the goroutines when all runs have ended.",
+		note: "In one process, with a model that is a ticker. Memory and goroutines are those that each run adds while all of them stream: heap and stacks in use after a garbage collection, " +
+			"and the proportional set size without one. CPU is for one delta; left is the number of goroutines that remain when all runs have ended.",
 		ratios: []ratio{{cpuCol, paceRow, "CPU ÷ model"}, {heapCol, paceRow, "heap + stacks ÷ model"}},
 		shown:  []string{cpuCol, deltasCol, heapCol, residentCol, goroutinesCol, leftCol},
 	})
@@ -72,8 +72,8 @@ func (r *run) manyRuns(ctx context.Context) error {
 	}
 	ours := t.row(agentReader)
 	r.report.atLeast(0.99*runsAtOnce*runsRate, deltasCol, ours.value(deltasCol), t.title+", agent.Stream")
-	r.report.atMost(1, goroutinesCol, ours.value(goroutinesCol), t.title+", each")
-	r.report.atMost(0, goroutinesCol, ours.worst(leftCol), t.title+", left behind")
+	r.report.atMost(1, goroutinesCol, ours.value(goroutinesCol), t.title+", per run")
+	r.report.atMost(0, goroutinesCol, ours.worst(leftCol), t.title+", leaked")
 	return nil
 }
 

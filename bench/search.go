@@ -54,29 +54,29 @@ func plainSearch(name, query string, hits int) searched {
 // and so on in as many as they say; left right is a phrase of one in a thousand
 // messages that half of all have both words of.
 var searches = []searched{
-	plainSearch("a word of half the messages", "half ", searchHits),
-	plainSearch("a word of a tenth", `"tenth"`, searchHits),
-	plainSearch("a word of a thousandth", `"thousandth"`, searchHits),
+	plainSearch("a word in half of the messages", "half ", searchHits),
+	plainSearch("a word in a tenth", `"tenth"`, searchHits),
+	plainSearch("a word in a thousandth", `"thousandth"`, searchHits),
 	{"a rare word", func() string { return fmt.Sprintf(`"rare%d"`, rand.IntN(100)) }, "", 1},
-	plainSearch("no such word", `"nowhere"`, 0),
+	plainSearch("a word without hits", `"nowhere"`, 0),
 	plainSearch("two words, half and tenth", `"half" "tenth"`, searchHits),
 	plainSearch("two words, tenth and thousandth", `"tenth" "thousandth"`, 5),
-	plainSearch("two words that never meet", `"even" "odd"`, 0),
+	plainSearch("two words that never occur together", `"even" "odd"`, 0),
 	plainSearch("a phrase of frequent words", `"left right"`, searchHits),
 	plainSearch("a rare phrase of frequent words", `"right left"`, 0),
-	plainSearch("a beginning, one letter", "w", searchHits),
-	plainSearch("a beginning, frequent", "w12", searchHits),
-	{"a beginning, rare", func() string { return fmt.Sprintf(`rare%d`, rand.IntN(10)) }, "", 1},
-	plainSearch("a beginning after a word", `"tenth" w1`, searchHits),
+	plainSearch("a prefix, one letter", "w", searchHits),
+	plainSearch("a prefix, frequent", "w12", searchHits),
+	{"a prefix, rare", func() string { return fmt.Sprintf(`rare%d`, rand.IntN(10)) }, "", 1},
+	plainSearch("a prefix after a word", `"tenth" w1`, searchHits),
 	plainSearch("with an exclusion", `half -tenth`, searchHits),
 	plainSearch("a sender, before a date", "from:e7 before:2025-07-01", searchHits),
 	plainSearch("a date alone", "before:2025-02-01", searchHits),
 	plainSearch("a sender and a word", `from:e7 "tenth"`, searchHits),
 	plainSearch("a space and a word", `in:s7 "tenth"`, searchHits),
-	{"of few spaces: a word of half", func() string { return `"half"` }, fewSpacesReader, searchHits},
-	{"of few spaces: a word of a thousandth", func() string { return `"thousandth"` }, fewSpacesReader, 1},
-	{"of few spaces: a beginning", func() string { return "w12" }, fewSpacesReader, searchHits},
-	{"of few spaces: a rare word", func() string { return fmt.Sprintf(`"rare%d"`, rand.IntN(100)) }, fewSpacesReader, 0},
+	{"few spaces: a word in half", func() string { return `"half"` }, fewSpacesReader, searchHits},
+	{"few spaces: a word in a thousandth", func() string { return `"thousandth"` }, fewSpacesReader, 1},
+	{"few spaces: a prefix", func() string { return "w12" }, fewSpacesReader, searchHits},
+	{"few spaces: a rare word", func() string { return fmt.Sprintf(`"rare%d"`, rand.IntN(100)) }, fewSpacesReader, 0},
 }
 
 // searchText is the text of the n-th message: what searches ask for, among words
@@ -163,7 +163,7 @@ func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) 
 	r.log.Printf("%s: indexed after %.0f s", name, time.Since(began).Seconds())
 	t := r.report.add(&table{
 		title: fmt.Sprintf("Search of %s messages, %s", thousands(r.messages), name),
-		note:  fmt.Sprintf("The call of the store alone, for the newest %d hits, in a session of %d spaces; the reader of few is in %d. CPU is that of the calling process, so without PostgreSQL's own.", searchHits, searchSpaces, searchSpaces/40),
+		note:  fmt.Sprintf("The store call alone, for the newest %d hits, in a session with %d spaces; the reader of few spaces is a member of %d. CPU is that of the calling process, without PostgreSQL's own.", searchHits, searchSpaces, searchSpaces/40),
 		shown: []string{p50, p95, cpuCol},
 	})
 	for round := range r.rounds + 1 {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	startMs  = "ms to the first answer"
-	restMiB  = "MiB at rest"
+	startMs  = "ms to the first response"
+	restMiB  = "MiB idle"
 	startPSS = 500 * time.Millisecond
 
 	emptyRow = "Shoal, empty database"
@@ -27,7 +27,7 @@ func (r *run) starts(ctx context.Context) error {
 	largeRow := fmt.Sprintf("Shoal, %s messages", thousands(r.messages))
 	t := r.report.add(&table{
 		title:  "Start",
-		note:   "From the start of the process to the answer of GET /readyz; memory is the proportional set size half a second later. The databases exist. nats-server is asked over its own protocol, and answers when its stream is recovered.",
+		note:   "The time from the start of the process to the response of GET /readyz; memory is the proportional set size half a second later. The databases exist already. nats-server is called over its own protocol, and responds when its stream is recovered.",
 		ratios: []ratio{{startMs, floorRow, "time ÷ floor"}, {restMiB, floorRow, "memory ÷ floor"}}, shown: []string{startMs, restMiB},
 	})
 	empty, ledger := r.fresh("empty"), r.fresh("floor")+".db"
@@ -71,7 +71,7 @@ func (r *run) starts(ctx context.Context) error {
 	r.report.atMost(150, "ms", t.row(largeRow).value(startMs), t.title+", "+largeRow)
 	r.report.aimAtMost(2, "× nats-server", t.ratio(startMs, largeRow, natsStart), t.title+", "+largeRow)
 	if info, err := os.Stat(r.shoal); err == nil {
-		r.report.atMost(80, "MB", float64(info.Size())/1e6, "Size of the program as `make build` makes it")
+		r.report.atMost(80, "MB", float64(info.Size())/1e6, "Size of the binary that `make build` builds")
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ func (r *run) wakes(ctx context.Context) error {
 	for _, pairs := range []int{1, 32} {
 		t := r.report.add(&table{
 			title: fmt.Sprintf("Wake-up, %d at once", pairs),
-			note: "A's message is stored and B's open wait returns with it. B acknowledges with its next wait, " +
-				"which is a durable write of its own in Shoal and nothing at all in the others. PostgreSQL (an insert and NOTIFY, LISTEN), NATS JetStream (a publish that is acknowledged, a push consumer) and Redis (XADD, XREAD BLOCK) are spoken to without a server in between.",
+			note: "The time from the moment A sends a message until B's open wait returns it; the message is stored first. B acknowledges with its next wait, " +
+				"which is another durable write in Shoal and no work in the others. PostgreSQL (INSERT with NOTIFY, LISTEN), NATS JetStream (an acknowledged publish, a push consumer) and Redis (XADD, XREAD BLOCK) are called directly, without a server in between.",
 			ratios: bothRatios, shown: []string{p50, p99, cpuCol},
 		})
 		if pairs == 1 {
