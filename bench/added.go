@@ -82,11 +82,11 @@ func (r *run) added(ctx context.Context) error {
 // benchmark takes one round in a process of its own.
 func (r *run) benchmark(ctx context.Context) ([]benchmarked, error) {
 	cmd := exec.CommandContext(ctx, r.self, "added")
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var output bytes.Buffer
+	cmd.Stderr = &output
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, said.Bytes())
+		return nil, fmt.Errorf("%w\n%s", err, output.Bytes())
 	}
 	var found []benchmarked
 	return found, json.Unmarshal(out, &found)
@@ -132,7 +132,7 @@ func benchmarkOf(ctx context.Context, name string, p played, open func() (reader
 	result := testing.Benchmark(func(b *testing.B) {
 		before := ownCPU()
 		for b.Loop() {
-			if failed := read.whole(ctx, p); failed != nil {
+			if failed := read.readAll(ctx, p); failed != nil {
 				err = fmt.Errorf("%s: %w", name, failed)
 			}
 		}

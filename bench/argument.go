@@ -11,16 +11,16 @@ import (
 // arguments measures what a delta of one tool argument costs when the argument
 // is long: it must not grow with what came before.
 func (r *run) arguments(ctx context.Context) error {
-	model, err := r.beginPlayed(ctx)
+	model, err := r.startPlayedModel(ctx)
 	if err != nil {
 		return err
 	}
 	defer model.stop()
-	ours, err := r.beginGoReader(ctx, agentReader, model)
+	ours, err := r.startGoReader(ctx, agentReader, model)
 	if err != nil {
 		return err
 	}
-	theirs := r.beginAI(ctx, aiUIRow, "ui", model)
+	theirs := r.startAI(ctx, aiUIRow, "ui", model)
 	defer func() {
 		for _, reader := range []*readerProcess{ours, theirs} {
 			if reader == nil {

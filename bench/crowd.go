@@ -48,7 +48,7 @@ func (r *run) crowd(ctx context.Context) error {
 			"Then every agent is mentioned once, in %s concurrent posts; every reader follows one of the %d spaces that these posts go to. Memory is the resident set.", crowdWait, crowdIdle, thousands(2*crowdRooms), crowdRooms),
 		shown: []string{mibResident, mibMost, cpuPercent, renewals, wokenCol, missedCol, twiceCol, lostEvents, p50, p99, aloneP50, amongP50},
 	})
-	data := r.fresh("crowd")
+	data := r.newPath("crowd")
 	w, services, err := r.crowdWorld(ctx, data)
 	if err != nil {
 		return err
@@ -63,12 +63,12 @@ func (r *run) crowd(ctx context.Context) error {
 	r.report.atMost(0, "agents", found.value(twiceCol), t.title+", woken twice")
 	r.report.atMost(0, "events", found.value(lostEvents), t.title+", lost")
 	r.report.aimAtMost(1.5, "× one waiter alone", found.value(amongP50)/found.value(aloneP50), t.title+", waking one of them, p50")
-	return r.held(ctx, data, w)
+	return r.waitsInMemory(ctx, data, w)
 }
 
 // crowdWorld makes the agents in a life of the server that is not measured.
 func (r *run) crowdWorld(ctx context.Context, data string) (w *load.World, services []string, err error) {
-	p, err := r.beginShoal(ctx, data)
+	p, err := r.startShoal(ctx, data)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,7 +87,7 @@ func (r *run) crowdWorld(ctx context.Context, data string) (w *load.World, servi
 }
 
 func (r *run) crowdRound(ctx context.Context, into *row, data string, w *load.World, services []string) (err error) {
-	p, err := r.beginShoal(ctx, data)
+	p, err := r.startShoal(ctx, data)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (r *run) crowdRound(ctx context.Context, into *row, data string, w *load.Wo
 			return err
 		}
 	}
-	waiters := &crowdOfWaiters{addr: p.addr, world: w, woken: make([]atomic.Int32, crowdWaiters)}
+	waiters := &waiterCrowd{addr: p.addr, world: w, woken: make([]atomic.Int32, crowdWaiters)}
 	defer func() { err = errors.Join(err, waiters.close()) }()
 	if err := waiters.open(ctx); err != nil {
 		return err

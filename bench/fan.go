@@ -97,12 +97,12 @@ func (r *run) openFans(ctx context.Context, readers int) (fans []*fan, done func
 			done()
 		}
 	}()
-	p, err := r.beginFloor(ctx)
+	p, err := r.startFloor(ctx)
 	if err != nil {
 		return fans, done, err
 	}
 	fans = append(fans, floorFan(p))
-	if p, err = r.beginNewShoal(ctx); err != nil {
+	if p, err = r.startNewShoal(ctx); err != nil {
 		return fans, done, err
 	}
 	f, err := shoalFan(ctx, p, readers)
@@ -142,14 +142,14 @@ func shoalFan(ctx context.Context, p *process, readers int) (*fan, error) {
 		return f, err
 	}
 	var err error
-	f.connect, err = s.reading(ctx, readers, func(int) shoal.SpaceID { return load.SpaceID(0) })
+	f.connect, err = s.readerConnector(ctx, readers, func(int) shoal.SpaceID { return load.SpaceID(0) })
 	f.publish = func(ctx context.Context, text string) error { return s.Send(ctx, 0, text, false) }
 	return f, err
 }
 
-// reading makes the keys that so many readers need, and returns how the i-th connects
+// readerConnector makes the keys that so many readers need, and returns how the i-th connects
 // to its space.
-func (s *restSide) reading(ctx context.Context, readers int, space func(i int) shoal.SpaceID) (func(net.Conn, int) error, error) {
+func (s *restSide) readerConnector(ctx context.Context, readers int, space func(i int) shoal.SpaceID) (func(net.Conn, int) error, error) {
 	services, err := s.Services(ctx, readers)
 	return func(c net.Conn, i int) error {
 		return request(c, http.MethodGet, s.EventsPath(space(i)), load.StreamHeader(services[i/load.StreamsEach]), nil)
@@ -162,7 +162,7 @@ func (f *fan) follow(i int) error {
 	if err != nil {
 		return err
 	}
-	stream, err := begun(c, f.connect, i)
+	stream, err := openStream(c, f.connect, i)
 	if err != nil {
 		return errors.Join(err, c.Close())
 	}
@@ -172,7 +172,7 @@ func (f *fan) follow(i int) error {
 
 // begun returns the stream that a connection answers with. Closing it closes the
 // connection.
-func begun(c net.Conn, connect func(net.Conn, int) error, i int) (io.ReadCloser, error) {
+func openStream(c net.Conn, connect func(net.Conn, int) error, i int) (io.ReadCloser, error) {
 	if err := connect(c, i); err != nil {
 		return nil, err
 	}

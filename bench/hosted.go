@@ -52,12 +52,12 @@ func (r *run) hosted(ctx context.Context) error {
 
 // hostedRound takes a round with servers of its own.
 func (r *run) hostedRound(ctx context.Context, t *table) error {
-	model, err := begin(ctx, r.self, "model", "-addr", "ADDR")
+	model, err := startProcess(ctx, r.self, "model", "-addr", "ADDR")
 	if err != nil {
 		return err
 	}
 	defer model.stop()
-	p, err := r.beginNewShoal(ctx)
+	p, err := r.startNewShoal(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,14 +67,14 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 		return err
 	}
 	f := &fan{side: s, Readers: new(load.Readers)}
-	if f.connect, err = s.reading(ctx, hostedRuns*hostedReaders, func(i int) shoal.SpaceID { return hostedSpace(i / hostedReaders) }); err != nil {
+	if f.connect, err = s.readerConnector(ctx, hostedRuns*hostedReaders, func(i int) shoal.SpaceID { return hostedSpace(i / hostedReaders) }); err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := s.hire(ctx, model.url(), hostedRuns, runsRate); err != nil {
+	if err := s.createHostedAgents(ctx, model.url(), hostedRuns, runsRate); err != nil {
 		return err
 	}
-	if err := s.posting(ctx, t.row(quietRow), hostedWindow/2); err != nil {
+	if err := s.postAtPace(ctx, t.row(quietRow), hostedWindow/2); err != nil {
 		return err
 	}
 	for i := range hostedRuns * hostedReaders {
@@ -88,7 +88,7 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 	load.Pause(ctx, 2*time.Second) // until all of them stream
 	f.Forget()
 	row, before, began := t.row(hostedRow), cpu(p.pid()), time.Now()
-	if err := s.posting(ctx, row, hostedWindow); err != nil {
+	if err := s.postAtPace(ctx, row, hostedWindow); err != nil {
 		return err
 	}
 	took, used := time.Since(began), cpu(p.pid())-before
@@ -102,8 +102,8 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 
 // hire makes an agent for each of so many runs, alone with a0 in a space, whose
 // model writes at that rate.
-func (s *restSide) hire(ctx context.Context, model string, runs, rate int) error {
-	_, admin, err := adminOf(s.process())
+func (s *restSide) createHostedAgents(ctx context.Context, model string, runs, rate int) error {
+	_, admin, err := adminClient(s.process())
 	if err != nil {
 		return err
 	}
@@ -148,9 +148,9 @@ func (s *restSide) trigger(ctx context.Context, runs int) error {
 	return <-failed
 }
 
-// posting sends messages at the pace of hostedPosts for a while, and notes how
+// postAtPace sends messages at the pace of hostedPosts for a while, and notes how
 // long each took until it was acknowledged.
-func (s *restSide) posting(ctx context.Context, into *row, length time.Duration) error {
+func (s *restSide) postAtPace(ctx context.Context, into *row, length time.Duration) error {
 	var took []float64
 	for began, sent := time.Now(), 0; time.Since(began) < length; sent++ {
 		if !load.Pause(ctx, time.Until(began.Add(time.Duration(sent)*time.Second/hostedPosts))) {

@@ -41,7 +41,7 @@ func (r *run) idle(ctx context.Context) error {
 		ratios: []ratio{{kibEach, floorRow, "memory ÷ floor"}, {kibEach, sdkRow, "memory ÷ SDK"}, {kibEach, tsRow, "memory ÷ TS SDK"}},
 		shown:  []string{kibEach, kibTotal, cpuCol},
 	})
-	data := r.fresh("shoal")
+	data := r.newPath("shoal")
 	w, err := r.idleWorld(ctx, data)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (r *run) idle(ctx context.Context) error {
 // idler opens waits at one kind of server.
 type idler struct {
 	name  string
-	begin func(context.Context) (*process, error)
+	start func(context.Context) (*process, error)
 	// open sends the wait of waiter i on its own connection; what it reads there
 	// comes before the wait's answer.
 	open func(p *process, c net.Conn, in *bufio.Reader, i int) error
@@ -79,12 +79,12 @@ type idler struct {
 }
 
 func (r *run) idlers(data string, w *load.World) []idler {
-	beginShoal := func(ctx context.Context) (*process, error) {
-		copied := r.fresh("shoal") // so that no wait finds what another round has sent
+	startShoal := func(ctx context.Context) (*process, error) {
+		copied := r.newPath("shoal") // so that no wait finds what another round has sent
 		if err := os.CopyFS(copied, os.DirFS(data)); err != nil {
 			return nil, err
 		}
-		return r.beginShoal(ctx, copied)
+		return r.startShoal(ctx, copied)
 	}
 	wakeShoal := func(ctx context.Context, p *process, i int, text string) error {
 		rest := load.REST{Wire: load.NewWire(p.url()), World: w}
@@ -93,7 +93,7 @@ func (r *run) idlers(data string, w *load.World) []idler {
 	}
 	return []idler{
 		{
-			name: floorRow, begin: r.beginFloor,
+			name: floorRow, start: r.startFloor,
 			open: func(_ *process, c net.Conn, _ *bufio.Reader, i int) error {
 				return request(c, http.MethodGet, "/wait?id="+strconv.Itoa(i), http.Header{}, nil)
 			},
@@ -101,10 +101,10 @@ func (r *run) idlers(data string, w *load.World) []idler {
 				return newFloorSide(p).Send(ctx, i, text, true)
 			},
 		},
-		bareSDK(sdkRow, r.beginSDK),
-		bareSDK(tsRow, r.beginTS),
+		sdkIdler(sdkRow, r.startSDK),
+		sdkIdler(tsRow, r.startTS),
 		{
-			name: restRow, begin: beginShoal, wake: wakeShoal,
+			name: restRow, start: startShoal, wake: wakeShoal,
 			open: func(_ *process, c net.Conn, _ *bufio.Reader, i int) error {
 				body, err := json.Marshal(load.Waiting{Kind: shoal.WaitMentions, TimeoutMs: load.WaitMs})
 				if err != nil {
@@ -114,7 +114,7 @@ func (r *run) idlers(data string, w *load.World) []idler {
 			},
 		},
 		{
-			name: mcpRow, begin: beginShoal, wake: wakeShoal,
+			name: mcpRow, start: startShoal, wake: wakeShoal,
 			open: func(_ *process, c net.Conn, in *bufio.Reader, i int) error {
 				return openTool(c, in, w.Keys[i], load.Waiting{TimeoutMs: load.WaitMs})
 			},
@@ -122,10 +122,10 @@ func (r *run) idlers(data string, w *load.World) []idler {
 	}
 }
 
-// bareSDK opens waits at a server of two trivial tools.
-func bareSDK(name string, begin func(context.Context) (*process, error)) idler {
+// sdkIdler opens waits at a server of two trivial tools.
+func sdkIdler(name string, start func(context.Context) (*process, error)) idler {
 	return idler{
-		name: name, begin: begin,
+		name: name, start: start,
 		open: func(_ *process, c net.Conn, in *bufio.Reader, i int) error {
 			return openTool(c, in, "", sdkWait{strconv.Itoa(i)})
 		},
@@ -143,7 +143,7 @@ func bareSDK(name string, begin func(context.Context) (*process, error)) idler {
 // idleWorld makes the agents in a life of the server that is not measured: what
 // making them costs is no part of what waiting costs.
 func (r *run) idleWorld(ctx context.Context, data string) (*load.World, error) {
-	p, err := r.beginShoal(ctx, data)
+	p, err := r.startShoal(ctx, data)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (r *run) idleWorld(ctx context.Context, data string) (*load.World, error) {
 
 // measure is one round with a server of its own.
 func (in idler) measure(ctx context.Context, into *row) error {
-	p, err := in.begin(ctx)
+	p, err := in.start(ctx)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (in idler) measure(ctx context.Context, into *row) error {
 	into.add(kibEach, (after-before)/1024/idleWaiters)
 	into.add(kibTotal, after/(1<<20))
 	for _, i := range rand.Perm(idleWaiters)[:idleWoken] {
-		if err := in.proveWait(ctx, p, conns[i], i); err != nil {
+		if err := in.verifyWait(ctx, p, conns[i], i); err != nil {
 			return fmt.Errorf("waiter %d: %w", i, err)
 		}
 	}
@@ -216,8 +216,8 @@ func (in idler) openAll(p *process) ([]net.Conn, error) {
 	return conns, errors.Join(failed...)
 }
 
-// proveWait wakes one of the waiters: they do wait.
-func (in idler) proveWait(ctx context.Context, p *process, c net.Conn, i int) error {
+// verifyWait wakes one of the waiters: they do wait.
+func (in idler) verifyWait(ctx context.Context, p *process, c net.Conn, i int) error {
 	message := load.Text()
 	if err := in.wake(ctx, p, i, message); err != nil {
 		return err

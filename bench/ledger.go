@@ -20,8 +20,8 @@ type entry struct {
 	done chan error
 }
 
-// groupMost is how many entries share a commit at most.
-const groupMost = 256
+// maxGroup is how many entries share a commit at most.
+const maxGroup = 256
 
 func openLedger(path string) (*ledger, error) {
 	pragmas := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "busy_timeout(5000)"}}
@@ -54,7 +54,7 @@ func (l *ledger) write(insert *sql.Stmt) {
 	var group []entry
 	for first := range l.queue {
 		group = append(group[:0], first)
-		for more := true; more && len(group) < groupMost; {
+		for more := true; more && len(group) < maxGroup; {
 			select {
 			case e := <-l.queue:
 				group = append(group, e)

@@ -108,9 +108,9 @@ var tables = []measurement{
 	{"runs", ofModels, (*run).manyRuns},
 }
 
-// choose returns the tables that a list of names and kinds asks for, all of them
+// selectTables returns the tables that a list of names and kinds asks for, all of them
 // for none.
-func choose(list string) ([]measurement, error) {
+func selectTables(list string) ([]measurement, error) {
 	if list == "" {
 		return tables, nil
 	}
@@ -192,7 +192,7 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 	if r.self, err = os.Executable(); err != nil {
 		return err
 	}
-	chosen, err := choose(*only)
+	chosen, err := selectTables(*only)
 	if err != nil {
 		return err
 	}

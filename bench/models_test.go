@@ -26,7 +26,7 @@ func TestEveryReaderSeesEveryDelta(t *testing.T) {
 			for _, r := range readers {
 				read, err := r.open(from)
 				if err == nil {
-					err = read.whole(t.Context(), p)
+					err = read.readAll(t.Context(), p)
 				}
 				if err != nil {
 					t.Errorf("%s of %s %s: %v", r.name, p.kind(), where, err)
@@ -39,7 +39,7 @@ func TestEveryReaderSeesEveryDelta(t *testing.T) {
 		}
 		read, err := agentOn(model, p)
 		if err == nil {
-			err = read.whole(t.Context(), p)
+			err = read.readAll(t.Context(), p)
 		}
 		if err != nil {
 			t.Errorf("%s of %s: %v", loopRow, p.kind(), err)
@@ -50,7 +50,7 @@ func TestEveryReaderSeesEveryDelta(t *testing.T) {
 func TestAReaderThatMissesADeltaIsNoticed(t *testing.T) {
 	p := played{deltas: 50}
 	lazy := reader(func(context.Context) (int, int, error) { return 49, p.bytes(), nil })
-	if _, err := measured(t.Context(), p, 0, lazy); err == nil {
+	if _, err := measureReader(t.Context(), p, 0, lazy); err == nil {
 		t.Error("49 of 50 deltas were taken for all")
 	}
 }
@@ -59,7 +59,7 @@ func TestObey(t *testing.T) {
 	var asked []order
 	var out strings.Builder
 	orders := `{"tool":true,"path":"/v1/tool/3","deltas":3,"bytes":23,"seconds":0.5}` + "\n" + `{"path":"/v1/text/4","deltas":4,"bytes":20}` + "\n"
-	err := obey(strings.NewReader(orders), &out, func(o order) (reading, error) {
+	err := serveOrders(strings.NewReader(orders), &out, func(o order) (reading, error) {
 		asked = append(asked, o)
 		return reading{Deltas: float64(o.Deltas)}, nil
 	})
@@ -73,7 +73,7 @@ func TestObey(t *testing.T) {
 			t.Errorf("answered %v, %v, want %v deltas", found, err, want)
 		}
 	}
-	if err := obey(strings.NewReader(orders), io.Discard, func(order) (reading, error) { return reading{}, io.ErrUnexpectedEOF }); err == nil {
+	if err := serveOrders(strings.NewReader(orders), io.Discard, func(order) (reading, error) { return reading{}, io.ErrUnexpectedEOF }); err == nil {
 		t.Error("a failure was not told")
 	}
 }
@@ -81,7 +81,7 @@ func TestObey(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	for _, name := range []string{paceRow, agentReader} {
 		synctest.Test(t, func(t *testing.T) {
-			c, err := newCrowd(name)
+			c, err := newStreamingRuns(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func TestCrowd(t *testing.T) {
 // What stays behind must be counted, or the limit on it means nothing.
 func TestCrowdCountsWhatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, err := newCrowd(paceRow)
+		c, err := newStreamingRuns(paceRow)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestChoose(t *testing.T) {
 		"runs,servers": "wake posts idle crowd fan reconnect gates overload relay hosted page search start runs",
 		"":             "wake posts idle crowd fan reconnect gates overload relay hosted page search start parse argument added runs",
 	} {
-		chosen, err := choose(list)
+		chosen, err := selectTables(list)
 		var names []string
 		for _, c := range chosen {
 			names = append(names, c.name)
@@ -139,14 +139,14 @@ func TestChoose(t *testing.T) {
 			t.Errorf("choose(%q) = %q, %v, want %q", list, got, err, want)
 		}
 	}
-	if _, err := choose("wake,nothing"); err == nil || !strings.Contains(err.Error(), `"nothing"`) {
+	if _, err := selectTables("wake,nothing"); err == nil || !strings.Contains(err.Error(), `"nothing"`) {
 		t.Errorf("an unknown table: %v", err)
 	}
 }
 
 func TestWriteLosesNoTable(t *testing.T) {
 	for list, whole := range map[string]bool{"": true, "models": true, "servers": true, "servers,models": true, "wake": false, "servers,parse": false} {
-		chosen, err := choose(list)
+		chosen, err := selectTables(list)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,12 +17,12 @@ const (
 // parses measures how fast the stream of a model is read: by nobody who
 // understands it, by encoding/json, by Shoal, by another SDK.
 func (r *run) parses(ctx context.Context) error {
-	model, err := r.beginPlayed(ctx)
+	model, err := r.startPlayedModel(ctx)
 	if err != nil {
 		return err
 	}
 	defer model.stop()
-	all, done, err := r.beginReaders(ctx, model)
+	all, done, err := r.startReaders(ctx, model)
 	if err != nil {
 		return err
 	}
@@ -68,12 +68,12 @@ const (
 	parseMost      = 0.05
 )
 
-func (r *run) beginPlayed(ctx context.Context) (*process, error) {
-	return begin(ctx, r.self, "model", "-addr", "ADDR")
+func (r *run) startPlayedModel(ctx context.Context) (*process, error) {
+	return startProcess(ctx, r.self, "model", "-addr", "ADDR")
 }
 
-// beginReaders starts everybody who reads a stream. done ends them.
-func (r *run) beginReaders(ctx context.Context, model *process) (all []*readerProcess, done func(), err error) {
+// startReaders starts everybody who reads a stream. done ends them.
+func (r *run) startReaders(ctx context.Context, model *process) (all []*readerProcess, done func(), err error) {
 	done = func() {
 		for _, reader := range all {
 			if err := reader.stop(); err != nil {
@@ -85,36 +85,36 @@ func (r *run) beginReaders(ctx context.Context, model *process) (all []*readerPr
 		if !r.wants(reader.name) {
 			continue
 		}
-		p, err := r.beginGoReader(ctx, reader.name, model)
+		p, err := r.startGoReader(ctx, reader.name, model)
 		if err != nil {
 			done()
 			return nil, nil, err
 		}
 		all = append(all, p)
 	}
-	if p := r.beginOpenAI(ctx, model); p != nil {
+	if p := r.startOpenAI(ctx, model); p != nil {
 		all = append(all, p)
 	}
-	if p := r.beginAI(ctx, aiRow, "full", model); p != nil {
+	if p := r.startAI(ctx, aiRow, "full", model); p != nil {
 		all = append(all, p)
 	}
 	return all, done, nil
 }
 
-func (r *run) beginGoReader(ctx context.Context, name string, model *process) (*readerProcess, error) {
-	return beginReader(ctx, name, r.self, "reader", "-name", name, "-url", model.url())
+func (r *run) startGoReader(ctx context.Context, name string, model *process) (*readerProcess, error) {
+	return startReader(ctx, name, r.self, "reader", "-name", name, "-url", model.url())
 }
 
-// beginOpenAI starts the reader of openai-go; nil, with the reason in the log, where
+// startOpenAI starts the reader of openai-go; nil, with the reason in the log, where
 // that cannot be.
-func (r *run) beginOpenAI(ctx context.Context, model *process) *readerProcess {
+func (r *run) startOpenAI(ctx context.Context, model *process) *readerProcess {
 	if !r.wants(openaiRow) {
 		return nil
 	}
 	program, err := r.peerProgram(ctx, "openai-go", "./openai")
 	var p *readerProcess
 	if err == nil {
-		p, err = beginReader(ctx, openaiRow, program, model.url())
+		p, err = startReader(ctx, openaiRow, program, model.url())
 	}
 	if err != nil {
 		r.log.Print(err)
@@ -123,13 +123,13 @@ func (r *run) beginOpenAI(ctx context.Context, model *process) *readerProcess {
 	return p
 }
 
-// beginAI starts a reader of the Vercel AI SDK; nil, with the reason in the log,
+// startAI starts a reader of the Vercel AI SDK; nil, with the reason in the log,
 // where that cannot be.
-func (r *run) beginAI(ctx context.Context, name, how string, model *process) *readerProcess {
+func (r *run) startAI(ctx context.Context, name, how string, model *process) *readerProcess {
 	if !r.wants(name) {
 		return nil
 	}
-	p, err := beginAI(ctx, name, how, model.url())
+	p, err := startAI(ctx, name, how, model.url())
 	if errors.Is(err, errNoNode) {
 		r.log.Print(err)
 		return nil

@@ -17,9 +17,9 @@ import (
 
 const natsRow = "NATS JetStream, direct"
 
-// beginNATS starts a server that syncs each write before it answers, on a directory that
+// startNATS starts a server that syncs each write before it answers, on a directory that
 // may hold a stream.
-func (r *run) beginNATS(ctx context.Context, dir string) (*process, error) {
+func (r *run) startNATS(ctx context.Context, dir string) (*process, error) {
 	program, err := r.peerProgram(ctx, "nats-server", "github.com/nats-io/nats-server/v2")
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (r *run) beginNATS(ctx context.Context, dir string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, p.answers(ctx, 200*time.Microsecond, func() error {
+	return p, p.awaitReady(ctx, 200*time.Microsecond, func() error {
 		c, err := dialNATS(ctx, addr)
 		if err != nil {
 			return err
@@ -55,8 +55,8 @@ type natsSide struct {
 	senders, waiters []*natsConn
 }
 
-func (r *run) beginNATSSide(ctx context.Context) (*natsSide, error) {
-	p, err := r.beginNATS(ctx, r.fresh("nats"))
+func (r *run) startNATSSide(ctx context.Context) (*natsSide, error) {
+	p, err := r.startNATS(ctx, r.newPath("nats"))
 	return &natsSide{server: p}, err
 }
 
@@ -183,7 +183,7 @@ func (c *natsConn) receive(ctx context.Context) ([]byte, error) {
 			return nil, fmt.Errorf("no message but a status: %s", strings.TrimSpace(line))
 		case "MSG":
 			n, err := strconv.Atoi(last)
-			if err != nil || n < 0 || n > peerMost {
+			if err != nil || n < 0 || n > maxPeerMessage {
 				return nil, fmt.Errorf("a message of %q bytes", last)
 			}
 			text := make([]byte, n+2)

@@ -37,7 +37,7 @@ func (r *run) overload(ctx context.Context) error {
 		title: "Overload",
 		note: fmt.Sprintf("First the peak: %d senders, each of which waits for its responses. Then posts at a fixed rate for %v, whether or not earlier ones have been answered: three times %s per second, then one and a half times the peak. Achievable is the peak, or the sent rate if it is lower. "+
 			"Refused posts were answered with 429 or 503 immediately; posts were not sent while %s were in progress. Then %d posts/s: the server has recovered after the last post that took longer than %d ms.",
-			overloadSenders, overloadLength, thousands(overloadGate), thousands(borneAtOnce), afterRate, afterMs),
+			overloadSenders, overloadLength, thousands(overloadGate), thousands(maxInProgress), afterRate, afterMs),
 		shown: []string{keptCol, sentCol, goodput, refusedCol, unsentCol, ackP50, ackP99, recoveredCol, mibMost},
 	})
 	for range min(r.rounds, 3) {
@@ -52,7 +52,7 @@ func (r *run) overload(ctx context.Context) error {
 }
 
 func (r *run) overloadRound(ctx context.Context, t *table) error {
-	p, err := r.beginNewShoal(ctx)
+	p, err := r.startNewShoal(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (r *run) overloadRound(ctx context.Context, t *table) error {
 
 // overloaded sends at a rate that may be more than the peak.
 func overloaded(ctx context.Context, into *row, rate int, peak float64, send func(context.Context, int) error) error {
-	found, err := flow{rate: rate, length: overloadLength, send: send}.borne(ctx)
+	found, err := flow{rate: rate, length: overloadLength, send: send}.runWithoutFailure(ctx)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func overloaded(ctx context.Context, into *row, rate int, peak float64, send fun
 
 // afterwards measures how soon a server is well again.
 func afterwards(ctx context.Context, into *row, send func(context.Context, int) error) error {
-	found, err := flow{rate: afterRate, length: afterLength, send: send}.borne(ctx)
+	found, err := flow{rate: afterRate, length: afterLength, send: send}.runWithoutFailure(ctx)
 	if err != nil {
 		return err
 	}

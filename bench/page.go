@@ -30,18 +30,18 @@ const (
 
 var pageText = strings.Repeat("what people and agents write to each other ", 6)[:250]
 
-// makeLarge makes the data directory with the large space, once in a run. The
+// createLargeSpace makes the data directory with the large space, once in a run. The
 // messages are written through the store itself, many to a transaction.
-func (r *run) makeLarge(ctx context.Context) (err error) {
+func (r *run) createLargeSpace(ctx context.Context) (err error) {
 	if r.large != "" {
 		return nil
 	}
-	data := r.fresh("large")
-	p, err := r.beginShoal(ctx, data)
+	data := r.newPath("large")
+	p, err := r.startShoal(ctx, data)
 	if err != nil {
 		return err
 	}
-	admin, _, err := adminOf(p)
+	admin, _, err := adminClient(p)
 	if err == nil {
 		session := admin.Session(shoal.DefaultSession)
 		_, err = session.CreateSpace(ctx, shoal.NewSpace{ID: largeSpace, Name: "Large", Members: []shoal.EntityID{shoal.Operator}})
@@ -70,7 +70,7 @@ func (r *run) makeLarge(ctx context.Context) (err error) {
 		}
 	}
 	// A server that is still at its index is another thing than one that has its data.
-	if err := untilIndexed(ctx, urlOf(data)); err != nil {
+	if err := awaitIndex(ctx, urlOf(data)); err != nil {
 		return err
 	}
 	r.large = data
@@ -103,10 +103,10 @@ type pager struct {
 
 // pages measures a page of 50 messages, at three places of a large space.
 func (r *run) pages(ctx context.Context) (err error) {
-	if err := r.makeLarge(ctx); err != nil {
+	if err := r.createLargeSpace(ctx); err != nil {
 		return err
 	}
-	p, err := r.beginShoal(ctx, r.large)
+	p, err := r.startShoal(ctx, r.large)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func storePager(store hub.Store) pager {
 
 func restPager(p *process) (pager, error) {
 	w := load.NewWire(p.url())
-	_, key, err := adminOf(p)
+	_, key, err := adminClient(p)
 	return pager{restRow, func(ctx context.Context, before int64) (int, error) {
 		path := sessionPath + "/spaces/" + string(largeSpace) + "/messages?limit=" + strconv.Itoa(pageLength) + "&before=" + strconv.FormatInt(before, 10)
 		page, _, err := w.Do(ctx, http.MethodGet, path, load.Header(key), nil)
@@ -208,7 +208,7 @@ func restPager(p *process) (pager, error) {
 
 // bareTable makes the same messages in a table that holds nothing else.
 func (r *run) bareTable(ctx context.Context) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", "file:"+r.fresh("bare")+".db?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
+	db, err := sql.Open("sqlite", "file:"+r.newPath("bare")+".db?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
 	if err != nil {
 		return nil, err
 	}

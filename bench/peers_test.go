@@ -47,12 +47,12 @@ func TestAFlowDoesNotWait(t *testing.T) {
 // What does not fit any more is counted, and does not hold up the rest.
 func TestAFlowIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		found, err := flow{rate: borneAtOnce * 2, length: time.Second, send: func(context.Context, int) error {
+		found, err := flow{rate: maxInProgress * 2, length: time.Second, send: func(context.Context, int) error {
 			<-time.After(10 * time.Second)
 			return nil
 		}}.run(t.Context())
-		if err != nil || len(found.took) != borneAtOnce || found.unsent != borneAtOnce {
-			t.Errorf("%d were sent and %d not, %v; want %d of each", len(found.took), found.unsent, err, borneAtOnce)
+		if err != nil || len(found.took) != maxInProgress || found.unsent != maxInProgress {
+			t.Errorf("%d were sent and %d not, %v; want %d of each", len(found.took), found.unsent, err, maxInProgress)
 		}
 	})
 }

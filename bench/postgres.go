@@ -32,9 +32,9 @@ type postgresSide struct {
 func (s *postgresSide) name() string      { return postgresRow }
 func (s *postgresSide) process() *process { return s.server }
 
-// beginPostgres makes a new cluster with the settings as they come, and starts
+// startPostgres makes a new cluster with the settings as they come, and starts
 // it.
-func (r *run) beginPostgres(ctx context.Context) (*postgresSide, error) {
+func (r *run) startPostgres(ctx context.Context) (*postgresSide, error) {
 	initdb, err := exec.LookPath("initdb")
 	if err != nil {
 		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -43,7 +43,7 @@ func (r *run) beginPostgres(ctx context.Context) (*postgresSide, error) {
 		}
 		initdb = found[len(found)-1]
 	}
-	data := r.fresh("postgres")
+	data := r.newPath("postgres")
 	owner, err := postgresOwner(data, r.dir)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *postgresSide) connect(ctx context.Context) (*pgx.Conn, error) {
 		}
 		select {
 		case <-s.server.ended:
-			return nil, fmt.Errorf("postgres ended: %v\n%s", s.server.cmd.ProcessState, bytes.TrimSpace(s.server.said.Bytes()))
+			return nil, fmt.Errorf("postgres ended: %v\n%s", s.server.cmd.ProcessState, bytes.TrimSpace(s.server.output.Bytes()))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -146,9 +146,9 @@ func (s *postgresSide) Send(ctx context.Context, i int, text string, wake bool) 
 }
 
 func (s *postgresSide) Wait(ctx context.Context, i int) ([]byte, error) {
-	told, err := s.waiters[i].WaitForNotification(ctx)
+	notification, err := s.waiters[i].WaitForNotification(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return []byte(told.Payload), nil
+	return []byte(notification.Payload), nil
 }

@@ -18,13 +18,13 @@ import (
 
 // process is a server that was started here.
 type process struct {
-	cmd   *exec.Cmd
-	addr  string
-	ended chan struct{}
-	said  bytes.Buffer // by the process; not read before it has ended
-	began time.Time
-	ready time.Duration // from then to its first answer
-	ends  os.Signal     // how it is told to end, SIGTERM if nil
+	cmd    *exec.Cmd
+	addr   string
+	ended  chan struct{}
+	output bytes.Buffer // by the process; not read before it has ended
+	began  time.Time
+	ready  time.Duration // from then to its first answer
+	ends   os.Signal     // how it is told to end, SIGTERM if nil
 }
 
 func (p *process) pid() int    { return p.cmd.Process.Pid }
@@ -42,7 +42,7 @@ func freeAddr() (string, error) {
 // launch starts a server that will listen on addr, and closes ended when it has ended.
 func launch(addr string, cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, addr: addr, ended: make(chan struct{}), began: time.Now()}
-	cmd.Stdout, cmd.Stderr = &p.said, &p.said
+	cmd.Stdout, cmd.Stderr = &p.output, &p.output
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -56,9 +56,9 @@ func launch(addr string, cmd *exec.Cmd) (*process, error) {
 // startWithin bounds the start of a server.
 const startWithin = 60 * time.Second
 
-// answers waits until ask succeeds, which it tries so often, and notes how long that
+// awaitReady waits until ask succeeds, which it tries so often, and notes how long that
 // took. A server that does not answer is stopped.
-func (p *process) answers(ctx context.Context, every time.Duration, ask func() error) error {
+func (p *process) awaitReady(ctx context.Context, every time.Duration, ask func() error) error {
 	for time.Since(p.began) < startWithin {
 		if ask() == nil {
 			p.ready = time.Since(p.began)
@@ -66,7 +66,7 @@ func (p *process) answers(ctx context.Context, every time.Duration, ask func() e
 		}
 		select {
 		case <-p.ended:
-			return fmt.Errorf("%s ended at its start: %v\n%s", p.cmd, p.cmd.ProcessState, bytes.TrimSpace(p.said.Bytes()))
+			return fmt.Errorf("%s ended at its start: %v\n%s", p.cmd, p.cmd.ProcessState, bytes.TrimSpace(p.output.Bytes()))
 		case <-ctx.Done():
 			p.stop()
 			return context.Cause(ctx)
@@ -77,9 +77,9 @@ func (p *process) answers(ctx context.Context, every time.Duration, ask func() e
 	return fmt.Errorf("%s does not answer", p.cmd)
 }
 
-// begin starts a program whose arguments hold ADDR in the place of its address,
+// startProcess starts a program whose arguments hold ADDR in the place of its address,
 // and returns when GET /readyz is answered.
-func begin(ctx context.Context, program string, args ...string) (*process, error) {
+func startProcess(ctx context.Context, program string, args ...string) (*process, error) {
 	addr, err := freeAddr()
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func begin(ctx context.Context, program string, args ...string) (*process, error
 		return nil, err
 	}
 	asking := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	return p, p.answers(ctx, 200*time.Microsecond, func() error {
+	return p, p.awaitReady(ctx, 200*time.Microsecond, func() error {
 		res, err := asking.Get(p.url() + "/readyz")
 		if err != nil {
 			return err
@@ -120,28 +120,28 @@ func (p *process) stop() {
 	}
 }
 
-// beginFloor starts the floor with a new database.
-func (r *run) beginFloor(ctx context.Context) (*process, error) {
-	return begin(ctx, r.self, "floor", "-addr", "ADDR", "-db", r.fresh("floor")+".db")
+// startFloor starts the floor with a new database.
+func (r *run) startFloor(ctx context.Context) (*process, error) {
+	return startProcess(ctx, r.self, "floor", "-addr", "ADDR", "-db", r.newPath("floor")+".db")
 }
 
-// beginSDK starts the bare MCP server with a new database.
-func (r *run) beginSDK(ctx context.Context) (*process, error) {
-	return begin(ctx, r.self, "sdk", "-addr", "ADDR", "-db", r.fresh("sdk")+".db")
+// startSDK starts the bare MCP server with a new database.
+func (r *run) startSDK(ctx context.Context) (*process, error) {
+	return startProcess(ctx, r.self, "sdk", "-addr", "ADDR", "-db", r.newPath("sdk")+".db")
 }
 
-// beginShoal starts Shoal on a data directory. A sender that sends flat out makes more
+// startShoal starts Shoal on a data directory. A sender that sends flat out makes more
 // calls a second than a server takes of one caller unless it is told to.
-func (r *run) beginShoal(ctx context.Context, data string) (*process, error) {
-	return begin(ctx, r.shoal, "serve", "--max-calls-per-second", "1000000", "--addr", "ADDR", "--data", data)
+func (r *run) startShoal(ctx context.Context, data string) (*process, error) {
+	return startProcess(ctx, r.shoal, "serve", "--max-calls-per-second", "1000000", "--addr", "ADDR", "--data", data)
 }
 
-var freshest int
+var pathCount int
 
 // fresh returns a path that was not used before.
-func (r *run) fresh(name string) string {
-	freshest++
-	return filepath.Join(r.dir, name+"-"+strconv.Itoa(freshest))
+func (r *run) newPath(name string) string {
+	pathCount++
+	return filepath.Join(r.dir, name+"-"+strconv.Itoa(pathCount))
 }
 
 // cpu returns the seconds that a process has used, with its children. It counts

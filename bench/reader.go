@@ -148,10 +148,10 @@ var sendTool = agent.Func(playedTool, "Sends a text.", func(_ context.Context, i
 // answer is a tool call, the tool runs, and the model is asked again.
 func agentOn(model agent.Model, p played) (reader, error) {
 	a, err := agent.New(model, agent.Options{Tools: []agent.Tool{sendTool}})
-	return func(ctx context.Context) (int, int, error) { return takeTurn(ctx, a, p) }, err
+	return func(ctx context.Context) (int, int, error) { return runTurn(ctx, a, p) }, err
 }
 
-func takeTurn(ctx context.Context, a *agent.Agent, p played) (deltas, size int, err error) {
+func runTurn(ctx context.Context, a *agent.Agent, p played) (deltas, size int, err error) {
 	for event, err := range a.Stream(ctx, agent.NewConversation(), agent.Say("Go on.")) {
 		if err != nil {
 			return 0, 0, err
@@ -208,20 +208,20 @@ func serveReader(ctx context.Context, args []string, out io.Writer) error {
 	}
 	for _, r := range readers {
 		if r.name == *name {
-			return obey(os.Stdin, out, func(o order) (reading, error) {
+			return serveOrders(os.Stdin, out, func(o order) (reading, error) {
 				p := played{o.Tool, o.Deltas}
 				read, err := r.open(source{p, *url + p.path(), http.DefaultClient})
 				if err != nil {
 					return reading{}, err
 				}
-				return measured(ctx, p, o.Seconds, read)
+				return measureReader(ctx, p, o.Seconds, read)
 			})
 		}
 	}
 	return fmt.Errorf("no reader is called %q", *name)
 }
 
-func obey(in io.Reader, out io.Writer, do func(order) (reading, error)) error {
+func serveOrders(in io.Reader, out io.Writer, do func(order) (reading, error)) error {
 	orders, answers := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var o order
@@ -240,8 +240,8 @@ func obey(in io.Reader, out io.Writer, do func(order) (reading, error)) error {
 	}
 }
 
-// whole reads one answer, all of it.
-func (read reader) whole(ctx context.Context, p played) error {
+// readAll reads one answer, all of it.
+func (read reader) readAll(ctx context.Context, p played) error {
 	deltas, size, err := read(ctx)
 	if err == nil && (deltas != p.deltas || size != p.bytes()) {
 		err = fmt.Errorf("%d deltas came with %d bytes; %d with %d were sent", deltas, size, p.deltas, p.bytes())
@@ -249,13 +249,13 @@ func (read reader) whole(ctx context.Context, p played) error {
 	return err
 }
 
-// measured reads until the time is over.
-func measured(ctx context.Context, p played, seconds float64, read reader) (found reading, err error) {
+// measureReader reads until the time is over.
+func measureReader(ctx context.Context, p played, seconds float64, read reader) (found reading, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	used, began := ownCPU(), time.Now()
 	for found.Seconds == 0 || found.Seconds < seconds {
-		if err := read.whole(ctx, p); err != nil {
+		if err := read.readAll(ctx, p); err != nil {
 			return found, err
 		}
 		found.Deltas += float64(p.deltas)

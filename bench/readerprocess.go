@@ -20,12 +20,12 @@ type readerProcess struct {
 	stdin   io.Closer
 	orders  *json.Encoder
 	answers *json.Decoder
-	said    bytes.Buffer // not read before the process has ended
+	output  bytes.Buffer // not read before the process has ended
 }
 
-func beginReader(ctx context.Context, name, program string, args ...string) (*readerProcess, error) {
+func startReader(ctx context.Context, name, program string, args ...string) (*readerProcess, error) {
 	p := &readerProcess{name: name, cmd: exec.CommandContext(ctx, program, args...)}
-	p.cmd.Stderr = &p.said
+	p.cmd.Stderr = &p.output
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (p *readerProcess) read(o order) (reading, error) {
 		err = p.answers.Decode(&found)
 	}
 	if err != nil {
-		return found, fmt.Errorf("%s: %w; %w\n%s", p.name, err, p.stop(), p.said.Bytes())
+		return found, fmt.Errorf("%s: %w; %w\n%s", p.name, err, p.stop(), p.output.Bytes())
 	}
 	return found, nil
 }
@@ -69,13 +69,13 @@ var aiDir = filepath.Join("bench", "ai-sdk")
 // errNoNode says that the machine has no Node.
 const errNoNode = missingError("node and npm are not installed: the rows of the Vercel AI SDK and of the MCP SDK for TypeScript are left out (Debian: apt-get install nodejs npm)")
 
-// beginAI starts its reader; how is full or ui.
-func beginAI(ctx context.Context, name, how, url string) (*readerProcess, error) {
+// startAI starts its reader; how is full or ui.
+func startAI(ctx context.Context, name, how, url string) (*readerProcess, error) {
 	node, err := installNode(ctx, aiDir)
 	if err != nil {
 		return nil, err
 	}
-	return beginReader(ctx, name, node, filepath.Join(aiDir, "reader.mjs"), how, url)
+	return startReader(ctx, name, node, filepath.Join(aiDir, "reader.mjs"), how, url)
 }
 
 // installNode installs what the package-lock.json in a directory names, once, and
@@ -96,8 +96,8 @@ func installNode(ctx context.Context, dir string) (node string, err error) {
 	}
 	install := exec.CommandContext(ctx, npm, "--prefix", dir, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	install.Env = append(os.Environ(), trustOfNode()...)
-	if said, err := install.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", install, err, said)
+	if output, err := install.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", install, err, output)
 	}
 	return node, os.WriteFile(mark, nil, 0o644)
 }

@@ -47,18 +47,18 @@ func (r *run) reconnect(ctx context.Context) error {
 }
 
 func (r *run) reconnectRound(ctx context.Context, into *row) error {
-	data := r.fresh("shoal")
-	p, err := r.beginShoal(ctx, data)
+	data := r.newPath("shoal")
+	p, err := r.startShoal(ctx, data)
 	if err != nil {
 		return err
 	}
 	s := &restSide{server: p}
-	last, services, err := s.leaveBehind(ctx)
+	last, services, err := s.postBacklog(ctx)
 	p.stop()
 	if err != nil {
 		return err
 	}
-	if p, err = r.beginShoal(ctx, data); err != nil {
+	if p, err = r.startShoal(ctx, data); err != nil {
 		return err
 	}
 	defer p.stop()
@@ -69,12 +69,12 @@ func (r *run) reconnectRound(ctx context.Context, into *row) error {
 		return request(c, http.MethodGet, s.EventsPath(load.SpaceID(i%reconnectSpaces)), header, nil)
 	}}
 	defer f.Close()
-	return f.comeBack(ctx, s, into)
+	return f.reconnectAll(ctx, s, into)
 }
 
-// leaveBehind posts into all spaces what nobody has read, and returns the id of the event
+// postBacklog posts into all spaces what nobody has read, and returns the id of the event
 // before it in each, and keys for the readers.
-func (s *restSide) leaveBehind(ctx context.Context) (last, services []string, err error) {
+func (s *restSide) postBacklog(ctx context.Context) (last, services []string, err error) {
 	if err := s.open(ctx, reconnectSpaces+1); err != nil {
 		return nil, nil, err
 	}
@@ -123,11 +123,11 @@ func (s *restSide) lastEvent(ctx context.Context, space shoal.SpaceID, key strin
 	return "", errors.Join(lines.Err(), fmt.Errorf("the stream of %s ended without an id", space))
 }
 
-// comeBack connects all readers and waits until they have everything.
-func (f *fan) comeBack(ctx context.Context, s *restSide, into *row) error {
+// reconnectAll connects all readers and waits until they have everything.
+func (f *fan) reconnectAll(ctx context.Context, s *restSide, into *row) error {
 	posting, stop := context.WithCancel(ctx)
 	defer stop()
-	posts := make(chan flowed, 1)
+	posts := make(chan flowResult, 1)
 	go func() { // ends with the flow, which ends with posting
 		found, _ := flow{rate: hostedPosts, length: reconnectLate, send: func(_ context.Context, _ int) error {
 			return s.Send(ctx, reconnectSpaces, load.Text(), false)

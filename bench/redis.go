@@ -31,7 +31,7 @@ type redisSide struct {
 func (s *redisSide) name() string      { return redisRow }
 func (s *redisSide) process() *process { return s.server }
 
-func (r *run) beginRedis(ctx context.Context) (*redisSide, error) {
+func (r *run) startRedis(ctx context.Context) (*redisSide, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		return nil, errNoRedis
@@ -44,7 +44,7 @@ func (r *run) beginRedis(ctx context.Context) (*redisSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := r.fresh("redis")
+	dir := r.newPath("redis")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (r *run) beginRedis(ctx context.Context) (*redisSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &redisSide{server: p}, p.answers(ctx, 5*time.Millisecond, func() error {
+	return &redisSide{server: p}, p.awaitReady(ctx, 5*time.Millisecond, func() error {
 		c, err := dialRedis(addr)
 		if err != nil {
 			return err
@@ -98,8 +98,8 @@ func (s *redisSide) Wait(ctx context.Context, i int) ([]byte, error) {
 	return []byte(answer[3]), nil
 }
 
-// peerMost is how long a peer's answer is at most: it says what we have told it.
-const peerMost = 1 << 20
+// maxPeerMessage is how long a peer's answer is at most: it says what we have told it.
+const maxPeerMessage = 1 << 20
 
 // redisConn speaks Redis's protocol, one call at a time.
 type redisConn struct {
@@ -146,7 +146,7 @@ func (c *redisConn) read() (all []string, err error) {
 		return nil, errors.New(rest)
 	}
 	n, err := strconv.Atoi(rest)
-	if err == nil && n > peerMost {
+	if err == nil && n > maxPeerMessage {
 		err = fmt.Errorf("an answer of %d", n)
 	}
 	if err != nil || n < 0 {

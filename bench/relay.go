@@ -53,7 +53,7 @@ func (r *run) relays(ctx context.Context) error {
 
 // relayRound takes a round of one row with processes of its own.
 func (r *run) relayRound(ctx context.Context, t *table, name string) error {
-	model, err := r.beginPlayed(ctx)
+	model, err := r.startPlayedModel(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (r *run) relayFan(ctx context.Context, name string, model *process) (*fan, 
 			return request(c, http.MethodPost, pacedPath(plainText), http.Header{"Content-Type": {"application/json"}}, []byte(`{}`))
 		}}, nil
 	case relayRow:
-		p, err := begin(ctx, r.self, "relay", "-addr", "ADDR", "-model", model.url())
+		p, err := startProcess(ctx, r.self, "relay", "-addr", "ADDR", "-model", model.url())
 		if err != nil {
 			return nil, err
 		}
@@ -121,23 +121,23 @@ func (r *run) relayFan(ctx context.Context, name string, model *process) (*fan, 
 		if err != nil {
 			return nil, err
 		}
-		p, err := begin(ctx, node, filepath.Join(aiDir, "server.mjs"), "ADDR", model.url()+strings.TrimSuffix(pacedPath(plainText), "/chat/completions"))
+		p, err := startProcess(ctx, node, filepath.Join(aiDir, "server.mjs"), "ADDR", model.url()+strings.TrimSuffix(pacedPath(plainText), "/chat/completions"))
 		if err != nil {
 			return nil, err
 		}
 		return floor(p), nil
 	}
-	p, err := r.beginNewShoal(ctx)
+	p, err := r.startNewShoal(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &restSide{server: p}
 	f := &fan{side: s, Readers: new(load.Readers)}
 	if err = s.open(ctx, 1); err == nil {
-		f.connect, err = s.reading(ctx, relayRuns, hostedSpace)
+		f.connect, err = s.readerConnector(ctx, relayRuns, hostedSpace)
 	}
 	if err == nil {
-		err = s.hire(ctx, model.url(), relayRuns, relayRate)
+		err = s.createHostedAgents(ctx, model.url(), relayRuns, relayRate)
 	}
 	return f, err
 }

@@ -80,17 +80,17 @@ func (r *run) manyRuns(ctx context.Context) error {
 // streamMany takes one round in a process of its own.
 func (r *run) streamMany(ctx context.Context, name string) (found streaming, err error) {
 	cmd := exec.CommandContext(ctx, r.self, "runs", "-name", name, "-n", strconv.Itoa(runsAtOnce))
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var output bytes.Buffer
+	cmd.Stderr = &output
 	out, err := cmd.Output()
 	if err != nil {
-		return found, fmt.Errorf("%w\n%s", err, said.Bytes())
+		return found, fmt.Errorf("%w\n%s", err, output.Bytes())
 	}
 	return found, json.Unmarshal(out, &found)
 }
 
-// crowd are runs that stream in this process.
-type crowd struct {
+// streamingRuns are runs that stream in this process.
+type streamingRuns struct {
 	model  pacing
 	agent  *agent.Agent // nil: the model alone
 	deltas atomic.Int64
@@ -107,7 +107,7 @@ func serveRuns(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	c, err := newCrowd(*name)
+	c, err := newStreamingRuns(*name)
 	if err != nil {
 		return err
 	}
@@ -118,15 +118,15 @@ func serveRuns(ctx context.Context, args []string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(found)
 }
 
-func newCrowd(name string) (c *crowd, err error) {
-	c = &crowd{model: pacing{every: time.Second / runsRate, stop: make(chan struct{})}}
+func newStreamingRuns(name string) (c *streamingRuns, err error) {
+	c = &streamingRuns{model: pacing{every: time.Second / runsRate, stop: make(chan struct{})}}
 	if name == agentReader {
 		c.agent, err = agent.New(&c.model, agent.Options{Tools: []agent.Tool{sendTool}})
 	}
 	return c, err
 }
 
-func (c *crowd) measure(ctx context.Context, n int) (found streaming, err error) {
+func (c *streamingRuns) measure(ctx context.Context, n int) (found streaming, err error) {
 	heap, goroutines := inUse(), runtime.NumGoroutine()
 	resident, err := memory(os.Getpid())
 	if err != nil {
@@ -167,14 +167,14 @@ func inUse() float64 {
 	return float64(m.HeapAlloc + m.StackInuse)
 }
 
-func (c *crowd) fail(err error) {
+func (c *streamingRuns) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failed = errors.Join(c.failed, err)
 }
 
 // stream is one run.
-func (c *crowd) stream(ctx context.Context) error {
+func (c *streamingRuns) stream(ctx context.Context) error {
 	if c.agent == nil {
 		for chunk, err := range c.model.Stream(ctx, nil) {
 			if err != nil {

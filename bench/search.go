@@ -36,9 +36,9 @@ const (
 	fewSpacesReader = shoal.EntityID("few")
 )
 
-// searched is a kind of search: what is asked for, and how many hits it has at
+// searchKind is a kind of search: what is asked for, and how many hits it has at
 // least.
-type searched struct {
+type searchKind struct {
 	name   string
 	query  func() string
 	reader shoal.EntityID
@@ -46,14 +46,14 @@ type searched struct {
 }
 
 // plainSearch is a kind of search that asks for the same each time.
-func plainSearch(name, query string, hits int) searched {
-	return searched{name: name, query: func() string { return query }, hits: hits}
+func plainSearch(name, query string, hits int) searchKind {
+	return searchKind{name: name, query: func() string { return query }, hits: hits}
 }
 
 // searches are the kinds. half stands in half of all messages, tenth, hundredth
 // and so on in as many as they say; left right is a phrase of one in a thousand
 // messages that half of all have both words of.
-var searches = []searched{
+var searches = []searchKind{
 	plainSearch("a word in half of the messages", "half ", searchHits),
 	plainSearch("a word in a tenth", `"tenth"`, searchHits),
 	plainSearch("a word in a thousandth", `"thousandth"`, searchHits),
@@ -111,7 +111,7 @@ func searchText(n int, source *rand.Rand, zipf *rand.Zipf) string {
 
 // searchSpeed measures searches in both databases, the store's call alone.
 func (r *run) searchSpeed(ctx context.Context) error {
-	path := filepath.Join(r.keptDir(), "search.db")
+	path := filepath.Join(r.searchDir(), "search.db")
 	if r.wants("SQLite") {
 		if err := r.searchIn(ctx, "SQLite", "sqlite://"+path, path); err != nil {
 			return err
@@ -120,7 +120,7 @@ func (r *run) searchSpeed(ctx context.Context) error {
 	if !r.wants("PostgreSQL") {
 		return nil
 	}
-	server, err := r.beginPostgres(ctx)
+	server, err := r.startPostgres(ctx)
 	if errors.Is(err, errNoPostgres) {
 		r.log.Print(err)
 		return nil
@@ -135,8 +135,8 @@ func (r *run) searchSpeed(ctx context.Context) error {
 	return r.searchIn(ctx, "PostgreSQL", "postgres://postgres@"+server.server.addr+"/postgres", "")
 }
 
-// keptDir is where databases stay that are worth keeping between runs.
-func (r *run) keptDir() string {
+// searchDir is where databases stay that are worth keeping between runs.
+func (r *run) searchDir() string {
 	if r.keep != "" {
 		return r.keep
 	}
@@ -152,12 +152,12 @@ func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) 
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if missing != nil {
-		if err := r.fillSearched(ctx, store); err != nil {
+		if err := r.fillSearchSession(ctx, store); err != nil {
 			return err
 		}
 		r.log.Printf("%s: %s messages stored after %.0f s", name, thousands(r.messages), time.Since(began).Seconds())
 	}
-	if err := untilIndexed(ctx, url); err != nil {
+	if err := awaitIndex(ctx, url); err != nil {
 		return err
 	}
 	r.log.Printf("%s: indexed after %.0f s", name, time.Since(began).Seconds())
@@ -189,7 +189,7 @@ func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) 
 	return nil
 }
 
-func (s searched) round(ctx context.Context, store hub.Store) (latencies []float64, err error) {
+func (s searchKind) round(ctx context.Context, store hub.Store) (latencies []float64, err error) {
 	for range searchesEach {
 		query, err := search.Parse("query", s.query())
 		if err != nil {
@@ -212,11 +212,11 @@ func (s searched) round(ctx context.Context, store hub.Store) (latencies []float
 	return latencies, nil
 }
 
-// fillSearched makes a session with messages of a year.
-func (r *run) fillSearched(ctx context.Context, store hub.Store) error {
+// fillSearchSession makes a session with messages of a year.
+func (r *run) fillSearchSession(ctx context.Context, store hub.Store) error {
 	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	step := 365 * 24 * time.Hour / time.Duration(r.messages)
-	err := store.Update(ctx, func(tx hub.Tx) error { return makeSearched(tx, at) })
+	err := store.Update(ctx, func(tx hub.Tx) error { return createSearchSpaces(tx, at) })
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (r *run) fillSearched(ctx context.Context, store hub.Store) error {
 				space := source.IntN(searchSpaces)
 				seqs[space]++
 				m := largeMessage(seqs[space])
-				m.SpaceID, m.EntityID = spaceNumber(space), shoal.EntityID(fmt.Sprintf("e%d", source.IntN(searchSenders)))
+				m.SpaceID, m.EntityID = searchSpaceID(space), shoal.EntityID(fmt.Sprintf("e%d", source.IntN(searchSenders)))
 				m.CreatedAt = shoal.At(at.Add(step * time.Duration(n)))
 				m.Parts[0].Text = searchText(n, source, zipf)
 				if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
@@ -248,10 +248,10 @@ func (r *run) fillSearched(ctx context.Context, store hub.Store) error {
 	return nil
 }
 
-func spaceNumber(n int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("s%d", n)) }
+func searchSpaceID(n int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("s%d", n)) }
 
-// makeSearched makes the spaces and who is in them.
-func makeSearched(tx hub.Tx, at time.Time) error {
+// createSearchSpaces makes the spaces and who is in them.
+func createSearchSpaces(tx hub.Tx, at time.Time) error {
 	now := shoal.At(at)
 	err := tx.InsertSession(shoal.Session{ID: shoal.DefaultSession, Status: shoal.SessionOpen, CreatedAt: now})
 	if err != nil && shoal.KindOf(err) != shoal.AlreadyExists {
@@ -267,7 +267,7 @@ func makeSearched(tx hub.Tx, at time.Time) error {
 		}
 	}
 	for i := range searchSpaces {
-		space := shoal.Space{SessionID: shoal.DefaultSession, ID: spaceNumber(i), Name: "space", Status: shoal.SpaceOpen, CreatedAt: now}
+		space := shoal.Space{SessionID: shoal.DefaultSession, ID: searchSpaceID(i), Name: "space", Status: shoal.SpaceOpen, CreatedAt: now}
 		if err := tx.InsertSpace(space); err != nil {
 			return err
 		}
@@ -281,8 +281,8 @@ func makeSearched(tx hub.Tx, at time.Time) error {
 	return nil
 }
 
-// untilIndexed waits until the index holds every message.
-func untilIndexed(ctx context.Context, url string) (err error) {
+// awaitIndex waits until the index holds every message.
+func awaitIndex(ctx context.Context, url string) (err error) {
 	driver, name := "pgx", url
 	if path, ok := strings.CutPrefix(url, "sqlite://"); ok {
 		driver, name = "sqlite", "file:"+path+"?mode=ro"

@@ -11,8 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// adminOf returns a client with the key in the server's data directory.
-func adminOf(p *process) (*client.Client, string, error) {
+// adminClient returns a client with the key in the server's data directory.
+func adminClient(p *process) (*client.Client, string, error) {
 	data := p.cmd.Args[len(p.cmd.Args)-1]
 	key, err := os.ReadFile(filepath.Join(data, "admin.key"))
 	if err != nil {
@@ -25,7 +25,7 @@ func adminOf(p *process) (*client.Client, string, error) {
 
 // newWorld makes so many agents in the session that is there.
 func newWorld(ctx context.Context, p *process, agents int) (*load.World, error) {
-	admin, _, err := adminOf(p)
+	admin, _, err := adminClient(p)
 	if err != nil {
 		return nil, err
 	}

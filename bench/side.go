@@ -53,13 +53,13 @@ func (e missingError) Error() string { return string(e) }
 // spoken to.
 type peer struct {
 	name  string
-	begin func(context.Context) (side, error)
+	start func(context.Context) (side, error)
 }
 
 func (r *run) peers() []peer {
-	speak := func(begin func(context.Context) (*process, error), as func(*process) side) func(context.Context) (side, error) {
+	speak := func(start func(context.Context) (*process, error), as func(*process) side) func(context.Context) (side, error) {
 		return func(ctx context.Context) (side, error) {
-			p, err := begin(ctx)
+			p, err := start(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -67,14 +67,14 @@ func (r *run) peers() []peer {
 		}
 	}
 	return []peer{
-		{floorRow, speak(r.beginFloor, func(p *process) side { return newFloorSide(p) })},
-		{sdkRow, speak(r.beginSDK, func(p *process) side { return newSDKSide(p, sdkRow) })},
-		{tsRow, speak(r.beginTS, func(p *process) side { return newSDKSide(p, tsRow) })},
-		{restRow, speak(r.beginNewShoal, func(p *process) side { return &restSide{server: p} })},
-		{mcpRow, speak(r.beginNewShoal, func(p *process) side { return &toolSide{server: p} })},
-		{postgresRow, func(ctx context.Context) (side, error) { return r.beginPostgres(ctx) }},
-		{natsRow, func(ctx context.Context) (side, error) { return r.beginNATSSide(ctx) }},
-		{redisRow, func(ctx context.Context) (side, error) { return r.beginRedis(ctx) }},
+		{floorRow, speak(r.startFloor, func(p *process) side { return newFloorSide(p) })},
+		{sdkRow, speak(r.startSDK, func(p *process) side { return newSDKSide(p, sdkRow) })},
+		{tsRow, speak(r.startTS, func(p *process) side { return newSDKSide(p, tsRow) })},
+		{restRow, speak(r.startNewShoal, func(p *process) side { return &restSide{server: p} })},
+		{mcpRow, speak(r.startNewShoal, func(p *process) side { return &toolSide{server: p} })},
+		{postgresRow, func(ctx context.Context) (side, error) { return r.startPostgres(ctx) }},
+		{natsRow, func(ctx context.Context) (side, error) { return r.startNATSSide(ctx) }},
+		{redisRow, func(ctx context.Context) (side, error) { return r.startRedis(ctx) }},
 	}
 }
 
@@ -90,7 +90,7 @@ func (r *run) sides(ctx context.Context, pairs int) (all []side, done func(), er
 		if !r.wants(p.name) {
 			continue
 		}
-		s, err := p.begin(ctx)
+		s, err := p.start(ctx)
 		var missing missingError
 		if errors.As(err, &missing) {
 			r.log.Print(err)
@@ -108,6 +108,6 @@ func (r *run) sides(ctx context.Context, pairs int) (all []side, done func(), er
 	return all, done, nil
 }
 
-func (r *run) beginNewShoal(ctx context.Context) (*process, error) {
-	return r.beginShoal(ctx, r.fresh("shoal"))
+func (r *run) startNewShoal(ctx context.Context) (*process, error) {
+	return r.startShoal(ctx, r.newPath("shoal"))
 }

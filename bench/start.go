@@ -21,7 +21,7 @@ const (
 // starts measures the time from the start of the program to its first answer,
 // and its memory at rest.
 func (r *run) starts(ctx context.Context) error {
-	if err := r.makeLarge(ctx); err != nil {
+	if err := r.createLargeSpace(ctx); err != nil {
 		return err
 	}
 	largeRow := fmt.Sprintf("Shoal, %s messages", thousands(r.messages))
@@ -30,7 +30,7 @@ func (r *run) starts(ctx context.Context) error {
 		note:   "The time from the start of the process to the response of GET /readyz; memory is the proportional set size half a second later. The databases exist already. nats-server is called over its own protocol, and responds when its stream is recovered.",
 		ratios: []ratio{{startMs, floorRow, "time ÷ floor"}, {restMiB, floorRow, "memory ÷ floor"}}, shown: []string{startMs, restMiB},
 	})
-	empty, ledger := r.fresh("empty"), r.fresh("floor")+".db"
+	empty, ledger := r.newPath("empty"), r.newPath("floor")+".db"
 	stream, err := r.natsStream(ctx)
 	var missing missingError
 	if errors.As(err, &missing) {
@@ -42,17 +42,17 @@ func (r *run) starts(ctx context.Context) error {
 	for round := range r.rounds + 1 {
 		for _, s := range []struct {
 			name  string
-			begin func() (*process, error)
+			start func() (*process, error)
 		}{
-			{natsStart, func() (*process, error) { return r.beginNATS(ctx, stream) }},
-			{floorRow, func() (*process, error) { return begin(ctx, r.self, "floor", "-addr", "ADDR", "-db", ledger) }},
-			{emptyRow, func() (*process, error) { return r.beginShoal(ctx, empty) }},
-			{largeRow, func() (*process, error) { return r.beginShoal(ctx, r.large) }},
+			{natsStart, func() (*process, error) { return r.startNATS(ctx, stream) }},
+			{floorRow, func() (*process, error) { return startProcess(ctx, r.self, "floor", "-addr", "ADDR", "-db", ledger) }},
+			{emptyRow, func() (*process, error) { return r.startShoal(ctx, empty) }},
+			{largeRow, func() (*process, error) { return r.startShoal(ctx, r.large) }},
 		} {
 			if s.name == natsStart && stream == "" {
 				continue
 			}
-			p, err := s.begin()
+			p, err := s.start()
 			if err != nil {
 				return err
 			}
@@ -79,8 +79,8 @@ func (r *run) starts(ctx context.Context) error {
 // natsStream makes a directory with a stream of as many messages as the large space has,
 // and returns it, empty if there is no NATS.
 func (r *run) natsStream(ctx context.Context) (dir string, err error) {
-	dir = r.fresh("nats")
-	p, err := r.beginNATS(ctx, dir)
+	dir = r.newPath("nats")
+	p, err := r.startNATS(ctx, dir)
 	if err != nil {
 		return "", err
 	}

@@ -9,11 +9,11 @@ const tsRow = "MCP SDK for TypeScript + a file"
 
 var tsDir = filepath.Join("bench", "mcp-ts")
 
-// beginTS starts the same trivial tools on the MCP SDK for TypeScript.
-func (r *run) beginTS(ctx context.Context) (*process, error) {
+// startTS starts the same trivial tools on the MCP SDK for TypeScript.
+func (r *run) startTS(ctx context.Context) (*process, error) {
 	node, err := installNode(ctx, tsDir)
 	if err != nil {
 		return nil, err
 	}
-	return begin(ctx, node, filepath.Join(tsDir, "server.mjs"), "ADDR", r.fresh("ts")+".log")
+	return startProcess(ctx, node, filepath.Join(tsDir, "server.mjs"), "ADDR", r.newPath("ts")+".log")
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// crowdOfWaiters are agents that wait over and over.
-type crowdOfWaiters struct {
+// waiterCrowd are agents that wait over and over.
+type waiterCrowd struct {
 	addr    string
 	world   *load.World
 	running sync.WaitGroup
@@ -35,7 +35,7 @@ type crowdOfWaiters struct {
 }
 
 // open opens all waits and returns when they have been sent.
-func (c *crowdOfWaiters) open(ctx context.Context) error {
+func (c *waiterCrowd) open(ctx context.Context) error {
 	for i := range crowdWaiters {
 		conn, err := net.Dial("tcp", c.addr)
 		if err != nil {
@@ -47,17 +47,17 @@ func (c *crowdOfWaiters) open(ctx context.Context) error {
 		c.running.Go(func() { c.wait(conn, i) })
 	}
 	load.Pause(ctx, idleSettle)
-	return c.trouble()
+	return c.firstError()
 }
 
-func (c *crowdOfWaiters) trouble() error {
+func (c *waiterCrowd) firstError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed
 }
 
 // wait waits over and over, until the connection ends.
-func (c *crowdOfWaiters) wait(conn net.Conn, i int) {
+func (c *waiterCrowd) wait(conn net.Conn, i int) {
 	var seen load.Readers
 	in := bufio.NewReaderSize(conn, 1<<10)
 	// The first time is short for most, so that they do not end all at once.
@@ -86,7 +86,7 @@ func (c *crowdOfWaiters) wait(conn net.Conn, i int) {
 	}
 }
 
-func (c *crowdOfWaiters) waitOnce(conn net.Conn, in *bufio.Reader, i int, wait load.Waiting) ([]byte, error) {
+func (c *waiterCrowd) waitOnce(conn net.Conn, in *bufio.Reader, i int, wait load.Waiting) ([]byte, error) {
 	body, err := json.Marshal(wait)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (c *crowdOfWaiters) waitOnce(conn net.Conn, in *bufio.Reader, i int, wait l
 }
 
 // idle measures what the waits cost while nothing comes.
-func (c *crowdOfWaiters) idle(ctx context.Context, into *row, p *process) error {
+func (c *waiterCrowd) idle(ctx context.Context, into *row, p *process) error {
 	before, renewed, began := cpu(p.pid()), c.renewed.Load(), time.Now()
 	if !load.Pause(ctx, crowdIdle) {
 		return context.Cause(ctx)
@@ -117,11 +117,11 @@ func (c *crowdOfWaiters) idle(ctx context.Context, into *row, p *process) error 
 	into.add(renewals, float64(c.renewed.Load()-renewed)/took)
 	now, err := resident(p.pid(), "VmRSS")
 	into.add(mibResident, now/(1<<20))
-	return errors.Join(err, c.trouble())
+	return errors.Join(err, c.firstError())
 }
 
 // count waits until all have been woken and looks who was woken how often.
-func (c *crowdOfWaiters) count(ctx context.Context, into *row) {
+func (c *waiterCrowd) count(ctx context.Context, into *row) {
 	by := func(of func(n int32) bool) (n float64) {
 		for i := range c.woken {
 			if of(c.woken[i].Load()) {
@@ -144,7 +144,7 @@ func (c *crowdOfWaiters) count(ctx context.Context, into *row) {
 }
 
 // close ends all waits and returns what went wrong with them before.
-func (c *crowdOfWaiters) close() error {
+func (c *waiterCrowd) close() error {
 	c.ending.Store(true)
 	c.mu.Lock()
 	for _, conn := range c.conns {
@@ -152,5 +152,5 @@ func (c *crowdOfWaiters) close() error {
 	}
 	c.mu.Unlock()
 	c.running.Wait()
-	return c.trouble()
+	return c.firstError()
 }

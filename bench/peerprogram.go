@@ -22,9 +22,9 @@ func (r *run) peerProgram(ctx context.Context, name, pkg string) (string, error)
 	}
 	build := exec.CommandContext(ctx, "go", "-C", peerModule, "build", "-o", program, pkg)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if said, err := build.CombinedOutput(); err != nil {
+	if output, err := build.CombinedOutput(); err != nil {
 		return "", missingError(fmt.Sprintf("%s cannot be built, its rows are left out (`go -C %s mod download` gets what it needs, from a module proxy): %v\n%s",
-			name, peerModule, err, bytes.TrimSpace(said)))
+			name, peerModule, err, bytes.TrimSpace(output)))
 	}
 	return program, nil
 }

@@ -12,34 +12,34 @@ import (
 )
 
 const (
-	heldBatch = 250
-	heldCol   = "waits"
+	waitBatch = 250
+	waitsCol  = "waits"
 )
 
-// held counts how many waits over MCP a server holds within so much memory, beside the
+// waitsInMemory counts how many waits over MCP a server holds within so much memory, beside the
 // bare SDK.
-func (r *run) held(ctx context.Context, data string, w *load.World) error {
+func (r *run) waitsInMemory(ctx context.Context, data string, w *load.World) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("Waits over MCP in %d MiB", crowdMiB),
 		note: fmt.Sprintf("MCP clients, each with an MCP session and a connection of its own, open waits in batches of %d until the server's resident set exceeds that size, or %s are waiting. "+
-			"Then some of them are woken.", heldBatch, thousands(crowdWaiters)),
-		ratios: []ratio{{heldCol, sdkRow, "waits ÷ SDK"}}, shown: []string{heldCol, mibResident, cpuCol},
+			"Then some of them are woken.", waitBatch, thousands(crowdWaiters)),
+		ratios: []ratio{{waitsCol, sdkRow, "waits ÷ SDK"}}, shown: []string{waitsCol, mibResident, cpuCol},
 	})
 	for _, in := range r.idlers(data, w) {
 		if (in.name != sdkRow && in.name != mcpRow) || !r.wants(in.name) {
 			continue
 		}
-		if err := in.fill(ctx, t.row(in.name)); err != nil {
+		if err := in.openUntilFull(ctx, t.row(in.name)); err != nil {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
 	}
-	r.report.atLeast(1, "× SDK", t.ratio(heldCol, mcpRow, sdkRow), t.title)
+	r.report.atLeast(1, "× SDK", t.ratio(waitsCol, mcpRow, sdkRow), t.title)
 	return nil
 }
 
-// fill opens waits until the memory is full.
-func (in idler) fill(ctx context.Context, into *row) error {
-	p, err := in.begin(ctx)
+// openUntilFull opens waits until the memory is full.
+func (in idler) openUntilFull(ctx context.Context, into *row) error {
+	p, err := in.start(ctx)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (in idler) fill(ctx context.Context, into *row) error {
 	used, grown := cpu(p.pid()), 0.0
 	for len(conns) < crowdWaiters && grown <= crowdMiB<<20 && ctx.Err() == nil {
 		first := len(conns)
-		for range heldBatch {
+		for range waitBatch {
 			c, err := net.Dial("tcp", p.addr)
 			if err != nil {
 				return err
@@ -67,11 +67,11 @@ func (in idler) fill(ctx context.Context, into *row) error {
 			return err
 		}
 	}
-	into.add(heldCol, float64(len(conns)))
+	into.add(waitsCol, float64(len(conns)))
 	into.add(mibResident, grown/(1<<20))
 	into.cpu, into.ops = cpu(p.pid())-used, float64(len(conns))
 	for _, i := range rand.Perm(len(conns))[:idleWoken] {
-		if err := in.proveWait(ctx, p, conns[i], i); err != nil {
+		if err := in.verifyWait(ctx, p, conns[i], i); err != nil {
 			return fmt.Errorf("waiter %d: %w", i, err)
 		}
 	}
