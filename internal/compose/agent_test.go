@@ -13,14 +13,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/compose"
 )
 
-// hosted is a run of a real agent with what a runner puts around it.
+// hosted is a run of a real agent with the parts that a runner supplies.
 type hosted struct {
 	t        *testing.T
 	composer *compose.Composer
 	follow   *follower
 	stored   []compose.Message
 	started  []shoal.EntityID
-	seen     []string // arguments that tools got
+	seen     []string // arguments that tools received
 }
 
 func hostedOptions() compose.Options {
@@ -61,7 +61,7 @@ func (h *hosted) store(m compose.Message) {
 	h.stored[slices.IndexFunc(h.stored, func(o compose.Message) bool { return o.ID == m.ID })] = m
 }
 
-// restore goes on as another process would.
+// restore continues the run as another process would.
 func (h *hosted) restore(conv *agent.Conversation) {
 	record, err := conv.Load(h.t.Context())
 	if err != nil {
@@ -72,7 +72,7 @@ func (h *hosted) restore(conv *agent.Conversation) {
 	h.perform(effects)
 }
 
-// turn runs the agent and composes what it does; each is asked about every event.
+// turn runs the agent and composes its events; each is called for every event.
 func (h *hosted) turn(ctx context.Context, conv *agent.Conversation, model string, each func(agent.Event), input ...agent.Message) {
 	answers, err := script.Parse(model)
 	if err != nil {
@@ -123,7 +123,7 @@ func (h *hosted) turn(ctx context.Context, conv *agent.Conversation, model strin
 	}
 }
 
-// shown writes all messages, one on a line.
+// shown returns all messages, one per line.
 func (h *hosted) shown() string {
 	var out strings.Builder
 	for _, m := range h.stored {
@@ -132,8 +132,8 @@ func (h *hosted) shown() string {
 	return out.String()
 }
 
-// The seed's shopping run with a real agent: it waits for a card, goes on in
-// another process, and leaves one message in each space.
+// The seed's shopping run with a real agent: it waits for a card, continues in another
+// process, and leaves one message in each space.
 func TestAgentWaitsAndGoesOn(t *testing.T) {
 	h, conv := newHosted(t), agent.NewConversation()
 	h.turn(t.Context(), conv, `
@@ -168,8 +168,8 @@ ops message msg_r.2 completed @stock: [search done {"query":"laptop"} → "did c
 	}
 }
 
-// A model call that fails in the middle of its calls is made again; the space
-// shows what the second attempt said, once.
+// A model call that fails in the middle of its calls is repeated. The space shows the
+// second attempt, once.
 func TestAgentAsksItsModelAgain(t *testing.T) {
 	h := newHosted(t)
 	h.turn(t.Context(), agent.NewConversation(), `
@@ -185,13 +185,13 @@ func TestAgentAsksItsModelAgain(t *testing.T) {
 	}
 }
 
-// The run is canceled while a text is on its way: what was shown stays.
+// When a run is canceled while a text is streaming, the shown text stays.
 func TestAgentIsCanceledInTheMiddleOfAText(t *testing.T) {
 	h := newHosted(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	deltas := 0
 	h.turn(ctx, agent.NewConversation(), `
-		call sendSpaceMessage#c1 {"spaceId":"shop","text":"These are quite a lot of words that are never told whole","mention":"bob"}`, func(e agent.Event) {
+		call sendSpaceMessage#c1 {"spaceId":"shop","text":"These are quite a lot of words that never arrive as a whole","mention":"bob"}`, func(e agent.Event) {
 		if _, ok := e.(agent.ToolArgsDelta); ok {
 			if deltas++; deltas == 8 {
 				cancel()

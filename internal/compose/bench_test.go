@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/compose"
 )
 
-// BenchmarkReader reads arguments of two lengths in pieces of 4 bytes; the two
-// costs for a delta are to be compared.
+// BenchmarkReader reads arguments of two lengths in pieces of 4 bytes. Compare the two costs
+// per delta.
 func BenchmarkReader(b *testing.B) {
 	for _, kind := range []struct{ name, text string }{
 		{"ascii", "Here are two laptops that fit. "},
@@ -35,7 +35,7 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// BenchmarkComposer composes one text of two lengths out of deltas of 4 bytes.
+// BenchmarkComposer composes texts of two lengths from deltas of 4 bytes.
 func BenchmarkComposer(b *testing.B) {
 	for _, size := range []int{10_000, 100_000} {
 		arguments := `{"spaceId":"shop","text":"` + strings.Repeat("Here are two laptops that fit. ", size/31) + `"}`

@@ -7,50 +7,50 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// stage is how far a call is on its way into a space.
+// stage is the progress of a call towards being shown in a space.
 type stage int
 
 const (
 	stageReading stage = iota // its space is not known
-	stageAsking               // the standing is not known
-	stageReady                // it may be shown, when it is its turn
+	stageAsking               // its space is known, the membership is not
+	stageReady                // it may be shown when the calls before it are settled
 	stageShown                // it has a part
-	stageShut                 // it appears nowhere, or no more
+	stageShut                 // it is not shown, or not any longer
 )
 
-// call is a tool call of the open step that may appear in a space, or a request
-// that needs a part of its own.
+// call is a tool call of the open step that may appear in a space, or a request that needs
+// a part of its own.
 type call struct {
 	id, name string
-	source   string // the message of the model's attempt
+	source   string // id of the model's message that contains the call
 	tool     Tool
 	reader   *Reader
-	fed      int  // bytes of the arguments that the reader got
-	ended    bool // nothing about the arguments changes any more
-	broken   bool // they are not JSON
+	fed      int  // bytes of the arguments passed to the reader
+	ended    bool // the arguments are final
+	broken   bool // the arguments are not JSON
 
 	space           shoal.SpaceID
 	mention, target shoal.EntityID
 	wait            bool
-	badSpace        bool // what stands for the space or the target is no id
-	badTarget       bool
+	badSpace        bool // the value of the space field is not an id
+	badTarget       bool // the value of the target field is not an id
 
 	stage    stage
 	refusal  Refusal
-	held     []byte // what is to be shown and cannot be yet
-	fresh    string // the same, from the present delta
+	held     []byte // text or arguments that cannot be shown yet
+	fresh    string // the same, from the current delta
 	part     *part
-	finished bool // has its result
+	finished bool // the call has its result
 
 	plain bool // a text outside of all calls
-	kept  bool // which stays as soon as it is whole
+	kept  bool // a plain text that is accepted as soon as it is complete
 
-	request bool // a part for a request alone
+	request bool // the part shows only a request
 	pending agent.Pending
 }
 
-// begin takes a call that the model begins to write. Only calls that may appear
-// are followed.
+// begin adds a call that the model starts to write. It returns nil for a call that cannot
+// appear in a space.
 func (c *Composer) begin(id, name, source string) *call {
 	tool, ok := c.tools[name]
 	if !ok || (!tool.Send && !tool.Display) {
@@ -62,7 +62,7 @@ func (c *Composer) begin(id, name, source string) *call {
 	return k
 }
 
-// feed gives the call's reader the next piece of arguments.
+// feed passes the next piece of arguments to the call's reader.
 func (c *Composer) feed(k *call, piece string) {
 	if k.finished {
 		return
@@ -71,8 +71,8 @@ func (c *Composer) feed(k *call, piece string) {
 	c.read(k, k.reader.Feed(piece))
 }
 
-// endArguments ends the call's arguments; they come once more as a whole, for
-// models that do not stream them.
+// endArguments ends the call's arguments. It receives all of them once more, for models
+// that do not stream arguments.
 func (c *Composer) endArguments(k *call, arguments string) {
 	if k.fed < len(arguments) {
 		c.feed(k, arguments[k.fed:])
@@ -82,7 +82,7 @@ func (c *Composer) endArguments(k *call, arguments string) {
 	}
 }
 
-// read takes what the call's reader tells.
+// read processes the tokens of the call's reader.
 func (c *Composer) read(k *call, tokens []Token) {
 	for _, t := range tokens {
 		switch t.Kind {
@@ -99,7 +99,7 @@ func (c *Composer) read(k *call, tokens []Token) {
 				k.hold("{}")
 			}
 			k.ended = true
-		case TokenError: // behind the end it is for the agent to refuse
+		case TokenError: // an error after the end is the agent's to refuse
 			k.ended, k.broken = true, k.broken || !k.ended
 		}
 	}
@@ -110,8 +110,8 @@ func (c *Composer) read(k *call, tokens []Token) {
 	k.settleFresh()
 }
 
-// hold keeps a piece of text or arguments until it can be shown. The piece of
-// the present delta is not copied.
+// hold buffers a piece of text or arguments until it can be shown. It does not copy the
+// piece of the current delta.
 func (k *call) hold(s string) {
 	if k.stage == stageShut || s == "" {
 		return
@@ -125,7 +125,7 @@ func (k *call) hold(s string) {
 	k.held = append(k.held, s...)
 }
 
-// showable replaces U+0000 in a text: not every database keeps it.
+// showable replaces U+0000 in a text, because not every database can store it.
 func (k *call) showable(s string) string {
 	if k.tool.Send && strings.IndexByte(s, 0) >= 0 {
 		return strings.ReplaceAll(s, "\x00", "\uFFFD")
@@ -140,7 +140,7 @@ func (k *call) settleFresh() {
 	k.fresh = ""
 }
 
-// heldText takes out what is held.
+// heldText returns the buffered text and empties the buffer.
 func (k *call) heldText() string {
 	out := k.fresh
 	if len(k.held) > 0 {
@@ -152,7 +152,7 @@ func (k *call) heldText() string {
 	return out
 }
 
-// tooLarge refuses a call with more text or arguments than fit into a part.
+// tooLarge refuses a call with more text or arguments than the limit of a part.
 func (c *Composer) tooLarge(k *call) bool {
 	n := len(k.held) + len(k.fresh)
 	if k.part != nil {
@@ -166,7 +166,7 @@ func (c *Composer) tooLarge(k *call) bool {
 	return true
 }
 
-// restart drops the text so far: the model writes the field anew.
+// restart drops the text so far, because the model writes the field again.
 func (c *Composer) restart(k *call) {
 	k.held, k.fresh = k.held[:0], ""
 	if p := k.part; p != nil && k.stage == stageShown && len(p.buf) > 0 {
@@ -176,8 +176,8 @@ func (c *Composer) restart(k *call) {
 	}
 }
 
-// route takes a routing field and reports whether the call's place is another one
-// now. The last of several equal keys counts.
+// route applies a routing field and reports whether the call's destination has changed.
+// The last of several equal keys counts.
 func (k *call) route(t Token) bool {
 	id := ""
 	if t.Kind == TokenString {
@@ -198,8 +198,8 @@ func (k *call) route(t Token) bool {
 	return k.space != before.space || k.badSpace != before.badSpace || k.target != before.target || k.badTarget != before.badTarget
 }
 
-// leavePlace takes a call back to where its place is not known, with all that
-// belongs into its part.
+// leavePlace returns a call to the stage in which its destination is not known, and moves
+// the content of its part back into the buffer.
 func (c *Composer) leavePlace(k *call) {
 	if k.stage == stageShut {
 		return
@@ -213,7 +213,7 @@ func (c *Composer) leavePlace(k *call) {
 	k.stage = stageReading
 }
 
-// ask asks for the standing as soon as the place is known.
+// ask emits AskSpace as soon as the destination is known.
 func (c *Composer) ask(k *call) {
 	targetKnown := !k.tool.Targeted || k.tool.Send || k.target != "" || k.ended
 	if k.stage != stageReading || k.space == "" || k.badSpace || k.badTarget || k.broken || k.tool.Hidden || !targetKnown {
@@ -228,7 +228,7 @@ func (c *Composer) ask(k *call) {
 	c.emit(AskSpace{k.space, k.target})
 }
 
-// advance shows what may be shown. A call opens its part only when all calls
+// advance shows the calls that may be shown now. A call opens its part only when all calls
 // before it are settled, so that parts are in the order of the model's output.
 func (c *Composer) advance() {
 	for c.head < len(c.calls) {
@@ -241,7 +241,7 @@ func (c *Composer) advance() {
 	}
 }
 
-// progress moves a call on as far as it can go now.
+// progress advances a call as far as possible.
 func (c *Composer) progress(k *call) {
 	switch {
 	case k.stage == stageReading && k.ended, k.broken && k.stage < stageShown:
@@ -257,15 +257,15 @@ func (c *Composer) progress(k *call) {
 	c.extend(k)
 	switch {
 	case !k.ended || k.broken:
-	case k.tool.Send && k.part.Status == shoal.PartStreaming && len(k.part.buf) == 0: // it was written anew, as nothing
+	case k.tool.Send && k.part.Status == shoal.PartStreaming && len(k.part.buf) == 0: // the model wrote the field again, empty
 		c.shut(k, RefusedEmpty)
 	default:
 		c.endPart(k)
 	}
 }
 
-// whyNot says why a call cannot be shown although its arguments have ended;
-// empty for one that is not meant to be.
+// whyNot returns why a call whose arguments have ended cannot be shown; empty for a call
+// that is not meant to be shown.
 func (k *call) whyNot() Refusal {
 	switch {
 	case k.broken && (k.tool.Send || k.space != ""):
@@ -280,7 +280,7 @@ func (k *call) whyNot() Refusal {
 	return ""
 }
 
-// shut says that the call appears nowhere. What it has shown is withdrawn.
+// shut hides the call for good and withdraws what it has shown.
 func (c *Composer) shut(k *call, why Refusal) {
 	if k.stage == stageShut {
 		return

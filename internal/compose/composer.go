@@ -9,23 +9,23 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// Options are what a [Composer] is made for.
+// Options configure a [Composer].
 type Options struct {
 	Run shoal.RunID
-	// Trigger is the space whose message started the run, if there is one:
-	// permissions and questions that show nowhere else show there.
+	// Trigger is the space whose message started the run, if there is one.
+	// Permissions and questions without a part elsewhere are shown there.
 	Trigger shoal.SpaceID
-	// Stream shows the model's plain text in the trigger's space while it grows.
+	// Stream shows the model's plain text in the trigger's space while the model writes it.
 	Stream bool
 	// Tools are the tools that may appear in spaces. Their names are unique.
 	Tools []Tool
-	// NewMessageID and NewPartID make ids. Without them ids are counted from the
-	// run's id, which is good enough only while every draft is stored.
+	// NewMessageID and NewPartID create ids. When nil, ids are counted from the run's
+	// id, which keeps them unique only if every draft is stored.
 	NewMessageID func() shoal.MessageID
 	NewPartID    func() shoal.PartID
-	// MaxPart bounds the text or the arguments of a part in bytes, and what is held
-	// back of one call; MaxParts the parts of a message, which is then sealed. 0 are
-	// the limits of the root package.
+	// MaxPart limits the text or the arguments of a part in bytes, and the buffer of a
+	// call that is not shown yet. MaxParts limits the parts of a message; a full
+	// message is sealed. 0 means the limits of the root package.
 	MaxPart, MaxParts int
 }
 
@@ -33,25 +33,25 @@ type Options struct {
 // state machine: no clock, no I/O, no goroutine, and the same inputs give the
 // same effects. It is not safe for concurrent use.
 //
-// The inputs are [Composer.Apply], [Composer.Standing], [Composer.Accept],
-// [Composer.Refuse] and [Composer.End]. Each returns the effects of what it was told, in order.
+// The inputs are [Composer.Apply], [Composer.SetMembership], [Composer.Accept],
+// [Composer.Refuse], [Composer.Say] and [Composer.End]. Each returns its effects in order.
 type Composer struct {
 	opts  Options
 	tools map[string]Tool
 
-	calls    []*call    // of the step that is open, in the order of the model's output
-	head     int        // the first call that may still open a part or change its route
-	last     *call      // the one that got the last delta
-	messages []*message // that are not closed, in the order of their opening
-	count    int        // messages that were ever opened
+	calls    []*call    // calls of the open step, in the order of the model's output
+	head     int        // index of the first call that may still open a part or change its route
+	last     *call      // the call that received the last delta
+	messages []*message // open messages, in the order of their opening
+	count    int        // messages opened so far
 	text     plainText
-	spoke    bool // a message with something of the model's is closed
+	spoke    bool // a closed message contains output of the model
 	ended    bool
 	out      []Effect
 }
 
-// New returns the composer of a run that begins. [Restore] is for one that goes
-// on.
+// New returns the composer of a new run. [Restore] returns the composer of a run that
+// continues.
 func New(opts Options) *Composer {
 	opts.MaxPart = cmp.Or(opts.MaxPart, shoal.MaxContent)
 	opts.MaxParts = cmp.Or(opts.MaxParts, shoal.MaxParts)
@@ -62,9 +62,9 @@ func New(opts Options) *Composer {
 	return c
 }
 
-// Apply takes the next event of the run's turn. Events that concern no space are
-// welcome. After a TurnFinished that is not waiting, and after End, nothing
-// happens any more.
+// Apply processes the next event of the run's turn. Events that concern no space have no
+// effects. After a TurnFinished whose outcome is not Waiting, and after End, Apply returns
+// nothing.
 func (c *Composer) Apply(e agent.Event) []Effect {
 	if c.ended {
 		return nil
@@ -110,9 +110,9 @@ func (c *Composer) Apply(e agent.Event) []Effect {
 	return c.take()
 }
 
-// Standing answers [AskSpace]. It may also come by itself: a Stranger or
-// SpaceClosed says that the agent was removed or the space closed, and completes
-// the run's messages there.
+// Standing answers [AskSpace]. The caller may also report a change without being asked:
+// Stranger or SpaceClosed says that the agent was removed or the space was closed, and
+// completes the run's messages there.
 func (c *Composer) Standing(space shoal.SpaceID, target shoal.EntityID, standing Standing) []Effect {
 	if c.ended {
 		return nil
@@ -134,10 +134,10 @@ func (c *Composer) Standing(space shoal.SpaceID, target shoal.EntityID, standing
 	return c.take()
 }
 
-// Accept says that a call of sendSpaceMessage was let through: whom it mentions
-// is known, and its message stands. The text stays from now on, whatever becomes
-// of the call. A result that is ok accepts too; a call that waits for a reply has
-// to be accepted before it waits, or nobody will reply.
+// Accept reports that the call of sendSpaceMessage was permitted: the entity that it
+// mentions was found, and its message is valid. From then on the text stays, however the
+// call ends. A result with status ok accepts the call, too. Accept a call that waits for a
+// reply before the wait starts: until then its mention does not start, and nobody replies.
 func (c *Composer) Accept(callID string) []Effect {
 	if k := c.find(callID); k != nil && !c.ended {
 		c.accept(k)
@@ -145,9 +145,10 @@ func (c *Composer) Accept(callID string) []Effect {
 	return c.take()
 }
 
-// Refuse says that a call must not happen because of its route: whom it mentions
-// is no member. What it has shown is withdrawn, also of a display tool, and what
-// it sealed is open again. A call that was accepted cannot be refused.
+// Refuse reports that a call must not be executed because of its route, such as a mention
+// of an entity that is not a member. Everything that the call has shown is withdrawn, also
+// for a display tool, and a message that it sealed is open again. Refuse has no effect on a
+// call that was accepted.
 func (c *Composer) Refuse(callID string, why Refusal) []Effect {
 	if k := c.find(callID); k != nil && !c.ended && !k.finished && (k.part == nil || !k.part.Accepted) {
 		c.shut(k, why)
@@ -156,9 +157,9 @@ func (c *Composer) Refuse(callID string, why Refusal) []Effect {
 	return c.take()
 }
 
-// End ends the run in a way that its turn does not tell: it was canceled while
-// it waited, or nobody can take it up again. All its messages are closed; the
-// outcome Waiting is not an end and does nothing.
+// End ends a run whose turn does not report its end: the run was canceled while it waited,
+// or no process can continue it. All messages of the run are closed. End does nothing for
+// the outcome Waiting.
 func (c *Composer) End(outcome agent.Outcome) []Effect {
 	if !c.ended && outcome != agent.Waiting {
 		c.end(outcome)
@@ -166,9 +167,9 @@ func (c *Composer) End(outcome agent.Outcome) []Effect {
 	return c.take()
 }
 
-// Route returns where a call of the open step goes, and whether it can go
-// anywhere: false for calls of tools that appear in no space. It is final once
-// the call's arguments are whole and AskSpace was answered.
+// Route returns where a call of the open step is shown. The second result is false for
+// calls of tools that appear in no space. The route is final once the call's arguments are
+// complete and AskSpace was answered.
 func (c *Composer) Route(callID string) (Route, bool) {
 	k := c.find(callID)
 	if k == nil || k.request {
@@ -181,8 +182,8 @@ func (c *Composer) Route(callID string) (Route, bool) {
 	return r, true
 }
 
-// Drafts returns the open messages that have changed since they were last handed
-// out, by Drafts or with an effect. It costs what the texts in progress are long.
+// Drafts returns the open messages that have changed since the last call of Drafts or the
+// last effect that contained them. Its cost is proportional to the texts in progress.
 func (c *Composer) Drafts() []Message {
 	var out []Message
 	for _, m := range c.messages {
@@ -196,7 +197,8 @@ func (c *Composer) Drafts() []Message {
 
 func (c *Composer) emit(e Effect) { c.out = append(c.out, e) }
 
-// take returns the effects, and at their end the messages that are to be saved.
+// take returns the collected effects, followed by a SaveMessage for each message that is
+// due.
 func (c *Composer) take() []Effect {
 	for _, m := range c.messages {
 		if m.due {
@@ -209,7 +211,7 @@ func (c *Composer) take() []Effect {
 	return out
 }
 
-// find returns the call of the open step with that id.
+// find returns the call of the open step with that id, or nil.
 func (c *Composer) find(id string) *call {
 	if c.last != nil && c.last.id == id {
 		return c.last
@@ -222,8 +224,8 @@ func (c *Composer) find(id string) *call {
 	return c.last
 }
 
-// messageEnded settles what the end of the model's output decides: whether what
-// was cut off stays.
+// messageEnded handles the end of the model's output: it withdraws the calls of a discarded
+// attempt and otherwise interrupts the calls that are incomplete.
 func (c *Composer) messageEnded(e agent.MessageEnded) {
 	c.text = plainText{}
 	if e.Discarded {
@@ -245,7 +247,7 @@ func (c *Composer) messageEnded(e agent.MessageEnded) {
 	c.keepPlain(e.MessageID)
 }
 
-// stepFinished forgets the calls: each has its result.
+// stepFinished drops the calls of the step. Each of them has its result.
 func (c *Composer) stepFinished() {
 	for _, k := range c.calls {
 		if k.request && k.part != nil && !k.part.whole() {

@@ -11,20 +11,19 @@ import (
 	"github.com/shoal-dev/shoal/internal/compose"
 )
 
-// These are the defects of earlier systems (checklist D) that a composer can
-// have. D30, composite messages that were documented and not there, is what the
-// stories are for.
+// These tests cover the defects of earlier systems (checklist D) that a composer can have.
+// D30, composite messages that were documented and missing, is covered by the stories.
 
 func testTools() []compose.Tool {
 	return []compose.Tool{{Name: "send", Send: true}, {Name: "card", Display: true}, {Name: "gift", Display: true, Targeted: true}}
 }
 
-// write lets the model write one call in pieces of size bytes; what the composer
-// asks is answered with standing, unless that is 0.
+// write lets the model write one call in pieces of size bytes and answers AskSpace with
+// standing, unless that is 0.
 func write(c *compose.Composer, call agent.ToolCall, size int, standing compose.Standing) []compose.Effect {
 	var all []compose.Effect
 	take := func(effects []compose.Effect) {
-		for i := 0; i < len(effects); i++ { // answers bring more of them
+		for i := 0; i < len(effects); i++ { // answers cause more effects
 			if ask, ok := effects[i].(compose.AskSpace); ok && standing != 0 {
 				effects = append(effects, c.Standing(ask.Space, ask.Target, standing)...)
 			}
@@ -49,8 +48,8 @@ func count[T compose.Effect](effects []compose.Effect) (n int) {
 	return n
 }
 
-// D14: the whole argument string was parsed and sent again for each delta. Here a
-// delta costs the same at its end as at its beginning, and sends its own bytes.
+// D14: the complete argument string was parsed and sent again for each delta. A delta must
+// cost the same at the end as at the beginning, and send only its own bytes.
 func TestD14DeltasCostWhatTheyAreLong(t *testing.T) {
 	for _, tool := range []string{"send", "card"} {
 		c := compose.New(compose.Options{Run: "r", Tools: testTools(), MaxPart: 10 << 20})
@@ -75,26 +74,26 @@ func TestD14DeltasCostWhatTheyAreLong(t *testing.T) {
 			cost()
 		}
 		if last := cost(); last != first || last > 3 {
-			t.Errorf("%s: a delta takes %.1f allocations at first and %.1f later", tool, first, last)
+			t.Errorf("%s: got %.1f allocations per delta at first and %.1f later, want the same", tool, first, last)
 		}
 		if want := 7 * 10_001 * len("four"); sent != want {
-			t.Errorf("%s: %d bytes sent for %d bytes written", tool, sent, want)
+			t.Errorf("%s: got %d bytes sent, want %d", tool, sent, want)
 		}
 	}
 }
 
-// D15: a tool error counted as a client tool that waits.
+// D15: a tool error was treated as a waiting client tool.
 func TestD15AFailedToolWaitsForNobody(t *testing.T) {
 	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
 	write(c, agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"shop"}`}, 100, compose.Member)
 	effects := c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultFailed, Text: "broken"}})
 	if got := effects[0].(compose.FinishTool); got.Status != shoal.PartError || got.Error != "broken" || got.Result != nil {
-		t.Errorf("the part ends as %+v", got)
+		t.Errorf("got the part %+v, want an error", got)
 	}
 }
 
-// D16: text went to any space before the membership was checked, and display
-// tools never checked it.
+// D16: text went to any space before the membership was checked, and display tools never
+// checked it.
 func TestD16NothingLeavesBeforeTheMembershipIsKnown(t *testing.T) {
 	for _, call := range []agent.ToolCall{
 		{ID: "c", Name: "send", Arguments: `{"spaceId":"shop","text":"Hello you","mention":"bob"}`},
@@ -105,15 +104,15 @@ func TestD16NothingLeavesBeforeTheMembershipIsKnown(t *testing.T) {
 			c := compose.New(compose.Options{Run: "r", Tools: testTools()})
 			effects := write(c, call, size, 0)
 			if len(effects) != 1 || count[compose.AskSpace](effects) != 1 {
-				t.Fatalf("%s in pieces of %d: %v before the answer", call.Name, size, effects)
+				t.Fatalf("%s in pieces of %d: got %v before the answer, want no effects", call.Name, size, effects)
 			}
 			for _, standing := range []compose.Standing{compose.Stranger, compose.SpaceClosed, compose.NoTarget} {
 				c := compose.New(compose.Options{Run: "r", Tools: testTools()})
 				if effects := write(c, call, size, standing); len(effects) != 1 {
-					t.Fatalf("%s in pieces of %d: %v for somebody who may not write", call.Name, size, effects)
+					t.Fatalf("%s in pieces of %d: got %v without membership, want nothing shown", call.Name, size, effects)
 				}
 				if r, ok := c.Route("c"); !ok || r.Refusal == "" || r.Place != nil {
-					t.Fatalf("%s: the route is %+v", call.Name, r)
+					t.Fatalf("%s: got the route %+v", call.Name, r)
 				}
 			}
 		}
@@ -130,19 +129,19 @@ func TestD17TextWaitsForTheWholeSpace(t *testing.T) {
 			switch e := e.(type) {
 			case compose.AskSpace:
 				if e.Space != "shop-floor.2" {
-					t.Fatalf("pieces of %d: asked for %q", size, e.Space)
+					t.Fatalf("pieces of %d: got a question for %q", size, e.Space)
 				}
 			case compose.AppendPart:
 				text += e.Delta
 			}
 		}
 		if text != "Hello é 😀" {
-			t.Fatalf("pieces of %d: the text is %q", size, text)
+			t.Fatalf("pieces of %d: got the text %q", size, text)
 		}
 	}
 }
 
-// Holding back has a bound: what is longer than a part may be is refused.
+// The buffer of a call is limited: content that exceeds the limit of a part is refused.
 func TestD17WhatIsHeldBackIsBounded(t *testing.T) {
 	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
 	long := `{"text":"` + strings.Repeat("x", shoal.MaxContent+1) + `","spaceId":"shop"}`
@@ -154,7 +153,7 @@ func TestD17WhatIsHeldBackIsBounded(t *testing.T) {
 	}
 }
 
-// D19: after a resume earlier steps had vanished, so that sends were repeated.
+// D19: after a resume earlier steps were missing, so that sends were repeated.
 func TestD19AResumedRunShowsNothingTwice(t *testing.T) {
 	opts := compose.Options{Run: "r", Tools: testTools()}
 	c := compose.New(opts)
@@ -188,15 +187,14 @@ func TestD20TheFirstResultStays(t *testing.T) {
 	write(c, agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"shop"}`}, 100, compose.Member)
 	c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultOK, Text: `{"n":1}`}})
 	if effects := c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultOK, Text: `{"n":2}`}}); len(effects) != 0 {
-		t.Errorf("a second result: %v", effects)
+		t.Errorf("got %v for a second result, want no effects", effects)
 	}
 	if effects := c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "unknown", Status: agent.ResultOK}}); len(effects) != 0 {
-		t.Errorf("a result of an unknown call: %v", effects)
+		t.Errorf("got %v for the result of an unknown call, want no effects", effects)
 	}
 }
 
-// D21: an approval in another space was refused, because the trigger's space was
-// looked at.
+// D21: an approval in another space was refused, because the trigger's space was checked.
 func TestD21ARequestBelongsToTheSpaceThatShowsIt(t *testing.T) {
 	c := compose.New(compose.Options{Run: "r", Trigger: "shop", Tools: testTools()})
 	call := agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"finance"}`}
@@ -220,12 +218,12 @@ func TestD22AnEndedRunStaysEnded(t *testing.T) {
 		c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultOK}}), c.Accept("c"),
 		c.Apply(agent.TurnFinished{Outcome: agent.Completed}), c.End(agent.Completed), c.Standing("shop", "", compose.SpaceClosed))
 	if len(late) != 0 {
-		t.Errorf("behind the end: %v", late)
+		t.Errorf("got %v after the end, want no effects", late)
 	}
 }
 
-// What a tool, its schema and the store see has no routing fields (checklist 117,
-// 119), and is otherwise what the model wrote, without white space.
+// Tools, their schemas and the store see no routing fields (checklist 117, 119), and
+// otherwise the model's arguments without white space.
 func TestStrip(t *testing.T) {
 	card, gift := compose.Tool{Display: true}, compose.Tool{Display: true, Targeted: true}
 	for _, test := range []struct {
@@ -252,7 +250,7 @@ func TestStrip(t *testing.T) {
 			grown += s.Feed(test.in[i : i+1])
 		}
 		if grown != got && test.in != "" {
-			t.Errorf("%s: grown byte by byte it is %s, want %s", test.in, grown, got)
+			t.Errorf("%s: byte by byte: got %s, want %s", test.in, grown, got)
 		}
 	}
 	if _, err := compose.Strip(card, `{"a":`); shoal.KindOf(err) != shoal.InvalidJSON {
@@ -260,15 +258,15 @@ func TestStrip(t *testing.T) {
 	}
 }
 
-// A private part is seen by one member.
+// A private part is visible to one member.
 func TestVisibleTo(t *testing.T) {
 	private, public := compose.Part{Target: "ann"}, compose.Part{}
 	if !private.VisibleTo("ann") || private.VisibleTo("bob") || private.VisibleTo("") || !public.VisibleTo("bob") {
-		t.Error("a part is visible to the wrong ones")
+		t.Error("VisibleTo returns the wrong members")
 	}
 }
 
-// The stored form of a message survives the store.
+// The stored form of a message survives storage.
 func TestMessageSurvivesTheStore(t *testing.T) {
 	m := compose.Message{
 		ID: "m", Space: "s", Status: shoal.MessageStreaming, Mention: "bob", Sealed: true, SealedBy: "c", Starts: true, Opened: 3,
@@ -280,13 +278,13 @@ func TestMessageSurvivesTheStore(t *testing.T) {
 	raw := mustJSON(m)
 	var got compose.Message
 	if err := json.Unmarshal([]byte(raw), &got); err != nil || mustJSON(got) != raw {
-		t.Errorf("%v: %s became %s", err, raw, mustJSON(got))
+		t.Errorf("%v: stored %s, got %s", err, raw, mustJSON(got))
 	}
 }
 
-// What is nested deeper than readers of messages take is shown to nobody as it is:
-// one such value would make the whole timeline unreadable. A result is a string
-// then; arguments are no part, and the agent refuses them itself.
+// Content that is nested deeper than the limit of message readers is never shown as it is:
+// one such value would make the whole timeline unreadable. A result becomes a string.
+// Arguments get no part, and the agent refuses them itself.
 func TestNothingTooDeepIsShown(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for n, asItIs := range map[int]bool{100: true, 102: false, 9_999: false} {

@@ -7,32 +7,32 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// Effect is something that has to happen because of what a [Composer] was told.
-// The set is closed. Effects are performed in their order; those of one call
-// belong into one transaction. Nobody may change what they refer to.
+// Effect is an action that the caller of a [Composer] performs. The set is closed. Effects
+// are performed in their order; the effects of one call belong into one transaction. The
+// values that effects refer to must not be modified.
 type Effect interface{ effect() }
 
-// Place is a part of a message. All effects of the part share it.
+// Place identifies a part of a message. All effects of the part share it.
 type Place struct {
 	Space   shoal.SpaceID
 	Message shoal.MessageID
 	Part    shoal.PartID
 	// Call is the tool call that the part comes from. Tool is empty for text.
 	Call, Tool string
-	// Target is the one member who may see the part; empty for all. Others learn
-	// that it is there and nothing else: no delta, no arguments, no result.
+	// Target is the one member who may see the part; empty for all. Other members see
+	// only that the part exists: no delta, no arguments, no result.
 	Target shoal.EntityID
 }
 
 type (
-	// AskSpace asks how the agent stands to Space, and whether Target, if there is
-	// one, is a member of it. The answer is [Composer.Standing]; until then nothing
-	// of the calls that want to go there is shown.
+	// AskSpace asks whether the agent is a member of Space, and whether Target, if not
+	// empty, is one. The answer is [Composer.SetMembership]. Until then nothing of the
+	// calls with that destination is shown.
 	AskSpace struct {
 		Space  shoal.SpaceID
 		Target shoal.EntityID
 	}
-	// OpenMessage begins a message without parts: message.created.
+	// OpenMessage opens a message without parts: message.created.
 	OpenMessage struct{ Message Message }
 	// OpenPart adds an empty part at the end of its message: text-start or
 	// tool-input-start.
@@ -41,41 +41,41 @@ type (
 		Part  Part
 	}
 	// AppendPart adds Delta to the text of the part, or to the JSON of its
-	// arguments: text-delta or tool-input-delta. Offset is the number of bytes it
-	// had before.
+	// arguments: text-delta or tool-input-delta. Offset is the part's length in bytes
+	// before Delta.
 	AppendPart struct {
 		Place  *Place
 		Offset int
 		Delta  string
 	}
-	// ResetPart cuts the part back to Offset bytes: part.reset.
+	// ResetPart truncates the part to Offset bytes: part.reset.
 	ResetPart struct {
 		Place  *Place
 		Offset int
 	}
 	// RemovePart withdraws the part: part.removed.
 	RemovePart struct{ Place *Place }
-	// EndText says that the text is whole (done) or cut short (interrupted):
-	// text-end.
+	// EndText ends the text of a part, either complete (done) or incomplete
+	// (interrupted): text-end.
 	EndText struct {
 		Place  *Place
 		Text   string
 		Status shoal.PartStatus
 	}
-	// InputAvailable says that the arguments are whole and that the part is
+	// InputAvailable reports that the arguments are complete and that the part is
 	// running: tool-input-available.
 	InputAvailable struct {
 		Place *Place
 		Args  json.RawMessage
 	}
-	// ChangePart sets the part to requires_action, or back to running: what
-	// message.updated tells.
+	// ChangePart sets the part to requires_action, or back to running:
+	// message.updated.
 	ChangePart struct {
 		Place  *Place
 		Status shoal.PartStatus
 	}
-	// FinishTool gives the part its result or error: tool-output-available when
-	// Status is done, else tool-output-error. Result is nil for null.
+	// FinishTool sets the result or the error of the part: tool-output-available when
+	// Status is done, otherwise tool-output-error. A nil Result means null.
 	FinishTool struct {
 		Place      *Place
 		Status     shoal.PartStatus
@@ -83,27 +83,27 @@ type (
 		Error      string
 		AnsweredBy shoal.EntityID
 	}
-	// ShowPending says where a request shows: in the part of Place; in Space alone
-	// when Place is nil; nowhere when both are empty, then only services and admins
-	// answer it.
+	// ShowPending determines where a request is shown: in the part of Place; in Space
+	// without a part when Place is nil; nowhere when both are empty, and then only
+	// services and admins can answer it.
 	ShowPending struct {
 		Pending agent.Pending
 		Space   shoal.SpaceID
 		Place   *Place
 	}
-	// SealMessage says that later parts go to another message. Mention is whom the
-	// message mentions, or empty. ReopenMessage takes it back: what sealed the
-	// message did not happen.
+	// SealMessage directs later parts to another message. Mention is the entity that
+	// the message mentions, or empty. ReopenMessage reverts it when the call that
+	// sealed the message was not executed.
 	SealMessage struct {
 		Message shoal.MessageID
 		Mention shoal.EntityID
 	}
-	// ReopenMessage is the opposite of SealMessage.
+	// ReopenMessage reverts SealMessage.
 	ReopenMessage struct{ Message shoal.MessageID }
-	// SaveMessage says that a part has ended and that the message is to be stored as
-	// it stands now.
+	// SaveMessage reports that a part has ended. The caller stores the current state of
+	// the message.
 	SaveMessage struct{ Message Message }
-	// CloseMessage stores the message as it stays: message.completed. Its status is
+	// CloseMessage stores the final state of the message: message.completed. Its status is
 	// completed, failed or canceled.
 	CloseMessage struct{ Message Message }
 	// StartMention follows the CloseMessage of a message that mentions Entity.

@@ -7,8 +7,8 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// leave completes the run's messages in a space that it can write to no longer.
-// Its calls there get nothing more to show.
+// leave completes the run's messages in a space to which it can no longer write. Its calls
+// show nothing more there.
 func (c *Composer) leave(space shoal.SpaceID, why Refusal) {
 	for _, k := range c.calls {
 		if k.space != space || k.stage == stageShut {
@@ -41,7 +41,7 @@ func (c *Composer) leave(space shoal.SpaceID, why Refusal) {
 	}
 }
 
-// end closes everything that is open.
+// end closes all open messages.
 func (c *Composer) end(outcome agent.Outcome) {
 	status, ok := map[agent.Outcome]shoal.MessageStatus{
 		agent.Completed: shoal.MessageCompleted, agent.Canceled: shoal.MessageCanceled,
@@ -56,12 +56,12 @@ func (c *Composer) end(outcome agent.Outcome) {
 	c.calls, c.head, c.last, c.ended = nil, 0, nil, true
 }
 
-// endParts ends the parts of m that are not whole, and reports whether there were
-// any that were cut short.
+// endParts ends the incomplete parts of m, and reports whether any of them was interrupted
+// or canceled.
 func (c *Composer) endParts(m *message) bool {
 	cut := false
 	sealed := m.Sealed
-	m.Sealed = false // or the last part that ends would complete the message
+	m.Sealed = false // otherwise the last part to end would complete the message
 	for _, p := range m.parts {
 		switch {
 		case p.Status == shoal.PartStreaming:

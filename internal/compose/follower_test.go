@@ -9,16 +9,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/compose"
 )
 
-// follower builds messages from effects as a client does from events, and refuses
-// what a client could not make sense of. It never sees more than one open message
-// of a space that takes parts.
+// follower builds messages from effects as a client does from events, and returns an error
+// for effects that a client could not process. A space never has more than one open message
+// that accepts parts.
 type follower struct {
 	messages map[shoal.MessageID]*followed
 	sealed   map[shoal.MessageID]bool
 	asked    map[shoal.SpaceID]bool
 }
 
-// followed is a message as a client has it.
+// followed is a message as a client sees it.
 type followed struct {
 	compose.Message
 	text map[shoal.PartID]string // text, or the JSON of arguments
@@ -28,7 +28,7 @@ func newFollower() *follower {
 	return &follower{messages: map[shoal.MessageID]*followed{}, sealed: map[shoal.MessageID]bool{}, asked: map[shoal.SpaceID]bool{}}
 }
 
-// load is what a snapshot does.
+// load replaces a message as a snapshot does.
 func (f *follower) load(m compose.Message) {
 	m.Parts = slices.Clone(m.Parts)
 	got := &followed{Message: m, text: map[shoal.PartID]string{}}
@@ -58,17 +58,17 @@ func (f *follower) take(e compose.Effect) error {
 	case compose.OpenMessage:
 		for _, m := range f.messages {
 			if m.Space == e.Message.Space && m.Status == shoal.MessageStreaming && !f.sealed[m.ID] {
-				return fmt.Errorf("message %s of the space is open", m.ID)
+				return fmt.Errorf("message %s of the space is still open", m.ID)
 			}
 		}
 		if !f.asked[e.Message.Space] {
-			return fmt.Errorf("nobody asked for space %s", e.Message.Space)
+			return fmt.Errorf("space %s was never asked for", e.Message.Space)
 		}
 		f.load(e.Message)
 	case compose.OpenPart:
 		m := f.messages[e.Place.Message]
 		if m == nil || m.Status != shoal.MessageStreaming || f.sealed[m.ID] {
-			return fmt.Errorf("message %s takes no part", e.Place.Message)
+			return fmt.Errorf("message %s accepts no parts", e.Place.Message)
 		}
 		m.Parts = append(m.Parts, e.Part)
 	case compose.SealMessage:
@@ -146,11 +146,11 @@ func (f *follower) status(at *compose.Place, status shoal.PartStatus) error {
 	return fmt.Errorf("is %s already", p.Status)
 }
 
-// compare checks that what is stored is what was followed.
+// compare checks that the stored message equals the followed one.
 func (f *follower) compare(m compose.Message) error {
 	got := f.messages[m.ID]
 	if got == nil || len(got.Parts) != len(m.Parts) {
-		return fmt.Errorf("the followed message is another one")
+		return fmt.Errorf("the followed message differs")
 	}
 	for i, p := range m.Parts {
 		text := got.text[p.ID]

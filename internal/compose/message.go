@@ -6,20 +6,20 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Message is a composite message as it is stored. What the contract does not
-// show of it is what [Restore] needs.
+// Message is the stored form of a composite message. Fields that the contract does not
+// show are for [Restore].
 type Message struct {
 	ID     shoal.MessageID     `json:"id"`
 	Space  shoal.SpaceID       `json:"spaceId"`
 	Status shoal.MessageStatus `json:"status"`
-	// Mention is whom the message mentions, once it is sealed.
+	// Mention is the entity that the message mentions, once it is sealed.
 	Mention shoal.EntityID `json:"mention,omitempty"`
-	// Sealed says that no part is added any more; SealedBy is the call that did it.
-	// Starts says that the mention is due when the message is completed.
+	// Sealed means that the message accepts no more parts; SealedBy is the call that
+	// sealed it. Starts means that the mention starts when the message is completed.
 	Sealed   bool   `json:"sealed,omitempty"`
 	SealedBy string `json:"sealedBy,omitempty"`
 	Starts   bool   `json:"starts,omitempty"`
-	// Opened counts all parts that the message ever had.
+	// Opened counts all parts that were ever added, including removed ones.
 	Opened int    `json:"opened"`
 	Parts  []Part `json:"parts"`
 }
@@ -29,15 +29,15 @@ type Part struct {
 	ID     shoal.PartID     `json:"id"`
 	Type   shoal.PartType   `json:"type"`
 	Status shoal.PartStatus `json:"status"`
-	// Call is the tool call that the part comes from, also of a text.
+	// Call is the tool call that the part comes from, also for a text part.
 	Call string `json:"call"`
 
-	// Text belongs to a text part. Accepted says that its call was let through.
+	// Text is set in a text part. Accepted means that its call was permitted.
 	Text     string `json:"text,omitempty"`
 	Accepted bool   `json:"accepted,omitempty"`
 
-	// These belong to a tool part. Args have no routing fields; Input is what there
-	// is of their JSON while they grow.
+	// The following fields are set in a tool part. Args contains no routing fields.
+	// Input is the incomplete JSON of the arguments while the model writes them.
 	Tool       string          `json:"toolName,omitempty"`
 	Args       json.RawMessage `json:"args,omitempty"`
 	Input      string          `json:"input,omitempty"`
@@ -45,12 +45,12 @@ type Part struct {
 	Error      string          `json:"error,omitempty"`
 	Hints      json.RawMessage `json:"display,omitempty"`
 	AnsweredBy shoal.EntityID  `json:"answeredBy,omitempty"`
-	// EditedArgs are what the call was approved with in place of Args, if changed.
+	// EditedArgs are the arguments that were approved instead of Args, if they differ.
 	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
 	// Target is the one member who may see the part; empty for all.
 	Target shoal.EntityID `json:"targetEntityId,omitempty"`
-	// Pending is the request that the part shows or showed. RequestOnly says that
-	// the part is there for it alone: its result is the answer, not the tool's.
+	// Pending is the request that the part shows or has shown. RequestOnly means that
+	// the part shows only a request: its result is the answer, not the tool's.
 	Pending     string `json:"pending,omitempty"`
 	RequestOnly bool   `json:"requestOnly,omitempty"`
 }
@@ -59,7 +59,7 @@ type Part struct {
 // type and that it is private.
 func (p Part) VisibleTo(reader shoal.EntityID) bool { return p.Target == "" || p.Target == reader }
 
-// whole reports whether the part waits for nothing.
+// whole reports whether the part is final.
 func (p *Part) whole() bool {
 	switch p.Status {
 	case shoal.PartStreaming, shoal.PartInputStreaming, shoal.PartRunning, shoal.PartRequiresAction:
@@ -68,16 +68,16 @@ func (p *Part) whole() bool {
 	return p.Type != shoal.TextPart || p.Accepted
 }
 
-// message is a composite message that is not closed.
+// message is a composite message that is open.
 type message struct {
 	Message // without its parts
 	parts   []*part
-	changed bool // since it was last handed out
-	due     bool // to be saved now
+	changed bool // since the last snapshot that was returned
+	due     bool // to be saved with the next effects
 }
 
-// part is a part of an open message. buf grows in place; Text and Args are set
-// when it is whole.
+// part is a part of an open message. buf collects the content; Text or Args is set when it
+// is complete.
 type part struct {
 	Part
 	place *Place
@@ -85,7 +85,7 @@ type part struct {
 	buf   []byte
 }
 
-// snapshot returns the message as it stands, sharing nothing that changes.
+// snapshot returns the message in its current state. It shares no memory that changes.
 func (m *message) snapshot() Message {
 	out := m.Message
 	out.Parts = make([]Part, len(m.parts))

@@ -29,8 +29,8 @@ func placeOf(m *message, p *Part) *Place {
 	return &Place{Space: m.Space, Message: m.ID, Part: p.ID, Call: p.Call, Tool: p.Tool, Target: p.Target}
 }
 
-// openMessage returns the message of the space that takes parts. One that is
-// full is sealed.
+// openMessage returns the message of the space that accepts parts. It seals a full one and
+// opens another.
 func (c *Composer) openMessage(space shoal.SpaceID) *message {
 	for _, m := range slices.Backward(c.messages) {
 		if m.Space != space || m.Sealed {
@@ -56,7 +56,7 @@ func (m *message) size() (n int) {
 	return n
 }
 
-// extend shows what is held of the call.
+// extend appends the buffered content of the call to its part.
 func (c *Composer) extend(k *call) {
 	text := k.heldText()
 	if text == "" {
@@ -69,7 +69,7 @@ func (c *Composer) extend(k *call) {
 	c.emit(AppendPart{p.place, offset, text})
 }
 
-// endPart ends the text or the arguments of a part, once they are whole.
+// endPart ends the text or the arguments of a part, which are complete.
 func (c *Composer) endPart(k *call) {
 	p := k.part
 	switch p.Status {
@@ -97,13 +97,13 @@ func (c *Composer) endPart(k *call) {
 
 func (c *Composer) endText(p *part, status shoal.PartStatus) {
 	p.Text, p.buf, p.Status = string(p.buf), nil, status
-	p.Accepted = p.Accepted || status == shoal.PartInterrupted // nothing more will come of it
+	p.Accepted = p.Accepted || status == shoal.PartInterrupted // no result will follow
 	c.emit(EndText{p.place, p.Text, status})
 	p.in.due = true
 }
 
-// cutShort ends what the model did not finish writing: text stays, arguments
-// that are no JSON do not.
+// cutShort ends a part that the model did not finish: text stays, arguments that are not
+// JSON are removed.
 func (c *Composer) cutShort(k *call) {
 	p := k.part
 	switch p.Status {
@@ -131,7 +131,7 @@ func (c *Composer) change(p *part, status shoal.PartStatus) {
 	c.emit(ChangePart{p.place, status})
 }
 
-// finishTool gives a tool part its end; the first stays.
+// finishTool ends a tool part. Later ends are ignored.
 func (c *Composer) finishTool(p *part, status shoal.PartStatus, result json.RawMessage, said string) {
 	if p.whole() {
 		return
@@ -142,10 +142,10 @@ func (c *Composer) finishTool(p *part, status shoal.PartStatus, result json.RawM
 	c.settle(p.in)
 }
 
-// removePart withdraws a part. If it sealed its message, that did not happen.
+// removePart withdraws a part. If the part's call sealed the message, the message is reopened.
 func (c *Composer) removePart(p *part) {
 	m := p.in
-	if m.Status != shoal.MessageStreaming { // what is closed stays
+	if m.Status != shoal.MessageStreaming { // closed messages do not change
 		return
 	}
 	m.parts = slices.DeleteFunc(m.parts, func(other *part) bool { return other == p })
@@ -157,7 +157,7 @@ func (c *Composer) removePart(p *part) {
 	c.settle(m)
 }
 
-// withdraw takes back all that a call has shown: it did not happen.
+// withdraw removes everything that a discarded call has shown.
 func (c *Composer) withdraw(k *call) {
 	if k.stage == stageShown {
 		c.removePart(k.part)
@@ -165,14 +165,14 @@ func (c *Composer) withdraw(k *call) {
 	k.stage, k.part = stageShut, nil
 }
 
-// seal ends the accumulation of parts in m.
+// seal stops m from accepting parts.
 func (c *Composer) seal(m *message, mention shoal.EntityID, by string) {
 	m.Sealed, m.SealedBy, m.Mention, m.due = true, by, mention, true
 	c.emit(SealMessage{m.ID, mention})
 }
 
-// reopen takes a seal back. A newer message of the space that has no parts gives
-// way; if one has parts, m stays sealed, without a mention.
+// reopen reverts a seal. Newer messages of the space without parts are canceled. If one has
+// parts, m stays sealed, without a mention.
 func (c *Composer) reopen(m *message) {
 	m.Mention, m.SealedBy, m.Starts = "", "", false
 	var newer []*message
@@ -191,7 +191,7 @@ func (c *Composer) reopen(m *message) {
 	c.emit(ReopenMessage{m.ID})
 }
 
-// settle completes a sealed message all of whose parts are whole.
+// settle completes a sealed message whose parts are all final.
 func (c *Composer) settle(m *message) {
 	if !m.Sealed || slices.ContainsFunc(m.parts, func(p *part) bool { return !p.whole() }) {
 		return
@@ -199,8 +199,8 @@ func (c *Composer) settle(m *message) {
 	c.close(m, shoal.MessageCompleted)
 }
 
-// close ends a message. One without parts is canceled. It mentions somebody only
-// if the mention starts.
+// close ends a message. A message without parts is canceled. The mention is kept only if it
+// starts.
 func (c *Composer) close(m *message, status shoal.MessageStatus) {
 	if m.Status != shoal.MessageStreaming {
 		return

@@ -11,21 +11,21 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// Plain text is what a model says outside of its calls. It is treated like a call of
-// sendSpaceMessage for the trigger's space whose id no other call has. [Options.Stream]
-// shows all of it while it grows; [Composer.Say] shows the answer of a run that has shown
-// nothing.
+// Plain text is the model's text outside of tool calls. The composer treats it like a call
+// of sendSpaceMessage for the trigger's space with an id that no other call has.
+// [Options.Stream] shows all of it while the model writes; [Composer.Say] shows the final
+// answer of a run that has shown nothing.
 
-// plainText is the plain text that the model writes now.
+// plainText is the plain text that the model is writing.
 type plainText struct {
-	source      string // the message of the model's attempt
+	source      string // id of the model's message
 	part, piece int    // the text of that message, and the piece of that text
-	call        *call  // nil before the first character that is no white space
+	call        *call  // nil before the first non-space character
 }
 
-// Say shows text in the trigger's space and mentions an entity there, unless mention is
-// empty: the last thing that the run says. White space around the text is dropped. Nothing
-// is shown of an empty text, nor by a run without a space.
+// Say shows the final text of a run in the trigger's space. It mentions an entity there
+// unless mention is empty. Surrounding white space is dropped. Say does nothing for an
+// empty text or a run without a space.
 func (c *Composer) Say(text string, mention shoal.EntityID) []Effect {
 	text = strings.TrimSpace(text)
 	if c.ended || c.opts.Trigger == "" || text == "" {
@@ -40,7 +40,7 @@ func (c *Composer) Say(text string, mention shoal.EntityID) []Effect {
 }
 
 // Spoke reports whether the run has shown a text, or a call for which the model named a
-// space. A part that only asks for a permission does not count.
+// space. A part that shows only a permission request does not count.
 func (c *Composer) Spoke() bool {
 	return c.spoke || slices.ContainsFunc(c.messages, (*message).spoken)
 }
@@ -49,7 +49,7 @@ func (m *message) spoken() bool {
 	return slices.ContainsFunc(m.parts, func(p *part) bool { return !p.RequestOnly })
 }
 
-// textStarted begins a plain text of the model.
+// textStarted starts a plain text of the model.
 func (c *Composer) textStarted(source string) {
 	next := plainText{source: source}
 	if c.text.source == source {
@@ -58,7 +58,7 @@ func (c *Composer) textStarted(source string) {
 	c.text = next
 }
 
-// textDelta shows a piece of the plain text. White space in front of it is dropped.
+// textDelta shows a piece of the plain text. Leading white space is dropped.
 func (c *Composer) textDelta(text string) {
 	t := &c.text
 	if t.call == nil && t.piece == 0 {
@@ -82,7 +82,7 @@ func (c *Composer) textDelta(text string) {
 	}
 }
 
-// textEnded says that nothing is added to the text's last piece.
+// textEnded ends the last piece of the text.
 func (c *Composer) textEnded() {
 	if c.text.call != nil {
 		c.text.call.ended = true
@@ -91,7 +91,7 @@ func (c *Composer) textEnded() {
 	c.text.call = nil
 }
 
-// keepPlain keeps the plain texts of a message that the model has finished.
+// keepPlain accepts the plain texts of a finished message of the model.
 func (c *Composer) keepPlain(source string) {
 	for _, k := range c.calls {
 		if k.plain && k.source == source {
@@ -108,8 +108,8 @@ func (c *Composer) plainCall(source string, part, piece int) *call {
 	}
 }
 
-// plainCalls returns the calls of a text that is whole and stays: several if it does not
-// fit into one part.
+// plainCalls returns the calls of a complete text: more than one if it exceeds the limit of
+// a part.
 func (c *Composer) plainCalls(source string, part int, text string) (out []*call) {
 	for text = strings.TrimLeftFunc(text, unicode.IsSpace); text != ""; {
 		n := fits(text, c.opts.MaxPart, true)
@@ -121,8 +121,8 @@ func (c *Composer) plainCalls(source string, part int, text string) (out []*call
 	return out
 }
 
-// fits is how many bytes of a text go into so many without splitting a character. With
-// some, at least one character does.
+// fits returns how many bytes of a text, at most most, can be taken without splitting a
+// character. With some set it takes at least one character.
 func fits(text string, most int, some bool) int {
 	if len(text) <= most {
 		return len(text)
@@ -137,7 +137,7 @@ func fits(text string, most int, some bool) int {
 	return n
 }
 
-// plainTexts returns the calls of the plain texts of a message, by the place of the text
+// plainTexts returns the calls of the plain texts of a message, by the index of the text
 // among the message's parts.
 func (c *Composer) plainTexts(m agent.Message) map[int][]*call {
 	if !c.opts.Stream || c.opts.Trigger == "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/compose"
 )
 
-// A run of any shape, cut anywhere, with attempts that die and processes that
-// crash, shows in each space exactly what the calls say that happened, in their
-// order; it starts each mention once, and leaves nothing open.
+// A random run, with deltas split anywhere, failing attempts and crashing processes, shows
+// in each space exactly the parts of the calls that were executed, in their order. It starts
+// each mention once and leaves no message open.
 func TestRandomRuns(t *testing.T) {
 	for seed := range uint64(3000) {
 		if err := randomRun(seed); err != nil {
@@ -31,7 +31,7 @@ func FuzzRuns(f *testing.F) {
 	})
 }
 
-// world is a run with all that is around it.
+// world is a run with its surroundings.
 type world struct {
 	*rand.Rand
 	opts     compose.Options
@@ -45,7 +45,7 @@ type world struct {
 	started []string // mentions
 	ids     int
 
-	wild     bool                       // nobody says what must come out
+	wild     bool                       // the expected output is unknown
 	want     map[shoal.SpaceID][]string // parts of each space
 	mentions []string
 }
@@ -76,9 +76,9 @@ func randomRun(seed uint64) error {
 	}
 	outcome := []agent.Outcome{agent.Completed, agent.Completed, agent.Failed, agent.Canceled}[w.IntN(4)]
 	w.perform(w.composer.Apply(agent.TurnFinished{Outcome: outcome}))
-	for range 5 { // nothing happens behind the end
+	for range 5 { // no effects follow the end
 		if effects := append(w.composer.Apply(w.anyEvent()), w.composer.Standing("shop", "", compose.SpaceClosed)...); len(effects) > 0 {
-			return fmt.Errorf("%v behind the end", effects)
+			return fmt.Errorf("got %v after the end, want no effects", effects)
 		}
 	}
 	if w.err != nil {
@@ -87,7 +87,7 @@ func randomRun(seed uint64) error {
 	return w.check()
 }
 
-// cut ends the run in the middle of the model's output.
+// interrupt ends the run in the middle of the model's output.
 func (w *world) cut() {
 	arguments := w.arguments("send")
 	call := agent.ToolCall{ID: "cut", Name: "send", Arguments: arguments[:w.IntN(len(arguments)+1)]}
@@ -103,7 +103,7 @@ func (w *world) cut() {
 	w.perform(w.composer.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "cut", Status: agent.ResultCanceled}}))
 }
 
-// anyEvent returns an event that need not fit to anything.
+// anyEvent returns an event that may fit nothing.
 func (w *world) anyEvent() agent.Event {
 	id := fmt.Sprintf("c%d.%d", w.IntN(4), w.IntN(5))
 	p := agent.Pending{ID: id + ".p", Kind: agent.ClientCall, Call: agent.ToolCall{ID: id}}
@@ -127,7 +127,7 @@ func (w *world) anyEvent() agent.Event {
 	return agent.ToolArgsDelta{CallID: id, Text: "x"}
 }
 
-// disturb lets happen what may happen at any time.
+// disturb applies inputs that can come at any time.
 func (w *world) disturb() {
 	switch space := []shoal.SpaceID{"shop", "ops"}[w.IntN(2)]; w.IntN(12) {
 	case 0:
@@ -139,12 +139,12 @@ func (w *world) disturb() {
 	}
 }
 
-// model lets the model write one answer and reports whether it is a whole one.
+// model lets the model write one answer and reports whether it is complete.
 func (w *world) model(step, attempt int) bool {
 	source := fmt.Sprintf("t.%d.%d", step, attempt)
 	said := agent.Message{ID: source, Role: agent.Assistant}
 	var all []agent.ToolCall
-	var left []string // what is to be written of each call
+	var left []string // unwritten arguments of each call
 	for i := range w.IntN(5) {
 		call := agent.ToolCall{ID: fmt.Sprintf("c%d.%d", step, i), Name: []string{"send", "card", "gift", "other"}[w.IntN(4)]}
 		call.Arguments = w.arguments(call.Name)
@@ -195,7 +195,7 @@ func (w *world) model(step, attempt int) bool {
 	}
 }
 
-// plain lets the model write a text outside of its calls.
+// plain lets the model write a text outside of calls.
 func (w *world) plain(source string) string {
 	text := []string{"Hello, all.", " \n", "\n Grüße 😀", "x"}[w.IntN(4)]
 	w.perform(w.composer.Apply(agent.TextStarted{MessageID: source, PartID: "text"}))
@@ -210,7 +210,7 @@ func (w *world) plain(source string) string {
 	return text
 }
 
-// die ends an attempt: the model is asked again, or the process has died.
+// die ends an attempt: the model call is repeated, or the process crashes.
 func (w *world) die(source string) bool {
 	if w.IntN(2) == 0 {
 		w.crash()
@@ -231,7 +231,7 @@ func (w *world) whole(said agent.Message) bool {
 	return true
 }
 
-// tools lets the tools of the last step run.
+// tools runs the tools of the last step.
 func (w *world) tools() {
 	step := &w.steps[len(w.steps)-1]
 	for _, said := range step.Assistant.Parts {

@@ -6,46 +6,45 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// maxNesting is how deep arguments and results may be nested where others read
-// them: as deep as the agent takes arguments. encoding/json writes deeper ones than
-// it reads once there is a message around them.
+// maxNesting limits the nesting of arguments and results that others read. It is the limit
+// of the agent. encoding/json can write deeper values than it can read once a message
+// surrounds them.
 const maxNesting = 101
 
-// maxValue bounds a key or a value that is told whole. No id is near it.
+// maxValue limits a key or a value that is returned as a whole, in bytes. Every id is far shorter.
 const maxValue = 4 << 10
 
-// Reader reads the JSON arguments of a tool call while a model writes them. It
-// takes them in pieces that may be cut anywhere, looks at each byte once, and
-// keeps nothing of what it has told: the cost of a piece depends on its own
-// length alone.
+// Reader reads the JSON arguments of a tool call while a model writes them. The arguments
+// may be split anywhere. The reader processes each byte once and does not retain what it
+// has returned, so the cost of a piece depends on its own length only.
 //
 //	r := compose.NewReader(false, compose.Field{Name: "spaceId"}, compose.Field{Name: "text", Stream: true})
 //	for _, t := range r.Feed(`{"spaceId":"shop","text":"Two lap`) { … }
 //
-// Names are compared as encoding/json does it for a map: decoded, letter by
-// letter. What a streamed field has since its last TokenBegin, and the last whole
-// value of each other field, are what encoding/json decodes into a map: the last
-// of several equal keys wins, broken UTF-8 and lone surrogates become U+FFFD.
-// Properties of the same name inside other values are none of the fields. Texts
-// never split a character. A whole value of more than 4096 bytes is told as a
-// [TokenValue] that is empty, and so can never be taken for a shorter one.
+// Names are compared as encoding/json does for a map: decoded and case-sensitive. The text
+// of a streamed field since its last TokenBegin, and the last complete value of every other
+// field, equal what encoding/json decodes into a map: the last of several equal keys wins,
+// and invalid UTF-8 and lone surrogates become U+FFFD. Properties of the same name inside
+// other values are ignored. Texts never split a character. A complete value of more than
+// 4096 bytes is returned as an empty [TokenValue], so that it cannot be mistaken for a
+// shorter value.
 type Reader struct {
 	fields []Field
 	rest   bool
 
 	state state
-	stack []byte // '{' or '[' for every value that is open
+	stack []byte // '{' or '[' for each open value
 	err   error
-	bytes int // read before this piece
+	bytes int // read before the current piece
 
 	tokens []Token
-	from   int    // where in the piece the verbatim text begins that was not told yet
-	kept   int    // members in the rest
-	key    []byte // the decoded key, while it may be that of a field
-	raw    []byte // the same as it was written
-	field  int    // whose value is being read, or -1
+	from   int    // offset in the piece of the verbatim text that is not yet returned
+	kept   int    // number of members in the rest
+	key    []byte // the decoded key, while it may name a field
+	raw    []byte // the same key as written
+	field  int    // index of the field whose value is being read, or -1
 	sink   sink
-	value  []byte // the value that is told whole
+	value  []byte // the value that is returned as a whole
 	over   bool   // value has more than maxValue bytes
 
 	text    textState
@@ -56,7 +55,7 @@ type Reader struct {
 type state int
 
 const (
-	wantObject  state = iota // the opening brace of all
+	wantObject  state = iota // the opening brace of the arguments
 	wantKeyEnd               // a key or the end of the object
 	wantKey                  // a key
 	inKey                    // the text of a key
@@ -65,46 +64,46 @@ const (
 	wantItemEnd              // a value or the end of the array
 	inString                 // the text of a value
 	inLiteral                // true, false, null
-	inMinus                  // a number: digits are due
-	inZero                   // behind a leading zero
-	inInt                    // in the digits before a point
-	inPoint                  // behind the point
-	inFraction               // in the digits behind it
-	inExponent               // behind the e
-	inSign                   // behind the sign of the exponent
+	inMinus                  // a number: digits must follow
+	inZero                   // after a leading zero
+	inInt                    // in the digits before a decimal point
+	inPoint                  // after the decimal point
+	inFraction               // in the digits after the decimal point
+	inExponent               // after the e
+	inSign                   // after the sign of the exponent
 	inPower                  // in the digits of the exponent
-	afterValue               // a comma or the end of what is open
-	whole                    // nothing but white space
-	broken                   // nothing at all
+	afterValue               // a comma or the end of the open value
+	whole                    // the object is complete; only white space may follow
+	broken                   // an error was found; nothing is read
 )
 
-// sink is where a value goes.
+// sink is the destination of a value.
 type sink int
 
 const (
 	sinkNone   sink = iota
 	sinkRest        // as written, into the rest
-	sinkKey         // decoded and as written, until it is known which field it is
-	sinkStream      // decoded, told at once
-	sinkWhole       // decoded, kept until it ends
-	sinkJSON        // as written, kept until it ends
+	sinkKey         // decoded and as written, until the field is known
+	sinkStream      // decoded, returned immediately
+	sinkWhole       // decoded, buffered until it ends
+	sinkJSON        // as written, buffered until it ends
 )
 
-// NewReader returns a reader of one call's arguments. With rest it also tells
-// the JSON of the arguments without the named fields, as it grows: compact, as by
-// Compact of encoding/json, and otherwise as the model wrote it.
+// NewReader returns a reader of one call's arguments. With rest it also returns the JSON of
+// the arguments without the named fields, piece by piece: without white space, like
+// json.Compact, and otherwise as the model wrote it.
 func NewReader(rest bool, fields ...Field) *Reader {
 	return &Reader{rest: rest, fields: fields, field: -1}
 }
 
-// Err returns why the arguments are not JSON, nil as long as they may be.
+// Err returns why the arguments are not JSON, or nil while they can still become JSON.
 func (r *Reader) Err() error { return r.err }
 
-// Whole reports whether the object has been read to its end.
+// Whole reports whether the object is complete.
 func (r *Reader) Whole() bool { return r.state == whole }
 
-// Feed reads the next piece and returns what is new. The slice is used again by
-// the next call; its texts stay.
+// Feed reads the next piece and returns its tokens. The next call reuses the slice; the
+// texts in it stay valid.
 func (r *Reader) Feed(piece string) []Token {
 	r.tokens, r.from = r.tokens[:0], 0
 	i := 0
@@ -121,8 +120,8 @@ func (r *Reader) Feed(piece string) []Token {
 	return r.tokens
 }
 
-// Close says that no piece follows and returns what is new: an error when the
-// arguments are not whole. No arguments at all, or only white space, count as {}.
+// Close ends the arguments and returns the last tokens: an error if the arguments are
+// incomplete. Empty arguments, or only white space, count as {}.
 func (r *Reader) Close() []Token {
 	r.tokens, r.from = r.tokens[:0], 0
 	switch r.state {
@@ -139,7 +138,7 @@ func (r *Reader) Close() []Token {
 	return r.tokens
 }
 
-// all reads whole arguments.
+// all reads complete arguments.
 func (r *Reader) all(arguments string, take func(Token)) {
 	for _, t := range r.Feed(arguments) {
 		take(t)
@@ -163,8 +162,7 @@ func (r *Reader) fail(piece string, at int, what string) {
 	r.tell(TokenError, 0, "")
 }
 
-// step reads the byte at i, which is outside of any string, and returns where to
-// go on.
+// step reads the byte at i, which is outside of any string, and returns the next offset.
 func (r *Reader) step(piece string, i int) int {
 	c := piece[i]
 	switch r.state {
@@ -218,7 +216,7 @@ func (r *Reader) step(piece string, i int) int {
 	return i
 }
 
-// next reads what stands between values.
+// next reads what separates values.
 func (r *Reader) next(piece string, i int) int {
 	open := r.stack[len(r.stack)-1]
 	switch c := piece[i]; {
@@ -235,7 +233,7 @@ func (r *Reader) next(piece string, i int) int {
 	return i + 1
 }
 
-// beginValue reads the first byte of a value.
+// beginValue starts with the first byte of a value.
 func (r *Reader) beginValue(piece string, i int) int {
 	c := piece[i]
 	top := len(r.stack) == 1

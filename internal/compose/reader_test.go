@@ -14,12 +14,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/compose"
 )
 
-// readFields are what the readers of these tests look for.
+// readFields are the fields that the tests' readers look for.
 var readFields = []compose.Field{
 	{Name: "text", Stream: true}, {Name: "spaceId"}, {Name: "wait"}, {Name: "note", Stream: true},
 }
 
-// read is what somebody who follows a reader has in the end.
+// read is the accumulated output of a reader.
 type read struct {
 	values map[string]any // of the named fields, as encoding/json has them in a map
 	rest   string
@@ -55,10 +55,10 @@ func (got *read) take(tokens []compose.Token) {
 	}
 }
 
-// other stands for a value that is no string, where only strings are told.
+// other represents a value that is not a string in a field that streams strings.
 type other struct{}
 
-// readAll reads arguments cut by cut, which says how long the next piece is.
+// readAll reads arguments in pieces; cut returns the length of the next piece.
 func readAll(arguments string, cut func(left int) int) read {
 	got := read{values: map[string]any{}}
 	r := compose.NewReader(true, readFields...)
@@ -74,7 +74,7 @@ func readAll(arguments string, cut func(left int) int) read {
 	return got
 }
 
-// check compares what a reader told with what encoding/json decodes.
+// check compares the output of a reader with what encoding/json decodes.
 func (got *read) check(arguments string) error {
 	if strings.Trim(arguments, " \t\r\n") == "" {
 		arguments = "{}"
@@ -82,7 +82,7 @@ func (got *read) check(arguments string) error {
 	var want map[string]json.RawMessage
 	wantErr := json.Unmarshal([]byte(arguments), &want)
 	if wantErr == nil && want == nil {
-		wantErr = errors.New("null is no object")
+		wantErr = errors.New("null is not an object")
 	}
 	if wantErr == nil && deepest(arguments) > 101 {
 		wantErr = errors.New("nested too deep")
@@ -91,13 +91,13 @@ func (got *read) check(arguments string) error {
 	case (wantErr == nil) != (got.err == nil):
 		return fmt.Errorf("the reader says %w, encoding/json says %w", got.err, wantErr)
 	case wantErr != nil && (got.errors != 1 || got.ended && !strings.Contains(arguments, "}")):
-		return fmt.Errorf("%d errors told, end told: %v", got.errors, got.ended)
+		return fmt.Errorf("got %d errors, end reported: %v", got.errors, got.ended)
 	case wantErr != nil && shoal.KindOf(got.err) != shoal.InvalidJSON:
-		return fmt.Errorf("the kind of %w is %q", got.err, string(shoal.KindOf(got.err)))
+		return fmt.Errorf("got %w of kind %q", got.err, string(shoal.KindOf(got.err)))
 	case wantErr != nil:
 		return nil
 	case got.errors != 0 || !got.ended:
-		return fmt.Errorf("%d errors told, end told: %v", got.errors, got.ended)
+		return fmt.Errorf("got %d errors, end reported: %v", got.errors, got.ended)
 	}
 	for i, f := range readFields {
 		if err := same(got.values[f.Name], want[f.Name], readFields[i].Stream); err != nil {
@@ -107,19 +107,19 @@ func (got *read) check(arguments string) error {
 	}
 	var rest map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(got.rest), &rest); err != nil {
-		return fmt.Errorf("the rest is %q: %w", got.rest, err)
+		return fmt.Errorf("got the rest %q: %w", got.rest, err)
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, []byte(got.rest)); err != nil || compact.String() != got.rest {
-		return fmt.Errorf("the rest is %q, compact it is %q", got.rest, compact.String())
+		return fmt.Errorf("got the rest %q, want %q", got.rest, compact.String())
 	}
 	if !sameJSON(rest, want) {
-		return fmt.Errorf("the rest is %s, want %s", got.rest, mustJSON(want))
+		return fmt.Errorf("got the rest %s, want %s", got.rest, mustJSON(want))
 	}
 	return nil
 }
 
-// deepest is how many arrays and objects are open at once in valid JSON.
+// deepest returns how many arrays and objects are open at once in valid JSON.
 func deepest(text string) (most int) {
 	open := 0
 	for d := json.NewDecoder(strings.NewReader(text)); ; {
@@ -147,7 +147,7 @@ func same(got any, want json.RawMessage, stream bool) error {
 	switch got := got.(type) {
 	case nil:
 		if want != nil {
-			return fmt.Errorf("nothing told, want %s", want)
+			return fmt.Errorf("got nothing, want %s", want)
 		}
 	case string:
 		if !isText || got != text {
@@ -155,7 +155,7 @@ func same(got any, want json.RawMessage, stream bool) error {
 		}
 	case other:
 		if want == nil || isText || !stream {
-			return fmt.Errorf("told that it is no string, want %s", want)
+			return fmt.Errorf("got a value that is not a string, want %s", want)
 		}
 	case json.RawMessage:
 		switch {
@@ -189,7 +189,7 @@ func sameJSON(a, b any) bool {
 	return plain(a) == plain(b)
 }
 
-// argumentSamples are arguments of every kind, whole, broken and strange.
+// argumentSamples are arguments of every kind: valid, broken and unusual.
 var argumentSamples = []string{
 	`{}`, ``, `  `, "\n", `null`, `[]`, `"text"`, `5`, `{`, `}`, `{"`, `{"text`, `{"text"`, `{"text":`, `{"text":"`, `{"text":"a`,
 	`{"text":"a"`, `{"text":"a"}`, `{"text":"a"} `, `{"text":"a"}x`, `{"text":"a"}}`, `{"text":"a",}`, `{,}`, `{"a":1,,"b":2}`,
@@ -211,8 +211,7 @@ var argumentSamples = []string{
 	`{"a":` + strings.Repeat(`[`, 9999) + strings.Repeat(`]`, 9999) + `}`,
 }
 
-// Whatever the arguments are and wherever they are cut, the reader tells what
-// encoding/json decodes.
+// However the arguments are split, the reader returns what encoding/json decodes.
 func TestReaderTellsWhatEncodingJSONDecodes(t *testing.T) {
 	for _, arguments := range argumentSamples {
 		for _, size := range []int{1, 2, 3, 4, 5, 7, 64, 1 << 20} {
@@ -224,7 +223,7 @@ func TestReaderTellsWhatEncodingJSONDecodes(t *testing.T) {
 				t.Errorf("%.120q in pieces of %d: %v", arguments, size, err)
 			}
 		}
-		for at := range len(arguments) { // every place for one cut
+		for at := range len(arguments) { // every single cut
 			if len(arguments) > 200 {
 				break
 			}
@@ -259,12 +258,12 @@ func FuzzReader(f *testing.F) {
 		}
 		whole := readAll(arguments, func(left int) int { return left })
 		if whole.rest != got.rest {
-			t.Errorf("%q: the rest depends on the cuts: %q and %q", arguments, whole.rest, got.rest)
+			t.Errorf("%q: the rest depends on the cuts: got %q, want %q", arguments, whole.rest, got.rest)
 		}
 	})
 }
 
-// What was told before an error stays told, and the error is told once.
+// Tokens before an error stay valid, and the error is reported once.
 func TestReaderTellsAnErrorOnce(t *testing.T) {
 	r := compose.NewReader(false, readFields...)
 	got := slices.Clone(r.Feed(`{"text":"Two lap` + "\n" + `tops"}`))
@@ -275,27 +274,27 @@ func TestReaderTellsAnErrorOnce(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "at byte 16") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("got the error %v, want one at byte 16", err)
 	}
 }
 
-// A reader without rest tells nothing of it.
+// A reader without rest returns none of it.
 func TestReaderWithoutRest(t *testing.T) {
 	r := compose.NewReader(false, readFields...)
 	arguments := `{"a":[1,{"b":"c"}],"spaceId":"shop","` + strings.Repeat("k", 5000) + `":"d"}`
 	for i := range len(arguments) {
 		for _, token := range r.Feed(arguments[i : i+1]) {
 			if token.Kind != compose.TokenString && token.Kind != compose.TokenEnd {
-				t.Errorf("told %v", token)
+				t.Errorf("got the token %v", token)
 			}
 		}
 	}
 	if !r.Whole() {
-		t.Error("the object is not whole")
+		t.Error("the object is not complete")
 	}
 }
 
-// A value that is too long to be kept is never told as a shorter one.
+// A value that exceeds the limit is never returned as a shorter one.
 func TestReaderTellsNoShortenedValue(t *testing.T) {
 	long := strings.Repeat("s", 4097)
 	for arguments, want := range map[string]compose.Token{
@@ -305,13 +304,13 @@ func TestReaderTellsNoShortenedValue(t *testing.T) {
 	} {
 		r := compose.NewReader(false, readFields...)
 		if got := r.Feed(arguments); len(got) != 2 || got[0] != want {
-			t.Errorf("%.20s… is told as %.60v", arguments, got)
+			t.Errorf("%.20s…: got %.60v", arguments, got)
 		}
 	}
 }
 
-// D14: a piece of the arguments costs what it costs, however long they already
-// are. No memory is taken for it.
+// D14: the cost of a piece does not depend on the length of the arguments before it. It
+// allocates no memory.
 func TestReaderTakesNoMemoryForAPiece(t *testing.T) {
 	for _, rest := range []bool{false, true} {
 		r := compose.NewReader(rest, compose.Field{Name: "spaceId"}, compose.Field{Name: "text", Stream: !rest})
@@ -327,7 +326,7 @@ func TestReaderTakesNoMemoryForAPiece(t *testing.T) {
 			}
 		})
 		if allocs != 0 || told != 50_001*4 {
-			t.Errorf("rest %v: %.2f allocations for a piece, %d bytes told of %d", rest, allocs, told, 50_001*4)
+			t.Errorf("rest %v: got %.2f allocations per piece and %d bytes, want 0 and %d", rest, allocs, told, 50_001*4)
 		}
 	}
 }

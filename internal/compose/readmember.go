@@ -4,8 +4,7 @@ import (
 	"fmt"
 )
 
-// beginKey opens a key with the quote at i. Only one at the top level can name a
-// field.
+// beginKey opens a key with the quote at i. Only a top-level key can name a field.
 func (r *Reader) beginKey(i int) {
 	r.state, r.text = inKey, textState{}
 	if len(r.stack) == 1 {
@@ -13,7 +12,7 @@ func (r *Reader) beginKey(i int) {
 	}
 }
 
-// endKey closes the key; end is behind its last quote.
+// endKey closes the key; end is the offset after its last quote.
 func (r *Reader) endKey(piece string, end int) {
 	r.state = wantColon
 	if len(r.stack) > 1 {
@@ -28,7 +27,7 @@ func (r *Reader) endKey(piece string, end int) {
 	r.sink = sinkNone
 }
 
-// fieldOf returns which field the key names, -1 for none.
+// fieldOf returns the index of the field that the key names, or -1.
 func (r *Reader) fieldOf() int {
 	if r.sink == sinkKey && !r.over {
 		for i := range r.fields {
@@ -40,7 +39,7 @@ func (r *Reader) fieldOf() int {
 	return -1
 }
 
-// tellKey puts the key into the rest, as far as that was not done.
+// tellKey writes the key into the rest unless that has been done.
 func (r *Reader) tellKey() {
 	if r.sink != sinkKey {
 		return
@@ -51,8 +50,8 @@ func (r *Reader) tellKey() {
 	r.tell(TokenRest, 0, string(r.raw))
 }
 
-// keepKey keeps the key as it is written, and gives up to take it for a field's
-// when it is too long.
+// keepKey buffers the key as written. A key that is too long cannot name a field and is no
+// longer buffered.
 func (r *Reader) keepKey(s string) {
 	r.raw = append(r.raw, s...)
 	if len(r.raw) <= maxValue {
@@ -86,7 +85,7 @@ func (r *Reader) beginMember(i int, text bool) {
 	}
 }
 
-// endMember closes the value of a top-level member; end is behind its last byte.
+// endMember closes the value of a top-level member; end is the offset after its last byte.
 func (r *Reader) endMember(piece string, end int) {
 	r.state = afterValue
 	r.verbatim(piece, end)
@@ -102,8 +101,7 @@ func (r *Reader) endMember(piece string, end int) {
 	r.sink, r.field = sinkNone, -1
 }
 
-// verbatim hands on what was read before end and goes into its sink as it was
-// written.
+// verbatim passes the text before end that is not yet processed to the sink, as written.
 func (r *Reader) verbatim(piece string, end int) {
 	if r.from >= end {
 		return
@@ -112,7 +110,7 @@ func (r *Reader) verbatim(piece string, end int) {
 	r.from = end
 }
 
-// written puts s into the sink that takes values as they were written.
+// written writes s into the sink of values as written.
 func (r *Reader) written(s string) {
 	switch r.sink {
 	case sinkRest:
@@ -124,14 +122,14 @@ func (r *Reader) written(s string) {
 	}
 }
 
-// keep adds to the value that is told whole.
+// keep appends to the buffered value.
 func (r *Reader) keep(s string) {
 	if r.over = r.over || len(r.value)+len(s) > maxValue; !r.over {
 		r.value = append(r.value, s...)
 	}
 }
 
-// endValue closes a string, a number or a literal; end is behind its last byte.
+// endValue closes a string, a number or a literal; end is the offset after its last byte.
 func (r *Reader) endValue(piece string, end int) {
 	if len(r.stack) == 1 {
 		r.endMember(piece, end)
@@ -142,7 +140,7 @@ func (r *Reader) endValue(piece string, end int) {
 
 func (r *Reader) readLiteral(piece string, i int) int {
 	if piece[i] != r.literal[0] {
-		r.fail(piece, i, fmt.Sprintf("%q is in the place of true, false or null", piece[i]))
+		r.fail(piece, i, fmt.Sprintf("unexpected %q in true, false or null", piece[i]))
 		return i
 	}
 	if r.literal = r.literal[1:]; r.literal == "" {
@@ -151,8 +149,7 @@ func (r *Reader) readLiteral(piece string, i int) int {
 	return i + 1
 }
 
-// readNumber reads one byte of a number. A byte that ends the number is not
-// read.
+// readNumber reads one byte of a number. It does not consume the byte that ends the number.
 func (r *Reader) readNumber(piece string, i int) int {
 	c := piece[i]
 	digit := '0' <= c && c <= '9'

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// textState is where the reader is inside of a string.
+// textState is the state of the reader inside a string.
 type textState struct {
-	escape  int  // bytes of an escape that were read, its backslash included
+	escape  int  // bytes of the escape read so far, including the backslash
 	unit    rune // the digits of a \u escape so far
-	high    rune // a first half of a surrogate pair that waits for its second
+	high    rune // high surrogate that waits for the low one
 	partial [utf8.UTFMax]byte
-	n       int // bytes in partial: the beginning of a character
+	n       int // number of bytes in partial, the start of a character
 }
 
-// plain marks the bytes of a string that stand for themselves.
+// plain marks the bytes of a string that represent themselves.
 var plain = func() (t [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -23,8 +23,8 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// readText reads on in a string and returns where to go on: behind its closing
-// quote, or at the end of the piece.
+// readText continues to read a string and returns the next offset: after the closing quote,
+// or at the end of the piece.
 func (r *Reader) readText(piece string, i int) int {
 	for i < len(piece) && (r.state == inKey || r.state == inString) {
 		c := piece[i]
@@ -58,7 +58,7 @@ func (r *Reader) endText(piece string, end int) int {
 	return end
 }
 
-// readRun reads characters that stand for themselves.
+// readRun reads characters that represent themselves.
 func (r *Reader) readRun(piece string, i int) int {
 	j := i
 	for j < len(piece) {
@@ -90,7 +90,7 @@ func (r *Reader) readRun(piece string, i int) int {
 	return j
 }
 
-// readPartial completes a character whose beginning stood in another piece.
+// readPartial completes a character that started in an earlier piece.
 func (r *Reader) readPartial(piece string, i int) int {
 	t := &r.text
 	if c := piece[i]; c&0xC0 == 0x80 {
@@ -105,7 +105,7 @@ func (r *Reader) readPartial(piece string, i int) int {
 	if c, size := utf8.DecodeRune(t.partial[:t.n]); size == t.n && (c != utf8.RuneError || size > 1) {
 		r.both(string(t.partial[:t.n]))
 	} else {
-		for range t.n { // each byte by itself is broken
+		for range t.n { // each byte is invalid by itself
 			r.replaced()
 		}
 	}
@@ -134,7 +134,7 @@ func (r *Reader) readEscape(piece string, i int) int {
 	}
 	d, ok := hexDigit(c)
 	if !ok {
-		r.fail(piece, i, fmt.Sprintf("%q is no hexadecimal digit", c))
+		r.fail(piece, i, fmt.Sprintf("%q is not a hexadecimal digit", c))
 		return i
 	}
 	t.unit = t.unit<<4 | d
@@ -145,7 +145,7 @@ func (r *Reader) readEscape(piece string, i int) int {
 	return i + 1
 }
 
-// unit takes a whole \u escape.
+// unit processes a complete \u escape.
 func (r *Reader) unit(u rune) {
 	t := &r.text
 	if t.high != 0 {
@@ -160,10 +160,10 @@ func (r *Reader) unit(u rune) {
 		t.high = u
 		return
 	}
-	r.decoded(string(u)) // a second half alone becomes U+FFFD
+	r.decoded(string(u)) // a lone low surrogate becomes U+FFFD
 }
 
-// loneSurrogate gives up to wait for the second half of a pair.
+// loneSurrogate replaces a high surrogate without a low one.
 func (r *Reader) loneSurrogate() {
 	if r.text.high != 0 {
 		r.text.high = 0
@@ -171,8 +171,8 @@ func (r *Reader) loneSurrogate() {
 	}
 }
 
-// simple holds the characters that escapes of two bytes stand for, each followed
-// by the letter of its escape.
+// simple contains the characters that two-byte escapes represent, each followed by the
+// letter of its escape.
 const simple = "\"\"\\\\//\bb\ff\nn\rr\tt"
 
 func simpleEscape(c byte) int {
@@ -196,23 +196,23 @@ func hexDigit(c byte) (rune, bool) {
 	return 0, false
 }
 
-// run takes piece[i:j], which stands for itself.
+// run decodes piece[i:j], which represents itself.
 func (r *Reader) run(piece string, i, j int) {
 	if i < j {
 		r.decoded(piece[i:j])
 	}
 }
 
-// both takes a character that neither is in one piece nor needs an escape.
+// both writes a character that was split between pieces or replaced.
 func (r *Reader) both(s string) {
 	r.decoded(s)
 	r.written(s)
 }
 
-// replaced stands for one byte that is no UTF-8.
+// replaced writes the replacement of one byte that is not valid UTF-8.
 func (r *Reader) replaced() { r.both("\uFFFD") }
 
-// decoded puts text into the sink that takes decoded text.
+// decoded writes text into the sink of decoded text.
 func (r *Reader) decoded(s string) {
 	switch r.sink {
 	case sinkStream:

@@ -8,17 +8,17 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// Restore returns the composer of a run that goes on in another process: after a
-// crash, or after it waited. stored are all composite messages that the run ever
-// had, in the order of their opening, as [OpenMessage], [SaveMessage],
-// [CloseMessage] and [Composer.Drafts] last gave them; steps are all those of the
-// run's turn that are stored, open or done, also when the turn has ended. Nothing
-// else is needed. With fewer steps it would withdraw what happened.
+// Restore returns the composer of a run that continues in another process, after a crash or
+// a wait. stored contains all composite messages of the run in the order of their opening,
+// as [OpenMessage], [SaveMessage], [CloseMessage] and [Composer.Drafts] last returned them.
+// steps contains all stored steps of the run's turn, open or done, even if the turn has
+// ended. Nothing else is needed. With missing steps Restore would withdraw output that is
+// final.
 //
-// The effects bring the messages to where the steps stand. What a model call has
-// shown that is in no step is withdrawn, since it will be made again. Parts of
-// calls that are in a step get the rest of their text or arguments and their
-// result. Calls without a result that show nothing yet are asked for again.
+// The effects bring the messages to the state of the steps. Output of a model call that is
+// in no step is withdrawn, since the call will be repeated. Parts of calls that are in a
+// step receive the rest of their text or arguments and their result. Restore emits AskSpace
+// for calls without a result that show nothing yet.
 func Restore(opts Options, stored []Message, steps []agent.Step) (*Composer, []Effect) {
 	c := New(opts)
 	c.count = len(stored)
@@ -46,8 +46,8 @@ func Restore(opts Options, stored []Message, steps []agent.Step) (*Composer, []E
 	return c, c.take()
 }
 
-// restorer is what is known while a composer is restored. parts are those of
-// open messages, by call, or by request for parts that are there for one alone.
+// restorer is the state of Restore. parts contains the parts of open messages, by call, or
+// by request for parts that show only a request.
 type restorer struct {
 	c       *Composer
 	parts   map[string]*part
@@ -90,7 +90,7 @@ func (r *restorer) message(stored Message) {
 	r.c.messages = append(r.c.messages, m)
 }
 
-// withdraw removes what no step knows, the newest first.
+// withdraw removes the parts that no step contains, newest first.
 func (r *restorer) withdraw() {
 	for _, p := range slices.Backward(r.order) {
 		_, call := r.calls[p.Call]
@@ -102,7 +102,7 @@ func (r *restorer) withdraw() {
 	}
 }
 
-// step brings the parts of one step to where it stands.
+// step brings the parts of one step to the state of the step.
 func (r *restorer) step(s *agent.Step) {
 	c := r.c
 	results := map[string]bool{}
@@ -130,7 +130,7 @@ func (r *restorer) step(s *agent.Step) {
 	}
 }
 
-// call takes up a call of a step.
+// call continues a call of a step.
 func (r *restorer) call(source string, call agent.ToolCall, finished bool) {
 	k := r.c.begin(call.ID, call.Name, source)
 	if k == nil {
@@ -147,7 +147,7 @@ func (r *restorer) call(source string, call agent.ToolCall, finished bool) {
 	r.takeUp(k, p, call.Arguments)
 }
 
-// plain takes up a plain text of a step.
+// plain continues a plain text of a step.
 func (r *restorer) plain(k *call, done bool) {
 	c := r.c
 	c.calls = append(c.calls, k)
@@ -169,7 +169,7 @@ func (r *restorer) plain(k *call, done bool) {
 	c.advance()
 }
 
-// rest gives a part that grows what it lacks of its text or arguments.
+// rest appends the missing text or arguments to a streaming part.
 func (r *restorer) rest(k *call, p *part, whole string) {
 	if rest, ok := strings.CutPrefix(whole, string(p.buf)); ok {
 		k.held = []byte(rest)
@@ -179,8 +179,8 @@ func (r *restorer) rest(k *call, p *part, whole string) {
 	k.held = []byte(whole)
 }
 
-// passedOver refuses again the calls that were refused before: parts open in
-// order, so a call without one in front of a call with one had its chance.
+// passedOver refuses the calls again that were refused before. Parts open in order, so a
+// call without a part before a call with one was refused.
 func (r *restorer) passedOver() {
 	later := false
 	for _, k := range slices.Backward(r.c.calls) {
@@ -194,11 +194,11 @@ func (r *restorer) passedOver() {
 	r.c.advance()
 }
 
-// takeUp joins a call with its part, and gives the part what it lacks.
+// takeUp connects a call with its part and completes the part.
 func (r *restorer) takeUp(k *call, p *part, arguments string) {
 	k.stage, k.part = stageShown, p
 	growing := p.Status == shoal.PartStreaming || p.Status == shoal.PartInputStreaming
-	other := k.tool.reader() // reads everything, apart from the part
+	other := k.tool.reader() // reads all arguments, independently of the part
 	var whole strings.Builder
 	other.all(arguments, func(t Token) {
 		switch t.Kind {
@@ -225,7 +225,7 @@ func (r *restorer) takeUp(k *call, p *part, arguments string) {
 	}
 }
 
-// request takes up the part of a request that has one of its own.
+// request continues a part that shows only a request.
 func (r *restorer) request(p agent.Pending) {
 	part := r.parts[p.ID]
 	if part == nil || !part.RequestOnly {

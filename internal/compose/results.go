@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// toolStarted takes that a tool runs now.
+// toolStarted marks the call's part as running.
 func (c *Composer) toolStarted(callID string) {
 	if k := c.find(callID); k != nil && k.stage == stageShown {
 		c.change(k.part, shoal.PartRunning)
@@ -22,7 +22,7 @@ func (c *Composer) toolStarted(callID string) {
 func (c *Composer) requested(p agent.Pending) {
 	if k := c.find(p.Call.ID); p.Via == "" && k != nil && k.stage == stageShown {
 		if k.part.Pending == p.ID {
-			return // told again by a turn that goes on
+			return // a continued turn reports it again
 		}
 		k.part.Pending, k.part.in.due = p.ID, true
 		c.change(k.part, shoal.PartRequiresAction)
@@ -33,14 +33,14 @@ func (c *Composer) requested(p agent.Pending) {
 	case c.requestOf(p.ID) != nil:
 	case c.opts.Trigger == "":
 		c.emit(ShowPending{Pending: p})
-	case p.Kind == agent.Continuation, p.Kind == agent.ClientCall: // in the list of what waits, without a part
+	case p.Kind == agent.Continuation, p.Kind == agent.ClientCall: // listed as pending, without a part
 		c.emit(ShowPending{Pending: p, Space: c.opts.Trigger})
 	default:
 		c.request(p)
 	}
 }
 
-// request makes a part for a request that shows nowhere else.
+// request opens a part for a request that has no other part.
 func (c *Composer) request(p agent.Pending) {
 	tool := c.tools[p.Call.Name]
 	arguments, err := Strip(tool, p.Call.Arguments)
@@ -63,7 +63,7 @@ func (c *Composer) requestOf(pendingID string) *call {
 	return c.calls[at]
 }
 
-// answered takes the answer to a request.
+// answered applies the answer to a request.
 func (c *Composer) answered(p agent.Pending) {
 	if p.Answer == nil {
 		return
@@ -87,7 +87,7 @@ func (c *Composer) answered(p agent.Pending) {
 	}
 }
 
-// answerRequest ends a part that is there for a request alone.
+// answerRequest ends a part that shows only a request.
 func (c *Composer) answerRequest(p *part, pending agent.Pending) {
 	a := pending.Answer
 	p.AnsweredBy = shoal.EntityID(a.By)
@@ -106,7 +106,7 @@ func (c *Composer) answerRequest(p *part, pending agent.Pending) {
 	}
 }
 
-// edited shows what a call was approved with in place of the model's arguments.
+// edited shows the arguments that were approved instead of the model's.
 func (c *Composer) edited(p *part, pending agent.Pending) {
 	tool := c.tools[pending.Call.Name]
 	if pending.Answer.Arguments == "" || tool.HideInput {
@@ -118,9 +118,9 @@ func (c *Composer) edited(p *part, pending agent.Pending) {
 	}
 }
 
-// toolFinished gives the call its one result.
+// toolFinished applies the result of a call. Later results are ignored.
 func (c *Composer) toolFinished(r agent.ToolResult) {
-	for _, k := range c.calls { // requests that the result leaves without an answer
+	for _, k := range c.calls { // the result ends requests that have no answer
 		if k.request && k.stage == stageShown && (k.pending.Call.ID == r.CallID || k.pending.Via == r.CallID) {
 			c.finishTool(k.part, shoal.PartCanceled, nil, "canceled")
 		}
@@ -130,7 +130,7 @@ func (c *Composer) toolFinished(r agent.ToolResult) {
 		return
 	}
 	k.finished = true
-	if !k.ended { // it gets a result before it was written
+	if !k.ended { // the result came before the arguments were complete
 		k.ended, k.broken = true, true
 		if k.stage == stageShown {
 			c.cutShort(k)
@@ -147,8 +147,8 @@ func (c *Composer) toolFinished(r agent.ToolResult) {
 	}
 }
 
-// finishSend keeps the text of a call that happened or was cut short, and
-// withdraws that of a call that was refused.
+// finishSend keeps the text of a call that was executed or interrupted, and withdraws the
+// text of a call that was refused.
 func (c *Composer) finishSend(k *call, status agent.ResultStatus) {
 	switch p := k.part; {
 	case status == agent.ResultOK:
@@ -162,7 +162,7 @@ func (c *Composer) finishSend(k *call, status agent.ResultStatus) {
 	}
 }
 
-// accept says that a text stays and that its mention is due.
+// accept makes a text permanent and its mention due.
 func (c *Composer) accept(k *call) {
 	p := k.part
 	if k.stage != stageShown || !k.tool.Send || p.Accepted || p.Status == shoal.PartStreaming {
@@ -173,13 +173,13 @@ func (c *Composer) accept(k *call) {
 	c.settle(p.in)
 }
 
-// statusOf says how a tool part ends.
+// statusOf maps the status of a result to the status of the tool part.
 var statusOf = map[agent.ResultStatus]shoal.PartStatus{
 	agent.ResultOK: shoal.PartDone, agent.ResultDenied: shoal.PartDenied, agent.ResultCanceled: shoal.PartCanceled, agent.ResultSkipped: shoal.PartCanceled,
 }
 
-// finishDisplay puts the result into the call's part. A tool that ran, well or
-// not, lets the mention start; one that did not run does not.
+// finishDisplay writes the result into the call's part. The mention starts if the tool was
+// executed, successfully or not.
 func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
 	status, ok := statusOf[r.Status]
 	if !ok {
@@ -191,7 +191,7 @@ func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
 		m.Starts = m.Starts || m.SealedBy == k.id && m.Mention != ""
 	}
 	text := r.Text
-	if k.part.EditedArgs != nil { // the model reads of the change in the first line
+	if k.part.EditedArgs != nil { // the first line describes the change for the model only
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	switch {
@@ -206,18 +206,18 @@ func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
 	}
 }
 
-// resultJSON returns a result as JSON: as it is if it is some that every reader
-// takes, else as a string.
+// resultJSON returns a result as JSON: unchanged if it is JSON that every reader accepts,
+// otherwise as a string.
 func resultJSON(text string) json.RawMessage {
 	if json.Valid([]byte(text)) && !TooDeep(text) {
 		return bytes.TrimSpace([]byte(text))
 	}
 	out, err := json.Marshal(text)
-	if err != nil { // a string always has a JSON form
+	if err != nil { // a string can always be encoded
 		return nil
 	}
 	return out
 }
 
-// TooDeep reports whether valid JSON is nested deeper than what others read may be.
+// TooDeep reports whether valid JSON is nested deeper than the limit for content that others read.
 func TooDeep(text string) bool { return shoal.JSONDepth(text) > maxNesting }

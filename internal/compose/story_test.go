@@ -14,24 +14,24 @@ import (
 	"github.com/shoal-dev/shoal/internal/storytest"
 )
 
-var update = flag.Bool("update", false, "write testdata/stories anew")
+var update = flag.Bool("update", false, "write testdata/stories again")
 
-// The stories in testdata/stories say what the composer does, as text: commands,
-// a line of four dashes, and the effects. Blocks are separated by blank lines.
+// The stories in testdata/stories describe the composer's behavior as text: commands, a line
+// of four dashes, and the effects. Blocks are separated by blank lines.
 //
-//	tool NAME WORDS        describes a tool: display targeted hidden hideInput hideOutput; sendSpaceMessage is there
+//	tool NAME WORDS        describes a tool: display targeted hidden hideInput hideOutput; sendSpaceMessage always exists
 //	trigger SPACE          names the trigger's space
 //	stream                 plain text streams into the trigger's space
 //	limit parts|bytes N    sets a limit
-//	space ID WORD          how the agent stands to a space: member stranger closed later; member by default.
-//	                       "later" leaves the question open; "in SPACE" lists who else is there
+//	space ID WORD          membership of the agent in a space: member stranger closed later; member by default.
+//	                       "later" postpones the answer; "in SPACE" adds other members
 //	in SPACE ENTITY        makes an entity a member of a space
-//	model ID               the model begins a message
-//	call ID NAME ARGS      it writes a call; a | in ARGS is where a delta ends
-//	open ID NAME           the same by itself: begin, then the deltas, then the end
+//	model ID               the model starts a message
+//	call ID NAME ARGS      the model writes a call; a | in ARGS separates deltas
+//	open ID NAME           the same in three commands: start, deltas, end
 //	args ID ARGS
 //	close ID
-//	text PIECES            it writes plain text; a | is where a delta ends, _ is a space
+//	text PIECES            the model writes plain text; a | separates deltas, _ is a space
 //	ended                  the message ends; "ended discarded", "ended interrupted"
 //	request CALL KIND      permission, client_call, clarification, continuation; "via CALL" for a sub-agent's
 //	answer CALL KIND BY WORDS   yes, no REASON, or the text
@@ -39,14 +39,14 @@ var update = flag.Bool("update", false, "write testdata/stories anew")
 //	result CALL STATUS TEXT
 //	step                   the step ends
 //	turn OUTCOME           the turn ends
-//	standing SPACE WORD    tells a standing: member stranger closed notarget (with an entity behind it)
+//	standing SPACE WORD    reports a membership: member stranger closed notarget (followed by an entity)
 //	end OUTCOME            the run ends
 //	say ENTITY TEXT        the run says a text; - mentions nobody
-//	spoke                  shows whether the run has shown anything itself
-//	route CALL             shows where a call goes
+//	spoke                  shows whether the run has shown output of its own
+//	route CALL             shows the destination of a call
 //	drafts                 shows the drafts
-//	lose                   what was stored since the last drafts is lost
-//	crash                  the process dies; what was saved and the steps stay
+//	lose                   everything stored since the last drafts is lost
+//	crash                  the process dies; saved messages and steps remain
 func TestStories(t *testing.T) {
 	storytest.Play(t, "testdata/stories/*.txt", 10, *update, func(t *testing.T, _, text string) string { return tell(t, text) })
 }
@@ -64,7 +64,7 @@ func tell(t *testing.T, text string) string {
 	})
 }
 
-// story is a telling: a composer, the spaces around it, and what a store has.
+// story is the execution of one story: a composer, its spaces, and the stored state.
 type story struct {
 	t        *testing.T
 	opts     compose.Options
@@ -79,7 +79,7 @@ type story struct {
 	steps  []agent.Step
 	open   *agent.Step
 	stored []compose.Message
-	// drafted is what was stored when drafts were last shown.
+	// drafted is the stored state when drafts were last shown.
 	drafted []compose.Message
 	follow  *follower
 }
@@ -93,7 +93,7 @@ func newStory(t *testing.T) *story {
 
 func (s *story) command(line string) {
 	words := strings.Fields(line)
-	rest := func(n int) string { // what follows n words, as it is
+	rest := func(n int) string { // the line after n words, unchanged
 		text := line
 		for range n {
 			_, text, _ = strings.Cut(strings.TrimLeft(text, " "), " ")
@@ -172,8 +172,7 @@ func (s *story) run() *compose.Composer {
 
 func (s *story) apply(e agent.Event) { s.perform(s.run().Apply(e)) }
 
-// perform shows effects, keeps what a store would keep, and then answers
-// questions.
+// perform shows effects, stores what a store would, and then answers AskSpace.
 func (s *story) perform(effects []compose.Effect) {
 	var asked []compose.AskSpace
 	for _, e := range effects {
@@ -200,7 +199,7 @@ func (s *story) perform(effects []compose.Effect) {
 }
 
 func (s *story) store(m compose.Message) {
-	raw := []byte(mustJSON(m)) // what a database gives back
+	raw := []byte(mustJSON(m)) // what a database returns
 	var kept compose.Message
 	if err := json.Unmarshal(raw, &kept); err != nil {
 		s.t.Fatal(err)
@@ -226,7 +225,7 @@ func (s *story) answer(e compose.AskSpace) {
 	s.perform(s.composer.Standing(e.Space, e.Target, standing))
 }
 
-// crash makes a composer of what was stored; followers reload.
+// crash restores a composer from the stored state; followers reload.
 func (s *story) crash() {
 	s.follow = newFollower()
 	for _, m := range s.stored {

@@ -110,7 +110,7 @@ func (s *story) runCommand(words []string, word func(int) string, rest func(int)
 }
 
 func (s *story) pending(call, kind string) agent.Pending {
-	if s.names[call] == "" { // a sub-agent's
+	if s.names[call] == "" { // a call of a sub-agent
 		s.names[call] = "deep"
 	}
 	return agent.Pending{

@@ -7,39 +7,39 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// The names of the routing fields of display tools. They are put into the schema
-// that the model sees and taken out of its arguments before anything else sees
-// those.
+// The names of the routing fields of display tools. The composer's caller adds them to the
+// schema that the model sees, and [Strip] removes them from the arguments before other code
+// sees those.
 const (
 	FieldTargetSpace  = "targetSpaceId"
 	FieldMention      = "mention"
 	FieldTargetEntity = "targetEntityId" // of targeted tools only
 )
 
-// Tool says how the calls of a tool appear in spaces. A tool that is described
-// nowhere appears nowhere.
+// Tool describes how the calls of a tool appear in spaces. Calls of a tool without a
+// description do not appear.
 type Tool struct {
 	Name string
-	// Send marks sendSpaceMessage: its text becomes a text part. Other fields
-	// than Name do not matter then.
+	// Send marks sendSpaceMessage: its text becomes a text part. All other fields except
+	// Name are ignored then.
 	Send bool
 	// Display gives the tool the routing fields, and a part in the space that the
 	// model names. Targeted adds the field for the one member who may see it.
 	Display  bool
 	Targeted bool
-	// Hidden calls get no part although they may name a space.
+	// Hidden calls have no part, even if they name a space.
 	Hidden bool
-	// HideInput shows {} for the arguments, HideOutput null for the result. Neither
-	// suits a tool that a client executes.
+	// HideInput shows {} instead of the arguments, HideOutput null instead of the result.
+	// Do not use them with a tool that a client executes.
 	HideInput, HideOutput bool
-	// Hints is what the part tells clients about how to draw it, as it is.
+	// Hints is passed to clients unchanged and describes how to render the part.
 	Hints json.RawMessage
 }
 
 // routed reports whether the tool's arguments have routing fields.
 func (t Tool) routed() bool { return t.Display && !t.Send }
 
-// The places of the fields in what a call's reader looks for.
+// The indexes of the fields that a call's reader looks for.
 const (
 	atSpace = iota
 	atMention
@@ -57,10 +57,9 @@ func (t Tool) reader() *Reader {
 	return NewReader(!t.HideInput, Field{Name: FieldTargetSpace}, Field{Name: FieldMention})
 }
 
-// Strip returns the arguments of a call without the tool's routing fields: what
-// the tool, its schema and the store may see. Tools without such fields get their
-// arguments unchanged. Arguments that are not a JSON object make an error of kind
-// InvalidJSON.
+// Strip returns the arguments of a call without the tool's routing fields, for the tool,
+// its schema and the store. Arguments of a tool without such fields are returned unchanged.
+// For arguments that are not a JSON object the error is of kind InvalidJSON.
 func Strip(t Tool, arguments string) (string, error) {
 	if !t.routed() {
 		return arguments, nil
@@ -76,7 +75,7 @@ func Strip(t Tool, arguments string) (string, error) {
 	return out.String(), r.Err()
 }
 
-// Stripper is [Strip] for arguments that are still being written.
+// Stripper does the same as [Strip] for arguments that the model is still writing.
 type Stripper struct{ reader *Reader }
 
 // NewStripper returns the stripper of one call.
@@ -88,8 +87,8 @@ func NewStripper(t Tool) *Stripper {
 	return &Stripper{reader: t.reader()}
 }
 
-// Feed takes the next piece of the arguments and returns what is to be shown of
-// it, which is often nothing or a bit more. Behind an error nothing is.
+// Feed reads the next piece of the arguments and returns the text to show, which is often
+// empty or slightly longer than the piece. After an error it returns "".
 func (s *Stripper) Feed(piece string) string {
 	if s.reader == nil {
 		return piece
@@ -103,11 +102,11 @@ func (s *Stripper) Feed(piece string) string {
 	return out
 }
 
-// Standing is how the run's agent stands to a space.
+// Standing is the relation of the run's agent to a space.
 type Standing int
 
-// The standings. NoTarget says that the agent is a member and the entity that a
-// part is meant for is not.
+// The relations. NoTarget means that the agent is a member, but the target of the part is
+// not.
 const (
 	Member Standing = iota + 1
 	Stranger
@@ -115,31 +114,31 @@ const (
 	NoTarget
 )
 
-// Refusal says why a call that names a space does not appear in it. Its tool must
-// not run; the call gets an error as its result.
+// Refusal is the reason why a call that names a space does not appear in it. Its tool must
+// not be executed; the result of the call is an error.
 type Refusal string
 
 // The refusals.
 const (
-	RefusedNotMember Refusal = "not_member" // also of a space that is not there
+	RefusedNotMember Refusal = "not_member" // also for a space that does not exist
 	RefusedClosed    Refusal = "space_closed"
-	RefusedTarget    Refusal = "target_not_member" // the entity that it is meant for is not in the space
+	RefusedTarget    Refusal = "target_not_member" // the target entity is not in the space
 	RefusedMention   Refusal = "mention_not_member"
-	RefusedSpace     Refusal = "invalid_space" // missing, or no id
+	RefusedSpace     Refusal = "invalid_space" // missing, or not an id
 	RefusedEmpty     Refusal = "empty_text"
-	RefusedTooLarge  Refusal = "too_large" // more than fits into a part
+	RefusedTooLarge  Refusal = "too_large" // more than the limit of a part
 	RefusedMalformed Refusal = "malformed" // the arguments are not JSON
 )
 
 var refusalOf = map[Standing]Refusal{Stranger: RefusedNotMember, SpaceClosed: RefusedClosed, NoTarget: RefusedTarget}
 
-// Route is where a call goes.
+// Route is the destination of a call.
 type Route struct {
-	// Place is where the call is shown; nil while it is not, and for ever if it
-	// names no space.
+	// Place is the part that shows the call; nil until the call is shown, and always nil
+	// for a call that names no space.
 	Place *Place
-	// Space, Mention and Target are what the model named; Wait says that it wants to
-	// wait for a reply.
+	// Space, Mention and Target are the values that the model chose; Wait means that the
+	// call waits for a reply.
 	Space           shoal.SpaceID
 	Mention, Target shoal.EntityID
 	Wait            bool

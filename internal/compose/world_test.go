@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/compose"
 )
 
-// perform follows and stores effects. Questions are answered now or later.
+// perform follows and stores effects. It answers AskSpace immediately or later.
 func (w *world) perform(effects []compose.Effect) {
 	for _, e := range effects {
 		if err := w.follow.take(e); err != nil && w.err == nil {
@@ -77,8 +77,8 @@ func (w *world) crash() {
 	w.answerAll()
 }
 
-// arguments writes the arguments of a call in some order of keys, or something
-// else.
+// arguments returns the arguments of a call with its keys in random order, or arguments that
+// do not fit the tool.
 func (w *world) arguments(tool string) string {
 	if w.IntN(12) == 0 {
 		return argumentSamples[w.IntN(60)]
@@ -100,7 +100,7 @@ func (w *world) arguments(tool string) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// expect notes what a call that has ended must have left.
+// expect records the parts that an ended call must leave.
 func (w *world) expect(call agent.ToolCall, status agent.ResultStatus, refusal compose.Refusal) {
 	var args map[string]any
 	if call.Arguments == "" || json.Unmarshal([]byte(call.Arguments), &args) != nil || args == nil {
@@ -120,7 +120,7 @@ func (w *world) expect(call agent.ToolCall, status agent.ResultStatus, refusal c
 		return
 	}
 	if refusal != "" && (strings.Count(call.Arguments, `"spaceId"`) > 1 || strings.Count(call.Arguments, `"targetEntityId"`) > 1) {
-		return // it named a place that was refused before it named another
+		return // it named a destination that was refused before it named another
 	}
 	text, _ := args["text"].(string)
 	if call.Name != "send" {
@@ -170,12 +170,12 @@ func (w *world) check() error {
 		return nil
 	}
 	if mustJSON(got) != mustJSON(w.want) {
-		return fmt.Errorf("the spaces show %s, want %s", mustJSON(got), mustJSON(w.want))
+		return fmt.Errorf("got the spaces %s, want %s", mustJSON(got), mustJSON(w.want))
 	}
 	slices.Sort(w.started)
 	slices.Sort(w.mentions)
 	if !slices.Equal(w.started, w.mentions) {
-		return fmt.Errorf("mentions of %v started, want %v", w.started, w.mentions)
+		return fmt.Errorf("got mentions of %v, want %v", w.started, w.mentions)
 	}
 	return nil
 }
