@@ -48,11 +48,11 @@ func (h *hosted) perform(effects []compose.Effect) {
 		case compose.StartMention:
 			h.started = append(h.started, e.Entity)
 		case compose.AskSpace:
-			standing := compose.Member
+			membership := compose.Member
 			if e.Space == "secret" {
-				standing = compose.Stranger
+				membership = compose.NotMember
 			}
-			defer func() { h.perform(h.composer.Standing(e.Space, e.Target, standing)) }()
+			defer func() { h.perform(h.composer.SetMembership(e.Space, e.Target, membership)) }()
 		}
 	}
 }
@@ -134,7 +134,7 @@ func (h *hosted) shown() string {
 
 // The seed's shopping run with a real agent: it waits for a card, continues in another
 // process, and leaves one message in each space.
-func TestAgentWaitsAndGoesOn(t *testing.T) {
+func TestAgentWaitsAndContinues(t *testing.T) {
 	h, conv := newHosted(t), agent.NewConversation()
 	h.turn(t.Context(), conv, `
 		call sendSpaceMessage#c1 {"spaceId":"shop","text":"Here are some laptops:"}
@@ -170,7 +170,7 @@ ops message msg_r.2 completed @stock: [search done {"query":"laptop"} → "did c
 
 // A model call that fails in the middle of its calls is repeated. The space shows the
 // second attempt, once.
-func TestAgentAsksItsModelAgain(t *testing.T) {
+func TestAgentRepeatsModelCall(t *testing.T) {
 	h := newHosted(t)
 	h.turn(t.Context(), agent.NewConversation(), `
 		call sendSpaceMessage#c1 {"spaceId":"shop","text":"Dead words","mention":"bob"}
@@ -186,7 +186,7 @@ func TestAgentAsksItsModelAgain(t *testing.T) {
 }
 
 // When a run is canceled while a text is streaming, the shown text stays.
-func TestAgentIsCanceledInTheMiddleOfAText(t *testing.T) {
+func TestAgentCanceledDuringText(t *testing.T) {
 	h := newHosted(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	deltas := 0

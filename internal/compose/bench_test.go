@@ -48,7 +48,7 @@ func BenchmarkComposer(b *testing.B) {
 				for i := 0; i < len(arguments); i += 4 {
 					effects := c.Apply(agent.ToolArgsDelta{CallID: "c", Text: arguments[i:min(i+4, len(arguments))]})
 					if count[compose.AskSpace](effects) > 0 {
-						c.Standing("shop", "", compose.Member)
+						c.SetMembership("shop", "", compose.Member)
 					}
 					deltas++
 				}

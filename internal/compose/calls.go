@@ -15,7 +15,7 @@ const (
 	stageAsking               // its space is known, the membership is not
 	stageReady                // it may be shown when the calls before it are settled
 	stageShown                // it has a part
-	stageShut                 // it is not shown, or not any longer
+	stageHidden               // it is not shown, or not any longer
 )
 
 // call is a tool call of the open step that may appear in a space, or a request that needs
@@ -37,21 +37,21 @@ type call struct {
 
 	stage    stage
 	refusal  Refusal
-	held     []byte // text or arguments that cannot be shown yet
+	buffer   []byte // text or arguments that cannot be shown yet
 	fresh    string // the same, from the current delta
 	part     *part
 	finished bool // the call has its result
 
-	plain bool // a text outside of all calls
-	kept  bool // a plain text that is accepted as soon as it is complete
+	plain      bool // a text outside of all calls
+	autoAccept bool // a plain text that is accepted as soon as it is complete
 
 	request bool // the part shows only a request
 	pending agent.Pending
 }
 
-// begin adds a call that the model starts to write. It returns nil for a call that cannot
+// startCall adds a call that the model starts to write. It returns nil for a call that cannot
 // appear in a space.
-func (c *Composer) begin(id, name, source string) *call {
+func (c *Composer) startCall(id, name, source string) *call {
 	tool, ok := c.tools[name]
 	if !ok || (!tool.Send && !tool.Display) {
 		return nil
@@ -62,32 +62,32 @@ func (c *Composer) begin(id, name, source string) *call {
 	return k
 }
 
-// feed passes the next piece of arguments to the call's reader.
-func (c *Composer) feed(k *call, piece string) {
+// feedCall passes the next piece of arguments to the call's reader.
+func (c *Composer) feedCall(k *call, piece string) {
 	if k.finished {
 		return
 	}
 	k.fed += len(piece)
-	c.read(k, k.reader.Feed(piece))
+	c.applyTokens(k, k.reader.Feed(piece))
 }
 
 // endArguments ends the call's arguments. It receives all of them once more, for models
 // that do not stream arguments.
 func (c *Composer) endArguments(k *call, arguments string) {
 	if k.fed < len(arguments) {
-		c.feed(k, arguments[k.fed:])
+		c.feedCall(k, arguments[k.fed:])
 	}
 	if !k.finished {
-		c.read(k, k.reader.Close())
+		c.applyTokens(k, k.reader.Close())
 	}
 }
 
-// read processes the tokens of the call's reader.
-func (c *Composer) read(k *call, tokens []Token) {
+// applyTokens processes the tokens of the call's reader.
+func (c *Composer) applyTokens(k *call, tokens []Token) {
 	for _, t := range tokens {
 		switch t.Kind {
 		case TokenText, TokenRest:
-			k.hold(t.Text)
+			k.appendBuffer(t.Text)
 		case TokenBegin, TokenOther:
 			c.restart(k)
 		case TokenString, TokenValue:
@@ -96,33 +96,33 @@ func (c *Composer) read(k *call, tokens []Token) {
 			}
 		case TokenEnd:
 			if k.tool.HideInput && !k.tool.Send {
-				k.hold("{}")
+				k.appendBuffer("{}")
 			}
 			k.ended = true
 		case TokenError: // an error after the end is the agent's to refuse
 			k.ended, k.broken = true, k.broken || !k.ended
 		}
 	}
-	if !c.tooLarge(k) {
-		c.ask(k)
+	if !c.refuseTooLarge(k) {
+		c.askSpace(k)
 		c.advance()
 	}
 	k.settleFresh()
 }
 
-// hold buffers a piece of text or arguments until it can be shown. It does not copy the
+// appendBuffer buffers a piece of text or arguments until it can be shown. It does not copy the
 // piece of the current delta.
-func (k *call) hold(s string) {
-	if k.stage == stageShut || s == "" {
+func (k *call) appendBuffer(s string) {
+	if k.stage == stageHidden || s == "" {
 		return
 	}
 	s = k.showable(s)
-	if k.fresh == "" && len(k.held) == 0 {
+	if k.fresh == "" && len(k.buffer) == 0 {
 		k.fresh = s
 		return
 	}
 	k.settleFresh()
-	k.held = append(k.held, s...)
+	k.buffer = append(k.buffer, s...)
 }
 
 // showable replaces U+0000 in a text, because not every database can store it.
@@ -134,41 +134,41 @@ func (k *call) showable(s string) string {
 }
 
 func (k *call) settleFresh() {
-	if k.fresh != "" && k.stage != stageShut {
-		k.held = append(k.held, k.fresh...)
+	if k.fresh != "" && k.stage != stageHidden {
+		k.buffer = append(k.buffer, k.fresh...)
 	}
 	k.fresh = ""
 }
 
-// heldText returns the buffered text and empties the buffer.
-func (k *call) heldText() string {
+// drainBuffer returns the buffered text and empties the buffer.
+func (k *call) drainBuffer() string {
 	out := k.fresh
-	if len(k.held) > 0 {
+	if len(k.buffer) > 0 {
 		k.settleFresh()
-		out = string(k.held)
-		k.held = k.held[:0]
+		out = string(k.buffer)
+		k.buffer = k.buffer[:0]
 	}
 	k.fresh = ""
 	return out
 }
 
-// tooLarge refuses a call with more text or arguments than the limit of a part.
-func (c *Composer) tooLarge(k *call) bool {
-	n := len(k.held) + len(k.fresh)
+// refuseTooLarge refuses a call with more text or arguments than the limit of a part.
+func (c *Composer) refuseTooLarge(k *call) bool {
+	n := len(k.buffer) + len(k.fresh)
 	if k.part != nil {
 		n += len(k.part.buf)
 	}
-	if n <= c.opts.MaxPart || k.stage == stageShut {
+	if n <= c.opts.MaxPart || k.stage == stageHidden {
 		return false
 	}
-	c.shut(k, RefusedTooLarge)
+	c.hide(k, RefusedTooLarge)
 	c.advance()
 	return true
 }
 
 // restart drops the text so far, because the model writes the field again.
 func (c *Composer) restart(k *call) {
-	k.held, k.fresh = k.held[:0], ""
+	k.buffer, k.fresh = k.buffer[:0], ""
 	if p := k.part; p != nil && k.stage == stageShown && len(p.buf) > 0 {
 		p.buf = p.buf[:0]
 		p.in.changed = true
@@ -201,20 +201,20 @@ func (k *call) route(t Token) bool {
 // leavePlace returns a call to the stage in which its destination is not known, and moves
 // the content of its part back into the buffer.
 func (c *Composer) leavePlace(k *call) {
-	if k.stage == stageShut {
+	if k.stage == stageHidden {
 		return
 	}
 	if p := k.part; p != nil {
 		c.removePart(p)
 		k.part = nil
 		k.settleFresh()
-		k.held = append(p.buf, k.held...)
+		k.buffer = append(p.buf, k.buffer...)
 	}
 	k.stage = stageReading
 }
 
-// ask emits AskSpace as soon as the destination is known.
-func (c *Composer) ask(k *call) {
+// askSpace emits AskSpace as soon as the destination is known.
+func (c *Composer) askSpace(k *call) {
 	targetKnown := !k.tool.Targeted || k.tool.Send || k.target != "" || k.ended
 	if k.stage != stageReading || k.space == "" || k.badSpace || k.badTarget || k.broken || k.tool.Hidden || !targetKnown {
 		return
@@ -234,7 +234,7 @@ func (c *Composer) advance() {
 	for c.head < len(c.calls) {
 		k := c.calls[c.head]
 		c.progress(k)
-		if !k.ended || k.stage != stageShown && k.stage != stageShut {
+		if !k.ended || k.stage != stageShown && k.stage != stageHidden {
 			return
 		}
 		c.head++
@@ -245,28 +245,28 @@ func (c *Composer) advance() {
 func (c *Composer) progress(k *call) {
 	switch {
 	case k.stage == stageReading && k.ended, k.broken && k.stage < stageShown:
-		c.shut(k, k.whyNot())
-	case k.stage == stageReady && k.tool.Send && k.ended && len(k.held)+len(k.fresh) == 0:
-		c.shut(k, RefusedEmpty)
-	case k.stage == stageReady && (!k.tool.Send || len(k.held)+len(k.fresh) > 0):
-		c.show(k)
+		c.hide(k, k.refusalReason())
+	case k.stage == stageReady && k.tool.Send && k.ended && len(k.buffer)+len(k.fresh) == 0:
+		c.hide(k, RefusedEmpty)
+	case k.stage == stageReady && (!k.tool.Send || len(k.buffer)+len(k.fresh) > 0):
+		c.openPart(k)
 	}
 	if k.stage != stageShown {
 		return
 	}
-	c.extend(k)
+	c.appendHeld(k)
 	switch {
 	case !k.ended || k.broken:
 	case k.tool.Send && k.part.Status == shoal.PartStreaming && len(k.part.buf) == 0: // the model wrote the field again, empty
-		c.shut(k, RefusedEmpty)
+		c.hide(k, RefusedEmpty)
 	default:
 		c.endPart(k)
 	}
 }
 
-// whyNot returns why a call whose arguments have ended cannot be shown; empty for a call
+// refusalReason returns why a call whose arguments have ended cannot be shown; empty for a call
 // that is not meant to be shown.
-func (k *call) whyNot() Refusal {
+func (k *call) refusalReason() Refusal {
 	switch {
 	case k.broken && (k.tool.Send || k.space != ""):
 		return RefusedMalformed
@@ -280,12 +280,12 @@ func (k *call) whyNot() Refusal {
 	return ""
 }
 
-// shut hides the call for good and withdraws what it has shown.
-func (c *Composer) shut(k *call, why Refusal) {
-	if k.stage == stageShut {
+// hide hides the call for good and withdraws what it has shown.
+func (c *Composer) hide(k *call, why Refusal) {
+	if k.stage == stageHidden {
 		return
 	}
-	k.stage, k.refusal, k.held, k.fresh = stageShut, why, nil, ""
+	k.stage, k.refusal, k.buffer, k.fresh = stageHidden, why, nil, ""
 	if k.part != nil {
 		c.removePart(k.part)
 		k.part = nil

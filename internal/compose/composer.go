@@ -39,15 +39,15 @@ type Composer struct {
 	opts  Options
 	tools map[string]Tool
 
-	calls    []*call    // calls of the open step, in the order of the model's output
-	head     int        // index of the first call that may still open a part or change its route
-	last     *call      // the call that received the last delta
-	messages []*message // open messages, in the order of their opening
-	count    int        // messages opened so far
-	text     plainText
-	spoke    bool // a closed message contains output of the model
-	ended    bool
-	out      []Effect
+	calls     []*call    // calls of the open step, in the order of the model's output
+	head      int        // index of the first call that may still open a part or change its route
+	last      *call      // the call that received the last delta
+	messages  []*message // open messages, in the order of their opening
+	count     int        // messages opened so far
+	text      plainText
+	hasOutput bool // a closed message contains output of the model
+	ended     bool
+	out       []Effect
 }
 
 // New returns the composer of a new run. [Restore] returns the composer of a run that
@@ -72,66 +72,66 @@ func (c *Composer) Apply(e agent.Event) []Effect {
 	switch e := e.(type) {
 	case agent.TextStarted:
 		if c.opts.Stream && c.opts.Trigger != "" {
-			c.textStarted(e.MessageID)
+			c.startText(e.MessageID)
 		}
 	case agent.TextDelta:
 		if c.text.source != "" {
-			c.textDelta(e.Text)
+			c.appendText(e.Text)
 		}
 	case agent.TextEnded:
-		c.textEnded()
+		c.finishText()
 	case agent.ToolCallStarted:
-		c.begin(e.CallID, e.Name, e.MessageID)
+		c.startCall(e.CallID, e.Name, e.MessageID)
 	case agent.ToolArgsDelta:
 		if k := c.find(e.CallID); k != nil {
-			c.feed(k, e.Text)
+			c.feedCall(k, e.Text)
 		}
 	case agent.ToolCallEnded:
 		if k := c.find(e.Call.ID); k != nil {
 			c.endArguments(k, e.Call.Arguments)
 		}
 	case agent.MessageEnded:
-		c.messageEnded(e)
+		c.endMessage(e)
 	case agent.Requested:
-		c.requested(e.Pending)
+		c.showRequest(e.Pending)
 	case agent.Answered:
-		c.answered(e.Pending)
+		c.applyAnswer(e.Pending)
 	case agent.ToolStarted:
-		c.toolStarted(e.Call.ID)
+		c.startTool(e.Call.ID)
 	case agent.ToolFinished:
-		c.toolFinished(e.Result)
+		c.applyResult(e.Result)
 	case agent.StepFinished:
-		c.stepFinished()
+		c.endStep()
 	case agent.TurnFinished:
 		if e.Outcome != agent.Waiting {
-			c.end(e.Outcome)
+			c.endRun(e.Outcome)
 		}
 	}
-	return c.take()
+	return c.drainEffects()
 }
 
-// Standing answers [AskSpace]. The caller may also report a change without being asked:
-// Stranger or SpaceClosed says that the agent was removed or the space was closed, and
+// SetMembership answers [AskSpace]. The caller may also report a change without being asked:
+// NotMember or SpaceClosed says that the agent was removed or the space was closed, and
 // completes the run's messages there.
-func (c *Composer) Standing(space shoal.SpaceID, target shoal.EntityID, standing Standing) []Effect {
+func (c *Composer) SetMembership(space shoal.SpaceID, target shoal.EntityID, membership Membership) []Effect {
 	if c.ended {
 		return nil
 	}
-	gone := standing == Stranger || standing == SpaceClosed
+	gone := membership == NotMember || membership == SpaceClosed
 	for _, k := range c.calls {
 		switch {
 		case k.stage != stageAsking || k.space != space || (!gone && k.target != target):
-		case standing == Member:
+		case membership == Member:
 			k.stage = stageReady
 		default:
-			c.shut(k, refusalOf[standing])
+			c.hide(k, refusals[membership])
 		}
 	}
 	if gone {
-		c.leave(space, refusalOf[standing])
+		c.leaveSpace(space, refusals[membership])
 	}
 	c.advance()
-	return c.take()
+	return c.drainEffects()
 }
 
 // Accept reports that the call of sendSpaceMessage was permitted: the entity that it
@@ -142,7 +142,7 @@ func (c *Composer) Accept(callID string) []Effect {
 	if k := c.find(callID); k != nil && !c.ended {
 		c.accept(k)
 	}
-	return c.take()
+	return c.drainEffects()
 }
 
 // Refuse reports that a call must not be executed because of its route, such as a mention
@@ -151,10 +151,10 @@ func (c *Composer) Accept(callID string) []Effect {
 // call that was accepted.
 func (c *Composer) Refuse(callID string, why Refusal) []Effect {
 	if k := c.find(callID); k != nil && !c.ended && !k.finished && (k.part == nil || !k.part.Accepted) {
-		c.shut(k, why)
+		c.hide(k, why)
 		c.advance()
 	}
-	return c.take()
+	return c.drainEffects()
 }
 
 // End ends a run whose turn does not report its end: the run was canceled while it waited,
@@ -162,9 +162,9 @@ func (c *Composer) Refuse(callID string, why Refusal) []Effect {
 // the outcome Waiting.
 func (c *Composer) End(outcome agent.Outcome) []Effect {
 	if !c.ended && outcome != agent.Waiting {
-		c.end(outcome)
+		c.endRun(outcome)
 	}
-	return c.take()
+	return c.drainEffects()
 }
 
 // Route returns where a call of the open step is shown. The second result is false for
@@ -197,9 +197,9 @@ func (c *Composer) Drafts() []Message {
 
 func (c *Composer) emit(e Effect) { c.out = append(c.out, e) }
 
-// take returns the collected effects, followed by a SaveMessage for each message that is
+// drainEffects returns the collected effects, followed by a SaveMessage for each message that is
 // due.
-func (c *Composer) take() []Effect {
+func (c *Composer) drainEffects() []Effect {
 	for _, m := range c.messages {
 		if m.due {
 			m.due, m.changed = false, false
@@ -224,9 +224,9 @@ func (c *Composer) find(id string) *call {
 	return c.last
 }
 
-// messageEnded handles the end of the model's output: it withdraws the calls of a discarded
+// endMessage handles the end of the model's output: it withdraws the calls of a discarded
 // attempt and otherwise interrupts the calls that are incomplete.
-func (c *Composer) messageEnded(e agent.MessageEnded) {
+func (c *Composer) endMessage(e agent.MessageEnded) {
 	c.text = plainText{}
 	if e.Discarded {
 		for _, k := range slices.Backward(c.calls) {
@@ -244,13 +244,13 @@ func (c *Composer) messageEnded(e agent.MessageEnded) {
 			c.cutShort(k)
 		}
 	}
-	c.keepPlain(e.MessageID)
+	c.acceptPlain(e.MessageID)
 }
 
-// stepFinished drops the calls of the step. Each of them has its result.
-func (c *Composer) stepFinished() {
+// endStep drops the calls of the step. Each of them has its result.
+func (c *Composer) endStep() {
 	for _, k := range c.calls {
-		if k.request && k.part != nil && !k.part.whole() {
+		if k.request && k.part != nil && !k.part.isFinal() {
 			c.finishTool(k.part, shoal.PartCanceled, nil, "canceled")
 		}
 	}

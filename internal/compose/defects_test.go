@@ -19,13 +19,13 @@ func testTools() []compose.Tool {
 }
 
 // write lets the model write one call in pieces of size bytes and answers AskSpace with
-// standing, unless that is 0.
-func write(c *compose.Composer, call agent.ToolCall, size int, standing compose.Standing) []compose.Effect {
+// membership, unless that is 0.
+func write(c *compose.Composer, call agent.ToolCall, size int, membership compose.Membership) []compose.Effect {
 	var all []compose.Effect
 	take := func(effects []compose.Effect) {
 		for i := 0; i < len(effects); i++ { // answers cause more effects
-			if ask, ok := effects[i].(compose.AskSpace); ok && standing != 0 {
-				effects = append(effects, c.Standing(ask.Space, ask.Target, standing)...)
+			if ask, ok := effects[i].(compose.AskSpace); ok && membership != 0 {
+				effects = append(effects, c.SetMembership(ask.Space, ask.Target, membership)...)
 			}
 		}
 		all = append(all, effects...)
@@ -50,7 +50,7 @@ func count[T compose.Effect](effects []compose.Effect) (n int) {
 
 // D14: the complete argument string was parsed and sent again for each delta. A delta must
 // cost the same at the end as at the beginning, and send only its own bytes.
-func TestD14DeltasCostWhatTheyAreLong(t *testing.T) {
+func TestD14DeltaCostIsConstant(t *testing.T) {
 	for _, tool := range []string{"send", "card"} {
 		c := compose.New(compose.Options{Run: "r", Tools: testTools(), MaxPart: 10 << 20})
 		head := `{"spaceId":"shop","text":"`
@@ -59,7 +59,7 @@ func TestD14DeltasCostWhatTheyAreLong(t *testing.T) {
 		}
 		c.Apply(agent.ToolCallStarted{MessageID: "m", CallID: "c", Name: tool})
 		c.Apply(agent.ToolArgsDelta{CallID: "c", Text: head})
-		c.Standing("shop", "", compose.Member)
+		c.SetMembership("shop", "", compose.Member)
 		c.Apply(agent.ToolArgsDelta{CallID: "c", Text: "first"})
 		sent := 0
 		cost := func() float64 {
@@ -83,7 +83,7 @@ func TestD14DeltasCostWhatTheyAreLong(t *testing.T) {
 }
 
 // D15: a tool error was treated as a waiting client tool.
-func TestD15AFailedToolWaitsForNobody(t *testing.T) {
+func TestD15FailedToolDoesNotWait(t *testing.T) {
 	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
 	write(c, agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"shop"}`}, 100, compose.Member)
 	effects := c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultFailed, Text: "broken"}})
@@ -94,7 +94,7 @@ func TestD15AFailedToolWaitsForNobody(t *testing.T) {
 
 // D16: text went to any space before the membership was checked, and display tools never
 // checked it.
-func TestD16NothingLeavesBeforeTheMembershipIsKnown(t *testing.T) {
+func TestD16NothingIsShownBeforeMembership(t *testing.T) {
 	for _, call := range []agent.ToolCall{
 		{ID: "c", Name: "send", Arguments: `{"spaceId":"shop","text":"Hello you","mention":"bob"}`},
 		{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"shop","name":"MacBook","mention":"bob"}`},
@@ -106,9 +106,9 @@ func TestD16NothingLeavesBeforeTheMembershipIsKnown(t *testing.T) {
 			if len(effects) != 1 || count[compose.AskSpace](effects) != 1 {
 				t.Fatalf("%s in pieces of %d: got %v before the answer, want no effects", call.Name, size, effects)
 			}
-			for _, standing := range []compose.Standing{compose.Stranger, compose.SpaceClosed, compose.NoTarget} {
+			for _, membership := range []compose.Membership{compose.NotMember, compose.SpaceClosed, compose.NoTarget} {
 				c := compose.New(compose.Options{Run: "r", Tools: testTools()})
-				if effects := write(c, call, size, standing); len(effects) != 1 {
+				if effects := write(c, call, size, membership); len(effects) != 1 {
 					t.Fatalf("%s in pieces of %d: got %v without membership, want nothing shown", call.Name, size, effects)
 				}
 				if r, ok := c.Route("c"); !ok || r.Refusal == "" || r.Place != nil {
@@ -142,7 +142,7 @@ func TestD17TextWaitsForTheWholeSpace(t *testing.T) {
 }
 
 // The buffer of a call is limited: content that exceeds the limit of a part is refused.
-func TestD17WhatIsHeldBackIsBounded(t *testing.T) {
+func TestD17BufferIsBounded(t *testing.T) {
 	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
 	long := `{"text":"` + strings.Repeat("x", shoal.MaxContent+1) + `","spaceId":"shop"}`
 	if effects := write(c, agent.ToolCall{ID: "c", Name: "send", Arguments: long}, 1000, compose.Member); len(effects) != 0 {
@@ -154,7 +154,7 @@ func TestD17WhatIsHeldBackIsBounded(t *testing.T) {
 }
 
 // D19: after a resume earlier steps were missing, so that sends were repeated.
-func TestD19AResumedRunShowsNothingTwice(t *testing.T) {
+func TestD19ResumedRunShowsNothingTwice(t *testing.T) {
 	opts := compose.Options{Run: "r", Tools: testTools()}
 	c := compose.New(opts)
 	call := agent.ToolCall{ID: "c", Name: "send", Arguments: `{"spaceId":"shop","text":"Hello"}`}
@@ -182,7 +182,7 @@ func TestD19AResumedRunShowsNothingTwice(t *testing.T) {
 }
 
 // D20: two results for one call were possible.
-func TestD20TheFirstResultStays(t *testing.T) {
+func TestD20FirstResultStays(t *testing.T) {
 	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
 	write(c, agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"shop"}`}, 100, compose.Member)
 	c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultOK, Text: `{"n":1}`}})
@@ -195,7 +195,7 @@ func TestD20TheFirstResultStays(t *testing.T) {
 }
 
 // D21: an approval in another space was refused, because the trigger's space was checked.
-func TestD21ARequestBelongsToTheSpaceThatShowsIt(t *testing.T) {
+func TestD21RequestBelongsToItsSpace(t *testing.T) {
 	c := compose.New(compose.Options{Run: "r", Trigger: "shop", Tools: testTools()})
 	call := agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"finance"}`}
 	write(c, call, 100, compose.Member)
@@ -207,7 +207,7 @@ func TestD21ARequestBelongsToTheSpaceThatShowsIt(t *testing.T) {
 }
 
 // D22: a canceled run was completed later.
-func TestD22AnEndedRunStaysEnded(t *testing.T) {
+func TestD22EndedRunStaysEnded(t *testing.T) {
 	c := compose.New(compose.Options{Run: "r", Tools: testTools()})
 	write(c, agent.ToolCall{ID: "c", Name: "send", Arguments: `{"spaceId":"shop","text":"Hello","mention":"bob"}`}, 100, compose.Member)
 	end := c.End(agent.Canceled)
@@ -216,7 +216,7 @@ func TestD22AnEndedRunStaysEnded(t *testing.T) {
 	}
 	late := slices.Concat(
 		c.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultOK}}), c.Accept("c"),
-		c.Apply(agent.TurnFinished{Outcome: agent.Completed}), c.End(agent.Completed), c.Standing("shop", "", compose.SpaceClosed))
+		c.Apply(agent.TurnFinished{Outcome: agent.Completed}), c.End(agent.Completed), c.SetMembership("shop", "", compose.SpaceClosed))
 	if len(late) != 0 {
 		t.Errorf("got %v after the end, want no effects", late)
 	}
@@ -267,12 +267,12 @@ func TestVisibleTo(t *testing.T) {
 }
 
 // The stored form of a message survives storage.
-func TestMessageSurvivesTheStore(t *testing.T) {
+func TestMessageSurvivesStorage(t *testing.T) {
 	m := compose.Message{
 		ID: "m", Space: "s", Status: shoal.MessageStreaming, Mention: "bob", Sealed: true, SealedBy: "c", Starts: true, Opened: 3,
 		Parts: []compose.Part{
 			{ID: "p", Type: shoal.TextPart, Status: shoal.PartDone, Call: "c", Text: "x", Accepted: true},
-			{ID: "q", Type: shoal.ToolPart, Status: shoal.PartInputStreaming, Call: "d", Tool: "t", Input: `{"a`, Target: "ann", Hints: json.RawMessage(`{}`)},
+			{ID: "q", Type: shoal.ToolPart, Status: shoal.PartInputStreaming, Call: "d", Tool: "t", Input: `{"a`, Target: "ann", Rendering: json.RawMessage(`{}`)},
 		},
 	}
 	raw := mustJSON(m)
@@ -285,7 +285,7 @@ func TestMessageSurvivesTheStore(t *testing.T) {
 // Content that is nested deeper than the limit of message readers is never shown as it is:
 // one such value would make the whole timeline unreadable. A result becomes a string.
 // Arguments get no part, and the agent refuses them itself.
-func TestNothingTooDeepIsShown(t *testing.T) {
+func TestTooDeepContentIsNotShown(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for n, asItIs := range map[int]bool{100: true, 102: false, 9_999: false} {
 		c := compose.New(compose.Options{Run: "r", Tools: testTools()})

@@ -19,26 +19,36 @@
 // one run and one goroutine. Memory is bounded by the texts in progress.
 //
 // Guarantees:
+//
 //   - Nothing of a call is shown before its space (for a targeted tool: also the member)
 //     is completely known and the caller has confirmed the membership. A refused call is
 //     never shown; [Composer.Route] reports the reason.
+//
 //   - A call opens its part when all calls before it in the model's output are settled.
 //     Parts are therefore in that order, although the model may write calls concurrently.
+//
 //   - The deltas of a part since its last reset are exactly its stored text, or
 //     the JSON of its stored arguments. Offsets count bytes of UTF-8; no delta
 //     splits a character. Deltas never contain routing fields.
+//
 //   - The cost of a delta depends on its own length, not on what came before it.
+//
 //   - In each space at most one message accepts parts. A mention or a wait seals it. A
 //     sealed message is completed when all its parts are complete. Only then, and only if
 //     the sealing call was executed, does the mention start, exactly once.
+//
 //   - When an attempt of the model is discarded, everything that it has shown is withdrawn,
 //     and the messages that it sealed are open again.
+//
 //   - The text of a refused call is withdrawn. Text that ends early stays and is marked as
 //     interrupted. Parts of display tools stay and show how the call ended.
+//
 //   - However the run ends, every message is closed, and no effect follows.
+//
 //   - The state that is stored with the effects is enough to continue in another process:
 //
 //     [Restore].
+//
 // Obligations of the caller: perform effects in their order, and perform all effects of
 // one call before the next input (an answer to AskSpace is the next input). Store the
 // messages of [OpenMessage], [SaveMessage] and [CloseMessage] before taking the turn's

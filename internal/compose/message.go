@@ -43,7 +43,7 @@ type Part struct {
 	Input      string          `json:"input,omitempty"`
 	Result     json.RawMessage `json:"result,omitempty"`
 	Error      string          `json:"error,omitempty"`
-	Hints      json.RawMessage `json:"display,omitempty"`
+	Rendering  json.RawMessage `json:"display,omitempty"`
 	AnsweredBy shoal.EntityID  `json:"answeredBy,omitempty"`
 	// EditedArgs are the arguments that were approved instead of Args, if they differ.
 	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
@@ -59,8 +59,8 @@ type Part struct {
 // type and that it is private.
 func (p Part) VisibleTo(reader shoal.EntityID) bool { return p.Target == "" || p.Target == reader }
 
-// whole reports whether the part is final.
-func (p *Part) whole() bool {
+// isFinal reports whether the part is final.
+func (p *Part) isFinal() bool {
 	switch p.Status {
 	case shoal.PartStreaming, shoal.PartInputStreaming, shoal.PartRunning, shoal.PartRequiresAction:
 		return false

@@ -7,13 +7,13 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// show opens the call's part in the open message of its space.
-func (c *Composer) show(k *call) {
+// openPart opens the call's part in the open message of its space.
+func (c *Composer) openPart(k *call) {
 	m := c.openMessage(k.space)
 	p := &part{in: m, Part: Part{ID: c.partID(m), Type: shoal.TextPart, Status: shoal.PartStreaming, Call: k.id}}
 	if !k.tool.Send {
 		p.Part = Part{
-			ID: p.ID, Type: shoal.ToolPart, Status: shoal.PartInputStreaming, Call: k.id, Tool: k.name, Target: k.target, Hints: k.tool.Hints,
+			ID: p.ID, Type: shoal.ToolPart, Status: shoal.PartInputStreaming, Call: k.id, Tool: k.name, Target: k.target, Rendering: k.tool.Rendering,
 		}
 	}
 	if k.request {
@@ -56,9 +56,9 @@ func (m *message) size() (n int) {
 	return n
 }
 
-// extend appends the buffered content of the call to its part.
-func (c *Composer) extend(k *call) {
-	text := k.heldText()
+// appendHeld appends the buffered content of the call to its part.
+func (c *Composer) appendHeld(k *call) {
+	text := k.drainBuffer()
 	if text == "" {
 		return
 	}
@@ -84,12 +84,12 @@ func (c *Composer) endPart(k *call) {
 	}
 	switch {
 	case k.request:
-		c.change(p, shoal.PartRequiresAction)
+		c.setStatus(p, shoal.PartRequiresAction)
 		c.emit(ShowPending{k.pending, p.place.Space, p.place})
 	case k.mention != "" || k.wait:
 		c.seal(p.in, k.mention, k.id)
 	}
-	if k.kept {
+	if k.autoAccept {
 		c.accept(k)
 	}
 	c.settle(p.in)
@@ -122,9 +122,9 @@ func (c *Composer) resetInput(p *part) {
 	}
 }
 
-// change sets the status of a tool part that is not finished.
-func (c *Composer) change(p *part, status shoal.PartStatus) {
-	if p.Type != shoal.ToolPart || p.whole() || p.Status == status || p.Status == shoal.PartInputStreaming {
+// setStatus sets the status of a tool part that is not finished.
+func (c *Composer) setStatus(p *part, status shoal.PartStatus) {
+	if p.Type != shoal.ToolPart || p.isFinal() || p.Status == status || p.Status == shoal.PartInputStreaming {
 		return
 	}
 	p.Status, p.in.due = status, true
@@ -133,7 +133,7 @@ func (c *Composer) change(p *part, status shoal.PartStatus) {
 
 // finishTool ends a tool part. Later ends are ignored.
 func (c *Composer) finishTool(p *part, status shoal.PartStatus, result json.RawMessage, said string) {
-	if p.whole() {
+	if p.isFinal() {
 		return
 	}
 	c.resetInput(p)
@@ -162,7 +162,7 @@ func (c *Composer) withdraw(k *call) {
 	if k.stage == stageShown {
 		c.removePart(k.part)
 	}
-	k.stage, k.part = stageShut, nil
+	k.stage, k.part = stageHidden, nil
 }
 
 // seal stops m from accepting parts.
@@ -193,7 +193,7 @@ func (c *Composer) reopen(m *message) {
 
 // settle completes a sealed message whose parts are all final.
 func (c *Composer) settle(m *message) {
-	if !m.Sealed || slices.ContainsFunc(m.parts, func(p *part) bool { return !p.whole() }) {
+	if !m.Sealed || slices.ContainsFunc(m.parts, func(p *part) bool { return !p.isFinal() }) {
 		return
 	}
 	c.close(m, shoal.MessageCompleted)
@@ -212,7 +212,7 @@ func (c *Composer) close(m *message, status shoal.MessageStatus) {
 	if !m.Starts {
 		m.Mention = ""
 	}
-	c.spoke = c.spoke || m.spoken()
+	c.hasOutput = c.hasOutput || m.hasOutput()
 	c.messages = slices.DeleteFunc(c.messages, func(other *message) bool { return other == m })
 	c.emit(CloseMessage{m.snapshot()})
 	if m.Starts {

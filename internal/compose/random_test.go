@@ -67,17 +67,17 @@ func randomRun(seed uint64) error {
 	w.composer = compose.New(w.opts)
 	w.wild = w.IntN(3) == 0
 	for step := range 1 + w.IntN(4) {
-		for attempt := 0; !w.model(step, attempt); attempt++ {
+		for attempt := 0; !w.runModel(step, attempt); attempt++ {
 		}
-		w.tools()
+		w.runTools()
 	}
 	if w.wild && w.IntN(2) == 0 {
-		w.cut()
+		w.interrupt()
 	}
 	outcome := []agent.Outcome{agent.Completed, agent.Completed, agent.Failed, agent.Canceled}[w.IntN(4)]
 	w.perform(w.composer.Apply(agent.TurnFinished{Outcome: outcome}))
 	for range 5 { // no effects follow the end
-		if effects := append(w.composer.Apply(w.anyEvent()), w.composer.Standing("shop", "", compose.SpaceClosed)...); len(effects) > 0 {
+		if effects := append(w.composer.Apply(w.anyEvent()), w.composer.SetMembership("shop", "", compose.SpaceClosed)...); len(effects) > 0 {
 			return fmt.Errorf("got %v after the end, want no effects", effects)
 		}
 	}
@@ -88,7 +88,7 @@ func randomRun(seed uint64) error {
 }
 
 // interrupt ends the run in the middle of the model's output.
-func (w *world) cut() {
+func (w *world) interrupt() {
 	arguments := w.arguments("send")
 	call := agent.ToolCall{ID: "cut", Name: "send", Arguments: arguments[:w.IntN(len(arguments)+1)]}
 	w.perform(w.composer.Apply(agent.ToolCallStarted{MessageID: "t.cut", CallID: "cut", Name: "send"}))
@@ -131,16 +131,16 @@ func (w *world) anyEvent() agent.Event {
 func (w *world) disturb() {
 	switch space := []shoal.SpaceID{"shop", "ops"}[w.IntN(2)]; w.IntN(12) {
 	case 0:
-		w.perform(w.composer.Standing(space, "", compose.SpaceClosed))
+		w.perform(w.composer.SetMembership(space, "", compose.SpaceClosed))
 	case 1:
-		w.perform(w.composer.Standing(space, "", compose.Stranger))
+		w.perform(w.composer.SetMembership(space, "", compose.NotMember))
 	case 2, 3, 4, 5:
 		w.perform(w.composer.Apply(w.anyEvent()))
 	}
 }
 
-// model lets the model write one answer and reports whether it is complete.
-func (w *world) model(step, attempt int) bool {
+// runModel lets the model write one answer and reports whether it is complete.
+func (w *world) runModel(step, attempt int) bool {
 	source := fmt.Sprintf("t.%d.%d", step, attempt)
 	said := agent.Message{ID: source, Role: agent.Assistant}
 	var all []agent.ToolCall
@@ -167,22 +167,22 @@ func (w *world) model(step, attempt int) bool {
 			w.disturb()
 		}
 		if dies--; dies == 0 {
-			return w.die(source)
+			return w.fail(source)
 		}
 		switch {
 		case begun < len(left) && (len(open) == 0 || w.IntN(9) == 0):
 			call := all[begun]
 			if w.IntN(3) == 0 {
-				said.Parts = append(said.Parts, agent.Text(w.plain(source)))
+				said.Parts = append(said.Parts, agent.Text(w.writeText(source)))
 			}
 			said.Parts = append(said.Parts, agent.Part{Type: agent.CallPart, Call: &call})
 			w.perform(w.composer.Apply(agent.ToolCallStarted{MessageID: source, CallID: call.ID, Name: call.Name}))
 			begun++
 		case len(open) == 0:
 			if w.IntN(3) == 0 {
-				said.Parts = append(said.Parts, agent.Text(w.plain(source)))
+				said.Parts = append(said.Parts, agent.Text(w.writeText(source)))
 			}
-			return w.whole(said)
+			return w.keepStep(said)
 		default:
 			i := open[w.IntN(len(open))]
 			n := min(1+w.IntN(12), len(left[i]))
@@ -195,8 +195,8 @@ func (w *world) model(step, attempt int) bool {
 	}
 }
 
-// plain lets the model write a text outside of calls.
-func (w *world) plain(source string) string {
+// writeText lets the model write a text outside of calls.
+func (w *world) writeText(source string) string {
 	text := []string{"Hello, all.", " \n", "\n Grüße 😀", "x"}[w.IntN(4)]
 	w.perform(w.composer.Apply(agent.TextStarted{MessageID: source, PartID: "text"}))
 	runes := []rune(text)
@@ -210,8 +210,8 @@ func (w *world) plain(source string) string {
 	return text
 }
 
-// die ends an attempt: the model call is repeated, or the process crashes.
-func (w *world) die(source string) bool {
+// fail ends an attempt: the model call is repeated, or the process crashes.
+func (w *world) fail(source string) bool {
 	if w.IntN(2) == 0 {
 		w.crash()
 	} else {
@@ -221,7 +221,7 @@ func (w *world) die(source string) bool {
 	return false
 }
 
-func (w *world) whole(said agent.Message) bool {
+func (w *world) keepStep(said agent.Message) bool {
 	for _, call := range said.Calls() {
 		w.perform(w.composer.Apply(agent.ToolCallEnded{Call: call}))
 	}
@@ -231,8 +231,8 @@ func (w *world) whole(said agent.Message) bool {
 	return true
 }
 
-// tools runs the tools of the last step.
-func (w *world) tools() {
+// runTools runs the tools of the last step.
+func (w *world) runTools() {
 	step := &w.steps[len(w.steps)-1]
 	for _, said := range step.Assistant.Parts {
 		if text := strings.TrimSpace(said.Text); w.opts.Stream && text != "" {

@@ -37,15 +37,15 @@ type Reader struct {
 	err   error
 	bytes int // read before the current piece
 
-	tokens []Token
-	from   int    // offset in the piece of the verbatim text that is not yet returned
-	kept   int    // number of members in the rest
-	key    []byte // the decoded key, while it may name a field
-	raw    []byte // the same key as written
-	field  int    // index of the field whose value is being read, or -1
-	sink   sink
-	value  []byte // the value that is returned as a whole
-	over   bool   // value has more than maxValue bytes
+	tokens  []Token
+	from    int    // offset in the piece of the verbatim text that is not yet returned
+	members int    // number of members in the rest
+	key     []byte // the decoded key, while it may name a field
+	raw     []byte // the same key as written
+	field   int    // index of the field whose value is being read, or -1
+	sink    sink
+	value   []byte // the value that is returned as a whole
+	over    bool   // value has more than maxValue bytes
 
 	text    textState
 	literal string // what is left of true, false or null
@@ -99,8 +99,8 @@ func NewReader(rest bool, fields ...Field) *Reader {
 // Err returns why the arguments are not JSON, or nil while they can still become JSON.
 func (r *Reader) Err() error { return r.err }
 
-// Whole reports whether the object is complete.
-func (r *Reader) Whole() bool { return r.state == whole }
+// IsComplete reports whether the object is complete.
+func (r *Reader) IsComplete() bool { return r.state == whole }
 
 // Feed reads the next piece and returns its tokens. The next call reuses the slice; the
 // texts in it stay valid.
@@ -115,7 +115,7 @@ func (r *Reader) Feed(piece string) []Token {
 			i = r.step(piece, i)
 		}
 	}
-	r.verbatim(piece, i)
+	r.flushVerbatim(piece, i)
 	r.bytes += len(piece)
 	return r.tokens
 }
@@ -129,17 +129,17 @@ func (r *Reader) Close() []Token {
 	case wantObject:
 		r.state = whole
 		if r.rest {
-			r.tell(TokenRest, 0, "{}")
+			r.emit(TokenRest, 0, "{}")
 		}
-		r.tell(TokenEnd, 0, "")
+		r.emit(TokenEnd, 0, "")
 	default:
-		r.fail("", 0, "they end in the middle")
+		r.setError("", 0, "they end in the middle")
 	}
 	return r.tokens
 }
 
-// all reads complete arguments.
-func (r *Reader) all(arguments string, take func(Token)) {
+// readAll reads complete arguments.
+func (r *Reader) readAll(arguments string, take func(Token)) {
 	for _, t := range r.Feed(arguments) {
 		take(t)
 	}
@@ -148,18 +148,18 @@ func (r *Reader) all(arguments string, take func(Token)) {
 	}
 }
 
-func (r *Reader) tell(kind TokenKind, field int, text string) {
+func (r *Reader) emit(kind TokenKind, field int, text string) {
 	r.tokens = append(r.tokens, Token{Kind: kind, Field: field, Text: text})
 }
 
-func (r *Reader) fail(piece string, at int, what string) {
-	r.verbatim(piece, at)
+func (r *Reader) setError(piece string, at int, what string) {
+	r.flushVerbatim(piece, at)
 	r.err = &shoal.Error{
 		Op: "compose.Reader", Kind: shoal.InvalidJSON,
 		Msg: fmt.Sprintf("The arguments are not a JSON object: at byte %d, %s.", r.bytes+at, what),
 	}
 	r.state = broken
-	r.tell(TokenError, 0, "")
+	r.emit(TokenError, 0, "")
 }
 
 // step reads the byte at i, which is outside of any string, and returns the next offset.
@@ -173,7 +173,7 @@ func (r *Reader) step(piece string, i int) int {
 	}
 	if c == ' ' || c == '\n' || c == '\t' || c == '\r' {
 		if r.sink == sinkRest {
-			r.verbatim(piece, i)
+			r.flushVerbatim(piece, i)
 			r.from = i + 1
 		}
 		return i + 1
@@ -185,7 +185,7 @@ func (r *Reader) step(piece string, i int) int {
 		}
 		r.push('{')
 		if r.rest {
-			r.tell(TokenRest, 0, "{")
+			r.emit(TokenRest, 0, "{")
 		}
 		r.state = wantKeyEnd
 		return i + 1
@@ -210,14 +210,14 @@ func (r *Reader) step(piece string, i int) int {
 	case wantValue:
 		return r.beginValue(piece, i)
 	case afterValue:
-		return r.next(piece, i)
+		return r.readSeparator(piece, i)
 	}
-	r.fail(piece, i, fmt.Sprintf("%q is not expected", c))
+	r.setError(piece, i, fmt.Sprintf("%q is not expected", c))
 	return i
 }
 
-// next reads what separates values.
-func (r *Reader) next(piece string, i int) int {
+// readSeparator reads what separates values.
+func (r *Reader) readSeparator(piece string, i int) int {
 	open := r.stack[len(r.stack)-1]
 	switch c := piece[i]; {
 	case c == ',' && open == '{':
@@ -227,7 +227,7 @@ func (r *Reader) next(piece string, i int) int {
 	case c == open+2: // the closing bracket, in ASCII
 		return r.pop(piece, i)
 	default:
-		r.fail(piece, i, fmt.Sprintf("%q is not expected", c))
+		r.setError(piece, i, fmt.Sprintf("%q is not expected", c))
 		return i
 	}
 	return i + 1
@@ -245,7 +245,7 @@ func (r *Reader) beginValue(piece string, i int) int {
 		r.state, r.text = inString, textState{}
 	case c == '{' || c == '[':
 		if len(r.stack) >= maxNesting {
-			r.fail(piece, i, fmt.Sprintf("they are nested deeper than %d levels", maxNesting))
+			r.setError(piece, i, fmt.Sprintf("they are nested deeper than %d levels", maxNesting))
 			return i
 		}
 		r.push(c)
@@ -266,7 +266,7 @@ func (r *Reader) beginValue(piece string, i int) int {
 	case '1' <= c && c <= '9':
 		r.state = inInt
 	default:
-		r.fail(piece, i, fmt.Sprintf("%q begins no value", c))
+		r.setError(piece, i, fmt.Sprintf("%q begins no value", c))
 		return i
 	}
 	return i + 1
@@ -281,9 +281,9 @@ func (r *Reader) pop(piece string, i int) int {
 	case 0:
 		r.state = whole
 		if r.rest {
-			r.tell(TokenRest, 0, "}")
+			r.emit(TokenRest, 0, "}")
 		}
-		r.tell(TokenEnd, 0, "")
+		r.emit(TokenEnd, 0, "")
 	case 1:
 		r.endMember(piece, i+1)
 	default:

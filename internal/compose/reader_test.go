@@ -19,8 +19,8 @@ var readFields = []compose.Field{
 	{Name: "text", Stream: true}, {Name: "spaceId"}, {Name: "wait"}, {Name: "note", Stream: true},
 }
 
-// read is the accumulated output of a reader.
-type read struct {
+// readResult is the accumulated output of a reader.
+type readResult struct {
 	values map[string]any // of the named fields, as encoding/json has them in a map
 	rest   string
 	err    error
@@ -28,7 +28,7 @@ type read struct {
 	ended  bool
 }
 
-func (got *read) take(tokens []compose.Token) {
+func (got *readResult) take(tokens []compose.Token) {
 	for _, t := range tokens {
 		name := readFields[t.Field].Name
 		switch t.Kind {
@@ -59,8 +59,8 @@ func (got *read) take(tokens []compose.Token) {
 type other struct{}
 
 // readAll reads arguments in pieces; cut returns the length of the next piece.
-func readAll(arguments string, cut func(left int) int) read {
-	got := read{values: map[string]any{}}
+func readAll(arguments string, cut func(left int) int) readResult {
+	got := readResult{values: map[string]any{}}
 	r := compose.NewReader(true, readFields...)
 	for left := arguments; left != ""; {
 		n := min(max(cut(len(left)), 1), len(left))
@@ -75,7 +75,7 @@ func readAll(arguments string, cut func(left int) int) read {
 }
 
 // check compares the output of a reader with what encoding/json decodes.
-func (got *read) check(arguments string) error {
+func (got *readResult) check(arguments string) error {
 	if strings.Trim(arguments, " \t\r\n") == "" {
 		arguments = "{}"
 	}
@@ -84,7 +84,7 @@ func (got *read) check(arguments string) error {
 	if wantErr == nil && want == nil {
 		wantErr = errors.New("null is not an object")
 	}
-	if wantErr == nil && deepest(arguments) > 101 {
+	if wantErr == nil && maxDepth(arguments) > 101 {
 		wantErr = errors.New("nested too deep")
 	}
 	switch {
@@ -100,7 +100,7 @@ func (got *read) check(arguments string) error {
 		return fmt.Errorf("got %d errors, end reported: %v", got.errors, got.ended)
 	}
 	for i, f := range readFields {
-		if err := same(got.values[f.Name], want[f.Name], readFields[i].Stream); err != nil {
+		if err := sameField(got.values[f.Name], want[f.Name], readFields[i].Stream); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 		delete(want, f.Name)
@@ -119,8 +119,8 @@ func (got *read) check(arguments string) error {
 	return nil
 }
 
-// deepest returns how many arrays and objects are open at once in valid JSON.
-func deepest(text string) (most int) {
+// maxDepth returns how many arrays and objects are open at once in valid JSON.
+func maxDepth(text string) (most int) {
 	open := 0
 	for d := json.NewDecoder(strings.NewReader(text)); ; {
 		switch token, err := d.Token(); {
@@ -135,8 +135,8 @@ func deepest(text string) (most int) {
 	}
 }
 
-// same compares one field.
-func same(got any, want json.RawMessage, stream bool) error {
+// sameField compares one field.
+func sameField(got any, want json.RawMessage, stream bool) error {
 	var text string
 	isText := len(want) > 0 && want[0] == '"'
 	if isText {
@@ -212,7 +212,7 @@ var argumentSamples = []string{
 }
 
 // However the arguments are split, the reader returns what encoding/json decodes.
-func TestReaderTellsWhatEncodingJSONDecodes(t *testing.T) {
+func TestReaderMatchesEncodingJSON(t *testing.T) {
 	for _, arguments := range argumentSamples {
 		for _, size := range []int{1, 2, 3, 4, 5, 7, 64, 1 << 20} {
 			if len(arguments) > 200 && size > 1 && size < 7 {
@@ -264,7 +264,7 @@ func FuzzReader(f *testing.F) {
 }
 
 // Tokens before an error stay valid, and the error is reported once.
-func TestReaderTellsAnErrorOnce(t *testing.T) {
+func TestReaderReportsErrorOnce(t *testing.T) {
 	r := compose.NewReader(false, readFields...)
 	got := slices.Clone(r.Feed(`{"text":"Two lap` + "\n" + `tops"}`))
 	got = append(got, r.Feed(`{"text":"again"}`)...)
@@ -289,13 +289,13 @@ func TestReaderWithoutRest(t *testing.T) {
 			}
 		}
 	}
-	if !r.Whole() {
+	if !r.IsComplete() {
 		t.Error("the object is not complete")
 	}
 }
 
 // A value that exceeds the limit is never returned as a shorter one.
-func TestReaderTellsNoShortenedValue(t *testing.T) {
+func TestReaderNeverShortensValues(t *testing.T) {
 	long := strings.Repeat("s", 4097)
 	for arguments, want := range map[string]compose.Token{
 		`{"spaceId":"` + long + `"}`:     {Kind: compose.TokenValue, Field: 1},
@@ -311,7 +311,7 @@ func TestReaderTellsNoShortenedValue(t *testing.T) {
 
 // D14: the cost of a piece does not depend on the length of the arguments before it. It
 // allocates no memory.
-func TestReaderTakesNoMemoryForAPiece(t *testing.T) {
+func TestReaderDoesNotAllocate(t *testing.T) {
 	for _, rest := range []bool{false, true} {
 		r := compose.NewReader(rest, compose.Field{Name: "spaceId"}, compose.Field{Name: "text", Stream: !rest})
 		r.Feed(`{"spaceId":"shop","other":"`)

@@ -18,11 +18,11 @@ func (r *Reader) endKey(piece string, end int) {
 	if len(r.stack) > 1 {
 		return
 	}
-	r.verbatim(piece, end)
+	r.flushVerbatim(piece, end)
 	r.field = r.fieldOf()
 	if r.field < 0 && r.rest {
-		r.tellKey()
-		r.tell(TokenRest, 0, ":")
+		r.emitKey()
+		r.emit(TokenRest, 0, ":")
 	}
 	r.sink = sinkNone
 }
@@ -39,20 +39,20 @@ func (r *Reader) fieldOf() int {
 	return -1
 }
 
-// tellKey writes the key into the rest unless that has been done.
-func (r *Reader) tellKey() {
+// emitKey writes the key into the rest unless that has been done.
+func (r *Reader) emitKey() {
 	if r.sink != sinkKey {
 		return
 	}
-	if r.kept++; r.kept > 1 {
-		r.tell(TokenRest, 0, ",")
+	if r.members++; r.members > 1 {
+		r.emit(TokenRest, 0, ",")
 	}
-	r.tell(TokenRest, 0, string(r.raw))
+	r.emit(TokenRest, 0, string(r.raw))
 }
 
-// keepKey buffers the key as written. A key that is too long cannot name a field and is no
+// appendKey buffers the key as written. A key that is too long cannot name a field and is no
 // longer buffered.
-func (r *Reader) keepKey(s string) {
+func (r *Reader) appendKey(s string) {
 	r.raw = append(r.raw, s...)
 	if len(r.raw) <= maxValue {
 		return
@@ -61,7 +61,7 @@ func (r *Reader) keepKey(s string) {
 		r.sink = sinkNone
 		return
 	}
-	r.tellKey()
+	r.emitKey()
 	r.sink = sinkRest
 }
 
@@ -74,10 +74,10 @@ func (r *Reader) beginMember(i int, text bool) {
 		r.sink = sinkNone
 	case r.fields[r.field].Stream && text:
 		r.sink = sinkStream
-		r.tell(TokenBegin, r.field, "")
+		r.emit(TokenBegin, r.field, "")
 	case r.fields[r.field].Stream:
 		r.sink = sinkNone
-		r.tell(TokenOther, r.field, "")
+		r.emit(TokenOther, r.field, "")
 	case text:
 		r.sink, r.value, r.over = sinkWhole, r.value[:0], false
 	default:
@@ -88,42 +88,42 @@ func (r *Reader) beginMember(i int, text bool) {
 // endMember closes the value of a top-level member; end is the offset after its last byte.
 func (r *Reader) endMember(piece string, end int) {
 	r.state = afterValue
-	r.verbatim(piece, end)
+	r.flushVerbatim(piece, end)
 	switch {
 	case r.sink != sinkWhole && r.sink != sinkJSON:
 	case r.over:
-		r.tell(TokenValue, r.field, "")
+		r.emit(TokenValue, r.field, "")
 	case r.sink == sinkWhole:
-		r.tell(TokenString, r.field, string(r.value))
+		r.emit(TokenString, r.field, string(r.value))
 	default:
-		r.tell(TokenValue, r.field, string(r.value))
+		r.emit(TokenValue, r.field, string(r.value))
 	}
 	r.sink, r.field = sinkNone, -1
 }
 
-// verbatim passes the text before end that is not yet processed to the sink, as written.
-func (r *Reader) verbatim(piece string, end int) {
+// flushVerbatim passes the text before end that is not yet processed to the sink, as written.
+func (r *Reader) flushVerbatim(piece string, end int) {
 	if r.from >= end {
 		return
 	}
-	r.written(piece[r.from:end])
+	r.writeVerbatim(piece[r.from:end])
 	r.from = end
 }
 
-// written writes s into the sink of values as written.
-func (r *Reader) written(s string) {
+// writeVerbatim writes s into the sink of values as written.
+func (r *Reader) writeVerbatim(s string) {
 	switch r.sink {
 	case sinkRest:
-		r.tell(TokenRest, 0, s)
+		r.emit(TokenRest, 0, s)
 	case sinkKey:
-		r.keepKey(s)
+		r.appendKey(s)
 	case sinkJSON:
-		r.keep(s)
+		r.appendValue(s)
 	}
 }
 
-// keep appends to the buffered value.
-func (r *Reader) keep(s string) {
+// appendValue appends to the buffered value.
+func (r *Reader) appendValue(s string) {
 	if r.over = r.over || len(r.value)+len(s) > maxValue; !r.over {
 		r.value = append(r.value, s...)
 	}
@@ -140,7 +140,7 @@ func (r *Reader) endValue(piece string, end int) {
 
 func (r *Reader) readLiteral(piece string, i int) int {
 	if piece[i] != r.literal[0] {
-		r.fail(piece, i, fmt.Sprintf("unexpected %q in true, false or null", piece[i]))
+		r.setError(piece, i, fmt.Sprintf("unexpected %q in true, false or null", piece[i]))
 		return i
 	}
 	if r.literal = r.literal[1:]; r.literal == "" {
@@ -172,7 +172,7 @@ func (r *Reader) readNumber(piece string, i int) int {
 		r.endValue(piece, i)
 		return i
 	default:
-		r.fail(piece, i, fmt.Sprintf("%q is not expected in a number", c))
+		r.setError(piece, i, fmt.Sprintf("%q is not expected in a number", c))
 		return i
 	}
 	return i + 1

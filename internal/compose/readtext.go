@@ -15,8 +15,8 @@ type textState struct {
 	n       int // number of bytes in partial, the start of a character
 }
 
-// plain marks the bytes of a string that represent themselves.
-var plain = func() (t [256]bool) {
+// plainBytes marks the bytes of a string that represent themselves.
+var plainBytes = func() (t [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
 	}
@@ -34,15 +34,15 @@ func (r *Reader) readText(piece string, i int) int {
 		case r.text.escape > 0:
 			i = r.readEscape(piece, i)
 		case c == '"':
-			r.loneSurrogate()
+			r.flushSurrogate()
 			i = r.endText(piece, i+1)
 		case c == '\\':
 			r.text.escape = 1
 			i++
 		case c < ' ':
-			r.fail(piece, i, fmt.Sprintf("%q must be written as an escape", c))
+			r.setError(piece, i, fmt.Sprintf("%q must be written as an escape", c))
 		default:
-			r.loneSurrogate()
+			r.flushSurrogate()
 			i = r.readRun(piece, i)
 		}
 	}
@@ -62,7 +62,7 @@ func (r *Reader) endText(piece string, end int) int {
 func (r *Reader) readRun(piece string, i int) int {
 	j := i
 	for j < len(piece) {
-		if plain[piece[j]] {
+		if plainBytes[piece[j]] {
 			j++
 			continue
 		}
@@ -74,19 +74,19 @@ func (r *Reader) readRun(piece string, i int) int {
 			j += size
 			continue
 		}
-		r.run(piece, i, j)
+		r.writeRun(piece, i, j)
 		if !utf8.FullRuneInString(piece[j:]) {
 			r.text.n = copy(r.text.partial[:], piece[j:])
-			r.verbatim(piece, j)
+			r.flushVerbatim(piece, j)
 			r.from = len(piece)
 			return len(piece)
 		}
-		r.verbatim(piece, j)
-		r.replaced()
+		r.flushVerbatim(piece, j)
+		r.writeReplacement()
 		r.from = j + 1
 		return j + 1
 	}
-	r.run(piece, i, j)
+	r.writeRun(piece, i, j)
 	return j
 }
 
@@ -103,10 +103,10 @@ func (r *Reader) readPartial(piece string, i int) int {
 		}
 	}
 	if c, size := utf8.DecodeRune(t.partial[:t.n]); size == t.n && (c != utf8.RuneError || size > 1) {
-		r.both(string(t.partial[:t.n]))
+		r.writeBoth(string(t.partial[:t.n]))
 	} else {
 		for range t.n { // each byte is invalid by itself
-			r.replaced()
+			r.writeReplacement()
 		}
 	}
 	t.n, r.from = 0, i
@@ -124,60 +124,60 @@ func (r *Reader) readEscape(piece string, i int) int {
 		}
 		at := simpleEscape(c)
 		if at < 0 {
-			r.fail(piece, i, fmt.Sprintf("%q follows a backslash", c))
+			r.setError(piece, i, fmt.Sprintf("%q follows a backslash", c))
 			return i
 		}
-		r.loneSurrogate()
+		r.flushSurrogate()
 		t.escape = 0
-		r.decoded(simple[2*at : 2*at+1])
+		r.writeDecoded(simpleEscapes[2*at : 2*at+1])
 		return i + 1
 	}
 	d, ok := hexDigit(c)
 	if !ok {
-		r.fail(piece, i, fmt.Sprintf("%q is not a hexadecimal digit", c))
+		r.setError(piece, i, fmt.Sprintf("%q is not a hexadecimal digit", c))
 		return i
 	}
 	t.unit = t.unit<<4 | d
 	if t.escape++; t.escape == len(`\uXXXX`) {
 		t.escape = 0
-		r.unit(t.unit)
+		r.decodeUnit(t.unit)
 	}
 	return i + 1
 }
 
-// unit processes a complete \u escape.
-func (r *Reader) unit(u rune) {
+// decodeUnit processes a complete \u escape.
+func (r *Reader) decodeUnit(u rune) {
 	t := &r.text
 	if t.high != 0 {
 		if pair := utf16.DecodeRune(t.high, u); pair != utf8.RuneError {
 			t.high = 0
-			r.decoded(string(pair))
+			r.writeDecoded(string(pair))
 			return
 		}
-		r.loneSurrogate()
+		r.flushSurrogate()
 	}
 	if 0xD800 <= u && u < 0xDC00 {
 		t.high = u
 		return
 	}
-	r.decoded(string(u)) // a lone low surrogate becomes U+FFFD
+	r.writeDecoded(string(u)) // a lone low surrogate becomes U+FFFD
 }
 
-// loneSurrogate replaces a high surrogate without a low one.
-func (r *Reader) loneSurrogate() {
+// flushSurrogate replaces a high surrogate without a low one.
+func (r *Reader) flushSurrogate() {
 	if r.text.high != 0 {
 		r.text.high = 0
-		r.decoded("\uFFFD")
+		r.writeDecoded("\uFFFD")
 	}
 }
 
-// simple contains the characters that two-byte escapes represent, each followed by the
+// simpleEscapes contains the characters that two-byte escapes represent, each followed by the
 // letter of its escape.
-const simple = "\"\"\\\\//\bb\ff\nn\rr\tt"
+const simpleEscapes = "\"\"\\\\//\bb\ff\nn\rr\tt"
 
 func simpleEscape(c byte) int {
-	for at := 0; 2*at < len(simple); at++ {
-		if simple[2*at+1] == c {
+	for at := 0; 2*at < len(simpleEscapes); at++ {
+		if simpleEscapes[2*at+1] == c {
 			return at
 		}
 	}
@@ -196,32 +196,32 @@ func hexDigit(c byte) (rune, bool) {
 	return 0, false
 }
 
-// run decodes piece[i:j], which represents itself.
-func (r *Reader) run(piece string, i, j int) {
+// writeRun decodes piece[i:j], which represents itself.
+func (r *Reader) writeRun(piece string, i, j int) {
 	if i < j {
-		r.decoded(piece[i:j])
+		r.writeDecoded(piece[i:j])
 	}
 }
 
-// both writes a character that was split between pieces or replaced.
-func (r *Reader) both(s string) {
-	r.decoded(s)
-	r.written(s)
+// writeBoth writes a character that was split between pieces or replaced.
+func (r *Reader) writeBoth(s string) {
+	r.writeDecoded(s)
+	r.writeVerbatim(s)
 }
 
-// replaced writes the replacement of one byte that is not valid UTF-8.
-func (r *Reader) replaced() { r.both("\uFFFD") }
+// writeReplacement writes the replacement of one byte that is not valid UTF-8.
+func (r *Reader) writeReplacement() { r.writeBoth("\uFFFD") }
 
-// decoded writes text into the sink of decoded text.
-func (r *Reader) decoded(s string) {
+// writeDecoded writes text into the sink of decoded text.
+func (r *Reader) writeDecoded(s string) {
 	switch r.sink {
 	case sinkStream:
-		r.tell(TokenText, r.field, s)
+		r.emit(TokenText, r.field, s)
 	case sinkKey:
 		if r.over = r.over || len(r.key)+len(s) > maxValue; !r.over {
 			r.key = append(r.key, s...)
 		}
 	case sinkWhole:
-		r.keep(s)
+		r.appendValue(s)
 	}
 }

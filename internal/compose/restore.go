@@ -37,13 +37,13 @@ func Restore(opts Options, stored []Message, steps []agent.Step) (*Composer, []E
 		}
 	}
 	for _, m := range stored {
-		r.message(m)
+		r.restoreMessage(m)
 	}
-	r.withdraw()
+	r.withdrawUnknown()
 	for i := range steps {
-		r.step(&steps[i])
+		r.restoreStep(&steps[i])
 	}
-	return c, c.take()
+	return c, c.drainEffects()
 }
 
 // restorer is the state of Restore. parts contains the parts of open messages, by call, or
@@ -64,11 +64,11 @@ func (p *Part) key() string {
 	return p.Call
 }
 
-func (r *restorer) message(stored Message) {
+func (r *restorer) restoreMessage(stored Message) {
 	if stored.Status != shoal.MessageStreaming {
 		for i := range stored.Parts {
 			r.closed[stored.Parts[i].key()] = true
-			r.c.spoke = r.c.spoke || !stored.Parts[i].RequestOnly
+			r.c.hasOutput = r.c.hasOutput || !stored.Parts[i].RequestOnly
 		}
 		return
 	}
@@ -90,8 +90,8 @@ func (r *restorer) message(stored Message) {
 	r.c.messages = append(r.c.messages, m)
 }
 
-// withdraw removes the parts that no step contains, newest first.
-func (r *restorer) withdraw() {
+// withdrawUnknown removes the parts that no step contains, newest first.
+func (r *restorer) withdrawUnknown() {
 	for _, p := range slices.Backward(r.order) {
 		_, call := r.calls[p.Call]
 		_, request := r.pending[p.Pending]
@@ -102,8 +102,8 @@ func (r *restorer) withdraw() {
 	}
 }
 
-// step brings the parts of one step to the state of the step.
-func (r *restorer) step(s *agent.Step) {
+// restoreStep brings the parts of one step to the state of the step.
+func (r *restorer) restoreStep(s *agent.Step) {
 	c := r.c
 	results := map[string]bool{}
 	for i := range s.Results {
@@ -112,95 +112,95 @@ func (r *restorer) step(s *agent.Step) {
 	texts := c.plainTexts(s.Assistant)
 	for i, said := range s.Assistant.Parts {
 		for _, k := range texts[i] {
-			r.plain(k, s.Done)
+			r.restoreText(k, s.Done)
 		}
 		if said.Type == agent.CallPart {
-			r.call(s.Assistant.ID, *said.Call, results[said.Call.ID])
+			r.restoreCall(s.Assistant.ID, *said.Call, results[said.Call.ID])
 		}
 	}
-	r.passedOver()
+	r.refuseSkipped()
 	for _, p := range s.Pending {
-		r.request(p)
+		r.restoreRequest(p)
 	}
 	for _, result := range s.Results {
-		c.toolFinished(result)
+		c.applyResult(result)
 	}
 	if s.Done {
-		c.stepFinished()
+		c.endStep()
 	}
 }
 
-// call continues a call of a step.
-func (r *restorer) call(source string, call agent.ToolCall, finished bool) {
-	k := r.c.begin(call.ID, call.Name, source)
+// restoreCall continues a call of a step.
+func (r *restorer) restoreCall(source string, call agent.ToolCall, finished bool) {
+	k := r.c.startCall(call.ID, call.Name, source)
 	if k == nil {
 		return
 	}
 	p := r.parts[call.ID]
 	if p == nil && (finished || r.closed[call.ID]) {
-		k.stage = stageShut
+		k.stage = stageHidden
 	}
 	if p == nil {
 		r.c.endArguments(k, call.Arguments)
 		return
 	}
-	r.takeUp(k, p, call.Arguments)
+	r.joinPart(k, p, call.Arguments)
 }
 
-// plain continues a plain text of a step.
-func (r *restorer) plain(k *call, done bool) {
+// restoreText continues a plain text of a step.
+func (r *restorer) restoreText(k *call, done bool) {
 	c := r.c
 	c.calls = append(c.calls, k)
 	p := r.parts[k.id]
 	switch {
 	case p == nil && (done || r.closed[k.id]):
-		k.stage = stageShut
+		k.stage = stageHidden
 	case p == nil:
-		c.ask(k)
+		c.askSpace(k)
 	default:
 		k.stage, k.part = stageShown, p
 		if p.Status == shoal.PartStreaming {
-			r.rest(k, p, string(k.held))
+			r.completePart(k, p, string(k.buffer))
 		} else {
-			k.held = nil
+			k.buffer = nil
 			c.accept(k)
 		}
 	}
 	c.advance()
 }
 
-// rest appends the missing text or arguments to a streaming part.
-func (r *restorer) rest(k *call, p *part, whole string) {
+// completePart appends the missing text or arguments to a streaming part.
+func (r *restorer) completePart(k *call, p *part, whole string) {
 	if rest, ok := strings.CutPrefix(whole, string(p.buf)); ok {
-		k.held = []byte(rest)
+		k.buffer = []byte(rest)
 		return
 	}
 	r.c.restart(k)
-	k.held = []byte(whole)
+	k.buffer = []byte(whole)
 }
 
-// passedOver refuses the calls again that were refused before. Parts open in order, so a
+// refuseSkipped refuses the calls again that were refused before. Parts open in order, so a
 // call without a part before a call with one was refused.
-func (r *restorer) passedOver() {
+func (r *restorer) refuseSkipped() {
 	later := false
 	for _, k := range slices.Backward(r.c.calls) {
 		switch {
 		case k.part != nil || r.closed[k.id]:
 			later = true
 		case later && (k.stage == stageAsking || k.stage == stageReady):
-			r.c.shut(k, RefusedNotMember)
+			r.c.hide(k, RefusedNotMember)
 		}
 	}
 	r.c.advance()
 }
 
-// takeUp connects a call with its part and completes the part.
-func (r *restorer) takeUp(k *call, p *part, arguments string) {
+// joinPart connects a call with its part and completes the part.
+func (r *restorer) joinPart(k *call, p *part, arguments string) {
 	k.stage, k.part = stageShown, p
 	growing := p.Status == shoal.PartStreaming || p.Status == shoal.PartInputStreaming
 	other := k.tool.reader() // reads all arguments, independently of the part
 	var whole strings.Builder
-	other.all(arguments, func(t Token) {
+	other.readAll(arguments, func(t Token) {
 		switch t.Kind {
 		case TokenBegin, TokenOther:
 			whole.Reset()
@@ -218,20 +218,20 @@ func (r *restorer) takeUp(k *call, p *part, arguments string) {
 	if k.tool.HideInput && !k.tool.Send {
 		text = "{}"
 	}
-	r.rest(k, p, text)
+	r.completePart(k, p, text)
 	r.c.advance()
 	if k.broken {
 		r.c.cutShort(k)
 	}
 }
 
-// request continues a part that shows only a request.
-func (r *restorer) request(p agent.Pending) {
+// restoreRequest continues a part that shows only a request.
+func (r *restorer) restoreRequest(p agent.Pending) {
 	part := r.parts[p.ID]
 	if part == nil || !part.RequestOnly {
 		return
 	}
 	k := &call{id: p.ID, name: p.Call.Name, ended: true, space: part.in.Space, request: true, pending: p, stage: stageShown, part: part}
 	r.c.calls = append(r.c.calls, k)
-	r.c.answered(p)
+	r.c.applyAnswer(p)
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// toolStarted marks the call's part as running.
-func (c *Composer) toolStarted(callID string) {
+// startTool marks the call's part as running.
+func (c *Composer) startTool(callID string) {
 	if k := c.find(callID); k != nil && k.stage == stageShown {
-		c.change(k.part, shoal.PartRunning)
+		c.setStatus(k.part, shoal.PartRunning)
 	}
 }
 
-// requested shows a request: in the part of its call, else in a part of its own
+// showRequest shows a request: in the part of its call, else in a part of its own
 // in the trigger's space.
-func (c *Composer) requested(p agent.Pending) {
+func (c *Composer) showRequest(p agent.Pending) {
 	if k := c.find(p.Call.ID); p.Via == "" && k != nil && k.stage == stageShown {
 		if k.part.Pending == p.ID {
 			return // a continued turn reports it again
 		}
 		k.part.Pending, k.part.in.due = p.ID, true
-		c.change(k.part, shoal.PartRequiresAction)
+		c.setStatus(k.part, shoal.PartRequiresAction)
 		c.emit(ShowPending{p, k.space, k.part.place})
 		return
 	}
@@ -36,23 +36,23 @@ func (c *Composer) requested(p agent.Pending) {
 	case p.Kind == agent.Continuation, p.Kind == agent.ClientCall: // listed as pending, without a part
 		c.emit(ShowPending{Pending: p, Space: c.opts.Trigger})
 	default:
-		c.request(p)
+		c.openRequest(p)
 	}
 }
 
-// request opens a part for a request that has no other part.
-func (c *Composer) request(p agent.Pending) {
+// openRequest opens a part for a request that has no other part.
+func (c *Composer) openRequest(p agent.Pending) {
 	tool := c.tools[p.Call.Name]
 	arguments, err := Strip(tool, p.Call.Arguments)
 	if err != nil || tool.HideInput || arguments == "" {
 		arguments = "{}"
 	}
 	k := &call{
-		id: p.ID, name: p.Call.Name, tool: Tool{Hints: tool.Hints}, ended: true, space: c.opts.Trigger,
-		held: []byte(arguments), request: true, pending: p,
+		id: p.ID, name: p.Call.Name, tool: Tool{Rendering: tool.Rendering}, ended: true, space: c.opts.Trigger,
+		buffer: []byte(arguments), request: true, pending: p,
 	}
 	c.calls = append(c.calls, k)
-	c.ask(k)
+	c.askSpace(k)
 }
 
 func (c *Composer) requestOf(pendingID string) *call {
@@ -63,8 +63,8 @@ func (c *Composer) requestOf(pendingID string) *call {
 	return c.calls[at]
 }
 
-// answered applies the answer to a request.
-func (c *Composer) answered(p agent.Pending) {
+// applyAnswer applies the answer to a request.
+func (c *Composer) applyAnswer(p agent.Pending) {
 	if p.Answer == nil {
 		return
 	}
@@ -73,17 +73,17 @@ func (c *Composer) answered(p agent.Pending) {
 		if k.stage == stageShown {
 			c.answerRequest(k.part, p)
 		}
-		k.stage, k.part = stageShut, nil
+		k.stage, k.part = stageHidden, nil
 		return
 	}
 	k := c.find(p.Call.ID)
-	if k == nil || p.Via != "" || k.stage != stageShown || k.part.whole() {
+	if k == nil || p.Via != "" || k.stage != stageShown || k.part.isFinal() {
 		return
 	}
 	k.part.AnsweredBy = by
 	if p.Kind == agent.Permission && p.Answer.Approved {
-		c.edited(k.part, p)
-		c.change(k.part, shoal.PartRunning)
+		c.applyEdit(k.part, p)
+		c.setStatus(k.part, shoal.PartRunning)
 	}
 }
 
@@ -91,7 +91,7 @@ func (c *Composer) answered(p agent.Pending) {
 func (c *Composer) answerRequest(p *part, pending agent.Pending) {
 	a := pending.Answer
 	p.AnsweredBy = shoal.EntityID(a.By)
-	c.edited(p, pending)
+	c.applyEdit(p, pending)
 	switch {
 	case pending.Kind == agent.Permission && a.Approved:
 		c.finishTool(p, shoal.PartDone, json.RawMessage(`{"approved":true}`), "")
@@ -106,8 +106,8 @@ func (c *Composer) answerRequest(p *part, pending agent.Pending) {
 	}
 }
 
-// edited shows the arguments that were approved instead of the model's.
-func (c *Composer) edited(p *part, pending agent.Pending) {
+// applyEdit shows the arguments that were approved instead of the model's.
+func (c *Composer) applyEdit(p *part, pending agent.Pending) {
 	tool := c.tools[pending.Call.Name]
 	if pending.Answer.Arguments == "" || tool.HideInput {
 		return
@@ -118,8 +118,8 @@ func (c *Composer) edited(p *part, pending agent.Pending) {
 	}
 }
 
-// toolFinished applies the result of a call. Later results are ignored.
-func (c *Composer) toolFinished(r agent.ToolResult) {
+// applyResult applies the result of a call. Later results are ignored.
+func (c *Composer) applyResult(r agent.ToolResult) {
 	for _, k := range c.calls { // the result ends requests that have no answer
 		if k.request && k.stage == stageShown && (k.pending.Call.ID == r.CallID || k.pending.Via == r.CallID) {
 			c.finishTool(k.part, shoal.PartCanceled, nil, "canceled")
@@ -138,7 +138,7 @@ func (c *Composer) toolFinished(r agent.ToolResult) {
 	}
 	switch {
 	case k.stage != stageShown:
-		c.shut(k, k.refusal)
+		c.hide(k, k.refusal)
 		c.advance()
 	case k.tool.Send:
 		c.finishSend(k, r.Status)
@@ -158,7 +158,7 @@ func (c *Composer) finishSend(k *call, status agent.ResultStatus) {
 		p.Accepted, p.in.due = true, true
 		c.settle(p.in)
 	default:
-		c.shut(k, k.refusal)
+		c.hide(k, k.refusal)
 	}
 }
 
@@ -173,15 +173,15 @@ func (c *Composer) accept(k *call) {
 	c.settle(p.in)
 }
 
-// statusOf maps the status of a result to the status of the tool part.
-var statusOf = map[agent.ResultStatus]shoal.PartStatus{
+// partStatuses maps the status of a result to the status of the tool part.
+var partStatuses = map[agent.ResultStatus]shoal.PartStatus{
 	agent.ResultOK: shoal.PartDone, agent.ResultDenied: shoal.PartDenied, agent.ResultCanceled: shoal.PartCanceled, agent.ResultSkipped: shoal.PartCanceled,
 }
 
 // finishDisplay writes the result into the call's part. The mention starts if the tool was
 // executed, successfully or not.
 func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
-	status, ok := statusOf[r.Status]
+	status, ok := partStatuses[r.Status]
 	if !ok {
 		status = shoal.PartError
 	}

@@ -39,7 +39,7 @@ var update = flag.Bool("update", false, "write testdata/stories again")
 //	result CALL STATUS TEXT
 //	step                   the step ends
 //	turn OUTCOME           the turn ends
-//	standing SPACE WORD    reports a membership: member stranger closed notarget (followed by an entity)
+//	membership SPACE WORD  reports a membership: member stranger closed notarget (followed by an entity)
 //	end OUTCOME            the run ends
 //	say ENTITY TEXT        the run says a text; - mentions nobody
 //	spoke                  shows whether the run has shown output of its own
@@ -48,10 +48,10 @@ var update = flag.Bool("update", false, "write testdata/stories again")
 //	lose                   everything stored since the last drafts is lost
 //	crash                  the process dies; saved messages and steps remain
 func TestStories(t *testing.T) {
-	storytest.Play(t, "testdata/stories/*.txt", 10, *update, func(t *testing.T, _, text string) string { return tell(t, text) })
+	storytest.Play(t, "testdata/stories/*.txt", 10, *update, func(t *testing.T, _, text string) string { return runStory(t, text) })
 }
 
-func tell(t *testing.T, text string) string {
+func runStory(t *testing.T, text string) string {
 	s := newStory(t)
 	return storytest.Blocks(t, text, func(commands string) string {
 		s.out.Reset()
@@ -117,7 +117,7 @@ func (s *story) command(line string) {
 		mention, _ := strings.CutPrefix(words[1], "-")
 		s.perform(s.run().Say(rest(2), shoal.EntityID(mention)))
 	case "spoke":
-		fmt.Fprintln(&s.out, "spoke", s.run().Spoke())
+		fmt.Fprintln(&s.out, "spoke", s.run().HasOutput())
 	case "limit":
 		n := 0
 		if _, err := fmt.Sscan(words[2], &n); err != nil {
@@ -132,8 +132,8 @@ func (s *story) command(line string) {
 		s.spaces[words[1]] = words[2]
 	case "in":
 		s.inside = append(s.inside, words[1]+"/"+words[2])
-	case "standing":
-		s.perform(s.run().Standing(shoal.SpaceID(words[1]), shoal.EntityID(word(3)), standings[words[2]]))
+	case "membership":
+		s.perform(s.run().SetMembership(shoal.SpaceID(words[1]), shoal.EntityID(word(3)), memberships[words[2]]))
 	case "accept":
 		s.perform(s.run().Accept(words[1]))
 	case "refuse":
@@ -159,8 +159,8 @@ func (s *story) command(line string) {
 	}
 }
 
-var standings = map[string]compose.Standing{
-	"member": compose.Member, "stranger": compose.Stranger, "closed": compose.SpaceClosed, "notarget": compose.NoTarget,
+var memberships = map[string]compose.Membership{
+	"member": compose.Member, "stranger": compose.NotMember, "closed": compose.SpaceClosed, "notarget": compose.NoTarget,
 }
 
 func (s *story) run() *compose.Composer {
@@ -213,16 +213,16 @@ func (s *story) store(m compose.Message) {
 }
 
 func (s *story) answer(e compose.AskSpace) {
-	standing := compose.Member
+	membership := compose.Member
 	switch word := s.spaces[string(e.Space)]; {
 	case word == "later":
 		return
 	case word != "":
-		standing = standings[word]
+		membership = memberships[word]
 	case e.Target != "" && !slices.Contains(s.inside, string(e.Space)+"/"+string(e.Target)):
-		standing = compose.NoTarget
+		membership = compose.NoTarget
 	}
-	s.perform(s.composer.Standing(e.Space, e.Target, standing))
+	s.perform(s.composer.SetMembership(e.Space, e.Target, membership))
 }
 
 // crash restores a composer from the stored state; followers reload.

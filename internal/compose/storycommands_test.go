@@ -133,7 +133,7 @@ func toolOf(name string, words []string) compose.Tool {
 		case "hideOutput":
 			t.HideOutput = true
 		default:
-			t.Hints = json.RawMessage(w)
+			t.Rendering = json.RawMessage(w)
 		}
 	}
 	return t

@@ -32,12 +32,12 @@ type Tool struct {
 	// HideInput shows {} instead of the arguments, HideOutput null instead of the result.
 	// Do not use them with a tool that a client executes.
 	HideInput, HideOutput bool
-	// Hints is passed to clients unchanged and describes how to render the part.
-	Hints json.RawMessage
+	// Rendering is passed to clients unchanged and describes how to render the part.
+	Rendering json.RawMessage
 }
 
-// routed reports whether the tool's arguments have routing fields.
-func (t Tool) routed() bool { return t.Display && !t.Send }
+// hasRouting reports whether the tool's arguments have routing fields.
+func (t Tool) hasRouting() bool { return t.Display && !t.Send }
 
 // The indexes of the fields that a call's reader looks for.
 const (
@@ -61,13 +61,13 @@ func (t Tool) reader() *Reader {
 // its schema and the store. Arguments of a tool without such fields are returned unchanged.
 // For arguments that are not a JSON object the error is of kind InvalidJSON.
 func Strip(t Tool, arguments string) (string, error) {
-	if !t.routed() {
+	if !t.hasRouting() {
 		return arguments, nil
 	}
 	t.HideInput = false
 	r := t.reader()
 	var out strings.Builder
-	r.all(arguments, func(token Token) {
+	r.readAll(arguments, func(token Token) {
 		if token.Kind == TokenRest {
 			out.WriteString(token.Text)
 		}
@@ -80,7 +80,7 @@ type Stripper struct{ reader *Reader }
 
 // NewStripper returns the stripper of one call.
 func NewStripper(t Tool) *Stripper {
-	if !t.routed() {
+	if !t.hasRouting() {
 		return &Stripper{}
 	}
 	t.HideInput = false
@@ -102,14 +102,14 @@ func (s *Stripper) Feed(piece string) string {
 	return out
 }
 
-// Standing is the relation of the run's agent to a space.
-type Standing int
+// Membership is the relation of the run's agent to a space.
+type Membership int
 
 // The relations. NoTarget means that the agent is a member, but the target of the part is
 // not.
 const (
-	Member Standing = iota + 1
-	Stranger
+	Member Membership = iota + 1
+	NotMember
 	SpaceClosed
 	NoTarget
 )
@@ -130,7 +130,7 @@ const (
 	RefusedMalformed Refusal = "malformed" // the arguments are not JSON
 )
 
-var refusalOf = map[Standing]Refusal{Stranger: RefusedNotMember, SpaceClosed: RefusedClosed, NoTarget: RefusedTarget}
+var refusals = map[Membership]Refusal{NotMember: RefusedNotMember, SpaceClosed: RefusedClosed, NoTarget: RefusedTarget}
 
 // Route is the destination of a call.
 type Route struct {

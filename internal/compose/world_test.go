@@ -49,14 +49,14 @@ func (w *world) answerAll() {
 	for len(w.asked) > 0 {
 		asked := w.asked[0]
 		w.asked = w.asked[1:]
-		standing := compose.Member
+		membership := compose.Member
 		switch {
 		case asked.Space == "secret":
-			standing = compose.Stranger
+			membership = compose.NotMember
 		case asked.Target == "nobody":
-			standing = compose.NoTarget
+			membership = compose.NoTarget
 		}
-		w.perform(w.composer.Standing(asked.Space, asked.Target, standing))
+		w.perform(w.composer.SetMembership(asked.Space, asked.Target, membership))
 	}
 }
 

@@ -40,7 +40,7 @@ func (x *execution) composeTools() ([]compose.Tool, error) {
 		c := t.Config()
 		shown := compose.Tool{Name: c.Name, Display: c.DisplayTool, Targeted: c.Targeted}
 		if d := c.Display; d != nil {
-			if shown.Hints, err = json.Marshal(d); err != nil {
+			if shown.Rendering, err = json.Marshal(d); err != nil {
 				return nil, err
 			}
 			client := t.Kind() == tool.Client // who executes it has to see it

@@ -49,7 +49,7 @@ func (x *execution) perform(effects []compose.Effect, also func(*hub.RunChange) 
 		x.relay(after)
 		effects, also = nil, nil
 		for _, a := range answers {
-			effects = append(effects, x.composer.Standing(a.space, a.target, a.standing)...)
+			effects = append(effects, x.composer.SetMembership(a.space, a.target, a.standing)...)
 		}
 	}
 	return nil
@@ -145,7 +145,7 @@ func updates(effects []compose.Effect) map[shoal.MessageID]bool {
 type answer struct {
 	space    shoal.SpaceID
 	target   shoal.EntityID
-	standing compose.Standing
+	standing compose.Membership
 }
 
 // performance is one attempt at a transaction. It changes the execution only when
@@ -206,7 +206,7 @@ func (p *performance) part(e compose.Effect) error {
 		if e.Place.Tool == "" {
 			return p.tell(e.Place, shoal.EventTextStart, &shoal.TextData{})
 		}
-		return p.tell(e.Place, shoal.EventToolInputStart, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Display: e.Part.Hints})
+		return p.tell(e.Place, shoal.EventToolInputStart, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Display: e.Part.Rendering})
 	case compose.ResetPart:
 		return p.tell(e.Place, shoal.EventPartReset, &shoal.PartResetData{Offset: e.Offset})
 	case compose.RemovePart:
@@ -260,7 +260,7 @@ func (p *performance) ask(space shoal.SpaceID, target shoal.EntityID) error {
 	}
 	switch {
 	case !s.Member || !may:
-		a.standing = compose.Stranger
+		a.standing = compose.NotMember
 	case s.Closed:
 		a.standing = compose.SpaceClosed
 	case !s.Target:
@@ -301,7 +301,7 @@ func (p *performance) open(m compose.Message) error {
 	case errors.Is(err, shoal.SpaceClosed):
 		p.answers = append(p.answers, answer{m.Space, "", compose.SpaceClosed})
 	case errors.Is(err, shoal.NotFound):
-		p.answers = append(p.answers, answer{m.Space, "", compose.Stranger})
+		p.answers = append(p.answers, answer{m.Space, "", compose.NotMember})
 	case err != nil:
 		return err
 	default:

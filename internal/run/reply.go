@@ -15,7 +15,7 @@ import (
 // that never calls sendSpaceMessage would answer nobody.
 func (x *execution) reply(outcome agent.Outcome) error {
 	text := x.store.lastText()
-	if x.config.Reply != agentconfig.ReplyAuto || outcome != agent.Completed || x.run.Space == "" || text == "" || x.composer.Spoke() {
+	if x.config.Reply != agentconfig.ReplyAuto || outcome != agent.Completed || x.run.Space == "" || text == "" || x.composer.HasOutput() {
 		return nil
 	}
 	var mention shoal.EntityID

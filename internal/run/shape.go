@@ -32,6 +32,6 @@ func shapePart(p compose.Part) shoal.Part {
 	}
 	return shoal.Part{
 		ID: p.ID, Type: p.Type, Status: p.Status, ToolName: p.Tool, ToolCallID: p.Call, Args: args, Result: p.Result,
-		Error: p.Error, Display: p.Hints, AnsweredBy: p.AnsweredBy, EditedArgs: p.EditedArgs, Target: p.Target,
+		Error: p.Error, Display: p.Rendering, AnsweredBy: p.AnsweredBy, EditedArgs: p.EditedArgs, Target: p.Target,
 	}
 }

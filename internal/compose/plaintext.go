@@ -34,23 +34,23 @@ func (c *Composer) Say(text string, mention shoal.EntityID) []Effect {
 	c.calls, c.head, c.last = c.plainCalls("say", 0, text), 0, nil
 	c.calls[len(c.calls)-1].mention = mention
 	for _, k := range c.calls {
-		c.ask(k)
+		c.askSpace(k)
 	}
-	return c.take()
+	return c.drainEffects()
 }
 
-// Spoke reports whether the run has shown a text, or a call for which the model named a
+// HasOutput reports whether the run has shown a text, or a call for which the model named a
 // space. A part that shows only a permission request does not count.
-func (c *Composer) Spoke() bool {
-	return c.spoke || slices.ContainsFunc(c.messages, (*message).spoken)
+func (c *Composer) HasOutput() bool {
+	return c.hasOutput || slices.ContainsFunc(c.messages, (*message).hasOutput)
 }
 
-func (m *message) spoken() bool {
+func (m *message) hasOutput() bool {
 	return slices.ContainsFunc(m.parts, func(p *part) bool { return !p.RequestOnly })
 }
 
-// textStarted starts a plain text of the model.
-func (c *Composer) textStarted(source string) {
+// startText starts a plain text of the model.
+func (c *Composer) startText(source string) {
 	next := plainText{source: source}
 	if c.text.source == source {
 		next.part = c.text.part + 1
@@ -58,8 +58,8 @@ func (c *Composer) textStarted(source string) {
 	c.text = next
 }
 
-// textDelta shows a piece of the plain text. Leading white space is dropped.
-func (c *Composer) textDelta(text string) {
+// appendText shows a piece of the plain text. Leading white space is dropped.
+func (c *Composer) appendText(text string) {
 	t := &c.text
 	if t.call == nil && t.piece == 0 {
 		text = strings.TrimLeftFunc(text, unicode.IsSpace)
@@ -69,21 +69,21 @@ func (c *Composer) textDelta(text string) {
 			t.call = c.plainCall(t.source, t.part, t.piece)
 			c.calls = append(c.calls, t.call)
 		}
-		n := fits(text, c.opts.MaxPart-t.call.fed, t.call.fed == 0)
+		n := fittingPrefix(text, c.opts.MaxPart-t.call.fed, t.call.fed == 0)
 		t.call.fed += n
-		t.call.hold(text[:n])
-		c.ask(t.call)
+		t.call.appendBuffer(text[:n])
+		c.askSpace(t.call)
 		c.advance()
 		t.call.settleFresh()
 		if text = text[n:]; text != "" {
-			c.textEnded()
+			c.finishText()
 			t.piece++
 		}
 	}
 }
 
-// textEnded ends the last piece of the text.
-func (c *Composer) textEnded() {
+// finishText ends the last piece of the text.
+func (c *Composer) finishText() {
 	if c.text.call != nil {
 		c.text.call.ended = true
 		c.advance()
@@ -91,11 +91,11 @@ func (c *Composer) textEnded() {
 	c.text.call = nil
 }
 
-// keepPlain accepts the plain texts of a finished message of the model.
-func (c *Composer) keepPlain(source string) {
+// acceptPlain accepts the plain texts of a finished message of the model.
+func (c *Composer) acceptPlain(source string) {
 	for _, k := range c.calls {
 		if k.plain && k.source == source {
-			k.kept = true
+			k.autoAccept = true
 			c.accept(k)
 		}
 	}
@@ -112,18 +112,18 @@ func (c *Composer) plainCall(source string, part, piece int) *call {
 // a part.
 func (c *Composer) plainCalls(source string, part int, text string) (out []*call) {
 	for text = strings.TrimLeftFunc(text, unicode.IsSpace); text != ""; {
-		n := fits(text, c.opts.MaxPart, true)
+		n := fittingPrefix(text, c.opts.MaxPart, true)
 		k := c.plainCall(source, part, len(out))
-		k.held = []byte(k.showable(text[:n]))
-		k.ended, k.kept = true, true
+		k.buffer = []byte(k.showable(text[:n]))
+		k.ended, k.autoAccept = true, true
 		out, text = append(out, k), text[n:]
 	}
 	return out
 }
 
-// fits returns how many bytes of a text, at most most, can be taken without splitting a
+// fittingPrefix returns how many bytes of a text, at most most, can be taken without splitting a
 // character. With some set it takes at least one character.
-func fits(text string, most int, some bool) int {
+func fittingPrefix(text string, most int, some bool) int {
 	if len(text) <= most {
 		return len(text)
 	}

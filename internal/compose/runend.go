@@ -7,18 +7,18 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// leave completes the run's messages in a space to which it can no longer write. Its calls
+// leaveSpace completes the run's messages in a space to which it can no longer write. Its calls
 // show nothing more there.
-func (c *Composer) leave(space shoal.SpaceID, why Refusal) {
+func (c *Composer) leaveSpace(space shoal.SpaceID, why Refusal) {
 	for _, k := range c.calls {
-		if k.space != space || k.stage == stageShut {
+		if k.space != space || k.stage == stageHidden {
 			continue
 		}
 		if k.stage != stageShown {
-			c.shut(k, why)
+			c.hide(k, why)
 			continue
 		}
-		k.stage, k.held, k.fresh = stageShut, nil, ""
+		k.stage, k.buffer, k.fresh = stageHidden, nil, ""
 		if !k.finished {
 			k.refusal = why
 		}
@@ -41,8 +41,8 @@ func (c *Composer) leave(space shoal.SpaceID, why Refusal) {
 	}
 }
 
-// end closes all open messages.
-func (c *Composer) end(outcome agent.Outcome) {
+// endRun closes all open messages.
+func (c *Composer) endRun(outcome agent.Outcome) {
 	status, ok := map[agent.Outcome]shoal.MessageStatus{
 		agent.Completed: shoal.MessageCompleted, agent.Canceled: shoal.MessageCanceled,
 	}[outcome]
@@ -69,7 +69,7 @@ func (c *Composer) endParts(m *message) bool {
 			cut = true
 		case p.Type == shoal.TextPart:
 			p.Accepted = true
-		case !p.whole():
+		case !p.isFinal():
 			c.finishTool(p, shoal.PartCanceled, nil, "canceled")
 			cut = true
 		}
