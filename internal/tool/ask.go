@@ -16,18 +16,18 @@ var errWait = errors.New("arguments: duration and seconds must be numbers")
 var promptSchema = json.RawMessage(`{"type":"object","properties":{"prompt":{"type":"string",` +
 	`"description":"The task, with everything that is needed to do it."}},"required":["prompt"],"additionalProperties":false}`)
 
-// ask makes a tool of another agent, which is looked up at each call.
+// ask turns another agent into a tool. The agent is looked up at each call.
 func (t *Tool) ask(x *agentconfig.AgentCall, find func(context.Context, shoal.EntityID) (*agent.Agent, error)) error {
 	if find == nil {
 		return shoal.Invalid("executionType", "ai-agent is not supported here")
 	}
 	t.spec.Schema = promptSchema
 	t.spec.Timeout = milliseconds(x.Timeout)
-	t.spec.Idempotent = true // the other agent's conversation knows how far it came
+	t.spec.Idempotent = true // the conversation of the other agent records its progress
 	t.run = func(ctx context.Context, c call) (agent.Output, error) {
 		other, err := find(ctx, shoal.EntityID(x.AgentConfig))
 		if errors.Is(err, shoal.NotFound) {
-			return failed(fmt.Sprintf("Error: there is no agent %s.", x.AgentConfig)), nil
+			return failed(fmt.Sprintf("Error: agent %s not found.", x.AgentConfig)), nil
 		}
 		if err != nil {
 			return agent.Output{}, err

@@ -10,8 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
-// basic makes a tool without an effect: executed by a client, or answered at
-// once.
+// basic configures a tool without an effect: a client executes it, or it is answered
+// immediately.
 func (t *Tool) basic(x *agentconfig.Basic) {
 	switch x.Mode {
 	case agentconfig.Static:
@@ -32,8 +32,8 @@ func (t *Tool) basic(x *agentconfig.Basic) {
 	t.spec.Idempotent = true // there is no effect to repeat
 }
 
-// succeed answers with success: true and the fields of an object, which may say
-// otherwise.
+// succeed returns success: true together with the fields of an object, which may override
+// it.
 func succeed(fields any) (agent.Output, error) {
 	result := map[string]any{"success": true}
 	if object, ok := fields.(map[string]any); ok {
@@ -42,15 +42,15 @@ func succeed(fields any) (agent.Output, error) {
 	return answer(result)
 }
 
-// maxWait bounds what a model may wait for.
+// maxWait limits the time that a model may wait.
 const maxWait = 31 * 24 * time.Hour
 
 var waitSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"duration":{"type":"number","minimum":0,"description":"How long to wait, in milliseconds."},` +
-	`"seconds":{"type":"number","minimum":0,"description":"How long to wait, in seconds, where duration is not given."},` +
-	`"reason":{"type":"string","description":"What is waited for."}}}`)
+	`"seconds":{"type":"number","minimum":0,"description":"How long to wait, in seconds, used when duration is missing."},` +
+	`"reason":{"type":"string","description":"The reason for waiting."}}}`)
 
-// waiting makes a tool that is over when time has passed.
+// waiting configures a tool whose calls end after some time.
 func (t *Tool) waiting() {
 	t.kind = Clock
 	if len(t.spec.Schema) == 0 {
@@ -64,8 +64,8 @@ type Wait struct {
 	Reason   string
 }
 
-// Wait reads a call: its duration in milliseconds, else its seconds, else what
-// the config says; at most 31 days, at least 0. The error is for the model.
+// Wait returns the wait of a call: its duration in milliseconds, otherwise its seconds,
+// otherwise the configured duration; between 0 and 31 days. The error is for the model.
 func (t *Tool) Wait(arguments string) (Wait, error) {
 	_, arguments, err := t.Strip(arguments)
 	if err != nil {
@@ -99,12 +99,12 @@ func (t *Tool) Wait(arguments string) (Wait, error) {
 	return w, nil
 }
 
-// span turns milliseconds into a duration within the bounds.
+// span converts milliseconds into a duration within the limits.
 func span(ms float64) time.Duration {
 	return time.Duration(min(max(ms, 0), float64(maxWait/time.Millisecond)) * float64(time.Millisecond))
 }
 
-// Result is the result of a call that began to wait and is over at a time.
+// Result returns the result of a call whose wait ended at a time.
 func (w Wait) Result(at time.Time) string {
 	return string(mustEncode(map[string]any{
 		"success": true, "waited": w.Duration.Milliseconds(), "reason": w.Reason,

@@ -10,11 +10,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
-// body is what a request sends: the input where the config has none, a value of
-// JSON, or a text.
+// body is the template of a request's body: the input when the config has no body, a JSON
+// value, or a text.
 type body struct {
 	kind bodyKind
-	json any // with templates for texts
+	json any // with a template for each text
 	text template
 	form form
 }
@@ -27,7 +27,7 @@ const (
 	textBody
 )
 
-// form is what a body's text is written in.
+// form is the format of a body's text.
 type form uint8
 
 const (
@@ -50,8 +50,8 @@ func formOf(contentType string) form {
 	return plain
 }
 
-// parseBody reads the body of a config. contentType is the header that the author
-// gave, empty if none; the result's is what is sent.
+// parseBody parses the body of a config. contentType is the author's header, or empty; the
+// returned content type is the one to send.
 func (r *resolver) parseBody(x *agentconfig.Request, contentType string) (*body, string, error) {
 	const field = "execution.body"
 	if contentType == "" {
@@ -74,7 +74,7 @@ func (r *resolver) parseBody(x *agentconfig.Request, contentType string) (*body,
 
 var errBody = errors.New("the input has a value that cannot be written into the body")
 
-// fill makes the body of a call. Its error is for the model.
+// fill returns the body of a call. The error is for the model.
 func (b *body) fill(c call, vars variables) (string, error) {
 	switch b.kind {
 	case inputBody:
@@ -109,8 +109,8 @@ func fillTemplates(v any, vars variables) any {
 	return v
 }
 
-// fillText escapes for the form of the text. In JSON a variable between quotes is
-// a part of a string, elsewhere a value.
+// fillText fills the template and escapes values for the format. In JSON, a variable
+// between quotes is part of a string; elsewhere it is a value.
 func (b *body) fillText(vars variables) string {
 	switch b.form {
 	case urlForm:
@@ -143,7 +143,7 @@ func (b *body) fillText(vars variables) string {
 	return out.String()
 }
 
-// endsQuoted says whether JSON that began in or out of a string ends in one.
+// endsQuoted reports whether text ends inside a JSON string, given whether it starts in one.
 func endsQuoted(text string, quoted bool) bool {
 	for i := 0; i < len(text); i++ {
 		switch {
@@ -156,7 +156,7 @@ func endsQuoted(text string, quoted bool) bool {
 	return quoted
 }
 
-// size is how many bytes a letter takes in a JSON string.
+// size returns the number of bytes of a character in a JSON string.
 func size(letter rune) int {
 	switch {
 	case strings.ContainsRune("\"\\\n\r\t\b\f", letter):

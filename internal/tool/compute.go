@@ -19,9 +19,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
-// The language has no loops, no definitions and no patterns, so the time and the
-// memory of an evaluation are bounded by the size of the expression and of the
-// input.
+// The language has no loops, no definitions and no patterns. The time and the memory of an
+// evaluation are therefore bounded by the sizes of the expression and the input.
 const (
 	maxExpression = 4096     // bytes
 	maxNodes      = 200      // of the expression's tree
@@ -31,10 +30,10 @@ const (
 var operators = strings.Fields("+ - * / % ^ ** == != < <= > >= and or && || not ! in contains startsWith endsWith ??")
 
 var computeSchema = json.RawMessage(`{"type":"object","properties":{` +
-	`"data":{"description":"What to compute with."},` +
-	`"parameters":{"type":"object","description":"More values, by name."}}}`)
+	`"data":{"description":"The value to compute with."},` +
+	`"parameters":{"type":"object","description":"Further values, by name."}}}`)
 
-// compute makes a tool of an expression.
+// compute configures a tool that evaluates an expression.
 func (t *Tool) compute(x *agentconfig.Compute) error {
 	program, err := compileExpression(x.Expression)
 	if err != nil {
@@ -73,7 +72,7 @@ func compileExpression(text string) (*vm.Program, error) {
 		return nil, errors.New(g.refused)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("is no expression: %s", firstLine(err))
+		return nil, fmt.Errorf("is not a valid expression: %s", firstLine(err))
 	}
 	return program, nil
 }
@@ -83,11 +82,11 @@ func firstLine(err error) string {
 	return line
 }
 
-// grammar refuses what the language of the library has and ours has not, and
-// turns whole numbers into the floating point numbers that JSON's are.
+// grammar rejects the features of the library's language that ours does not have. It
+// converts whole numbers to the floating point numbers of JSON.
 type grammar struct{ refused string }
 
-// Visit looks at one node.
+// Visit checks one node.
 func (g *grammar) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
@@ -98,7 +97,7 @@ func (g *grammar) Visit(node *ast.Node) {
 		*ast.ConditionalNode, *ast.ArrayNode, *ast.MapNode, *ast.PairNode:
 	case *ast.MemberNode:
 		if n.Method {
-			g.refuse("calls a method; there are none")
+			g.refuse("calls a method; methods are not supported")
 		}
 	case *ast.IntegerNode:
 		ast.Patch(node, &ast.FloatNode{Value: float64(n.Value)})
@@ -115,7 +114,7 @@ func (g *grammar) Visit(node *ast.Node) {
 	case *ast.CallNode:
 		name, ok := n.Callee.(*ast.IdentifierNode)
 		if !ok || functions[name.Value] == nil {
-			g.refuse("calls %s, which is no function; there are %s", n.Callee, strings.Join(functionNames(), ", "))
+			g.refuse("calls %s, which is not a function; available are %s", n.Callee, strings.Join(functionNames(), ", "))
 		}
 	default:
 		g.refuse("uses %s, which is not supported", n)
@@ -128,10 +127,10 @@ func (g *grammar) refuse(format string, args ...any) {
 	}
 }
 
-// evaluate runs a program over a call's input. Its error is for the model.
+// evaluate runs a program over a call's input. The error is for the model.
 func evaluate(program *vm.Program, c call) (value any, err error) {
 	if len(c.Arguments) > maxInput {
-		return nil, fmt.Errorf("the input has %d bytes; at most %d can be computed with", len(c.Arguments), maxInput)
+		return nil, fmt.Errorf("the input has %d bytes; the limit is %d", len(c.Arguments), maxInput)
 	}
 	input, _ := floats(c.input).(map[string]any)
 	names := maps.Clone(input)
@@ -161,7 +160,7 @@ func evaluate(program *vm.Program, c call) (value any, err error) {
 func floats(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		f, _ := v.Float64() // too large a number is infinite, which no result can be
+		f, _ := v.Float64() // a number that is too large becomes infinite, which writable rejects
 		return f
 	case []any:
 		out := make([]any, len(v))
@@ -179,11 +178,11 @@ func floats(v any) any {
 	return v
 }
 
-// writable refuses what JSON cannot hold.
+// writable returns an error for values that JSON cannot represent.
 func writable(v any) (any, error) {
 	f, ok := v.(float64)
 	if ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
-		return nil, errors.New("the result is no number: it is too large, or something was divided by zero")
+		return nil, errors.New("the result is not a number: it is too large, or the expression divides by zero")
 	}
 	text, err := encode(v)
 	if err != nil {

@@ -100,8 +100,8 @@ func TestComputeRefusesWhatItCannotBound(t *testing.T) {
 
 func TestComputeFailsInWords(t *testing.T) {
 	for expression, want := range map[string]string{
-		"1 / 0":          "divided by zero",
-		"0 % 0":          "divided by zero",
+		"1 / 0":          "divides by zero",
+		"0 % 0":          "divides by zero",
 		"1e308 * 10":     "too large",
 		"data.a + 1":     "does not fit the input",
 		"sum(data.list)": "takes numbers",

@@ -14,54 +14,54 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
-// Routing is where the model wants a call of a display tool to be shown. The zero
-// value shows it nowhere.
+// Routing is the destination that the model chose for a call of a display tool. The zero
+// value shows the call nowhere.
 type Routing struct {
 	TargetSpaceID  shoal.SpaceID
 	Mention        shoal.EntityID
 	TargetEntityID shoal.EntityID
 }
 
-// routingField is one field that a display tool adds.
+// routingField is a field that a display tool adds to its schema.
 type routingField struct {
 	name, description string
 	targeted          bool // only for targeted tools
 	set               func(r *Routing, value string)
 }
 
-// routingFields are in the order in which the model sees them.
+// routingFields are listed in the order in which the model sees them.
 var routingFields = []routingField{
 	{
 		name:        agentconfig.TargetSpace,
-		description: "The id of the space in which to show this. Without it nobody sees it.",
+		description: "The id of the space in which to show this. Without it, nobody sees the call.",
 		set:         func(r *Routing, v string) { r.TargetSpaceID = shoal.SpaceID(v) },
 	},
 	{
 		name:        agentconfig.Mention,
-		description: "The id of a member of that space to mention, who then acts on it.",
+		description: "The id of a member of that space to mention, who is then notified.",
 		set:         func(r *Routing, v string) { r.Mention = shoal.EntityID(v) },
 	},
 	{
 		name:        agentconfig.TargetEntity,
 		targeted:    true,
-		description: "The id of the one member of that space to show this to. The others see that something private is there.",
+		description: "The id of the one member of that space to show this to. The other members see only that a private part exists.",
 		set:         func(r *Routing, v string) { r.TargetEntityID = shoal.EntityID(v) },
 	},
 }
 
-// routed returns a copy of an author's schema with the routing fields in front of
-// its own properties. They are never required.
+// routed returns a copy of an author's schema with the routing fields before its own
+// properties. Routing fields are never required.
 func routed(schema json.RawMessage, targeted bool) (json.RawMessage, error) {
 	parts := map[string]json.RawMessage{}
 	if len(schema) > 0 {
 		if err := json.Unmarshal(schema, &parts); err != nil {
-			return nil, shoal.Invalid("inputSchema", "is no object")
+			return nil, shoal.Invalid("inputSchema", "must be an object")
 		}
 	}
 	properties := map[string]json.RawMessage{}
 	if own := parts["properties"]; len(own) > 0 {
 		if err := json.Unmarshal(own, &properties); err != nil {
-			return nil, shoal.Invalid("inputSchema.properties", "is no object")
+			return nil, shoal.Invalid("inputSchema.properties", "must be an object")
 		}
 	}
 	delete(parts, "type")
@@ -73,7 +73,7 @@ func routed(schema json.RawMessage, targeted bool) (json.RawMessage, error) {
 			continue
 		}
 		if _, taken := properties[f.name]; taken {
-			return nil, shoal.Invalid("inputSchema.properties."+f.name, "is what a display tool adds by itself: choose another name")
+			return nil, shoal.Invalid("inputSchema.properties."+f.name, "is reserved: display tools add this field. Choose another name")
 		}
 		if i > 0 {
 			b.WriteByte(',')
@@ -99,7 +99,7 @@ func member(b *bytes.Buffer, name string, value json.RawMessage) {
 	b.Write(value)
 }
 
-// mustEncode writes what cannot fail to be written: strings.
+// mustEncode encodes values that can always be encoded, such as strings.
 func mustEncode(v any) json.RawMessage {
 	text, err := encode(v)
 	if err != nil {
@@ -108,12 +108,12 @@ func mustEncode(v any) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// Strip takes the routing fields out of the arguments of a call. What is left is
-// what the model wrote, byte for byte and in its order, but for the space between
-// the fields; no text at all counts as {}. A tool that is no display tool has no
-// such fields: there a field of that name is an argument like any other.
+// Strip removes the routing fields from the arguments of a call. The rest is returned as the
+// model wrote it, byte for byte and in its order, except for the white space between fields;
+// empty arguments count as {}. A tool that is not a display tool has no routing fields:
+// fields with their names are ordinary arguments.
 //
-// The error says what is wrong, in words for the model.
+// The error describes the problem to the model.
 func (t *Tool) Strip(arguments string) (Routing, string, error) {
 	var r Routing
 	if strings.TrimSpace(arguments) == "" {
@@ -146,7 +146,7 @@ func (t *Tool) Strip(arguments string) (Routing, string, error) {
 	return r, b.String(), nil
 }
 
-// take keeps a field that is one of the routing, and says whether it is.
+// take stores a routing field and reports whether f is one.
 func (r *Routing) take(f argument, targeted bool) (bool, error) {
 	at := slices.IndexFunc(routingFields, func(known routingField) bool { return known.name == f.name })
 	if at < 0 || (routingFields[at].targeted && !targeted) {
@@ -171,7 +171,7 @@ type argument struct {
 	quoted, value json.RawMessage
 }
 
-// split takes the top level of an object apart.
+// split returns the top-level fields of an object.
 func split(arguments string) ([]argument, error) {
 	dec := json.NewDecoder(strings.NewReader(arguments))
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
@@ -182,21 +182,21 @@ func split(arguments string) ([]argument, error) {
 	for dec.More() {
 		token, err := dec.Token()
 		if err != nil {
-			return nil, errors.New("arguments: is no JSON")
+			return nil, errors.New("arguments: must be valid JSON")
 		}
-		name, _ := token.(string) // a name is always one
+		name, _ := token.(string) // names are always strings
 		if seen[name] {
-			return nil, fmt.Errorf("arguments: the field %.80q is given twice", name)
+			return nil, fmt.Errorf("arguments: the field %.80q occurs twice", name)
 		}
 		seen[name] = true
 		f := argument{name: name, quoted: mustEncode(name)}
 		if err := dec.Decode(&f.value); err != nil {
-			return nil, errors.New("arguments: is no JSON")
+			return nil, errors.New("arguments: must be valid JSON")
 		}
 		fields = append(fields, f)
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, errors.New("arguments: is no JSON")
+		return nil, errors.New("arguments: must be valid JSON")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("arguments: there is text after the object")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// nameServer is a small DNS server: each question for a name gets the next of
-// its answers, the last one again and again.
+// nameServer is a small DNS server. Each question for a name gets the next of its answers;
+// the last one is repeated.
 type nameServer struct {
 	conn net.PacketConn
 	mu   sync.Mutex
@@ -54,7 +54,7 @@ func (s *nameServer) resolver() *net.Resolver {
 	}}
 }
 
-// reply answers the one question of a message.
+// reply returns the answer to the single question of a message.
 func (s *nameServer) reply(question []byte) []byte {
 	if len(question) < 17 {
 		return nil
@@ -72,12 +72,12 @@ func (s *nameServer) reply(question []byte) []byte {
 	s.mu.Lock()
 	lists, known := s.answers[name]
 	i := min(s.asked[name], len(lists)-1)
-	if kind == 1 { // A and AAAA are asked together; one of them counts
+	if kind == 1 { // A and AAAA are asked together; one of them is counted
 		s.asked[name]++
 	}
 	s.mu.Unlock()
 	out := append([]byte{}, question[:end]...)
-	out[2], out[3] = 0x84, 0x00 // an answer of the authority
+	out[2], out[3] = 0x84, 0x00 // an authoritative answer
 	binary.BigEndian.PutUint16(out[10:], 0)
 	if !known {
 		out[3] = 3 // no such name
@@ -92,7 +92,7 @@ func (s *nameServer) reply(question []byte) []byte {
 		out = append(out, 0xc0, 12)
 		out = binary.BigEndian.AppendUint16(out, kind)
 		out = binary.BigEndian.AppendUint16(out, 1)
-		out = binary.BigEndian.AppendUint32(out, 0) // not to be kept
+		out = binary.BigEndian.AppendUint32(out, 0) // not to be cached
 		out = binary.BigEndian.AppendUint16(out, uint16(len(raw)))
 		out = append(out, raw...)
 		count++

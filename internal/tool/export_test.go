@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Control judges an address as a connection to it would be.
+// Control checks an address as for a connection to it.
 func Control(t *testing.T, address string, listed bool, private ...netip.Prefix) error {
 	t.Helper()
 	n, err := NewNetwork(NetworkOptions{Private: private})
@@ -22,8 +22,7 @@ func Control(t *testing.T, address string, listed bool, private ...netip.Prefix)
 	return n.control(context.WithValue(t.Context(), listedKey{}, listed), kind, address, nil)
 }
 
-// Pretend makes every name lead to one public address, which is played by a
-// server here.
+// Pretend resolves every name to one public address, which is connected to a local server.
 func Pretend(n *Network, server string) {
 	n.transport.DialContext = func(ctx context.Context, _, address string) (net.Conn, error) {
 		_, port, err := net.SplitHostPort(address)

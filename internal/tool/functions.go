@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// modulo is how % is called; no expression can name it.
+// modulo is the name of the function for %; no expression can call it by name.
 const modulo = "%"
 
-// functions are what an expression can call.
+// functions are the functions that an expression can call.
 var functions = map[string]func(args []any) (any, error){
 	modulo:  twoNumbers(math.Mod),
 	"round": round,
@@ -32,13 +32,13 @@ var functions = map[string]func(args []any) (any, error){
 	"text":  asText,
 }
 
-// functionNames are for people.
+// functionNames returns the names of the functions, for error messages.
 func functionNames() []string {
 	names := slices.Sorted(maps.Keys(functions))
 	return slices.DeleteFunc(names, func(name string) bool { return name == modulo })
 }
 
-// recovered makes a function of ours one of the library's.
+// recovered adapts a function to the library and adds its name to errors.
 func recovered(name string, f func(args []any) (any, error)) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) {
 		v, err := f(args)
@@ -91,7 +91,7 @@ func oneText(f func(string) string) func([]any) (any, error) {
 	}
 }
 
-// numbers reads arguments that are numbers, or one list of them.
+// numbers returns arguments that are numbers, or a single list of numbers.
 func numbers(args []any) ([]float64, error) {
 	if len(args) == 1 {
 		if list, ok := args[0].([]any); ok {
@@ -119,7 +119,7 @@ func overNumbers(f func([]float64) float64) func([]any) (any, error) {
 	}
 }
 
-// sum of nothing is 0.
+// sum of no numbers is 0.
 func sum(args []any) (any, error) {
 	all, err := numbers(args)
 	if err != nil {
@@ -135,14 +135,14 @@ func total(all []float64) (sum float64) {
 	return sum
 }
 
-// round rounds to whole numbers, or to so many digits after the point; half away
+// round rounds to whole numbers, or to a number of decimal places; halves are rounded away
 // from zero.
 func round(args []any) (any, error) {
 	digits := 0.0
 	if len(args) == 2 {
 		d, ok := args[1].(float64)
 		if !ok || d < 0 || d > 15 || d != math.Trunc(d) {
-			return nil, errors.New("takes a number and how many digits, 0 to 15")
+			return nil, errors.New("takes a number and a number of digits from 0 to 15")
 		}
 		digits, args = d, args[:1]
 	}
@@ -151,7 +151,7 @@ func round(args []any) (any, error) {
 		if scaled := n * scale; math.Abs(scaled) < 1<<53 {
 			return math.Round(scaled) / scale
 		}
-		return n // it has no digits there
+		return n // so large a number has no decimal places
 	})(args)
 }
 
@@ -178,7 +178,7 @@ func asText(args []any) (any, error) {
 	}
 	text, err := json.Marshal(args[0])
 	if err != nil {
-		return nil, errors.New("takes what JSON can hold")
+		return nil, errors.New("takes a value that JSON can represent")
 	}
 	return string(text), nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
-// Whatever a model writes, the request goes to the author's host and path, its
-// query has the author's names, and its body is one JSON value.
+// For all inputs of a model, the request goes to the author's host and path, its query has
+// the author's names, and its body is one JSON value.
 func FuzzRequest(f *testing.F) {
 	for _, value := range []string{"x", "", "..", "a/../b", "%2e%2e", "?a=1#b", "&admin=1", "\"},{\"", "\\", "{{y}}", "${env.KB}", "\u2028", "@evil.example", "\r\nHost: evil", "//evil", ":80", "\x00"} {
 		f.Add(value, value)
@@ -62,7 +62,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// Stripping loses no argument and keeps no routing.
+// Stripping keeps all arguments and removes all routing fields.
 func FuzzStrip(f *testing.F) {
 	for _, arguments := range []string{
 		`{}`, ``, `{"targetSpaceId":"s","a":1}`, `{"a":{"targetSpaceId":"s"},"mention":null}`, `{"\u006dention":"x"}`, `{"mention":1}`, `[]`, `{"a":1}{`, `{"a":1,"a":2}`, `{"":[1e5, "\ud83d\ude00"]}`,

@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	// maxImages is how many images of one answer are kept; the others are left out.
+	// maxImages limits the images of one answer that are stored; the others are dropped.
 	maxImages = 4
-	// maxImageAnswer bounds a vendor's answer, which holds its images in base64.
+	// maxImageAnswer limits the bytes of a vendor's answer, which contains its images in base64.
 	maxImageAnswer = 32 << 20
-	// maxImageContext is how many bytes of the conversation go before the prompt.
+	// maxImageContext limits the bytes of the conversation before the prompt.
 	maxImageContext = 4000
 )
 
 var imageSchema = json.RawMessage(`{"type":"object","properties":{"prompt":{"type":"string","minLength":1,"maxLength":24000,` +
 	`"description":"What the picture shows, and how it looks."}},"required":["prompt"],"additionalProperties":false}`)
 
-// imageVendor is one wire that images can be asked for over.
+// imageVendor is the image API of one vendor.
 type imageVendor struct {
-	keys    []string // the variables that may hold its key; the first that is set counts
-	baseURL string   // where the vendor is
-	model   string   // unless the config names one
+	keys    []string // environment variables of its key; the first one that is set is used
+	baseURL string   // default base URL
+	model   string   // default model
 	request func(g *generator, prompt string) (path string, body any)
 	header  func(key string) (name, value string)
 	images  func(answer []byte) ([][]byte, error)
@@ -40,11 +40,11 @@ type imageVendor struct {
 
 var imageVendors = map[string]*imageVendor{
 	"openai": openAIImages,
-	"dall-e": openAIImages, // a name for the same wire in older configs
+	"dall-e": openAIImages, // a name for the same API in older configs
 	"google": googleImages,
 }
 
-// generator asks a vendor for images.
+// generator requests images from a vendor.
 type generator struct {
 	config  agentconfig.Image
 	vendor  *imageVendor
@@ -56,19 +56,19 @@ type generator struct {
 	keep    func(context.Context, shoal.File, []byte) (shoal.File, error)
 }
 
-// image makes a tool that has a vendor make pictures, and keeps them as files of
+// image configures a tool that requests images from a vendor and stores them as files of
 // this server.
 func (t *Tool) image(x *agentconfig.Image, o Options) error {
 	if o.Keep == nil {
-		return shoal.Invalid("executionType", "image-generator is not supported here: the server keeps no files")
+		return shoal.Invalid("executionType", "image-generator is not supported here: the server does not store files")
 	}
 	vendor, ok := imageVendors[x.Provider]
 	if !ok {
-		return shoal.Invalid("execution.provider", fmt.Sprintf("is %s, which this server cannot ask for images: openai and google are supported", x.Provider))
+		return shoal.Invalid("execution.provider", fmt.Sprintf("%s does not support image generation in this server: use openai or google", x.Provider))
 	}
 	g := &generator{
 		config: *x, vendor: vendor, model: cmp.Or(x.Model, vendor.model), keep: o.Keep,
-		// A redirect could lead the key elsewhere.
+		// A redirect could send the key to another host.
 		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 	if x.IncludeContext {
@@ -84,16 +84,16 @@ func (t *Tool) image(x *agentconfig.Image, o Options) error {
 		}
 	}
 	if !headerValue(key) {
-		return shoal.Invalid("execution.apiKey", "refers to a value of the environment that a header cannot hold")
+		return shoal.Invalid("execution.apiKey", "refers to an environment value that is not valid in a header")
 	}
 	g.key, g.secrets = key, newSecrets([]string{key}, nil)
 	t.spec.Schema = imageSchema
-	t.spec.Timeout = milliseconds(x.Timeout) + 5*time.Second // ours ends first, and says so
+	t.spec.Timeout = milliseconds(x.Timeout) + 5*time.Second // the request's own time-out comes first and has a better message
 	t.run = g.call
 	return nil
 }
 
-// reasonOf is what an error of Expand says of its field.
+// reasonOf returns the message of an error of Expand about its field.
 func reasonOf(err error) string {
 	var e *shoal.Error
 	if errors.As(err, &e) && len(e.Fields) == 1 {
@@ -102,7 +102,7 @@ func reasonOf(err error) string {
 	return "cannot be read"
 }
 
-// imageResult is what the model gets.
+// imageResult is the result that the model receives.
 type imageResult struct {
 	Success  bool        `json:"success"`
 	Provider string      `json:"provider"`
@@ -117,8 +117,8 @@ type madeImage struct {
 	MediaType string `json:"mediaType"`
 }
 
-// call has the vendor make images and keeps them. What went wrong on the way to the
-// vendor is a failed output; what went wrong in here, and the end of ctx, an error.
+// call requests images from the vendor and stores them. A failure of the vendor is a failed
+// output; a failure of this server, and the end of ctx, are errors.
 func (g *generator) call(ctx context.Context, c call) (agent.Output, error) {
 	began := time.Now()
 	prompt, err := g.prompt(ctx, c)
@@ -148,8 +148,8 @@ func (g *generator) call(ctx context.Context, c call) (agent.Output, error) {
 	return answer(out)
 }
 
-// prompt is what the vendor is told: the model's prompt, behind the newest of the
-// conversation where the config wants that.
+// prompt returns the prompt for the vendor: the model's prompt, preceded by the newest
+// messages of the conversation if the config includes them.
 func (g *generator) prompt(ctx context.Context, c call) (string, error) {
 	prompt, _ := c.input["prompt"].(string) // the schema has seen that it is one
 	if g.history == nil {
@@ -179,8 +179,8 @@ func (g *generator) prompt(ctx context.Context, c call) (string, error) {
 	return "What was said before:\n" + strings.Join(lines, "\n") + "\n\nMake a picture of this: " + prompt, nil
 }
 
-// usableImages checks what a vendor sent: at most maxImages, each no larger than a
-// file may be, and of a kind that browsers show.
+// usableImages checks the images of a vendor: at most maxImages, each at most as large as a
+// file may be, and of a type that browsers show.
 func usableImages(images [][]byte) ([][]byte, error) {
 	if len(images) == 0 {
 		return nil, errors.New("the model made no image of this prompt; another prompt may help")
@@ -189,9 +189,9 @@ func usableImages(images [][]byte) ([][]byte, error) {
 	for _, data := range images {
 		switch {
 		case len(data) > shoal.MaxFile:
-			return nil, fmt.Errorf("an image has more than the %d bytes that a file may have; a smaller size may help", shoal.MaxFile)
+			return nil, fmt.Errorf("an image exceeds the limit of %d bytes; try a smaller size", shoal.MaxFile)
 		case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, http.DetectContentType(data)):
-			return nil, errors.New("the server sent something that is no PNG, JPEG, GIF or WebP image")
+			return nil, errors.New("the server sent data that is not a PNG, JPEG, GIF or WebP image")
 		}
 	}
 	return images, nil

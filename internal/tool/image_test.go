@@ -20,7 +20,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
-// kept is what image tools have made.
+// kept collects the files that image tools have stored.
 type kept struct {
 	files []shoal.File
 	data  [][]byte
@@ -33,7 +33,7 @@ func (k *kept) keep(_ context.Context, f shoal.File, data []byte) (shoal.File, e
 	return f, k.fails
 }
 
-// drawing are the options of a server that keeps files and has keys.
+// drawing returns the options of a server that stores files and has keys.
 func drawing(t testing.TB, k *kept) tool.Options {
 	o := options(t)
 	o.Keep = k.keep
@@ -62,7 +62,7 @@ func says(status int, text string) http.HandlerFunc {
 	}
 }
 
-// Each wire is asked in its own words, with the key that is meant for it.
+// Each vendor receives its own request format and its own key.
 func TestImageRequests(t *testing.T) {
 	openai := `{"data":[{"b64_json":"` + b64(png) + `"}]}`
 	gemini := `{"candidates":[{"content":{"parts":[{"text":"Here:"},{"thought":true,"inlineData":{"data":"` + b64(webp) + `"}},{"inlineData":{"mimeType":"image/png","data":"` + b64(png) + `"}}]}}]}`
@@ -91,43 +91,43 @@ func TestImageRequests(t *testing.T) {
 			out, result := run(t, tl, `{"prompt":"a fish"}`)
 			want := []any{map[string]any{"url": "/v1/sessions/default/files/fil_1", "mediaType": "image/png"}}
 			if diff := cmp.Diff(want, result["images"]); out.Failed || result["success"] != true || diff != "" {
-				t.Errorf("the result is %s\n%s", out.Text, diff)
+				t.Errorf("got the result %s\n%s", out.Text, diff)
 			}
 			if len(k.files) != 1 || k.files[0].Name != "draw.png" || k.files[0].MediaType != "image/png" || !bytes.Equal(k.data[0], png) {
-				t.Errorf("kept are %+v", k.files)
+				t.Errorf("stored files: %+v", k.files)
 			}
 			sent := vendor.effects()
 			if len(sent) != 1 || sent[0].method != http.MethodPost || sent[0].path != c.path || sent[0].header.Get(c.header) != c.value || sent[0].body != c.body {
-				t.Errorf("the vendor was sent %+v", sent)
+				t.Errorf("the vendor received %+v", sent)
 			}
 		})
 	}
 }
 
-// Whatever a vendor answers is a result that says what to do, and holds no key.
+// For every answer of a vendor, the result says what to do and contains no key.
 func TestImagesThatAreNotMade(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer http.HandlerFunc
 		why    string
 	}{
-		{"a wrong key", says(401, `{"error":{"message":"Incorrect API key: sk-of-the-server"}}`), "refuses the key (status 401); the operator"},
+		{"a wrong key", says(401, `{"error":{"message":"Incorrect API key: sk-of-the-server"}}`), "refuses the key (status 401); ask the operator"},
 		{"a refusal", says(400, `{"error":{"message":"Not with sk-of-the-server, `+strings.Repeat("ü", 900)+`"}}`), "status 400: Not with [secret], üü"},
 		{"a refusal without words", says(500, "<html>"), "status 500"},
 		{"another place", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, "status 307"},
 		{"no images", says(200, `{"data":[]}`), "made no image"},
-		{"an address only", says(200, `{"data":[{"url":"https://example.com/a.png"}]}`), "no PNG, JPEG, GIF or WebP"},
-		{"a page", says(200, `{"data":[{"b64_json":"`+b64([]byte("<html><script>"))+`"}]}`), "no PNG, JPEG, GIF or WebP"},
+		{"an address only", says(200, `{"data":[{"url":"https://example.com/a.png"}]}`), "not a PNG, JPEG, GIF or WebP"},
+		{"a page", says(200, `{"data":[{"b64_json":"`+b64([]byte("<html><script>"))+`"}]}`), "not a PNG, JPEG, GIF or WebP"},
 		{"no JSON", says(200, `what?`), "cannot be read"},
 		{"no base64", says(200, `{"data":[{"b64_json":"?"}]}`), "cannot be read"},
-		{"too large an image", says(200, `{"data":[{"b64_json":"`+b64(append(slices.Clone(png), make([]byte, shoal.MaxFile)...))+`"}]}`), "more than the 10485760 bytes"},
+		{"too large an image", says(200, `{"data":[{"b64_json":"`+b64(append(slices.Clone(png), make([]byte, shoal.MaxFile)...))+`"}]}`), "exceeds the limit of 10485760 bytes"},
 		{"too large an answer", says(200, strings.Repeat(" ", 33<<20)), "larger than"},
 		{"broken off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "9")
 			_, _ = io.WriteString(w, "{")
-		}, "broke off"},
+		}, "closed the connection"},
 		{"silence", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "did not answer in time (200ms)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestImagesThatAreNotMade(t *testing.T) {
 				t.Errorf("the result is %.700s", out.Text)
 			}
 			if n := len(vendor.effects()); n != 1 || len(k.files) != 0 {
-				t.Errorf("the vendor was asked %d times, kept are %v", n, k.files)
+				t.Errorf("the vendor received %d requests, stored files: %v", n, k.files)
 			}
 		})
 	}
@@ -161,7 +161,7 @@ func TestImageToolsThatCannotBeMade(t *testing.T) {
 		}
 	}
 	other := agentconfig.Tool{Name: "a", ExecutionType: agentconfig.ImageType, Execution: agentconfig.Execution{Image: &agentconfig.Image{Provider: "stability"}}}
-	if _, err := tool.New(other, drawing(t, &k)); !cmp.Equal(locations(err), []string{"execution.provider"}) || !strings.Contains(err.Error(), "openai and google") {
+	if _, err := tool.New(other, drawing(t, &k)); !cmp.Equal(locations(err), []string{"execution.provider"}) || !strings.Contains(err.Error(), "openai or google") {
 		t.Errorf("another provider: %v", err)
 	}
 	o := drawing(t, &k)
@@ -177,14 +177,14 @@ func TestImageToolsThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// What goes wrong in this server is an error of the call, and so is its end.
+// A failure of this server is an error of the call, and so is the end of its context.
 func TestImageCallsThatFail(t *testing.T) {
 	k := kept{fails: errors.New("the disk is full")}
 	vendor := serve(t, "127.0.0.1:0", says(200, `{"data":[{"b64_json":"`+b64(png)+`"}]}`))
 	tl := only(t, drawing(t, &k), draw("provider: openai, baseURL: '"+vendor.URL+"'"))
 	call := agent.ToolCall{ID: "c", Name: "draw", Arguments: `{"prompt":"a fish"}`}
 	if _, err := tl.Call(t.Context(), call); !errors.Is(err, k.fails) {
-		t.Errorf("an image that cannot be kept: %v", err)
+		t.Errorf("an image that cannot be stored: %v", err)
 	}
 	over := errors.New("over")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -194,8 +194,8 @@ func TestImageCallsThatFail(t *testing.T) {
 	}
 }
 
-// With includeContext the newest of the conversation goes before the prompt, as much
-// as there is room for.
+// With includeContext the newest messages of the conversation precede the prompt, within the
+// limit.
 func TestImagesOfTheConversation(t *testing.T) {
 	var k kept
 	vendor := serve(t, "127.0.0.1:0", says(200, `{"data":[{"b64_json":"`+b64(png)+`"},{"b64_json":"`+b64(webp)+`"}]}`))

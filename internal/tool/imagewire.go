@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// ask has the vendor make images. Its error is for the model, and may hold the key
-// until it is hidden.
+// ask requests images from the vendor. The error is for the model and may contain the key
+// until the caller hides it.
 func (g *generator) ask(ctx context.Context, prompt string) ([][]byte, error) {
 	if g.key == "" && g.config.BaseURL == "" {
-		return nil, fmt.Errorf("the server has no key for %s: its operator has to set %s", g.config.Provider, strings.Join(g.vendor.keys, " or "))
+		return nil, fmt.Errorf("the server has no key for %s: ask its operator to set %s", g.config.Provider, strings.Join(g.vendor.keys, " or "))
 	}
 	timeout := milliseconds(g.config.Timeout)
 	bounded, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
@@ -29,21 +29,20 @@ func (g *generator) ask(ctx context.Context, prompt string) ([][]byte, error) {
 	case errors.Is(context.Cause(bounded), errTimeout):
 		return nil, fmt.Errorf("%w (%v)", errTimeout, timeout)
 	case err != nil:
-		return nil, errors.New("the server for images could not be reached or broke off") // the cause holds its URL
+		return nil, errors.New("the image server could not be reached or closed the connection") // the cause holds its URL
 	case status < 200 || status > 299:
 		return nil, refusal(status, text)
 	case len(text) > maxImageAnswer:
-		return nil, fmt.Errorf("the answer is larger than %d bytes; a smaller size may help", maxImageAnswer)
+		return nil, fmt.Errorf("the answer is larger than %d bytes; try a smaller size", maxImageAnswer)
 	}
 	images, err := g.vendor.images(text)
 	if err != nil {
-		return nil, errors.New("the server for images sent an answer that cannot be read")
+		return nil, errors.New("the image server sent an answer that cannot be read")
 	}
 	return usableImages(images)
 }
 
-// post sends the request and reads its answer, of which there may be a byte too
-// many.
+// post sends the request and reads its answer, up to one byte more than maxImageAnswer.
 func (g *generator) post(ctx context.Context, prompt string) (status int, text []byte, err error) {
 	path, body := g.vendor.request(g, prompt)
 	sent, err := json.Marshal(body)
@@ -69,10 +68,10 @@ func (g *generator) post(ctx context.Context, prompt string) (status int, text [
 	return resp.StatusCode, text, err
 }
 
-// maxRefusal is how many bytes of a vendor's own words are passed on.
+// maxRefusal limits the bytes of a vendor's error message that are passed to the model.
 const maxRefusal = 500
 
-// refusal says why there are no images. Both vendors word it in the same place.
+// refusal returns the error for an answer without images. Both vendors use the same field for the message.
 func refusal(status int, text []byte) error {
 	var said struct {
 		Error struct {
@@ -81,16 +80,16 @@ func refusal(status int, text []byte) error {
 	}
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return fmt.Errorf("the server for images refuses the key (status %d); the operator of this server has to see to it", status)
+		return fmt.Errorf("the image server refuses the key (status %d); ask the operator of this server to check it", status)
 	case json.Unmarshal(text, &said) != nil || said.Error.Message == "":
-		return fmt.Errorf("the server for images answered with the status %d", status)
+		return fmt.Errorf("the image server answered with status %d", status)
 	}
 	why := said.Error.Message
-	why = strings.ToValidUTF8(why[:min(len(why), maxRefusal)], "") // a letter may be cut
-	return fmt.Errorf("the server for images answered with the status %d: %s", status, why)
+	why = strings.ToValidUTF8(why[:min(len(why), maxRefusal)], "") // the cut may split a character
+	return fmt.Errorf("the image server answered with status %d: %s", status, why)
 }
 
-// openAIImages is the wire that OpenAI and compatible servers speak.
+// openAIImages is the API of OpenAI and compatible servers.
 var openAIImages = &imageVendor{
 	keys: []string{"OPENAI_API_KEY"}, baseURL: "https://api.openai.com/v1", model: "gpt-image-2",
 	header: func(key string) (string, string) { return "Authorization", "Bearer " + key },
@@ -106,7 +105,7 @@ var openAIImages = &imageVendor{
 			Format  string `json:"response_format,omitempty"`
 		}{Model: g.model, Prompt: prompt, N: 1, Size: x.Size}
 		wide := "1792x1024"
-		if strings.Contains(g.model, "gpt-image") { // always answers in base64, and has its own words for quality
+		if strings.Contains(g.model, "gpt-image") { // always answers in base64, and has its own values for quality
 			wide = "1536x1024"
 			body.Prompt = styled(prompt, x.Style)
 			if x.Quality == "hd" {
@@ -143,7 +142,7 @@ var openAIImages = &imageVendor{
 	},
 }
 
-// styled adds a style where the wire has no field for it.
+// styled adds a style to the prompt for APIs without a field for it.
 func styled(prompt, style string) string {
 	if style == "" {
 		return prompt
@@ -151,11 +150,11 @@ func styled(prompt, style string) string {
 	return prompt + "\n\nStyle: " + style
 }
 
-// object is a piece of a request.
+// object is a JSON object of a request.
 type object map[string]any
 
-// googleImages is the Gemini API's generateContent. Imagen, which had another wire,
-// was shut down in August 2026.
+// googleImages is the Gemini API's generateContent. Imagen, which had another API, was shut
+// down in August 2026.
 var googleImages = &imageVendor{
 	keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, baseURL: "https://generativelanguage.googleapis.com", model: "gemini-3.1-flash-image",
 	header: func(key string) (string, string) { return "X-Goog-Api-Key", key },
@@ -175,7 +174,7 @@ var googleImages = &imageVendor{
 			Candidates []struct {
 				Content struct {
 					Parts []struct {
-						Thought bool `json:"thought"` // a sketch on the way
+						Thought bool `json:"thought"` // an intermediate sketch
 						Inline  *struct {
 							Data []byte `json:"data"`
 						} `json:"inlineData"`
@@ -195,11 +194,11 @@ var googleImages = &imageVendor{
 	},
 }
 
-// ratios are those of the screens and photographs that all of Google's models know.
+// ratios are the aspect ratios that all of Google's models support.
 var ratios = []struct{ width, height float64 }{{1, 1}, {4, 3}, {3, 4}, {16, 9}, {9, 16}}
 
-// aspectRatio is the ratio that is nearest to a size, empty where the vendor
-// decides.
+// aspectRatio returns the ratio that is nearest to a size; empty if the vendor should
+// decide.
 func aspectRatio(size string) string {
 	switch size {
 	case "landscape":

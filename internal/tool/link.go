@@ -8,7 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// place is a part of a URL; what is put in is escaped for where it stands.
+// place is a part of a URL; it determines how values are escaped.
 type place uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	fragment
 )
 
-// escape is how a value is written at a place.
+// escape returns a value in the form for its place.
 func (p place) escape(v string) string {
 	if p == path {
 		return url.PathEscape(v)
@@ -29,11 +29,11 @@ func (p place) escape(v string) string {
 // link is the URL of a request with variables in its path and query.
 type link struct {
 	t      template
-	inPath bool // whether a variable stands in the path
+	inPath bool // whether the path contains a variable
 }
 
-// parseLink reads a URL and checks that its host is one, and not the model's to
-// choose.
+// parseLink parses a URL. The host must be valid and must not contain a variable, so that
+// the model cannot choose it.
 func (r *resolver) parseLink(text string) (*link, error) {
 	const field = "execution.url"
 	t, err := r.parse(field, text)
@@ -44,7 +44,7 @@ func (r *resolver) parseLink(text string) (*link, error) {
 	at := head
 	for _, s := range t {
 		if s.name != "" && at == head {
-			return nil, shoal.Invalid(field, "has a variable where the host is; the host is the author's to choose")
+			return nil, shoal.Invalid(field, "must not have a variable in the host")
 		}
 		l.inPath = l.inPath || (s.name != "" && at == path)
 		if s.name == "" && (!s.env || at == head) {
@@ -58,7 +58,7 @@ func (r *resolver) parseLink(text string) (*link, error) {
 	return l, nil
 }
 
-// advance says at which place a URL is after text.
+// advance returns the place of a URL after text.
 func advance(at place, text string) place {
 	if at == head {
 		rest := text
@@ -81,9 +81,9 @@ func advance(at place, text string) place {
 	return at
 }
 
-var errPath = errors.New("the input makes the URL lead elsewhere: the path has the step . or .. in it")
+var errPath = errors.New("the input changes the path of the URL: the path must not contain . or .. as a segment")
 
-// fill makes the URL of a call. Its error is for the model.
+// fill returns the URL of a call. The error is for the model.
 func (l *link) fill(vars variables) (*url.URL, error) {
 	var b strings.Builder
 	at := head
@@ -100,7 +100,7 @@ func (l *link) fill(vars variables) (*url.URL, error) {
 	}
 	u, err := url.Parse(b.String())
 	if err != nil {
-		return nil, errors.New("the URL cannot be parsed") // the cause holds it, and maybe a secret
+		return nil, errors.New("the URL cannot be parsed") // the cause contains the URL, and possibly a secret
 	}
 	if l.inPath {
 		for part := range strings.SplitSeq(u.EscapedPath(), "/") {

@@ -15,25 +15,24 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// NetworkOptions say where tools may connect to. The zero value is every public
-// address at the ports 80 and 443.
+// NetworkOptions determine where tools may connect to. The zero value permits every public
+// address on ports 80 and 443.
 type NetworkOptions struct {
-	// Hosts, if there are any, are the only ones: names (api.example), names with all
-	// below them (*.example), addresses, each with a port if it is another than 80
-	// and 443.
+	// Hosts, if not empty, are the only permitted hosts: names (api.example), names with
+	// all subdomains (*.example), and addresses. An entry includes a port if it differs
+	// from 80 and 443.
 	Hosts []string
-	// Private are networks that are allowed though they are not public, at any port.
+	// Private are networks that are permitted although they are not public, on any port.
 	Private []netip.Prefix
-	// Resolver finds addresses. nil is Go's own resolver, never the C library's.
+	// Resolver resolves names. nil means Go's own resolver, never the C library's.
 	Resolver *net.Resolver
 }
 
-// Network makes connections for tools whose URLs are not the operator's: it
-// refuses loopback, private, link-local and metadata addresses and everything
-// else that is not public. The address is judged when it is dialled, after DNS,
-// for every connection; a name that changes its address, and a redirect, are
-// judged again. Proxies of the environment are not used. It is safe for
-// concurrent use.
+// Network makes connections for tools whose URLs the operator does not control. It refuses
+// loopback, private, link-local and metadata addresses and all others that are not public.
+// It checks the address of every connection when it is dialled, after DNS, so a name that
+// changes its address and a redirect are checked again. Proxies of the environment are not
+// used. It is safe for concurrent use.
 type Network struct {
 	hosts     []host
 	private   []netip.Prefix
@@ -52,8 +51,8 @@ const (
 	dialTimeout        = 10 * time.Second
 )
 
-// NewNetwork makes a network. The error is of kind InvalidArgument and names the
-// host that is none.
+// NewNetwork returns a network. The error is of kind InvalidArgument and names the invalid
+// host.
 func NewNetwork(o NetworkOptions) (*Network, error) {
 	n := &Network{private: slices.Clone(o.Private)}
 	for _, text := range o.Hosts {
@@ -84,52 +83,52 @@ func parseHost(text string) (host, error) {
 	h.name, h.below = strings.CutPrefix(strings.ToLower(strings.Trim(h.name, "[]")), "*.")
 	number, err := strconv.ParseUint(h.port, 10, 16)
 	if (h.port != "" && (err != nil || number == 0)) || h.name == "" || strings.ContainsAny(h.name, "/@*? ") {
-		return h, shoal.Invalid("hosts", fmt.Sprintf("has %q, which is no host such as api.example, *.example or api.example:8443", text))
+		return h, shoal.Invalid("hosts", fmt.Sprintf("has %q, which is not a host such as api.example, *.example or api.example:8443", text))
 	}
 	return h, nil
 }
 
-// Client makes requests within the network. It follows up to three redirects;
-// headers go to the host that they were meant for alone.
+// Client returns a client whose requests stay within the network. It follows up to three
+// redirects; headers are sent only to the host of the first request.
 func (n *Network) Client() *http.Client {
 	return &http.Client{Transport: guarded{n}, CheckRedirect: checkRedirect}
 }
 
-// Close closes connections that are kept for later.
+// Close closes connections that are idle.
 func (n *Network) Close() { n.transport.CloseIdleConnections() }
 
-// refusedError is why a request is not made. Its text is for the model: it tells
-// no address.
+// refusedError is the reason why a request is not made. Its text is for the model and
+// contains no address.
 type refusedError struct{ why string }
 
 func (e *refusedError) Error() string { return e.why }
 
 var (
-	errAddress   = &refusedError{"the address is not one that tools may call"}
-	errHost      = &refusedError{"the host is not one that tools may call"}
-	errPort      = &refusedError{"the port is not one that tools may call"}
+	errAddress   = &refusedError{"tools may not call this address"}
+	errHost      = &refusedError{"tools may not call this host"}
+	errPort      = &refusedError{"tools may not call this port"}
 	errScheme    = &refusedError{"only http and https URLs can be called, without a user name in them"}
 	errRedirects = &refusedError{"the server redirects too often"}
 	errResend    = &refusedError{"the server wants the body sent to another host"}
 )
 
-// guarded is the transport: it judges every request, redirected ones too.
+// guarded is the transport: it checks every request, including redirected ones.
 type guarded struct{ *Network }
 
-// RoundTrip makes one request, if the network allows it.
+// RoundTrip makes one request if the network permits it.
 func (g guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := g.allows(req); err != nil {
 		if req.Body != nil {
-			_ = req.Body.Close() // a transport has to; it was not used
+			_ = req.Body.Close() // a transport must close the body in every case
 		}
 		return nil, err
 	}
 	return g.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), listedKey{}, g.listed(req))))
 }
 
-// listedKey is where a connection that is made finds whether its host and port
-// are listed. Connections that are kept were judged when they were made, and
-// are kept by host and port.
+// listedKey is the context key that says whether the host and port of a new connection are
+// listed. Idle connections were checked when they were made, and are reused by host and
+// port.
 type listedKey struct{}
 
 func (g guarded) allows(req *http.Request) error {
@@ -146,7 +145,7 @@ func (g guarded) allows(req *http.Request) error {
 	return nil
 }
 
-// listed says whether the request's host and port are on the list.
+// listed reports whether the request's host and port are on the list.
 func (g guarded) listed(req *http.Request) bool {
 	name := strings.ToLower(strings.TrimSuffix(req.URL.Hostname(), "."))
 	port := req.URL.Port()
@@ -158,8 +157,8 @@ func (g guarded) listed(req *http.Request) bool {
 
 func standard(port string) bool { return port == "" || port == "80" || port == "443" }
 
-// looksNumeric says whether a host is an address in a spelling that only some
-// programs understand: 2130706433, 0x7f.1, 0177.0.0.1.
+// looksNumeric reports whether a host is an address in a notation that only some programs
+// understand: 2130706433, 0x7f.1, 0177.0.0.1.
 func looksNumeric(name string) bool {
 	name = strings.TrimSuffix(name, ".")
 	if addr, err := netip.ParseAddr(name); err == nil {
@@ -171,7 +170,7 @@ func looksNumeric(name string) bool {
 		(digits != last && strings.Trim(digits, "0123456789abcdef") == "")
 }
 
-// control judges the address of a connection before it is made.
+// control checks the address of a connection before it is made.
 func (n *Network) control(ctx context.Context, network, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil || (network != "tcp4" && network != "tcp6") {
@@ -189,7 +188,7 @@ func (n *Network) control(ctx context.Context, network, address string, _ syscal
 	return nil
 }
 
-// unmapped is a prefix of IPv4 where it is written as one of IPv6.
+// unmapped returns the IPv4 prefix of a prefix that is written as an IPv6 one.
 func unmapped(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
@@ -197,7 +196,7 @@ func unmapped(p netip.Prefix) netip.Prefix {
 	return p
 }
 
-// checkRedirect lets a request follow, without what was meant for another host.
+// checkRedirect permits a redirect and removes headers that were meant for another host.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errRedirects

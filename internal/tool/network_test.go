@@ -20,7 +20,7 @@ func addresses(texts ...string) (all []netip.Addr) {
 	return all
 }
 
-// get asks a URL through a network and returns the status and body, or why not.
+// get requests a URL through a network and returns the status and body, or the error.
 func get(t *testing.T, n *tool.Network, url string, header http.Header) (string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -37,7 +37,7 @@ func get(t *testing.T, n *tool.Network, url string, header http.Header) (string,
 	return string(body), err
 }
 
-// No spelling of an address that is not public reaches a server there.
+// No notation of a non-public address reaches a server at it.
 func TestPrivateAddressesAreRefused(t *testing.T) {
 	canary := serve(t, "127.0.0.1:0", ok)
 	port := canary.port()
@@ -80,8 +80,8 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	}
 }
 
-// A name may change its address between any two looks at it: the address that is
-// dialled is the one that counts.
+// A name may change its address between any two lookups: the address that is dialled is the
+// one that is checked.
 func TestNamesThatChange(t *testing.T) {
 	canary := serve(t, "127.0.0.1:0", ok)
 	other := serve(t, "127.0.0.2:"+canary.port(), ok)
@@ -98,7 +98,7 @@ func TestNamesThatChange(t *testing.T) {
 	})
 	answered := 0
 	for range 20 {
-		n.Close() // no connection is kept, so each request asks again
+		n.Close() // no connection is reused, so each request resolves the name again
 		if _, err := get(t, n, "http://flips.example:"+canary.port()+"/", nil); err == nil {
 			answered++
 		}
@@ -107,15 +107,15 @@ func TestNamesThatChange(t *testing.T) {
 		t.Errorf("%d of 20 are answered; the allowed server saw %d", answered, seen)
 	}
 	if _, err := get(t, n, "http://mixed.example:"+canary.port()+"/", nil); err != nil {
-		t.Errorf("of two addresses the allowed one serves: %v", err)
+		t.Errorf("a name with one permitted address: %v", err)
 	}
 	if seen := canary.effects(); len(seen) != 0 {
 		t.Errorf("the canary saw %+v", seen)
 	}
 }
 
-// Where a server of the loopback network is allowed, its address in the one usual
-// spelling is, without a user name.
+// Where a server of the loopback network is permitted, its address is accepted only in the
+// usual notation and without a user name.
 func TestSpellings(t *testing.T) {
 	server := serve(t, "127.0.0.1:0", ok)
 	names := serveNames(t, map[string][][]netip.Addr{
@@ -176,7 +176,7 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("redirects within a host: %+v", seen)
 	}
 
-	// What was meant for one host does not reach another one.
+	// Headers that were meant for one host do not reach another one.
 	if _, err := get(t, n, other.URL+"/?to="+third.URL+"&secret=1", header); err != nil {
 		t.Error(err)
 	}
@@ -192,7 +192,7 @@ func TestRedirects(t *testing.T) {
 	o := tool.Options{Network: n}
 	out, _ := run(t, only(t, o, request(other.URL+"/same?to="+third.URL, "method: POST")), `{"secret": 1}`)
 	if !out.Failed || !strings.Contains(out.Text, "another host") || len(third.effects()) != 0 {
-		t.Errorf("a body that is to be sent again: %s", out.Text)
+		t.Errorf("a body that must be sent again: %s", out.Text)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestListedHosts(t *testing.T) {
 	}
 }
 
-// What the operator allows is allowed as he wrote it, and no more.
+// Exactly the networks that the operator permits are permitted.
 func TestPrivateNetworks(t *testing.T) {
 	server := serve(t, "127.0.0.1:0", ok)
 	for _, c := range []struct {
@@ -249,13 +249,13 @@ func TestPrivateNetworks(t *testing.T) {
 	}
 }
 
-// Only public addresses are called, and there only the ports of the web, unless
-// the operator lists a host with its port.
+// Only public addresses are called, and only on the ports of the web, unless the operator
+// lists a host with its port.
 func TestAddresses(t *testing.T) {
 	for _, c := range []struct {
 		address string
 		listed  bool
-		want    string // what the refusal says; empty: allowed
+		want    string // part of the error; empty if permitted
 	}{
 		{"93.184.216.34:80", false, ""},
 		{"93.184.216.34:443", false, ""},
@@ -321,7 +321,7 @@ func TestListedPorts(t *testing.T) {
 	for _, c := range []struct {
 		hosts []string
 		url   string
-		want  string // what the refusal says; empty: allowed
+		want  string // part of the error; empty if permitted
 	}{
 		{nil, "http://api.example/", ""},
 		{nil, "http://api.example:8443/", "port"},
@@ -334,7 +334,7 @@ func TestListedPorts(t *testing.T) {
 		n := network(t, tool.NetworkOptions{Hosts: c.hosts})
 		tool.Pretend(n, server.Listener.Addr().String())
 		_, err := get(t, n, c.url, nil)
-		if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want+" is not one")) {
+		if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), "call this "+c.want)) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -23,12 +23,12 @@ type request struct {
 	headers map[string]template
 	query   map[string]template
 	body    *body
-	content string // its type
+	content string // its media type
 	timeout time.Duration
 	secrets secrets
 }
 
-// request makes a tool of an HTTP request.
+// request configures a tool that sends an HTTP request.
 func (t *Tool) request(x *agentconfig.Request, o Options) error {
 	if o.Network == nil {
 		return shoal.Invalid("executionType", "request is not supported here: the server has no network for tools")
@@ -55,7 +55,7 @@ func (t *Tool) request(x *agentconfig.Request, o Options) error {
 	}
 	r.secrets = newSecrets(env.values, x.Headers)
 	t.run = r.call
-	t.spec.Timeout = r.timeout + 5*time.Second // ours ends first, and says so
+	t.spec.Timeout = r.timeout + 5*time.Second // the request's own time-out comes first and has a better message
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (r *resolver) parseHeaders(headers map[string]string) (map[string]template,
 		}
 		for _, s := range t {
 			if s.env && !headerValue(s.text) {
-				return nil, shoal.Invalid(field, "refers to a value of the environment that a header cannot hold")
+				return nil, shoal.Invalid(field, "refers to an environment value that is not valid in a header")
 			}
 		}
 		out[name] = t
@@ -94,8 +94,8 @@ func (r *resolver) parseQuery(params map[string]any) (map[string]template, error
 	return out, nil
 }
 
-// call makes the request. What went wrong is a failed output, except the end of
-// ctx.
+// call sends the request. A failure is a failed output, except the end of ctx, which is an
+// error.
 func (r *request) call(ctx context.Context, c call) (agent.Output, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, r.timeout, errTimeout)
 	defer cancel()
@@ -150,7 +150,7 @@ func (r *request) build(ctx context.Context, c call) (*http.Request, error) {
 		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
 	}
 	req.Header.Set("User-Agent", "shoal")
-	req.Header.Set("Accept-Encoding", "gzip") // by hand, so that what unpacks is bounded
+	req.Header.Set("Accept-Encoding", "gzip") // set here, so that readBody can limit the unpacked size
 	if r.method != http.MethodGet {
 		req.Header.Set("Content-Type", r.content)
 		if key := agent.CallKey(ctx); key != "" {
@@ -160,14 +160,14 @@ func (r *request) build(ctx context.Context, c call) (*http.Request, error) {
 	for name, t := range r.headers {
 		value := t.fill(vars, asIs)
 		if !headerValue(value) {
-			return nil, errors.New("the input puts characters into the header " + name + " that a header cannot hold")
+			return nil, errors.New("the input has characters that are not valid in the header " + name + "")
 		}
 		req.Header.Set(name, value)
 	}
 	return req, nil
 }
 
-// headerValue says whether a header can hold a text.
+// headerValue reports whether a text is valid in a header.
 func headerValue(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return (r < ' ' && r != '\t') || r == 0x7f })
 }

@@ -24,7 +24,7 @@ func TestRequestIsWhatTheConfigSays(t *testing.T) {
 	o := options(t)
 	for _, c := range []struct {
 		name, execution, input string
-		want                   effect // its header aside
+		want                   effect // without its headers
 		header                 map[string]string
 	}{
 		{
@@ -88,7 +88,7 @@ func TestRequestIsWhatTheConfigSays(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			out, result := run(t, only(t, o, c.execution), c.input)
 			if out.Failed || result["success"] != true {
-				t.Fatalf("it answers %s", out.Text)
+				t.Fatalf("got the failed output %s", out.Text)
 			}
 			seen := server.effects()
 			if len(seen) != 1 {
@@ -113,8 +113,8 @@ func TestInputCannotLeadTheRequestElsewhere(t *testing.T) {
 	o := options(t)
 	path := only(t, o, request(server.URL+"/users/{{id}}/notes", "headers: {X-Who: '{{who}}'}"))
 	for input, want := range map[string]string{
-		`{"id": ".."}`: "lead elsewhere", `{"id": "."}`: "lead elsewhere",
-		`{"who": "a\r\nHost: evil"}`: "that a header cannot hold", `{"who": "\u0000"}`: "that a header cannot hold",
+		`{"id": ".."}`: "changes the path", `{"id": "."}`: "changes the path",
+		`{"who": "a\r\nHost: evil"}`: "not valid in the header", `{"who": "\u0000"}`: "not valid in the header",
 	} {
 		out, result := run(t, path, input)
 		why, _ := result["error"].(string)
@@ -141,12 +141,12 @@ func TestResults(t *testing.T) {
 		{"JSON", ok, want{true, 200, map[string]any{"ok": true}}},
 		{"a problem", answerWith(422, "application/problem+json", `{"code":"bad"}`), want{false, 422, map[string]any{"code": "bad"}}},
 		{"text", answerWith(200, "text/plain", "ü & <b>"), want{true, 200, "ü & <b>"}},
-		{"JSON that is none", answerWith(200, "application/json", `{"a":`), want{true, 200, `{"a":`}},
+		{"invalid JSON", answerWith(200, "application/json", `{"a":`), want{true, 200, `{"a":`}},
 		{"nothing", answerWith(204, "", ""), want{true, 204, ""}},
 		{"an error", answerWith(500, "text/html", "<h1>no</h1>"), want{false, 500, "<h1>no</h1>"}},
 		{"not modified", answerWith(304, "", ""), want{false, 304, ""}},
-		{"no text", answerWith(200, "image/png", "\x89PNG\r\n\x1a\n\xff\xfe\xfd\xfc\xfb"), want{true, 200, "[13 bytes of image/png, which is no text]"}},
-		{"a text with bytes that are none", answerWith(200, "text/plain", "a\xffb"), want{true, 200, "a\ufffdb"}},
+		{"binary data", answerWith(200, "image/png", "\x89PNG\r\n\x1a\n\xff\xfe\xfd\xfc\xfb"), want{true, 200, "[13 bytes of image/png, not text]"}},
+		{"text with invalid bytes", answerWith(200, "text/plain", "a\xffb"), want{true, 200, "a\ufffdb"}},
 		{"ANSI", answerWith(200, "text/plain", "\x1b[31mred"), want{true, 200, "\x1b[31mred"}},
 		{"packed", packed("application/json", []byte(`{"ok":true}`), 1), want{true, 200, map[string]any{"ok": true}}},
 	} {
@@ -176,11 +176,11 @@ func answerWith(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
-// packed answers with content, so many times, and packed.
+// packed answers with content, repeated and compressed.
 func packed(contentType string, content []byte, times int) http.HandlerFunc {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	_, _ = z.Write(content) // a buffer takes all
+	_, _ = z.Write(content) // a buffer never fails
 	_ = z.Close()
 	body := bytes.Repeat(b.Bytes(), times)
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -190,7 +190,7 @@ func packed(contentType string, content []byte, times int) http.HandlerFunc {
 	}
 }
 
-// However much a server sends, a model gets at most 256 KiB, and is told.
+// A model receives at most 256 KiB of a response, with a note about the rest.
 func TestLargeResponsesAreCut(t *testing.T) {
 	const mark = "[cut: the response is larger than 256 KiB]"
 	endless := func(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +201,7 @@ func TestLargeResponsesAreCut(t *testing.T) {
 			}
 		}
 	}
-	// A stream of empty blocks unpacks to nothing and never ends.
+	// A stream of empty blocks decompresses to nothing and never ends.
 	hollow := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
 		w.Header().Set("Content-Encoding", "gzip")
@@ -263,12 +263,12 @@ func TestTimeoutAndCancel(t *testing.T) {
 		t.Errorf("cancel: %v", err)
 	}
 	if spec := tl.Spec(); spec.Timeout <= 0 || spec.Idempotent || spec.External {
-		t.Errorf("the spec is %+v", spec)
+		t.Errorf("got the spec %+v", spec)
 	}
 }
 
-// Whatever a server does with the secrets that it was sent, the model does not
-// see them.
+// For every use that a server makes of the secrets that it received, the model does not see
+// them.
 func TestSecretsAreHidden(t *testing.T) {
 	echo := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -298,11 +298,11 @@ func TestSecretsAreHidden(t *testing.T) {
 	asText, _ := run(t, only(t, options(t), request(text.URL+"/x/${env.KB}", headers)), "{}")
 	for _, said := range []string{out.Text, gone.Text, asText.Text} {
 		if i := slices.IndexFunc(secrets, func(s string) bool { return strings.Contains(said, s) }); i >= 0 {
-			t.Errorf("the result holds %s: %s", secrets[i], said)
+			t.Errorf("the result contains %s: %s", secrets[i], said)
 		}
 	}
 
-	// The server's own secrets are for no tool, whatever the operator allows.
+	// Tools never receive the server's own secrets, even if the operator permits their names.
 	own := config(t, request("https://x.example", "headers: {A: '${env.KB}'}"))
 	own.Tools[0].Execution.Request.Headers["A"] = "${env.OPENAI_API_KEY}"
 	o := options(t)
@@ -311,7 +311,7 @@ func TestSecretsAreHidden(t *testing.T) {
 		t.Errorf("the server's own key: %v", err)
 	}
 
-	// Nor does an error about the config hold a value.
+	// Errors about the config contain no value, either.
 	for _, execution := range []string{
 		request("https://x.example", "headers: {A: '${env.LINES}'}"),
 		request("https://x.example", "headers: {A: '${env.MISSING}'}"),
@@ -334,7 +334,7 @@ func TestBaseURLOfTheEnvironment(t *testing.T) {
 	if seen := server.effects(); len(seen) != 1 || seen[0].path != "/v1/items/a%2Fb" || seen[0].query != "next=http://x/a%2Fb" {
 		t.Errorf("%+v", seen)
 	}
-	// A variable right behind the host would be a part of it.
+	// A variable directly after the host would be part of it.
 	if _, err := tool.All(config(t, request("http://127.0.0.1:${env.BASE}", "")), o); len(locations(err)) != 1 {
 		t.Error(err)
 	}

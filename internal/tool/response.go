@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// maxPacked bounds what is read of a packed response, whatever it unpacks to.
+	// maxPacked limits the bytes that are read of a compressed response, independently of its decompressed size.
 	maxPacked = 4 << 20
 	cutMark   = "… [cut: the response is larger than 256 KiB]"
 )
 
 var errTimeout = errors.New("the server did not answer in time")
 
-// result is what the model gets of a response.
+// result is the result of a response for the model.
 type result struct {
 	Success bool              `json:"success"`
 	Status  int               `json:"status"`
@@ -34,7 +34,7 @@ type result struct {
 	Error   string            `json:"error,omitempty"`
 }
 
-// failure is the output of a request without a response.
+// failure returns the output of a request without a response.
 func (r *request) failure(why string) agent.Output {
 	out, err := answer(result{Headers: map[string]string{}, Error: r.secrets.hide(why)})
 	if err != nil {
@@ -44,8 +44,8 @@ func (r *request) failure(why string) agent.Output {
 	return out
 }
 
-// reason says why there is no response, without anything of the request: an error
-// of the HTTP client holds the URL.
+// reason describes to the model why there is no response. It contains nothing of the
+// request: an error of the HTTP client contains the URL.
 func (r *request) reason(err error) string {
 	var certificate *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
@@ -59,14 +59,14 @@ func (r *request) reason(err error) string {
 	case errors.As(err, &missing):
 		return "the host of the URL cannot be found"
 	case errors.As(err, &certificate), errors.As(err, &authority):
-		return "the server's certificate is not to be trusted"
+		return "the server's certificate is not trusted"
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the server's response is broken off"
+		return "the server's response is incomplete"
 	}
-	return "the server could not be reached or broke off"
+	return "the server could not be reached or closed the connection"
 }
 
-// read makes an output of a response: at most MaxResult bytes, secrets hidden.
+// read converts a response into an output: at most MaxResult bytes, secrets hidden.
 func (r *request) read(resp *http.Response) (agent.Output, error) {
 	raw, cut, err := readBody(resp)
 	if err != nil {
@@ -92,14 +92,14 @@ func (r *request) read(resp *http.Response) (agent.Output, error) {
 	return out.withText(r.secrets.hide(textOf(raw, resp.Header.Get("Content-Type"))), cut)
 }
 
-// readBody reads at most MaxResult bytes of what the response unpacks to.
+// readBody reads at most MaxResult bytes of the decompressed response.
 func readBody(resp *http.Response) (raw []byte, cut bool, err error) {
 	var from io.Reader = resp.Body
 	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
 		packed := &io.LimitedReader{R: resp.Body, N: maxPacked}
 		unpacked, err := gzip.NewReader(packed)
 		if errors.Is(err, io.EOF) {
-			return nil, false, nil // an empty body, as answers without content have
+			return nil, false, nil // an empty body, as in answers without content
 		}
 		if err != nil {
 			return nil, false, err
@@ -119,16 +119,16 @@ func readBody(resp *http.Response) (raw []byte, cut bool, err error) {
 
 // textOf renders bytes for a model.
 func textOf(raw []byte, contentType string) string {
-	kind, _, _ := mime.ParseMediaType(contentType) // a broken one is none
+	kind, _, _ := mime.ParseMediaType(contentType) // an invalid type counts as missing
 	textual := kind == "" || strings.HasPrefix(kind, "text/") || formOf(kind) != plain ||
 		kind == "application/javascript" || kind == "application/yaml"
 	if !textual && !utf8.Valid(raw[:max(0, len(raw)-utf8.UTFMax)]) {
-		return fmt.Sprintf("[%d bytes of %s, which is no text]", len(raw), kind)
+		return fmt.Sprintf("[%d bytes of %s, not text]", len(raw), kind)
 	}
 	return strings.ToValidUTF8(string(raw), "\ufffd")
 }
 
-// withText makes an output whose data is as much of a text as fits.
+// withText returns an output with as much of a text as fits.
 func (out result) withText(text string, cut bool) (agent.Output, error) {
 	out.Data = ""
 	rest, err := encode(out)

@@ -10,16 +10,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
-// secrets are texts that no result and no error holds.
+// secrets are texts that must not appear in results and errors.
 type secrets struct{ replace *strings.Replacer }
 
-// shortSecret is below what can be hidden: it would be found everywhere.
+// shortSecret is the minimum length of a hidden secret: shorter texts would match everywhere.
 const shortSecret = 4
 
 const hidden = "[secret]"
 
-// newSecrets collects the values of the environment, and what an author wrote
-// into headers that carry credentials.
+// newSecrets collects the values of the environment and the author's values of headers that
+// carry credentials.
 func newSecrets(values []string, headers map[string]string) secrets {
 	all := slices.Clone(values)
 	for name, value := range headers {
@@ -45,7 +45,7 @@ func newSecrets(values []string, headers map[string]string) secrets {
 			forms = append(forms, v, url.QueryEscape(v), url.PathEscape(v), quoted[1:len(quoted)-1])
 		}
 	}
-	// The longest first: a secret may begin with another one.
+	// Longest first: a secret may start with another one.
 	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	var pairs []string
 	for _, f := range slices.Compact(forms) {
@@ -54,7 +54,7 @@ func newSecrets(values []string, headers map[string]string) secrets {
 	return secrets{strings.NewReplacer(pairs...)}
 }
 
-// credential says whether a header carries one, by its name.
+// credential reports whether the name of a header says that it carries a credential.
 func credential(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"authorization", "cookie", "token", "secret", "key", "password", "auth"}, func(word string) bool {

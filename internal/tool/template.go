@@ -12,20 +12,20 @@ import (
 
 var variable = regexp.MustCompile(`\{\{\s*([A-Za-z0-9_$-]+(?:\.[A-Za-z0-9_$-]+)*)\s*\}\}`)
 
-// segment is a part of a template: text of the author's, a value of the
-// environment, or a variable, whose text is then how it is written.
+// segment is a part of a template: the author's text, a value of the environment, or a
+// variable. The text of a variable is its notation in the template.
 type segment struct {
 	text string
 	env  bool
 	name string
 }
 
-// template is a text with variables in it. What stands in the environment or in
-// a variable is never looked at for variables again.
+// template is a text with variables in it. Values of the environment and of variables are
+// never searched for variables again.
 type template []segment
 
-// parse takes a text apart; env answers its references to the environment, nil
-// leaves them as they are.
+// parse splits a text into segments. env resolves its references to the environment; nil
+// leaves them unchanged.
 func parse(text string, env func(name string) (string, error)) (template, error) {
 	pieces := []agentconfig.Piece{{Text: text}}
 	if env != nil {
@@ -56,8 +56,8 @@ func parse(text string, env func(name string) (string, error)) (template, error)
 	return t, nil
 }
 
-// fill puts the values in; each of them, also the text of a variable that is
-// missing, passes escape.
+// fill inserts the values. Each value, including the text of a missing variable, is passed
+// through escape.
 func (t template) fill(vars variables, escape func(string) string) string {
 	var b strings.Builder
 	for _, s := range t {
@@ -75,8 +75,8 @@ func (t template) fill(vars variables, escape func(string) string) string {
 
 func asIs(s string) string { return s }
 
-// fillAny is fill for a place that can hold any value: a text that is nothing but
-// one variable becomes the variable's value.
+// fillAny is like fill for a place that accepts any value: a text that consists of one
+// variable becomes the variable's value.
 func (t template) fillAny(vars variables) any {
 	if len(t) == 1 && t[0].name != "" {
 		if v, ok := vars.value(t[0].name); ok {
@@ -86,11 +86,11 @@ func (t template) fillAny(vars variables) any {
 	return t.fill(vars, asIs)
 }
 
-// variables are the values of a call's input, by name; those of input.variables
-// win.
+// variables are the values of a call's input, by name; those of input.variables take
+// precedence.
 type variables map[string]any
 
-// value finds a name: as it is, or as a path through objects.
+// value returns the value of a name, or of a path through objects.
 func (v variables) value(name string) (any, bool) {
 	own, _ := v["variables"].(map[string]any)
 	for _, from := range []map[string]any{own, v} {
@@ -113,8 +113,8 @@ func lookUp(from map[string]any, name string) (any, bool) {
 	return lookUp(inner, rest)
 }
 
-// text renders a variable: strings as they are, all else as JSON, one that is
-// missing as the template writes it.
+// text renders a variable: strings unchanged, other values as JSON, a missing variable as in
+// the template.
 func (v variables) text(s segment) string {
 	switch found, ok := v.value(s.name); found := found.(type) {
 	case string:
@@ -129,9 +129,9 @@ func (v variables) text(s segment) string {
 	}
 }
 
-// fillAll fills every text below a value of a config.
+// fillAll fills every text in a value of a config.
 func fillAll(v any, vars variables) any {
-	filled, _ := walkTexts(v, func(s string) (any, error) { // without an environment nothing fails
+	filled, _ := walkTexts(v, func(s string) (any, error) { // parsing without an environment never fails
 		t, err := parse(s, nil)
 		return t.fillAny(vars), err
 	})
@@ -164,8 +164,8 @@ func walkTexts(v any, replace func(string) (any, error)) (any, error) {
 	return v, nil
 }
 
-// resolver answers references to the environment for one tool, and keeps the
-// values so that they can be kept out of what the tool says.
+// resolver resolves references to the environment for one tool, and records the values so
+// that they can be hidden from the tool's output.
 type resolver struct {
 	lookUp func(name string) (string, bool)
 	values []string
@@ -178,10 +178,10 @@ func (r *resolver) value(name string) (string, error) {
 			return v, nil
 		}
 	}
-	return "", fmt.Errorf("refers to %s, which is not set in the environment of the server or not allowed there", name)
+	return "", fmt.Errorf("refers to %s, which is not set or not permitted in the server's environment", name)
 }
 
-// parse is parse for a field of the config.
+// parse does the same as the function parse for a field of the config.
 func (r *resolver) parse(field, text string) (template, error) {
 	t, err := parse(text, r.value)
 	if err != nil {
@@ -190,9 +190,9 @@ func (r *resolver) parse(field, text string) (template, error) {
 	return t, nil
 }
 
-// Expand puts values of the environment in place of the references in a text,
-// such as a header of an MCP server. The error is of kind InvalidArgument and
-// names the variable that is missing or not allowed, never a value.
+// Expand replaces the references in a text, such as a header of an MCP server, with values
+// of the environment. The error is of kind InvalidArgument and names the missing or
+// forbidden variable, never a value.
 func Expand(text string, env func(name string) (value string, ok bool)) (string, error) {
 	r := &resolver{lookUp: env}
 	t, err := r.parse("config", text)

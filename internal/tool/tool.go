@@ -1,4 +1,4 @@
-// Package tool makes tools of what an agent config says about them.
+// Package tool creates the tools of an agent config.
 //
 //	network, err := tool.NewNetwork(tool.NetworkOptions{Private: allowed})
 //	…
@@ -7,22 +7,22 @@
 //		return err // names the path of every tool that cannot be made
 //	}
 //
-// What is promised:
-//   - A [Tool] is an [agent.Tool]. What the model sees of it is a copy of the
-//     author's schema; what it executes, stores and answers never holds the routing
-//     fields that the copy adds ([Tool.Strip]).
-//   - A tool that somebody else executes (a client, or the clock) is external to
-//     the agent: it holds no goroutine. [Tool.Kind] says who.
-//   - Request tools reach public addresses only, and those that the operator
-//     lists, judged when the connection is made, so neither DNS nor a redirect
-//     leads elsewhere ([Network]).
-//   - Image generators ask the vendor that the config names, wherever its base URL
-//     is: that is the operator's, like a model's. They follow no redirect, bound
-//     what they read, and keep images as files of this server: no address of a
-//     vendor is in a result.
-//   - Values of the environment are in no error, and in no result where they have
-//     four characters or more, as they are or as URLs and JSON write them. A server
-//     that sends them back in another form (base64, reversed) is not noticed.
+// Guarantees:
+//   - A [Tool] is an [agent.Tool]. The model sees a copy of the author's schema with
+//     additional routing fields; the tool executes, stores and returns arguments without
+//     them ([Tool.Strip]).
+//   - A tool that a client or the clock executes is external to the agent: it holds no
+//     goroutine. [Tool.Kind] names the executor.
+//   - Request tools reach only public addresses and those that the operator lists. The
+//     address is checked when the connection is made, so neither DNS nor a redirect can
+//     lead elsewhere ([Network]).
+//   - Image generators call the vendor that the config names, at any base URL: like a
+//     model's, it is the operator's choice. They follow no redirect, limit the bytes that
+//     they read, and store images as files of this server, so no result contains an
+//     address of the vendor.
+//   - Values of the environment appear in no error. Values of at least four characters
+//     appear in no result, unchanged or encoded for a URL or JSON. Other encodings that a
+//     server returns (base64, reversed) are not detected.
 package tool
 
 import (
@@ -39,39 +39,39 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
-// MaxResult is how many bytes a result may have; see [agent.Options].
+// MaxResult limits the bytes of a result; see [agent.Options].
 const MaxResult = 256 << 10
 
-// Kind says who executes a tool.
+// Kind names the executor of a tool.
 type Kind uint8
 
 // The kinds.
 const (
 	// Here is executed by [Tool.Call].
 	Here Kind = iota
-	// Client is executed by somebody outside, who hands in the result.
+	// Client is executed outside of the server by a client, which submits the result.
 	Client
-	// Clock is over when time has passed; see [Tool.Wait].
+	// Clock ends after a time; see [Tool.Wait].
 	Clock
 )
 
-// Options are what tools need of the server.
+// Options are the services of the server that tools need.
 type Options struct {
-	// Network makes the requests of request tools.
+	// Network sends the requests of request tools.
 	Network *Network
-	// Env answers ${env.NAME}, for the names that the operator has allowed.
+	// Env resolves ${env.NAME}, for the names that the operator permits.
 	Env func(name string) (value string, ok bool)
-	// Agent finds the agent that an ai-agent tool asks: one without tools that
-	// reach spaces. NotFound says that there is none.
+	// Agent returns the agent that an ai-agent tool calls: one without tools that reach
+	// spaces. NotFound means that the agent does not exist.
 	Agent func(ctx context.Context, id shoal.EntityID) (*agent.Agent, error)
-	// Keys looks up the server's own keys of the model vendors by the names of their
-	// variables, for image generators whose config names none; nil has none.
+	// Keys returns the server's own keys of the model vendors by the names of their
+	// variables, for image generators whose config names no key; nil means no keys.
 	Keys func(name string) string
-	// History returns what was said in the conversation before the call, for image
-	// generators that include it; nil leaves it out.
+	// History returns the messages of the conversation before the call, for image
+	// generators that include them; nil leaves them out.
 	History func(ctx context.Context) ([]agent.Message, error)
-	// Keep stores an image that a tool made and returns it with its URL. Without it
-	// there are no image generators.
+	// Keep stores an image that a tool created and returns it with its URL. Without it,
+	// image generators are not available.
 	Keep func(ctx context.Context, file shoal.File, data []byte) (shoal.File, error)
 }
 
@@ -80,21 +80,21 @@ type Tool struct {
 	config agentconfig.Tool
 	kind   Kind
 	spec   agent.ToolSpec
-	input  *agent.Schema // what the author demands of the arguments; nil: nothing
-	output *agent.Schema // of the result; nil: nothing
-	// run executes a call whose arguments are stripped and checked.
+	input  *agent.Schema // schema of the arguments; nil: none
+	output *agent.Schema // schema of the result; nil: none
+	// run executes a call whose arguments were stripped and checked.
 	run func(ctx context.Context, call call) (agent.Output, error)
 }
 
-// call is what a kind executes: arguments without routing fields, as text and as
-// a value with numbers as json.Number.
+// call is a call to execute: its arguments without routing fields, as text and as a value
+// with numbers as json.Number.
 type call struct {
 	agent.ToolCall
 	input map[string]any
 }
 
-// All makes the tools of a config, those that every agent has left out. The error
-// is of kind InvalidArgument and names all that cannot be made.
+// All creates the tools of a config, without the built-in ones. The error is of kind
+// InvalidArgument and names all tools that cannot be created.
 func All(config *agentconfig.Config, o Options) ([]*Tool, error) {
 	var tools []*Tool
 	wrong := &shoal.Error{Op: "tool.All", Kind: shoal.InvalidArgument}
@@ -126,8 +126,8 @@ func All(config *agentconfig.Config, o Options) ([]*Tool, error) {
 	return tools, nil
 }
 
-// New makes the tool of an entry of a config. The error is of kind
-// InvalidArgument and names the field of the entry.
+// New creates the tool of an entry of a config. The error is of kind InvalidArgument and
+// names the field of the entry.
 func New(c agentconfig.Tool, o Options) (*Tool, error) {
 	t := &Tool{config: c, spec: agent.ToolSpec{
 		Name: c.Name, Description: c.Description, Schema: c.InputSchema,
@@ -169,18 +169,17 @@ func New(c agentconfig.Tool, o Options) (*Tool, error) {
 	return t, nil
 }
 
-// Spec describes the tool to the model: with the routing fields of a display
-// tool.
+// Spec describes the tool to the model, including the routing fields of a display tool.
 func (t *Tool) Spec() agent.ToolSpec { return t.spec }
 
-// Kind says who executes the tool.
+// Kind returns the executor of the tool.
 func (t *Tool) Kind() Kind { return t.kind }
 
-// Config returns the entry that the tool was made of.
+// Config returns the config entry of the tool.
 func (t *Tool) Config() agentconfig.Tool { return t.config }
 
-// Call executes a tool of the kind [Here]. Arguments that do not fit the author's
-// schema, and a result that does not, make a failed output which says where.
+// Call executes a tool of kind [Here]. Arguments or a result that do not fit the author's
+// schema lead to a failed output that describes the location.
 func (t *Tool) Call(ctx context.Context, c agent.ToolCall) (agent.Output, error) {
 	if t.run == nil {
 		return agent.Output{}, shoal.E("tool.Call", shoal.Internal, "the tool "+c.Name+" is executed outside of the server")
@@ -197,7 +196,7 @@ func (t *Tool) Call(ctx context.Context, c agent.ToolCall) (agent.Output, error)
 	if err != nil {
 		return failed("Error: arguments: " + err.Error()), nil
 	}
-	input, _ := value.(map[string]any) // Strip has seen that it is one
+	input, _ := value.(map[string]any) // Strip has checked that it is an object
 	out, err := t.run(ctx, call{ToolCall: c, input: input})
 	if err != nil || out.Failed {
 		return out, err
@@ -208,12 +207,12 @@ func (t *Tool) Call(ctx context.Context, c agent.ToolCall) (agent.Output, error)
 	return out, nil
 }
 
-// Check says what the author's schema has against arguments that are stripped.
-// Its error is for the model that wrote them; see [agent.Schema.Check].
+// Check validates stripped arguments against the author's schema. The error is for the model
+// that wrote them; see [agent.Schema.Check].
 func (t *Tool) Check(arguments string) error { return t.input.Check("arguments", arguments) }
 
-// CheckResult says what outputSchema has against a result, whoever made it. A
-// result that is no JSON counts as a string.
+// CheckResult validates a result against outputSchema, also one that a client submits. A
+// result that is not JSON counts as a string.
 func (t *Tool) CheckResult(text string) error {
 	if !json.Valid([]byte(text)) {
 		text = string(mustEncode(text))
@@ -221,8 +220,8 @@ func (t *Tool) CheckResult(text string) error {
 	return t.output.Check("result", text)
 }
 
-// Fits reports why a JSON value, which errors call by its name, does not fit a schema;
-// nil if it does. It is for what others send; see [Tool.CheckResult].
+// Fits returns why a JSON value does not fit a schema, or nil. The error calls the value by
+// name. Use it for values from clients; see [Tool.CheckResult].
 func Fits(name string, schema, value json.RawMessage) error {
 	s, err := compile("schema", schema)
 	if err != nil {
@@ -233,7 +232,7 @@ func Fits(name string, schema, value json.RawMessage) error {
 
 func failed(text string) agent.Output { return agent.Output{Text: text, Failed: true} }
 
-// compile compiles an author's schema, nil where there is none.
+// compile compiles an author's schema; nil if raw is empty.
 func compile(field string, raw json.RawMessage) (*agent.Schema, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -249,18 +248,18 @@ func decode(text []byte) (any, error) {
 		return nil, err
 	}
 	if dec.More() {
-		return nil, errors.New("there is text after the end")
+		return nil, errors.New("text follows after the end")
 	}
 	return v, nil
 }
 
-// encode writes a result.
+// encode encodes a result as JSON.
 func encode(v any) (string, error) {
 	text, err := shoal.EncodeJSON(v)
 	return string(text), err
 }
 
-// answer is the output of a result that is whole.
+// answer returns the output of a complete result.
 func answer(v any) (agent.Output, error) {
 	text, err := encode(v)
 	return agent.Output{Text: text}, err

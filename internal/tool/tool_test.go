@@ -100,7 +100,7 @@ func TestOutputSchema(t *testing.T) {
 	}
 	client := only(t, tool.Options{}, "  - {name: a, outputSchema: {type: string, minLength: 2}}\n")
 	if err := client.CheckResult("chosen"); err != nil {
-		t.Errorf("a result that is no JSON is a string: %v", err)
+		t.Errorf("a result that is not JSON counts as a string: %v", err)
 	}
 	for text, want := range map[string]string{
 		`{"a": 1}`: "result: must be string, not object",
@@ -112,7 +112,7 @@ func TestOutputSchema(t *testing.T) {
 	}
 	free := only(t, tool.Options{}, "  - {name: a}\n")
 	if err := free.CheckResult(`{"a": 1, "a": 2}`); err != nil {
-		t.Errorf("without an outputSchema any result is right: %v", err)
+		t.Errorf("without an outputSchema every result is valid: %v", err)
 	}
 }
 
@@ -164,8 +164,7 @@ const cardEntry = `  - name: card
     inputSchema: {type: object, additionalProperties: false, minProperties: 1, required: [name], properties: {name: {type: string}, price: {type: number}}, $defs: {x: {type: string}}}
 `
 
-// The model sees the routing fields, in front of the author's, and nothing else
-// ever does.
+// The model sees the routing fields, before the author's; nothing else ever sees them.
 func TestDisplayTools(t *testing.T) {
 	tl := only(t, tool.Options{}, strings.ReplaceAll(cardEntry, "TARGETED", "true"))
 	spec := string(tl.Spec().Schema)
@@ -188,7 +187,7 @@ func TestDisplayTools(t *testing.T) {
 		t.Errorf("%+v, %v", shown, err)
 	}
 	if strings.Contains(string(tl.Config().InputSchema), "targetSpaceId") {
-		t.Error("the author's own schema is changed")
+		t.Error("the author's own schema was changed")
 	}
 
 	routing, rest, err := tl.Strip(`{ "price" : 1.50, "mention":"bob", "name":"ä\u0041 x", "targetSpaceId" :"shop", "targetEntityId": "ann"}`)
@@ -197,7 +196,7 @@ func TestDisplayTools(t *testing.T) {
 	}
 	out, _ := run(t, tl, `{"targetSpaceId": "shop", "name": "x"}`)
 	if out.Text != `{"name":"x","success":true}` {
-		t.Errorf("the execution saw %s", out.Text)
+		t.Errorf("the execution received %s", out.Text)
 	}
 	// Routing does not count as an argument.
 	if out, _ := run(t, tl, `{"targetSpaceId": "shop"}`); !out.Failed || !strings.Contains(out.Text, "name") {
@@ -239,8 +238,8 @@ func TestOnlyDisplayToolsAreRouted(t *testing.T) {
 	}
 }
 
-// play runs an agent whose model plays a script, and returns what the model was
-// told last.
+// play runs an agent whose model plays a script, and returns the conversation and the
+// result.
 func play(t *testing.T, tools []*tool.Tool, store agent.Store, answers ...script.Answer) (*agent.Conversation, *agent.Result) {
 	t.Helper()
 	var all []agent.Tool
@@ -282,11 +281,11 @@ func TestToolsInATurn(t *testing.T) {
 	if seen := server.effects(); len(seen) != 1 || seen[0].path != "/7" || seen[0].body != `{"id":7}` {
 		t.Errorf("the tool server saw %+v", seen)
 	} else if key := seen[0].header.Get("Idempotency-Key"); !strings.HasPrefix(key, "trn_") || !strings.HasSuffix(key, "/0/c1") {
-		t.Errorf("the call is named %q", key)
+		t.Errorf("got the idempotency key %q", key)
 	}
 }
 
-// A call is named for its server, unless nothing is done or the author names it.
+// A call carries an idempotency key, unless it has no effect or the author sets the header.
 func TestWhichCallsAreNamed(t *testing.T) {
 	server := serve(t, "127.0.0.1:0", ok)
 	for more, want := range map[string]string{
@@ -328,7 +327,7 @@ func TestAskingAnotherAgent(t *testing.T) {
 	}
 	for _, c := range []struct{ entry, asked, result string }{
 		{entry("agentConfig: clerk"), "how much?", "It costs 7."},
-		{entry("agentConfig: nobody"), "", "Error: there is no agent nobody."},
+		{entry("agentConfig: nobody"), "", "Error: agent nobody not found."},
 	} {
 		asked = nil
 		tl := only(t, o, c.entry)
@@ -346,7 +345,7 @@ func TestAskingAnotherAgent(t *testing.T) {
 	}
 }
 
-// An agent that waits for a person makes its caller wait, and both go on.
+// An agent that waits for a person makes its caller wait, and both continue.
 func TestAskingAnAgentThatWaits(t *testing.T) {
 	clerk, err := agent.New(script.PerTurn(calling("ask_user", `{"question":"Which one?"}`), script.Answer{Text: "The red one."}),
 		agent.Options{Name: "clerk", Tools: []agent.Tool{agent.AskUser()}})

@@ -19,13 +19,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
-// effect is one request as the tool server saw it.
+// effect is one request as the tool server received it.
 type effect struct {
 	method, host, path, query, body string
 	header                          http.Header
 }
 
-// toolServer is a real HTTP server that keeps a ledger of its effects.
+// toolServer is a real HTTP server that records its effects.
 type toolServer struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -57,7 +57,7 @@ func serve(t testing.TB, address string, answer http.HandlerFunc) *toolServer {
 	return s
 }
 
-// effects returns what has happened since the last call.
+// effects returns the requests since the last call.
 func (s *toolServer) effects() []effect {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *toolServer) effects() []effect {
 }
 
 func (s *toolServer) port() string {
-	u, _ := url.Parse(s.URL) // httptest made it
+	u, _ := url.Parse(s.URL) // it comes from httptest
 	return u.Port()
 }
 
@@ -97,7 +97,7 @@ func options(t testing.TB) tool.Options {
 	}
 }
 
-// config reads the tools of an agent config: what comes after "tools:", in YAML.
+// config decodes an agent config with the given YAML after "tools:".
 func config(t testing.TB, tools string) *agentconfig.Config {
 	t.Helper()
 	c, err := agentconfig.Decode([]byte("version: '1.0'\nagent: {id: a, system: s}\nmodel: {provider: script, name: m}\ntools:\n"+tools),
@@ -108,7 +108,7 @@ func config(t testing.TB, tools string) *agentconfig.Config {
 	return c
 }
 
-// only makes the one tool of a config.
+// only creates the only tool of a config.
 func only(t testing.TB, o tool.Options, tools string) *tool.Tool {
 	t.Helper()
 	all, err := tool.All(config(t, tools), o)

@@ -147,7 +147,7 @@ func TestRequestTools(t *testing.T) {
 	}
 	tools = append(tools, args{"name": "inside", "executionType": "request", "execution": args{"url": "http://10.1.2.3/", "method": "GET"}})
 	s.host(t, "fetcher", "puppet", args{"tools": tools}, "den")
-	const refused = "the address is not one that tools may call"
+	const refused = "tools may not call this address"
 	for _, try := range []struct{ tool, tells string }{
 		{"away", refused},
 		{"metadata", refused},
