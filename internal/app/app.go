@@ -174,7 +174,7 @@ func (s *Server) open(ctx context.Context) (err error) {
 	s.Hub = hub.New(hub.Options{
 		KeepRequests: keep,
 		Store:        s.store, Bus: localbus.New(), Log: s.config.Log, MaxWaits: s.config.MaxWaits, MaxSpacesEach: s.config.MaxSpacesEach, MaxBytesEach: int64(s.config.MaxFileMiBEach) << 20, Metrics: s.metrics,
-		NextTime: calendar.NextTime, FitsSchema: tool.Fits,
+		NextTime: calendar.NextTime, FitsSchema: tool.CheckValue,
 	})
 	s.limits.Watch(s.Hub.Inbox.Waits(), s.store.Queued())
 	if err := s.Hub.Start(ctx); err != nil {

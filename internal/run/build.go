@@ -55,7 +55,7 @@ func (x *execution) composeTools() ([]compose.Tool, error) {
 
 // makeTools makes the tools of a configuration, and notes them under its agent.
 func (x *execution) makeTools(c *agentconfig.Config) ([]*tool.Tool, error) {
-	o := tool.Options{Network: x.e.o.Network, Env: x.e.o.Env, Agent: x.asked, Keys: x.e.o.Keys, Keep: x.keepFile}
+	o := tool.Options{Network: x.e.o.Network, Env: x.e.o.Env, Agent: x.asked, Keys: x.e.o.Keys, StoreFile: x.keepFile}
 	if c.Agent.ID == x.run.AgentID { // an agent that is asked does not see the run's conversation
 		o.History = x.said
 	}

@@ -85,8 +85,8 @@ func (e *Executor) hasKey(provider string) bool {
 func (e *Executor) Check(c *agentconfig.Config) error {
 	_, err := tool.All(c, tool.Options{
 		Network: e.o.Network, Env: e.o.Env, Keys: e.o.Keys,
-		Agent: func(context.Context, shoal.EntityID) (*agent.Agent, error) { return nil, shoal.NotFound },
-		Keep:  (&execution{}).keepFile, // nothing is executed
+		Agent:     func(context.Context, shoal.EntityID) (*agent.Agent, error) { return nil, shoal.NotFound },
+		StoreFile: (&execution{}).keepFile, // nothing is executed
 	})
 	if err == nil && c.Model.Provider == scriptProvider {
 		_, err = vendors[scriptProvider](c.Model, e.o.Keys)

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the outcomes of the scenarios ane
 // virtual time, on a real store.
 func TestScenarios(t *testing.T) {
 	shoaltest.PlayWith(t, "testdata/scenarios/*.txt", *update, shoaltest.Executor{
-		Fits: tool.Fits,
+		Fits: tool.CheckValue,
 		Start: func(t *testing.T, h *hub.Hub) func() {
 			executor, err := run.New(run.Options{Hub: h, Alone: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 			if err != nil {

@@ -67,7 +67,7 @@ func newWorldOn(t *testing.T, store hub.Store) *world {
 // begin makes a hub.
 func (w *world) begin() {
 	w.t.Helper()
-	w.hub = hub.New(hub.Options{Store: w.store, Bus: localbus.New(), FitsSchema: tool.Fits})
+	w.hub = hub.New(hub.Options{Store: w.store, Bus: localbus.New(), FitsSchema: tool.CheckValue})
 	w.must(w.hub.Start(context.Background()))
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
-// basic configures a tool without an effect: a client executes it, or it is answered
+// configureBasic configures a tool without an effect: a client executes it, or it is answered
 // immediately.
-func (t *Tool) basic(x *agentconfig.Basic) {
+func (t *Tool) configureBasic(x *agentconfig.Basic) {
 	switch x.Mode {
 	case agentconfig.Static:
 		output := x.Output
@@ -21,10 +21,10 @@ func (t *Tool) basic(x *agentconfig.Basic) {
 			if x.Template {
 				filled = fillAll(output, variables(c.input))
 			}
-			return succeed(filled)
+			return successOutput(filled)
 		}
 	case agentconfig.PassThrough:
-		t.run = func(_ context.Context, c call) (agent.Output, error) { return succeed(c.input) }
+		t.run = func(_ context.Context, c call) (agent.Output, error) { return successOutput(c.input) }
 	default:
 		t.kind = Client
 		return
@@ -32,14 +32,14 @@ func (t *Tool) basic(x *agentconfig.Basic) {
 	t.spec.Idempotent = true // there is no effect to repeat
 }
 
-// succeed returns success: true together with the fields of an object, which may override
+// successOutput returns success: true together with the fields of an object, which may override
 // it.
-func succeed(fields any) (agent.Output, error) {
+func successOutput(fields any) (agent.Output, error) {
 	result := map[string]any{"success": true}
 	if object, ok := fields.(map[string]any); ok {
 		maps.Copy(result, object)
 	}
-	return answer(result)
+	return outputOf(result)
 }
 
 // maxWait limits the time that a model may wait.
@@ -50,8 +50,8 @@ var waitSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"seconds":{"type":"number","minimum":0,"description":"How long to wait, in seconds, used when duration is missing."},` +
 	`"reason":{"type":"string","description":"The reason for waiting."}}}`)
 
-// waiting configures a tool whose calls end after some time.
-func (t *Tool) waiting() {
+// configureWait configures a tool whose calls end after some time.
+func (t *Tool) configureWait() {
 	t.kind = Clock
 	if len(t.spec.Schema) == 0 {
 		t.spec.Schema = waitSchema
@@ -87,9 +87,9 @@ func (t *Tool) Wait(arguments string) (Wait, error) {
 	seconds, inSeconds := input["seconds"].(float64)
 	switch {
 	case inMs:
-		w.Duration = span(duration)
+		w.Duration = clampWait(duration)
 	case inSeconds:
-		w.Duration = span(seconds * 1000)
+		w.Duration = clampWait(seconds * 1000)
 	case input["duration"] != nil || input["seconds"] != nil:
 		return Wait{}, errWait
 	}
@@ -99,8 +99,8 @@ func (t *Tool) Wait(arguments string) (Wait, error) {
 	return w, nil
 }
 
-// span converts milliseconds into a duration within the limits.
-func span(ms float64) time.Duration {
+// clampWait converts milliseconds into a duration within the limits.
+func clampWait(ms float64) time.Duration {
 	return time.Duration(min(max(ms, 0), float64(maxWait/time.Millisecond)) * float64(time.Millisecond))
 }
 

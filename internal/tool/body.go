@@ -16,7 +16,7 @@ type body struct {
 	kind bodyKind
 	json any // with a template for each text
 	text template
-	form form
+	form bodyFormat
 }
 
 type bodyKind uint8
@@ -27,17 +27,17 @@ const (
 	textBody
 )
 
-// form is the format of a body's text.
-type form uint8
+// bodyFormat is the format of a body's text.
+type bodyFormat uint8
 
 const (
-	plain form = iota
+	plain bodyFormat = iota
 	jsonForm
 	urlForm
 	xmlForm
 )
 
-func formOf(contentType string) form {
+func formatOf(contentType string) bodyFormat {
 	kind, _, _ := strings.Cut(strings.ToLower(contentType), ";")
 	switch kind = strings.TrimSpace(kind); {
 	case kind == "application/json" || strings.HasSuffix(kind, "+json"):
@@ -66,7 +66,7 @@ func (r *resolver) parseBody(x *agentconfig.Request, contentType string) (*body,
 	}
 	if text, ok := value.(string); ok {
 		t, err := r.parse(field, text)
-		return &body{kind: textBody, text: t, form: formOf(contentType)}, contentType, err
+		return &body{kind: textBody, text: t, form: formatOf(contentType)}, contentType, err
 	}
 	templates, err := walkTexts(value, func(s string) (any, error) { return r.parse(field, s) })
 	return &body{kind: jsonBody, json: templates}, contentType, err
@@ -156,8 +156,8 @@ func endsQuoted(text string, quoted bool) bool {
 	return quoted
 }
 
-// size returns the number of bytes of a character in a JSON string.
-func size(letter rune) int {
+// jsonSize returns the number of bytes of a character in a JSON string.
+func jsonSize(letter rune) int {
 	switch {
 	case strings.ContainsRune("\"\\\n\r\t\b\f", letter):
 		return 2

@@ -33,8 +33,8 @@ var computeSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"data":{"description":"The value to compute with."},` +
 	`"parameters":{"type":"object","description":"Further values, by name."}}}`)
 
-// compute configures a tool that evaluates an expression.
-func (t *Tool) compute(x *agentconfig.Compute) error {
+// configureCompute configures a tool that evaluates an expression.
+func (t *Tool) configureCompute(x *agentconfig.Compute) error {
 	program, err := compileExpression(x.Expression)
 	if err != nil {
 		return shoal.Invalid("execution.expression", err.Error())
@@ -46,11 +46,11 @@ func (t *Tool) compute(x *agentconfig.Compute) error {
 	t.run = func(_ context.Context, c call) (agent.Output, error) {
 		value, err := evaluate(program, c)
 		if err != nil {
-			out, wrong := answer(map[string]any{"success": false, "operation": x.Operation, "error": err.Error()})
+			out, wrong := outputOf(map[string]any{"success": false, "operation": x.Operation, "error": err.Error()})
 			out.Failed = true
 			return out, wrong
 		}
-		return answer(map[string]any{"success": true, "operation": x.Operation, "result": value})
+		return outputOf(map[string]any{"success": true, "operation": x.Operation, "result": value})
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func compileExpression(text string) (*vm.Program, error) {
 		expr.MaxNodes(maxNodes), expr.Patch(g), expr.Optimize(false), expr.DisableIfOperator(),
 	}
 	for name, f := range functions {
-		options = append(options, expr.Function(name, recovered(name, f)))
+		options = append(options, expr.Function(name, adaptFunction(name, f)))
 	}
 	program, err := expr.Compile(text, options...)
 	if g.refused != "" {
@@ -153,7 +153,7 @@ func evaluate(program *vm.Program, c call) (value any, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the expression does not fit the input: %s", firstLine(err))
 	}
-	return writable(value)
+	return checkResultValue(value)
 }
 
 // floats copies a value with its numbers as float64.
@@ -178,8 +178,8 @@ func floats(v any) any {
 	return v
 }
 
-// writable returns an error for values that JSON cannot represent.
-func writable(v any) (any, error) {
+// checkResultValue returns an error for values that JSON cannot represent.
+func checkResultValue(v any) (any, error) {
 	f, ok := v.(float64)
 	if ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
 		return nil, errors.New("the result is not a number: it is too large, or the expression divides by zero")

@@ -49,9 +49,9 @@ var routingFields = []routingField{
 	},
 }
 
-// routed returns a copy of an author's schema with the routing fields before its own
+// withRoutingFields returns a copy of an author's schema with the routing fields before its own
 // properties. Routing fields are never required.
-func routed(schema json.RawMessage, targeted bool) (json.RawMessage, error) {
+func withRoutingFields(schema json.RawMessage, targeted bool) (json.RawMessage, error) {
 	parts := map[string]json.RawMessage{}
 	if len(schema) > 0 {
 		if err := json.Unmarshal(schema, &parts); err != nil {
@@ -78,22 +78,22 @@ func routed(schema json.RawMessage, targeted bool) (json.RawMessage, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		member(&b, f.name, mustEncode(map[string]string{"type": "string", "description": f.description}))
+		writeMember(&b, f.name, mustEncode(map[string]string{"type": "string", "description": f.description}))
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		b.WriteByte(',')
-		member(&b, name, properties[name])
+		writeMember(&b, name, properties[name])
 	}
 	b.WriteByte('}')
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		b.WriteByte(',')
-		member(&b, name, parts[name])
+		writeMember(&b, name, parts[name])
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }
 
-func member(b *bytes.Buffer, name string, value json.RawMessage) {
+func writeMember(b *bytes.Buffer, name string, value json.RawMessage) {
 	b.Write(mustEncode(name))
 	b.WriteByte(':')
 	b.Write(value)
@@ -119,7 +119,7 @@ func (t *Tool) Strip(arguments string) (Routing, string, error) {
 	if strings.TrimSpace(arguments) == "" {
 		arguments = "{}"
 	}
-	fields, err := split(arguments)
+	fields, err := splitFields(arguments)
 	if err != nil {
 		return r, "", err
 	}
@@ -127,7 +127,7 @@ func (t *Tool) Strip(arguments string) (Routing, string, error) {
 	b.WriteByte('{')
 	for _, f := range fields {
 		if t.config.DisplayTool {
-			routing, err := r.take(f, t.config.Targeted)
+			routing, err := r.setField(f, t.config.Targeted)
 			if err != nil {
 				return Routing{}, "", err
 			}
@@ -146,8 +146,8 @@ func (t *Tool) Strip(arguments string) (Routing, string, error) {
 	return r, b.String(), nil
 }
 
-// take stores a routing field and reports whether f is one.
-func (r *Routing) take(f argument, targeted bool) (bool, error) {
+// setField stores a routing field and reports whether f is one.
+func (r *Routing) setField(f argument, targeted bool) (bool, error) {
 	at := slices.IndexFunc(routingFields, func(known routingField) bool { return known.name == f.name })
 	if at < 0 || (routingFields[at].targeted && !targeted) {
 		return false, nil
@@ -171,8 +171,8 @@ type argument struct {
 	quoted, value json.RawMessage
 }
 
-// split returns the top-level fields of an object.
-func split(arguments string) ([]argument, error) {
+// splitFields returns the top-level fields of an object.
+func splitFields(arguments string) ([]argument, error) {
 	dec := json.NewDecoder(strings.NewReader(arguments))
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
 		return nil, errors.New("arguments: must be one JSON object")

@@ -19,7 +19,7 @@ func Control(t *testing.T, address string, listed bool, private ...netip.Prefix)
 	if strings.HasPrefix(address, "[") {
 		kind = "tcp6"
 	}
-	return n.control(context.WithValue(t.Context(), listedKey{}, listed), kind, address, nil)
+	return n.checkAddress(context.WithValue(t.Context(), listedKey{}, listed), kind, address, nil)
 }
 
 // Pretend resolves every name to one public address, which is connected to a local server.
@@ -29,7 +29,7 @@ func Pretend(n *Network, server string) {
 		if err != nil {
 			return nil, err
 		}
-		if err := n.control(ctx, "tcp4", net.JoinHostPort("93.184.216.34", port), nil); err != nil {
+		if err := n.checkAddress(ctx, "tcp4", net.JoinHostPort("93.184.216.34", port), nil); err != nil {
 			return nil, err
 		}
 		return new(net.Dialer).DialContext(ctx, "tcp", server)

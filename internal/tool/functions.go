@@ -38,8 +38,8 @@ func functionNames() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == modulo })
 }
 
-// recovered adapts a function to the library and adds its name to errors.
-func recovered(name string, f func(args []any) (any, error)) func(args ...any) (any, error) {
+// adaptFunction adapts a function to the library and adds its name to errors.
+func adaptFunction(name string, f func(args []any) (any, error)) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) {
 		v, err := f(args)
 		if err != nil {

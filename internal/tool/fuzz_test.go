@@ -20,7 +20,7 @@ func FuzzRequest(f *testing.F) {
 	server := serve(f, "127.0.0.1:0", ok)
 	entry := "  - name: call\n    executionType: request\n    execution:\n      url: '" + server.URL + "/a/{{x}}/b?q={{x}}&r={{y}}'\n" +
 		"      method: POST\n      queryParams: {p: '{{y}}'}\n      headers: {X-Plain: 'v'}\n      body: '{\"in\": \"<{{x}}>\", \"out\": {{y}}, \"both\": [\"{{x}}{{y}}\", {{x}}]}'\n"
-	tl := only(f, options(f), entry)
+	tl := singleTool(f, options(f), entry)
 	f.Fuzz(func(t *testing.T, x, y string) {
 		arguments, err := json.Marshal(map[string]string{"x": x, "y": y})
 		if err != nil {
@@ -69,7 +69,7 @@ func FuzzStrip(f *testing.F) {
 	} {
 		f.Add(arguments)
 	}
-	tl := only(f, tool.Options{}, "  - {name: a, displayTool: true, targeted: true}\n")
+	tl := singleTool(f, tool.Options{}, "  - {name: a, displayTool: true, targeted: true}\n")
 	f.Fuzz(func(t *testing.T, arguments string) {
 		_, rest, err := tl.Strip(arguments)
 		if err != nil {

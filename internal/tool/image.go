@@ -53,13 +53,13 @@ type generator struct {
 	client  *http.Client
 	secrets secrets
 	history func(context.Context) ([]agent.Message, error)
-	keep    func(context.Context, shoal.File, []byte) (shoal.File, error)
+	store   func(context.Context, shoal.File, []byte) (shoal.File, error)
 }
 
-// image configures a tool that requests images from a vendor and stores them as files of
+// configureImage configures a tool that requests images from a vendor and stores them as files of
 // this server.
-func (t *Tool) image(x *agentconfig.Image, o Options) error {
-	if o.Keep == nil {
+func (t *Tool) configureImage(x *agentconfig.Image, o Options) error {
+	if o.StoreFile == nil {
 		return shoal.Invalid("executionType", "image-generator is not supported here: the server does not store files")
 	}
 	vendor, ok := imageVendors[x.Provider]
@@ -67,7 +67,7 @@ func (t *Tool) image(x *agentconfig.Image, o Options) error {
 		return shoal.Invalid("execution.provider", fmt.Sprintf("%s does not support image generation in this server: use openai or google", x.Provider))
 	}
 	g := &generator{
-		config: *x, vendor: vendor, model: cmp.Or(x.Model, vendor.model), keep: o.Keep,
+		config: *x, vendor: vendor, model: cmp.Or(x.Model, vendor.model), store: o.StoreFile,
 		// A redirect could send the key to another host.
 		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
@@ -76,14 +76,14 @@ func (t *Tool) image(x *agentconfig.Image, o Options) error {
 	}
 	key, err := Expand(x.APIKey, o.Env)
 	if err != nil {
-		return shoal.Invalid("execution.apiKey", reasonOf(err))
+		return shoal.Invalid("execution.apiKey", fieldMessage(err))
 	}
 	for _, name := range vendor.keys {
 		if key == "" && o.Keys != nil {
 			key = o.Keys(name)
 		}
 	}
-	if !headerValue(key) {
+	if !isHeaderValue(key) {
 		return shoal.Invalid("execution.apiKey", "refers to an environment value that is not valid in a header")
 	}
 	g.key, g.secrets = key, newSecrets([]string{key}, nil)
@@ -93,8 +93,8 @@ func (t *Tool) image(x *agentconfig.Image, o Options) error {
 	return nil
 }
 
-// reasonOf returns the message of an error of Expand about its field.
-func reasonOf(err error) string {
+// fieldMessage returns the message of an error of Expand about its field.
+func fieldMessage(err error) string {
 	var e *shoal.Error
 	if errors.As(err, &e) && len(e.Fields) == 1 {
 		return e.Fields[0].Message
@@ -104,15 +104,15 @@ func reasonOf(err error) string {
 
 // imageResult is the result that the model receives.
 type imageResult struct {
-	Success  bool        `json:"success"`
-	Provider string      `json:"provider"`
-	Model    string      `json:"model"`
-	Images   []madeImage `json:"images"`
-	Duration int64       `json:"duration"` // milliseconds
-	Error    string      `json:"error,omitempty"`
+	Success  bool           `json:"success"`
+	Provider string         `json:"provider"`
+	Model    string         `json:"model"`
+	Images   []createdImage `json:"images"`
+	Duration int64          `json:"duration"` // milliseconds
+	Error    string         `json:"error,omitempty"`
 }
 
-type madeImage struct {
+type createdImage struct {
 	URL       string `json:"url"`
 	MediaType string `json:"mediaType"`
 }
@@ -125,27 +125,27 @@ func (g *generator) call(ctx context.Context, c call) (agent.Output, error) {
 	if err != nil {
 		return agent.Output{}, err
 	}
-	out := imageResult{Provider: g.config.Provider, Model: g.model, Images: []madeImage{}}
-	images, err := g.ask(ctx, prompt)
+	out := imageResult{Provider: g.config.Provider, Model: g.model, Images: []createdImage{}}
+	images, err := g.requestImages(ctx, prompt)
 	if err != nil {
 		if ctx.Err() != nil {
 			return agent.Output{}, context.Cause(ctx)
 		}
 		out.Error, out.Duration = g.secrets.hide(err.Error()), time.Since(began).Milliseconds()
-		failure, err := answer(out)
+		failure, err := outputOf(out)
 		failure.Failed = true
 		return failure, err
 	}
 	for _, data := range images {
 		kind := http.DetectContentType(data)
-		kept, err := g.keep(ctx, shoal.File{Name: c.Name + "." + strings.TrimPrefix(kind, "image/"), MediaType: kind}, data)
+		kept, err := g.store(ctx, shoal.File{Name: c.Name + "." + strings.TrimPrefix(kind, "image/"), MediaType: kind}, data)
 		if err != nil {
 			return agent.Output{}, err
 		}
-		out.Images = append(out.Images, madeImage{URL: kept.URL, MediaType: kind})
+		out.Images = append(out.Images, createdImage{URL: kept.URL, MediaType: kind})
 	}
 	out.Success, out.Duration = true, time.Since(began).Milliseconds()
-	return answer(out)
+	return outputOf(out)
 }
 
 // prompt returns the prompt for the vendor: the model's prompt, preceded by the newest

@@ -20,30 +20,30 @@ import (
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
-// kept collects the files that image tools have stored.
-type kept struct {
+// storedFiles collects the files that image tools have stored.
+type storedFiles struct {
 	files []shoal.File
 	data  [][]byte
 	fails error
 }
 
-func (k *kept) keep(_ context.Context, f shoal.File, data []byte) (shoal.File, error) {
+func (k *storedFiles) store(_ context.Context, f shoal.File, data []byte) (shoal.File, error) {
 	f.ID, f.URL = "fil_1", "/v1/sessions/default/files/fil_1"
 	k.files, k.data = append(k.files, f), append(k.data, data)
 	return f, k.fails
 }
 
-// drawing returns the options of a server that stores files and has keys.
-func drawing(t testing.TB, k *kept) tool.Options {
+// imageOptions returns the options of a server that stores files and has keys.
+func imageOptions(t testing.TB, k *storedFiles) tool.Options {
 	o := options(t)
-	o.Keep = k.keep
+	o.StoreFile = k.store
 	o.Keys = func(name string) string {
 		return map[string]string{"OPENAI_API_KEY": "sk-of-the-server", "GOOGLE_API_KEY": "AIza-of-the-server"}[name]
 	}
 	return o
 }
 
-func draw(execution string) string {
+func imageEntry(execution string) string {
 	return "  - {name: draw, executionType: image-generator, execution: {" + execution + "}}\n"
 }
 
@@ -54,7 +54,7 @@ var (
 
 func b64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
 
-func says(status int, text string) http.HandlerFunc {
+func respondWith(status int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -85,9 +85,9 @@ func TestImageRequests(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var k kept
-			vendor := serve(t, "127.0.0.1:0", says(200, c.answer))
-			tl := only(t, drawing(t, &k), draw(c.execution+", baseURL: '"+vendor.URL+"/'"))
+			var k storedFiles
+			vendor := serve(t, "127.0.0.1:0", respondWith(200, c.answer))
+			tl := singleTool(t, imageOptions(t, &k), imageEntry(c.execution+", baseURL: '"+vendor.URL+"/'"))
 			out, result := run(t, tl, `{"prompt":"a fish"}`)
 			want := []any{map[string]any{"url": "/v1/sessions/default/files/fil_1", "mediaType": "image/png"}}
 			if diff := cmp.Diff(want, result["images"]); out.Failed || result["success"] != true || diff != "" {
@@ -105,25 +105,25 @@ func TestImageRequests(t *testing.T) {
 }
 
 // For every answer of a vendor, the result says what to do and contains no key.
-func TestImagesThatAreNotMade(t *testing.T) {
+func TestImageFailures(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer http.HandlerFunc
 		why    string
 	}{
-		{"a wrong key", says(401, `{"error":{"message":"Incorrect API key: sk-of-the-server"}}`), "refuses the key (status 401); ask the operator"},
-		{"a refusal", says(400, `{"error":{"message":"Not with sk-of-the-server, `+strings.Repeat("ü", 900)+`"}}`), "status 400: Not with [secret], üü"},
-		{"a refusal without words", says(500, "<html>"), "status 500"},
+		{"a wrong key", respondWith(401, `{"error":{"message":"Incorrect API key: sk-of-the-server"}}`), "refuses the key (status 401); ask the operator"},
+		{"a refusal", respondWith(400, `{"error":{"message":"Not with sk-of-the-server, `+strings.Repeat("ü", 900)+`"}}`), "status 400: Not with [secret], üü"},
+		{"a refusal without words", respondWith(500, "<html>"), "status 500"},
 		{"another place", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, "status 307"},
-		{"no images", says(200, `{"data":[]}`), "made no image"},
-		{"an address only", says(200, `{"data":[{"url":"https://example.com/a.png"}]}`), "not a PNG, JPEG, GIF or WebP"},
-		{"a page", says(200, `{"data":[{"b64_json":"`+b64([]byte("<html><script>"))+`"}]}`), "not a PNG, JPEG, GIF or WebP"},
-		{"no JSON", says(200, `what?`), "cannot be read"},
-		{"no base64", says(200, `{"data":[{"b64_json":"?"}]}`), "cannot be read"},
-		{"too large an image", says(200, `{"data":[{"b64_json":"`+b64(append(slices.Clone(png), make([]byte, shoal.MaxFile)...))+`"}]}`), "exceeds the limit of 10485760 bytes"},
-		{"too large an answer", says(200, strings.Repeat(" ", 33<<20)), "larger than"},
+		{"no images", respondWith(200, `{"data":[]}`), "made no image"},
+		{"an address only", respondWith(200, `{"data":[{"url":"https://example.com/a.png"}]}`), "not a PNG, JPEG, GIF or WebP"},
+		{"a page", respondWith(200, `{"data":[{"b64_json":"`+b64([]byte("<html><script>"))+`"}]}`), "not a PNG, JPEG, GIF or WebP"},
+		{"no JSON", respondWith(200, `what?`), "cannot be read"},
+		{"no base64", respondWith(200, `{"data":[{"b64_json":"?"}]}`), "cannot be read"},
+		{"too large an image", respondWith(200, `{"data":[{"b64_json":"`+b64(append(slices.Clone(png), make([]byte, shoal.MaxFile)...))+`"}]}`), "exceeds the limit of 10485760 bytes"},
+		{"too large an answer", respondWith(200, strings.Repeat(" ", 33<<20)), "larger than"},
 		{"broken off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "9")
 			_, _ = io.WriteString(w, "{")
@@ -131,13 +131,13 @@ func TestImagesThatAreNotMade(t *testing.T) {
 		{"silence", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "did not answer in time (200ms)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var k kept
+			var k storedFiles
 			vendor := serve(t, "127.0.0.1:0", c.answer)
 			timeout := "20000"
 			if c.name == "silence" {
 				timeout = "200"
 			}
-			tl := only(t, drawing(t, &k), draw("provider: openai, timeout: "+timeout+", baseURL: '"+vendor.URL+"'"))
+			tl := singleTool(t, imageOptions(t, &k), imageEntry("provider: openai, timeout: "+timeout+", baseURL: '"+vendor.URL+"'"))
 			out, result := run(t, tl, `{"prompt":"a fish"}`)
 			text, _ := result["error"].(string)
 			if !out.Failed || result["success"] != false || !strings.Contains(text, c.why) || strings.Contains(out.Text, "sk-of") || len(text) > 600 {
@@ -150,26 +150,26 @@ func TestImagesThatAreNotMade(t *testing.T) {
 	}
 }
 
-func TestImageToolsThatCannotBeMade(t *testing.T) {
-	var k kept
+func TestInvalidImageTools(t *testing.T) {
+	var k storedFiles
 	for entry, want := range map[string]string{
-		draw("provider: openai, apiKey: '${env.MISSING}'"): "tools[0].execution.apiKey",
-		draw("provider: openai, apiKey: '${env.LINES}'"):   "tools[0].execution.apiKey",
+		imageEntry("provider: openai, apiKey: '${env.MISSING}'"): "tools[0].execution.apiKey",
+		imageEntry("provider: openai, apiKey: '${env.LINES}'"):   "tools[0].execution.apiKey",
 	} {
-		if _, err := tool.All(config(t, entry), drawing(t, &k)); !cmp.Equal(locations(err), []string{want}) {
+		if _, err := tool.All(config(t, entry), imageOptions(t, &k)); !cmp.Equal(locations(err), []string{want}) {
 			t.Errorf("%s: %v", entry, err)
 		}
 	}
 	other := agentconfig.Tool{Name: "a", ExecutionType: agentconfig.ImageType, Execution: agentconfig.Execution{Image: &agentconfig.Image{Provider: "stability"}}}
-	if _, err := tool.New(other, drawing(t, &k)); !cmp.Equal(locations(err), []string{"execution.provider"}) || !strings.Contains(err.Error(), "openai or google") {
+	if _, err := tool.New(other, imageOptions(t, &k)); !cmp.Equal(locations(err), []string{"execution.provider"}) || !strings.Contains(err.Error(), "openai or google") {
 		t.Errorf("another provider: %v", err)
 	}
-	o := drawing(t, &k)
+	o := imageOptions(t, &k)
 	o.Keys = nil
-	if out, _ := run(t, only(t, o, draw("provider: google")), `{"prompt":"a"}`); !out.Failed || !strings.Contains(out.Text, "GEMINI_API_KEY or GOOGLE_API_KEY") {
+	if out, _ := run(t, singleTool(t, o, imageEntry("provider: google")), `{"prompt":"a"}`); !out.Failed || !strings.Contains(out.Text, "GEMINI_API_KEY or GOOGLE_API_KEY") {
 		t.Errorf("without a key: %s", out.Text)
 	}
-	tl := only(t, o, draw("provider: google"))
+	tl := singleTool(t, o, imageEntry("provider: google"))
 	for _, arguments := range []string{`{}`, `{"prompt":""}`, `{"prompt":"a","size":"1x1"}`, `{"prompt":"` + strings.Repeat("a", 24001) + `"}`} {
 		if out, _ := run(t, tl, arguments); !out.Failed || strings.Contains(out.Text, "GEMINI") {
 			t.Errorf("%.40s: %s", arguments, out.Text)
@@ -178,10 +178,10 @@ func TestImageToolsThatCannotBeMade(t *testing.T) {
 }
 
 // A failure of this server is an error of the call, and so is the end of its context.
-func TestImageCallsThatFail(t *testing.T) {
-	k := kept{fails: errors.New("the disk is full")}
-	vendor := serve(t, "127.0.0.1:0", says(200, `{"data":[{"b64_json":"`+b64(png)+`"}]}`))
-	tl := only(t, drawing(t, &k), draw("provider: openai, baseURL: '"+vendor.URL+"'"))
+func TestImageCallErrors(t *testing.T) {
+	k := storedFiles{fails: errors.New("the disk is full")}
+	vendor := serve(t, "127.0.0.1:0", respondWith(200, `{"data":[{"b64_json":"`+b64(png)+`"}]}`))
+	tl := singleTool(t, imageOptions(t, &k), imageEntry("provider: openai, baseURL: '"+vendor.URL+"'"))
 	call := agent.ToolCall{ID: "c", Name: "draw", Arguments: `{"prompt":"a fish"}`}
 	if _, err := tl.Call(t.Context(), call); !errors.Is(err, k.fails) {
 		t.Errorf("an image that cannot be stored: %v", err)
@@ -196,10 +196,10 @@ func TestImageCallsThatFail(t *testing.T) {
 
 // With includeContext the newest messages of the conversation precede the prompt, within the
 // limit.
-func TestImagesOfTheConversation(t *testing.T) {
-	var k kept
-	vendor := serve(t, "127.0.0.1:0", says(200, `{"data":[{"b64_json":"`+b64(png)+`"},{"b64_json":"`+b64(webp)+`"}]}`))
-	o := drawing(t, &k)
+func TestImagesWithHistory(t *testing.T) {
+	var k storedFiles
+	vendor := serve(t, "127.0.0.1:0", respondWith(200, `{"data":[{"b64_json":"`+b64(png)+`"},{"b64_json":"`+b64(webp)+`"}]}`))
+	o := imageOptions(t, &k)
 	o.History = func(context.Context) ([]agent.Message, error) {
 		return []agent.Message{
 			agent.Say(strings.Repeat("long ago ", 500)), agent.Say("We have a fish."),
@@ -211,7 +211,7 @@ func TestImagesOfTheConversation(t *testing.T) {
 		"false": "draw it",
 		"true":  "What was said before:\nuser: We have a fish.\nassistant: A red one.\n\nMake a picture of this: draw it",
 	} {
-		out, result := run(t, only(t, o, draw("provider: openai, includeContext: "+include+", baseURL: '"+vendor.URL+"'")), `{"prompt":"draw it"}`)
+		out, result := run(t, singleTool(t, o, imageEntry("provider: openai, includeContext: "+include+", baseURL: '"+vendor.URL+"'")), `{"prompt":"draw it"}`)
 		if images, _ := result["images"].([]any); len(images) != 2 {
 			t.Errorf("the result is %s", out.Text)
 		}

@@ -66,7 +66,7 @@ func NewNetwork(o NetworkOptions) (*Network, error) {
 	if resolver == nil {
 		resolver = &net.Resolver{PreferGo: true}
 	}
-	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: resolver, ControlContext: n.control}
+	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: resolver, ControlContext: n.checkAddress}
 	n.transport = &http.Transport{
 		DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
 		TLSHandshakeTimeout: dialTimeout, MaxResponseHeaderBytes: maxResponseHeaders,
@@ -91,7 +91,7 @@ func parseHost(text string) (host, error) {
 // Client returns a client whose requests stay within the network. It follows up to three
 // redirects; headers are sent only to the host of the first request.
 func (n *Network) Client() *http.Client {
-	return &http.Client{Transport: guarded{n}, CheckRedirect: checkRedirect}
+	return &http.Client{Transport: guardedTransport{n}, CheckRedirect: checkRedirect}
 }
 
 // Close closes connections that are idle.
@@ -112,18 +112,18 @@ var (
 	errResend    = &refusedError{"the server wants the body sent to another host"}
 )
 
-// guarded is the transport: it checks every request, including redirected ones.
-type guarded struct{ *Network }
+// guardedTransport is the transport: it checks every request, including redirected ones.
+type guardedTransport struct{ *Network }
 
 // RoundTrip makes one request if the network permits it.
-func (g guarded) RoundTrip(req *http.Request) (*http.Response, error) {
+func (g guardedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := g.allows(req); err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close() // a transport must close the body in every case
 		}
 		return nil, err
 	}
-	return g.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), listedKey{}, g.listed(req))))
+	return g.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), listedKey{}, g.isListed(req))))
 }
 
 // listedKey is the context key that says whether the host and port of a new connection are
@@ -131,7 +131,7 @@ func (g guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 // port.
 type listedKey struct{}
 
-func (g guarded) allows(req *http.Request) error {
+func (g guardedTransport) allows(req *http.Request) error {
 	u := req.URL
 	if (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.Hostname() == "" {
 		return errScheme
@@ -139,23 +139,23 @@ func (g guarded) allows(req *http.Request) error {
 	if looksNumeric(u.Hostname()) {
 		return errHost
 	}
-	if len(g.hosts) > 0 && !g.listed(req) {
+	if len(g.hosts) > 0 && !g.isListed(req) {
 		return errHost
 	}
 	return nil
 }
 
-// listed reports whether the request's host and port are on the list.
-func (g guarded) listed(req *http.Request) bool {
+// isListed reports whether the request's host and port are on the list.
+func (g guardedTransport) isListed(req *http.Request) bool {
 	name := strings.ToLower(strings.TrimSuffix(req.URL.Hostname(), "."))
 	port := req.URL.Port()
 	return slices.ContainsFunc(g.hosts, func(h host) bool {
 		named := name == h.name && !h.below || h.below && strings.HasSuffix(name, "."+h.name)
-		return named && (h.port == port || h.port == "" && standard(port))
+		return named && (h.port == port || h.port == "" && isWebPort(port))
 	})
 }
 
-func standard(port string) bool { return port == "" || port == "80" || port == "443" }
+func isWebPort(port string) bool { return port == "" || port == "80" || port == "443" }
 
 // looksNumeric reports whether a host is an address in a notation that only some programs
 // understand: 2130706433, 0x7f.1, 0177.0.0.1.
@@ -170,17 +170,17 @@ func looksNumeric(name string) bool {
 		(digits != last && strings.Trim(digits, "0123456789abcdef") == "")
 }
 
-// control checks the address of a connection before it is made.
-func (n *Network) control(ctx context.Context, network, address string, _ syscall.RawConn) error {
+// checkAddress checks the address of a connection before it is made.
+func (n *Network) checkAddress(ctx context.Context, network, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil || (network != "tcp4" && network != "tcp6") {
 		return errAddress
 	}
 	addr := target.Addr().Unmap()
 	switch { // neither a network nor the public internet has addresses with a zone
-	case slices.ContainsFunc(n.private, func(p netip.Prefix) bool { return unmapped(p).Contains(addr) && !metadata(addr, p) }):
+	case slices.ContainsFunc(n.private, func(p netip.Prefix) bool { return unmapPrefix(p).Contains(addr) && !isMetadata(addr, p) }):
 		return nil
-	case !public(addr):
+	case !isPublic(addr):
 		return errAddress
 	case ctx.Value(listedKey{}) != true && target.Port() != 80 && target.Port() != 443:
 		return errPort
@@ -188,8 +188,8 @@ func (n *Network) control(ctx context.Context, network, address string, _ syscal
 	return nil
 }
 
-// unmapped returns the IPv4 prefix of a prefix that is written as an IPv6 one.
-func unmapped(p netip.Prefix) netip.Prefix {
+// unmapPrefix returns the IPv4 prefix of a prefix that is written as an IPv6 one.
+func unmapPrefix(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}

@@ -82,7 +82,7 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 
 // A name may change its address between any two lookups: the address that is dialled is the
 // one that is checked.
-func TestNamesThatChange(t *testing.T) {
+func TestChangingNames(t *testing.T) {
 	canary := serve(t, "127.0.0.1:0", ok)
 	other := serve(t, "127.0.0.2:"+canary.port(), ok)
 	flips := make([][]netip.Addr, 0, 20)
@@ -190,7 +190,7 @@ func TestRedirects(t *testing.T) {
 		}
 	}
 	o := tool.Options{Network: n}
-	out, _ := run(t, only(t, o, request(other.URL+"/same?to="+third.URL, "method: POST")), `{"secret": 1}`)
+	out, _ := run(t, singleTool(t, o, request(other.URL+"/same?to="+third.URL, "method: POST")), `{"secret": 1}`)
 	if !out.Failed || !strings.Contains(out.Text, "another host") || len(third.effects()) != 0 {
 		t.Errorf("a body that must be sent again: %s", out.Text)
 	}
@@ -340,7 +340,7 @@ func TestListedPorts(t *testing.T) {
 	}
 }
 
-func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
+func TestEnvironmentProxiesAreIgnored(t *testing.T) {
 	proxy := serve(t, "127.0.0.1:0", ok)
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "ALL_PROXY"} {
 		t.Setenv(name, proxy.URL)

@@ -19,7 +19,7 @@ import (
 type request struct {
 	client  *http.Client
 	method  string
-	url     *link
+	url     *urlTemplate
 	headers map[string]template
 	query   map[string]template
 	body    *body
@@ -28,8 +28,8 @@ type request struct {
 	secrets secrets
 }
 
-// request configures a tool that sends an HTTP request.
-func (t *Tool) request(x *agentconfig.Request, o Options) error {
+// configureRequest configures a tool that sends an HTTP request.
+func (t *Tool) configureRequest(x *agentconfig.Request, o Options) error {
 	if o.Network == nil {
 		return shoal.Invalid("executionType", "request is not supported here: the server has no network for tools")
 	}
@@ -68,7 +68,7 @@ func (r *resolver) parseHeaders(headers map[string]string) (map[string]template,
 			return nil, err
 		}
 		for _, s := range t {
-			if s.env && !headerValue(s.text) {
+			if s.env && !isHeaderValue(s.text) {
 				return nil, shoal.Invalid(field, "refers to an environment value that is not valid in a header")
 			}
 		}
@@ -159,7 +159,7 @@ func (r *request) build(ctx context.Context, c call) (*http.Request, error) {
 	}
 	for name, t := range r.headers {
 		value := t.fill(vars, asIs)
-		if !headerValue(value) {
+		if !isHeaderValue(value) {
 			return nil, errors.New("the input has characters that are not valid in the header " + name + "")
 		}
 		req.Header.Set(name, value)
@@ -167,7 +167,7 @@ func (r *request) build(ctx context.Context, c call) (*http.Request, error) {
 	return req, nil
 }
 
-// headerValue reports whether a text is valid in a header.
-func headerValue(text string) bool {
+// isHeaderValue reports whether a text is valid in a header.
+func isHeaderValue(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return (r < ' ' && r != '\t') || r == 0x7f })
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
-func TestRequestIsWhatTheConfigSays(t *testing.T) {
+func TestRequestMatchesConfig(t *testing.T) {
 	server := serve(t, "127.0.0.1:0", ok)
 	o := options(t)
 	for _, c := range []struct {
@@ -86,7 +86,7 @@ func TestRequestIsWhatTheConfigSays(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, result := run(t, only(t, o, c.execution), c.input)
+			out, result := run(t, singleTool(t, o, c.execution), c.input)
 			if out.Failed || result["success"] != true {
 				t.Fatalf("got the failed output %s", out.Text)
 			}
@@ -108,10 +108,10 @@ func TestRequestIsWhatTheConfigSays(t *testing.T) {
 	}
 }
 
-func TestInputCannotLeadTheRequestElsewhere(t *testing.T) {
+func TestInputCannotRedirectRequest(t *testing.T) {
 	server := serve(t, "127.0.0.1:0", ok)
 	o := options(t)
-	path := only(t, o, request(server.URL+"/users/{{id}}/notes", "headers: {X-Who: '{{who}}'}"))
+	path := singleTool(t, o, request(server.URL+"/users/{{id}}/notes", "headers: {X-Who: '{{who}}'}"))
 	for input, want := range map[string]string{
 		`{"id": ".."}`: "changes the path", `{"id": "."}`: "changes the path",
 		`{"who": "a\r\nHost: evil"}`: "not valid in the header", `{"who": "\u0000"}`: "not valid in the header",
@@ -148,11 +148,11 @@ func TestResults(t *testing.T) {
 		{"binary data", answerWith(200, "image/png", "\x89PNG\r\n\x1a\n\xff\xfe\xfd\xfc\xfb"), want{true, 200, "[13 bytes of image/png, not text]"}},
 		{"text with invalid bytes", answerWith(200, "text/plain", "a\xffb"), want{true, 200, "a\ufffdb"}},
 		{"ANSI", answerWith(200, "text/plain", "\x1b[31mred"), want{true, 200, "\x1b[31mred"}},
-		{"packed", packed("application/json", []byte(`{"ok":true}`), 1), want{true, 200, map[string]any{"ok": true}}},
+		{"packed", gzipped("application/json", []byte(`{"ok":true}`), 1), want{true, 200, map[string]any{"ok": true}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := serve(t, "127.0.0.1:0", c.answer)
-			out, result := run(t, only(t, options(t), request(server.URL, "")), "{}")
+			out, result := run(t, singleTool(t, options(t), request(server.URL, "")), "{}")
 			if out.Failed {
 				t.Fatalf("it failed: %s", out.Text)
 			}
@@ -176,8 +176,8 @@ func answerWith(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
-// packed answers with content, repeated and compressed.
-func packed(contentType string, content []byte, times int) http.HandlerFunc {
+// gzipped answers with content, repeated and compressed.
+func gzipped(contentType string, content []byte, times int) http.HandlerFunc {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, _ = z.Write(content) // a buffer never fails
@@ -191,7 +191,7 @@ func packed(contentType string, content []byte, times int) http.HandlerFunc {
 }
 
 // A model receives at most 256 KiB of a response, with a note about the rest.
-func TestLargeResponsesAreCut(t *testing.T) {
+func TestLargeResponsesAreTruncated(t *testing.T) {
 	const mark = "[cut: the response is larger than 256 KiB]"
 	endless := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
@@ -218,13 +218,13 @@ func TestLargeResponsesAreCut(t *testing.T) {
 		"much to escape":     answerWith(200, "text/plain", strings.Repeat("\x01\"", 100<<10)),
 		"JSON":               answerWith(200, "application/json", `["`+strings.Repeat("y", 300<<10)+`"]`),
 		"JSON that grows":    answerWith(200, "application/json", `["`+strings.Repeat("\u2028", 80<<10)+`"]`),
-		"a gzip bomb":        packed("text/plain", make([]byte, 1<<20), 50),
+		"a gzip bomb":        gzipped("text/plain", make([]byte, 1<<20), 50),
 		"an endless one":     endless,
 		"an endless nothing": hollow,
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := serve(t, "127.0.0.1:0", answer)
-			out, result := run(t, only(t, options(t), request(server.URL, "")), "{}")
+			out, result := run(t, singleTool(t, options(t), request(server.URL, "")), "{}")
 			data, _ := result["data"].(string)
 			if out.Failed || len(out.Text) > tool.MaxResult || !strings.HasSuffix(data, mark) {
 				t.Errorf("%d bytes, failed %v, ends with %q", len(out.Text), out.Failed, data[max(0, len(data)-60):])
@@ -239,7 +239,7 @@ func TestLargeResponsesAreCut(t *testing.T) {
 func TestTimeoutAndCancel(t *testing.T) {
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	server := serve(t, "127.0.0.1:0", silent)
-	out, result := run(t, only(t, options(t), request(server.URL+"/?k=${env.KB}", "timeout: 50")), "{}")
+	out, result := run(t, singleTool(t, options(t), request(server.URL+"/?k=${env.KB}", "timeout: 50")), "{}")
 	if !out.Failed || result["status"] != 0.0 || result["error"] != "the server did not answer in time (50ms)" {
 		t.Errorf("time-out: %s", out.Text)
 	}
@@ -249,7 +249,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 		<-r.Context().Done()
 	}
 	slow := serve(t, "127.0.0.1:0", drips)
-	if out, result = run(t, only(t, options(t), request(slow.URL, "timeout: 50")), "{}"); !out.Failed || result["error"] != "the server did not answer in time (50ms)" {
+	if out, result = run(t, singleTool(t, options(t), request(slow.URL, "timeout: 50")), "{}"); !out.Failed || result["error"] != "the server did not answer in time (50ms)" {
 		t.Errorf("time-out within the body: %s", out.Text)
 	}
 	stopped := errors.New("the run was cancelled")
@@ -258,7 +258,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 		cancel(stopped)
 		<-r.Context().Done()
 	})
-	tl := only(t, options(t), request(stop.URL, ""))
+	tl := singleTool(t, options(t), request(stop.URL, ""))
 	if _, err := tl.Call(ctx, agent.ToolCall{Name: "call"}); !errors.Is(err, stopped) {
 		t.Errorf("cancel: %v", err)
 	}
@@ -281,7 +281,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	secrets := []string{"s3cr3t", "literal-key", "987654321"}
 	server := serve(t, "127.0.0.1:0", echo)
 	const headers = "headers: {Authorization: 'Bearer ${env.KB}', X-Api-Key: 'literal-key', X-Auth-Number: '987654321'}, queryParams: {k: '${env.KB}'}"
-	environmentTool := only(t, options(t), request(server.URL+"/x/${env.KB}", headers))
+	environmentTool := singleTool(t, options(t), request(server.URL+"/x/${env.KB}", headers))
 	out, result := run(t, environmentTool, "{}")
 	if out.Failed || !strings.Contains(out.Text, "[secret]") {
 		t.Errorf("%s", out.Text)
@@ -295,7 +295,7 @@ func TestSecretsAreHidden(t *testing.T) {
 		t.Errorf("without a server: %s", gone.Text)
 	}
 	text := serve(t, "127.0.0.1:0", func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, r.Header, r.URL) })
-	asText, _ := run(t, only(t, options(t), request(text.URL+"/x/${env.KB}", headers)), "{}")
+	asText, _ := run(t, singleTool(t, options(t), request(text.URL+"/x/${env.KB}", headers)), "{}")
 	for _, said := range []string{out.Text, gone.Text, asText.Text} {
 		if i := slices.IndexFunc(secrets, func(s string) bool { return strings.Contains(said, s) }); i >= 0 {
 			t.Errorf("the result contains %s: %s", secrets[i], said)
@@ -328,7 +328,7 @@ func TestBaseURLOfTheEnvironment(t *testing.T) {
 	server := serve(t, "127.0.0.1:0", ok)
 	o := options(t)
 	o.Env = func(name string) (string, bool) { return server.URL + "/v1", name == "BASE" }
-	if out, _ := run(t, only(t, o, request("${env.BASE}/items/{{id}}?next=http://x/{{id}}", "")), `{"id": "a/b"}`); out.Failed {
+	if out, _ := run(t, singleTool(t, o, request("${env.BASE}/items/{{id}}?next=http://x/{{id}}", "")), `{"id": "a/b"}`); out.Failed {
 		t.Fatal(out.Text)
 	}
 	if seen := server.effects(); len(seen) != 1 || seen[0].path != "/v1/items/a%2Fb" || seen[0].query != "next=http://x/a%2Fb" {

@@ -36,7 +36,7 @@ type result struct {
 
 // failure returns the output of a request without a response.
 func (r *request) failure(why string) agent.Output {
-	out, err := answer(result{Headers: map[string]string{}, Error: r.secrets.hide(why)})
+	out, err := outputOf(result{Headers: map[string]string{}, Error: r.secrets.hide(why)})
 	if err != nil {
 		out.Text = "Error: " + r.secrets.hide(why)
 	}
@@ -81,7 +81,7 @@ func (r *request) read(resp *http.Response) (agent.Output, error) {
 			out.Headers[strings.ToLower(name)] = r.secrets.hide(strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd"))
 		}
 	}
-	if !cut && formOf(resp.Header.Get("Content-Type")) == jsonForm {
+	if !cut && formatOf(resp.Header.Get("Content-Type")) == jsonForm {
 		if value, err := decode(raw); err == nil {
 			out.Data = r.secrets.hideAll(value)
 			if text, err := encode(out); err == nil && len(text) <= MaxResult {
@@ -120,7 +120,7 @@ func readBody(resp *http.Response) (raw []byte, cut bool, err error) {
 // textOf renders bytes for a model.
 func textOf(raw []byte, contentType string) string {
 	kind, _, _ := mime.ParseMediaType(contentType) // an invalid type counts as missing
-	textual := kind == "" || strings.HasPrefix(kind, "text/") || formOf(kind) != plain ||
+	textual := kind == "" || strings.HasPrefix(kind, "text/") || formatOf(kind) != plain ||
 		kind == "application/javascript" || kind == "application/yaml"
 	if !textual && !utf8.Valid(raw[:max(0, len(raw)-utf8.UTFMax)]) {
 		return fmt.Sprintf("[%d bytes of %s, not text]", len(raw), kind)
@@ -137,7 +137,7 @@ func (out result) withText(text string, cut bool) (agent.Output, error) {
 	}
 	room := MaxResult - len(rest) - len(cutMark)
 	for i, letter := range text {
-		if room -= size(letter); room < 0 {
+		if room -= jsonSize(letter); room < 0 {
 			text, cut = text[:i], true
 			break
 		}
@@ -146,5 +146,5 @@ func (out result) withText(text string, cut bool) (agent.Output, error) {
 		text += cutMark
 	}
 	out.Data = text
-	return answer(out)
+	return outputOf(out)
 }

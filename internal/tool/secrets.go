@@ -16,18 +16,18 @@ type secrets struct{ replace *strings.Replacer }
 // shortSecret is the minimum length of a hidden secret: shorter texts would match everywhere.
 const shortSecret = 4
 
-const hidden = "[secret]"
+const secretMark = "[secret]"
 
 // newSecrets collects the values of the environment and the author's values of headers that
 // carry credentials.
 func newSecrets(values []string, headers map[string]string) secrets {
 	all := slices.Clone(values)
 	for name, value := range headers {
-		if !credential(name) {
+		if !isCredential(name) {
 			continue
 		}
 		for _, p := range agentconfig.Split(value) {
-			if p.Env == "" && !variable.MatchString(p.Text) {
+			if p.Env == "" && !variablePattern.MatchString(p.Text) {
 				word := strings.TrimSpace(p.Text)
 				for _, scheme := range []string{"Bearer", "Basic", "Token"} {
 					if first, rest, ok := strings.Cut(word+" ", " "); ok && strings.EqualFold(first, scheme) {
@@ -49,13 +49,13 @@ func newSecrets(values []string, headers map[string]string) secrets {
 	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	var pairs []string
 	for _, f := range slices.Compact(forms) {
-		pairs = append(pairs, f, hidden)
+		pairs = append(pairs, f, secretMark)
 	}
 	return secrets{strings.NewReplacer(pairs...)}
 }
 
-// credential reports whether the name of a header says that it carries a credential.
-func credential(name string) bool {
+// isCredential reports whether the name of a header says that it carries a credential.
+func isCredential(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"authorization", "cookie", "token", "secret", "key", "password", "auth"}, func(word string) bool {
 		return strings.Contains(name, word)

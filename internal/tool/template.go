@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
-var variable = regexp.MustCompile(`\{\{\s*([A-Za-z0-9_$-]+(?:\.[A-Za-z0-9_$-]+)*)\s*\}\}`)
+var variablePattern = regexp.MustCompile(`\{\{\s*([A-Za-z0-9_$-]+(?:\.[A-Za-z0-9_$-]+)*)\s*\}\}`)
 
 // segment is a part of a template: the author's text, a value of the environment, or a
 // variable. The text of a variable is its notation in the template.
@@ -24,9 +24,9 @@ type segment struct {
 // never searched for variables again.
 type template []segment
 
-// parse splits a text into segments. env resolves its references to the environment; nil
+// parseTemplate splits a text into segments. env resolves its references to the environment; nil
 // leaves them unchanged.
-func parse(text string, env func(name string) (string, error)) (template, error) {
+func parseTemplate(text string, env func(name string) (string, error)) (template, error) {
 	pieces := []agentconfig.Piece{{Text: text}}
 	if env != nil {
 		pieces = agentconfig.Split(text)
@@ -42,7 +42,7 @@ func parse(text string, env func(name string) (string, error)) (template, error)
 			continue
 		}
 		end := 0
-		for _, at := range variable.FindAllStringSubmatchIndex(p.Text, -1) {
+		for _, at := range variablePattern.FindAllStringSubmatchIndex(p.Text, -1) {
 			if at[0] > end {
 				t = append(t, segment{text: p.Text[end:at[0]]})
 			}
@@ -132,7 +132,7 @@ func (v variables) text(s segment) string {
 // fillAll fills every text in a value of a config.
 func fillAll(v any, vars variables) any {
 	filled, _ := walkTexts(v, func(s string) (any, error) { // parsing without an environment never fails
-		t, err := parse(s, nil)
+		t, err := parseTemplate(s, nil)
 		return t.fillAny(vars), err
 	})
 	return filled
@@ -183,7 +183,7 @@ func (r *resolver) value(name string) (string, error) {
 
 // parse does the same as the function parse for a field of the config.
 func (r *resolver) parse(field, text string) (template, error) {
-	t, err := parse(text, r.value)
+	t, err := parseTemplate(text, r.value)
 	if err != nil {
 		return nil, shoal.Invalid(field, err.Error())
 	}

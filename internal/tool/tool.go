@@ -70,9 +70,9 @@ type Options struct {
 	// History returns the messages of the conversation before the call, for image
 	// generators that include them; nil leaves them out.
 	History func(ctx context.Context) ([]agent.Message, error)
-	// Keep stores an image that a tool created and returns it with its URL. Without it,
+	// StoreFile stores an image that a tool created and returns it with its URL. Without it,
 	// image generators are not available.
-	Keep func(ctx context.Context, file shoal.File, data []byte) (shoal.File, error)
+	StoreFile func(ctx context.Context, file shoal.File, data []byte) (shoal.File, error)
 }
 
 // Tool is one configured tool. It is safe for concurrent use.
@@ -137,17 +137,17 @@ func New(c agentconfig.Tool, o Options) (*Tool, error) {
 	x := c.Execution
 	switch {
 	case x.Basic != nil:
-		t.basic(x.Basic)
+		t.configureBasic(x.Basic)
 	case x.Request != nil:
-		err = t.request(x.Request, o)
+		err = t.configureRequest(x.Request, o)
 	case x.Waiting != nil:
-		t.waiting()
+		t.configureWait()
 	case x.Compute != nil:
-		err = t.compute(x.Compute)
+		err = t.configureCompute(x.Compute)
 	case x.Agent != nil:
-		err = t.ask(x.Agent, o.Agent)
+		err = t.configureAgent(x.Agent, o.Agent)
 	case x.Image != nil:
-		err = t.image(x.Image, o)
+		err = t.configureImage(x.Image, o)
 	default:
 		err = shoal.Invalid("executionType", string(c.ExecutionType)+" is not supported by this server")
 	}
@@ -162,7 +162,7 @@ func New(c agentconfig.Tool, o Options) (*Tool, error) {
 	}
 	t.spec.External = t.kind != Here
 	if c.DisplayTool {
-		if t.spec.Schema, err = routed(t.spec.Schema, c.Targeted); err != nil {
+		if t.spec.Schema, err = withRoutingFields(t.spec.Schema, c.Targeted); err != nil {
 			return nil, err
 		}
 	}
@@ -189,12 +189,12 @@ func (t *Tool) Call(ctx context.Context, c agent.ToolCall) (agent.Output, error)
 		err = t.Check(arguments)
 	}
 	if err != nil {
-		return failed("Error: " + err.Error()), nil
+		return failedOutput("Error: " + err.Error()), nil
 	}
 	c.Arguments = arguments
 	value, err := decode([]byte(arguments))
 	if err != nil {
-		return failed("Error: arguments: " + err.Error()), nil
+		return failedOutput("Error: arguments: " + err.Error()), nil
 	}
 	input, _ := value.(map[string]any) // Strip has checked that it is an object
 	out, err := t.run(ctx, call{ToolCall: c, input: input})
@@ -202,7 +202,7 @@ func (t *Tool) Call(ctx context.Context, c agent.ToolCall) (agent.Output, error)
 		return out, err
 	}
 	if err := t.CheckResult(out.Text); err != nil {
-		return failed(fmt.Sprintf("Error: %s was executed, but its result does not fit the outputSchema: %v", c.Name, err)), nil
+		return failedOutput(fmt.Sprintf("Error: %s was executed, but its result does not fit the outputSchema: %v", c.Name, err)), nil
 	}
 	return out, nil
 }
@@ -220,9 +220,9 @@ func (t *Tool) CheckResult(text string) error {
 	return t.output.Check("result", text)
 }
 
-// Fits returns why a JSON value does not fit a schema, or nil. The error calls the value by
+// CheckValue returns why a JSON value does not fit a schema, or nil. The error calls the value by
 // name. Use it for values from clients; see [Tool.CheckResult].
-func Fits(name string, schema, value json.RawMessage) error {
+func CheckValue(name string, schema, value json.RawMessage) error {
 	s, err := compile("schema", schema)
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func Fits(name string, schema, value json.RawMessage) error {
 	return s.Check(name, string(value))
 }
 
-func failed(text string) agent.Output { return agent.Output{Text: text, Failed: true} }
+func failedOutput(text string) agent.Output { return agent.Output{Text: text, Failed: true} }
 
 // compile compiles an author's schema; nil if raw is empty.
 func compile(field string, raw json.RawMessage) (*agent.Schema, error) {
@@ -259,8 +259,8 @@ func encode(v any) (string, error) {
 	return string(text), err
 }
 
-// answer returns the output of a complete result.
-func answer(v any) (agent.Output, error) {
+// outputOf returns the output of a complete result.
+func outputOf(v any) (agent.Output, error) {
 	text, err := encode(v)
 	return agent.Output{Text: text}, err
 }

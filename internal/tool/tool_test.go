@@ -24,7 +24,7 @@ func TestBasicTools(t *testing.T) {
 		{"static with a template", "{name: a, execution: {mode: static, template: true, output: {t: 'to {{x}}', v: ['{{x}}', '{{o.k}}', '{{gone}}']}}}", `{"x": 12345678901234567890, "o": {"k": [true]}}`, `{"success":true,"t":"to 12345678901234567890","v":[12345678901234567890,[true],"{{gone}}"]}`},
 		{"pass-through", "{name: a, execution: {mode: pass-through}}", `{"b": 1.0, "a": "<x>"}`, `{"a":"<x>","b":1.0,"success":true}`},
 	} {
-		tl := only(t, tool.Options{}, "  - "+c.entry+"\n")
+		tl := singleTool(t, tool.Options{}, "  - "+c.entry+"\n")
 		if out, _ := run(t, tl, c.input); out.Failed || out.Text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, out.Text, c.want)
 		}
@@ -35,7 +35,7 @@ func TestBasicTools(t *testing.T) {
 	for name, entry := range map[string]string{
 		"mode": "{name: a, execution: {mode: no-execution}}", "null": "{name: a, execution: null}", "nothing": "{name: a}",
 	} {
-		tl := only(t, tool.Options{}, "  - "+entry+"\n")
+		tl := singleTool(t, tool.Options{}, "  - "+entry+"\n")
 		if _, err := tl.Call(t.Context(), agent.ToolCall{Name: "a"}); tl.Kind() != tool.Client || !tl.Spec().External || shoal.KindOf(err) != shoal.Internal {
 			t.Errorf("%s: kind %v, %+v, %v", name, tl.Kind(), tl.Spec(), err)
 		}
@@ -43,14 +43,14 @@ func TestBasicTools(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	tl := only(t, tool.Options{}, "  - {name: pay, description: Pays., idempotent: true, requiresPermission: true}\n")
+	tl := singleTool(t, tool.Options{}, "  - {name: pay, description: Pays., idempotent: true, requiresPermission: true}\n")
 	want := agent.ToolSpec{Name: "pay", Description: "Pays.", Idempotent: true, RequiresPermission: true, External: true}
 	if diff := cmp.Diff(want, tl.Spec()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestAllNamesWhatCannotBeMade(t *testing.T) {
+func TestAllNamesInvalidTools(t *testing.T) {
 	c := config(t, `  - {name: a, executionType: compute, execution: {operation: x, expression: 'system("ls")'}}
   - {name: b, executionType: request, execution: {method: GET, url: 'https://x.example', headers: {A: '${env.MISSING}'}}}
   - {name: sendSpaceMessage, executionType: prebuilt, execution: {action: sendSpaceMessage}}
@@ -90,7 +90,7 @@ func TestExpand(t *testing.T) {
 
 func TestOutputSchema(t *testing.T) {
 	const entry = "  - {name: a, execution: {mode: pass-through}, outputSchema: {type: object, required: [n], properties: {n: {type: integer}}}}\n"
-	tl := only(t, tool.Options{}, entry)
+	tl := singleTool(t, tool.Options{}, entry)
 	if out, _ := run(t, tl, `{"n": 3}`); out.Failed {
 		t.Error(out.Text)
 	}
@@ -98,7 +98,7 @@ func TestOutputSchema(t *testing.T) {
 	if !out.Failed || !strings.Contains(out.Text, "was executed") || !strings.Contains(out.Text, "result.n:") {
 		t.Error(out.Text)
 	}
-	client := only(t, tool.Options{}, "  - {name: a, outputSchema: {type: string, minLength: 2}}\n")
+	client := singleTool(t, tool.Options{}, "  - {name: a, outputSchema: {type: string, minLength: 2}}\n")
 	if err := client.CheckResult("chosen"); err != nil {
 		t.Errorf("a result that is not JSON counts as a string: %v", err)
 	}
@@ -110,13 +110,13 @@ func TestOutputSchema(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	free := only(t, tool.Options{}, "  - {name: a}\n")
+	free := singleTool(t, tool.Options{}, "  - {name: a}\n")
 	if err := free.CheckResult(`{"a": 1, "a": 2}`); err != nil {
 		t.Errorf("without an outputSchema every result is valid: %v", err)
 	}
 }
 
-func TestSchemasThatCannotBeUsed(t *testing.T) {
+func TestInvalidSchemas(t *testing.T) {
 	for field, c := range map[string]agentconfig.Tool{
 		"inputSchema.properties.n": {InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"$ref":"#gone"}}}`)},
 		"outputSchema.items.type":  {OutputSchema: json.RawMessage(`{"items":{"type":7}}`)},
@@ -130,7 +130,7 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 }
 
 func TestWaiting(t *testing.T) {
-	tl := only(t, tool.Options{}, "  - {name: sleep, executionType: waiting, displayTool: true, execution: {duration: 1500, reason: tea}}\n")
+	tl := singleTool(t, tool.Options{}, "  - {name: sleep, executionType: waiting, displayTool: true, execution: {duration: 1500, reason: tea}}\n")
 	if spec := tl.Spec(); tl.Kind() != tool.Clock || !spec.External || !strings.Contains(string(spec.Schema), `"seconds"`) {
 		t.Errorf("kind %v, %+v", tl.Kind(), spec)
 	}
@@ -166,7 +166,7 @@ const cardEntry = `  - name: card
 
 // The model sees the routing fields, before the author's; nothing else ever sees them.
 func TestDisplayTools(t *testing.T) {
-	tl := only(t, tool.Options{}, strings.ReplaceAll(cardEntry, "TARGETED", "true"))
+	tl := singleTool(t, tool.Options{}, strings.ReplaceAll(cardEntry, "TARGETED", "true"))
 	spec := string(tl.Spec().Schema)
 	places := make([]int, 0, 6)
 	for _, name := range []string{`"properties":{`, `"targetSpaceId":`, `"mention":`, `"targetEntityId":`, `"name":`, `"price":`} {
@@ -220,27 +220,27 @@ func TestDisplayTools(t *testing.T) {
 }
 
 // A field of that name that the tool does not have is an argument like any other.
-func TestOnlyDisplayToolsAreRouted(t *testing.T) {
-	plain := only(t, tool.Options{}, "  - {name: a, execution: {mode: pass-through}}\n")
+func TestOnlyDisplayToolsHaveRouting(t *testing.T) {
+	plain := singleTool(t, tool.Options{}, "  - {name: a, execution: {mode: pass-through}}\n")
 	if routing, rest, err := plain.Strip(`{"targetSpaceId":"x"}`); err != nil || rest != `{"targetSpaceId":"x"}` || routing != (tool.Routing{}) {
 		t.Errorf("%+v, %s, %v", routing, rest, err)
 	}
-	untargeted := only(t, tool.Options{}, strings.ReplaceAll(cardEntry, "TARGETED", "false"))
+	untargeted := singleTool(t, tool.Options{}, strings.ReplaceAll(cardEntry, "TARGETED", "false"))
 	if strings.Contains(string(untargeted.Spec().Schema), "targetEntityId") {
 		t.Errorf("%s", untargeted.Spec().Schema)
 	}
 	if out, _ := run(t, untargeted, `{"name":"x","targetEntityId":"ann"}`); !out.Failed || !strings.Contains(out.Text, "targetEntityId") {
 		t.Error(out.Text)
 	}
-	without := only(t, tool.Options{}, "  - {name: a, displayTool: true}\n")
+	without := singleTool(t, tool.Options{}, "  - {name: a, displayTool: true}\n")
 	if got := string(without.Spec().Schema); !strings.HasPrefix(got, `{"type":"object","properties":{"targetSpaceId":`) || !json.Valid([]byte(got)) {
 		t.Error(got)
 	}
 }
 
-// play runs an agent whose model plays a script, and returns the conversation and the
+// runScript runs an agent whose model plays a script, and returns the conversation and the
 // result.
-func play(t *testing.T, tools []*tool.Tool, store agent.Store, answers ...script.Answer) (*agent.Conversation, *agent.Result) {
+func runScript(t *testing.T, tools []*tool.Tool, store agent.Store, answers ...script.Answer) (*agent.Conversation, *agent.Result) {
 	t.Helper()
 	var all []agent.Tool
 	for _, tl := range tools {
@@ -270,7 +270,7 @@ func TestToolsInATurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, result := play(t, all, agent.NewMemory(), calling("call", `{"targetSpaceId":"shop","id":7,"mention":"bob"}`), script.Answer{Text: "Done."})
+	c, result := runScript(t, all, agent.NewMemory(), calling("call", `{"targetSpaceId":"shop","id":7,"mention":"bob"}`), script.Answer{Text: "Done."})
 	if result.Text() != "Done." {
 		t.Errorf("%+v", result)
 	}
@@ -286,7 +286,7 @@ func TestToolsInATurn(t *testing.T) {
 }
 
 // A call carries an idempotency key, unless it has no effect or the author sets the header.
-func TestWhichCallsAreNamed(t *testing.T) {
+func TestIdempotencyKeys(t *testing.T) {
 	server := serve(t, "127.0.0.1:0", ok)
 	for more, want := range map[string]string{
 		"method: GET": "",
@@ -296,14 +296,14 @@ func TestWhichCallsAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		play(t, all, agent.NewMemory(), calling("call", `{"id":7}`), script.Answer{Text: "Done."})
+		runScript(t, all, agent.NewMemory(), calling("call", `{"id":7}`), script.Answer{Text: "Done."})
 		if seen := server.effects(); len(seen) != 1 || seen[0].header.Get("Idempotency-Key") != want {
 			t.Errorf("%s: the tool server saw %+v", more, seen)
 		}
 	}
 }
 
-func TestAskingAnotherAgent(t *testing.T) {
+func TestAgentTool(t *testing.T) {
 	var asked []string
 	clerk, err := agent.New(script.Func(func(req *agent.Request) script.Answer {
 		var said []string
@@ -330,11 +330,11 @@ func TestAskingAnotherAgent(t *testing.T) {
 		{entry("agentConfig: nobody"), "", "Error: agent nobody not found."},
 	} {
 		asked = nil
-		tl := only(t, o, c.entry)
+		tl := singleTool(t, o, c.entry)
 		if spec := tl.Spec(); spec.Timeout != 30*time.Second || !spec.Idempotent || !strings.Contains(string(spec.Schema), `"prompt"`) {
 			t.Errorf("%+v", spec)
 		}
-		conversation, _ := play(t, []*tool.Tool{tl}, agent.NewMemory(), calling("ask", `{"targetSpaceId":"shop","prompt":"how much?"}`), script.Answer{Text: "Done."})
+		conversation, _ := runScript(t, []*tool.Tool{tl}, agent.NewMemory(), calling("ask", `{"targetSpaceId":"shop","prompt":"how much?"}`), script.Answer{Text: "Done."})
 		messages, err := conversation.Messages(t.Context())
 		if err != nil || len(messages) != 4 {
 			t.Fatalf("%+v, %v", messages, err)
@@ -346,16 +346,16 @@ func TestAskingAnotherAgent(t *testing.T) {
 }
 
 // An agent that waits for a person makes its caller wait, and both continue.
-func TestAskingAnAgentThatWaits(t *testing.T) {
+func TestAgentToolWaits(t *testing.T) {
 	clerk, err := agent.New(script.PerTurn(calling("ask_user", `{"question":"Which one?"}`), script.Answer{Text: "The red one."}),
 		agent.Options{Name: "clerk", Tools: []agent.Tool{agent.AskUser()}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := tool.Options{Agent: func(context.Context, shoal.EntityID) (*agent.Agent, error) { return clerk, nil }}
-	tl := only(t, o, "  - {name: ask, executionType: ai-agent, execution: {agentConfig: clerk}}\n")
+	tl := singleTool(t, o, "  - {name: ask, executionType: ai-agent, execution: {agentConfig: clerk}}\n")
 	answers := []script.Answer{calling("ask", `{"prompt":"choose"}`), {Text: "Done."}}
-	c, result := play(t, []*tool.Tool{tl}, agent.NewMemory(), answers...)
+	c, result := runScript(t, []*tool.Tool{tl}, agent.NewMemory(), answers...)
 	if result.Outcome != agent.Waiting || len(result.Pending) != 1 || result.Pending[0].Question != "Which one?" {
 		t.Fatalf("%+v", result)
 	}

@@ -108,8 +108,8 @@ func config(t testing.TB, tools string) *agentconfig.Config {
 	return c
 }
 
-// only creates the only tool of a config.
-func only(t testing.TB, o tool.Options, tools string) *tool.Tool {
+// singleTool creates the only tool of a config.
+func singleTool(t testing.TB, o tool.Options, tools string) *tool.Tool {
 	t.Helper()
 	all, err := tool.All(config(t, tools), o)
 	if err != nil || len(all) != 1 {

@@ -31,7 +31,7 @@ func TestImageGenerators(t *testing.T) {
 			}
 			tools, err := tool.All(config, tool.Options{
 				Keys: func(string) string { return "key-of-the-server" },
-				Keep: func(_ context.Context, f shoal.File, data []byte) (shoal.File, error) {
+				StoreFile: func(_ context.Context, f shoal.File, data []byte) (shoal.File, error) {
 					kept, f.URL = data, "/kept/"+f.Name
 					return f, nil
 				},

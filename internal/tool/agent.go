@@ -16,8 +16,8 @@ var errWait = errors.New("arguments: duration and seconds must be numbers")
 var promptSchema = json.RawMessage(`{"type":"object","properties":{"prompt":{"type":"string",` +
 	`"description":"The task, with everything that is needed to do it."}},"required":["prompt"],"additionalProperties":false}`)
 
-// ask turns another agent into a tool. The agent is looked up at each call.
-func (t *Tool) ask(x *agentconfig.AgentCall, find func(context.Context, shoal.EntityID) (*agent.Agent, error)) error {
+// configureAgent turns another agent into a tool. The agent is looked up at each call.
+func (t *Tool) configureAgent(x *agentconfig.AgentCall, find func(context.Context, shoal.EntityID) (*agent.Agent, error)) error {
 	if find == nil {
 		return shoal.Invalid("executionType", "ai-agent is not supported here")
 	}
@@ -27,7 +27,7 @@ func (t *Tool) ask(x *agentconfig.AgentCall, find func(context.Context, shoal.En
 	t.run = func(ctx context.Context, c call) (agent.Output, error) {
 		other, err := find(ctx, shoal.EntityID(x.AgentConfig))
 		if errors.Is(err, shoal.NotFound) {
-			return failed(fmt.Sprintf("Error: agent %s not found.", x.AgentConfig)), nil
+			return failedOutput(fmt.Sprintf("Error: agent %s not found.", x.AgentConfig)), nil
 		}
 		if err != nil {
 			return agent.Output{}, err

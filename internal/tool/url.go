@@ -8,39 +8,39 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// place is a part of a URL; it determines how values are escaped.
-type place uint8
+// urlPart is a part of a URL; it determines how values are escaped.
+type urlPart uint8
 
 const (
-	head place = iota // scheme and host
+	head urlPart = iota // scheme and host
 	path
 	query
 	fragment
 )
 
 // escape returns a value in the form for its place.
-func (p place) escape(v string) string {
+func (p urlPart) escape(v string) string {
 	if p == path {
 		return url.PathEscape(v)
 	}
 	return url.QueryEscape(v)
 }
 
-// link is the URL of a request with variables in its path and query.
-type link struct {
+// urlTemplate is the URL of a request with variables in its path and query.
+type urlTemplate struct {
 	t      template
 	inPath bool // whether the path contains a variable
 }
 
 // parseLink parses a URL. The host must be valid and must not contain a variable, so that
 // the model cannot choose it.
-func (r *resolver) parseLink(text string) (*link, error) {
+func (r *resolver) parseLink(text string) (*urlTemplate, error) {
 	const field = "execution.url"
 	t, err := r.parse(field, text)
 	if err != nil {
 		return nil, err
 	}
-	l := &link{t: t}
+	l := &urlTemplate{t: t}
 	at := head
 	for _, s := range t {
 		if s.name != "" && at == head {
@@ -59,7 +59,7 @@ func (r *resolver) parseLink(text string) (*link, error) {
 }
 
 // advance returns the place of a URL after text.
-func advance(at place, text string) place {
+func advance(at urlPart, text string) urlPart {
 	if at == head {
 		rest := text
 		if scheme, after, ok := strings.Cut(text, "://"); ok && !strings.ContainsAny(scheme, "/?#") {
@@ -84,7 +84,7 @@ func advance(at place, text string) place {
 var errPath = errors.New("the input changes the path of the URL: the path must not contain . or .. as a segment")
 
 // fill returns the URL of a call. The error is for the model.
-func (l *link) fill(vars variables) (*url.URL, error) {
+func (l *urlTemplate) fill(vars variables) (*url.URL, error) {
 	var b strings.Builder
 	at := head
 	for _, s := range l.t {

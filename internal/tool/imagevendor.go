@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// ask requests images from the vendor. The error is for the model and may contain the key
+// requestImages requests images from the vendor. The error is for the model and may contain the key
 // until the caller hides it.
-func (g *generator) ask(ctx context.Context, prompt string) ([][]byte, error) {
+func (g *generator) requestImages(ctx context.Context, prompt string) ([][]byte, error) {
 	if g.key == "" && g.config.BaseURL == "" {
 		return nil, fmt.Errorf("the server has no key for %s: ask its operator to set %s", g.config.Provider, strings.Join(g.vendor.keys, " or "))
 	}
@@ -31,7 +31,7 @@ func (g *generator) ask(ctx context.Context, prompt string) ([][]byte, error) {
 	case err != nil:
 		return nil, errors.New("the image server could not be reached or closed the connection") // the cause holds its URL
 	case status < 200 || status > 299:
-		return nil, refusal(status, text)
+		return nil, refusalError(status, text)
 	case len(text) > maxImageAnswer:
 		return nil, fmt.Errorf("the answer is larger than %d bytes; try a smaller size", maxImageAnswer)
 	}
@@ -71,8 +71,8 @@ func (g *generator) post(ctx context.Context, prompt string) (status int, text [
 // maxRefusal limits the bytes of a vendor's error message that are passed to the model.
 const maxRefusal = 500
 
-// refusal returns the error for an answer without images. Both vendors use the same field for the message.
-func refusal(status int, text []byte) error {
+// refusalError returns the error for an answer without images. Both vendors use the same field for the message.
+func refusalError(status int, text []byte) error {
 	var said struct {
 		Error struct {
 			Message string `json:"message"`
@@ -107,7 +107,7 @@ var openAIImages = &imageVendor{
 		wide := "1792x1024"
 		if strings.Contains(g.model, "gpt-image") { // always answers in base64, and has its own values for quality
 			wide = "1536x1024"
-			body.Prompt = styled(prompt, x.Style)
+			body.Prompt = withStyle(prompt, x.Style)
 			if x.Quality == "hd" {
 				body.Quality = "high"
 			}
@@ -142,8 +142,8 @@ var openAIImages = &imageVendor{
 	},
 }
 
-// styled adds a style to the prompt for APIs without a field for it.
-func styled(prompt, style string) string {
+// withStyle adds a style to the prompt for APIs without a field for it.
+func withStyle(prompt, style string) string {
 	if style == "" {
 		return prompt
 	}
@@ -165,7 +165,7 @@ var googleImages = &imageVendor{
 		}
 		path := "/v1beta/models/" + url.PathEscape(strings.TrimPrefix(g.model, "models/")) + ":generateContent"
 		return path, object{
-			"contents":         []object{{"role": "user", "parts": []object{{"text": styled(prompt, g.config.Style)}}}},
+			"contents":         []object{{"role": "user", "parts": []object{{"text": withStyle(prompt, g.config.Style)}}}},
 			"generationConfig": settings,
 		}
 	},
