@@ -12,21 +12,21 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// BuiltIns are the tools that every hosted agent has; no configured tool may take
-// one of their names.
+// BuiltIns are the tools that every hosted agent has. A configured tool must not have one of
+// their names.
 var BuiltIns = []string{
 	"sendSpaceMessage", "readSpaceMessages", "getMyRuns", "delegateToAgent",
 	"setGoals", "setMemories", "setPlans", "deleteGoals", "deleteMemories", "deletePlans", "getPreviousPlans",
 }
 
-// The fields that a display tool shows the model beside its own.
+// The fields that a display tool adds to the schema that the model sees.
 const (
 	TargetSpace  = "targetSpaceId"
 	Mention      = "mention"
 	TargetEntity = "targetEntityId" // of a targeted tool
 )
 
-// identity settles the agent's id.
+// identity checks and completes the agent's id.
 func (c *check) identity(config map[string]any, o Options) {
 	agent, ok := config["agent"].(map[string]any)
 	if !ok {
@@ -39,7 +39,7 @@ func (c *check) identity(config map[string]any, o Options) {
 	}
 	switch {
 	case id == "":
-		c.wrong("agent.id", "is required: give it here or by the name of the file")
+		c.wrong("agent.id", "is required: set it here or by the name of the file")
 	case o.Fixed && id != string(o.ID):
 		c.wrong("agent.id", "is %s, but the config is for %s", quote(id), quote(string(o.ID)))
 	case id == string(shoal.System) || id == "." || id == ".." || !entityID.form.re().MatchString(id):
@@ -47,8 +47,8 @@ func (c *check) identity(config map[string]any, o Options) {
 	}
 }
 
-// across checks what concerns more than one field. Fields that are wrong by
-// themselves are gone by now, or of the wrong kind, and have been named.
+// across checks rules that concern more than one field. Fields that are invalid by
+// themselves were reported before and are missing or of the wrong type here.
 func (c *check) across(config map[string]any) {
 	if m, ok := config["model"].(map[string]any); ok {
 		if api := m["api"]; m["provider"] != "openai" && (api == "responses" || api == "chat") {
@@ -77,7 +77,7 @@ func (c *check) across(config map[string]any) {
 	}
 }
 
-// once notices a name that stands at two places.
+// once reports a name that occurs twice.
 func (c *check) once(seen map[string]string, name any, at string) {
 	text, ok := name.(string)
 	if !ok {
@@ -94,7 +94,7 @@ func (c *check) tool(t map[string]any, at string) {
 	kind, _ := t["executionType"].(string)
 	name, _ := t["name"].(string)
 	if slices.Contains(BuiltIns, name) && Type(kind) != BuiltInType {
-		c.wrong(at+".name", "is the name of a tool that every agent has: choose another one")
+		c.wrong(at+".name", "is reserved: every agent has a tool of this name. Choose another name")
 	}
 	if t["targeted"] == true && t["displayTool"] != true {
 		c.wrong(at+".targeted", "needs displayTool: true")
@@ -147,8 +147,8 @@ func (c *check) execution(t map[string]any, kind Type, at string) {
 	}
 }
 
-// transportHeaders are those that the HTTP client sets by itself, or that would
-// ask a server for another host than the URL's.
+// transportHeaders are the headers that the HTTP client sets itself, or that would select
+// another host of the server than the URL's.
 var transportHeaders = []string{
 	"Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "Te", "Trailer",
 	"Proxy-Authorization", "Proxy-Connection", "Accept-Encoding", "Expect",
@@ -163,14 +163,13 @@ func (c *check) headers(headers any, at string) {
 			c.wrong(join(at, name), "is set by the server itself")
 		}
 		if seen[same] {
-			c.wrong(join(at, name), "is there twice, in another spelling")
+			c.wrong(join(at, name), "occurs twice, in another spelling")
 		}
 		seen[same] = true
 	}
 }
 
-// link checks a URL as far as it is known: references and variables stand in for
-// something harmless.
+// link checks a URL with harmless text in place of its references and variables.
 func (c *check) link(link any, at string) {
 	text, ok := link.(string)
 	if !ok || strings.HasPrefix(text, envBegin) {
@@ -178,15 +177,15 @@ func (c *check) link(link any, at string) {
 	}
 	text = envReference.ReplaceAllString(text, "1")
 	if u, err := url.Parse(text); err != nil || u.Hostname() == "" {
-		c.wrong(at, "is no URL that can be called")
+		c.wrong(at, "is not a valid URL")
 	}
 }
 
-// closing are keywords by which a part of a schema refuses fields that another
-// part allows.
+// closing are keywords with which a part of a schema rejects fields that another part
+// permits.
 var closing = []string{"additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties", "patternProperties"}
 
-// routable checks that the routing fields can stand beside a display tool's own.
+// routable checks that the routing fields can be added to the schema of a display tool.
 func (c *check) routable(s map[string]any, targeted bool, at string) {
 	added := []string{TargetSpace, Mention}
 	if targeted {
@@ -195,19 +194,19 @@ func (c *check) routable(s map[string]any, targeted bool, at string) {
 	properties, _ := s["properties"].(map[string]any)
 	for _, name := range added {
 		if _, taken := properties[name]; taken {
-			c.wrong(join(at+".properties", name), "is what a display tool adds by itself: choose another name")
+			c.wrong(join(at+".properties", name), "is reserved: display tools add this field. Choose another name")
 		}
 	}
 	for _, keyword := range []string{"propertyNames", "maxProperties", "$ref", "$dynamicRef", "not", "if", "const", "enum"} {
 		if _, there := s[keyword]; there {
-			c.wrong(join(at, keyword), "cannot stand at the top of a display tool's schema, which gets %s beside its own fields", strings.Join(added, ", "))
+			c.wrong(join(at, keyword), "is not supported at the top level of a display tool's schema, to which %s are added", strings.Join(added, ", "))
 		}
 	}
 	patterns, _ := s["patternProperties"].(map[string]any)
 	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
 		re, err := regexp.Compile(pattern)
 		if err != nil || slices.ContainsFunc(added, re.MatchString) {
-			c.wrong(join(at+".patternProperties", pattern), "could mean %s, which a display tool gets beside its own fields", strings.Join(added, ", "))
+			c.wrong(join(at+".patternProperties", pattern), "could match %s, which are added to a display tool's schema", strings.Join(added, ", "))
 		}
 	}
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
@@ -216,7 +215,7 @@ func (c *check) routable(s map[string]any, targeted bool, at string) {
 			part, _ := part.(map[string]any)
 			for _, word := range append(closing, "$ref", "not", "if") {
 				if _, there := part[word]; there {
-					c.wrong(join(index(join(at, keyword), i), word), "cannot stand here in a display tool's schema, which gets %s beside its own fields", strings.Join(added, ", "))
+					c.wrong(join(index(join(at, keyword), i), word), "is not supported here in a display tool's schema, to which %s are added", strings.Join(added, ", "))
 				}
 			}
 		}

@@ -1,5 +1,5 @@
-// Package agentconfig reads the configuration of a hosted agent: what an author
-// writes in JSON or YAML, checked, with its defaults, and in one canonical form.
+// Package agentconfig decodes the configuration of a hosted agent from JSON or YAML. It
+// validates the fields, fills in the defaults, and produces one canonical form.
 //
 //	config, err := agentconfig.Decode(text, agentconfig.Options{ID: "shop-agent", Env: allowed})
 //	if err != nil {
@@ -9,17 +9,17 @@
 //		return nil // nothing changed
 //	}
 //
-// What is promised:
-//   - Every wrong field is named at once, with its path (tools[0].execution.url)
-//     and what is expected there: a *[shoal.Error] of kind InvalidArgument with
+// Guarantees:
+//   - All invalid fields are reported at once, each with its path
+//     (tools[0].execution.url) and what is expected: a *[shoal.Error] of kind InvalidArgument with
 //     Fields. Text that is neither JSON nor YAML is of kind InvalidJSON.
-//   - Two texts that say the same have the same canonical form and [Config.Hash]:
-//     the order of keys, JSON or YAML, defaults written out or left out, null or
-//     absent make no difference.
-//   - A reference such as ${env.KB} stays a reference: this package never reads
-//     the environment, so no secret is in a Config, its canonical form or an error.
-//   - [Schema] is the JSON Schema of all that, made from the same table that the
-//     check walks.
+//   - Two texts with the same meaning have the same canonical form and [Config.Hash]. The
+//     order of keys, JSON or YAML, explicit or omitted defaults, and null or absent fields
+//     make no difference.
+//   - A reference such as ${env.KB} stays a reference. This package never reads the
+//     environment, so a Config, its canonical form and its errors contain no secret.
+//   - [Schema] returns the JSON Schema of the format. It is generated from the table that
+//     the validation uses.
 //
 // The package is pure: no clock, no I/O, no goroutine.
 package agentconfig
@@ -36,31 +36,31 @@ import (
 )
 
 const (
-	// MaxSize is how many bytes a configuration may have.
+	// MaxSize limits the bytes of a configuration.
 	MaxSize = 1 << 20
-	// MaxDepth is how deeply its values may nest.
+	// MaxDepth limits the nesting of its values.
 	MaxDepth = 64
 )
 
-// Options say what [Decode] may take from its caller.
+// Options configure [Decode].
 type Options struct {
-	// ID is the agent's id where the text names none, such as a file's stem.
+	// ID is the agent's id if the text has none, such as the stem of the file name.
 	ID shoal.EntityID
-	// Fixed refuses a text that names another id than ID, as a PUT to ID does.
+	// Fixed rejects a text with an id other than ID, as a PUT to ID does.
 	Fixed bool
-	// Env are the names that ${env.NAME} may refer to. The server's own secrets
-	// (see [Protected]) are refused even if they are listed.
+	// Env are the names that ${env.NAME} may refer to. The server's own secrets (see
+	// [Protected]) are rejected even if they are listed.
 	Env []string
 }
 
-// Decode reads and checks a configuration in JSON or YAML. The Config is the
-// caller's.
+// Decode decodes and validates a configuration in JSON or YAML. The caller owns the returned
+// Config.
 func Decode(text []byte, o Options) (*Config, error) {
 	return decode(text, o, func(name string) bool { return slices.Contains(o.Env, name) })
 }
 
-// Load reads what [Config.Canonical] wrote. It checks all but the names of the
-// environment, which an operator may have allowed less of since.
+// Load decodes the output of [Config.Canonical]. It validates everything except the names of
+// the environment, because the operator may permit fewer of them by now.
 func Load(canonical []byte) (*Config, error) {
 	return decode(canonical, Options{}, func(string) bool { return true })
 }
@@ -94,8 +94,8 @@ func decode(text []byte, o Options, allowed func(string) bool) (*Config, error) 
 	return config, nil
 }
 
-// Canonical returns the one way to write this configuration: JSON with sorted
-// keys, defaults written out, references to the environment as they are.
+// Canonical returns the canonical form of the configuration: JSON with sorted keys, explicit
+// defaults, and unresolved references to the environment.
 func (c *Config) Canonical() []byte { return slices.Clone(c.canonical) }
 
 // Hash returns the SHA-256 of [Config.Canonical] in hexadecimal digits.
@@ -107,10 +107,10 @@ func (c *Config) Hash() string {
 // MarshalJSON returns the canonical form.
 func (c *Config) MarshalJSON() ([]byte, error) { return c.Canonical(), nil }
 
-// maxProblems is how many wrong fields one answer names.
+// maxProblems limits the invalid fields that one error reports.
 const maxProblems = 100
 
-// check is one reading of a configuration; it collects what is wrong.
+// check is the state of one validation; it collects the problems.
 type check struct {
 	allowed  func(name string) bool
 	problems []shoal.FieldError

@@ -51,14 +51,14 @@ func TestExamplesAreRead(t *testing.T) {
 		config := decode(t, string(text))
 		again, err := agentconfig.Load(config.Canonical())
 		if err != nil {
-			t.Fatalf("%s: its canonical form is refused: %v", name, err)
+			t.Fatalf("%s: its canonical form is rejected: %v", name, err)
 		}
 		if diff := cmp.Diff(config, again, cmp.AllowUnexported(agentconfig.Config{})); diff != "" {
-			t.Errorf("%s: the canonical form says something else: %s", name, diff)
+			t.Errorf("%s: the canonical form decodes to something else: %s", name, diff)
 		}
 		// The canonical form is YAML as well.
 		if fromYAML := decode(t, "# YAML\n"+string(config.Canonical())); fromYAML.Hash() != config.Hash() {
-			t.Errorf("%s: read as YAML the canonical form is\n%s\nnot\n%s", name, fromYAML.Canonical(), config.Canonical())
+			t.Errorf("%s: canonical form decoded as YAML: got\n%s\nwant\n%s", name, fromYAML.Canonical(), config.Canonical())
 		}
 	}
 }
@@ -104,15 +104,15 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// An unchanged config changes nothing, whoever wrote it down again.
+// An unchanged config has the same hash, however it is written.
 func TestTheSameConfigHasTheSameHash(t *testing.T) {
 	examples := good(t)
 	long, short := decode(t, string(examples["contract.yaml"])), decode(t, string(examples["contract-short.json"]))
 	if long.Hash() != short.Hash() {
-		t.Errorf("the example of the contract has another hash when its defaults are left out:\n%s\n%s", long.Canonical(), short.Canonical())
+		t.Errorf("the example of the contract has another hash without its defaults:\n%s\n%s", long.Canonical(), short.Canonical())
 	}
 	if h := long.Hash(); len(h) != 64 || strings.Trim(h, "0123456789abcdef") != "" {
-		t.Errorf("the hash is %q", h)
+		t.Errorf("got the hash %q", h)
 	}
 	for _, c := range []struct{ name, a, b string }{
 		{"numbers", "budget: {maxCostPerDay: 10}\n", "budget: {maxCostPerDay: 1.0e1}\n"},
@@ -152,7 +152,7 @@ func TestIdentity(t *testing.T) {
 	for _, c := range []struct {
 		text    string
 		options agentconfig.Options
-		want    shoal.EntityID // empty: refused
+		want    shoal.EntityID // empty: rejected
 	}{
 		{minimal, agentconfig.Options{ID: "stem"}, "stem"},
 		{named, agentconfig.Options{ID: "stem"}, "me"},
@@ -184,8 +184,8 @@ func TestEnvironment(t *testing.T) {
 	}{
 		{request(`url: "https://x.example", headers: {A: "${env.OTHER}"}`), at + "headers.A", "OTHER"},
 		{request(`url: "https://${env.OTHER}/"`), at + "url", "OTHER"},
-		{request(`url: "https://x.example", body: [{a: "${env.OPENAI_API_KEY}"}]`), at + "body[0].a", "the server's own"},
-		{request(`url: "https://x.example", queryParams: {k: "${env.SHOAL_KEY}"}`), at + "queryParams.k", "the server's own"},
+		{request(`url: "https://x.example", body: [{a: "${env.OPENAI_API_KEY}"}]`), at + "body[0].a", "the server itself"},
+		{request(`url: "https://x.example", queryParams: {k: "${env.SHOAL_KEY}"}`), at + "queryParams.k", "the server itself"},
 		{request(`url: "https://x.example", queryParams: {k: "${env.}"}`), at + "queryParams.k", "${env.NAME}"},
 		{request(`url: "https://x.example", body: {"${env.KB}": 1}`), at + `body["${env.KB}"]`, "only the execution"},
 		{strings.Replace(minimal, "system: s", `system: "${env.KB}"`, 1), "agent.system", "only the execution"},
@@ -198,13 +198,13 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%s\nwant %s %q; got %v", c.text, c.path, c.says, err)
 		}
 	}
-	// What stands in the environment is nowhere: it is never read.
+	// Values of the environment appear nowhere, because it is never read.
 	t.Setenv("KB", "the secret itself")
 	config := decode(t, string(good(t)["kinds.yaml"]))
 	if bytes.Contains(config.Canonical(), []byte("the secret itself")) || config.Tools[3].Execution.Request.Headers["X-Token"] != "${env.KB}" {
 		t.Errorf("the reference was resolved: %s", config.Canonical())
 	}
-	// A stored config stays readable when the operator allows less.
+	// A stored config stays readable when the operator permits fewer names.
 	if _, err := agentconfig.Load(config.Canonical()); err != nil {
 		t.Error(err)
 	}
@@ -249,7 +249,7 @@ func TestUnreadable(t *testing.T) {
 	if _, err := agentconfig.Decode(make([]byte, agentconfig.MaxSize+1), options); !errors.Is(err, shoal.TooLarge) {
 		t.Errorf("too large: %v", err)
 	}
-	// What was pasted into a broken text is not in the answer.
+	// The error does not repeat content of a broken text.
 	if _, err := agentconfig.Decode([]byte("a: [\n  sk-secret: {]"), options); err == nil || strings.Contains(err.Error(), "sk-secret") {
 		t.Errorf("a broken text: %v", err)
 	}
@@ -280,8 +280,8 @@ func paths(err error) []string {
 	return all
 }
 
-// The Go types and the table that the check walks are one thing said twice: every
-// field of the canonical form has its place in a type, and back.
+// The Go types and the validation table describe the same format: every field of the
+// canonical form has a field in a type, and the reverse.
 func TestTypesHoldWhatIsWritten(t *testing.T) {
 	for name, text := range good(t) {
 		config := decode(t, string(text))

@@ -9,8 +9,8 @@ import (
 // Version is the only version of the format.
 const Version = "1.0"
 
-// Config is the configuration of a hosted agent, whole: every default is filled
-// in. It is made by [Decode] and not to be changed.
+// Config is the complete configuration of a hosted agent, including every default. It is
+// created by [Decode] and must not be modified.
 type Config struct {
 	Version string  `json:"version"`
 	Agent   Agent   `json:"agent"`
@@ -19,17 +19,17 @@ type Config struct {
 	Context Context `json:"context"`
 	Tools   []Tool  `json:"tools"`
 	MCP     MCP     `json:"mcp"`
-	Reply   string  `json:"reply"` // auto, stream or tool: what becomes of plain text
+	Reply   string  `json:"reply"` // auto, stream or tool: the use of plain text
 	Access  Access  `json:"access"`
-	// Invite are those who may add the agent to spaces, besides admins and owners:
-	// ids, or InviteAdmin alone; nil is anyone.
+	// Invite are the entities that may add the agent to spaces, besides admins and owners:
+	// ids, or InviteAdmin alone; nil means anyone.
 	Invite []shoal.EntityID `json:"invite,omitempty"`
 	Budget Budget           `json:"budget"`
 
 	canonical []byte
 }
 
-// InviteAdmin is the value of Config.Invite for admins and owners alone.
+// InviteAdmin is the value of Config.Invite that permits only admins and owners.
 const InviteAdmin = "admin"
 
 // The values of Config.Reply.
@@ -39,7 +39,7 @@ const (
 	ReplyTool   = "tool"
 )
 
-// Agent says who the agent is.
+// Agent is the identity of the agent.
 type Agent struct {
 	ID           shoal.EntityID `json:"id"`
 	Name         string         `json:"name"`
@@ -48,23 +48,23 @@ type Agent struct {
 	Instructions string         `json:"instructions"`
 }
 
-// Model says which model the agent asks, and how.
+// Model is the model that the agent uses, with its settings.
 type Model struct {
 	Provider string `json:"provider"` // openai, anthropic, google, ollama or script
 	Name     string `json:"name"`
-	BaseURL  string `json:"baseURL"` // empty is the vendor's
+	BaseURL  string `json:"baseURL"` // empty means the vendor's
 	API      string `json:"api"`     // default, chat or responses
-	// Temperature is nil where the vendor's default counts.
+	// Temperature is nil for the vendor's default.
 	Temperature     *float64       `json:"temperature"`
-	MaxOutputTokens int            `json:"maxOutputTokens"` // 0 is no limit of ours
+	MaxOutputTokens int            `json:"maxOutputTokens"` // 0 means no limit by Shoal
 	Reasoning       Reasoning      `json:"reasoning"`
 	ProviderOptions map[string]any `json:"providerOptions"`
-	// Price is nil where the model's list price counts.
+	// Price is nil for the model's list price.
 	Price *Price `json:"price"`
 }
 
-// Price is what a model costs, in US dollars for a million tokens. CachedInput and
-// CacheWrite are nil where they cost as much as other input.
+// Price is the price of a model in US dollars per million tokens. CachedInput and CacheWrite
+// are nil if they cost the same as other input.
 type Price struct {
 	Input       float64  `json:"input"`
 	Output      float64  `json:"output"`
@@ -76,12 +76,12 @@ type Price struct {
 type Reasoning struct {
 	Enabled         bool   `json:"enabled"`
 	Effort          string `json:"effort"`
-	BudgetTokens    int    `json:"budgetTokens"` // 0 leaves it to the vendor
+	BudgetTokens    int    `json:"budgetTokens"` // 0 means the vendor's default
 	IncludeThoughts bool   `json:"includeThoughts"`
 	Summary         string `json:"summary"` // auto, detailed, or empty
 }
 
-// Loop bounds a run. Times are milliseconds; 0 is no limit.
+// Loop limits a run. Times are milliseconds; 0 means no limit.
 type Loop struct {
 	MaxSteps             int    `json:"maxSteps"`
 	ToolChoice           string `json:"toolChoice"` // auto, required or none
@@ -95,40 +95,40 @@ type Loop struct {
 	SettleMs             int64  `json:"settleMs"`
 }
 
-// Context says what the model sees of the past.
+// Context selects the history that the model sees.
 type Context struct {
 	History      int       `json:"history"` // messages of the timeline
 	Conversation bool      `json:"conversation"`
 	Reduction    Reduction `json:"reduction"`
 }
 
-// Reduction makes a long conversation shorter.
+// Reduction shortens a long conversation.
 type Reduction struct {
 	Strategy  string `json:"strategy"` // none, count or summary
 	Target    int    `json:"target"`
 	Threshold int    `json:"threshold"`
 }
 
-// Access says whose rights bound what the agent reads and writes, beside its own:
-// requester or agent. See the package behalf.
+// Access selects whose rights limit the agent's reads and writes, besides its own: requester
+// or agent. See the package behalf.
 type Access struct {
 	Read  string `json:"read"`
 	Write string `json:"write"`
 }
 
-// Budget bounds what the agent may use; 0 is no limit.
+// Budget limits the usage of the agent; 0 means no limit.
 type Budget struct {
 	MaxTokensPerRun int64   `json:"maxTokensPerRun"`
 	MaxCostPerDay   float64 `json:"maxCostPerDay"`
 }
 
-// MCP lists servers whose tools the agent gets.
+// MCP lists servers whose tools the agent can use.
 type MCP struct {
 	Servers []Server `json:"servers"`
 }
 
-// Server is one MCP server. Headers may refer to the environment. No AllowedTools
-// are all of its tools.
+// Server is an MCP server. Headers may refer to the environment. An empty AllowedTools means
+// all of its tools.
 type Server struct {
 	Name               string            `json:"name"`
 	URL                string            `json:"url"`
@@ -138,29 +138,29 @@ type Server struct {
 	RequiresPermission bool              `json:"requiresPermission"`
 }
 
-// Tool is one tool of the agent. The field of Execution that ExecutionType names
-// is set, the others are nil.
+// Tool is a tool of the agent. The field of Execution for ExecutionType is set, the others
+// are nil.
 type Tool struct {
 	Name          string    `json:"name"`
 	Description   string    `json:"description"`
 	ExecutionType Type      `json:"executionType"`
 	Execution     Execution `json:"-"`
-	// DisplayTool lets the model show the call in a space; Targeted lets it show
-	// the call to one member alone.
+	// DisplayTool lets the model show the call in a space; Targeted lets it show the call
+	// to a single member.
 	DisplayTool bool `json:"displayTool"`
 	Targeted    bool `json:"targeted"`
-	// Display is told to clients as the author wrote it; nil if he did not.
+	// Display is passed to clients unchanged; nil if the author did not set it.
 	Display            *Display `json:"display"`
 	Answer             Answer   `json:"answer"`
-	ExpiresInMs        int64    `json:"expiresInMs"` // 0 never
+	ExpiresInMs        int64    `json:"expiresInMs"` // 0 means never
 	Idempotent         bool     `json:"idempotent"`
 	RequiresPermission bool     `json:"requiresPermission"`
-	// InputSchema and OutputSchema are nil where the author wrote none.
+	// InputSchema and OutputSchema are nil if the author did not set them.
 	InputSchema  json.RawMessage `json:"inputSchema"`
 	OutputSchema json.RawMessage `json:"outputSchema"`
 }
 
-// Display are hints for clients. Fields that the author left out are left out.
+// Display describes to clients how to show the calls. Fields that the author did not set are omitted.
 type Display struct {
 	Mode       string `json:"mode,omitempty"` // full, minimal or hidden
 	ShowInput  *bool  `json:"showInput,omitempty"`
@@ -168,13 +168,13 @@ type Display struct {
 	CustomUI   string `json:"customUI,omitempty"`
 }
 
-// Answer says who may answer a call that waits for people.
+// Answer determines who may answer a call that waits for people.
 type Answer struct {
-	// By are ids of entities and the words of shoal.AnswererWords; empty is the default
-	// of what is asked for, see the package approval.
+	// By are ids of entities and the words of shoal.AnswererWords. Empty means the default
+	// for the kind of request, see the package approval.
 	By []shoal.EntityID `json:"by"`
-	// Quorum is how many of them have to give an equal answer.
+	// Quorum is the number of equal answers that are required.
 	Quorum int `json:"quorum"`
-	// NotRequester excludes every human behind the run.
+	// NotRequester excludes the run's requesters.
 	NotRequester bool `json:"notRequester"`
 }

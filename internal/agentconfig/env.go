@@ -11,8 +11,8 @@ var (
 	envBegin     = "${env."
 )
 
-// Protected says whether the variable is the server's own: its configuration and
-// the keys of the model vendors. No configuration may refer to it.
+// Protected reports whether the variable belongs to the server itself: its configuration and
+// the keys of the model vendors. A configuration must not refer to it.
 func Protected(name string) bool {
 	name = strings.ToUpper(name)
 	return strings.HasPrefix(name, "SHOAL_") || slices.Contains([]string{
@@ -20,15 +20,13 @@ func Protected(name string) bool {
 	}, name)
 }
 
-// Piece is a part of a text: Text as it is, or the variable Env of the
-// environment.
+// Piece is a part of a text: either literal Text, or the environment variable Env.
 type Piece struct {
 	Text string
 	Env  string
 }
 
-// Split takes a text apart at its references to the environment. What is no whole
-// reference is text.
+// Split splits a text at its references to the environment. Incomplete references are text.
 func Split(text string) []Piece {
 	var pieces []Piece
 	end := 0
@@ -45,7 +43,7 @@ func Split(text string) []Piece {
 	return pieces
 }
 
-// env checks the references of a text at a place where they are allowed.
+// env checks the references of a text in a place that permits them.
 func (c *check) env(text, path string) {
 	for _, p := range Split(text) {
 		switch {
@@ -54,9 +52,9 @@ func (c *check) env(text, path string) {
 				c.wrong(path, "has a broken reference: write ${env.NAME}")
 			}
 		case Protected(p.Env):
-			c.wrong(path, "refers to %s, which is the server's own and never for tools", p.Env)
+			c.wrong(path, "refers to %s, which belongs to the server itself and is not available to tools", p.Env)
 		case !c.allowed(p.Env):
-			c.wrong(path, "refers to %s, which the operator has not allowed for agent configs", p.Env)
+			c.wrong(path, "refers to %s, which the operator does not permit in agent configs", p.Env)
 		}
 	}
 }

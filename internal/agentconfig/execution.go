@@ -13,12 +13,12 @@ const (
 	ImageType   Type = "image-generator"
 	WaitingType Type = "waiting"
 	ComputeType Type = "compute"
-	// BuiltInType are entries for tools that every agent has anyhow; they are
-	// accepted, since old configs name them, and change nothing.
+	// BuiltInType is for entries of tools that every agent has anyway. They are accepted,
+	// since old configs contain them, and have no effect.
 	BuiltInType Type = "prebuilt"
 )
 
-// Execution holds the settings of the tool's kind.
+// Execution contains the settings for the tool's type.
 type Execution struct {
 	Basic   *Basic
 	Request *Request
@@ -32,32 +32,32 @@ type Execution struct {
 // The modes of a basic tool.
 const (
 	NoExecution = "no-execution" // a client executes it
-	Static      = "static"       // answers with Output
-	PassThrough = "pass-through" // answers with its input
+	Static      = "static"       // returns Output
+	PassThrough = "pass-through" // returns its input
 )
 
 // Basic is a tool without an effect of its own.
 type Basic struct {
 	Mode   string         `json:"mode"`
 	Output map[string]any `json:"output"`
-	// Template puts the input's values in place of {{name}} in Output.
+	// Template replaces {{name}} in Output with values of the input.
 	Template bool `json:"template"`
 }
 
-// Request is an HTTP request. URL, Headers, QueryParams and Body may hold
-// {{name}} for a value of the input and ${env.NAME} for one of the environment.
+// Request is an HTTP request. URL, Headers, QueryParams and Body may contain {{name}} for a
+// value of the input and ${env.NAME} for a value of the environment.
 type Request struct {
 	URL         string            `json:"url"`
 	Method      string            `json:"method"`
 	Headers     map[string]string `json:"headers"`
 	QueryParams map[string]any    `json:"queryParams"` // texts, numbers and booleans
-	// Body is nil where the input itself is the body.
+	// Body is nil if the input is the body.
 	Body json.RawMessage `json:"body"`
 	// Timeout is milliseconds.
 	Timeout int64 `json:"timeout"`
 }
 
-// AgentCall asks another hosted agent.
+// AgentCall calls another hosted agent.
 type AgentCall struct {
 	AgentConfig    string `json:"agentConfig"` // the id of the other agent
 	IncludeContext bool   `json:"includeContext"`
@@ -65,17 +65,17 @@ type AgentCall struct {
 	Timeout        int64  `json:"timeout"` // milliseconds
 }
 
-// Image makes pictures, which the server keeps as its files.
+// Image creates pictures, which the server stores as files.
 type Image struct {
 	Provider string `json:"provider"` // openai (also called dall-e) or google
-	Model    string `json:"model"`    // empty is one that the server chooses
-	// APIKey is a reference to the environment; empty is the server's own key of the
+	Model    string `json:"model"`    // empty means the server's choice
+	// APIKey is a reference to the environment; empty means the server's own key of the
 	// provider.
 	APIKey string `json:"apiKey"`
-	// BaseURL is of the provider's wire, as that of a model; empty is the vendor's.
+	// BaseURL is the base URL of the provider's API, as for a model; empty means the vendor's.
 	BaseURL string `json:"baseURL"`
-	// Size is WIDTHxHEIGHT, or auto, landscape, portrait or square. Google takes the
-	// nearest ratio that it knows.
+	// Size is WIDTHxHEIGHT, or auto, landscape, portrait or square. Google uses the nearest
+	// ratio that it supports.
 	Size    string `json:"size"`
 	Quality string `json:"quality"`
 	Style   string `json:"style"`
@@ -84,7 +84,7 @@ type Image struct {
 	Timeout        int64 `json:"timeout"` // milliseconds
 }
 
-// Waiting lets the run wait without holding anything.
+// Waiting lets the run wait without using resources.
 type Waiting struct {
 	Duration int64  `json:"duration"` // milliseconds
 	Reason   string `json:"reason"`
@@ -92,7 +92,7 @@ type Waiting struct {
 
 // Compute evaluates an expression over the input.
 type Compute struct {
-	Operation  string `json:"operation"` // a name for the record
+	Operation  string `json:"operation"` // a name for the result
 	Expression string `json:"expression"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// SHOAL_GENERATE writes the schema; without it this says that it is stale.
+// With SHOAL_GENERATE the test writes the schema; without it, it fails if the schema is stale.
 func TestSchemaIsFresh(t *testing.T) {
 	want, err := generate()
 	if err != nil {
@@ -24,11 +24,11 @@ func TestSchemaIsFresh(t *testing.T) {
 		return
 	}
 	if !bytes.Equal(want, Schema()) {
-		t.Error("agent-config.schema.json is not what the table says; run `make generate`")
+		t.Error("agent-config.schema.json does not match the table; run `make generate`")
 	}
 }
 
-// FitsSchema says what the published schema has against a text.
+// FitsSchema validates a text against the published schema.
 func FitsSchema(t testing.TB, text []byte) error {
 	t.Helper()
 	var published jsonschema.Schema
@@ -46,7 +46,7 @@ func FitsSchema(t testing.TB, text []byte) error {
 	}
 	compiled, err := published.Resolve(&jsonschema.ResolveOptions{Loader: load})
 	if err != nil {
-		t.Fatalf("the published schema is not one: %v", err)
+		t.Fatalf("the published schema is invalid: %v", err)
 	}
 	c := &check{allowed: func(string) bool { return true }}
 	value, err := c.read(text)

@@ -18,20 +18,20 @@ func TestSchemaAcceptsWhatIsRight(t *testing.T) {
 	}
 }
 
-// An editor that knows the schema shows what the server would refuse.
+// An editor that uses the schema shows the errors that the server would report.
 func TestSchemaRefusesWhatIsWrong(t *testing.T) {
 	for _, c := range wrongConfigs {
 		switch err := agentconfig.FitsSchema(t, []byte(c.text)); {
 		case err == nil && !c.beyond:
 			t.Errorf("the schema accepts\n%s", c.text)
 		case err != nil && c.beyond:
-			t.Errorf("the schema refuses this, so it is not beyond it:\n%s\n%v", c.text, err)
+			t.Errorf("the schema rejects this, so the case must not be marked as beyond it:\n%s\n%v", c.text, err)
 		}
 	}
 }
 
-// Every text, list, table and number of a configuration has a bound, which the schema
-// states and the reader takes from the same table.
+// Every text, list, table and number of a configuration has a limit, which the schema states
+// and the validation takes from the same table.
 func TestEveryInputHasABound(t *testing.T) {
 	var schema any
 	if err := json.Unmarshal(agentconfig.Schema(), &schema); err != nil {
@@ -66,7 +66,7 @@ func TestEveryInputHasABound(t *testing.T) {
 	}
 }
 
-// kindOf is the type that a schema names, beside null.
+// kindOf returns the type of a schema, apart from null.
 func kindOf(s map[string]any) string {
 	kind, _ := s["type"].(string)
 	if kinds, _ := s["type"].([]any); len(kinds) > 0 {
@@ -91,14 +91,14 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if !json.Valid(config.Canonical()) {
-			t.Fatalf("the canonical form is no JSON: %s", config.Canonical())
+			t.Fatalf("the canonical form is not JSON: %s", config.Canonical())
 		}
 		again, err := agentconfig.Load(config.Canonical())
 		if err != nil || again.Hash() != config.Hash() {
 			t.Fatalf("the canonical form of\n%s\nis not stable: %v\n%s\n%s", text, err, config.Canonical(), again.Canonical())
 		}
 		if err := agentconfig.FitsSchema(t, text); err != nil {
-			t.Fatalf("the schema refuses what is right:\n%s\n%v", text, err)
+			t.Fatalf("the schema rejects a valid config:\n%s\n%v", text, err)
 		}
 	})
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// read turns the text into maps, lists, strings, booleans, nil and json.Number
-// in its one form. What JSON allows and we do not (a field given twice) is
-// collected as wrong; an error says that nothing could be read.
+// read converts the text into maps, lists, strings, booleans, nil and json.Number in
+// canonical form. Fields that occur twice, which JSON permits, are collected as problems; an
+// error means that the text cannot be read.
 func (c *check) read(text []byte) (any, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(text) {
@@ -56,7 +56,7 @@ func (c *check) jsonValue(dec *json.Decoder, path string, depth int) (any, error
 	}
 	token, err := dec.Token()
 	if err != nil {
-		return nil, unreadable("the config is no JSON: %v", err)
+		return nil, unreadable("the config is not valid JSON: %v", err)
 	}
 	switch token := token.(type) {
 	case json.Delim:
@@ -76,7 +76,7 @@ func (c *check) jsonValue(dec *json.Decoder, path string, depth int) (any, error
 		for dec.More() {
 			name, err := dec.Token()
 			if err != nil {
-				return nil, unreadable("the config is no JSON: %v", err)
+				return nil, unreadable("the config is not valid JSON: %v", err)
 			}
 			key, _ := name.(string)
 			at := join(path, key)
@@ -85,7 +85,7 @@ func (c *check) jsonValue(dec *json.Decoder, path string, depth int) (any, error
 				return nil, err
 			}
 			if _, twice := object[key]; twice {
-				c.wrong(at, "is given twice")
+				c.wrong(at, "occurs twice")
 			}
 			object[key] = value
 		}
@@ -99,8 +99,8 @@ func (c *check) jsonValue(dec *json.Decoder, path string, depth int) (any, error
 
 func tooDeep() error { return unreadable("the config is nested more than %d deep", MaxDepth) }
 
-// number returns the one form of a number: digits where it is whole and exact,
-// the shortest float64 elsewhere.
+// number returns the canonical form of a number: an integer if it is exact, otherwise the
+// shortest float64.
 func (c *check) number(text, path string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return json.Number(strconv.FormatInt(n, 10))
@@ -110,11 +110,11 @@ func (c *check) number(text, path string) any {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		c.wrong(path, "is no number that JSON can hold")
+		c.wrong(path, "is not a number that JSON can represent")
 		return json.Number("0")
 	}
 	if f == 0 {
-		return json.Number("0") // also of a negative one
+		return json.Number("0") // also for negative zero
 	}
 	out, _ := json.Marshal(f) // finite, so there is no error
 	return json.Number(out)
@@ -122,8 +122,8 @@ func (c *check) number(text, path string) any {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]{1,64}$`)
 
-// join is path with a field's name, quoted where it would be unclear and cut
-// where it is long.
+// join appends a field's name to path. It quotes names that would be ambiguous and shortens
+// long ones.
 func join(path, name string) string {
 	if !plainName.MatchString(name) {
 		return path + "[" + quote(name) + "]"
@@ -138,7 +138,7 @@ func index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]
 
 // quote renders a value as JSON that is short enough for an error.
 func quote(v any) string {
-	text, _ := shoal.EncodeJSON(v) // of what was read, which can be written
+	text, _ := shoal.EncodeJSON(v) // decoded values can always be encoded
 	if len(text) > 60 {
 		return strings.ToValidUTF8(string(text[:57]), "") + "…"
 	}

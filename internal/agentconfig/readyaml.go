@@ -8,7 +8,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/yamltext"
 )
 
-// maxYAMLNodes bounds what aliases of aliases can grow to.
+// maxYAMLNodes limits the expansion of nested aliases.
 const maxYAMLNodes = 200_000
 
 func (c *check) readYAML(text []byte) (any, error) {
@@ -24,7 +24,7 @@ func (c *check) readYAML(text []byte) (any, error) {
 	return value, nil
 }
 
-// yamlReader turns nodes into what the JSON reader makes of the same config.
+// yamlReader converts nodes into the same values as the JSON reader.
 type yamlReader struct {
 	*check
 	nodes int
@@ -88,7 +88,7 @@ func (r *yamlReader) mapping(n *yaml.Node, path string, depth int) any {
 		at := join(path, name.Value)
 		value := r.value(n.Content[i+1], at, depth+1)
 		if _, twice := object[name.Value]; twice {
-			r.wrong(at, "is given twice")
+			r.wrong(at, "occurs twice")
 		}
 		object[name.Value] = value
 	}
@@ -104,7 +104,7 @@ func (r *yamlReader) scalar(n *yaml.Node, path string) any {
 	case "!!bool", "!!int", "!!float":
 		var v any
 		if err := n.Decode(&v); err != nil {
-			r.wrong(path, "is not what its tag says")
+			r.wrong(path, "does not match its tag")
 			return nil
 		}
 		switch v := v.(type) {
@@ -117,6 +117,6 @@ func (r *yamlReader) scalar(n *yaml.Node, path string) any {
 		}
 		return r.number(fmt.Sprint(v), path)
 	}
-	r.wrong(path, "has the tag %s, which a config cannot hold", quote(n.ShortTag()))
+	r.wrong(path, "has the tag %s, which a config cannot contain", quote(n.ShortTag()))
 	return nil
 }

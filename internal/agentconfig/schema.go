@@ -12,13 +12,12 @@ import (
 //go:embed agent-config.schema.json
 var published []byte
 
-// Schema returns the JSON Schema (2020-12) of a configuration. Everything that
-// [Decode] accepts fits it. What no schema can say it does not refuse: names that
-// are there twice, references to the environment that are not allowed, fields
-// that exclude each other.
+// Schema returns the JSON Schema (2020-12) of a configuration. Everything that [Decode]
+// accepts conforms to it. Rules that no schema can express are not part of it: unique names,
+// the permitted references to the environment, and fields that exclude each other.
 func Schema() []byte { return slices.Clone(published) }
 
-// generate makes the JSON Schema of the table.
+// generate returns the JSON Schema of the table.
 func generate() ([]byte, error) {
 	s := root.schema()
 	s["$schema"] = draft2020
@@ -96,7 +95,7 @@ func (s shape) textSchema(out map[string]any) {
 func (s shape) objectSchema(out map[string]any) {
 	out["type"] = "object"
 	if s.byType != nil {
-		return // the tool around it says which
+		return // typeRules adds the fields by executionType
 	}
 	out["additionalProperties"] = false
 	properties, required, byType := map[string]any{}, []string{}, map[Type]shape(nil)
@@ -124,7 +123,7 @@ func (s shape) objectSchema(out map[string]any) {
 	}
 }
 
-// orNull lets a field that is not required be null, which is the same as absent.
+// orNull permits null for an optional field, with the same meaning as absent.
 func orNull(p map[string]any) map[string]any {
 	switch t := p["type"].(type) {
 	case string:
@@ -136,7 +135,7 @@ func orNull(p map[string]any) map[string]any {
 		p["type"] = append(t, "null")
 	default:
 		if p["anyOf"] == nil {
-			return p // takes anything
+			return p // accepts every value
 		}
 		out := map[string]any{"anyOf": []any{p, map[string]any{"type": "null"}}}
 		for _, word := range []string{"description", "default"} {
@@ -157,7 +156,7 @@ func orNull(p map[string]any) map[string]any {
 	return p
 }
 
-// typeRules say what execution holds, by executionType, and which types demand it.
+// typeRules returns the rules for the content of execution, by executionType, and for the types that require it.
 func typeRules(byType map[Type]shape) []any {
 	rules := []any{}
 	for _, kind := range slices.Sorted(maps.Keys(byType)) {

@@ -13,12 +13,12 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// kind is what a shape takes.
+// kind is the type of the values that a shape accepts.
 type kind uint8
 
 const (
-	object kind = iota // fields with names of ours
-	table              // fields with names of the author's
+	object kind = iota // fixed fields
+	table              // fields with the author's names
 	list
 	text
 	whole
@@ -27,11 +27,11 @@ const (
 	anything
 	schema   // a JSON Schema
 	alone    // a text, number or boolean
-	someBody // null, a word for many, or a list of such words and entity ids
+	someBody // null, an answerer word, or a list of answerer words and entity ids
 	inviters // anyone, admin, or a list of entity ids
 )
 
-// shape describes a value: the check walks it, and the JSON Schema is made of it.
+// shape describes a value. The validation and the JSON Schema both use it.
 type shape struct {
 	kind      kind
 	doc       string
@@ -40,17 +40,17 @@ type shape struct {
 	names     *pattern // of a table's fields
 	choices   []string // of a text
 	form      *pattern // of a text
-	least     float64  // of a number; a text's characters, a list's items
+	least     float64  // of a number, of a text's characters, of a list's items
 	most      float64
 	env       bool // texts in it may refer to the environment
-	unique    bool // a list holds nothing twice
-	arguments bool // a schema is that of an object
+	unique    bool // the items of a list are unique
+	arguments bool // the schema must describe an object
 	// byType are the shapes of execution, chosen by executionType.
 	byType map[Type]shape
 }
 
-// field is one field of an object. A field that is not required and absent, or
-// null, takes its fallback; without one it stays away.
+// field is a field of an object. An optional field that is absent or null gets its fallback;
+// without a fallback it stays absent.
 type field struct {
 	name     string
 	shape    shape
@@ -58,13 +58,13 @@ type field struct {
 	fallback any
 }
 
-// pattern is a regular expression that JSON Schema and Go both understand, and
-// how it is said to people.
+// pattern is a regular expression that JSON Schema and Go both support, with its description
+// for people.
 type pattern struct {
 	text string
 	says string
-	// re is made when it is asked for: most programs that link this package read no
-	// config, and all of them start.
+	// re compiles the expression on first use: most programs that link this package never
+	// decode a config, and should not pay for it at start.
 	re func() *regexp.Regexp
 }
 
@@ -72,7 +72,7 @@ func matching(re, says string) *pattern {
 	return &pattern{text: re, says: says, re: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(re) })}
 }
 
-// walk checks a value and returns it with its defaults.
+// walk validates a value and returns it with its defaults.
 func (c *check) walk(s shape, v any, path string) any {
 	if s.kind != anything && s.kind != schema && !s.takes(v) {
 		c.wrong(path, "must be %s, not %s", s.expects(), kindOf(v))
@@ -106,7 +106,7 @@ func (c *check) walk(s shape, v any, path string) any {
 	return v
 }
 
-// takes says whether a value is of the shape's kind.
+// takes reports whether a value is of the shape's kind.
 func (s shape) takes(v any) bool {
 	switch s.kind {
 	case object, table:
@@ -144,7 +144,7 @@ func (s shape) expects() string {
 		object: "an object", table: "an object", list: "a list", text: "a text", whole: "a whole number",
 		number: "a number", flag: "true or false", alone: "a text, a number or true or false",
 		inviters: "anyone, admin, or a list of entity ids",
-		someBody: "null, one of the words humans, members, agents, services and admins, or a list of these and of entity ids",
+		someBody: "null, one of the words humans, members, agents, services and admins, or a list of such words and entity ids",
 	}[s.kind]
 }
 
@@ -182,7 +182,7 @@ func (c *check) object(s shape, in map[string]any, path string) any {
 			continue
 		}
 		if v == nil && f.shape.kind == someBody {
-			out[f.name] = nil // the default is said, as it is no value of its own
+			out[f.name] = nil // null is written, because no other value means the default
 			continue
 		}
 		if v == nil {
@@ -194,7 +194,7 @@ func (c *check) object(s shape, in map[string]any, path string) any {
 			kind, _ := out["executionType"].(string)
 			chosen, ok := f.shape.byType[Type(kind)]
 			if !ok {
-				continue // the type itself is wrong, which is said there
+				continue // the problem is reported for the type itself
 			}
 			f.shape = chosen
 		}
@@ -213,7 +213,7 @@ func (c *check) table(s shape, in map[string]any, path string) any {
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		at := join(path, name)
 		if s.names != nil && !s.names.re().MatchString(name) {
-			c.wrong(at, "is no name of %s", s.names.says)
+			c.wrong(at, "is not a name for %s", s.names.says)
 		}
 		if v := c.walk(*s.items, in[name], at); v != nil {
 			out[name] = v
@@ -228,8 +228,8 @@ func (c *check) list(s shape, in []any, path string) any {
 		c.wrong(path, "has %d items; it must have %v to %v", len(in), s.least, s.most)
 	}
 	for i, item := range in {
-		if s.unique && slices.Contains(out, item) { // texts; others compare unequal
-			c.wrong(index(path, i), "is there twice")
+		if s.unique && slices.Contains(out, item) { // only texts compare as equal
+			c.wrong(index(path, i), "occurs twice")
 		}
 		out = append(out, c.walk(*s.items, item, index(path, i)))
 	}
@@ -265,7 +265,7 @@ func (c *check) references(s shape, v any, path string) {
 		if s.env {
 			c.env(v, path)
 		} else if strings.Contains(v, envBegin) {
-			c.wrong(path, "refers to the environment, which only the execution of request tools and the headers of MCP servers may")
+			c.wrong(path, "must not refer to the environment: only the execution of request tools and the headers of MCP servers may")
 		}
 	case []any:
 		for i, item := range v {
@@ -273,15 +273,15 @@ func (c *check) references(s shape, v any, path string) {
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			c.references(shape{}, name, join(path, name)) // a name is never replaced
+			c.references(shape{}, name, join(path, name)) // references in names are never resolved
 			c.references(s, v[name], join(path, name))
 		}
 	}
 }
 
-// somebody checks who may answer. The order of ids says nothing, so it is lost. A
-// bare "members" was the default of the first edition, which wrote it down: it is
-// the default still, and [members] are all members.
+// somebody validates the possible answerers. The order of ids has no meaning and is not
+// kept. A bare "members" was the default of the first edition, which wrote it out. It still
+// means the default; [members] means all members.
 func (c *check) somebody(v any, path string) any {
 	ids, ok := v.([]any)
 	if !ok && v == string(shoal.AnswerMembers) {
@@ -299,10 +299,10 @@ func (c *check) somebody(v any, path string) any {
 	return ids
 }
 
-// inviterWords are the values of invite that are no list.
+// inviterWords are the values of invite that are not lists.
 var inviterWords = []string{"anyone", InviteAdmin}
 
-// inviters returns a list, nil for anyone.
+// inviters returns the list of entities that may add the agent, nil for anyone.
 func (c *check) inviters(v any, path string) any {
 	switch v {
 	case "anyone":

@@ -11,13 +11,13 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// The dialects of JSON Schema that tools may be described in.
+// The dialects of JSON Schema that the schemas of tools may use.
 const (
 	draft2020 = "https://json-schema.org/draft/2020-12/schema"
 	draft7    = "http://json-schema.org/draft-07/schema"
 )
 
-// The meta-schemas of the two dialects say whether a schema is one.
+// The meta-schemas of the two dialects validate a schema; [agent.Schema] validates values.
 var (
 	//go:embed draft2020.json
 	draft2020JSON []byte
@@ -31,13 +31,13 @@ var (
 func mustCompile(meta json.RawMessage) *agent.Schema {
 	s, err := agent.CompileSchema("metaschema", meta)
 	if err != nil {
-		panic(err) // it is a part of the binary, and a test compiles it
+		panic(err) // the meta-schemas are embedded, and a test compiles them
 	}
 	return s
 }
 
-// schema checks that a value is a JSON Schema which an agent can use, so one that
-// refers to nothing outside of itself.
+// schema checks that a value is a JSON Schema that an agent can use. The schema must not
+// refer to anything outside itself.
 func (c *check) schema(v any, path string) {
 	document, ok := v.(map[string]any)
 	if !ok {
@@ -55,7 +55,7 @@ func (c *check) schema(v any, path string) {
 			return
 		}
 	}
-	text, _ := shoal.EncodeJSON(v) // of what was read, which can be written
+	text, _ := shoal.EncodeJSON(v) // decoded values can always be encoded
 	err := meta().Check(path, string(text))
 	if faults, ok := errors.AsType[agent.Faults](err); ok {
 		for _, f := range faults {

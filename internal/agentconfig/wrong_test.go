@@ -12,8 +12,8 @@ import (
 
 const minimal = "version: '1.0'\nagent: {system: s}\nmodel: {provider: script, name: m}\n"
 
-// wrongConfig is a config with what is wrong in it. Beyond says that no schema
-// can know.
+// wrongConfig is a config with the paths of its invalid fields. Beyond marks problems that no
+// schema can express.
 type wrongConfig struct {
 	text   string
 	paths  []string
@@ -106,13 +106,13 @@ func TestEveryWrongFieldIsNamed(t *testing.T) {
 	for _, c := range wrongConfigs {
 		config, err := agentconfig.Decode([]byte(c.text), options)
 		if !errors.Is(err, shoal.InvalidArgument) || config != nil {
-			t.Errorf("%s\nis answered with %v", c.text, err)
+			t.Errorf("%s\ngot %v, want an InvalidArgument error", c.text, err)
 			continue
 		}
 		got, want := paths(err), slices.Sorted(slices.Values(c.paths))
 		slices.Sort(got)
 		if !slices.Equal(slices.Compact(got), want) {
-			t.Errorf("%s\nwrong is %q\nwant     %q\n%v", c.text, got, want, err)
+			t.Errorf("%s\ngot  %q\nwant %q\n%v", c.text, got, want, err)
 		}
 	}
 }
