@@ -35,7 +35,7 @@ NODE_TESTS := $(WEB) $(patsubst %/package-lock.json,%/node_modules/.installed,$(
 # Go and git trust the authorities that the machine trusts; Node is told to.
 NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certificates.crt))
 
-.PHONY: help run build web setup test race lint format fuzz torture pictures bench generate verify
+.PHONY: help run build release web setup test race lint format fuzz torture pictures bench generate verify
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ run: build ## Build and start the server; ARGS="--addr …" goes to `shoal serve
 
 build: ## Build bin/shoal
 	CGO_ENABLED=0 go build -trimpath -o bin/shoal ./cmd/shoal
+
+release: $(WEB) ## Build dist/ for every platform from the commit that is checked out; VERSION=1.2.3, RELEASEFLAGS=…
+	go -C build run ./release -version '$(VERSION)' $(RELEASEFLAGS)
 
 web: $(WEB) ## Build the web console into internal/console/dist, which is committed
 	npm --prefix web run --silent types

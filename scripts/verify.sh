@@ -24,7 +24,7 @@ if ! in_scratch --no-pager diff --exit-code "$before" "$after"; then
 	echo "verify: generated files were not up to date; they are now: look at them and commit them" >&2
 	failed=1
 fi
-for module in . tools bench/peers; do
+for module in . build tools bench/peers; do
 	if ! go -C "$module" mod tidy -diff; then
 		echo "verify: run \`go -C $module mod tidy\`" >&2
 		failed=1

@@ -51,6 +51,7 @@ var importTable = []importRule{
 		others: true,
 	},
 	{dir: "bench/peers/openai", others: true, never: sqlPackages}, // of a module of its own
+	{dir: "build/release", others: true, never: sqlAndWeb},        // of a module of its own
 	{dir: "client", inside: []string{"."}, never: sqlPackages},
 	{
 		dir: "cmd/shoal",

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// buildBinaries compiles the program for every target. The version control stamp of
+// the go command is off: it depends on which tags a clone has and on untracked files.
+// The three variables say the same.
+func (r *release) buildBinaries(ctx context.Context) error {
+	flags := fmt.Sprintf("-s -w -X main.version=%s -X main.commit=%s -X main.date=%s",
+		r.version, r.commit, r.date.Format("2006-01-02T15:04:05Z"))
+	npm, err := r.readNPMComponents()
+	if err != nil {
+		return err
+	}
+	for _, t := range r.targets {
+		path := filepath.Join(r.scratch(), t.os+"_"+t.arch, t.program())
+		env := []string{"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOFLAGS=", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT="}
+		if _, err := output(ctx, r.root, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", path, "./cmd/shoal"); err != nil {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := buildinfo.Read(bytes.NewReader(content))
+		if err != nil {
+			return err
+		}
+		all, err := r.readGoComponents(ctx, info)
+		if err != nil {
+			return err
+		}
+		r.binaries = append(r.binaries, binary{target: t, content: content, components: append(all, npm...)})
+	}
+	return nil
+}
+
+// stem is the name of a file of the release without its extension.
+func (r *release) stem(t target) string {
+	return strings.Join([]string{"shoal", r.version, t.os, t.arch}, "_")
+}

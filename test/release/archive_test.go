@@ -1,0 +1,222 @@
+package release_test
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Somebody unpacks the archive and goes on.
+func TestTheArchiveIsAllThatIsNeeded(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	archive := artifactOf(t, "archive", "linux")
+	name := strings.TrimSuffix(filepath.Base(archive), ".tar.gz")
+	m.adopt(t, archive, "/tmp/shoal.tar.gz")
+	must(t, m.shell(t, "cd && tar -xzf /tmp/shoal.tar.gz"))
+	for _, file := range []string{"LICENSE", "README.md", "THIRD-PARTY-LICENSES.txt", "shoal"} {
+		if info, err := os.Stat(m.path(filepath.Join(home, name, file))); err != nil || info.Size() == 0 {
+			t.Errorf("%s is missing from the archive: %v", file, err)
+		}
+	}
+	i := installedAt(m, home+"/"+name+"/shoal")
+	i.describesItself(t)
+	t.Logf("first page after %v", i.firstOrder(t))
+}
+
+// Two builds of the same files are equal to the byte, wherever, under whatever umask,
+// time zone and flags of the go command they happen.
+func TestTwoBuildsAreIdentical(t *testing.T) {
+	t.Parallel()
+	root := copyOfRepository(t)
+	out := filepath.Join(t.TempDir(), "dist")
+	c := releaseCommand(root, out)
+	again := exec.CommandContext(bounded(t), "sh", append([]string{"-c", `umask 077 && exec "$0" "$@"`}, c.Args...)...)
+	again.Env = append(os.Environ(), "TZ=Asia/Kathmandu", "LC_ALL=C", "GOFLAGS=-mod=mod", "GOAMD64=v2", "SOURCE_DATE_EPOCH=1")
+	must(t, again)
+	first, second := checksums(t, dist(t)), checksums(t, out)
+	if len(first) < 10 {
+		t.Errorf("the release has %d files only: %q", len(first), first)
+	}
+	for name, sum := range first {
+		if second[name] != sum {
+			t.Errorf("%s differs between two builds", name)
+		}
+		delete(second, name)
+	}
+	if len(second) != 0 {
+		t.Errorf("the second build has more files: %v", second)
+	}
+}
+
+// copyOfRepository copies what git knows and what it would add. Its history is that
+// of the original.
+func copyOfRepository(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	git := exec.CommandContext(bounded(t), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	git.Dir = repository
+	for name := range strings.SplitSeq(strings.TrimSuffix(must(t, git), "\x00"), "\x00") {
+		content, err := os.ReadFile(filepath.Join(repository, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // deleted, not committed yet
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(root, name), string(content), 0o644)
+	}
+	where := exec.CommandContext(bounded(t), "git", "rev-parse", "--absolute-git-dir")
+	where.Dir = repository
+	write(t, filepath.Join(root, ".git"), "gitdir: "+must(t, where), 0o644)
+	modules, err := filepath.Abs(filepath.Join(repository, "web", "node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(modules, filepath.Join(root, "web", "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// checksums returns the checksum of each file in a directory.
+func checksums(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]string{}
+	for _, entry := range entries {
+		sums[entry.Name()] = fmt.Sprintf("%x", sha256.Sum256([]byte(read(t, filepath.Join(dir, entry.Name())))))
+	}
+	return sums
+}
+
+// SHA256SUMS has every file of the release, and release.json says the same.
+func TestChecksumsCoverEverything(t *testing.T) {
+	t.Parallel()
+	sums := checksums(t, dist(t))
+	for line := range strings.Lines(read(t, filepath.Join(dist(t), "SHA256SUMS"))) {
+		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		if sums[name] != sum {
+			t.Errorf("SHA256SUMS says %s of %s, which has %s", sum, name, sums[name])
+		}
+		delete(sums, name)
+	}
+	delete(sums, "SHA256SUMS")
+	if len(sums) != 0 {
+		t.Errorf("SHA256SUMS does not list %v", sums)
+	}
+	all := checksums(t, dist(t))
+	for _, a := range released(t).Artifacts {
+		info, err := os.Stat(filepath.Join(dist(t), a.File))
+		if err != nil || info.Size() != a.Size || all[a.File] != a.SHA256 {
+			t.Errorf("release.json is wrong about %+v: %v", a, err)
+		}
+	}
+}
+
+// A version that the package managers would not sort, and files that nobody else has,
+// make no release.
+func TestWhatIsNotARelease(t *testing.T) {
+	t.Parallel()
+	for _, v := range []string{"", "1.2", "v1.2.3", "1.2.3+x", "1.02.3", "1.2.3-rc_1"} {
+		printed, code := ran(t, exec.CommandContext(bounded(t), built.tool, "-root", repository, "-out", t.TempDir(), "-version", v))
+		if code != 1 || !strings.Contains(printed, "make release VERSION=1.2.3") {
+			t.Errorf("version %q exits with %d: %s", v, code, printed)
+		}
+	}
+	printed, code := ran(t, exec.CommandContext(bounded(t), built.tool, "-root", repository, "-out", t.TempDir(), "-version", version, "-targets", "plan9/mips"))
+	if code != 1 || !strings.Contains(printed, "freebsd/arm64") {
+		t.Errorf("an unknown target exits with %d: %s", code, printed)
+	}
+	root := copyOfRepository(t)
+	write(t, filepath.Join(root, "left.txt"), "not committed", 0o644)
+	printed, code = ran(t, exec.CommandContext(bounded(t), built.tool, "-root", root, "-out", t.TempDir(), "-version", version))
+	if code != 1 || !strings.Contains(printed, "left.txt") {
+		t.Errorf("files that are not committed exit with %d: %s", code, printed)
+	}
+}
+
+// The list of components and the licences name every module that is linked and what
+// the console is bundled of.
+func TestEveryComponentIsListedWithItsLicence(t *testing.T) {
+	t.Parallel()
+	var list struct {
+		BOMFormat, SpecVersion, SerialNumber string
+		Metadata                             struct{ Component struct{ Version string } }
+		Components                           []struct{ Name, Version, PURL string }
+	}
+	if err := json.Unmarshal([]byte(read(t, artifactOf(t, "sbom", "linux"))), &list); err != nil {
+		t.Fatal(err)
+	}
+	if list.BOMFormat != "CycloneDX" || list.Metadata.Component.Version != version || len(list.SerialNumber) != len("urn:uuid:")+36 {
+		t.Errorf("the list is %s %s %s of version %s", list.BOMFormat, list.SpecVersion, list.SerialNumber, list.Metadata.Component.Version)
+	}
+	licences := fromArchive(t, "THIRD-PARTY-LICENSES.txt")
+	listed := map[string]bool{}
+	for _, c := range list.Components {
+		listed[c.Name+" "+c.Version] = true
+		if !strings.Contains(licences, "\n"+c.Name+" "+c.Version+": ") || !strings.HasPrefix(c.PURL, "pkg:") {
+			t.Errorf("%s %s (%q) has no licence text", c.Name, c.Version, c.PURL)
+		}
+	}
+	modules := exec.CommandContext(bounded(t), "go", "list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}`, "./cmd/shoal")
+	modules.Dir, modules.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
+	linked := slices.Compact(slices.Sorted(strings.Lines(must(t, modules))))
+	if len(linked) < 30 {
+		t.Fatalf("only %d modules are linked", len(linked))
+	}
+	for _, module := range linked {
+		if module = strings.TrimSpace(module); module != "" && !listed[module] {
+			t.Errorf("%s is linked, but not listed", module)
+		}
+	}
+	var console struct{ Dependencies map[string]string }
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(repository, "web/package.json"))), &console); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range console.Dependencies {
+		if !listed[name+" "+v] {
+			t.Errorf("%s %s is part of the console, but not listed", name, v)
+		}
+	}
+}
+
+// fromArchive reads a file of the archive.
+func fromArchive(t *testing.T, name string) string {
+	t.Helper()
+	f, err := os.Open(artifactOf(t, "archive", "linux"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for archive := tar.NewReader(unzipped); ; {
+		head, err := archive.Next()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if filepath.Base(head.Name) == name {
+			content, err := io.ReadAll(archive)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(content)
+		}
+	}
+}
