@@ -34,6 +34,9 @@ type Message struct {
 	// OnBehalfOf are those that the run acts for which wrote the message into a space
 	// other than its trigger's; empty for all other messages.
 	OnBehalfOf []EntityID `json:"onBehalfOf"`
+	// ReplyTo is the message of the same space that this one replies to, nil for none.
+	// That one may have been deleted since.
+	ReplyTo *MessageID `json:"replyTo"`
 	// DeletedAt is when the message was deleted, nil if it was not. A deleted message
 	// keeps its place, sender and times; it has no parts and mentions nobody.
 	DeletedAt *Time `json:"deletedAt"`
@@ -65,10 +68,12 @@ func joinText(parts []Part) string {
 // members of the space are dropped and named in the message.
 //
 // TriggerAgents false keeps hosted agents from acting on the message; nil is true.
+// ReplyTo is the message of the same space that it replies to, empty for none.
 type Draft struct {
 	Parts         []Part     `json:"parts"`
 	Mentions      []EntityID `json:"mentions,omitempty"`
 	TriggerAgents *bool      `json:"triggerAgents,omitempty"`
+	ReplyTo       MessageID  `json:"replyTo,omitempty"`
 }
 
 // MessageEdit is what a sender hands in to change what its message says.

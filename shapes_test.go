@@ -32,7 +32,7 @@ func TestShapes(t *testing.T) {
 		"mentions":["ann"],"droppedMentions":["zoe"],"createdAt":` + at + `,"updatedAt":` + then + `,
 		"parts":[{"id":"prt_1","type":"text","text":"Here are some laptops:","status":"streaming"},
 		{"id":"prt_3","type":"file","name":"a.png","mediaType":"image/png","size":1234,"url":"https://x.example/a.png"},
-		{"id":"prt_4","type":"data","name":"chart","data":{"a":[1]}}],"onBehalfOf":["ann"],"deletedAt":null,"editedAt":null`
+		{"id":"prt_4","type":"data","name":"chart","data":{"a":[1]}}],"onBehalfOf":["ann"],"replyTo":null,"deletedAt":null,"editedAt":null`
 	space := shoal.Space{
 		ID: "shop", SessionID: "default", Name: "Shopping", Status: shoal.SpaceShut, Summary: ref("done"), AdminAgentID: ref(shoal.EntityID("shop-agent")),
 		ShowAgentReasoning: true, Metadata: json.RawMessage(`{}`), LastSeq: 12, UnreadCount: 2, MentionCount: 1, CreatedAt: moment, ClosedAt: &later,
@@ -80,7 +80,7 @@ func TestShapes(t *testing.T) {
 		"empty message": {
 			shoal.Message{ID: "msg_1", Status: shoal.MessageCanceled, Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Parts: []shoal.Part{}, CreatedAt: moment, UpdatedAt: moment},
 			`{"id":"msg_1","sessionId":"","spaceId":"","seq":0,"entityId":"","runId":null,"status":"canceled","mentions":[],"droppedMentions":[],
-			"createdAt":` + at + `,"updatedAt":` + at + `,"parts":[],"onBehalfOf":[],"deletedAt":null,"editedAt":null}`,
+			"createdAt":` + at + `,"updatedAt":` + at + `,"parts":[],"onBehalfOf":[],"replyTo":null,"deletedAt":null,"editedAt":null}`,
 		},
 		"key, once": {
 			shoal.Key{

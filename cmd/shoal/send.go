@@ -17,6 +17,7 @@ type sendCmd struct {
 	Space          shoal.SpaceID    `arg:"" help:"The space."`
 	Text           []string         `arg:"" optional:"" help:"What to say."`
 	Mention        []shoal.EntityID `help:"Mention these members, which wakes them." short:"m" placeholder:"ID"`
+	ReplyTo        shoal.MessageID  `help:"The message of the space that this one replies to." placeholder:"ID"`
 	File           string           `help:"Say what this file holds, - for standard input." short:"f" placeholder:"FILE"`
 	Wait           bool             `help:"Wait for the next message of a mentioned member in the space, or of the agent that acts when nobody is mentioned, and print that."`
 	Trigger        bool             `help:"Let hosted agents act on it; --no-trigger keeps them from it." default:"true" negatable:""`
@@ -87,7 +88,7 @@ func (c *sendCmd) post(ctx context.Context, sh *shell, session *client.Session, 
 	if c.IdempotencyKey != "" {
 		options = append(options, client.IdempotencyKey(c.IdempotencyKey))
 	}
-	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: c.Mention}
+	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: c.Mention, ReplyTo: c.ReplyTo}
 	if !c.Trigger {
 		draft.TriggerAgents = &c.Trigger
 	}

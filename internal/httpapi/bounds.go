@@ -52,7 +52,7 @@ var inputBounds = map[string]bound{
 	"SpaceChange.name": lineBound, "SpaceChange.adminAgentId": idBound, "SpaceChange.metadata": {bytes: shoal.MaxMetadata},
 	"CloseInput.summary": {bytes: shoal.MaxSummary, content: true}, "ReadInput.seq": wholeBound,
 
-	"MessageInput.text": contentBound, "MessageInput.parts": {entries: shoal.MaxParts}, "MessageInput.senderId": idBound,
+	"MessageInput.text": contentBound, "MessageInput.parts": {entries: shoal.MaxParts}, "MessageInput.senderId": idBound, "MessageInput.replyTo": idBound,
 	"MessageInput.mentions": {entries: shoal.MaxMentions}, "MessageInput.mentions[]": idBound,
 	"EditInput.text": contentBound, "EditInput.parts": {entries: shoal.MaxParts}, "EditInput.updatedAt": timeBound,
 	"EditInput.mentions": {entries: shoal.MaxMentions}, "EditInput.mentions[]": idBound,

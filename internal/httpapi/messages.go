@@ -35,7 +35,7 @@ func messageRoutes() []route {
 			method: http.MethodPost, path: messagesPath, do: postMessage, id: "postMessage", tag: "Messages",
 			summary: "Post a message",
 			about: "Give `text`, or `parts` for anything else. The answer means that the message is stored for good and has its place; whoever waits for it wakes. " +
-				"Mentions that are no members are dropped and named in `droppedMentions`. Hosted agents act on it, unless `triggerAgents` is false; " +
+				"`replyTo` names the message of the same space that it replies to. Mentions that are no members are dropped and named in `droppedMentions`. Hosted agents act on it, unless `triggerAgents` is false; " +
 				"who refuses, since it is at work, is named in `skippedAgents`. `reach` says for every agent that is mentioned how it is reached, `runs` which runs were started. A repeated Idempotency-Key returns the first message, as long as it exists.",
 			in: messageInput{}, example: `{"text": "What were the final Q4 sales figures?", "mentions": ["data-analyzer"]}`, once: true,
 			status: http.StatusCreated, out: shoal.Message{},
@@ -81,11 +81,12 @@ type messageInput struct {
 	Parts         []shoal.Part     `json:"parts,omitempty"`
 	Mentions      []shoal.EntityID `json:"mentions,omitempty"`
 	TriggerAgents *bool            `json:"triggerAgents,omitempty"`
+	ReplyTo       shoal.MessageID  `json:"replyTo,omitempty"`
 	SenderID      shoal.EntityID   `json:"senderId,omitempty"`
 }
 
 func (in messageInput) draft() (shoal.Draft, error) {
-	draft := shoal.Draft{Parts: in.Parts, Mentions: in.Mentions, TriggerAgents: in.TriggerAgents}
+	draft := shoal.Draft{Parts: in.Parts, Mentions: in.Mentions, TriggerAgents: in.TriggerAgents, ReplyTo: in.ReplyTo}
 	if in.Text == nil {
 		return draft, nil
 	}

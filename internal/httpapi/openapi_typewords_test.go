@@ -184,6 +184,8 @@ var fieldWords = map[string]string{
 	"MessageInput.text":             "The text; short for one text part.",
 	"MessageInput.parts":            "Text, file and data parts, in order.",
 	"MessageInput.senderId":         "May repeat who is calling.",
+	"MessageInput.replyTo":          "The message of the same space that it replies to.",
+	"Message.replyTo":               "The message of the same space that this one replies to, also once that is deleted; null for none.",
 	"MessageInput.triggerAgents":    "Whether hosted agents react to it.",
 	"CloseInput.summary":            "What came out of the conversation.",
 	"ReadInput.seq":                 "The place of the last message that was read.",

@@ -22,7 +22,7 @@ type Messages struct{ *core }
 // The hosted agents that are to act on it are started in the same transaction; the
 // answer's SkippedAgents are those who take no message while they run, its Runs those that
 // were started, and its Reach says how every mentioned agent is reached; none of them is
-// stored. A part that shows a file of this server is InvalidArgument when the
+// stored. A reply names a message of the same space, else it is InvalidArgument. A part that shows a file of this server is InvalidArgument when the
 // sender may not see that file.
 func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (shoal.Message, error) {
 	return m.post(ctx, "hub.Messages.Post", who, session, space, d, nil, idempotencyKey)
@@ -115,6 +115,9 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *C
 		EntityID: sender, Status: shoal.MessageCompleted, CreatedAt: ch.at, UpdatedAt: ch.at,
 		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Parts: numbered(d.Parts),
 	}
+	if err := replies(ch, &out, d.ReplyTo); err != nil {
+		return out, err
+	}
 	mentioned, err := sortMentions(ch, &out, d.Mentions)
 	if err != nil {
 		return out, err
@@ -136,6 +139,22 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *C
 	out.SkippedAgents, out.Runs = set.skipped, set.runs
 	out.Reach, err = ch.reach(out, mentioned, set)
 	return out, err
+}
+
+// replies makes m a reply to another message of its space, if that is asked for.
+func replies(tx Tx, m *shoal.Message, to shoal.MessageID) error {
+	if to == "" {
+		return nil
+	}
+	var err error = shoal.NotFound
+	if mayBe(to) {
+		_, err = tx.Message(m.SessionID, m.SpaceID, to)
+	}
+	if errors.Is(err, shoal.NotFound) {
+		return shoal.Invalid("replyTo", fmt.Sprintf("names no message of the space %q: reply to one that you read there", m.SpaceID))
+	}
+	m.ReplyTo = &to
+	return err
 }
 
 // numbered gives the parts of a posted message their ids and makes them whole.

@@ -32,6 +32,22 @@ func TestEditedMessagesAreDeliveredAsTheyAre(t *testing.T) {
 	}
 }
 
+// An agent replies to a message, which whoever reads the thread can tell.
+func TestRepliesNameTheirMessage(t *testing.T) {
+	w := newWorld(t)
+	w.space("shop", "ann", "bob")
+	asked := w.say("ann", "shop", "which laptops?")
+	bob := w.join(transports[0], "bob")
+	got := bob.do("send_message", inputs{"threadId": "shop", "content": "four", "replyTo": asked.ID})
+	if !strings.Contains(got.Text, "Reply to: "+string(asked.ID)) {
+		t.Errorf("the answer is %s", got.Text)
+	}
+	if got := bob.do("read_thread", inputs{"threadId": "shop"}); !strings.Contains(got.Text, `replyTo="`+string(asked.ID)+`"`) {
+		t.Errorf("the thread reads %s", got.Text)
+	}
+	wantFailure(t, bob.call("send_message", inputs{"threadId": "shop", "content": "four", "replyTo": "msg_none"}), "invalid_argument")
+}
+
 // An agent deletes what it sent; who waits for it gets the message without its text.
 func TestDeletedMessagesAreDeliveredWithoutText(t *testing.T) {
 	w := newWorld(t)

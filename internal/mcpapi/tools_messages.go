@@ -17,13 +17,14 @@ func sendMessage() *tool {
 			threadInput,
 			{name: "content", kind: textInput, length: shoal.MaxContent, checked: true, required: true, about: "The text of the message."},
 			{name: "mentions", kind: listInput, empty: true, about: "The ids of the participants who shall read it now."},
+			{name: "replyTo", kind: textInput, length: shoal.MaxID, about: "The id of a message of the thread that this one replies to."},
 			{name: "senderId", kind: textInput, actor: true, about: "Your own id. Leave it out: your key says who you are."},
 			{name: "idempotencyKey", kind: textInput, length: shoal.MaxIdempotency, about: "Any text of your own. A call that is repeated with it posts nothing twice: use it when you do not know whether a call arrived."},
 		},
 		output: shoal.Message{},
 		words:  map[string]string{"parts[0].text": "content", "parts": "content"},
 		call: func(ctx context.Context, c *call) (result, error) {
-			draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(c.text("content"))}, Mentions: c.ids("mentions")}
+			draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(c.text("content"))}, Mentions: c.ids("mentions"), ReplyTo: shoal.MessageID(c.text("replyTo"))}
 			m, err := c.Hub.Messages.Post(ctx, c.who, c.session, c.thread(), draft, c.text("idempotencyKey"))
 			if err != nil {
 				return result{}, err
@@ -41,6 +42,9 @@ func sentText(m shoal.Message) string {
 	b.WriteString("\nSender: " + string(m.EntityID))
 	b.WriteString("\nContent: " + m.Text())
 	b.WriteString("\nMentions: " + join(m.Mentions))
+	if m.ReplyTo != nil {
+		b.WriteString("\nReply to: " + string(*m.ReplyTo))
+	}
 	if len(m.DroppedMentions) > 0 {
 		b.WriteString("\nDropped mentions: " + join(m.DroppedMentions) + " (no participants of this thread: add_participant adds them)")
 	}

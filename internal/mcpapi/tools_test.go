@@ -35,7 +35,7 @@ func TestToolsAreTheContracts(t *testing.T) {
 		"remove_participant": "threadId* participantId*",
 		"mute_thread":        "threadId* unmute=false",
 		"close_thread":       "threadId* summary*",
-		"send_message":       "threadId* content* mentions=[] senderId idempotencyKey",
+		"send_message":       "threadId* content* mentions=[] replyTo senderId idempotencyKey",
 		"edit_message":       "content* mentions=[] messageId*",
 		"delete_message":     "messageId*",
 		"wait_for_mentions":  "timeoutMs=30000 agentId threadId ack redeliver=false",

@@ -62,6 +62,9 @@ func (x *xmlText) message(m shoal.Message, n names) {
 	if m.Status != shoal.MessageCompleted && m.Status != "" {
 		about = append(about, "status", string(m.Status)) // a run composes it, or has ended early
 	}
+	if m.ReplyTo != nil {
+		about = append(about, "replyTo", string(*m.ReplyTo))
+	}
 	if m.EditedAt != nil {
 		about = append(about, "editedAt", m.EditedAt.String())
 	}

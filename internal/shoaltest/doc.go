@@ -57,7 +57,7 @@
 //	get ACTOR SPACE                   set ACTOR SPACE [name=] [admin=]
 //	join ACTOR SPACE ENTITY           leave ACTOR SPACE ENTITY     close ACTOR SPACE SUMMARY
 //	mute ACTOR SPACE [off]            members ACTOR SPACE
-//	post ACTOR SPACE TEXT [mentions=A,B] [once=KEY] [times=N] [quiet] [elsewhere] [reach]
+//	post ACTOR SPACE TEXT [mentions=A,B] [once=KEY] [times=N] [quiet] [elsewhere] [reach] [reply=MESSAGE]
 //	                                  the last of N is told; quiet starts no agent; elsewhere is another node,
 //	                                  of which this one has only the hints; reach shows how it reaches the mentioned
 //	delete ACTOR MESSAGE|SPACE#SEQ

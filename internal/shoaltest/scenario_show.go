@@ -41,6 +41,9 @@ func line(m shoal.Message) string {
 	if len(m.DroppedMentions) > 0 {
 		out += " dropped=" + join(m.DroppedMentions)
 	}
+	if m.ReplyTo != nil {
+		out += " reply"
+	}
 	if m.EditedAt != nil {
 		out += " edited"
 	}

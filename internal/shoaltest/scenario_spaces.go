@@ -100,6 +100,13 @@ func post(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	to := shoal.SpaceID(c.word())
 	d := shoal.Draft{Parts: []shoal.Part{shoal.Text(c.word())}, Mentions: c.ids("mentions")}
+	if c.has("reply") {
+		id, err := s.messageNamed(session, c.option("reply"))
+		if err != nil {
+			return err
+		}
+		d.ReplyTo = id
+	}
 	if c.flag("quiet") {
 		d.TriggerAgents = new(bool)
 	}

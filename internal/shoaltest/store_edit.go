@@ -142,6 +142,20 @@ var editTests = map[string]func(*storeCase){
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.EditMessage(edited(m, "again", 201)) })
 	},
 
+	"a reply keeps what it replies to": func(c *storeCase) {
+		c.entities("ann")
+		c.space("shop", "ann")
+		m := c.say("shop", "ann", "tea?")
+		reply := c.message("shop", "ann", "yes")
+		reply.ReplyTo = &m.ID
+		reply = c.post(reply)
+		c.update(func(tx hub.Tx) error { return tx.EraseMessage(c.session, m.ID, storeTime(50)) })
+		same(c, "the reply", seen(c, func(tx hub.Tx) (shoal.Message, error) { return tx.MessageByID(c.session, reply.ID) }), reply)
+		if got := seen(c, func(tx hub.Tx) (shoal.Message, error) { return tx.MessageByID(c.session, m.ID) }); got.ReplyTo != nil {
+			c.Errorf("the first message is a reply to %s", *got.ReplyTo)
+		}
+	},
+
 	"only posted messages are edited": func(c *storeCase) {
 		c.space("shop")
 		composed := c.wrote("shop", "r1")

@@ -160,7 +160,7 @@ func (r *Run) message(m shoal.Message, who senders, most int) (agent.Message, er
 	var b strings.Builder
 	tag(&b, "message", "id", string(m.ID), "spaceId", string(m.SpaceID), "senderId", string(m.EntityID), "sender", who[m.EntityID].name,
 		"senderType", who[m.EntityID].kind, "you", yes(m.EntityID == r.agent()), "mentions", strings.Join(mentions, ","), "onBehalfOf", list(m.OnBehalfOf),
-		"status", unusual(m.Status), "edited", moment(m.EditedAt), "at", m.CreatedAt.String())
+		"replyTo", string(or(m.ReplyTo, "")), "status", unusual(m.Status), "edited", moment(m.EditedAt), "at", m.CreatedAt.String())
 	b.WriteString(">" + escape(text))
 	for _, part := range parts {
 		b.WriteString("\n<part>" + escape(part) + "</part>")

@@ -38,6 +38,7 @@ type said struct {
 	Text       string            `json:"text"`
 	Parts      []json.RawMessage `json:"parts,omitempty"`
 	Timestamp  shoal.Time        `json:"timestamp"`
+	ReplyTo    *shoal.MessageID  `json:"replyTo,omitempty"`
 	EditedAt   *shoal.Time       `json:"editedAt,omitempty"`
 }
 
@@ -205,7 +206,7 @@ const gone = "deleted"
 
 func (s senders) tell(m shoal.Message, most int) (said, error) {
 	who := s[m.EntityID]
-	out := said{Sender: who.name, SenderID: m.EntityID, Type: who.kind, OnBehalfOf: m.OnBehalfOf, Timestamp: m.CreatedAt, EditedAt: m.EditedAt}
+	out := said{Sender: who.name, SenderID: m.EntityID, Type: who.kind, OnBehalfOf: m.OnBehalfOf, Timestamp: m.CreatedAt, ReplyTo: m.ReplyTo, EditedAt: m.EditedAt}
 	text, parts, err := shown(m, most)
 	out.Text = text
 	for _, part := range parts {

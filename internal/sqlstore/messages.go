@@ -12,7 +12,7 @@ import (
 
 // messageColumns are what messageOf reads.
 const messageColumns = `m.seq, m.id, m.entity_id, m.run_id, m.status, m.mentions, m.dropped_mentions,
-	m.created_at, m.updated_at, m.part_id, m.text, m.parts, m.sum, m.on_behalf_of, m.deleted_at, m.edited_at`
+	m.created_at, m.updated_at, m.part_id, m.text, m.parts, m.sum, m.on_behalf_of, m.deleted_at, m.edited_at, m.reply_to`
 
 // messageOf reads a message from column i on, and holds it against its sum. The
 // columns leave out what every reader knows: where it is from.
@@ -25,7 +25,7 @@ func messageOf(r *rows, i int, session shoal.SessionID, space shoal.SpaceID) sho
 	m := shoal.Message{
 		SessionID: session, SpaceID: space, Seq: s.seq, ID: shoal.MessageID(s.id), EntityID: shoal.EntityID(s.entity), Status: shoal.MessageStatus(s.status),
 		Mentions: decodeIDs(s.mentions), DroppedMentions: decodeIDs(s.dropped), CreatedAt: microTime(s.created), UpdatedAt: microTime(s.updated), Parts: r.partsOf(s.part, s.text, s.parts),
-		OnBehalfOf: r.idsOf(i + 13), DeletedAt: r.timeOrNil(i + 14), EditedAt: r.timeOrNil(i + 15),
+		OnBehalfOf: r.idsOf(i + 13), DeletedAt: r.timeOrNil(i + 14), EditedAt: r.timeOrNil(i + 15), ReplyTo: textOrNil[shoal.MessageID](r, i+16),
 	}
 	if s.run != "" {
 		id := shoal.RunID(s.run)
@@ -83,10 +83,10 @@ func (t tx) insertMessage(op string, m shoal.Message, post hub.PostKey, eventPla
 	}
 	n, err := t.c.exec(
 		`INSERT INTO messages (session_id, space_id, seq, id, entity_id, run_id, status, mentions, dropped_mentions,
-		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash, sum, event_place, on_behalf_of)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) ON CONFLICT DO NOTHING`,
+		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash, sum, event_place, on_behalf_of, reply_to)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) ON CONFLICT DO NOTHING`,
 		m.SessionID, m.SpaceID, m.Seq, m.ID, m.EntityID, m.RunID, m.Status, mentions, encodeIDs(m.DroppedMentions),
-		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash, t.c.sumOf(&m, mentions, partID, text, parts), eventPlace, behalf)
+		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash, t.c.sumOf(&m, mentions, partID, text, parts), eventPlace, behalf, m.ReplyTo)
 	if err != nil {
 		return err
 	}
