@@ -213,9 +213,9 @@ func (s *Server) listen() error {
 	if host, _, _ := net.SplitHostPort(c.Addr); !Loopback(host) && len(c.proxies) == 0 {
 		c.Log.Warn("other machines can reach this address, and it answers without TLS: keys and messages can be read on the way; listen on 127.0.0.1 with a proxy that speaks TLS in front of it, and name that with --trust-proxy", "addr", l.Addr().String())
 	}
-	open := bounded(l, s.metrics)
+	open := bounded(l, s.proxy, s.metrics)
 	s.listener = open
-	s.lot = parking.New(parking.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.closed})
+	s.lot = parking.New(parking.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.closed, Answered: open.answered})
 	s.metrics.GaugeFunc("shoal_connections_parked", "Connections of calls that wait outside of their handlers.", func() float64 { return float64(s.lot.Parked()) })
 	faces, err := s.faces()
 	if err == nil {
@@ -228,8 +228,8 @@ func (s *Server) listen() error {
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler: s.guard.Wrap(faces), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return base }, ConnState: open.ended,
+		Handler: open.count(s.guard.Wrap(faces)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return base }, ConnState: open.state,
 	}
 	return nil
 }

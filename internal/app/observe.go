@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -41,55 +40,6 @@ func (c *Config) bounds() limit.Bounds {
 	b.CallsPerSecond, b.Streams = float64(c.MaxCallsPerSecond), c.MaxStreams
 	return b
 }
-
-// connections bounds the connections of a listener, so that some of the files that
-// the process may open are left for the database and the calls of tools. One more
-// is closed as soon as it comes. It counts them, too.
-type connections struct {
-	net.Listener
-	most    int64 // 0: no limit
-	open    atomic.Int64
-	refused *metrics.Number
-}
-
-// spareFiles are those that are not for connections.
-const spareFiles = 256
-
-// bounded bounds a listener by how many files the process may open.
-func bounded(l net.Listener, m *metrics.Set) *connections {
-	c := &connections{Listener: l, refused: m.Counter("shoal_connections_refused_total", "Connections that were closed because the process may not open more files.")}
-	if files := metrics.MaxFiles(); files > 2*spareFiles {
-		c.most = int64(files) - spareFiles
-	}
-	m.GaugeFunc("shoal_connections_open", "Connections of clients.", func() float64 { return float64(c.open.Load()) })
-	return c
-}
-
-// Accept implements [net.Listener].
-func (c *connections) Accept() (net.Conn, error) {
-	for {
-		conn, err := c.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if c.most == 0 || c.open.Load() < c.most {
-			c.open.Add(1)
-			return conn, nil
-		}
-		c.refused.Add(1)
-		_ = conn.Close() // there is no place to tell anything
-	}
-}
-
-// ended notes what net/http tells of a connection: one that is parked goes on.
-func (c *connections) ended(_ net.Conn, state http.ConnState) {
-	if state == http.StateClosed {
-		c.closed()
-	}
-}
-
-// closed counts one connection less.
-func (c *connections) closed() { c.open.Add(-1) }
 
 // showMetrics opens the listener that wants no key, if there is to be one.
 func (s *Server) showMetrics() error {

@@ -5,75 +5,11 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/shoal-dev/shoal/internal/metrics"
 )
-
-// One connection more than there may be is closed as soon as it comes; when one
-// has ended there is a place again.
-func TestConnectionsAreBounded(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := metrics.New()
-	open := bounded(l, set)
-	open.most = 2
-	served := make(chan error, 1)
-	server := &http.Server{ConnState: open.ended, ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "here")
-	})}
-	go func() { served <- server.Serve(open) }()
-	ask := func(conn net.Conn) string {
-		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // of a connection that is gone: reading tells
-		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		answer := make([]byte, 15)
-		_, _ = io.ReadFull(conn, answer)
-		return string(bytes.TrimRight(answer, "\x00"))
-	}
-	dial := func() net.Conn {
-		conn, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		return conn
-	}
-	first, second := dial(), dial()
-	for _, conn := range []net.Conn{first, second} {
-		if got := ask(conn); got != "HTTP/1.1 200 OK" {
-			t.Fatalf("within the bound: %q", got)
-		}
-	}
-	if got := ask(dial()); got != "" {
-		t.Errorf("beyond the bound: %q, want the connection closed", got)
-	}
-	if got := ask(second); got == "" {
-		t.Error("those that are open suffer for it")
-	}
-	_ = first.Close()
-	for deadline := time.Now().Add(time.Minute); ask(dial()) != "HTTP/1.1 200 OK"; {
-		if time.Now().After(deadline) {
-			t.Fatal("there is no place although one has gone")
-		}
-	}
-	if err := server.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-		t.Error(err)
-	}
-	var text strings.Builder
-	if err := set.Write(&text); err != nil || strings.Contains(text.String(), "shoal_connections_refused_total 0\n") {
-		t.Errorf("%v, no refusal is counted:\n%s", err, text.String())
-	}
-}
 
 // The address for metrics answers without a key, and nothing else there does.
 func TestMetricsHaveAnAddress(t *testing.T) {

@@ -65,6 +65,7 @@ func (c *Call) done() {
 	}
 	l.mu.Unlock()
 	c.cancel(context.Canceled)
+	l.answered(c.conn) // before it can come back
 	close(c.answered)
 }
 
@@ -91,7 +92,7 @@ func (c *Call) watch() {
 		}
 	}
 	_ = c.conn.Close() // nobody is there to tell
-	l.closed()
+	l.closed(c.conn)
 }
 
 // first reads the first byte of the next request.

@@ -44,14 +44,18 @@ type Options struct {
 	Idle time.Duration
 	// Closed is called for each connection that ends while it is parked, which
 	// net/http does not tell. nil is allowed.
-	Closed func()
+	Closed func(net.Conn)
+	// Answered is called for each connection whose parked call has ended: it is idle
+	// now, until it comes back or ends. nil is allowed.
+	Answered func(net.Conn)
 }
 
 // Lot holds the parked connections. It is safe for concurrent use, and a
 // [net.Listener] for those that come back.
 type Lot struct {
 	after, idle time.Duration
-	closed      func()
+	closed      func(net.Conn)
+	answered    func(net.Conn)
 	back        chan net.Conn
 	stopping    chan struct{} // closed when nothing comes back any more
 	ctx         context.Context
@@ -69,9 +73,12 @@ var (
 
 // New returns an empty lot. Stop it in the end.
 func New(o Options) *Lot {
-	l := &Lot{after: o.After, idle: o.Idle, closed: o.Closed, back: make(chan net.Conn), stopping: make(chan struct{}), parked: map[*Call]bool{}}
+	l := &Lot{after: o.After, idle: o.Idle, closed: o.Closed, answered: o.Answered, back: make(chan net.Conn), stopping: make(chan struct{}), parked: map[*Call]bool{}}
 	if l.closed == nil {
-		l.closed = func() {}
+		l.closed = func(net.Conn) {}
+	}
+	if l.answered == nil {
+		l.answered = func(net.Conn) {}
 	}
 	l.ctx, l.cut = context.WithCancelCause(context.Background())
 	return l

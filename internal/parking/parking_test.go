@@ -45,7 +45,7 @@ func start(t *testing.T, idle time.Duration) *server {
 	s := &server{
 		parked: make(chan *parking.Call, 100), answers: make(chan string, 100), ends: make(chan error, 100), flushes: make(chan error, 100),
 	}
-	s.lot = parking.New(parking.Options{Idle: idle, Closed: func() { s.closed.Add(1) }})
+	s.lot = parking.New(parking.Options{Idle: idle, Closed: func(net.Conn) { s.closed.Add(1) }})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/here", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
