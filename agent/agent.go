@@ -18,8 +18,8 @@ type Agent struct {
 // one being [TurnFinished]. The error is non-nil only as the single, first
 // element, a [*BeginError], when the turn could not begin:
 //
-//   - InvalidArgument: input is malformed, or there is neither input nor history.
-//   - Conflict: c runs a turn already, or has an unfinished turn and there is input.
+//   - ErrInvalidArgument: input is malformed, or there is neither input nor history.
+//   - ErrConflict: c runs a turn already, or has an unfinished turn and there is input.
 //   - The store's error, or that of ctx, if it had ended before.
 //
 // Without input an unfinished turn goes on where it was; a conversation that has

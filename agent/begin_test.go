@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -38,7 +37,7 @@ func TestRunHasAResultOnceATurnBegan(t *testing.T) {
 		t.Errorf("it does not go on: %+v, %v", r, err)
 	}
 	r, err = a.Run(t.Context(), agent.NewConversation())
-	if !errors.As(err, &failed) || failed.TurnID != "" || r != nil || shoal.KindOf(err) != shoal.InvalidArgument || strings.Contains(err.Error(), "begin") {
+	if !errors.As(err, &failed) || failed.TurnID != "" || r != nil || agent.KindOf(err) != agent.ErrInvalidArgument || strings.Contains(err.Error(), "begin") {
 		t.Errorf("nothing to say: %+v, %v", r, err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 )
@@ -49,7 +48,7 @@ func TestARequestThatExpires(t *testing.T) {
 		c := agent.NewConversation()
 		p := finished(t, all(t, a, t.Context(), c, agent.Say("go"))).Pending[0]
 		<-time.After(time.Hour + time.Second)
-		if err := c.Answer(t.Context(), agent.Answer{PendingID: p.ID, Approved: true}); !errors.Is(err, shoal.Conflict) {
+		if err := c.Answer(t.Context(), agent.Answer{PendingID: p.ID, Approved: true}); !errors.Is(err, agent.ErrConflict) {
 			t.Errorf("a late answer: %v", err)
 		}
 		all(t, a, t.Context(), c)

@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // Export returns everything about the conversation as JSON with a version, for
 // [Import]: messages, name, metadata, summary, remembered permissions, states of
-// context providers, and an unfinished turn. NotFound when nothing was written
+// context providers, and an unfinished turn. ErrNotFound when nothing was written
 // yet.
 func (c *Conversation) Export(ctx context.Context) ([]byte, error) {
 	r, err := c.store.Load(ctx, c.id)
@@ -22,9 +20,9 @@ func (c *Conversation) Export(ctx context.Context) ([]byte, error) {
 }
 
 // Import stores an exported conversation under its id and returns a handle on
-// it. Versions older than this one are migrated. Conflict when store has a
+// it. Versions older than this one are migrated. ErrConflict when store has a
 // conversation of that id, or when the parts of data contradict each other;
-// InvalidJSON or InvalidArgument when data is none, is of an unknown kind, or of a
+// ErrInvalidJSON or ErrInvalidArgument when data is none, is of an unknown kind, or of a
 // newer version.
 func Import(ctx context.Context, store Store, data []byte) (*Conversation, error) {
 	r, err := decodeCheckpoint(data)
@@ -33,8 +31,8 @@ func Import(ctx context.Context, store Store, data []byte) (*Conversation, error
 	}
 	r.Revision = 0
 	err = store.Replace(ctx, r)
-	if errors.Is(err, shoal.Conflict) {
-		return nil, &shoal.Error{Op: "agent.Import", Kind: shoal.Conflict, Err: err, Msg: fmt.Sprintf("The store has a conversation %s already; import into another store.", r.ID)}
+	if errors.Is(err, ErrConflict) {
+		return nil, &Error{Op: "agent.Import", Kind: ErrConflict, Err: err, Msg: fmt.Sprintf("The store has a conversation %s already; import into another store.", r.ID)}
 	}
 	if err != nil {
 		return nil, err
@@ -67,30 +65,30 @@ func decodeCheckpoint(data []byte) (Record, error) {
 	const op = "agent.Import"
 	var c checkpoint
 	if err := json.Unmarshal(data, &c); err != nil {
-		return Record{}, &shoal.Error{Op: op, Kind: shoal.InvalidJSON, Msg: "Checkpoint is not the JSON that Export writes.", Err: err}
+		return Record{}, &Error{Op: op, Kind: ErrInvalidJSON, Msg: "Checkpoint is not the JSON that Export writes.", Err: err}
 	}
 	newest := len(upgrades) + 1
 	switch {
 	case c.Kind != checkpointKind:
-		return Record{}, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("Checkpoint has the unknown kind %q; the known one is %q.", c.Kind, checkpointKind))
+		return Record{}, NewError(op, ErrInvalidArgument, fmt.Sprintf("Checkpoint has the unknown kind %q; the known one is %q.", c.Kind, checkpointKind))
 	case c.Version > newest:
-		return Record{}, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("Checkpoint version %d is newer than supported version %d.", c.Version, newest))
+		return Record{}, NewError(op, ErrInvalidArgument, fmt.Sprintf("Checkpoint version %d is newer than supported version %d.", c.Version, newest))
 	case c.Version < 1:
 		return Record{}, invalidCheckpoint("version", int64(c.Version))
 	}
 	for v := c.Version; v < newest; v++ {
 		upgraded, err := upgrades[v-1](c.Record)
 		if err != nil {
-			return Record{}, &shoal.Error{Op: op, Kind: shoal.InvalidArgument, Msg: fmt.Sprintf("Checkpoint version %d could not be migrated.", v), Err: err}
+			return Record{}, &Error{Op: op, Kind: ErrInvalidArgument, Msg: fmt.Sprintf("Checkpoint version %d could not be migrated.", v), Err: err}
 		}
 		c.Record = upgraded
 	}
 	var r Record
 	if err := json.Unmarshal(c.Record, &r); err != nil {
-		return Record{}, &shoal.Error{Op: op, Kind: shoal.InvalidJSON, Msg: "Checkpoint holds no conversation record.", Err: err}
+		return Record{}, &Error{Op: op, Kind: ErrInvalidJSON, Msg: "Checkpoint holds no conversation record.", Err: err}
 	}
 	if r.ID == "" {
-		return Record{}, shoal.E(op, shoal.InvalidArgument, "Checkpoint has a conversation without an id; take an older checkpoint.")
+		return Record{}, NewError(op, ErrInvalidArgument, "Checkpoint has a conversation without an id; take an older checkpoint.")
 	}
 	return r, r.validate()
 }

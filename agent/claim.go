@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // claims are the conversations that run a turn in this process.
@@ -17,13 +15,13 @@ type claimKey struct {
 }
 
 // claim takes the conversation for a turn in this process, through whichever
-// handle. It does not wait: Conflict when it is taken. release gives it back and
+// handle. It does not wait: ErrConflict when it is taken. release gives it back and
 // may be called more than once.
 func (c *Conversation) claim() (release func(), err error) {
 	key := c.claimKey()
 	mine := new(int)
 	if _, taken := claims.LoadOrStore(key, mine); taken {
-		return nil, shoal.E("agent.Run", shoal.Conflict, fmt.Sprintf(
+		return nil, NewError("agent.Run", ErrConflict, fmt.Sprintf(
 			"Conversation %s runs a turn already (ThreadRunActive); wait until it has finished, or take another conversation.", c.id))
 	}
 	return func() { claims.CompareAndDelete(key, mine) }, nil

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // Conversation is a handle on one conversation in a [Store]: the history that a
@@ -23,7 +21,7 @@ import (
 //
 // One process runs at most one turn on a conversation at a time; across
 // processes the store decides (see [Store]). Add, Clear and Reduce are refused
-// with Conflict while a turn is open.
+// with ErrConflict while a turn is open.
 type Conversation struct {
 	store Store
 	id    string
@@ -32,7 +30,7 @@ type Conversation struct {
 // NewConversation returns a new conversation in a memory of its own. It lasts as
 // long as the process; see [OpenConversation] for one that stays.
 func NewConversation() *Conversation {
-	return OpenConversation(NewMemory(), shoal.NewID[string]("cnv_"))
+	return OpenConversation(NewMemory(), newID("cnv_"))
 }
 
 // OpenConversation returns a handle on the conversation id of store. It does no
@@ -48,7 +46,7 @@ func (c *Conversation) ID() string { return c.id }
 // written yet.
 func (c *Conversation) Load(ctx context.Context) (Record, error) {
 	r, err := c.store.Load(ctx, c.id)
-	if errors.Is(err, shoal.NotFound) {
+	if errors.Is(err, ErrNotFound) {
 		return Record{ID: c.id}, nil
 	}
 	return r, err
@@ -115,10 +113,10 @@ func (c *Conversation) Metadata(ctx context.Context) (map[string]string, error) 
 }
 
 // SetMetadata stores value under key, over what was there. A blank key is
-// refused as InvalidArgument.
+// refused as ErrInvalidArgument.
 func (c *Conversation) SetMetadata(ctx context.Context, key, value string) error {
 	if strings.TrimSpace(key) == "" {
-		return shoal.Invalid("key", "must not be blank")
+		return Invalid("key", "must not be blank")
 	}
 	return c.change(ctx, func(r *Record) error {
 		r.Metadata = merged(r.Metadata, map[string]string{key: value})
@@ -127,13 +125,13 @@ func (c *Conversation) SetMetadata(ctx context.Context, key, value string) error
 }
 
 // Add puts messages at the end of the history, all in one write or none.
-// Messages without an id or a time get them. InvalidArgument when there are none,
+// Messages without an id or a time get them. ErrInvalidArgument when there are none,
 // one has no parts or an unknown role, or tool calls and results do not belong
 // together: an assistant message with calls must be followed by one tool message
 // with all their results, in order.
 func (c *Conversation) Add(ctx context.Context, messages ...Message) error {
 	if len(messages) == 0 {
-		return shoal.Invalid("messages", "must not be empty")
+		return Invalid("messages", "must not be empty")
 	}
 	if err := checkHistory("messages", messages); err != nil {
 		return err
@@ -153,10 +151,10 @@ func stamped(messages []Message) []Message {
 	out := slices.Clone(messages)
 	for i := range out {
 		if out[i].ID == "" {
-			out[i].ID = shoal.NewID[string](shoal.PrefixMessage)
+			out[i].ID = newID("msg_")
 		}
 		if out[i].CreatedAt.IsZero() {
-			out[i].CreatedAt = shoal.Now().Time
+			out[i].CreatedAt = nowUTC()
 		}
 	}
 	return out
@@ -180,7 +178,7 @@ func (c *Conversation) Clear(ctx context.Context) error {
 // of them is named, so they are never separated. The fork takes the name,
 // metadata and remembered permissions along, the summary if it covers no more
 // than was taken, the states of context providers if everything was taken, and
-// never an open turn. The source stays as it is. NotFound when no message has
+// never an open turn. The source stays as it is. ErrNotFound when no message has
 // that id.
 func (c *Conversation) Fork(ctx context.Context, messageID string) (*Conversation, error) {
 	r, err := c.Load(ctx)
@@ -191,7 +189,7 @@ func (c *Conversation) Fork(ctx context.Context, messageID string) (*Conversatio
 	if messageID != "" {
 		at := slices.IndexFunc(r.Messages, func(m Message) bool { return m.ID == messageID })
 		if at < 0 {
-			return nil, shoal.E("agent.Fork", shoal.NotFound, fmt.Sprintf(
+			return nil, NewError("agent.Fork", ErrNotFound, fmt.Sprintf(
 				"Conversation %s has no message %s; fork it from one that Messages returns.", c.id, messageID))
 		}
 		n = at + 1
@@ -200,7 +198,7 @@ func (c *Conversation) Fork(ctx context.Context, messageID string) (*Conversatio
 		}
 	}
 	fork := Record{
-		ID: shoal.NewID[string]("cnv_"), Parent: c.id, DisplayName: r.DisplayName,
+		ID: newID("cnv_"), Parent: c.id, DisplayName: r.DisplayName,
 		Metadata: maps.Clone(r.Metadata), Choices: maps.Clone(r.Choices), Messages: r.Messages[:n:n],
 	}
 	if n == len(r.Messages) {
@@ -209,7 +207,7 @@ func (c *Conversation) Fork(ctx context.Context, messageID string) (*Conversatio
 	if r.Summary != nil && r.Summary.Covers <= countCoverable(fork.Messages) {
 		fork.Summary = r.Summary
 	}
-	fork.CreatedAt = shoal.Now().Time
+	fork.CreatedAt = nowUTC()
 	fork.LastActivity = fork.CreatedAt
 	if err := c.store.Replace(ctx, fork); err != nil {
 		return nil, err
@@ -254,7 +252,7 @@ func (r *Record) refuseOpen(what string) error {
 	if r.Open == nil {
 		return nil
 	}
-	return shoal.E("agent.Conversation", shoal.Conflict, fmt.Sprintf(
+	return NewError("agent.Conversation", ErrConflict, fmt.Sprintf(
 		"Conversation %s has the unfinished turn %s; finish it by a run without input, or discard it, before you %s.", r.ID, r.Open.ID, what))
 }
 
@@ -266,7 +264,7 @@ func (c *Conversation) change(ctx context.Context, change func(*Record) error) e
 		if err != nil {
 			return err
 		}
-		now := shoal.Now().Time
+		now := nowUTC()
 		if r.Revision == 0 {
 			r.CreatedAt = now
 		}
@@ -276,7 +274,7 @@ func (c *Conversation) change(ctx context.Context, change func(*Record) error) e
 		if now.After(r.LastActivity) {
 			r.LastActivity = now
 		}
-		if err := c.store.Replace(ctx, r); !errors.Is(err, shoal.Conflict) {
+		if err := c.store.Replace(ctx, r); !errors.Is(err, ErrConflict) {
 			return err
 		}
 	}

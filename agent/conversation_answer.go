@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // Answer stores the answer to a pending request of the unfinished turn, which
@@ -16,8 +14,8 @@ import (
 // Answer returns nil. A sub-agent's request is answered in the sub-agent's
 // conversation.
 //
-// NotFound when there is no such request; InvalidArgument when the answer has
-// fields that do not belong to the request's kind; Conflict when the request was
+// ErrNotFound when there is no such request; ErrInvalidArgument when the answer has
+// fields that do not belong to the request's kind; ErrConflict when the request was
 // answered or has expired, when its turn has ended, and as long as its turn still
 // runs: a request takes its answer once [TurnFinished] said Waiting (before that
 // it is Options.Answer that is asked).
@@ -64,7 +62,7 @@ func (c *Conversation) reflect(ctx context.Context, a Answer) error {
 	})
 }
 
-func answerConflict(text string) error { return shoal.E("agent.Answer", shoal.Conflict, text) }
+func answerConflict(text string) error { return NewError("agent.Answer", ErrConflict, text) }
 
 // request finds a request of the open turn; the unanswered one, if several have
 // the id.
@@ -84,7 +82,7 @@ func (r *Record) request(id string) (Pending, error) {
 			return *p, nil
 		}
 	}
-	return Pending{}, shoal.E("agent.Answer", shoal.NotFound, fmt.Sprintf("Conversation %s has no request %s; see Pending for those that it has.", r.ID, id))
+	return Pending{}, NewError("agent.Answer", ErrNotFound, fmt.Sprintf("Conversation %s has no request %s; see Pending for those that it has.", r.ID, id))
 }
 
 func findRequest(requests []Pending, id string) (found *Pending) {
@@ -116,7 +114,7 @@ func (p *Pending) takes(a Answer, now time.Time) error {
 	case p.Answer != nil:
 		return answerConflict(fmt.Sprintf("The request %s was answered already; the first answer stays.", p.ID))
 	case p.expired(now):
-		return answerConflict(fmt.Sprintf("The request %s expired at %s and counts as denied; run the conversation without input to go on.", p.ID, shoal.At(p.ExpiresAt)))
+		return answerConflict(fmt.Sprintf("The request %s expired at %s and counts as denied; run the conversation without input to go on.", p.ID, p.ExpiresAt.UTC().Format("2006-01-02T15:04:05.000Z")))
 	}
 	set := map[string]bool{
 		"approved": a.Approved, "reason": a.Reason != "", "arguments": a.Arguments != "", "ask": a.Ask != "", "choice": a.Choice != "",
@@ -125,20 +123,20 @@ func (p *Pending) takes(a Answer, now time.Time) error {
 	allowed := answerFields[p.Kind]
 	for _, field := range []string{"approved", "reason", "arguments", "ask", "choice", "text", "failed", "files"} {
 		if set[field] && !slices.Contains(allowed, field) {
-			return shoal.Invalid(field, fmt.Sprintf("does not belong to an answer of kind %s, which has %s", p.Kind, strings.Join(allowed, ", ")))
+			return Invalid(field, fmt.Sprintf("does not belong to an answer of kind %s, which has %s", p.Kind, strings.Join(allowed, ", ")))
 		}
 	}
 	switch {
 	case p.Kind == Clarification && strings.TrimSpace(a.Text) == "":
-		return shoal.Invalid("text", "is missing: it is the answer to the question")
+		return Invalid("text", "is missing: it is the answer to the question")
 	case a.Arguments != "" && !a.Approved:
-		return shoal.Invalid("arguments", "are what is approved: they need approved")
+		return Invalid("arguments", "are what is approved: they need approved")
 	case a.Ask != "" && (a.Approved || a.Reason != "" || a.Choice != ""):
-		return shoal.Invalid("ask", "sends the call back: it goes with nothing else")
+		return Invalid("ask", "sends the call back: it goes with nothing else")
 	case !slices.Contains([]Choice{"", AskAgain, AlwaysAllow, AlwaysDeny}, a.Choice):
-		return shoal.Invalid("choice", fmt.Sprintf("is %q; it must be ask, always_allow or always_deny", a.Choice))
+		return Invalid("choice", fmt.Sprintf("is %q; it must be ask, always_allow or always_deny", a.Choice))
 	case a.Choice == AlwaysAllow && !a.Approved, a.Choice == AlwaysDeny && a.Approved:
-		return shoal.Invalid("choice", fmt.Sprintf("is %s, which contradicts approved", a.Choice))
+		return Invalid("choice", fmt.Sprintf("is %s, which contradicts approved", a.Choice))
 	}
 	return nil
 }
@@ -154,7 +152,7 @@ var answerFields = map[PendingKind][]string{
 // Discard gives an unfinished turn up, so that the next input is accepted: its
 // calls without results get one that says canceled, and the turn ends as
 // canceled. What its sub-agents began is given up, too. Without an unfinished
-// turn nothing happens. Conflict while the turn runs in this process; in another
+// turn nothing happens. ErrConflict while the turn runs in this process; in another
 // process it is ended by its next write.
 func (c *Conversation) Discard(ctx context.Context) error {
 	release, err := c.claim()
@@ -186,7 +184,7 @@ func (c *Conversation) Discard(ctx context.Context) error {
 		}
 	}
 	return c.store.End(ctx, c.id, ref, TurnEnd{
-		Outcome: Canceled, Reason: ReasonCanceled, Message: "The turn was discarded.", At: shoal.Now().Time,
+		Outcome: Canceled, Reason: ReasonCanceled, Message: "The turn was discarded.", At: nowUTC(),
 	})
 }
 
@@ -196,7 +194,7 @@ func (c *Conversation) discardNested(ctx context.Context, requests []Pending) er
 		if p.Conversation == "" || p.Conversation == c.id {
 			continue
 		}
-		if err := OpenConversation(c.store, p.Conversation).Discard(ctx); err != nil && !errors.Is(err, shoal.NotFound) {
+		if err := OpenConversation(c.store, p.Conversation).Discard(ctx); err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // waiting returns a conversation whose turn has done one step and waits in the
@@ -66,7 +64,7 @@ func TestAnswersFitTheirRequests(t *testing.T) {
 			err := conv.Answer(t.Context(), c.answer)
 			after := loaded(t, conv)
 			if c.wrong != "" {
-				kind(t, err, shoal.InvalidArgument, c.wrong)
+				kind(t, err, ErrInvalidArgument, c.wrong)
 				if after.Revision != before.Revision {
 					t.Error("the refused answer was stored")
 				}
@@ -80,7 +78,7 @@ func TestAnswersFitTheirRequests(t *testing.T) {
 			if before.Open.Steps[1].Pending[0].Answer != nil {
 				t.Error("the answer was written into a snapshot")
 			}
-			kind(t, conv.Answer(t.Context(), c.answer), shoal.Conflict, "already")
+			kind(t, conv.Answer(t.Context(), c.answer), ErrConflict, "already")
 		})
 	}
 }
@@ -88,15 +86,15 @@ func TestAnswersFitTheirRequests(t *testing.T) {
 func TestAnswersThatNobodyAskedFor(t *testing.T) {
 	ctx := t.Context()
 	c := waiting(t, NewMemory(), "c", Pending{ID: "p", Kind: Continuation, Conversation: "c"})
-	kind(t, c.Answer(ctx, Answer{PendingID: "q"}), shoal.NotFound, "q")
-	kind(t, c.Answer(ctx, Answer{PendingID: "earlier"}), shoal.Conflict, "went on")
-	kind(t, OpenConversation(c.store, "none").Answer(ctx, Answer{PendingID: "p"}), shoal.NotFound)
+	kind(t, c.Answer(ctx, Answer{PendingID: "q"}), ErrNotFound, "q")
+	kind(t, c.Answer(ctx, Answer{PendingID: "earlier"}), ErrConflict, "went on")
+	kind(t, OpenConversation(c.store, "none").Answer(ctx, Answer{PendingID: "p"}), ErrNotFound)
 
 	// While somebody goes on with the turn, an answer could be written over.
 	ok(t, c.store.Begin(ctx, "c", Turn{ID: "t", Attempt: 2}))
-	kind(t, c.Answer(ctx, Answer{PendingID: "p"}), shoal.Conflict, "does not wait")
+	kind(t, c.Answer(ctx, Answer{PendingID: "p"}), ErrConflict, "does not wait")
 	ok(t, c.store.End(ctx, "c", TurnRef{ID: "t", Attempt: 2}, TurnEnd{Outcome: Failed}))
-	kind(t, c.Answer(ctx, Answer{PendingID: "p"}), shoal.Conflict, "ended")
+	kind(t, c.Answer(ctx, Answer{PendingID: "p"}), ErrConflict, "ended")
 }
 
 func TestExpiredRequests(t *testing.T) {
@@ -120,7 +118,7 @@ func TestExpiredRequests(t *testing.T) {
 		if got := listed(); got != "long " {
 			t.Errorf("after a minute pending are %s", got)
 		}
-		kind(t, c.Answer(ctx, Answer{PendingID: "short", Approved: true}), shoal.Conflict, "expired", "denied")
+		kind(t, c.Answer(ctx, Answer{PendingID: "short", Approved: true}), ErrConflict, "expired", "denied")
 		ok(t, c.Answer(ctx, Answer{PendingID: "long", Approved: true}))
 		if got := listed(); got != "" {
 			t.Errorf("after the answer pending are %s", got)
@@ -133,14 +131,14 @@ func TestASubAgentsRequestIsAnsweredWhereItBelongs(t *testing.T) {
 	child := waiting(t, store, "child", Pending{ID: "p", Kind: Clarification, Conversation: "child"})
 	parent := waiting(t, store, "parent", Pending{ID: "p", Kind: Clarification, Conversation: "child"})
 	ctx := t.Context()
-	kind(t, parent.Answer(ctx, Answer{PendingID: "p"}), shoal.InvalidArgument, "text")
+	kind(t, parent.Answer(ctx, Answer{PendingID: "p"}), ErrInvalidArgument, "text")
 	ok(t, parent.Answer(ctx, Answer{PendingID: "p", Text: "blue"}))
 	for _, c := range []*Conversation{child, parent} {
 		if a := loaded(t, c).Open.Steps[1].Pending[0].Answer; a == nil || a.Text != "blue" {
 			t.Errorf("in %s the answer is %+v", c.ID(), a)
 		}
 	}
-	kind(t, parent.Answer(ctx, Answer{PendingID: "p", Text: "red"}), shoal.Conflict, "already")
+	kind(t, parent.Answer(ctx, Answer{PendingID: "p", Text: "red"}), ErrConflict, "already")
 }
 
 func TestWhatAnOpenTurnForbids(t *testing.T) {
@@ -150,7 +148,7 @@ func TestWhatAnOpenTurnForbids(t *testing.T) {
 	for name, err := range map[string]error{
 		"Add": c.Add(ctx, Say("x")), "Clear": c.Clear(ctx), "Reduce": reduced, "ReplaceOldest": c.ReplaceOldest(ctx, 1, "x"),
 	} {
-		t.Run(name, func(t *testing.T) { kind(t, err, shoal.Conflict, "unfinished turn t", "discard") })
+		t.Run(name, func(t *testing.T) { kind(t, err, ErrConflict, "unfinished turn t", "discard") })
 	}
 	ok(t, c.SetDisplayName(ctx, "allowed"))
 	ok(t, c.SetMetadata(ctx, "k", "v"))
@@ -168,7 +166,7 @@ func TestDiscard(t *testing.T) {
 
 	release, err := c.claim()
 	ok(t, err)
-	kind(t, c.Discard(ctx), shoal.Conflict, "ThreadRunActive")
+	kind(t, c.Discard(ctx), ErrConflict, "ThreadRunActive")
 	release()
 
 	ok(t, c.Discard(ctx))
@@ -187,7 +185,7 @@ func TestDiscard(t *testing.T) {
 		t.Error("the sub-agent's turn is still open")
 	}
 	// Whoever thinks that he still runs the turn is stopped.
-	kind(t, store.Commit(ctx, "c", TurnRef{ID: "t", Attempt: 1}, Step{Index: 1}), shoal.Conflict)
+	kind(t, store.Commit(ctx, "c", TurnRef{ID: "t", Attempt: 1}, Step{Index: 1}), ErrConflict)
 	ok(t, c.Discard(ctx))
 	if loaded(t, c).Revision != r.Revision {
 		t.Error("a second Discard wrote something")

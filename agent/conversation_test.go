@@ -9,13 +9,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/shoal-dev/shoal"
 )
 
-func kind(t *testing.T, err error, want shoal.Kind, words ...string) {
+func kind(t *testing.T, err error, want ErrorKind, words ...string) {
 	t.Helper()
-	var said *shoal.Error
+	var said *Error
 	if !errors.As(err, &said) || said.Kind != want {
 		t.Fatalf("got %v, want an error of kind %s", err, want)
 	}
@@ -60,11 +58,11 @@ func TestANewConversationIsEmptyAndUnwritten(t *testing.T) {
 	if n != 0 || name != "New Conversation" || !active.IsZero() || !strings.HasPrefix(c.ID(), "cnv_") || c.ID() == NewConversation().ID() {
 		t.Errorf("%d messages, name %q, active %s, id %s", n, name, active, c.ID())
 	}
-	if _, err := c.store.Load(ctx, c.ID()); !errors.Is(err, shoal.NotFound) {
+	if _, err := c.store.Load(ctx, c.ID()); !errors.Is(err, ErrNotFound) {
 		t.Errorf("reading made the conversation: %v", err)
 	}
 	_, err = c.Export(ctx)
-	kind(t, err, shoal.NotFound)
+	kind(t, err, ErrNotFound)
 }
 
 func TestDisplayName(t *testing.T) {
@@ -116,7 +114,7 @@ func TestAdd(t *testing.T) {
 		"one good and one bad":     {Say("x"), {Role: "boss"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kind(t, c.Add(t.Context(), bad...), shoal.InvalidArgument, "messages")
+			kind(t, c.Add(t.Context(), bad...), ErrInvalidArgument, "messages")
 			if n := len(loaded(t, c).Messages); n != 5 {
 				t.Errorf("now there are %d messages", n)
 			}
@@ -160,8 +158,8 @@ func TestEveryChangeMovesLastActivity(t *testing.T) {
 			before, _ := c.LastActivity(ctx)
 			<-time.After(time.Second)
 			ok(t, change.make())
-			if after, _ := c.LastActivity(ctx); !after.Equal(shoal.Now().Time) {
-				t.Errorf("%s moved the last activity from %s to %s, want %s", change.name, before, after, shoal.Now())
+			if after, _ := c.LastActivity(ctx); !after.Equal(nowUTC()) {
+				t.Errorf("%s moved the last activity from %s to %s, want %s", change.name, before, after, nowUTC())
 			}
 		}
 	})
@@ -177,7 +175,7 @@ func TestClear(t *testing.T) {
 	if len(r.Messages)+len(r.Metadata) != 0 || r.Summary != nil || r.DisplayName != "stays" {
 		t.Errorf("left is %+v", r)
 	}
-	kind(t, c.SetMetadata(t.Context(), " \t", "v"), shoal.InvalidArgument, "key")
+	kind(t, c.SetMetadata(t.Context(), " \t", "v"), ErrInvalidArgument, "key")
 }
 
 func TestFork(t *testing.T) {
@@ -215,7 +213,7 @@ func TestFork(t *testing.T) {
 		})
 	}
 	_, err := source.Fork(ctx, "nowhere")
-	kind(t, err, shoal.NotFound, "nowhere")
+	kind(t, err, ErrNotFound, "nowhere")
 }
 
 func TestHardReduction(t *testing.T) {
@@ -237,20 +235,20 @@ func TestHardReduction(t *testing.T) {
 		t.Errorf("without a summary: %v", err)
 	}
 	_, err = c.Reduce(ctx, Reduction{Target: -1}, m)
-	kind(t, err, shoal.InvalidArgument, "Must be greater than zero")
+	kind(t, err, ErrInvalidArgument, "Must be greater than zero")
 	_, err = c.Reduce(ctx, Reduction{Strategy: "half"}, m)
-	kind(t, err, shoal.InvalidArgument, "half")
+	kind(t, err, ErrInvalidArgument, "half")
 	_, err = c.Reduce(ctx, Reduction{Strategy: ReduceSummary}, nil)
-	kind(t, err, shoal.InvalidArgument, "model")
+	kind(t, err, ErrInvalidArgument, "model")
 }
 
 func TestReplaceOldest(t *testing.T) {
 	ctx := t.Context()
 	c := with(t, tale("suAtsau")...)
-	kind(t, c.ReplaceOldest(ctx, 0, "sum"), shoal.InvalidArgument, "Must be greater than zero")
-	kind(t, c.ReplaceOldest(ctx, 1, " "), shoal.InvalidArgument, "summary")
-	kind(t, c.ReplaceOldest(ctx, 6, "sum"), shoal.InvalidArgument, "Cannot remove 6 messages. Only 5 non-system messages available.")
-	kind(t, c.ReplaceOldest(ctx, 2, "sum"), shoal.InvalidArgument, "separate")
+	kind(t, c.ReplaceOldest(ctx, 0, "sum"), ErrInvalidArgument, "Must be greater than zero")
+	kind(t, c.ReplaceOldest(ctx, 1, " "), ErrInvalidArgument, "summary")
+	kind(t, c.ReplaceOldest(ctx, 6, "sum"), ErrInvalidArgument, "Cannot remove 6 messages. Only 5 non-system messages available.")
+	kind(t, c.ReplaceOldest(ctx, 2, "sum"), ErrInvalidArgument, "separate")
 	ok(t, c.ReplaceOldest(ctx, 3, "sum"))
 	if r := loaded(t, c); told(r.Messages) != "s0 [sum] s4 a5 u6" || r.Messages[1].ID == "" {
 		t.Errorf("left is %s", told(r.Messages))
@@ -263,7 +261,7 @@ func TestOneTurnAtATimeInAProcess(t *testing.T) {
 	release, err := a.claim()
 	ok(t, err)
 	_, err = b.claim()
-	kind(t, err, shoal.Conflict, "ThreadRunActive")
+	kind(t, err, ErrConflict, "ThreadRunActive")
 	for _, other := range []*Conversation{OpenConversation(store, "d"), OpenConversation(NewMemory(), "c")} {
 		free, err := other.claim()
 		ok(t, err)
@@ -274,7 +272,7 @@ func TestOneTurnAtATimeInAProcess(t *testing.T) {
 	ok(t, err)
 	release() // a second time: it is not ours any more
 	_, err = a.claim()
-	kind(t, err, shoal.Conflict)
+	kind(t, err, ErrConflict)
 	again()
 
 	// A store that cannot be compared does not stop anybody.

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // Func makes a tool of a function. The schema of its arguments is derived from
@@ -75,7 +73,7 @@ func Dynamic(spec ToolSpec, call func(ctx context.Context, call ToolCall) (Outpu
 func External(spec ToolSpec) Tool {
 	spec.External = true
 	return &function{spec: spec, call: func(context.Context, ToolCall) (Output, error) {
-		return Output{}, shoal.E("agent.External", shoal.Internal, fmt.Sprintf("tool %s is executed outside of the agent", spec.Name))
+		return Output{}, NewError("agent.External", ErrInternal, fmt.Sprintf("tool %s is executed outside of the agent", spec.Name))
 	}}
 }
 
@@ -149,7 +147,7 @@ func outputOf(out any) (Output, error) {
 	case string:
 		return Output{Text: v}, nil
 	}
-	text, err := shoal.EncodeJSON(out)
+	text, err := encodeJSON(out)
 	if err != nil {
 		return Output{}, fmt.Errorf("encoding the result: %w", err)
 	}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/shoal-dev/shoal"
 )
 
 type place struct {
@@ -180,7 +178,7 @@ func TestConfigureDynamicAndExternal(t *testing.T) {
 		t.Errorf("Call = %+v, %v", out, err)
 	}
 	ask := External(ToolSpec{Name: "ask"})
-	if _, err := ask.Call(t.Context(), ToolCall{}); !ask.Spec().External || shoal.KindOf(err) != shoal.Internal {
+	if _, err := ask.Call(t.Context(), ToolCall{}); !ask.Spec().External || KindOf(err) != ErrInternal {
 		t.Errorf("External: %+v, %v", ask.Spec(), err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/price"
 	"github.com/shoal-dev/shoal/agent/provider/script"
@@ -19,7 +18,7 @@ func TestMaxCostNeedsAPrice(t *testing.T) {
 	}{{"anthropic", "claude-haiku-4-5", true}, {"anthropic", "nobody-sells-this", false}, {"script", "script", false}} {
 		model := priced{script.New(), agent.ModelInfo{Provider: c.provider, Name: c.model}}
 		_, err := agent.New(model, agent.Options{Price: price.Of, MaxCost: 1})
-		var refused *shoal.Error
+		var refused *agent.Error
 		if c.known != (err == nil) {
 			t.Errorf("%s: %v", c.model, err)
 		}

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // NewMemory returns a [Store] that keeps conversations in memory, for as long
@@ -97,7 +95,7 @@ func (s *memory) write(ctx context.Context, id string, change func(*Record) erro
 		return err
 	}
 	if id == "" {
-		return shoal.Invalid("conversation", "is missing")
+		return Invalid("conversation", "is missing")
 	}
 	k := s.findOrMake(id)
 	k.mu.Lock()
@@ -114,11 +112,11 @@ func (s *memory) write(ctx context.Context, id string, change func(*Record) erro
 
 func (r *Record) begin(turn Turn) error {
 	if turn.ID == "" || turn.Attempt < 1 {
-		return shoal.Invalid("turn", "needs an id and an attempt of at least 1")
+		return Invalid("turn", "needs an id and an attempt of at least 1")
 	}
 	if r.Open == nil {
 		if turn.Attempt > 1 {
-			return shoal.E("store.Begin", shoal.Conflict, fmt.Sprintf(
+			return NewError("store.Begin", ErrConflict, fmt.Sprintf(
 				"The turn %s of conversation %s is not open any more; load the conversation and begin a new turn.", turn.ID, r.ID))
 		}
 		if r.Revision == 0 {
@@ -132,10 +130,10 @@ func (r *Record) begin(turn Turn) error {
 	open := *r.Open
 	switch {
 	case open.ID != turn.ID:
-		return shoal.E("store.Begin", shoal.Conflict, fmt.Sprintf(
+		return NewError("store.Begin", ErrConflict, fmt.Sprintf(
 			"Conversation %s has the unfinished turn %s; go on with it by a run without input, or discard it.", r.ID, open.ID))
 	case turn.Attempt <= open.Attempt:
-		return shoal.E("store.Begin", shoal.Conflict, fmt.Sprintf(
+		return NewError("store.Begin", ErrConflict, fmt.Sprintf(
 			"The turn %s is open in attempt %d; take it over with a higher attempt, or leave it to the one that has it.", open.ID, open.Attempt))
 	}
 	open.Attempt = turn.Attempt
@@ -156,10 +154,10 @@ func (r *Record) active(turn Turn) {
 func (r *Record) opened(op string, ref TurnRef) (OpenTurn, error) {
 	switch {
 	case r.Revision == 0 || r.Open == nil || r.Open.ID != ref.ID:
-		return OpenTurn{}, shoal.E(op, shoal.Conflict, fmt.Sprintf(
+		return OpenTurn{}, NewError(op, ErrConflict, fmt.Sprintf(
 			"The turn %s of conversation %s is not open: it was ended or discarded; load the conversation to see how it stands.", ref.ID, r.ID))
 	case r.Open.Attempt != ref.Attempt:
-		return OpenTurn{}, shoal.E(op, shoal.Conflict, fmt.Sprintf(
+		return OpenTurn{}, NewError(op, ErrConflict, fmt.Sprintf(
 			"The turn %s is open in attempt %d, not %d: somebody else goes on with it; stop writing.", ref.ID, r.Open.Attempt, ref.Attempt))
 	}
 	return *r.Open, nil
@@ -177,7 +175,7 @@ func (r *Record) commit(ref TurnRef, step Step) error {
 		want = last
 	}
 	if step.Index != want {
-		return shoal.E("store.Commit", shoal.Conflict, fmt.Sprintf(
+		return NewError("store.Commit", ErrConflict, fmt.Sprintf(
 			"Step %d of turn %s is out of order: the store expects step %d; load the conversation and go on from there.", step.Index, ref.ID, want))
 	}
 	if replaces {
@@ -221,7 +219,7 @@ func (r *Record) end(ref TurnRef, end TurnEnd) error {
 
 func (r *Record) replace(with Record) error {
 	if with.Revision != r.Revision {
-		return shoal.E("store.Replace", shoal.Conflict, fmt.Sprintf(
+		return NewError("store.Replace", ErrConflict, fmt.Sprintf(
 			"Conversation %s is at revision %d, not %d: it was changed meanwhile; load it and make the change again.", with.ID, r.Revision, with.Revision))
 	}
 	// The capacity behind them may be somebody else's.
@@ -247,5 +245,5 @@ func merged[V any](old, added map[string]V) map[string]V {
 }
 
 func notFound(op, id string) error {
-	return shoal.E(op, shoal.NotFound, fmt.Sprintf("There is no conversation %s in this store.", id))
+	return NewError(op, ErrNotFound, fmt.Sprintf("There is no conversation %s in this store.", id))
 }

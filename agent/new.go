@@ -5,24 +5,22 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/shoal-dev/shoal"
 )
 
-// New makes an agent. The error is of kind InvalidArgument and names the option.
+// New makes an agent. The error is of kind ErrInvalidArgument and names the option.
 func New(model Model, o Options) (*Agent, error) {
 	if model == nil {
-		return nil, shoal.Invalid("model", "is nil")
+		return nil, Invalid("model", "is nil")
 	}
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	if o.Reduction.Share > 0 && model.Info().Window == 0 {
-		return nil, shoal.Invalid("Reduction.Share", "needs a model whose context window is known; set it where the model is made, or use MaxTokens")
+		return nil, Invalid("Reduction.Share", "needs a model whose context window is known; set it where the model is made, or use MaxTokens")
 	}
 	if info := model.Info(); o.MaxCost > 0 && o.Price(info, Usage{InputTokens: 1e6, OutputTokens: 1e6}) <= 0 {
-		return nil, shoal.Invalid("MaxCost", fmt.Sprintf("needs the price of %s, which Price does not know: give a Price that does, or use MaxTokens", info.Name))
+		return nil, Invalid("MaxCost", fmt.Sprintf("needs the price of %s, which Price does not know: give a Price that does, or use MaxTokens", info.Name))
 	}
 	a := &Agent{model: model, opts: o.cloned()}
 	rules, err := a.newRules()
@@ -80,30 +78,30 @@ func orElse[T comparable](v, fallback T) T {
 func (o *Options) check() error {
 	switch {
 	case o.MaxSteps < 0:
-		return shoal.Invalid("MaxSteps", "must be greater than zero")
+		return Invalid("MaxSteps", "must be greater than zero")
 	case o.MaxParallelTools < 0:
-		return shoal.Invalid("MaxParallelTools", "must be greater than zero")
+		return Invalid("MaxParallelTools", "must be greater than zero")
 	case o.MaxAnswerBytes < 0, o.MaxArgumentBytes < 0, o.MaxResultBytes < 0:
-		return shoal.Invalid("MaxAnswerBytes, MaxArgumentBytes and MaxResultBytes", "must be greater than zero")
+		return Invalid("MaxAnswerBytes, MaxArgumentBytes and MaxResultBytes", "must be greater than zero")
 	case o.Grace < 0, o.AnswerTimeout < 0, o.Retry.Base < 0, o.Retry.Max < 0:
-		return shoal.Invalid("Grace, AnswerTimeout and Retry", "must not be negative")
+		return Invalid("Grace, AnswerTimeout and Retry", "must not be negative")
 	case o.Continuation < 0:
-		return shoal.Invalid("Continuation", "must not be negative")
+		return Invalid("Continuation", "must not be negative")
 	case o.MaxCost > 0 && o.Price == nil:
-		return shoal.Invalid("MaxCost", "needs Price, or nothing costs anything")
+		return Invalid("MaxCost", "needs Price, or nothing costs anything")
 	case o.Retry.Attempts < 0:
-		return shoal.Invalid("Retry.Attempts", "must be greater than zero")
+		return Invalid("Retry.Attempts", "must be greater than zero")
 	case !slices.Contains([]ToolMode{ToolsAuto, ToolsNone, ToolsRequired, ToolsSpecific}, o.ToolChoice.Mode):
-		return shoal.Invalid("ToolChoice.Mode", fmt.Sprintf("is %q; auto, none, required and specific are known", o.ToolChoice.Mode))
+		return Invalid("ToolChoice.Mode", fmt.Sprintf("is %q; auto, none, required and specific are known", o.ToolChoice.Mode))
 	}
 	for i, m := range o.Context {
 		if m == nil {
-			return shoal.Invalid(fmt.Sprintf("Context[%d]", i), "is nil")
+			return Invalid(fmt.Sprintf("Context[%d]", i), "is nil")
 		}
 	}
 	for i, m := range o.Observers {
 		if m == nil {
-			return shoal.Invalid(fmt.Sprintf("Observers[%d]", i), "is nil")
+			return Invalid(fmt.Sprintf("Observers[%d]", i), "is nil")
 		}
 	}
 	if err := o.Reduction.check(); err != nil {

@@ -2,15 +2,13 @@ package agent
 
 import (
 	"fmt"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // validate reports whether the record is one that a turn can go on from: counters
 // are not negative, steps follow each other and only the last is open, results
 // belong to calls, and the messages are as many as the open turn says. The zero
-// record is valid. Errors are of kind Conflict where the parts contradict each
-// other, InvalidArgument where one is no valid value by itself.
+// record is valid. Errors are of kind ErrConflict where the parts contradict each
+// other, ErrInvalidArgument where one is no valid value by itself.
 func (r Record) validate() error {
 	for _, n := range []struct {
 		name  string
@@ -50,7 +48,7 @@ func (r Record) thoughtless() int {
 func (o *OpenTurn) validate(n int) error {
 	switch {
 	case o.ID == "":
-		return shoal.E("agent.Checkpoint", shoal.InvalidArgument, "Checkpoint has a turn without an id; take an older checkpoint.")
+		return NewError("agent.Checkpoint", ErrInvalidArgument, "Checkpoint has a turn without an id; take an older checkpoint.")
 	case o.Attempt < 1:
 		return invalidCheckpoint("attempt", int64(o.Attempt))
 	case o.Base < 0:
@@ -85,7 +83,7 @@ func (s *Step) validate(index int, last bool) error {
 	case !s.Done && !last:
 		return stale(fmt.Sprintf("Step %d is open although another follows it.", index))
 	case s.Cost < 0:
-		return shoal.E("agent.Checkpoint", shoal.InvalidArgument, fmt.Sprintf("Checkpoint has invalid cost %g; take an older checkpoint.", s.Cost))
+		return NewError("agent.Checkpoint", ErrInvalidArgument, fmt.Sprintf("Checkpoint has invalid cost %g; take an older checkpoint.", s.Cost))
 	case s.Assistant.Role != Assistant:
 		return stale(fmt.Sprintf("Step %d has a message of role %q where the assistant's is due.", index, s.Assistant.Role))
 	}
@@ -121,12 +119,12 @@ func (s *Step) validateResults() error {
 }
 
 func stale(what string) error {
-	return shoal.E("agent.Checkpoint", shoal.Conflict,
+	return NewError("agent.Checkpoint", ErrConflict,
 		"Checkpoint is stale. "+what+" Take a checkpoint and messages of the same moment, or clear the conversation.")
 }
 
 func invalidCheckpoint(what string, value int64) error {
-	return shoal.E("agent.Checkpoint", shoal.InvalidArgument, fmt.Sprintf("Checkpoint has invalid %s %d; take an older checkpoint.", what, value))
+	return NewError("agent.Checkpoint", ErrInvalidArgument, fmt.Sprintf("Checkpoint has invalid %s %d; take an older checkpoint.", what, value))
 }
 
 // checkHistory reports whether every provider would take messages as a piece of a
@@ -141,7 +139,7 @@ func checkHistory(name string, messages []Message) error {
 			return err
 		}
 		if len(owed) > 0 && m.Role != ToolRole {
-			return shoal.Invalid(field, "must hold the results of the tool calls before it")
+			return Invalid(field, "must hold the results of the tool calls before it")
 		}
 		if m.Role != ToolRole {
 			owed = m.Calls()
@@ -149,17 +147,17 @@ func checkHistory(name string, messages []Message) error {
 		}
 		results := m.Results()
 		if len(results) == 0 || len(results) != len(owed) {
-			return shoal.Invalid(field, fmt.Sprintf("has %d tool results; the message before it has %d tool calls", len(results), len(owed)))
+			return Invalid(field, fmt.Sprintf("has %d tool results; the message before it has %d tool calls", len(results), len(owed)))
 		}
 		for j := range results {
 			if results[j].CallID != owed[j].ID {
-				return shoal.Invalid(field, fmt.Sprintf("has a result of call %q where that of %q is due", results[j].CallID, owed[j].ID))
+				return Invalid(field, fmt.Sprintf("has a result of call %q where that of %q is due", results[j].CallID, owed[j].ID))
 			}
 		}
 		owed = nil
 	}
 	if len(owed) > 0 {
-		return shoal.Invalid(fmt.Sprintf("%s[%d]", name, len(messages)-1), "has tool calls whose results do not follow")
+		return Invalid(fmt.Sprintf("%s[%d]", name, len(messages)-1), "has tool calls whose results do not follow")
 	}
 	return nil
 }
@@ -168,19 +166,19 @@ func checkHistory(name string, messages []Message) error {
 func checkParts(field string, m Message) error {
 	allowed, known := partsOf[m.Role]
 	if !known {
-		return shoal.Invalid(field+".role", fmt.Sprintf("is %q; it must be system, user, assistant or tool", m.Role))
+		return Invalid(field+".role", fmt.Sprintf("is %q; it must be system, user, assistant or tool", m.Role))
 	}
 	if len(m.Parts) == 0 && m.Role != Assistant {
-		return shoal.Invalid(field+".parts", "must not be empty")
+		return Invalid(field+".parts", "must not be empty")
 	}
 	for i, p := range m.Parts {
 		at := fmt.Sprintf("%s.parts[%d]", field, i)
 		held, ok := allowed[p.Type]
 		if !ok {
-			return shoal.Invalid(at, fmt.Sprintf("has the type %q, which a message of role %s cannot have", p.Type, m.Role))
+			return Invalid(at, fmt.Sprintf("has the type %q, which a message of role %s cannot have", p.Type, m.Role))
 		}
 		if held != nil && !held(p) {
-			return shoal.Invalid(at, fmt.Sprintf("has the type %q but does not hold one", p.Type))
+			return Invalid(at, fmt.Sprintf("has the type %q but does not hold one", p.Type))
 		}
 	}
 	return nil

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // fullRecord is a record with every field set.
@@ -55,7 +53,7 @@ func TestExportRoundTripsEverything(t *testing.T) {
 		t.Errorf("imported is %+v", got)
 	}
 	_, err = Import(ctx, target, data)
-	kind(t, err, shoal.Conflict, "cnv_all already")
+	kind(t, err, ErrConflict, "cnv_all already")
 }
 
 func TestImportRefuses(t *testing.T) {
@@ -63,24 +61,24 @@ func TestImportRefuses(t *testing.T) {
 	ok(t, err)
 	for _, c := range []struct {
 		name, old, new string
-		kind           shoal.Kind
+		kind           ErrorKind
 		says           string
 	}{
-		{"no JSON", `{`, ``, shoal.InvalidJSON, "JSON"},
-		{"another kind", checkpointKind, "redis.thread", shoal.InvalidArgument, `unknown kind "redis.thread"`},
-		{"no kind", `"kind"`, `"sort"`, shoal.InvalidArgument, `unknown kind ""`},
-		{"a newer version", `"version":1`, `"version":7`, shoal.InvalidArgument, "Checkpoint version 7 is newer than supported version 1."},
-		{"no version", `"version":1`, `"version":0`, shoal.InvalidArgument, "Checkpoint has invalid version 0"},
-		{"a negative revision", `"revision":`, `"revision":-`, shoal.InvalidArgument, "Checkpoint has invalid revision -"},
-		{"a negative base", `"base":0`, `"base":-1`, shoal.InvalidArgument, "Checkpoint has invalid base -1"},
-		{"a negative attempt", `"attempt":1`, `"attempt":-1`, shoal.InvalidArgument, "Checkpoint has invalid attempt -1"},
-		{"a negative step", `"index":1`, `"index":-1`, shoal.InvalidArgument, "Checkpoint has invalid step index -1"},
-		{"a missing step", `"index":1`, `"index":2`, shoal.Conflict, "Checkpoint is stale."},
-		{"other messages", `"base":0`, `"base":4`, shoal.Conflict, "Checkpoint is stale. Conversation has 3 messages but checkpoint expects 7."},
-		{"a result of no call", `"callId":"c2"`, `"callId":"zz"`, shoal.Conflict, "Checkpoint is stale."},
-		{"no id", `"id":"cnv_all"`, `"id":""`, shoal.InvalidArgument, "without an id"},
-		{"a summary of too much", `"covers":2`, `"covers":9`, shoal.Conflict, "Checkpoint is stale."},
-		{"an unknown role", `"role":"user"`, `"role":"boss"`, shoal.InvalidArgument, "boss"},
+		{"no JSON", `{`, ``, ErrInvalidJSON, "JSON"},
+		{"another kind", checkpointKind, "redis.thread", ErrInvalidArgument, `unknown kind "redis.thread"`},
+		{"no kind", `"kind"`, `"sort"`, ErrInvalidArgument, `unknown kind ""`},
+		{"a newer version", `"version":1`, `"version":7`, ErrInvalidArgument, "Checkpoint version 7 is newer than supported version 1."},
+		{"no version", `"version":1`, `"version":0`, ErrInvalidArgument, "Checkpoint has invalid version 0"},
+		{"a negative revision", `"revision":`, `"revision":-`, ErrInvalidArgument, "Checkpoint has invalid revision -"},
+		{"a negative base", `"base":0`, `"base":-1`, ErrInvalidArgument, "Checkpoint has invalid base -1"},
+		{"a negative attempt", `"attempt":1`, `"attempt":-1`, ErrInvalidArgument, "Checkpoint has invalid attempt -1"},
+		{"a negative step", `"index":1`, `"index":-1`, ErrInvalidArgument, "Checkpoint has invalid step index -1"},
+		{"a missing step", `"index":1`, `"index":2`, ErrConflict, "Checkpoint is stale."},
+		{"other messages", `"base":0`, `"base":4`, ErrConflict, "Checkpoint is stale. Conversation has 3 messages but checkpoint expects 7."},
+		{"a result of no call", `"callId":"c2"`, `"callId":"zz"`, ErrConflict, "Checkpoint is stale."},
+		{"no id", `"id":"cnv_all"`, `"id":""`, ErrInvalidArgument, "without an id"},
+		{"a summary of too much", `"covers":2`, `"covers":9`, ErrConflict, "Checkpoint is stale."},
+		{"an unknown role", `"role":"user"`, `"role":"boss"`, ErrInvalidArgument, "boss"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			changed := strings.Replace(string(data), c.old, c.new, 1)
@@ -109,7 +107,7 @@ func TestOlderVersionsAreMigrated(t *testing.T) {
 	}
 	upgrades = append(upgrades[:0:0], func(json.RawMessage) (json.RawMessage, error) { return nil, errors.New("no") })
 	_, err = Import(t.Context(), NewMemory(), data)
-	kind(t, err, shoal.InvalidArgument, "version 1 could not be migrated")
+	kind(t, err, ErrInvalidArgument, "version 1 could not be migrated")
 }
 
 func TestValidate(t *testing.T) {
@@ -143,7 +141,7 @@ func TestValidate(t *testing.T) {
 			r := fullRecord(t)
 			spoil(&r, r.Open, &r.Open.Steps[len(r.Open.Steps)-1])
 			err := r.validate()
-			if k := shoal.KindOf(err); k != shoal.Conflict && k != shoal.InvalidArgument {
+			if k := KindOf(err); k != ErrConflict && k != ErrInvalidArgument {
 				t.Errorf("got %v", err)
 			}
 		})

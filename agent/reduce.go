@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // The defaults of [Reduction].
@@ -19,15 +17,15 @@ const (
 func (r Reduction) check() error {
 	switch {
 	case r.Strategy != "" && r.Strategy != ReduceNone && r.Strategy != ReduceCount && r.Strategy != ReduceSummary:
-		return shoal.Invalid("reduction.strategy", fmt.Sprintf("is %q; it must be none, count or summary", r.Strategy))
+		return Invalid("reduction.strategy", fmt.Sprintf("is %q; it must be none, count or summary", r.Strategy))
 	case r.Target < 0:
-		return shoal.Invalid("reduction.target", "Must be greater than zero")
+		return Invalid("reduction.target", "Must be greater than zero")
 	case r.Threshold < 0:
-		return shoal.Invalid("reduction.threshold", "must not be negative")
+		return Invalid("reduction.threshold", "must not be negative")
 	case r.MaxTokens < 0:
-		return shoal.Invalid("reduction.maxTokens", "must not be negative")
+		return Invalid("reduction.maxTokens", "must not be negative")
 	case r.Share < 0 || r.Share > 1:
-		return shoal.Invalid("reduction.share", "must be between 0 and 1")
+		return Invalid("reduction.share", "must be between 0 and 1")
 	}
 	return nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // Reduce rewrites the stored history to r.Target messages now, whatever r.Hard
@@ -13,7 +11,7 @@ import (
 // [ReduceNone] counts. model writes the summary unless r has a Summarizer. A
 // turn's input and groups of tool calls and results stay whole, so more may
 // stay. If the summary cannot be written, nothing changes and the error is the
-// model's. InvalidArgument when r is malformed, Conflict while a turn is open or
+// model's. ErrInvalidArgument when r is malformed, ErrConflict while a turn is open or
 // when the conversation was changed meanwhile.
 func (c *Conversation) Reduce(ctx context.Context, r Reduction, model Model) (Reduced, error) {
 	if err := r.check(); err != nil {
@@ -23,7 +21,7 @@ func (c *Conversation) Reduce(ctx context.Context, r Reduction, model Model) (Re
 		r.Strategy = ReduceCount
 	}
 	if r.Strategy == ReduceSummary && model == nil && r.Summarizer == nil {
-		return Reduced{}, shoal.Invalid("model", "is missing: somebody has to write the summary")
+		return Reduced{}, Invalid("model", "is missing: somebody has to write the summary")
 	}
 	record, err := c.Load(ctx)
 	if err != nil {
@@ -45,16 +43,16 @@ func (c *Conversation) Reduce(ctx context.Context, r Reduction, model Model) (Re
 }
 
 // ReplaceOldest hard-reduces by hand: it removes the n oldest messages, system
-// messages aside, and puts a summary in their place. InvalidArgument when the
+// messages aside, and puts a summary in their place. ErrInvalidArgument when the
 // summary is blank, n is not positive or more than there are, or the cut would go
-// through a group of tool calls and results; Conflict as for
+// through a group of tool calls and results; ErrConflict as for
 // [Conversation.Reduce].
 func (c *Conversation) ReplaceOldest(ctx context.Context, n int, summary string) error {
 	switch {
 	case strings.TrimSpace(summary) == "":
-		return shoal.Invalid("summary", "must not be empty")
+		return Invalid("summary", "must not be empty")
 	case n <= 0:
-		return shoal.Invalid("n", "Must be greater than zero")
+		return Invalid("n", "Must be greater than zero")
 	}
 	record, err := c.Load(ctx)
 	if err != nil {
@@ -65,13 +63,13 @@ func (c *Conversation) ReplaceOldest(ctx context.Context, n int, summary string)
 	}
 	h := newPast(record.Messages)
 	if n > len(h.at) {
-		return &shoal.Error{
-			Op: "agent.ReplaceOldest", Kind: shoal.InvalidArgument, Fields: []shoal.FieldError{{Location: "n", Message: "is too large"}},
+		return &Error{
+			Op: "agent.ReplaceOldest", Kind: ErrInvalidArgument, Fields: []FieldError{{Location: "n", Message: "is too large"}},
 			Msg: fmt.Sprintf("Cannot remove %d messages. Only %d non-system messages available.", n, len(h.at)),
 		}
 	}
 	if n < len(h.at) && h.message(n).Role == ToolRole {
-		return shoal.Invalid("n", "would separate tool calls from their results; take one less or one more")
+		return Invalid("n", "would separate tool calls from their results; take one less or one more")
 	}
 	var out []Message
 	for i, m := range record.Messages {
@@ -97,7 +95,7 @@ func stampSummaries(messages []Message) []Message {
 
 // rewrite stores a record that was loaded before, if it is still the newest.
 func (c *Conversation) rewrite(ctx context.Context, record Record) error {
-	if now := shoal.Now().Time; now.After(record.LastActivity) {
+	if now := nowUTC(); now.After(record.LastActivity) {
 		record.LastActivity = now
 	}
 	return c.store.Replace(ctx, record)

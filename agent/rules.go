@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // rules are what the machine knows of its agent: the options, and the tools with
@@ -30,7 +28,7 @@ type boundTool struct {
 	schema *argumentSchema
 }
 
-// newRules binds the agent's own tools. The error is of kind InvalidArgument and
+// newRules binds the agent's own tools. The error is of kind ErrInvalidArgument and
 // names what is wrong.
 func (a *Agent) newRules() (*rules, error) {
 	r := &rules{
@@ -48,7 +46,7 @@ func (a *Agent) newRules() (*rules, error) {
 		return nil, err
 	}
 	if c := a.opts.ToolChoice; c.Mode == ToolsSpecific && r.specs[c.Name] == nil {
-		return nil, shoal.Invalid("ToolChoice.Name", fmt.Sprintf("is %q, which is no tool of the agent", c.Name))
+		return nil, Invalid("ToolChoice.Name", fmt.Sprintf("is %q, which is no tool of the agent", c.Name))
 	}
 	return r, r.bindOutput()
 }
@@ -66,14 +64,14 @@ func (r *rules) with(tools []Tool) (*rules, error) {
 func (r *rules) bind(tools []Tool) error {
 	for i, t := range tools {
 		if t == nil {
-			return shoal.Invalid(fmt.Sprintf("Tools[%d]", i), "is nil")
+			return Invalid(fmt.Sprintf("Tools[%d]", i), "is nil")
 		}
 		spec := t.Spec()
 		if err := checkSpec(spec); err != nil {
 			return err
 		}
 		if r.specs[spec.Name] != nil {
-			return shoal.Invalid("Tools", fmt.Sprintf("has two tools named %q; names are unique in an agent", spec.Name))
+			return Invalid("Tools", fmt.Sprintf("has two tools named %q; names are unique in an agent", spec.Name))
 		}
 		schema, err := compileSchema(spec.Name, spec.Schema)
 		if err != nil {

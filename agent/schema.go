@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // maxSchemaBytes bounds the work of compiling, in which a part that references name
@@ -27,17 +25,17 @@ var toolNames = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // which [compileSchema] reads.
 func checkSpec(spec ToolSpec) error {
 	if !toolNames.MatchString(spec.Name) {
-		return shoal.Invalid("tool", fmt.Sprintf("%q needs a name of 1 to 64 characters from [A-Za-z0-9_-]", spec.Name))
+		return Invalid("tool", fmt.Sprintf("%q needs a name of 1 to 64 characters from [A-Za-z0-9_-]", spec.Name))
 	}
 	if spec.Question && !spec.External {
-		return shoal.Invalid("tool", spec.Name+" is a question and so has to be external")
+		return Invalid("tool", spec.Name+" is a question and so has to be external")
 	}
 	if len(spec.Schema) > 0 {
 		var root struct {
 			Type any `json:"type"`
 		}
 		if err := json.Unmarshal(spec.Schema, &root); err != nil || (root.Type != nil && root.Type != "object") {
-			return shoal.Invalid("tool", spec.Name+` needs the schema of an object: {"type":"object","properties":{…}}`)
+			return Invalid("tool", spec.Name+` needs the schema of an object: {"type":"object","properties":{…}}`)
 		}
 	}
 	return nil
@@ -57,8 +55,8 @@ func compileSchema(name string, raw json.RawMessage) (*argumentSchema, error) {
 		raw = json.RawMessage(`{"type":"object"}`)
 	}
 	s, err := CompileSchema("schema", raw)
-	if wrong, ok := errors.AsType[*shoal.Error](err); ok {
-		return nil, shoal.Invalid("tool", fmt.Sprintf("%s has a schema that cannot be used: %s", name, wrong.Msg))
+	if wrong, ok := errors.AsType[*Error](err); ok {
+		return nil, Invalid("tool", fmt.Sprintf("%s has a schema that cannot be used: %s", name, wrong.Msg))
 	}
 	return &argumentSchema{Schema: s, label: "arguments"}, nil
 }
@@ -101,13 +99,13 @@ type Schema struct {
 // CompileSchema reads a schema. It demands what [Schema.Check] needs and is not
 // the meta-schema: minLength may be negative. A schema nests at most 100 deep and
 // has at most 2 MiB, for which what references name counts again. The error is of
-// kind InvalidArgument with one field: the path of the part that cannot be used,
+// kind ErrInvalidArgument with one field: the path of the part that cannot be used,
 // which begins with name (name.properties.size).
 func CompileSchema(name string, raw json.RawMessage) (*Schema, error) {
 	s := &Schema{refs: map[string]*jsonschema.Schema{}, patterns: map[string]*regexp.Regexp{}}
 	var err error
 	if s.document, err = parseJSON(name, string(raw)); err != nil {
-		return nil, shoal.Invalid(name, "is no usable JSON: "+err.Error())
+		return nil, Invalid(name, "is no usable JSON: "+err.Error())
 	}
 	if s.root, err = s.read(s.document, name); err != nil {
 		return nil, err
@@ -118,7 +116,7 @@ func CompileSchema(name string, raw json.RawMessage) (*Schema, error) {
 	judged := map[*jsonschema.Schema]bool{}
 	for _, schema := range append(slices.Collect(maps.Values(s.refs)), s.root) {
 		if s.endless(schema, judged) {
-			return nil, shoal.Invalid(name, "refers to itself without end")
+			return nil, Invalid(name, "refers to itself without end")
 		}
 	}
 	return s, nil
@@ -128,11 +126,11 @@ func CompileSchema(name string, raw json.RawMessage) (*Schema, error) {
 func (s *Schema) read(document any, at string) (*jsonschema.Schema, error) {
 	schema, ok := s.decode(document)
 	if s.bytes > maxSchemaBytes {
-		return nil, shoal.Invalid(at, fmt.Sprintf("is too large: %d bytes are read of a schema, and what references name counts again", maxSchemaBytes))
+		return nil, Invalid(at, fmt.Sprintf("is too large: %d bytes are read of a schema, and what references name counts again", maxSchemaBytes))
 	}
 	if !ok {
 		place, v := s.misfit(document, at)
-		return nil, shoal.Invalid(place, "cannot be "+quote(v))
+		return nil, Invalid(place, "cannot be "+quote(v))
 	}
 	return schema, nil
 }
@@ -141,28 +139,28 @@ func (s *Schema) read(document any, at string) (*jsonschema.Schema, error) {
 // it, compiles its patterns and resolves its references.
 func (s *Schema) prepare(schema *jsonschema.Schema, name, at string) error {
 	if schema == nil {
-		return shoal.Invalid(at, "is null")
+		return Invalid(at, "is null")
 	}
 	for _, t := range typesOf(schema) {
 		if !slices.Contains([]string{"object", "array", "string", "number", "integer", "boolean", "null"}, t) {
-			return shoal.Invalid(at, fmt.Sprintf("has the unknown type %q", t))
+			return Invalid(at, fmt.Sprintf("has the unknown type %q", t))
 		}
 	}
 	if schema.DynamicRef != "" {
-		return shoal.Invalid(at, "has a $dynamicRef, which is not supported")
+		return Invalid(at, "has a $dynamicRef, which is not supported")
 	}
 	for _, pattern := range append(slices.Collect(maps.Keys(schema.PatternProperties)), schema.Pattern) {
 		compiled, err := regexp.Compile(pattern)
 		if wrong, ok := errors.AsType[*syntax.Error](err); ok && wrong.Code != syntax.ErrInvalidPerlOp &&
 			wrong.Code != syntax.ErrInvalidEscape && wrong.Code != syntax.ErrInvalidCharRange {
-			return shoal.Invalid(at, "has a pattern that cannot be used: "+err.Error())
+			return Invalid(at, "has a pattern that cannot be used: "+err.Error())
 		}
 		s.patterns[pattern] = compiled
 	}
 	if ref := schema.Ref; ref != "" && s.refs[ref] == nil {
 		target, place, ok := s.lookUp(ref, name)
 		if !ok {
-			return shoal.Invalid(at, fmt.Sprintf("has the reference %q, which names nothing: use one such as #/$defs/name", ref))
+			return Invalid(at, fmt.Sprintf("has the reference %q, which names nothing: use one such as #/$defs/name", ref))
 		}
 		var err error
 		if s.refs[ref], err = s.read(target, place); err != nil {

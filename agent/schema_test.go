@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/shoal-dev/shoal"
 )
 
 const orderSchema = `{"type":"object","required":["name","price"],"additionalProperties":false,"properties":{
@@ -172,7 +170,7 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 		nested(maxJSONDepth + 1): "deep",
 	} {
 		_, err := compileSchema("pay", json.RawMessage(schema))
-		if shoal.KindOf(err) != shoal.InvalidArgument || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "pay") {
+		if KindOf(err) != ErrInvalidArgument || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "pay") {
 			t.Errorf("%.60s\n got %v\nwant %s", schema, err, want)
 		}
 	}
@@ -191,12 +189,12 @@ func TestTheWorkOfCompilingIsBounded(t *testing.T) {
 		b.WriteString(`"}`)
 	}
 	_, err := CompileSchema("big", json.RawMessage(b.String()+"]}"))
-	if shoal.KindOf(err) != shoal.InvalidArgument || !strings.Contains(said(err), "big.$defs.bbbbbbbbbbbb is too large") {
+	if KindOf(err) != ErrInvalidArgument || !strings.Contains(said(err), "big.$defs.bbbbbbbbbbbb is too large") {
 		t.Error(err)
 	}
 	deep := strings.Repeat(`{"not":`, 60) + `{"enum":["` + strings.Repeat("x", 200_000) + `"],"title":7}` + strings.Repeat("}", 60)
 	_, err = CompileSchema("deep", json.RawMessage(deep))
-	if shoal.KindOf(err) != shoal.InvalidArgument || !strings.Contains(said(err), `.not.not.not.not cannot be {"not":`) || len(said(err)) > 300 {
+	if KindOf(err) != ErrInvalidArgument || !strings.Contains(said(err), `.not.not.not.not cannot be {"not":`) || len(said(err)) > 300 {
 		t.Errorf("%.500v", err)
 	}
 }
@@ -228,7 +226,7 @@ func TestSchemasOfAnyValue(t *testing.T) {
 		`{"a":`:                                                                             "tools[1].outputSchema",
 	} {
 		_, err := CompileSchema("tools[1].outputSchema", json.RawMessage(schema))
-		if wrong, ok := errors.AsType[*shoal.Error](err); !ok || len(wrong.Fields) != 1 || wrong.Fields[0].Location != want {
+		if wrong, ok := errors.AsType[*Error](err); !ok || len(wrong.Fields) != 1 || wrong.Fields[0].Location != want {
 			t.Errorf("%s: %v", schema, err)
 		}
 	}
@@ -279,7 +277,7 @@ func TestCheckSpec(t *testing.T) {
 		{AskUser().Spec(), ""},
 	} {
 		got := checkSpec(c.spec)
-		if (got == nil) != (c.want == "") || !strings.Contains(said(got), c.want) || (got != nil && shoal.KindOf(got) != shoal.InvalidArgument) {
+		if (got == nil) != (c.want == "") || !strings.Contains(said(got), c.want) || (got != nil && KindOf(got) != ErrInvalidArgument) {
 			t.Errorf("checkSpec(%+v) = %v, want %q", c.spec, got, c.want)
 		}
 	}

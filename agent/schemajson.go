@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -162,4 +163,16 @@ func (s *Schema) misfit(v any, at string) (path string, part any) {
 		return place, value
 	}
 	return at, v
+}
+
+// encodeJSON is [json.Marshal] without the escapes that only HTML needs, so that JSON
+// within JSON stays the same bytes.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }

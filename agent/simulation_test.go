@@ -15,7 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -170,7 +169,7 @@ func (s *simulation) outside(pending []agent.Pending) {
 	s.store.mend()
 	ctx := s.t.Context()
 	if one(s.r, 20) {
-		if err := s.conv.Answer(ctx, agent.Answer{PendingID: "nothing", Approved: true}); !errors.Is(err, shoal.NotFound) {
+		if err := s.conv.Answer(ctx, agent.Answer{PendingID: "nothing", Approved: true}); !errors.Is(err, agent.ErrNotFound) {
 			s.fail("an answer to no request: %v", err)
 		}
 	}
@@ -184,7 +183,7 @@ func (s *simulation) outside(pending []agent.Pending) {
 			s.fail("the answer to %s: %v", p.ID, err)
 			return
 		}
-		if err := s.conv.Answer(ctx, a); !errors.Is(err, shoal.Conflict) {
+		if err := s.conv.Answer(ctx, a); !errors.Is(err, agent.ErrConflict) {
 			s.fail("the second answer to %s: %v", p.ID, err)
 		}
 	}

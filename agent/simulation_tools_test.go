@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -77,7 +76,7 @@ func (s *simulation) answerer(name string) func(context.Context, agent.Pending) 
 			if err := s.conv.Answer(ctx, agent.Answer{PendingID: p.ID}); err == nil {
 				s.fail("%s is answered past the running turn", p.ID)
 			}
-			if _, err := newAgentOn(s.t, plainModel{}, agent.Options{}).Run(ctx, s.conv, agent.Say("?")); !errors.Is(err, shoal.Conflict) && ctx.Err() == nil {
+			if _, err := newAgentOn(s.t, plainModel{}, agent.Options{}).Run(ctx, s.conv, agent.Say("?")); !errors.Is(err, agent.ErrConflict) && ctx.Err() == nil {
 				s.fail("a turn inside of a turn: %v", err)
 			}
 		}

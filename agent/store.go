@@ -13,29 +13,29 @@ import (
 // A Store keeps what it is given and hands out what it keeps; neither side
 // changes it afterwards. It has no clock: a record's LastActivity moves to
 // Turn.StartedAt, Assistant.CreatedAt and TurnEnd.At, never back. All methods
-// honour ctx. Errors are *shoal.Error of kind
-// NotFound and Conflict as said below; every other error counts as "the store
-// failed".
+// honour ctx. Errors are [*Error] of the kinds
+// [ErrNotFound] and [ErrConflict] as said below; every other error counts as "the
+// store failed".
 type Store interface {
-	// Load returns the record of a conversation. NotFound when there is none.
+	// Load returns the record of a conversation. ErrNotFound when there is none.
 	Load(ctx context.Context, conversation string) (Record, error)
 	// Begin stores turn.Input at the end of the messages and opens the turn, in one
 	// write. An open turn with the same id and a lower Attempt is taken over, its
 	// input not stored again; from then on Commit and End of the lower attempt are
-	// refused. Any other open turn: Conflict; so is an Attempt above 1 without the
+	// refused. Any other open turn: ErrConflict; so is an Attempt above 1 without the
 	// turn. A conversation that is not there is made.
 	Begin(ctx context.Context, conversation string, turn Turn) error
 	// Commit stores step as it stands. A step with the index of the stored open
 	// one replaces it; the next index opens a new one. When step.Done, its message
-	// and results are put at the end of the messages, in the same write. Conflict
+	// and results are put at the end of the messages, in the same write. ErrConflict
 	// when the turn is not open in this attempt, or step is out of order.
 	Commit(ctx context.Context, conversation string, ref TurnRef, step Step) error
 	// End closes the turn, drops a step that is open, and stores what end brings.
-	// Outcome [Waiting] leaves turn and step open and notes that it waits. Conflict
+	// Outcome [Waiting] leaves turn and step open and notes that it waits. ErrConflict
 	// as in Commit.
 	End(ctx context.Context, conversation string, ref TurnRef, end TurnEnd) error
 	// Replace stores the record whole, if the stored one has the revision
-	// record.Revision (0: there is none); the stored one gets the next. Conflict
+	// record.Revision (0: there is none); the stored one gets the next. ErrConflict
 	// otherwise. It is for everything that is not a turn: names, metadata, clear,
 	// fork, hard reduction, the answer to a request.
 	Replace(ctx context.Context, record Record) error

@@ -13,7 +13,6 @@ import (
 
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/storytest"
 )
 
 var update = flag.Bool("update", false, "write testdata/stories anew")
@@ -28,7 +27,7 @@ var update = flag.Bool("update", false, "write testdata/stories anew")
 //	answer ID WORDS     answers a request: yes, no, always, never, or the text of the answer
 //	history             shows the stored messages
 func TestStories(t *testing.T) {
-	storytest.Play(t, "testdata/stories/*.txt", 10, *update, func(t *testing.T, _, text string) (got string) {
+	playStories(t, "testdata/stories/*.txt", 10, *update, func(t *testing.T, _, text string) (got string) {
 		synctest.Test(t, func(t *testing.T) {
 			got = tell(t, text)
 			<-time.After(time.Hour) // what a turn left behind ends by itself
@@ -50,7 +49,7 @@ type story struct {
 // tell plays a story and returns it with what was seen.
 func tell(t *testing.T, text string) string {
 	s := &story{t: t, conv: agent.NewConversation(), opts: agent.Options{Tools: storyTools(), DetailedErrors: true}}
-	return storytest.Blocks(t, text, func(commands string) string {
+	return playBlocks(t, text, func(commands string) string {
 		s.out.Reset()
 		s.block(commands)
 		return s.out.String()

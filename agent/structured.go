@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // OutputMode says how a structured answer is asked for.
@@ -42,15 +40,15 @@ func OutputOf[T any](name, description string) OutputSchema {
 	return OutputSchema{Name: name, Description: description, Schema: schema}
 }
 
-// Decode returns the structured answer of a turn as a T. InvalidArgument when
+// Decode returns the structured answer of a turn as a T. ErrInvalidArgument when
 // the turn gave none or it does not fit.
 func Decode[T any](r *Result) (T, error) {
 	var out T
 	if len(r.Output) == 0 {
-		return out, shoal.E("agent.Decode", shoal.InvalidArgument, "the turn gave no structured answer: "+string(r.Reason))
+		return out, NewError("agent.Decode", ErrInvalidArgument, "the turn gave no structured answer: "+string(r.Reason))
 	}
 	if err := json.Unmarshal(r.Output, &out); err != nil {
-		return out, &shoal.Error{Op: "agent.Decode", Kind: shoal.InvalidArgument, Msg: "the answer is not a " + fmt.Sprintf("%T", out), Err: err}
+		return out, &Error{Op: "agent.Decode", Kind: ErrInvalidArgument, Msg: "the answer is not a " + fmt.Sprintf("%T", out), Err: err}
 	}
 	return out, nil
 }
@@ -59,15 +57,15 @@ func Decode[T any](r *Result) (T, error) {
 func (s *Structured) check() error {
 	switch {
 	case len(s.Types) == 0:
-		return shoal.Invalid("Output.Types", "is empty")
+		return Invalid("Output.Types", "is empty")
 	case s.Mode != OutputUnion && len(s.Types) > 1:
-		return shoal.Invalid("Output.Types", "has more than one type, which needs OutputUnion")
+		return Invalid("Output.Types", "has more than one type, which needs OutputUnion")
 	case s.Mode != OutputNative && s.Mode != OutputTool && s.Mode != OutputUnion:
-		return shoal.Invalid("Output.Mode", fmt.Sprintf("is %q; native, tool and union are known", s.Mode))
+		return Invalid("Output.Mode", fmt.Sprintf("is %q; native, tool and union are known", s.Mode))
 	}
 	for i, t := range s.Types {
 		if t.Name == "" || len(t.Schema) == 0 {
-			return shoal.Invalid(fmt.Sprintf("Output.Types[%d]", i), "needs a name and a schema")
+			return Invalid(fmt.Sprintf("Output.Types[%d]", i), "needs a name and a schema")
 		}
 	}
 	return nil

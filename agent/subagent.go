@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // SubAgent says how an agent appears as a tool of another one.
@@ -150,7 +148,7 @@ func (s *subAgent) conversation(ctx context.Context, above *toolContext, call To
 	sum := sha256.Sum256([]byte(above.turnID + " " + call.ID))
 	conv = OpenConversation(above.conv.store, above.conv.id+".sub."+hex.EncodeToString(sum[:6]))
 	record, err := conv.store.Load(ctx, conv.id)
-	if errors.Is(err, shoal.NotFound) {
+	if errors.Is(err, ErrNotFound) {
 		fresh := Record{ID: conv.id, Parent: above.conv.id, DisplayName: s.agent.opts.Name, CreatedAt: time.Now(), LastActivity: time.Now()}
 		if s.withHistory {
 			fresh.Messages = above.history

@@ -6,15 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // prepare finds out whether the turn is a new one or goes on, and stores the
 // input.
 func (t *turn) prepare() error {
 	record, err := t.conv.store.Load(t.ctx, t.conv.id)
-	if err != nil && !errors.Is(err, shoal.NotFound) {
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
 	if err := record.validate(); err != nil {
@@ -53,10 +51,10 @@ func (t *turn) mayBegin() error {
 	open := t.record.Open
 	switch {
 	case open != nil && len(t.input) > 0:
-		return shoal.E(op, shoal.Conflict, "Cannot add new messages when resuming mid-execution. Conversation '"+t.conv.id+"' is at step "+
+		return NewError(op, ErrConflict, "Cannot add new messages when resuming mid-execution. Conversation '"+t.conv.id+"' is at step "+
 			strconv.Itoa(open.step())+". Run it without messages to go on, answer its pending requests first, or Discard the turn.")
 	case open == nil && len(t.input) == 0 && len(t.record.Messages) == 0:
-		return shoal.E(op, shoal.InvalidArgument, "Cannot run agent with empty conversation and no messages. "+
+		return NewError(op, ErrInvalidArgument, "Cannot run agent with empty conversation and no messages. "+
 			"Pass a message, add messages to the conversation first, or open a conversation that has some.")
 	}
 	t.resume = open != nil
@@ -71,7 +69,7 @@ func (t *turn) begin() Turn {
 		b.Attempt++
 		return b
 	}
-	id := shoal.NewID[string]("trn_")
+	id := newID("trn_")
 	input := slices.Clone(t.input)
 	for i := range input {
 		if input[i].ID == "" {

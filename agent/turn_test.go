@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 )
@@ -48,7 +47,7 @@ func TestASecondTurnIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = a.Run(t.Context(), c, agent.Say("two"))
-		if !errors.Is(err, shoal.Conflict) {
+		if !errors.Is(err, agent.ErrConflict) {
 			t.Fatalf("the second turn: %v", err)
 		}
 		break
@@ -384,7 +383,7 @@ func TestStructuredAnswer(t *testing.T) {
 	if got, err := agent.Decode[place](r); err != nil || got.City != "Kiel" || r.Structured != "place" {
 		t.Errorf("%+v, %q, %v", got, r.Structured, err)
 	}
-	if _, err := agent.Decode[place](&agent.Result{}); !errors.Is(err, shoal.InvalidArgument) {
+	if _, err := agent.Decode[place](&agent.Result{}); !errors.Is(err, agent.ErrInvalidArgument) {
 		t.Errorf("no answer decodes: %v", err)
 	}
 }
@@ -405,11 +404,11 @@ func TestNewRefuses(t *testing.T) {
 		"Reduction.Share needs a model whose":                    {Reduction: agent.Reduction{Strategy: agent.ReduceCount, Share: 0.5}},
 		"Observers[0] is nil":                                    {Observers: []agent.Observer{nil}},
 	} {
-		if _, err := agent.New(model, o); !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), want) {
+		if _, err := agent.New(model, o); !errors.Is(err, agent.ErrInvalidArgument) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
-	if _, err := agent.New(nil, agent.Options{}); !errors.Is(err, shoal.InvalidArgument) {
+	if _, err := agent.New(nil, agent.Options{}); !errors.Is(err, agent.ErrInvalidArgument) {
 		t.Errorf("no model: %v", err)
 	}
 }

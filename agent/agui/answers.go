@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -44,7 +43,7 @@ func (t *thread) takeAnswers(in *Input, pending []agent.Pending) error {
 		t.answers = append(t.answers, a)
 	}
 	if len(missing) > 0 {
-		return shoal.E("agui.Handler", shoal.Conflict, "The thread waits for "+strings.Join(missing, " and ")+"; send all of it with the next run.")
+		return agent.NewError("agui.Handler", agent.ErrConflict, "The thread waits for "+strings.Join(missing, " and ")+"; send all of it with the next run.")
 	}
 	for id := range entries {
 		t.skipped = append(t.skipped, "resume entry "+id)

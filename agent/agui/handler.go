@@ -6,7 +6,6 @@ import (
 	"mime"
 	"net/http"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -15,7 +14,7 @@ import (
 const MaxBody = 16 << 20
 
 // Build chooses the model and the options of the agent for a run. It may check
-// who asks, and set in.Conversation. An error of the root package keeps its kind
+// who asks, and set in.Conversation. An [agent.Error] keeps its kind
 // and sentence for the client; any other is told as an internal one.
 type Build func(r *http.Request, in *Input) (agent.Model, agent.Options, error)
 
@@ -81,15 +80,15 @@ func read(w http.ResponseWriter, r *http.Request) (*Input, error) {
 	}
 	// A page of another origin may send text without asking, JSON it may not.
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, shoal.E("agui.Handler", shoal.UnsupportedMediaType, "The body must be application/json.")
+		return nil, agent.NewError("agui.Handler", agent.ErrUnsupportedMediaType, "The body must be application/json.")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	if err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
-			return nil, &shoal.Error{Op: "agui.Handler", Kind: shoal.TooLarge, Msg: "The body is too large; send a shorter history or smaller files.", Err: err}
+			return nil, &agent.Error{Op: "agui.Handler", Kind: agent.ErrTooLarge, Msg: "The body is too large; send a shorter history or smaller files.", Err: err}
 		}
-		return nil, &shoal.Error{Op: "agui.Handler", Kind: shoal.InvalidJSON, Msg: "The body ended early.", Err: err}
+		return nil, &agent.Error{Op: "agui.Handler", Kind: agent.ErrInvalidJSON, Msg: "The body ended early.", Err: err}
 	}
 	return Decode(body)
 }

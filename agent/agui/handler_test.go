@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 )
@@ -137,7 +136,7 @@ func TestWhatBuildSays(t *testing.T) {
 		status int
 		want   string
 	}{
-		{shoal.E("x", shoal.Forbidden, "Not you."), nil, 403, "forbidden: Not you."},
+		{agent.NewError("x", agent.ErrForbidden, "Not you."), nil, 403, "forbidden: Not you."},
 		{errors.New("a secret"), nil, 500, "internal: Something went wrong on the server."},
 		{nil, nil, 500, "internal: Something went wrong on the server."},
 	} {

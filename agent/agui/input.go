@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
 )
 
 // Input is what a client asks for: RunAgentInput in the protocol.
@@ -102,7 +102,7 @@ var (
 )
 
 // Decode reads a RunAgentInput. What the protocol does not know is ignored. The
-// error is of kind InvalidJSON or InvalidArgument; the latter names every wrong
+// error is of kind ErrInvalidJSON or ErrInvalidArgument; the latter names every wrong
 // field.
 func Decode(text []byte) (*Input, error) {
 	in := new(Input)
@@ -147,16 +147,16 @@ func Decode(text []byte) (*Input, error) {
 func undecodable(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {
-		return shoal.Invalid("body."+wrong.Field, "must not be "+wrong.Value)
+		return agent.Invalid("body."+wrong.Field, "must not be "+wrong.Value)
 	}
-	return &shoal.Error{Op: "agui.Decode", Kind: shoal.InvalidJSON, Msg: "The body is not a JSON object; send a RunAgentInput.", Err: err}
+	return &agent.Error{Op: "agui.Decode", Kind: agent.ErrInvalidJSON, Msg: "The body is not a JSON object; send a RunAgentInput.", Err: err}
 }
 
 // faults collects wrong fields.
-type faults []shoal.FieldError
+type faults []agent.FieldError
 
 func (f *faults) add(field, message string) {
-	*f = append(*f, shoal.FieldError{Location: "body." + field, Message: message})
+	*f = append(*f, agent.FieldError{Location: "body." + field, Message: message})
 }
 
 func (f *faults) id(field, id string) {
@@ -194,5 +194,5 @@ func (f faults) err() error {
 	for i, one := range f {
 		said[i] = one.Location + " " + one.Message
 	}
-	return &shoal.Error{Op: "agui.Decode", Kind: shoal.InvalidArgument, Msg: strings.Join(said, "; "), Fields: f}
+	return &agent.Error{Op: "agui.Decode", Kind: agent.ErrInvalidArgument, Msg: strings.Join(said, "; "), Fields: f}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -47,7 +46,7 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		body(``, `"resume":[{"interruptId":"i","status":"maybe"}]`):                 "body.resume[0].status must be resolved or cancelled",
 	} {
 		_, err := Decode([]byte(sent))
-		var told *shoal.Error
+		var told *agent.Error
 		if !errors.As(err, &told) || told.Msg != want {
 			t.Errorf("%s: %v; want %s", sent, err, want)
 		}
@@ -65,7 +64,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		in, err := Decode(sent)
 		if err != nil {
-			if in != nil || shoal.KindOf(err) == shoal.Internal {
+			if in != nil || agent.KindOf(err) == agent.ErrInternal {
 				t.Fatalf("%v with %v", err, in)
 			}
 			return
@@ -74,7 +73,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := thread.save(t.Context()); err != nil && shoal.KindOf(err) != shoal.InvalidArgument {
+		if err := thread.save(t.Context()); err != nil && agent.KindOf(err) != agent.ErrInvalidArgument {
 			t.Fatal(err)
 		}
 	})
@@ -103,7 +102,7 @@ func TestContent(t *testing.T) {
 		if len(skipped) > 0 {
 			told += fmt.Sprintf(" without %v", skipped)
 		}
-		var wrong *shoal.Error
+		var wrong *agent.Error
 		if errors.As(err, &wrong) {
 			told = wrong.Msg
 		}
@@ -132,7 +131,7 @@ func TestSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := settings(&got, json.RawMessage(c.props))
-		var wrong *shoal.Error
+		var wrong *agent.Error
 		if errors.As(err, &wrong) {
 			if wrong.Msg != c.want {
 				t.Errorf("%s: %s; want %s", c.props, wrong.Msg, c.want)

@@ -5,35 +5,35 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
 )
 
-// errMethod is no kind of error that the root package knows.
-var errMethod = &shoal.Error{Op: "agui.Handler", Kind: "method_not_allowed", Msg: "Only POST is served here."}
+// errMethod is of a kind that package agent does not have.
+var errMethod = &agent.Error{Op: "agui.Handler", Kind: "method_not_allowed", Msg: "Only POST is served here."}
 
 // statuses are the HTTP statuses of errors; all others are internal.
-var statuses = map[shoal.Kind]int{
-	shoal.InvalidJSON:          http.StatusBadRequest,
-	shoal.InvalidArgument:      http.StatusBadRequest,
-	shoal.Unauthenticated:      http.StatusUnauthorized,
-	shoal.Forbidden:            http.StatusForbidden,
-	shoal.NotFound:             http.StatusNotFound,
-	errMethod.Kind:             http.StatusMethodNotAllowed,
-	shoal.Conflict:             http.StatusConflict,
-	shoal.TooLarge:             http.StatusRequestEntityTooLarge,
-	shoal.UnsupportedMediaType: http.StatusUnsupportedMediaType,
-	shoal.RateLimited:          http.StatusTooManyRequests,
-	shoal.Busy:                 http.StatusServiceUnavailable,
-	shoal.StorageFull:          http.StatusInsufficientStorage,
+var statuses = map[agent.ErrorKind]int{
+	agent.ErrInvalidJSON:          http.StatusBadRequest,
+	agent.ErrInvalidArgument:      http.StatusBadRequest,
+	agent.ErrUnauthenticated:      http.StatusUnauthorized,
+	agent.ErrForbidden:            http.StatusForbidden,
+	agent.ErrNotFound:             http.StatusNotFound,
+	errMethod.Kind:                http.StatusMethodNotAllowed,
+	agent.ErrConflict:             http.StatusConflict,
+	agent.ErrTooLarge:             http.StatusRequestEntityTooLarge,
+	agent.ErrUnsupportedMediaType: http.StatusUnsupportedMediaType,
+	agent.ErrRateLimited:          http.StatusTooManyRequests,
+	agent.ErrBusy:                 http.StatusServiceUnavailable,
+	agent.ErrStorageFull:          http.StatusInsufficientStorage,
 }
 
 // tell returns what a client may know of err.
-func tell(err error) *shoal.Error {
-	var told *shoal.Error
+func tell(err error) *agent.Error {
+	var told *agent.Error
 	if errors.As(err, &told) && statuses[told.Kind] != 0 {
 		return told
 	}
-	return &shoal.Error{Kind: shoal.Internal, Msg: "Something went wrong on the server."}
+	return &agent.Error{Kind: agent.ErrInternal, Msg: "Something went wrong on the server."}
 }
 
 // writeProblem answers with an error as a problem document.
@@ -48,8 +48,8 @@ func writeProblem(w http.ResponseWriter, err error) {
 		Title  string             `json:"title"`
 		Status int                `json:"status"`
 		Detail string             `json:"detail"`
-		Code   shoal.Kind         `json:"code"`
-		Errors []shoal.FieldError `json:"errors,omitempty"`
+		Code   agent.ErrorKind    `json:"code"`
+		Errors []agent.FieldError `json:"errors,omitempty"`
 	}{"about:blank", http.StatusText(status), status, told.Msg, told.Kind, told.Fields})
 	if status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", http.MethodPost)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -41,7 +40,7 @@ func newAgent(model agent.Model, o agent.Options, in *Input) (*agent.Agent, erro
 // made says that wrong options are the server's fault.
 func made(a *agent.Agent, err error) (*agent.Agent, error) {
 	if err != nil {
-		return nil, &shoal.Error{Op: "agui.Handler", Kind: shoal.Internal, Msg: "The agent could not be made.", Err: err}
+		return nil, &agent.Error{Op: "agui.Handler", Kind: agent.ErrInternal, Msg: "The agent could not be made.", Err: err}
 	}
 	return a, nil
 }
@@ -57,7 +56,7 @@ func withFrontend(tools []agent.Tool, frontend []Tool) ([]agent.Tool, error) {
 	tools = slices.Clone(tools)
 	for i, t := range frontend {
 		if backend[t.Name] {
-			return nil, shoal.Invalid(fmt.Sprintf("body.tools[%d].name", i),
+			return nil, agent.Invalid(fmt.Sprintf("body.tools[%d].name", i),
 				fmt.Sprintf("is taken: Frontend tool '%s' conflicts with backend tool name; give it another name", t.Name))
 		}
 		spec := agent.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Parameters}
@@ -130,7 +129,7 @@ func settings(s *agent.Settings, props json.RawMessage) error {
 	if take("stop", &words, "a string or a list of strings") {
 		s.Stop = words
 	}
-	slices.SortFunc(wrong, func(a, b shoal.FieldError) int { return strings.Compare(a.Location, b.Location) })
+	slices.SortFunc(wrong, func(a, b agent.FieldError) int { return strings.Compare(a.Location, b.Location) })
 	return wrong.err()
 }
 

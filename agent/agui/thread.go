@@ -19,7 +19,7 @@ type thread struct {
 }
 
 // openThread compares the input with the store and changes nothing. The error is
-// of kind Conflict when the thread waits for answers that the input lacks.
+// of kind ErrConflict when the thread waits for answers that the input lacks.
 //
 // A conversation that the store has is believed: new are the messages of people
 // behind the last message that it has, and the results of the calls that it waits

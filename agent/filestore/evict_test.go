@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -32,7 +31,7 @@ func TestWhatIsNotUsedLeavesTheMemory(t *testing.T) {
 				begin(t, s, id(i), text(i))
 			}
 			for i := range c.count {
-				if _, err := s.Load(t.Context(), "none-"+id(i)); !errors.Is(err, shoal.NotFound) {
+				if _, err := s.Load(t.Context(), "none-"+id(i)); !errors.Is(err, agent.ErrNotFound) {
 					t.Fatal(err)
 				}
 			}

@@ -27,7 +27,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -46,7 +45,7 @@ type Store struct {
 
 var _ agent.Store = (*Store)(nil)
 
-// Open opens the directory, which is made if it is not there. Conflict when
+// Open opens the directory, which is made if it is not there. ErrConflict when
 // another process, or another Store of this one, has it open.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -82,7 +81,7 @@ func (s *Store) Close() error {
 	lock := s.lock
 	s.lock = nil
 	if s.broken == nil {
-		s.broken = shoal.E("filestore", shoal.Internal, "The store was closed; open it again.")
+		s.broken = agent.NewError("filestore", agent.ErrInternal, "The store was closed; open it again.")
 	}
 	s.mu.Unlock()
 	s.underWay.Wait()
@@ -265,9 +264,9 @@ func fileName(conversation string) (string, error) {
 	}
 	switch {
 	case conversation == "":
-		return "", shoal.Invalid("conversation", "is missing")
+		return "", agent.Invalid("conversation", "is missing")
 	case b.Len() > maxName:
-		return "", shoal.Invalid("conversation", fmt.Sprintf("is too long for a file name; it has %d characters with its escapes, at most %d are possible", b.Len(), maxName))
+		return "", agent.Invalid("conversation", fmt.Sprintf("is too long for a file name; it has %d characters with its escapes, at most %d are possible", b.Len(), maxName))
 	}
 	return b.String() + suffix, nil
 }

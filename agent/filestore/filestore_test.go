@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/filestore"
 	"github.com/shoal-dev/shoal/agent/storetest"
@@ -82,7 +81,7 @@ func step(index int, done bool) agent.Step {
 func load(t *testing.T, s agent.Store) string {
 	t.Helper()
 	r, err := s.Load(t.Context(), "c")
-	if errors.Is(err, shoal.NotFound) {
+	if errors.Is(err, agent.ErrNotFound) {
 		return "nothing"
 	}
 	if err != nil {
@@ -206,15 +205,15 @@ func TestWhatACrashLeftOfAReplaceIsRemoved(t *testing.T) {
 func TestOneAtATime(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	if _, err := filestore.Open(dir); !errors.Is(err, shoal.Conflict) {
+	if _, err := filestore.Open(dir); !errors.Is(err, agent.ErrConflict) {
 		t.Fatalf("a second Open returned %v, want a Conflict", err)
 	}
 	s.Close()
 	again := open(t, dir)
-	if _, err := s.Load(t.Context(), "c"); err == nil || errors.Is(err, shoal.NotFound) {
+	if _, err := s.Load(t.Context(), "c"); err == nil || errors.Is(err, agent.ErrNotFound) {
 		t.Errorf("the closed store answers %v", err)
 	}
-	if _, err := again.Load(t.Context(), "c"); !errors.Is(err, shoal.NotFound) {
+	if _, err := again.Load(t.Context(), "c"); !errors.Is(err, agent.ErrNotFound) {
 		t.Errorf("the new store answers %v", err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -141,7 +140,7 @@ func finish(f *os.File, err error) error {
 func (j *journal) mayReplace(ctx context.Context, record agent.Record) error {
 	stored, err := j.memory.Load(ctx, j.conversation)
 	switch {
-	case errors.Is(err, shoal.NotFound):
+	case errors.Is(err, agent.ErrNotFound):
 		stored.Revision = 0
 	case err != nil:
 		return err
@@ -149,7 +148,7 @@ func (j *journal) mayReplace(ctx context.Context, record agent.Record) error {
 		stored.Revision += j.offset
 	}
 	if record.Revision != stored.Revision {
-		return shoal.E("filestore.Replace", shoal.Conflict, fmt.Sprintf(
+		return agent.NewError("filestore.Replace", agent.ErrConflict, fmt.Sprintf(
 			"Conversation %s is at revision %d, not %d: it was changed meanwhile; load it and make the change again.",
 			j.conversation, stored.Revision, record.Revision))
 	}

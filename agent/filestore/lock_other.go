@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
 )
 
 // lockFile makes the file, which must not be there. A process that was killed
@@ -17,7 +17,7 @@ import (
 func lockFile(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, shoal.E("filestore.Open", shoal.Conflict, fmt.Sprintf(
+		return nil, agent.NewError("filestore.Open", agent.ErrConflict, fmt.Sprintf(
 			"The directory %s is open already; close it there. If its process was killed, remove the file %s.", filepath.Dir(name), name))
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
 )
 
 // lockFile takes the lock, which the system gives free when the process ends,
@@ -30,7 +30,7 @@ func lockFile(name string) (*os.File, error) {
 	}
 	_ = f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, shoal.E("filestore.Open", shoal.Conflict, fmt.Sprintf(
+		return nil, agent.NewError("filestore.Open", agent.ErrConflict, fmt.Sprintf(
 			"The directory %s is open already; close it there, or take another directory.", filepath.Dir(name)))
 	}
 	return nil, fmt.Errorf("filestore: %w", err)

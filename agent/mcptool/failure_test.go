@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/mcptool"
 )
@@ -164,7 +163,7 @@ func TestConnectNamesTheWrongField(t *testing.T) {
 		"Timeout":   {Name: "s", URL: "http://127.0.0.1", Timeout: -1},
 	} {
 		_, err := mcptool.Connect(t.Context(), server)
-		if shoal.KindOf(err) != shoal.InvalidArgument || !strings.Contains(err.Error(), want+" ") || strings.Contains(err.Error(), secret) {
+		if agent.KindOf(err) != agent.ErrInvalidArgument || !strings.Contains(err.Error(), want+" ") || strings.Contains(err.Error(), secret) {
 			t.Errorf("err = %v, want one about %s", err, want)
 		}
 	}

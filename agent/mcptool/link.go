@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/shoal-dev/shoal/agent"
 
-	"github.com/shoal-dev/shoal"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 const (
@@ -139,7 +139,7 @@ func (l *link) closeIdle() {
 // no secret of the server's configuration.
 func (c *Connection) failed(ctx context.Context, d outcome, err error) error {
 	place := fmt.Sprintf("MCP server %s (%s, %s) ", c.server.Name, c.server.Transport, c.host)
-	e := &shoal.Error{Op: "mcptool.Call", Kind: shoal.Internal}
+	e := &agent.Error{Op: "mcptool.Call", Kind: agent.ErrInternal}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(err, errClosed) || errors.Is(cause, errClosed):
 		e.Msg = place + "is not connected any more: " + errClosed.Error()

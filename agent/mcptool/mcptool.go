@@ -31,7 +31,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -95,7 +94,7 @@ type Connection struct {
 var errClosed = errors.New("the connection is closed")
 
 // Connect connects to a server and asks for its tools. ctx bounds the connecting
-// alone. InvalidArgument names a wrong field of server; NotFound an allowed tool
+// alone. ErrInvalidArgument names a wrong field of server; ErrNotFound an allowed tool
 // that the server does not have; any other error says where the server is and
 // what it did.
 func Connect(ctx context.Context, server Server) (*Connection, error) {
@@ -118,7 +117,7 @@ func Connect(ctx context.Context, server Server) (*Connection, error) {
 	}
 	if failure != nil {
 		_ = c.Close() // never fails
-		if e, ok := errors.AsType[*shoal.Error](failure); ok {
+		if e, ok := errors.AsType[*agent.Error](failure); ok {
 			e.Op = op
 		}
 		return nil, failure
@@ -196,9 +195,9 @@ func (c *Connection) current(ctx context.Context, broken *link) (*link, error) {
 }
 
 // check returns what errors call the server's place.
-func (s *Server) check() (host string, wrong *shoal.Error) {
+func (s *Server) check() (host string, wrong *agent.Error) {
 	if s.Name == "" {
-		return "", shoal.Invalid("Name", "is empty")
+		return "", agent.Invalid("Name", "is empty")
 	}
 	if s.Transport == "" {
 		s.Transport = HTTP
@@ -207,20 +206,20 @@ func (s *Server) check() (host string, wrong *shoal.Error) {
 		}
 	}
 	if s.Timeout < 0 {
-		return "", shoal.Invalid("Timeout", "is negative")
+		return "", agent.Invalid("Timeout", "is negative")
 	}
 	switch s.Transport {
 	case Stdio:
 		if len(s.Command) == 0 || s.URL != "" {
-			return "", shoal.Invalid("Command", "has to name a program, and there is no URL then")
+			return "", agent.Invalid("Command", "has to name a program, and there is no URL then")
 		}
 		return s.Command[0], nil
 	case HTTP, SSE:
 		u, err := url.Parse(s.URL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || len(s.Command) > 0 {
-			return "", shoal.Invalid("URL", "has to be one of http or https, and there is no Command then")
+			return "", agent.Invalid("URL", "has to be one of http or https, and there is no Command then")
 		}
 		return u.Host, nil
 	}
-	return "", shoal.Invalid("Transport", "is none of http, sse and stdio")
+	return "", agent.Invalid("Transport", "is none of http, sse and stdio")
 }

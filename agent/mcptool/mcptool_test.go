@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/mcptool"
 )
@@ -168,7 +167,7 @@ func TestWhichToolsAreTaken(t *testing.T) {
 		t.Errorf("echo = %+v", got)
 	}
 	_, err := mcptool.Connect(t.Context(), mcptool.Server{Name: "shop", URL: url, AllowedTools: []string{"ehco"}})
-	if shoal.KindOf(err) != shoal.NotFound || !strings.Contains(err.Error(), `no tool "ehco"`) {
+	if agent.KindOf(err) != agent.ErrNotFound || !strings.Contains(err.Error(), `no tool "ehco"`) {
 		t.Errorf("err = %v", err)
 	}
 }

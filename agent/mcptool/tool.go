@@ -12,7 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -134,7 +133,7 @@ func (c *Connection) specOf(t *mcp.Tool) (agent.ToolSpec, error) {
 func (s *Server) missing(tools []agent.Tool) error {
 	for _, name := range s.AllowedTools {
 		if !slices.ContainsFunc(tools, func(t agent.Tool) bool { return t.(*tool).name == name }) {
-			return shoal.E("", shoal.NotFound, fmt.Sprintf("MCP server %s has no tool %q, which AllowedTools names", s.Name, name))
+			return agent.NewError("", agent.ErrNotFound, fmt.Sprintf("MCP server %s has no tool %q, which AllowedTools names", s.Name, name))
 		}
 	}
 	return nil

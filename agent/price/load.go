@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
 )
 
 // maxListBytes bounds a list of prices, maxRate a price for a million tokens: a
@@ -41,19 +41,19 @@ const (
 // has the rates of a call with more than over input tokens. source, note and
 // aliases may be given with every provider, note with every model.
 //
-// The error is of kind InvalidArgument and names every wrong entry with its
+// The error is of kind ErrInvalidArgument and names every wrong entry with its
 // path; one that reading r returned is of kind Internal.
 func Load(r io.Reader) (*List, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxListBytes+1))
 	if err != nil {
-		return nil, &shoal.Error{Op: "price.Load", Kind: shoal.Internal, Msg: "the list of prices could not be read", Err: err}
+		return nil, &agent.Error{Op: "price.Load", Kind: agent.ErrInternal, Msg: "the list of prices could not be read", Err: err}
 	}
 	if len(data) > maxListBytes {
-		return nil, shoal.Invalid("list", "is longer than 1 MiB")
+		return nil, agent.Invalid("list", "is longer than 1 MiB")
 	}
 	root, err := parse(data)
 	if err != nil {
-		return nil, &shoal.Error{Op: "price.Load", Kind: shoal.InvalidArgument, Msg: "the list of prices is no JSON: " + err.Error(), Err: err}
+		return nil, &agent.Error{Op: "price.Load", Kind: agent.ErrInvalidArgument, Msg: "the list of prices is no JSON: " + err.Error(), Err: err}
 	}
 	l := loader{list: &List{providers: map[string]*provider{}}}
 	l.root(root)
@@ -66,11 +66,11 @@ func Load(r io.Reader) (*List, error) {
 // loader makes a list of what was parsed and collects what is wrong.
 type loader struct {
 	list  *List
-	wrong []shoal.FieldError
+	wrong []agent.FieldError
 }
 
 func (l *loader) complain(path, format string, args ...any) {
-	l.wrong = append(l.wrong, shoal.FieldError{Location: path, Message: fmt.Sprintf(format, args...)})
+	l.wrong = append(l.wrong, agent.FieldError{Location: path, Message: fmt.Sprintf(format, args...)})
 }
 
 func (l *loader) err() error {
@@ -81,7 +81,7 @@ func (l *loader) err() error {
 		}
 		b.WriteString(f.Location + " " + f.Message)
 	}
-	return &shoal.Error{Op: "price.Load", Kind: shoal.InvalidArgument, Msg: b.String(), Fields: l.wrong}
+	return &agent.Error{Op: "price.Load", Kind: agent.ErrInvalidArgument, Msg: b.String(), Fields: l.wrong}
 }
 
 // fields returns v's members by name, complains about those that are given

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/price"
 )
@@ -83,8 +82,8 @@ func TestLoadNamesEveryWrongEntry(t *testing.T) {
 	    "x/y": {"aliases": "z", "models": {}},
 	    "c": null
 	  }}`))
-	var e *shoal.Error
-	if !errors.As(err, &e) || e.Kind != shoal.InvalidArgument {
+	var e *agent.Error
+	if !errors.As(err, &e) || e.Kind != agent.ErrInvalidArgument {
 		t.Fatalf("got %v, want an InvalidArgument", err)
 	}
 	var got []string
@@ -116,23 +115,23 @@ func TestLoadRefuses(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 100_000)
 	for name, c := range map[string]struct {
 		in   io.Reader
-		kind shoal.Kind
+		kind agent.ErrorKind
 		says string
 	}{
-		"nothing":       {strings.NewReader(""), shoal.InvalidArgument, "no JSON"},
-		"half":          {strings.NewReader(`{"asOf":`), shoal.InvalidArgument, "no JSON"},
-		"two values":    {strings.NewReader(`{} {}`), shoal.InvalidArgument, "follows"},
-		"a list":        {strings.NewReader(`[]`), shoal.InvalidArgument, "list must be an object"},
-		"null":          {strings.NewReader(`null`), shoal.InvalidArgument, "list must be an object"},
-		"no providers":  {strings.NewReader(`{"asOf":"2026-11-20"}`), shoal.InvalidArgument, "providers must be an object"},
-		"huge number":   {strings.NewReader(`{"asOf":"2026-11-20","providers":{"a":{"models":{"m":{"input":1e999,"output":1}}}}}`), shoal.InvalidArgument, "models.m.input must be a number"},
-		"too deep":      {strings.NewReader(deep), shoal.InvalidArgument, "too deeply"},
-		"too long":      {strings.NewReader(strings.Repeat(" ", 2<<20)), shoal.InvalidArgument, "1 MiB"},
-		"broken reader": {iotest.ErrReader(io.ErrClosedPipe), shoal.Internal, "could not be read"},
+		"nothing":       {strings.NewReader(""), agent.ErrInvalidArgument, "no JSON"},
+		"half":          {strings.NewReader(`{"asOf":`), agent.ErrInvalidArgument, "no JSON"},
+		"two values":    {strings.NewReader(`{} {}`), agent.ErrInvalidArgument, "follows"},
+		"a list":        {strings.NewReader(`[]`), agent.ErrInvalidArgument, "list must be an object"},
+		"null":          {strings.NewReader(`null`), agent.ErrInvalidArgument, "list must be an object"},
+		"no providers":  {strings.NewReader(`{"asOf":"2026-11-20"}`), agent.ErrInvalidArgument, "providers must be an object"},
+		"huge number":   {strings.NewReader(`{"asOf":"2026-11-20","providers":{"a":{"models":{"m":{"input":1e999,"output":1}}}}}`), agent.ErrInvalidArgument, "models.m.input must be a number"},
+		"too deep":      {strings.NewReader(deep), agent.ErrInvalidArgument, "too deeply"},
+		"too long":      {strings.NewReader(strings.Repeat(" ", 2<<20)), agent.ErrInvalidArgument, "1 MiB"},
+		"broken reader": {iotest.ErrReader(io.ErrClosedPipe), agent.ErrInternal, "could not be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list, err := price.Load(c.in)
-			if list != nil || shoal.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says) {
+			if list != nil || agent.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, %v; want a %s error that says %q", list, err, c.kind, c.says)
 			}
 		})
@@ -152,7 +151,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		list, err := price.Load(strings.NewReader(string(data)))
 		if err != nil {
-			if shoal.KindOf(err) != shoal.InvalidArgument || list != nil {
+			if agent.KindOf(err) != agent.ErrInvalidArgument || list != nil {
 				t.Fatalf("got %v, %v", list, err)
 			}
 			return

@@ -6,17 +6,16 @@ import (
 	"errors"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
 var loadParts = []part{
 	{"Load of a conversation that is not there is NotFound", func(s *suite) {
-		s.refuses(shoal.NotFound, func() error { _, err := s.store.Load(s.ctx, "cnv_none"); return err })
+		s.refuses(agent.ErrNotFound, func() error { _, err := s.store.Load(s.ctx, "cnv_none"); return err })
 	}},
 	{"Load does not make a conversation", func(s *suite) {
 		_, _ = s.store.Load(s.ctx, conv)
-		s.refuses(shoal.NotFound, func() error { _, err := s.store.Load(s.ctx, conv); return err })
+		s.refuses(agent.ErrNotFound, func() error { _, err := s.store.Load(s.ctx, conv); return err })
 	}},
 	{"Load returns what was written, every field of it", func(s *suite) {
 		want := full()
@@ -118,28 +117,28 @@ var beginParts = []part{
 	{"a lower attempt is refused by Commit and End after a take-over", func(s *suite) {
 		s.begin(turn("t", 1, say("m1")))
 		s.begin(turn("t", 3))
-		s.refuses(shoal.Conflict, func() error { return s.store.Commit(s.ctx, conv, ref("t", 1), answered(0)) })
-		s.refuses(shoal.Conflict, func() error {
+		s.refuses(agent.ErrConflict, func() error { return s.store.Commit(s.ctx, conv, ref("t", 1), answered(0)) })
+		s.refuses(agent.ErrConflict, func() error {
 			return s.store.End(s.ctx, conv, ref("t", 1), agent.TurnEnd{Outcome: agent.Completed})
 		})
 		s.commit(ref("t", 3), answered(0))
 	}},
 	{"Begin with the same or a lower attempt is a Conflict", func(s *suite) {
 		s.begin(turn("t", 1, say("m1")))
-		s.refuses(shoal.Conflict, func() error { return s.store.Begin(s.ctx, conv, turn("t", 1, say("m1"))) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Begin(s.ctx, conv, turn("t", 1, say("m1"))) })
 		s.begin(turn("t", 3))
-		s.refuses(shoal.Conflict, func() error { return s.store.Begin(s.ctx, conv, turn("t", 2)) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Begin(s.ctx, conv, turn("t", 2)) })
 	}},
 	{"Begin of another turn while one is open is a Conflict, also while it waits", func(s *suite) {
 		s.begin(turn("t", 1, say("m1")))
-		s.refuses(shoal.Conflict, func() error { return s.store.Begin(s.ctx, conv, turn("u", 1, say("m2"))) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Begin(s.ctx, conv, turn("u", 1, say("m2"))) })
 		s.end(ref("t", 1), agent.Waiting)
-		s.refuses(shoal.Conflict, func() error { return s.store.Begin(s.ctx, conv, turn("u", 2, say("m2"))) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Begin(s.ctx, conv, turn("u", 2, say("m2"))) })
 	}},
 	{"a turn that has ended cannot be taken over", func(s *suite) {
 		s.begin(turn("t", 1, say("m1")))
 		s.end(ref("t", 1), agent.Canceled)
-		s.refuses(shoal.Conflict, func() error { return s.store.Begin(s.ctx, conv, turn("t", 2, say("m1"))) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Begin(s.ctx, conv, turn("t", 2, say("m1"))) })
 	}},
 }
 
@@ -186,7 +185,7 @@ var commitParts = []part{
 		s.begin(turn("t", 1, say("m1")))
 		refused := func(step agent.Step) {
 			s.Helper()
-			s.refuses(shoal.Conflict, func() error { return s.store.Commit(s.ctx, conv, ref("t", 1), step) })
+			s.refuses(agent.ErrConflict, func() error { return s.store.Commit(s.ctx, conv, ref("t", 1), step) })
 		}
 		refused(answered(1))
 		refused(answered(-1))
@@ -197,12 +196,12 @@ var commitParts = []part{
 		refused(answered(2))
 	}},
 	{"Commit to a turn that is not open in this attempt is a Conflict", func(s *suite) {
-		s.refuses(shoal.Conflict, func() error { return s.store.Commit(s.ctx, conv, ref("t", 1), answered(0)) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Commit(s.ctx, conv, ref("t", 1), answered(0)) })
 		s.begin(turn("t", 1, say("m1")))
-		s.refuses(shoal.Conflict, func() error { return s.store.Commit(s.ctx, conv, ref("u", 1), answered(0)) })
-		s.refuses(shoal.Conflict, func() error { return s.store.Commit(s.ctx, conv, ref("t", 2), answered(0)) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Commit(s.ctx, conv, ref("u", 1), answered(0)) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Commit(s.ctx, conv, ref("t", 2), answered(0)) })
 		s.end(ref("t", 1), agent.Completed)
-		s.refuses(shoal.Conflict, func() error { return s.store.Commit(s.ctx, conv, ref("t", 1), answered(0)) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Commit(s.ctx, conv, ref("t", 1), answered(0)) })
 	}},
 }
 
@@ -261,12 +260,12 @@ var endParts = []part{
 		end := func(r agent.TurnRef) func() error {
 			return func() error { return s.store.End(s.ctx, conv, r, agent.TurnEnd{Outcome: agent.Completed, At: at(3)}) }
 		}
-		s.refuses(shoal.Conflict, end(ref("t", 1)))
+		s.refuses(agent.ErrConflict, end(ref("t", 1)))
 		s.begin(turn("t", 1, say("m1")))
-		s.refuses(shoal.Conflict, end(ref("u", 1)))
-		s.refuses(shoal.Conflict, end(ref("t", 2)))
+		s.refuses(agent.ErrConflict, end(ref("u", 1)))
+		s.refuses(agent.ErrConflict, end(ref("t", 2)))
 		s.end(ref("t", 1), agent.Completed)
-		s.refuses(shoal.Conflict, end(ref("t", 1)))
+		s.refuses(agent.ErrConflict, end(ref("t", 1)))
 	}},
 }
 
@@ -276,10 +275,10 @@ var replaceParts = []part{
 		if r := s.load(); r.Revision != 1 || r.DisplayName != "one" {
 			s.Errorf("got revision %d and name %q", r.Revision, r.DisplayName)
 		}
-		s.refuses(shoal.Conflict, func() error { return s.store.Replace(s.ctx, agent.Record{ID: conv, DisplayName: "two"}) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Replace(s.ctx, agent.Record{ID: conv, DisplayName: "two"}) })
 	}},
 	{"Replace with a revision of what is not there is a Conflict", func(s *suite) {
-		s.refuses(shoal.Conflict, func() error { return s.store.Replace(s.ctx, agent.Record{ID: conv, Revision: 3}) })
+		s.refuses(agent.ErrConflict, func() error { return s.store.Replace(s.ctx, agent.Record{ID: conv, Revision: 3}) })
 	}},
 	{"Replace stores the record whole and gives it the next revision", func(s *suite) {
 		s.must(s.store.Replace(s.ctx, full()))
@@ -304,7 +303,7 @@ var replaceParts = []part{
 			if now := s.load().Revision; now != old.Revision+1 {
 				s.Errorf("write %d took the revision from %d to %d", i, old.Revision, now)
 			}
-			s.refuses(shoal.Conflict, func() error { return s.store.Replace(s.ctx, old) })
+			s.refuses(agent.ErrConflict, func() error { return s.store.Replace(s.ctx, old) })
 		}
 	}},
 	{"Replace changes an open turn, which goes on", func(s *suite) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -102,7 +101,7 @@ var sharingParts = []part{
 			switch err := <-errs; {
 			case err == nil:
 				won++
-			case !errors.Is(err, shoal.Conflict):
+			case !errors.Is(err, agent.ErrConflict):
 				s.Errorf("a rival got %v, want a Conflict", err)
 			}
 		}
@@ -112,11 +111,11 @@ var sharingParts = []part{
 	}},
 }
 
-// addAll adds n messages by Load and Replace, again after each Conflict.
+// addAll adds n messages by Load and Replace, again after each ErrConflict.
 func addAll(ctx context.Context, store agent.Store, n int) error {
 	for n > 0 {
 		r, err := store.Load(ctx, conv)
-		if errors.Is(err, shoal.NotFound) {
+		if errors.Is(err, agent.ErrNotFound) {
 			r, err = agent.Record{ID: conv, CreatedAt: epoch, LastActivity: epoch}, nil
 		}
 		if err != nil {
@@ -126,7 +125,7 @@ func addAll(ctx context.Context, store agent.Store, n int) error {
 		switch err := store.Replace(ctx, r); {
 		case err == nil:
 			n--
-		case !errors.Is(err, shoal.Conflict):
+		case !errors.Is(err, agent.ErrConflict):
 			return err
 		}
 	}

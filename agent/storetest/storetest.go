@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -120,11 +119,11 @@ func (s *suite) load() agent.Record {
 
 // refuses checks that write fails with the kind and a sentence, and that the
 // record is as before.
-func (s *suite) refuses(kind shoal.Kind, write func() error) {
+func (s *suite) refuses(kind agent.ErrorKind, write func() error) {
 	s.Helper()
 	before, beforeErr := s.store.Load(s.ctx, conv)
 	err := write()
-	var said *shoal.Error
+	var said *agent.Error
 	if !errors.As(err, &said) || said.Kind != kind {
 		s.Fatalf("got the error %v, want one of kind %s", err, kind)
 	}
@@ -132,7 +131,7 @@ func (s *suite) refuses(kind shoal.Kind, write func() error) {
 		s.Errorf("the error says %q; it must say what is wrong and what to do", said.Msg)
 	}
 	after, afterErr := s.store.Load(s.ctx, conv)
-	if shoal.KindOf(beforeErr) != shoal.KindOf(afterErr) {
+	if agent.KindOf(beforeErr) != agent.KindOf(afterErr) {
 		s.Errorf("a refused write changed what Load says from %v to %v", beforeErr, afterErr)
 	}
 	s.same("after a refused write", after, before)

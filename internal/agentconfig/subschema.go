@@ -68,7 +68,7 @@ func (c *check) schema(v any, path string) {
 		return
 	}
 	_, err = agent.CompileSchema(path, text)
-	if refused, ok := errors.AsType[*shoal.Error](err); ok {
+	if refused, ok := errors.AsType[*agent.Error](err); ok {
 		for _, f := range refused.Fields {
 			c.wrong(f.Location, "%s", f.Message)
 		}

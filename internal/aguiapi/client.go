@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -72,7 +73,7 @@ func argumentSchema(at string, raw json.RawMessage) (json.RawMessage, error) {
 		return nil, shoal.Invalid(at+".type", `must be "object"`)
 	}
 	if _, err := agent.CompileSchema(at, raw); err != nil {
-		return nil, err
+		return nil, agenterror.Convert(err)
 	}
 	var text bytes.Buffer
 	err := json.Compact(&text, raw)

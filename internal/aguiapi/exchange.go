@@ -8,6 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
@@ -70,7 +71,7 @@ func (a *API) prepare(r *http.Request) (*exchange, error) {
 		return nil, shoal.E("aguiapi", shoal.InvalidJSON, "The body is empty. Send a RunAgentInput.")
 	}
 	if x.in, err = agui.Decode(body); err != nil {
-		return nil, err
+		return nil, agenterror.Convert(err)
 	}
 	if err := checkInput(x.in); err != nil {
 		return nil, err

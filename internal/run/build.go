@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/spacetool"
@@ -100,7 +101,7 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 	o.Observers = []agent.Observer{x.seen}
 	o.Answer = x.answer
 	a, err = agent.New(model, o)
-	return a, closed, err
+	return a, closed, agenterror.Convert(err)
 }
 
 // equip returns the options of the run's agent as far as a model sees them: the
@@ -218,7 +219,8 @@ func (x *execution) asked(ctx context.Context, id shoal.EntityID) (*agent.Agent,
 	o.Tools = append(o.Tools, more...)
 	o.Instructions += spacetool.MissingTools(publicMissing(missing))
 	o.Middleware = []agent.Middleware{x.pictures(), x.limited(model.Info(), priceOf(own.Model)), x.alive(), x.leased()} // the caller's history may hold some
-	return agent.New(model, o)
+	a, err := agent.New(model, o)
+	return a, agenterror.Convert(err)
 }
 
 // vendorModel makes the model that a configuration names.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
@@ -140,7 +141,7 @@ func (x *execution) endWaiting(end agent.TurnEnd) error {
 			return err
 		}
 		if err := agent.OpenConversation(x.store, string(x.run.ID)).Discard(context.WithoutCancel(x.ctx)); err != nil {
-			return err
+			return agenterror.Convert(err)
 		}
 	}
 	return x.finish(effects, end)

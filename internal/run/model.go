@@ -16,6 +16,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/openai"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
@@ -54,7 +55,7 @@ var vendors = map[string]func(m agentconfig.Model, key func(string) string) (age
 		}
 		answers, err := script.Parse(text)
 		if err != nil {
-			return nil, shoal.Invalid("model.providerOptions.script", "cannot be played: "+sentence(err, "it is no script"))
+			return nil, shoal.Invalid("model.providerOptions.script", "cannot be played: "+sentence(agenterror.Convert(err), "it is no script"))
 		}
 		return script.PerTurn(answers...), nil
 	},

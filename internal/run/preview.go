@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
@@ -67,11 +68,11 @@ func firstRequest(ctx context.Context, o agent.Options, input []agent.Message) (
 	m := &keepingModel{}
 	a, err := agent.New(m, o)
 	if err != nil {
-		return nil, err
+		return nil, agenterror.Convert(err)
 	}
 	for _, err := range a.Stream(ctx, agent.OpenConversation(agent.NewMemory(), exampleConversation), input...) {
 		if err != nil {
-			return nil, err
+			return nil, agenterror.Convert(err)
 		}
 	}
 	switch {
@@ -107,7 +108,7 @@ func (m missingTools) sentence() string {
 		return fmt.Sprintf("The tool %q of the MCP server %q is left out: its name is taken.", m.tool, m.server)
 	}
 	why := m.err.Error()
-	if e, ok := errors.AsType[*shoal.Error](m.err); ok && e.Msg != "" {
+	if e, ok := errors.AsType[*shoal.Error](agenterror.Convert(m.err)); ok && e.Msg != "" {
 		why = e.Msg // where it is and what it did, without what the headers hold
 	}
 	return fmt.Sprintf("The tools of the MCP server %q are missing: %s.", m.server, strings.TrimSuffix(why, "."))

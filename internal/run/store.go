@@ -276,7 +276,7 @@ func (s *store) End(ctx context.Context, id string, ref agent.TurnRef, end agent
 // nothing of it can be named, forked or cleared.
 func (s *store) Replace(ctx context.Context, record agent.Record) error {
 	if record.ID == string(s.x.run.ID) {
-		return shoal.E("run.Replace", shoal.Conflict, "The conversation of a run changes by its turn alone.")
+		return agent.NewError("run.Replace", agent.ErrConflict, "The conversation of a run changes by its turn alone.")
 	}
 	return s.write(ctx, record.ID, func() error {
 		record.Revision -= s.behind[record.ID]

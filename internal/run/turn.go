@@ -5,6 +5,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/spacetool"
@@ -27,7 +28,7 @@ func (x *execution) turn(a *agent.Agent) error {
 	conv := agent.OpenConversation(x.store, string(x.run.ID))
 	for event, err := range a.Stream(x.ctx, conv, input...) {
 		if err != nil {
-			return err
+			return agenterror.Convert(err)
 		}
 		if x.silenced() != nil {
 			break // nothing that follows may be told

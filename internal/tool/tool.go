@@ -37,6 +37,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/agenterror"
 )
 
 // MaxResult limits the bytes of a result; see [agent.Options].
@@ -237,7 +238,8 @@ func compile(field string, raw json.RawMessage) (*agent.Schema, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
-	return agent.CompileSchema(field, raw)
+	s, err := agent.CompileSchema(field, raw)
+	return s, agenterror.Convert(err)
 }
 
 func decode(text []byte) (any, error) {

@@ -51,7 +51,6 @@ import (
 	"iter"
 	"net/http"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
@@ -118,7 +117,7 @@ func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.
 		}
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL("/v1/messages").String(), bytes.NewReader(body))
 		if err != nil {
-			return shoal.Invalid("baseURL", "cannot be called")
+			return agent.Invalid("baseURL", "cannot be called")
 		}
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Anthropic-Version", version)

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/anthropic"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
@@ -104,7 +103,7 @@ func TestWrongOptionsShowAtTheCall(t *testing.T) {
 	} {
 		req := wiretest.Hello()
 		req.Settings.ProviderOptions = map[string]any{"odd": func() {}}
-		if _, err := wiretest.Tell(t, m, req); !errors.Is(err, shoal.InvalidArgument) {
+		if _, err := wiretest.Tell(t, m, req); !errors.Is(err, agent.ErrInvalidArgument) {
 			t.Errorf("error %v, want an invalid argument", err)
 		}
 	}

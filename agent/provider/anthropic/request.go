@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
@@ -143,7 +142,7 @@ func (p *params) write(extra map[string]any) ([]byte, error) {
 		for j, v := range []any{f.name, f.value} {
 			text, err := json.Marshal(v)
 			if err != nil {
-				return nil, shoal.Invalid("request", "cannot be written as JSON: "+err.Error())
+				return nil, agent.Invalid("request", "cannot be written as JSON: "+err.Error())
 			}
 			if j > 0 {
 				body.WriteByte(':')
@@ -185,7 +184,7 @@ func tools(specs []agent.ToolSpec, mark bool) ([]json.RawMessage, error) {
 		}
 		raw, err := json.Marshal(t)
 		if err != nil {
-			return nil, shoal.Invalid("tools", "cannot be written as JSON: "+err.Error())
+			return nil, agent.Invalid("tools", "cannot be written as JSON: "+err.Error())
 		}
 		list = append(list, raw)
 	}

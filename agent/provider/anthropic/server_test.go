@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
 )
@@ -224,7 +223,7 @@ func TestToolsOfProviderOptions(t *testing.T) {
 		}
 	}
 	req.Settings.ProviderOptions["tools"] = "web_search"
-	if _, err := wiretest.Tell(t, v.model(t), req); !errors.Is(err, shoal.InvalidArgument) || len(v.Bodies) != 2 {
+	if _, err := wiretest.Tell(t, v.model(t), req); !errors.Is(err, agent.ErrInvalidArgument) || len(v.Bodies) != 2 {
 		t.Errorf("tools that are no list: %v", err)
 	}
 }

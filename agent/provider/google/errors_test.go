@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/google"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
@@ -112,7 +111,7 @@ func TestWrongOptionsShowAtTheCall(t *testing.T) {
 		google.New("", google.Options{APIKey: testKey}),
 		google.New("gemini-test", google.Options{APIKey: testKey, BaseURL: "localhost"}),
 	} {
-		if _, err := wiretest.Tell(t, m, wiretest.Hello()); !errors.Is(err, shoal.InvalidArgument) {
+		if _, err := wiretest.Tell(t, m, wiretest.Hello()); !errors.Is(err, agent.ErrInvalidArgument) {
 			t.Errorf("error %v, want an invalid argument", err)
 		}
 	}

@@ -48,7 +48,6 @@ import (
 	"net/http"
 	"strings"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
@@ -96,7 +95,7 @@ type model struct {
 func New(name string, options ...Options) agent.Model {
 	m := &model{Client: wire.New(vendor, name, wire.Reach(wire.Over(options...)))}
 	if strings.ContainsAny(name, "?&#") || strings.Contains(name, "..") {
-		m.Invalid = shoal.Invalid("model", "must not hold ?, &, # or ..")
+		m.Invalid = agent.Invalid("model", "must not hold ?, &, # or ..")
 	}
 	if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
 		name = "models/" + name
@@ -114,13 +113,13 @@ func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.
 		}
 		text, err := json.Marshal(body)
 		if err != nil {
-			return shoal.Invalid("request", "cannot be written as JSON: "+err.Error())
+			return agent.Invalid("request", "cannot be written as JSON: "+err.Error())
 		}
 		to := m.URL(m.path)
 		to.RawQuery = strings.TrimPrefix(to.RawQuery+"&alt=sse", "&")
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(text))
 		if err != nil {
-			return shoal.Invalid("baseURL", "cannot be called")
+			return agent.Invalid("baseURL", "cannot be called")
 		}
 		r.Header.Set("Content-Type", "application/json")
 		resp, err := x.Do(r)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/google"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
@@ -176,7 +175,7 @@ func TestRequestThatCannotBeMade(t *testing.T) {
 		req.Settings.ProviderOptions = options
 		_, err := wiretest.Tell(t, m, req)
 		var failure *agent.ModelError
-		if invalid := errors.As(err, &failure) && failure.Class == agent.ClassInvalid; !invalid && !errors.Is(err, shoal.InvalidArgument) || len(v.Requests) != 0 {
+		if invalid := errors.As(err, &failure) && failure.Class == agent.ClassInvalid; !invalid && !errors.Is(err, agent.ErrInvalidArgument) || len(v.Requests) != 0 {
 			t.Errorf("%s: error %v after %d requests, want invalid after none", name, err, len(v.Requests))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wiretest"
 )
@@ -72,7 +71,7 @@ func TestToolsOfProviderOptions(t *testing.T) {
 		}
 	}
 	req.Settings.ProviderOptions["tools"] = "googleSearch"
-	if _, err := wiretest.Tell(t, v.model(t), req); !errors.Is(err, shoal.InvalidArgument) || len(v.Bodies) != 2 {
+	if _, err := wiretest.Tell(t, v.model(t), req); !errors.Is(err, agent.ErrInvalidArgument) || len(v.Bodies) != 2 {
 		t.Errorf("tools that are no list: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
@@ -131,7 +130,7 @@ func malformed(err error) bool {
 func (m *model) send(ctx context.Context, x *wire.Exchange, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL(m.api.path).String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, shoal.Invalid("baseURL", "cannot be called")
+		return nil, agent.Invalid("baseURL", "cannot be called")
 	}
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "Accept": "text/event-stream", "User-Agent": "shoal",

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -139,7 +138,7 @@ func TestOptions(t *testing.T) {
 	bad := &agent.Request{Settings: agent.Settings{ProviderOptions: map[string]any{"x": func() {}}}}
 	for _, m := range []agent.Model{Chat(""), Chat("a", Options{BaseURL: "h/v1"}), Chat("a", Options{BaseURL: "http://127.0.0.1:1"})} {
 		for _, err := range m.Stream(t.Context(), bad) {
-			if shoal.KindOf(err) != shoal.InvalidArgument {
+			if agent.KindOf(err) != agent.ErrInvalidArgument {
 				t.Errorf("got %v", err)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -25,7 +24,7 @@ func TestToolsOfProviderOptions(t *testing.T) {
 			t.Errorf("without own tools: %s", got)
 		}
 		req.Settings.ProviderOptions = map[string]any{"tools": "web_search"}
-		if _, err := encode(m.(*model).api.request(m.(*model), &req), req.Settings.ProviderOptions); !errors.Is(err, shoal.InvalidArgument) {
+		if _, err := encode(m.(*model).api.request(m.(*model), &req), req.Settings.ProviderOptions); !errors.Is(err, agent.ErrInvalidArgument) {
 			t.Errorf("tools that are no list: %v", err)
 		}
 	}

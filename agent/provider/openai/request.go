@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
@@ -63,7 +62,7 @@ func encode(fields []field, options map[string]any) ([]byte, error) {
 		b.WriteByte(separator)
 		fmt.Fprintf(&b, "%q:", f.name)
 		if err := enc.Encode(f.value); err != nil {
-			return nil, shoal.Invalid("request."+f.name, "cannot be written as JSON: "+err.Error())
+			return nil, agent.Invalid("request."+f.name, "cannot be written as JSON: "+err.Error())
 		}
 		b.Truncate(b.Len() - 1) // the encoder's line end
 	}

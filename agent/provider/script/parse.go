@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -43,7 +42,7 @@ import (
 //
 // hears WORD… is about the words of the user, when CALL[.FIELD] VALUE about the
 // result of a call, by the id behind # or the tool's name: see [Condition]. The
-// error is of kind InvalidArgument and names the line.
+// error is of kind ErrInvalidArgument and names the line.
 func Parse(text string) ([]Answer, error) {
 	answers := []Answer{{}}
 	open := &answers[0]
@@ -58,18 +57,18 @@ func Parse(text string) ([]Answer, error) {
 			open = &answers[len(answers)-1]
 		case line == "else":
 			if len(open.When) == 0 {
-				return nil, shoal.Invalid(fmt.Sprintf("line %d", n), "else is never reached: what stands before it has no when and no hears")
+				return nil, agent.Invalid(fmt.Sprintf("line %d", n), "else is never reached: what stands before it has no when and no hears")
 			}
 			open.Else = &Answer{}
 			open = open.Else
 		default:
 			if err := open.line(line); err != nil {
-				return nil, shoal.Invalid(fmt.Sprintf("line %d", n), err.Error())
+				return nil, agent.Invalid(fmt.Sprintf("line %d", n), err.Error())
 			}
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, shoal.Invalid("script", err.Error())
+		return nil, agent.Invalid("script", err.Error())
 	}
 	return answers, nil
 }

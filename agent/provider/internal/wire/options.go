@@ -3,7 +3,7 @@ package wire
 import (
 	"encoding/json"
 
-	shoal "github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
 )
 
 // Tools returns the list "tools" of provider options, which goes after the agent's
@@ -15,11 +15,11 @@ func Tools(options map[string]any) ([]json.RawMessage, error) {
 	}
 	raw, err := json.Marshal(value)
 	if err != nil {
-		return nil, shoal.Invalid("settings.providerOptions.tools", "cannot be written as JSON: "+err.Error())
+		return nil, agent.Invalid("settings.providerOptions.tools", "cannot be written as JSON: "+err.Error())
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
-		return nil, shoal.Invalid("settings.providerOptions.tools", "must be a list of tools in the provider's own form")
+		return nil, agent.Invalid("settings.providerOptions.tools", "must be a list of tools in the provider's own form")
 	}
 	return list, nil
 }

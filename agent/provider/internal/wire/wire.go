@@ -31,7 +31,6 @@ import (
 	"reflect"
 	"strings"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -86,7 +85,7 @@ func New(v Vendor, name string, reach Reach) *Client {
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		// The URL itself may hold a password, so it is not repeated here.
-		c.Invalid = shoal.Invalid("baseURL", "must be an http or https URL such as "+v.URL)
+		c.Invalid = agent.Invalid("baseURL", "must be an http or https URL such as "+v.URL)
 		return c
 	}
 	u.RawPath, u.Fragment = "", ""
@@ -102,7 +101,7 @@ func New(v Vendor, name string, reach Reach) *Client {
 	}
 	switch {
 	case name == "":
-		c.Invalid = shoal.Invalid("model", "must name a model")
+		c.Invalid = agent.Invalid("model", "must name a model")
 	case c.Own && reach.Key == nil && c.reach.APIKey == "" && !c.authorized():
 		c.Invalid = &agent.ModelError{
 			Class: agent.ClassAuth, Provider: v.Provider,

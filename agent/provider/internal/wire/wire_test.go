@@ -13,7 +13,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	shoal "github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 )
 
@@ -239,7 +238,7 @@ func TestAddress(t *testing.T) {
 		"http://h": "", "h/v1": "m", "ftp://h": "m", "http://%": "m", "https://:80": "m", "https://ann:secret@[::1": "m",
 	} {
 		_, err := post(t, New(acme, name, Reach{APIKey: "k", BaseURL: base}))
-		if shoal.KindOf(err) != shoal.InvalidArgument || strings.Contains(err.Error(), "secret") {
+		if agent.KindOf(err) != agent.ErrInvalidArgument || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q at %q: got %v, want an invalid argument without the URL", name, base, err)
 		}
 	}
