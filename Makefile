@@ -29,6 +29,9 @@ ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|TheWalkAgree
 TESTFLAGS ?= -vet=off $(if $(CI),-count=1)
 FUZZTIME  ?= 20s
 
+# The packages of all modules that go.work names: ./... alone is the server's module.
+PACKAGES = $$(go list -m -f '{{.Dir}}/...')
+
 WEB := web/node_modules/.installed
 NODE_TESTS := $(WEB) $(patsubst %/package-lock.json,%/node_modules/.installed,$(wildcard test/*/package-lock.json))
 
@@ -57,7 +60,7 @@ setup: $(NODE_TESTS) ## Install what the tests need and this machine lacks
 	@scripts/setup.sh
 
 test: setup ## Run all tests, with the race detector where goroutines meet
-	@packages="$$(go list ./...)"; failed=0; \
+	@packages="$$(go list $(PACKAGES))"; failed=0; \
 	npm --prefix web run --silent check || failed=1; \
 	npm --prefix web run --silent test || failed=1; \
 	mkdir -p .cache; SHOAL_FAULT_TABLE=$(CURDIR)/.cache/faults.md go test $(TESTFLAGS) $$(grep -vE '$(RACING)' <<<"$$packages") || failed=1; \
@@ -67,13 +70,13 @@ test: setup ## Run all tests, with the race detector where goroutines meet
 	exit $$failed
 
 race: setup ## Run only the tests with the race detector
-	@scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(go list ./... | grep -E '$(RACING)')
+	@scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)')
 
 lint: $(TOOLS) ## Check the format and what the linters see
 	@wrong="$$($(BIN)/gofumpt -l .)"; \
 	if [[ -n $$wrong ]]; then printf 'not formatted, run `make format`:\n%s\n' "$$wrong" >&2; exit 1; fi
-	go vet ./...
-	$(BIN)/golangci-lint run ./...
+	go vet $(PACKAGES)
+	$(BIN)/golangci-lint run $(PACKAGES)
 
 format: $(TOOLS) ## Format all Go files
 	$(BIN)/gofumpt -w .
@@ -100,7 +103,7 @@ bench: build ## Measure bin/shoal beside the least that does the same work; BENC
 	@bin/bench $(BENCHFLAGS)
 
 generate: $(WEB) ## Write the generated files anew
-	go generate ./...
+	go generate $(PACKAGES)
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestSchemaIsFresh$$' ./internal/agentconfig
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestTheReadmeIsCopied$$' ./docs
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestThe(Manual|Example)HasEverySetting$$' ./cmd/shoal
@@ -111,7 +114,7 @@ verify: ## Fail if a generated file, go.mod or the libc under SQLite is not what
 
 $(TOOLS): tools/go.mod tools/go.sum
 	@rm -rf $(BIN) && mkdir -p $(BIN)
-	CGO_ENABLED=0 GOBIN=$(BIN) go -C tools install tool
+	GOWORK=off CGO_ENABLED=0 GOBIN=$(BIN) go -C tools install tool
 	@touch $@
 
 %/node_modules/.installed: %/package-lock.json scripts/setup.sh

@@ -21,9 +21,9 @@ func (r *run) peerProgram(ctx context.Context, name, pkg string) (string, error)
 		return program, nil
 	}
 	build := exec.CommandContext(ctx, "go", "-C", peerModule, "build", "-o", program, pkg)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if output, err := build.CombinedOutput(); err != nil {
-		return "", missingError(fmt.Sprintf("%s cannot be built, its rows are left out (`go -C %s mod download` gets what it needs, from a module proxy): %v\n%s",
+		return "", missingError(fmt.Sprintf("%s cannot be built, its rows are left out (`GOWORK=off go -C %s mod download` gets what it needs, from a module proxy): %v\n%s",
 			name, peerModule, err, bytes.TrimSpace(output)))
 	}
 	return program, nil

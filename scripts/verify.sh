@@ -24,8 +24,10 @@ if ! in_scratch --no-pager diff --exit-code "$before" "$after"; then
 	echo "verify: generated files were not up to date; they are now: look at them and commit them" >&2
 	failed=1
 fi
-for module in . build tools bench/peers; do
-	if ! go -C "$module" mod tidy -diff; then
+mapfile -t modules < <(git ls-files --cached --others --exclude-standard 'go.mod' '*/go.mod')
+for file in "${modules[@]}"; do
+	module="$(dirname "$file")"
+	if ! GOWORK=off go -C "$module" mod tidy -diff; then
 		echo "verify: run \`go -C $module mod tidy\`" >&2
 		failed=1
 	fi

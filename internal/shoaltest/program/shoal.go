@@ -74,7 +74,7 @@ func (s *Shoal) Path() string {
 // Sources returns the files of this repository of which shoal is built, what it
 // embeds and go.mod among them, as absolute paths.
 func Sources() ([]string, error) {
-	const format = `{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{range $.EmbedFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`
+	const format = `{{with .Module}}{{if or .Main .Replace}}{{range $.GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{range $.EmbedFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`
 	root, err := repository()
 	if err != nil {
 		return nil, err
