@@ -27,7 +27,10 @@ require (
 	modernc.org/sqlite v1.60.1
 )
 
-require go.mau.fi/util v0.9.4
+require (
+	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
+	go.mau.fi/util v0.9.4
+)
 
 require (
 	github.com/kr/pretty v0.3.1 // indirect

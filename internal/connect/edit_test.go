@@ -168,15 +168,16 @@ func TestCutKeepsComments(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ client, text, why string }{
-		{"cursor", `{`, "line 1: a name in double quotes was expected"},
-		{"cursor", "{\n\"a\": 1\n\"b\": 2}", "line 3: a comma or the closing bracket was expected"},
-		{"cursor", `{"a": tru}`, "a value was expected"},
-		{"cursor", `{"a": "`, "a string has no end"},
-		{"cursor", "{\"a\": \"\t\"}", "a string is not JSON"},
-		{"cursor", `{} {}`, "the end was expected"},
-		{"cursor", `{} /*`, "a comment has no end"},
+		{"cursor", `{`, "line 1, column 2: parsing value: unexpected EOF"},
+		{"cursor", "{\n\"a\": 1\n\"b\": 2}", "line 3, column 1: invalid character '\"' after object value (expecting ',' or '}')"},
+		{"cursor", `{"a": tru}`, "line 1, column 7: invalid literal"},
+		{"cursor", `{"a": "`, "parsing string: unexpected EOF"},
+		{"cursor", "{\"a\": \"\t\"}", "line 1, column 7: invalid literal"},
+		{"cursor", `{} {}`, "after top-level value"},
+		{"cursor", `{} /*`, "parsing comment: unexpected EOF"},
 		{"cursor", `[]`, "it is not a JSON object"},
-		{"cursor", strings.Repeat(`{"a":`, 300), "it nests too deep"},
+		{"cursor", strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300), "it nests too deep"},
+		{"cursor", strings.Repeat("[", 1_000_000), "it is too large"},
 		{"cursor", `{"mcpServers": []}`, "an object was expected at mcpServers"},
 		{"cursor", `{"mcpServers": {}, "mcpServers": {}}`, `"mcpServers" stands there twice`},
 		{"vscode", `{"inputs": {}}`, "an array was expected at inputs"},
@@ -197,5 +198,14 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.why) {
 			t.Errorf("%s %.40q: %v\nwant %s", test.client, test.text, err, test.why)
 		}
+	}
+}
+
+// A string that is not JSON may be a key: an error does not repeat it.
+func TestRefusalHoldsNoText(t *testing.T) {
+	t.Parallel()
+	_, _, err := scanJSON("{\"key\": \"sk-secret\t\"}")
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("error %v, want one without the text", err)
 	}
 }
