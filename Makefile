@@ -50,7 +50,7 @@ build: ## Build bin/shoal
 	CGO_ENABLED=0 go build -trimpath -o bin/shoal ./cmd/shoal
 
 release: $(WEB) ## Build dist/ for every platform from the commit that is checked out; VERSION=1.2.3, RELEASEFLAGS=…
-	go -C build run ./release -version '$(VERSION)' $(RELEASEFLAGS)
+	GOWORK=off go -C build run ./release -version '$(VERSION)' $(RELEASEFLAGS)
 
 web: $(WEB) ## Build the web console into internal/console/dist, which is committed
 	npm --prefix web run --silent types

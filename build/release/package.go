@@ -15,7 +15,7 @@ import (
 )
 
 // writePackages writes a package for dpkg and one for rpm of each Linux binary. They
-// install the service, but neither enable nor start it: whoever only wants the command
+// install the service, but neither enable nor start it: a user who only wants the command
 // line gets no server.
 func (r *release) writePackages(context.Context) error {
 	for _, b := range r.binaries {

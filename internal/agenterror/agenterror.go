@@ -19,7 +19,7 @@ type converted struct {
 	own *shoal.Error
 }
 
-// Unwrap returns what errors.Is and errors.As look at: the product's error first.
+// Unwrap returns what errors.Is and errors.As inspect: the product's error first.
 func (c converted) Unwrap() []error { return []error{c.own, c.error} }
 
 // Convert returns err as an error that holds a [*shoal.Error] with the same kind, message

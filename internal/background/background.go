@@ -9,7 +9,7 @@
 //	err = s.Stop(ctx)
 //
 // A server describes itself in its data directory, with [Announce], as long as it runs;
-// whoever started it, [Service.Running] finds it there. A lock proves that it is alive.
+// [Service.Running] finds it there, however it was started. A lock proves that it is alive.
 package background
 
 import (

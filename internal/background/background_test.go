@@ -266,7 +266,7 @@ case "$*" in *disable*) kill "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "` + home 
 		t.Fatal(err)
 	}
 	if left, err := filepath.Glob(filepath.Join(home, "systemd", "user", "*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %q, %v", left, err)
+		t.Errorf("files left: %q, %v", left, err)
 	}
 	calls, err := os.ReadFile(filepath.Join(bin, "calls"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Detect returns the service manager that this user has, and Process if there is none.
+// Detect returns the service manager that this user has, and Process otherwise.
 func Detect(ctx context.Context) Manager {
 	switch runtime.GOOS {
 	case "linux":

@@ -33,6 +33,6 @@ func TestOneHolderAtATime(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := filelock.Try(filepath.Join(path, "below a file")); err == nil {
-		t.Error("a path that cannot be made is no error")
+		t.Error("a path that cannot be created returned no error")
 	}
 }

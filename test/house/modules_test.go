@@ -1,4 +1,4 @@
-package shoal_test
+package house_test
 
 import (
 	"fmt"
@@ -13,11 +13,12 @@ import (
 
 // apart are the modules that are not in go.work, by their directories: they pin programs
 // of others, whose requirements must not choose the versions of ours.
-var apart = []string{"bench/peers", "tools"}
+var apart = []string{"bench/peers", "build", "tools"}
 
 // runGo runs the go command in a directory and returns the lines of its output.
 func runGo(t *testing.T, dir, work string, args ...string) []string {
 	t.Helper()
+	enterRoot()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK="+work, "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	var problem strings.Builder
@@ -32,6 +33,7 @@ func runGo(t *testing.T, dir, work string, args ...string) []string {
 // workspace returns the directories of the modules in go.work, seen from the root.
 func workspace(t *testing.T) []string {
 	t.Helper()
+	enterRoot()
 	root, err := filepath.Abs(".")
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +54,7 @@ func TestEveryModuleIsInTheWorkspace(t *testing.T) {
 	joined := workspace(t)
 	for _, f := range repoFiles(t) {
 		if dir := path.Dir(f.path); path.Base(f.path) == "go.mod" && !slices.Contains(joined, dir) && !slices.Contains(apart, dir) {
-			t.Errorf("%s is not in go.work: add it, or name its directory in repo_modules_test.go with the reason", f.path)
+			t.Errorf("%s is not in go.work: add it, or name its directory in test/house/modules_test.go with the reason", f.path)
 		}
 	}
 	for i, line := range strings.Split(string(readFile(t, "Makefile")), "\n") {
@@ -74,6 +76,7 @@ func TestModulesBuildAlone(t *testing.T) {
 // What is built in the tree is what is built of the module alone: the workspace's
 // other modules choose no version of it.
 func TestWorkspaceChoosesTheVersionsOfTheModule(t *testing.T) {
+	enterRoot()
 	root, err := filepath.Abs("go.work")
 	if err != nil {
 		t.Fatal(err)
@@ -93,6 +96,7 @@ func TestWorkspaceChoosesTheVersionsOfTheModule(t *testing.T) {
 // for.
 func TestAgentNeedsFewModules(t *testing.T) {
 	const most = 10
+	enterRoot()
 	agent, err := filepath.Abs("agent")
 	if err != nil {
 		t.Fatal(err)
