@@ -76,7 +76,9 @@ lint: $(TOOLS) ## Check the format and what the linters see
 	@wrong="$$($(BIN)/gofumpt -l .)"; \
 	if [[ -n $$wrong ]]; then printf 'not formatted, run `make format`:\n%s\n' "$$wrong" >&2; exit 1; fi
 	go vet $(PACKAGES)
+	GOWORK=off go -C build vet ./release
 	$(BIN)/golangci-lint run $(PACKAGES)
+	GOWORK=off go -C build run ./release -check
 
 format: $(TOOLS) ## Format all Go files
 	$(BIN)/gofumpt -w .

@@ -31,6 +31,7 @@ type options struct {
 	baseURL string    // where the files will be downloaded from
 	targets []target
 	signKey string // an SSH key for ssh-keygen -Y sign; empty writes no signature
+	only    bool   // check the types for every target, and write nothing
 }
 
 func main() {
@@ -46,6 +47,9 @@ func run(ctx context.Context, args []string) error {
 	o, err := parse(ctx, args)
 	if err != nil {
 		return err
+	}
+	if o.only {
+		return o.check(ctx)
 	}
 	if err := os.RemoveAll(o.out); err != nil {
 		return err
@@ -74,14 +78,9 @@ func parse(ctx context.Context, args []string) (o options, err error) {
 	flags.StringVar(&o.signKey, "sign", os.Getenv("SHOAL_SIGNING_KEY"), "sign SHA256SUMS with this SSH key")
 	targets := flags.String("targets", "", "build these platforms only, such as linux/amd64,darwin/arm64")
 	uncommitted := flags.Bool("uncommitted", false, "build the files as they are, though they are not committed")
+	flags.BoolVar(&o.only, "check", false, "check that the types fit on every platform, and write nothing")
 	if err := flags.Parse(args); err != nil {
 		return o, err
-	}
-	if !semver.MatchString(o.version) {
-		return o, fmt.Errorf("version %q is not of the form 1.2.3 or 1.2.3-rc.1; run `make release VERSION=1.2.3`", o.version)
-	}
-	if o.baseURL == "" {
-		o.baseURL = repository + "/releases/download/v" + o.version
 	}
 	if o.targets, err = selectTargets(*targets); err != nil {
 		return o, err
@@ -90,6 +89,23 @@ func parse(ctx context.Context, args []string) (o options, err error) {
 		if *dir, err = filepath.Abs(*dir); err != nil {
 			return o, err
 		}
+	}
+	if o.only {
+		return o, nil
+	}
+	if !semver.MatchString(o.version) {
+		return o, fmt.Errorf("version %q is not of the form 1.2.3 or 1.2.3-rc.1; run `make release VERSION=1.2.3`", o.version)
+	}
+	if o.signKey != "" {
+		if o.signKey, err = filepath.Abs(o.signKey); err != nil {
+			return o, err
+		}
+		if _, err := os.Stat(o.signKey); err != nil { // before anything is built
+			return o, fmt.Errorf("the key that signs: %w", err)
+		}
+	}
+	if o.baseURL == "" {
+		o.baseURL = repository + "/releases/download/v" + o.version
 	}
 	return o, o.readCommit(ctx, *uncommitted)
 }
