@@ -2,7 +2,8 @@
 # Installs what the tests need beside Go and the machine lacks: PostgreSQL's
 # server programs, a C compiler for the race detector, Node for the tests with
 # foreign clients, a browser for the console's, the shells that complete, what reads
-# units of systemd, strace and mkfs.ext4 for the fault rig. Does nothing, quickly, where all of it is there.
+# units of systemd, what installs and checks releases (rpm, curl, wget, ssh-keygen),
+# strace and mkfs.ext4 for the fault rig. Does nothing, quickly, where all of it is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -38,6 +39,10 @@ lacking() {
 	command -v systemd-analyze >/dev/null || echo systemd
 	has_browser || printf '%s\n' chromium fonts-dejavu-core
 	command -v strace >/dev/null || echo strace
+	command -v rpm >/dev/null || echo rpm
+	command -v ssh-keygen >/dev/null || echo openssh-client
+	command -v curl >/dev/null || echo curl
+	command -v wget >/dev/null || echo wget
 	[[ -x /usr/sbin/mkfs.ext4 ]] || command -v mkfs.ext4 >/dev/null || echo e2fsprogs
 }
 
@@ -49,7 +54,7 @@ if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
 	{
 		echo "The tests need what these Debian packages hold: ${packages[*]}. Install them with"
 		echo "  sudo sh -c 'apt-get update && ${install[*]}'"
-		echo "or, on another system, the programs by its own means, on PATH: initdb, a C compiler, node and npm, chromium, bash, zsh, fish, systemd-analyze."
+		echo "or, on another system, the programs by its own means, on PATH: initdb, a C compiler, node and npm, chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, ssh-keygen."
 	} >&2
 	exit 1
 fi

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -38,13 +39,9 @@ func TestTheArchiveIsAllThatIsNeeded(t *testing.T) {
 // time zone and flags of the go command they happen.
 func TestTwoBuildsAreIdentical(t *testing.T) {
 	t.Parallel()
-	root := copyOfRepository(t)
-	out := filepath.Join(t.TempDir(), "dist")
-	c := releaseCommand(root, out)
-	again := exec.CommandContext(bounded(t), "sh", append([]string{"-c", `umask 077 && exec "$0" "$@"`}, c.Args...)...)
-	again.Env = append(os.Environ(), "TZ=Asia/Kathmandu", "LC_ALL=C", "GOFLAGS=-mod=mod", "GOAMD64=v2", "SOURCE_DATE_EPOCH=1")
-	must(t, again)
+	out, _ := secondBuild(t)
 	first, second := checksums(t, dist(t)), checksums(t, out)
+	delete(second, "SHA256SUMS.sig")
 	if len(first) < 10 {
 		t.Errorf("the release has %d files only: %q", len(first), first)
 	}
@@ -57,6 +54,35 @@ func TestTwoBuildsAreIdentical(t *testing.T) {
 	if len(second) != 0 {
 		t.Errorf("the second build has more files: %v", second)
 	}
+}
+
+var second struct {
+	once      sync.Once
+	dir, keys string
+}
+
+// secondBuild builds the release once more, from a copy of the repository and under other
+// circumstances, and signs it with keys/release. Tests share it.
+func secondBuild(t *testing.T) (dir, keys string) {
+	t.Helper()
+	second.once.Do(func() {
+		scratch := filepath.Dir(dist(t))
+		second.keys, second.dir = filepath.Join(scratch, "keys"), filepath.Join(scratch, "second")
+		if err := os.Mkdir(second.keys, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"release", "other"} {
+			must(t, exec.CommandContext(bounded(t), tool(t, "ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", filepath.Join(second.keys, name)))
+		}
+		c := releaseCommand(copyOfRepository(t), second.dir, "-sign", filepath.Join(second.keys, "release"))
+		again := exec.CommandContext(bounded(t), "sh", append([]string{"-c", `umask 077 && exec "$0" "$@"`}, c.Args...)...)
+		again.Env = append(os.Environ(), "TZ=Asia/Kathmandu", "LC_ALL=C", "GOFLAGS=-mod=mod", "GOAMD64=v2", "SOURCE_DATE_EPOCH=1")
+		must(t, again)
+	})
+	if _, err := os.Stat(filepath.Join(second.dir, "SHA256SUMS.sig")); err != nil {
+		t.Fatalf("the second build has failed: %v", err)
+	}
+	return second.dir, second.keys
 }
 
 // copyOfRepository copies what git knows and what it would add. Its history is that
@@ -137,7 +163,7 @@ func TestWhatIsNotARelease(t *testing.T) {
 			t.Errorf("version %q exits with %d: %s", v, code, printed)
 		}
 	}
-	printed, code := ran(t, exec.CommandContext(bounded(t), built.tool, "-root", repository, "-out", t.TempDir(), "-version", version, "-targets", "plan9/mips"))
+	printed, code := ran(t, exec.CommandContext(bounded(t), built.tool, "-root", repository, "-version", version, "-targets", "plan9/mips"))
 	if code != 1 || !strings.Contains(printed, "freebsd/arm64") {
 		t.Errorf("an unknown target exits with %d: %s", code, printed)
 	}

@@ -25,7 +25,7 @@ const (
 	version    = "1.2.3"
 
 	// patience only ends a test that has failed anyway.
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 )
 
 // built is the release that all tests share, and the program that wrote it.
