@@ -10,23 +10,42 @@ const (
 	SessionShut SessionStatus = "closed"
 )
 
+// SpaceRights says who may change the spaces of a session.
+type SpaceRights string
+
+// Who may add and remove other members of a space, change it and close it: every member
+// of it; or only its owner and the admins and owners of the session.
+const (
+	SpaceRightsMembers    SpaceRights = "members"
+	SpaceRightsModerators SpaceRights = "moderators"
+)
+
+func (r SpaceRights) check(p *problems) {
+	if r != SpaceRightsMembers && r != SpaceRightsModerators {
+		p.add(Invalid("spaceRights", `must be "members" or "moderators"`))
+	}
+}
+
 // Session is the isolation boundary: entities, spaces and keys belong to
 // exactly one, and nothing crosses it.
 type Session struct {
-	ID        SessionID     `json:"id"`
-	Name      string        `json:"name"`
-	Status    SessionStatus `json:"status"`
-	Limits    Limits        `json:"limits"`
-	CreatedAt Time          `json:"createdAt"`
-	ClosedAt  *Time         `json:"closedAt"`
+	ID          SessionID     `json:"id"`
+	Name        string        `json:"name"`
+	Status      SessionStatus `json:"status"`
+	Limits      Limits        `json:"limits"`
+	SpaceRights SpaceRights   `json:"spaceRights"`
+	CreatedAt   Time          `json:"createdAt"`
+	ClosedAt    *Time         `json:"closedAt"`
 }
 
 // NewSession is what a caller hands in to create a session. An empty ID gets a
-// generated one; an empty name is the id. Limits that are nil are [DefaultLimits].
+// generated one; an empty name is the id. Limits that are nil are [DefaultLimits]; empty
+// SpaceRights are [SpaceRightsMembers].
 type NewSession struct {
-	ID     SessionID `json:"id,omitempty"`
-	Name   string    `json:"name,omitempty"`
-	Limits *Limits   `json:"limits,omitempty"`
+	ID          SessionID   `json:"id,omitempty"`
+	Name        string      `json:"name,omitempty"`
+	Limits      *Limits     `json:"limits,omitempty"`
+	SpaceRights SpaceRights `json:"spaceRights,omitempty"`
 }
 
 // Validate names every wrong field in one [InvalidArgument] error.
@@ -38,6 +57,9 @@ func (n NewSession) Validate() error {
 	p.add(checkLine("name", n.Name, MaxName, false))
 	if n.Limits != nil {
 		n.Limits.check(&p)
+	}
+	if n.SpaceRights != "" {
+		n.SpaceRights.check(&p)
 	}
 	return p.err()
 }
@@ -74,7 +96,8 @@ func (l Limits) check(p *problems) {
 
 // SessionChange is a partial change of a session: nil leaves a field as it is.
 type SessionChange struct {
-	Limits *LimitsChange `json:"limits,omitempty"`
+	Limits      *LimitsChange `json:"limits,omitempty"`
+	SpaceRights *SpaceRights  `json:"spaceRights,omitempty"`
 }
 
 // LimitsChange is a partial change of limits: nil leaves one as it is.
@@ -99,6 +122,9 @@ func (c SessionChange) Validate() error {
 	var p problems
 	if c.Limits != nil {
 		c.Limits.Apply(Limits{}).check(&p)
+	}
+	if c.SpaceRights != nil {
+		c.SpaceRights.check(&p)
 	}
 	return p.err()
 }

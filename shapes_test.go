@@ -38,7 +38,7 @@ func TestShapes(t *testing.T) {
 		ShowAgentReasoning: true, Metadata: json.RawMessage(`{}`), LastSeq: 12, UnreadCount: 2, MentionCount: 1, CreatedAt: moment, ClosedAt: &later,
 		Members: []shoal.Member{{EntityID: "ann", Kind: shoal.Human, Name: "Ann", JoinedAt: moment}},
 	}
-	const spaceJSON = `{"id":"shop","sessionId":"default","name":"Shopping","status":"closed","summary":"done","adminAgentId":"shop-agent","showAgentReasoning":true,
+	const spaceJSON = `{"id":"shop","sessionId":"default","name":"Shopping","status":"closed","summary":"done","ownerId":null,"adminAgentId":"shop-agent","showAgentReasoning":true,
 		"metadata":{},"members":[{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `,"addedBy":null}],"lastSeq":12,"unreadCount":2,"mentionCount":1,"muted":false,
 		"createdAt":` + at + `,"closedAt":` + then + `}`
 	boss := shoal.EntityID("boss")
@@ -58,11 +58,11 @@ func TestShapes(t *testing.T) {
 	}{
 		"session": {
 			shoal.Session{ID: "default", Name: "default", Status: shoal.SessionOpen, CreatedAt: moment},
-			`{"id":"default","name":"default","status":"open","limits":{"maxCostPerRequest":0,"maxTokensPerRequest":0},"createdAt":` + at + `,"closedAt":null}`,
+			`{"id":"default","name":"default","status":"open","limits":{"maxCostPerRequest":0,"maxTokensPerRequest":0},"spaceRights":"","createdAt":` + at + `,"closedAt":null}`,
 		},
 		"closed session": {
 			shoal.Session{ID: "lab", Name: "Lab", Status: shoal.SessionShut, Limits: shoal.Limits{MaxCostPerRequest: 2.5, MaxTokensPerRequest: 7}, CreatedAt: moment, ClosedAt: &later},
-			`{"id":"lab","name":"Lab","status":"closed","limits":{"maxCostPerRequest":2.5,"maxTokensPerRequest":7},"createdAt":` + at + `,"closedAt":` + then + `}`,
+			`{"id":"lab","name":"Lab","status":"closed","limits":{"maxCostPerRequest":2.5,"maxTokensPerRequest":7},"spaceRights":"","createdAt":` + at + `,"closedAt":` + then + `}`,
 		},
 		"entity": {entity, entityJSON},
 		"empty entity": {
@@ -73,7 +73,7 @@ func TestShapes(t *testing.T) {
 		"space": {space, spaceJSON},
 		"empty space": {
 			shoal.Space{ID: "shop", SessionID: "default", Name: "Shop", Status: shoal.SpaceOpen, Members: []shoal.Member{}, CreatedAt: moment},
-			`{"id":"shop","sessionId":"default","name":"Shop","status":"open","summary":null,"adminAgentId":null,"showAgentReasoning":false,
+			`{"id":"shop","sessionId":"default","name":"Shop","status":"open","summary":null,"ownerId":null,"adminAgentId":null,"showAgentReasoning":false,
 			"metadata":null,"members":[],"lastSeq":0,"unreadCount":0,"mentionCount":0,"muted":false,"createdAt":` + at + `,"closedAt":null}`,
 		},
 		"message": {message, messageJSON + `}`},

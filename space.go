@@ -19,6 +19,9 @@ const (
 // without gaps. The MCP tools call it a thread. UnreadCount, MentionCount and Muted are
 // those of the reader: 0 and false for a reader that is not an entity, and in events.
 //
+// OwnerID is the entity that created the space; nil where an admin key did that acts as no
+// entity, and for spaces of servers that did not store it.
+//
 // A member that has muted the space gets only messages that mention it into its inbox,
 // so both counts are then the number of these.
 type Space struct {
@@ -27,6 +30,7 @@ type Space struct {
 	Name               string          `json:"name"`
 	Status             SpaceStatus     `json:"status"`
 	Summary            *string         `json:"summary"`
+	OwnerID            *EntityID       `json:"ownerId"`
 	AdminAgentID       *EntityID       `json:"adminAgentId"`
 	ShowAgentReasoning bool            `json:"showAgentReasoning"`
 	Metadata           json.RawMessage `json:"metadata"`

@@ -38,7 +38,7 @@ func (s *Session) Get(ctx context.Context) (out shoal.Session, err error) {
 	return out, s.client.do(ctx, call{op: "client.Session.Get", path: s.path()}, &out)
 }
 
-// Change changes the session's limits; for admins and owners of the session.
+// Change changes the session's limits and space rights; for admins and owners of the session.
 func (s *Session) Change(ctx context.Context, change shoal.SessionChange) (out shoal.Session, err error) {
 	in := call{op: "client.Session.Change", method: http.MethodPatch, path: s.path(), body: change}
 	return out, s.client.do(ctx, in, &out)

@@ -11,6 +11,7 @@ type sessionsCmd struct {
 	List   sessionsListCmd   `cmd:"" name:"ls" help:"List the sessions that the key may know of; all with --admin."`
 	Create sessionsCreateCmd `cmd:"" help:"Create a session, with --admin."`
 	Limits sessionsLimitsCmd `cmd:"" help:"Show or, with --admin, change what one message may set off in the session."`
+	Rights sessionsRightsCmd `cmd:"" help:"Show or, with --admin, change who may change the spaces of the session."`
 }
 
 var sessionHead = []string{"ID", "NAME", "STATUS", "CREATED"}
@@ -84,4 +85,26 @@ func (c *sessionsLimitsCmd) Run(ctx context.Context, sh *shell) error {
 		row[2] = fmt.Sprint(most)
 	}
 	return sh.output.table(found, head, row)
+}
+
+type sessionsRightsCmd struct {
+	Rights shoal.SpaceRights `arg:"" optional:"" help:"members: every member of a space; moderators: its owner, and admins and owners of the session." placeholder:"members|moderators"`
+}
+
+// Run changes the rights, if they are given, and prints them.
+func (c *sessionsRightsCmd) Run(ctx context.Context, sh *shell) error {
+	session, err := sh.overlook()
+	if err != nil {
+		return err
+	}
+	var found shoal.Session
+	if c.Rights == "" {
+		found, err = session.Get(ctx)
+	} else {
+		found, err = session.Change(ctx, shoal.SessionChange{SpaceRights: &c.Rights})
+	}
+	if err != nil {
+		return err
+	}
+	return sh.output.table(found, []string{"SESSION", "SPACE RIGHTS"}, []string{string(found.ID), string(found.SpaceRights)})
 }

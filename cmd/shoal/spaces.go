@@ -90,6 +90,9 @@ func (c *spacesShowCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	sh.output.note("%s (%s) is %s and holds %d messages, %d unread", s.Name, s.ID, s.Status, s.LastSeq, s.UnreadCount)
+	if s.OwnerID != nil {
+		sh.output.note("its owner is %s", *s.OwnerID)
+	}
 	if s.Muted {
 		sh.output.note("you have muted it: you get only what mentions you; to change that: shoal spaces unmute %s", s.ID)
 	}

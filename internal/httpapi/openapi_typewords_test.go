@@ -155,6 +155,8 @@ var fieldWords = map[string]string{
 	"Space.lastSeq":                 "The place of the newest message.",
 	"Space.unreadCount":             "How many messages of it the reader has not acknowledged.",
 	"Space.mentionCount":            "How many of those mention the reader.",
+	"Space.ownerId":                 "Who created it; null where an admin key did that acts as no entity.",
+	"Session.spaceRights":           "Who may change the spaces, close them, and add and remove other members: their `members`, or `moderators`: the owner of the space, and admins and owners of the session.",
 	"Space.muted":                   "Whether the reader has muted it; false for others and in events.",
 	"Member.addedBy":                "Who added the member; null for the creator of the space, for one that joined by itself, and where an admin key did that acts as no entity.",
 	"Space.summary":                 "What was said when it was closed.",

@@ -25,7 +25,7 @@ func sessionRoutes() []route {
 		},
 		{
 			method: http.MethodPatch, path: sessionPath, do: updateSession, id: "updateSession", tag: "Sessions",
-			summary: "Change a session", about: "`limits` bound what one message may set off: all model calls of all runs with the same `causeRoot`; 0 is no limit, and what is left out stays as it is. Runs under way are bound by them from their next model call on. For admins and owners of the session.",
+			summary: "Change a session", about: "`limits` bound what one message may set off: all model calls of all runs with the same `causeRoot`; 0 is no limit, and what is left out stays as it is. Runs under way are bound by them from their next model call on. With `spaceRights: moderators` only the owner of a space, admins and owners of the session may add and remove other members, change it and close it; with `members`, the default, every member may. For admins and owners of the session.",
 			in: shoal.SessionChange{}, example: `{"limits": {"maxCostPerRequest": 2.5}}`,
 			status: http.StatusOK, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden},
 		},

@@ -39,7 +39,7 @@ func (s *Sessions) Export(ctx context.Context, who shoal.Principal, id shoal.Ses
 		if session.ClosedAt != nil {
 			closed = *session.ClosedAt
 		}
-		if err := e.write(sessionRecord, []any{session.Name, string(session.Status), session.CreatedAt, closed, session.Limits.MaxCostPerRequest, session.Limits.MaxTokensPerRequest}); err != nil {
+		if err := e.write(sessionRecord, []any{session.Name, string(session.Status), session.CreatedAt, closed, session.Limits.MaxCostPerRequest, session.Limits.MaxTokensPerRequest, string(session.SpaceRights)}); err != nil {
 			return err
 		}
 		for _, t := range RecordTypes[1:] {

@@ -152,7 +152,8 @@ func (im *importer) gather() (batch []importLine, more bool, err error) {
 		if t == sessionRecord {
 			im.session = shoal.Session{
 				ID: im.id, Name: values[0].(string), Status: shoal.SessionStatus(values[1].(string)), CreatedAt: values[2].(shoal.Time),
-				Limits: shoal.Limits{MaxCostPerRequest: values[4].(float64), MaxTokensPerRequest: values[5].(int64)},
+				Limits:      shoal.Limits{MaxCostPerRequest: values[4].(float64), MaxTokensPerRequest: values[5].(int64)},
+				SpaceRights: shoal.SpaceRights(values[6].(string)),
 			}
 			if closed, ok := values[3].(shoal.Time); ok {
 				im.session.ClosedAt = &closed

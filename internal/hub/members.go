@@ -102,11 +102,11 @@ func dropAdminAgent(ch *change, s *shoal.Space) error {
 	return saveSpace(ch, *s, shoal.EventSpaceUpdated)
 }
 
-// Join makes an entity a member. Members and admins may; joining twice changes
-// nothing. The new member sees the whole history; its unread starts here.
+// Join makes an entity a member. Members and admins may, or, if the session says so, its
+// moderators; joining twice changes nothing. The new member sees the whole history; its unread starts here.
 // AdminRequired for a second hosted agent where no admin agent is set.
 func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
-	return s.membership(ctx, "hub.Spaces.Join", who, session, id, func(ch *change, to shoal.Space) error {
+	return s.membership(ctx, "hub.Spaces.Join", who, session, id, entity, func(ch *change, to shoal.Space) error {
 		if !mayBe(entity) {
 			return noEntity(entity)
 		}
@@ -158,17 +158,23 @@ func (s *Spaces) Members(ctx context.Context, who shoal.Principal, session shoal
 }
 
 // Leave ends a membership: the entity's access and its pending inbox entries of
-// the space go with it. Members and admins may; NotFound when there is none.
+// the space go with it. Members and admins may, or, if the session says so, its
+// moderators and the entity itself; NotFound when there is none.
 func (s *Spaces) Leave(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
-	return s.membership(ctx, "hub.Spaces.Leave", who, session, id, func(ch *change, _ shoal.Space) error {
+	return s.membership(ctx, "hub.Spaces.Leave", who, session, id, entity, func(ch *change, _ shoal.Space) error {
 		return leave(ch, session, id, entity)
 	})
 }
 
-// membership runs do on a locked, open space and returns it as it is then.
-func (s *Spaces) membership(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, do func(*change, shoal.Space) error) (out shoal.Space, err error) {
+// membership runs do, which is about the membership of an entity, on a locked, open space
+// and returns the space as it is then. One's own membership needs no moderator.
+func (s *Spaces) membership(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID, do func(*change, shoal.Space) error) (out shoal.Space, err error) {
+	allowed := moderates
+	if entity == ownEntity(who) {
+		allowed = changes
+	}
 	err = s.change(ctx, op, func(ch *change) (err error) {
-		if out, err = changes(ch, who, session, id); err != nil {
+		if out, err = allowed(ch, who, session, id); err != nil {
 			return err
 		}
 		if err := do(ch, out); err != nil {

@@ -280,6 +280,7 @@ var sessionRecord = &RecordType{
 	Fields: []RecordField{
 		nameLine(), oneOf("status", shoal.SessionOpen, shoal.SessionShut), momentOf("createdAt"), momentOr0("closedAt"),
 		since(RecordField{Name: "maxCostPerRequest", Kind: RecordReal}, "0"), since(count("maxTokensPerRequest"), "0"),
+		since(oneOf("spaceRights", shoal.SpaceRightsMembers, shoal.SpaceRightsModerators), `"members"`),
 	},
 }
 

@@ -128,6 +128,29 @@ func changes(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.Sp
 	return s, nil
 }
 
+// moderates is changes for what the session may reserve for the moderators of its spaces:
+// the owner of the space, admins and owners of the session, and admins.
+func moderates(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	s, err := changes(tx, who, session, space)
+	if err != nil || who.Manages() || s.OwnerID != nil && *s.OwnerID == who.EntityID {
+		return s, err
+	}
+	in, err := sessionOf(tx, session)
+	if err != nil || in.SpaceRights != shoal.SpaceRightsModerators {
+		return s, err
+	}
+	e, err := entityOf(tx, session, who.EntityID)
+	if err != nil || e.SessionRole == shoal.SessionAdmin {
+		return s, err
+	}
+	owner := ""
+	if s.OwnerID != nil {
+		owner = fmt.Sprintf("its owner %q and by ", *s.OwnerID)
+	}
+	return s, shoal.E("", shoal.Forbidden, fmt.Sprintf(
+		"Members of the space %q may not do this: in this session (spaceRights: moderators) a space is changed by %sadmins and owners of the session. Ask one of them.", s.ID, owner))
+}
+
 func closedSpace(s shoal.Space) error {
 	return shoal.E("", shoal.SpaceClosed, fmt.Sprintf("The space %q is closed: its history stays readable, but nothing can be added. Create a new space to go on.", s.ID))
 }

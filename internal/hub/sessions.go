@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewS
 			if n.Limits != nil {
 				out.Limits = *n.Limits
 			}
+			out.SpaceRights = cmp.Or(n.SpaceRights, shoal.SpaceRightsMembers)
 			if out.ID == "" {
 				out.ID = shoal.NewID[shoal.SessionID](shoal.PrefixSession)
 			}
@@ -68,19 +70,24 @@ func (s *Sessions) List(ctx context.Context, who shoal.Principal, after shoal.Se
 	return out, err
 }
 
-// Change changes the limits of a session, for admins and owners of the session. Runs under
-// way are bound by them from their next model call on.
+// Change changes the limits and the space rights of a session, for admins and owners of the
+// session. Runs under way are bound by the limits from their next model call on.
 func (s *Sessions) Change(ctx context.Context, who shoal.Principal, id shoal.SessionID, to shoal.SessionChange) (out shoal.Session, err error) {
 	const op = "hub.Sessions.Change"
 	if err := errors.Join(enter(who, id), managersOnly(who), to.Validate()); err != nil {
 		return out, wrap(op, first(err))
 	}
 	err = s.change(ctx, op, func(ch *change) (err error) {
-		if out, err = sessionOf(ch, id); err != nil || to.Limits == nil {
+		if out, err = sessionOf(ch, id); err != nil || to == (shoal.SessionChange{}) {
 			return err
 		}
-		out.Limits = to.Limits.Apply(out.Limits)
-		return ch.SetLimits(id, out.Limits)
+		if to.Limits != nil {
+			out.Limits = to.Limits.Apply(out.Limits)
+		}
+		if to.SpaceRights != nil {
+			out.SpaceRights = *to.SpaceRights
+		}
+		return ch.UpdateSession(out)
 	})
 	return out, err
 }

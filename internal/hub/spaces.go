@@ -55,6 +55,7 @@ func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n sho
 	}
 	var members []shoal.EntityID
 	if who.EntityID != "" {
+		out.OwnerID = &who.EntityID
 		members = append(members, who.EntityID)
 	}
 	for _, id := range n.Members {
@@ -76,11 +77,6 @@ func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n sho
 		return out, shoal.E("", shoal.AlreadyExists, fmt.Sprintf("The id %q is not free for a new space. Leave id out to get a generated one, or choose another one.", out.ID))
 	} else if err != nil {
 		return out, err
-	}
-	if who.EntityID != "" {
-		if err := ch.CreatedBy(session, out.ID, who.EntityID); err != nil {
-			return out, err
-		}
 	}
 	// Who follows the whole session learns of the space here; its members, by
 	// joining it.
@@ -182,7 +178,8 @@ func (s *Spaces) List(ctx context.Context, who shoal.Principal, session shoal.Se
 	return out, err
 }
 
-// Update changes how a space presents itself. Members and admins only.
+// Update changes how a space presents itself. Members and admins only, or, if the session
+// says so, its moderators.
 // AdminRequired for unsetting the admin agent of several hosted agents.
 func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, c shoal.SpaceChange) (out shoal.Space, err error) {
 	const op = "hub.Spaces.Update"
@@ -190,7 +187,7 @@ func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.
 		return out, wrap(op, err)
 	}
 	err = s.change(ctx, op, func(ch *change) (err error) {
-		if out, err = changes(ch, who, session, id); err != nil {
+		if out, err = moderates(ch, who, session, id); err != nil {
 			return err
 		}
 		if out, err = whole(ch, who, out); err != nil {
@@ -251,14 +248,14 @@ func tellSpace(ch *change, s shoal.Space, what shoal.EventType) error {
 
 // Close ends a space: a system message with the summary reaches every member's
 // inbox, the history stays, and nothing is posted any more. SpaceClosed when it
-// is closed already. Members and admins only.
+// is closed already. Members and admins only, or, if the session says so, its moderators.
 func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, summary string) (out shoal.Space, err error) {
 	const op = "hub.Spaces.Close"
 	if err := shoal.CheckSummary(summary); err != nil {
 		return out, wrap(op, err)
 	}
 	err = s.change(ctx, op, func(ch *change) (err error) {
-		if out, err = changes(ch, who, session, id); err != nil {
+		if out, err = moderates(ch, who, session, id); err != nil {
 			return err
 		}
 		m, err := announce(ch, out, "Thread closed: "+summary, nil, PostKey{})

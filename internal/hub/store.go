@@ -85,8 +85,8 @@ type SessionTx interface {
 	// InsertSession is AlreadyExists also for the id of a deleted session.
 	InsertSession(s shoal.Session) error
 	CloseSession(id shoal.SessionID, at shoal.Time) error
-	// SetLimits stores the limits of a session.
-	SetLimits(id shoal.SessionID, l shoal.Limits) error
+	// UpdateSession stores the limits and the space rights of a session.
+	UpdateSession(s shoal.Session) error
 	// DeleteSession erases the session with all that belongs to it, its keys
 	// included. The id stays taken.
 	DeleteSession(id shoal.SessionID) error
@@ -136,12 +136,10 @@ type SpaceTx interface {
 	LockSpace(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error)
 	Spaces(session shoal.SessionID, filter SpaceFilter) ([]shoal.Space, error)
 	InsertSpace(s shoal.Space) error
-	// CreatedBy notes which entity created a space.
-	CreatedBy(session shoal.SessionID, space shoal.SpaceID, by shoal.EntityID) error
-	// CountCreated counts the spaces that an entity created, up to a number.
+	// CountCreated counts the spaces that an entity owns, up to a number.
 	CountCreated(session shoal.SessionID, by shoal.EntityID, upTo int) (int, error)
 	// UpdateSpace stores name, status, summary, admin agent, reasoning flag,
-	// metadata and closing time.
+	// metadata and closing time. The owner stays.
 	UpdateSpace(s shoal.Space) error
 }
 

@@ -51,7 +51,8 @@
 // # Commands
 //
 //	session ID                        close-session ID             delete-session ID
-//	entity ID [human] [name=] [external=] [by=ACTOR] [once=KEY]    delete-entity ID
+//	rights ACTOR members|moderators   who may change the spaces of the session; role= of an entity is its role there
+//	entity ID [human] [role=ROLE] [name=] [external=] [by=ACTOR] [once=KEY]    delete-entity ID
 //	rename ACTOR ID NAME [external=]  entities ACTOR               call ACTOR
 //	space ID by ACTOR [members=A,B] [admin=ID] [once=KEY]          spaces ACTOR
 //	get ACTOR SPACE                   set ACTOR SPACE [name=] [admin=]

@@ -87,7 +87,9 @@ func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 			func() error { return tx.AddUsage(id, used) },
 			func() error { return tx.InsertFile(id, file, "ann", storeTime(6), []byte{0, 255, 10}) },
 			func() error { return tx.ShowFile(id, "fil_1", "shop") },
-			func() error { return tx.CreatedBy(id, "shop", "ann") },
+			func() error {
+				return tx.InsertSpace(shoal.Space{SessionID: id, ID: "den", Name: "Den", Status: shoal.SpaceOpen, OwnerID: ref(shoal.EntityID("ann")), CreatedAt: storeTime(0)})
+			},
 			func() error {
 				return tx.UpdateSpace(shoal.Space{SessionID: id, ID: "attic", Name: "Attic", Status: shoal.SpaceShut, Summary: ref(hostile), ClosedAt: ref(storeTime(8)), CreatedAt: storeTime(0)})
 			},

@@ -16,7 +16,7 @@ var verbs map[string]func(*stage, *command) error
 
 func init() {
 	verbs = map[string]func(*stage, *command) error{
-		"session": newSession, "close-session": closeSession, "delete-session": deleteSession,
+		"session": newSession, "close-session": closeSession, "delete-session": deleteSession, "rights": setRights,
 		"entity": newEntity, "delete-entity": deleteEntity, "rename": rename, "entities": listEntities, "call": call,
 		"space": newSpace, "spaces": listSpaces, "get": getSpace, "set": setSpace,
 		"join": joinSpace, "leave": leaveSpace, "close": closeSpace,
@@ -54,6 +54,16 @@ func closeSession(s *stage, c *command) error {
 	return err
 }
 
+func setRights(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	rights := shoal.SpaceRights(c.word())
+	changed, err := s.hub.Sessions.Change(ctx, who, session, shoal.SessionChange{SpaceRights: &rights})
+	if err == nil {
+		s.say("%s spaceRights=%s", changed.ID, changed.SpaceRights)
+	}
+	return err
+}
+
 func deleteSession(s *stage, c *command) error {
 	return s.hub.Sessions.Delete(ctx, admin, shoal.SessionID(c.word()))
 }
@@ -68,7 +78,7 @@ func (s *stage) by(c *command) (shoal.Principal, shoal.SessionID) {
 
 func newEntity(s *stage, c *command) error {
 	who, session := s.by(c)
-	n := shoal.NewEntity{Kind: shoal.Agent, Name: c.option("name")}
+	n := shoal.NewEntity{Kind: shoal.Agent, Name: c.option("name"), SessionRole: shoal.SessionRole(c.option("role"))}
 	if c.flag("human") {
 		n.Kind = shoal.Human
 	}

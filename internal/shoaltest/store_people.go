@@ -17,12 +17,12 @@ var trickyIDs = []string{"-", ".x", "0", "10", "9", "A", "B", "Z", "_", "a", "a-
 
 var sessionTests = map[string]func(*storeCase){
 	"it comes back as it was stored": func(c *storeCase) {
-		s := shoal.Session{ID: c.session + "x", Name: "Läden & mehr", Status: shoal.SessionOpen, CreatedAt: storeTime(7), Limits: shoal.Limits{MaxCostPerRequest: 0.1, MaxTokensPerRequest: 1 << 39}}
+		s := shoal.Session{ID: c.session + "x", Name: "Läden & mehr", Status: shoal.SessionOpen, CreatedAt: storeTime(7), Limits: shoal.Limits{MaxCostPerRequest: 0.1, MaxTokensPerRequest: 1 << 39}, SpaceRights: shoal.SpaceRightsModerators}
 		c.update(func(tx hub.Tx) error { return tx.InsertSession(s) })
 		same(c, "the session", seen(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
-		s.Limits = shoal.Limits{MaxCostPerRequest: 1e6}
-		c.update(func(tx hub.Tx) error { return tx.SetLimits(s.ID, s.Limits) })
-		same(c, "the session with other limits", seen(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
+		s.Limits, s.SpaceRights = shoal.Limits{MaxCostPerRequest: 1e6}, shoal.SpaceRightsMembers
+		c.update(func(tx hub.Tx) error { return tx.UpdateSession(s) })
+		same(c, "the session with other limits and rights", seen(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
 		c.update(func(tx hub.Tx) error { return tx.CloseSession(s.ID, storeTime(9)) })
 		s.Status, s.ClosedAt = shoal.SessionShut, ref(storeTime(9))
 		same(c, "the closed session", seen(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
@@ -57,7 +57,7 @@ var sessionTests = map[string]func(*storeCase){
 	"a missing one is NotFound": func(c *storeCase) {
 		c.absent(func(tx hub.Tx) error { _, err := tx.Session("nowhere"); return err })
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.CloseSession("nowhere", storeTime(0)) })
-		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.SetLimits("nowhere", shoal.Limits{}) })
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdateSession(shoal.Session{ID: "nowhere"}) })
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteSession("nowhere") })
 	},
 

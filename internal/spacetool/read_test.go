@@ -118,7 +118,7 @@ func TestReadSpaceMessagesIsBounded(t *testing.T) {
 }
 
 func (w *world) join(space shoal.SpaceID, id shoal.EntityID) error {
-	_, err := w.hub.Spaces.Join(w.t.Context(), as("ann"), shoal.DefaultSession, space, id)
+	_, err := w.hub.Spaces.Join(w.t.Context(), shoal.Principal{Role: shoal.RoleAdmin}, shoal.DefaultSession, space, id)
 	return err
 }
 

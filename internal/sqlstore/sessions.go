@@ -1,16 +1,21 @@
 package sqlstore
 
-import "github.com/shoal-dev/shoal"
+import (
+	"cmp"
+
+	"github.com/shoal-dev/shoal"
+)
 
 const (
 	noSession      = "There is no session %q here."
-	sessionColumns = `id, name, status, created_at, closed_at, max_request_cost, max_request_tokens`
+	sessionColumns = `id, name, status, created_at, closed_at, max_request_cost, max_request_tokens, space_rights`
 )
 
 func sessionOf(r *rows) shoal.Session {
 	return shoal.Session{
 		ID: shoal.SessionID(r.text(0)), Name: r.text(1), Status: shoal.SessionStatus(r.text(2)),
 		CreatedAt: r.time(3), ClosedAt: r.timeOrNil(4), Limits: shoal.Limits{MaxCostPerRequest: r.float(5), MaxTokensPerRequest: r.int(6)},
+		SpaceRights: shoal.SpaceRights(r.text(7)),
 	}
 }
 
@@ -37,21 +42,22 @@ func (t tx) Sessions(after shoal.SessionID, limit int) ([]shoal.Session, error) 
 // InsertSession implements [hub.SessionTx].
 func (t tx) InsertSession(s shoal.Session) error {
 	n, err := t.c.exec(
-		`INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		 ON CONFLICT DO NOTHING`, s.ID, s.Name, s.Status, s.CreatedAt, s.ClosedAt, s.Limits.MaxCostPerRequest, s.Limits.MaxTokensPerRequest)
+		`INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		 ON CONFLICT DO NOTHING`, s.ID, s.Name, s.Status, s.CreatedAt, s.ClosedAt, s.Limits.MaxCostPerRequest, s.Limits.MaxTokensPerRequest,
+		string(cmp.Or(s.SpaceRights, shoal.SpaceRightsMembers)))
 	if err == nil && n == 0 {
 		err = taken("InsertSession", "The session id %q is taken; choose another.", s.ID)
 	}
 	return err
 }
 
-// SetLimits implements [hub.SessionTx].
-func (t tx) SetLimits(id shoal.SessionID, l shoal.Limits) error {
+// UpdateSession implements [hub.SessionTx].
+func (t tx) UpdateSession(s shoal.Session) error {
 	n, err := t.c.exec(
-		`UPDATE sessions SET max_request_cost = $2, max_request_tokens = $3 WHERE id = $1 AND NOT deleted`,
-		id, l.MaxCostPerRequest, l.MaxTokensPerRequest)
+		`UPDATE sessions SET max_request_cost = $2, max_request_tokens = $3, space_rights = $4 WHERE id = $1 AND NOT deleted`,
+		s.ID, s.Limits.MaxCostPerRequest, s.Limits.MaxTokensPerRequest, string(cmp.Or(s.SpaceRights, shoal.SpaceRightsMembers)))
 	if err == nil && n == 0 {
-		err = missing("SetLimits", noSession, id)
+		err = missing("UpdateSession", noSession, s.ID)
 	}
 	return err
 }

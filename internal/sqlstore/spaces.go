@@ -7,7 +7,7 @@ import (
 
 const (
 	noSpace      = "There is no space %q here."
-	spaceColumns = `s.session_id, s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, ` + lastSeqOfSpace + `, s.created_at, s.closed_at`
+	spaceColumns = `s.session_id, s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, ` + lastSeqOfSpace + `, s.created_at, s.closed_at, s.created_by`
 
 	// lastSeqOfSpace is asked of the messages, so that a post need not write to its
 	// space; what spaces holds in last_seq counts no more.
@@ -19,6 +19,7 @@ func spaceOf(r *rows) shoal.Space {
 		SessionID: shoal.SessionID(r.text(0)), ID: shoal.SpaceID(r.text(1)), Name: r.text(2), Status: shoal.SpaceStatus(r.text(3)),
 		Summary: textOrNil[string](r, 4), AdminAgentID: textOrNil[shoal.EntityID](r, 5), ShowAgentReasoning: r.bool(6),
 		Metadata: r.json(7), Members: []shoal.Member{}, LastSeq: r.int(8), CreatedAt: r.time(9), ClosedAt: r.timeOrNil(10),
+		OwnerID: textOrNil[shoal.EntityID](r, 11),
 	}
 }
 
@@ -66,20 +67,11 @@ func (t tx) Spaces(session shoal.SessionID, filter hub.SpaceFilter) ([]shoal.Spa
 func (t tx) InsertSpace(s shoal.Space) error {
 	t.c.known.forgetSpace(s.SessionID, s.ID)
 	n, err := t.c.execNoted(
-		`INSERT INTO spaces (session_id, id, name, status, summary, admin_agent_id, show_reasoning, metadata, last_seq, created_at, closed_at)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10) ON CONFLICT DO NOTHING`,
-		s.SessionID, s.ID, s.Name, s.Status, s.Summary, s.AdminAgentID, s.ShowAgentReasoning, s.Metadata, s.CreatedAt, s.ClosedAt)
+		`INSERT INTO spaces (session_id, id, name, status, summary, admin_agent_id, show_reasoning, metadata, last_seq, created_at, closed_at, created_by)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10, $11) ON CONFLICT DO NOTHING`,
+		s.SessionID, s.ID, s.Name, s.Status, s.Summary, s.AdminAgentID, s.ShowAgentReasoning, s.Metadata, s.CreatedAt, s.ClosedAt, s.OwnerID)
 	if err == nil && n == 0 {
 		err = taken("InsertSpace", "The space id %q is taken; choose another.", s.ID)
-	}
-	return err
-}
-
-// CreatedBy implements [hub.SpaceTx].
-func (t tx) CreatedBy(session shoal.SessionID, space shoal.SpaceID, by shoal.EntityID) error {
-	n, err := t.c.exec(`UPDATE spaces SET created_by = $3 WHERE session_id = $1 AND id = $2`, session, space, by)
-	if err == nil && n == 0 {
-		err = missing("CreatedBy", "There is no space %q here.", space)
 	}
 	return err
 }
