@@ -49,7 +49,7 @@ type Options struct {
 	// Fixed rejects a text with an id other than ID, as a PUT to ID does.
 	Fixed bool
 	// Env are the names that ${env.NAME} may refer to. The server's own secrets (see
-	// [Protected]) are rejected even if they are listed.
+	// [IsProtected]) are rejected even if they are listed.
 	Env []string
 }
 
@@ -77,8 +77,8 @@ func decode(text []byte, o Options, allowed func(string) bool) (*Config, error) 
 	}
 	value, _ := c.walk(root, raw, "").(map[string]any)
 	if value != nil {
-		c.identity(value, o)
-		c.across(value)
+		c.checkIdentity(value, o)
+		c.checkCombinations(value)
 	}
 	if err := c.err(op); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ type check struct {
 	more     int
 }
 
-func (c *check) wrong(path, format string, args ...any) {
+func (c *check) addProblem(path, format string, args ...any) {
 	if path == "" {
 		path = "config"
 	}

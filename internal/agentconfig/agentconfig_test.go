@@ -46,7 +46,7 @@ func decode(t testing.TB, text string) *agentconfig.Config {
 	return config
 }
 
-func TestExamplesAreRead(t *testing.T) {
+func TestExamples(t *testing.T) {
 	for name, text := range good(t) {
 		config := decode(t, string(text))
 		again, err := agentconfig.Load(config.Canonical())
@@ -105,7 +105,7 @@ func TestDefaults(t *testing.T) {
 }
 
 // An unchanged config has the same hash, however it is written.
-func TestTheSameConfigHasTheSameHash(t *testing.T) {
+func TestEqualConfigsHaveEqualHashes(t *testing.T) {
 	examples := good(t)
 	long, short := decode(t, string(examples["contract.yaml"])), decode(t, string(examples["contract-short.json"]))
 	if long.Hash() != short.Hash() {
@@ -282,7 +282,7 @@ func paths(err error) []string {
 
 // The Go types and the validation table describe the same format: every field of the
 // canonical form has a field in a type, and the reverse.
-func TestTypesHoldWhatIsWritten(t *testing.T) {
+func TestTypesMatchTable(t *testing.T) {
 	for name, text := range good(t) {
 		config := decode(t, string(text))
 		type plain agentconfig.Config // without MarshalJSON

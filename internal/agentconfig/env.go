@@ -11,9 +11,9 @@ var (
 	envBegin     = "${env."
 )
 
-// Protected reports whether the variable belongs to the server itself: its configuration and
+// IsProtected reports whether the variable belongs to the server itself: its configuration and
 // the keys of the model vendors. A configuration must not refer to it.
-func Protected(name string) bool {
+func IsProtected(name string) bool {
 	name = strings.ToUpper(name)
 	return strings.HasPrefix(name, "SHOAL_") || slices.Contains([]string{
 		"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY",
@@ -43,18 +43,18 @@ func Split(text string) []Piece {
 	return pieces
 }
 
-// env checks the references of a text in a place that permits them.
-func (c *check) env(text, path string) {
+// checkEnv checks the references of a text in a place that permits them.
+func (c *check) checkEnv(text, path string) {
 	for _, p := range Split(text) {
 		switch {
 		case p.Env == "":
 			if strings.Contains(p.Text, envBegin) {
-				c.wrong(path, "has a broken reference: write ${env.NAME}")
+				c.addProblem(path, "has a broken reference: write ${env.NAME}")
 			}
-		case Protected(p.Env):
-			c.wrong(path, "refers to %s, which belongs to the server itself and is not available to tools", p.Env)
+		case IsProtected(p.Env):
+			c.addProblem(path, "refers to %s, which belongs to the server itself and is not available to tools", p.Env)
 		case !c.allowed(p.Env):
-			c.wrong(path, "refers to %s, which the operator does not permit in agent configs", p.Env)
+			c.addProblem(path, "refers to %s, which the operator does not permit in agent configs", p.Env)
 		}
 	}
 }

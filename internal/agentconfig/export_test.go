@@ -28,8 +28,8 @@ func TestSchemaIsFresh(t *testing.T) {
 	}
 }
 
-// FitsSchema validates a text against the published schema.
-func FitsSchema(t testing.TB, text []byte) error {
+// CheckSchema validates a text against the published schema.
+func CheckSchema(t testing.TB, text []byte) error {
 	t.Helper()
 	var published jsonschema.Schema
 	if err := json.Unmarshal(Schema(), &published); err != nil {

@@ -7,21 +7,21 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
-func TestSchemaAcceptsWhatIsRight(t *testing.T) {
+func TestSchemaAcceptsValidConfigs(t *testing.T) {
 	for name, text := range good(t) {
-		if err := agentconfig.FitsSchema(t, text); err != nil {
+		if err := agentconfig.CheckSchema(t, text); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := agentconfig.FitsSchema(t, decode(t, string(text)).Canonical()); err != nil {
+		if err := agentconfig.CheckSchema(t, decode(t, string(text)).Canonical()); err != nil {
 			t.Errorf("%s in its canonical form: %v", name, err)
 		}
 	}
 }
 
 // An editor that uses the schema shows the errors that the server would report.
-func TestSchemaRefusesWhatIsWrong(t *testing.T) {
+func TestSchemaRejectsInvalidConfigs(t *testing.T) {
 	for _, c := range wrongConfigs {
-		switch err := agentconfig.FitsSchema(t, []byte(c.text)); {
+		switch err := agentconfig.CheckSchema(t, []byte(c.text)); {
 		case err == nil && !c.beyond:
 			t.Errorf("the schema accepts\n%s", c.text)
 		case err != nil && c.beyond:
@@ -32,7 +32,7 @@ func TestSchemaRefusesWhatIsWrong(t *testing.T) {
 
 // Every text, list, table and number of a configuration has a limit, which the schema states
 // and the validation takes from the same table.
-func TestEveryInputHasABound(t *testing.T) {
+func TestEveryInputHasALimit(t *testing.T) {
 	var schema any
 	if err := json.Unmarshal(agentconfig.Schema(), &schema); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil || again.Hash() != config.Hash() {
 			t.Fatalf("the canonical form of\n%s\nis not stable: %v\n%s\n%s", text, err, config.Canonical(), again.Canonical())
 		}
-		if err := agentconfig.FitsSchema(t, text); err != nil {
+		if err := agentconfig.CheckSchema(t, text); err != nil {
 			t.Fatalf("the schema rejects a valid config:\n%s\n%v", text, err)
 		}
 	})

@@ -85,7 +85,7 @@ func (c *check) jsonValue(dec *json.Decoder, path string, depth int) (any, error
 				return nil, err
 			}
 			if _, twice := object[key]; twice {
-				c.wrong(at, "occurs twice")
+				c.addProblem(at, "occurs twice")
 			}
 			object[key] = value
 		}
@@ -110,7 +110,7 @@ func (c *check) number(text, path string) any {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		c.wrong(path, "is not a number that JSON can represent")
+		c.addProblem(path, "is not a number that JSON can represent")
 		return json.Number("0")
 	}
 	if f == 0 {

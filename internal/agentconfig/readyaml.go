@@ -79,16 +79,16 @@ func (r *yamlReader) mapping(n *yaml.Node, path string, depth int) any {
 		}
 		switch {
 		case name.Kind != yaml.ScalarNode:
-			r.wrong(path, "has a field whose name is not a text (line %d)", name.Line)
+			r.addProblem(path, "has a field whose name is not a text (line %d)", name.Line)
 			continue
 		case name.ShortTag() == "!!merge":
-			r.wrong(path, "uses <<, which is not supported: write the fields out (line %d)", name.Line)
+			r.addProblem(path, "uses <<, which is not supported: write the fields out (line %d)", name.Line)
 			continue
 		}
 		at := join(path, name.Value)
 		value := r.value(n.Content[i+1], at, depth+1)
 		if _, twice := object[name.Value]; twice {
-			r.wrong(at, "occurs twice")
+			r.addProblem(at, "occurs twice")
 		}
 		object[name.Value] = value
 	}
@@ -104,7 +104,7 @@ func (r *yamlReader) scalar(n *yaml.Node, path string) any {
 	case "!!bool", "!!int", "!!float":
 		var v any
 		if err := n.Decode(&v); err != nil {
-			r.wrong(path, "does not match its tag")
+			r.addProblem(path, "does not match its tag")
 			return nil
 		}
 		switch v := v.(type) {
@@ -117,6 +117,6 @@ func (r *yamlReader) scalar(n *yaml.Node, path string) any {
 		}
 		return r.number(fmt.Sprint(v), path)
 	}
-	r.wrong(path, "has the tag %s, which a config cannot contain", quote(n.ShortTag()))
+	r.addProblem(path, "has the tag %s, which a config cannot contain", quote(n.ShortTag()))
 	return nil
 }

@@ -10,12 +10,12 @@ import (
 )
 
 //go:embed agent-config.schema.json
-var published []byte
+var publishedSchema []byte
 
 // Schema returns the JSON Schema (2020-12) of a configuration. Everything that [Decode]
 // accepts conforms to it. Rules that no schema can express are not part of it: unique names,
 // the permitted references to the environment, and fields that exclude each other.
-func Schema() []byte { return slices.Clone(published) }
+func Schema() []byte { return slices.Clone(publishedSchema) }
 
 // generate returns the JSON Schema of the table.
 func generate() ([]byte, error) {
@@ -64,9 +64,9 @@ func (s shape) schema() map[string]any {
 			out["properties"] = map[string]any{"type": map[string]any{"const": "object"}}
 			out["required"] = []string{"type"}
 		}
-	case alone:
+	case scalar:
 		out["type"], out["maxLength"] = []any{"string", "number", "boolean"}, s.most
-	case someBody:
+	case answerers:
 		ids := shape{kind: list, items: &entityID, least: 1, most: maxAnswerers, unique: true}
 		out["anyOf"] = []any{map[string]any{"enum": shoal.AnswererWords}, ids.schema()}
 	case inviters:

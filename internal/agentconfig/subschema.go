@@ -36,12 +36,12 @@ func mustCompile(meta json.RawMessage) *agent.Schema {
 	return s
 }
 
-// schema checks that a value is a JSON Schema that an agent can use. The schema must not
+// checkSchema checks that a value is a JSON Schema that an agent can use. The schema must not
 // refer to anything outside itself.
-func (c *check) schema(v any, path string) {
+func (c *check) checkSchema(v any, path string) {
 	document, ok := v.(map[string]any)
 	if !ok {
-		c.wrong(path, "must be a JSON Schema, which is an object, not %s", kindOf(v))
+		c.addProblem(path, "must be a JSON Schema, which is an object, not %s", kindOf(v))
 		return
 	}
 	meta := meta2020
@@ -51,7 +51,7 @@ func (c *check) schema(v any, path string) {
 		meta = meta7
 	default:
 		if document["$schema"] != nil {
-			c.wrong(path+".$schema", "must be %s or %s", draft2020, draft7)
+			c.addProblem(path+".$schema", "must be %s or %s", draft2020, draft7)
 			return
 		}
 	}
@@ -59,18 +59,18 @@ func (c *check) schema(v any, path string) {
 	err := meta().Check(path, string(text))
 	if faults, ok := errors.AsType[agent.Faults](err); ok {
 		for _, f := range faults {
-			c.wrong(f.Path, "is not valid JSON Schema: %s", f.Message)
+			c.addProblem(f.Path, "is not valid JSON Schema: %s", f.Message)
 		}
 		return
 	}
 	if err != nil {
-		c.wrong(path, "is not valid JSON Schema: %v", err)
+		c.addProblem(path, "is not valid JSON Schema: %v", err)
 		return
 	}
 	_, err = agent.CompileSchema(path, text)
 	if refused, ok := errors.AsType[*agent.Error](err); ok {
 		for _, f := range refused.Fields {
-			c.wrong(f.Location, "%s", f.Message)
+			c.addProblem(f.Location, "%s", f.Message)
 		}
 	}
 }

@@ -15,32 +15,36 @@ const (
 )
 
 var (
-	toolName   = matching(`^[A-Za-z0-9_-]{1,64}$`, "1 to 64 characters from A-Z a-z 0-9 _ -")
-	serverName = matching(`^[A-Za-z0-9_-]{1,32}$`, "1 to 32 characters from A-Z a-z 0-9 _ -")
-	webURL     = matching(`^https?://[^/?#@\s{}\\]+([/?#]\S*)?$`, "an http or https URL without a user name in it")
-	baseURL    = matching(`^(https?://[^/?#@\s]+(/[^?#\s]*)?)?$`, "an http or https URL without a user name, query or fragment in it")
-	toolURL    = matching(`^(https?://[^/?#@\s{}\\]+|https?://[^/?#@\s{}\\]*\$\{env\.[A-Za-z_][A-Za-z0-9_]*\}[^/?#@\s{}\\]*|\$\{env\.[A-Za-z_][A-Za-z0-9_]*\})([/?#].*)?$`,
+	toolName   = newPattern(`^[A-Za-z0-9_-]{1,64}$`, "1 to 64 characters from A-Z a-z 0-9 _ -")
+	serverName = newPattern(`^[A-Za-z0-9_-]{1,32}$`, "1 to 32 characters from A-Z a-z 0-9 _ -")
+	webURL     = newPattern(`^https?://[^/?#@\s{}\\]+([/?#]\S*)?$`, "an http or https URL without a user name in it")
+	baseURL    = newPattern(`^(https?://[^/?#@\s]+(/[^?#\s]*)?)?$`, "an http or https URL without a user name, query or fragment in it")
+	toolURL    = newPattern(`^(https?://[^/?#@\s{}\\]+|https?://[^/?#@\s{}\\]*\$\{env\.[A-Za-z_][A-Za-z0-9_]*\}[^/?#@\s{}\\]*|\$\{env\.[A-Za-z_][A-Za-z0-9_]*\})([/?#].*)?$`,
 		"an http or https URL whose host has no {{variable}} and no user name")
-	headerName = matching("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$", "a header")
-	headerText = matching(`^[^\x00-\x08\x0a-\x1f\x7f]*$`, "one line without control characters")
-	keyText    = matching(`^(\$\{env\.[A-Za-z_][A-Za-z0-9_]*\})?$`, "a reference such as ${env.IMAGE_KEY}, never the key itself")
-	imageSize  = matching(`^([1-9][0-9]{1,4}x[1-9][0-9]{1,4}|auto|landscape|portrait|square)$`, "a size such as 1024x1024")
+	headerName = newPattern("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$", "a header")
+	headerText = newPattern(`^[^\x00-\x08\x0a-\x1f\x7f]*$`, "one line without control characters")
+	keyText    = newPattern(`^(\$\{env\.[A-Za-z_][A-Za-z0-9_]*\})?$`, "a reference such as ${env.IMAGE_KEY}, never the key itself")
+	imageSize  = newPattern(`^([1-9][0-9]{1,4}x[1-9][0-9]{1,4}|auto|landscape|portrait|square)$`, "a size such as 1024x1024")
 
 	entityID = shape{
 		kind: text, most: shoal.MaxID,
-		form: matching(`^[A-Za-z0-9_.-]{1,64}$`, "an entity's id: 1 to 64 characters from A-Z a-z 0-9 _ . -"),
+		form: newPattern(`^[A-Za-z0-9_.-]{1,64}$`, "an entity's id: 1 to 64 characters from A-Z a-z 0-9 _ . -"),
 	}
 )
 
 func words(doc string, choices ...string) shape {
 	return shape{kind: text, doc: doc, choices: choices, most: 64}
 }
-func upTo(most float64, doc string) shape   { return shape{kind: text, doc: doc, most: most} }
-func filled(most float64, doc string) shape { return shape{kind: text, doc: doc, least: 1, most: most} }
+func upTo(most float64, doc string) shape { return shape{kind: text, doc: doc, most: most} }
+func nonEmpty(most float64, doc string) shape {
+	return shape{kind: text, doc: doc, least: 1, most: most}
+}
 
-func formed(p *pattern, doc string) shape { return shape{kind: text, doc: doc, form: p, most: 4096} }
-func yesNo(doc string) shape              { return shape{kind: flag, doc: doc} }
-func dollars(doc string) shape            { return shape{kind: number, doc: doc, most: 1e6} }
+func withPattern(p *pattern, doc string) shape {
+	return shape{kind: text, doc: doc, form: p, most: 4096}
+}
+func yesNo(doc string) shape   { return shape{kind: flag, doc: doc} }
+func dollars(doc string) shape { return shape{kind: number, doc: doc, most: 1e6} }
 func milliseconds(most float64, doc string) shape {
 	return shape{kind: whole, doc: doc + " in milliseconds", most: most}
 }
@@ -64,9 +68,9 @@ var root = shape{kind: object, doc: "The configuration of a hosted agent.", fiel
 	{name: "version", required: true, shape: words("The version of this format, as a text.", Version)},
 	{name: "agent", required: true, shape: shape{kind: object, doc: "Identity and prompt.", fields: []field{
 		{name: "id", shape: shape{kind: text, doc: "The agent's entity id. Default: the stem of the file name, or the id in the path of the PUT.", form: entityID.form, most: shoal.MaxID}},
-		{name: "name", fallback: "", shape: shape{kind: text, doc: "The display name. Empty: the id.", most: shoal.MaxName, form: matching(`^[^\x00-\x1f\x7f]*$`, "one line")}},
+		{name: "name", fallback: "", shape: shape{kind: text, doc: "The display name. Empty: the id.", most: shoal.MaxName, form: newPattern(`^[^\x00-\x1f\x7f]*$`, "one line")}},
 		{name: "description", fallback: "", shape: upTo(shoal.MaxDescription, "The agent's purpose, for other members.")},
-		{name: "system", required: true, shape: filled(maxPrompt, "The system prompt.")},
+		{name: "system", required: true, shape: nonEmpty(maxPrompt, "The system prompt.")},
 		{name: "instructions", fallback: "", shape: upTo(maxPrompt, "Further instructions, appended to the system prompt.")},
 	}}},
 	{name: "model", required: true, shape: model},
@@ -98,8 +102,8 @@ var root = shape{kind: object, doc: "The configuration of a hosted agent.", fiel
 
 var model = shape{kind: object, doc: "The model.", fields: []field{
 	{name: "provider", required: true, shape: words("Use openai with baseURL for every server with a compatible API.", "openai", "anthropic", "google", "ollama", "script")},
-	{name: "name", required: true, shape: filled(shoal.MaxName, "The model's name at its vendor.")},
-	{name: "baseURL", fallback: "", shape: formed(baseURL, "Empty: the vendor's. openai: up to and including /v1; anthropic and google: the host.")},
+	{name: "name", required: true, shape: nonEmpty(shoal.MaxName, "The model's name at its vendor.")},
+	{name: "baseURL", fallback: "", shape: withPattern(baseURL, "Empty: the vendor's. openai: up to and including /v1; anthropic and google: the host.")},
 	{name: "api", fallback: "default", shape: words("The API of openai; the default is chat.", "default", "chat", "responses")},
 	{name: "temperature", shape: shape{kind: number, doc: "Unset by default.", most: 2}},
 	{name: "maxOutputTokens", fallback: n("1000"), shape: count(0, 10_000_000, "0 means no limit.")},
@@ -133,7 +137,7 @@ var loop = shape{kind: object, doc: "The limits of a run; 0 means no limit.", fi
 }}
 
 var tool = shape{kind: object, fields: []field{
-	{name: "name", required: true, shape: formed(toolName, "Unique in the config.")},
+	{name: "name", required: true, shape: withPattern(toolName, "Unique in the config.")},
 	{name: "description", fallback: "", shape: upTo(16<<10, "What the tool does, for the model.")},
 	{name: "executionType", fallback: string(BasicType), shape: words("", string(BasicType), string(RequestType), string(AgentType), string(ImageType), string(WaitingType), string(ComputeType), string(BuiltInType))},
 	{name: "execution", fallback: empty, shape: shape{kind: object, doc: "Settings for the executionType.", byType: executions}},
@@ -142,11 +146,11 @@ var tool = shape{kind: object, fields: []field{
 		{name: "mode", shape: words("", "full", "minimal", "hidden")},
 		{name: "showInput", shape: yesNo("")},
 		{name: "showOutput", shape: yesNo("")},
-		{name: "customUI", shape: filled(shoal.MaxName, "The name of the client's component.")},
+		{name: "customUI", shape: nonEmpty(shoal.MaxName, "The name of the client's component.")},
 	}}},
 	{name: "targeted", fallback: false, shape: yesNo("Lets the model show the call to a single member; requires displayTool.")},
 	{name: "answer", fallback: empty, shape: shape{kind: object, doc: "Who may answer a call that waits for people.", fields: []field{
-		{name: "by", shape: shape{kind: someBody, doc: "The words humans, members, agents, services and admins, and ids of entities. Null means, for a permission, the humans of the space that the call targets, or without such a space the requesters and the owner of the agent; for every other request all members."}},
+		{name: "by", shape: shape{kind: answerers, doc: "The words humans, members, agents, services and admins, and ids of entities. Null means, for a permission, the humans of the space that the call targets, or without such a space the requesters and the owner of the agent; for every other request all members."}},
 		{name: "quorum", fallback: n("1"), shape: count(1, maxAnswerers, "The number of equal answers that are required.")},
 		{name: "notRequester", fallback: false, shape: yesNo("Excludes the run's requesters.")},
 	}}},
@@ -164,10 +168,10 @@ var executions = map[Type]shape{
 		{name: "template", fallback: false, shape: yesNo("Replaces {{name}} in output with values of the input.")},
 	}},
 	RequestType: {kind: object, fields: []field{
-		{name: "url", required: true, shape: formed(toolURL, "May contain {{name}} after the host, and ${env.NAME}.").withEnv()},
+		{name: "url", required: true, shape: withPattern(toolURL, "May contain {{name}} after the host, and ${env.NAME}.").withEnv()},
 		{name: "method", required: true, shape: words("", "GET", "POST", "PUT", "DELETE", "PATCH")},
 		{name: "headers", fallback: empty, shape: shape{kind: table, most: 100, names: headerName, items: &shape{kind: text, form: headerText, most: 8192, env: true}}},
-		{name: "queryParams", fallback: empty, shape: shape{kind: table, most: 100, items: &shape{kind: alone, env: true, most: 4096}}},
+		{name: "queryParams", fallback: empty, shape: shape{kind: table, most: 100, items: &shape{kind: scalar, env: true, most: 4096}}},
 		{name: "body", shape: shape{kind: anything, doc: "Absent: the input.", env: true}},
 		{name: "timeout", fallback: n("30000"), shape: shape{kind: whole, doc: "In milliseconds.", least: 1, most: 600_000}},
 	}},
@@ -180,9 +184,9 @@ var executions = map[Type]shape{
 	ImageType: {kind: object, fields: []field{
 		{name: "provider", required: true, shape: words("dall-e is another name for openai.", "openai", "dall-e", "google")},
 		{name: "model", fallback: "", shape: upTo(shoal.MaxName, "")},
-		{name: "apiKey", fallback: "", shape: formed(keyText, "Empty: the server's key of the provider.").withEnv()},
-		{name: "baseURL", fallback: "", shape: formed(baseURL, "")},
-		{name: "size", fallback: "1024x1024", shape: formed(imageSize, "")},
+		{name: "apiKey", fallback: "", shape: withPattern(keyText, "Empty: the server's key of the provider.").withEnv()},
+		{name: "baseURL", fallback: "", shape: withPattern(baseURL, "")},
+		{name: "size", fallback: "1024x1024", shape: withPattern(imageSize, "")},
 		{name: "quality", fallback: "standard", shape: words("", "standard", "hd")},
 		{name: "style", fallback: "", shape: upTo(64, "")},
 		{name: "includeContext", fallback: false, shape: yesNo("Adds the newest messages of the conversation before the prompt.")},
@@ -193,17 +197,17 @@ var executions = map[Type]shape{
 		{name: "reason", fallback: "", shape: upTo(1000, "")},
 	}},
 	ComputeType: {kind: object, fields: []field{
-		{name: "operation", required: true, shape: filled(100, "A name for the result.")},
-		{name: "expression", required: true, shape: filled(4096, "An expression over the fields of the input and of its data and parameters.")},
+		{name: "operation", required: true, shape: nonEmpty(100, "A name for the result.")},
+		{name: "expression", required: true, shape: nonEmpty(4096, "An expression over the fields of the input and of its data and parameters.")},
 	}},
 	BuiltInType: {kind: object, fields: []field{
-		{name: "action", required: true, shape: filled(100, "The built-in tool.")},
+		{name: "action", required: true, shape: nonEmpty(100, "The built-in tool.")},
 	}},
 }
 
 var server = shape{kind: object, fields: []field{
-	{name: "name", required: true, shape: formed(serverName, "Unique in the config.")},
-	{name: "url", required: true, shape: formed(webURL, "")},
+	{name: "name", required: true, shape: withPattern(serverName, "Unique in the config.")},
+	{name: "url", required: true, shape: withPattern(webURL, "")},
 	{name: "transport", fallback: "http", shape: words("", "http", "sse")},
 	{name: "headers", fallback: empty, shape: shape{kind: table, most: 100, names: headerName, items: &shape{kind: text, form: headerText, most: 8192, env: true}}},
 	{name: "allowedTools", fallback: []any{}, shape: shape{kind: list, doc: "Empty: all tools.", most: 500, unique: true, items: &shape{kind: text, least: 1, most: 128}}},

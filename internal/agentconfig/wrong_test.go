@@ -102,7 +102,7 @@ var wrongConfigs = []wrongConfig{
 	{text: servers("{name: a, url: 'https://x'}, {name: a, url: 'https://y'}"), paths: []string{"mcp.servers[1].name"}, beyond: true},
 }
 
-func TestEveryWrongFieldIsNamed(t *testing.T) {
+func TestEveryInvalidFieldIsReported(t *testing.T) {
 	for _, c := range wrongConfigs {
 		config, err := agentconfig.Decode([]byte(c.text), options)
 		if !errors.Is(err, shoal.InvalidArgument) || config != nil {
@@ -117,7 +117,7 @@ func TestEveryWrongFieldIsNamed(t *testing.T) {
 	}
 }
 
-func TestManyWrongFieldsAreCounted(t *testing.T) {
+func TestManyInvalidFieldsAreCounted(t *testing.T) {
 	var b strings.Builder
 	for range 250 {
 		b.WriteString("{name: '?'},")

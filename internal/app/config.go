@@ -250,7 +250,7 @@ func (c *Config) allowed() error {
 		switch {
 		case !variable.MatchString(name):
 			return shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--allow-env %q is no name of a variable.", name))
-		case agentconfig.Protected(name):
+		case agentconfig.IsProtected(name):
 			return shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--allow-env %s is refused: that variable is the server's own, and no agent config may read it.", name))
 		}
 	}

@@ -172,7 +172,7 @@ type resolver struct {
 }
 
 func (r *resolver) value(name string) (string, error) {
-	if r.lookUp != nil && !agentconfig.Protected(name) {
+	if r.lookUp != nil && !agentconfig.IsProtected(name) {
 		if v, ok := r.lookUp(name); ok {
 			r.values = append(r.values, v)
 			return v, nil

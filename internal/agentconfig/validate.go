@@ -25,10 +25,10 @@ const (
 	number
 	flag
 	anything
-	schema   // a JSON Schema
-	alone    // a text, number or boolean
-	someBody // null, an answerer word, or a list of answerer words and entity ids
-	inviters // anyone, admin, or a list of entity ids
+	schema    // a JSON Schema
+	scalar    // a text, number or boolean
+	answerers // null, an answerer word, or a list of answerer words and entity ids
+	inviters  // anyone, admin, or a list of entity ids
 )
 
 // shape describes a value. The validation and the JSON Schema both use it.
@@ -68,46 +68,46 @@ type pattern struct {
 	re func() *regexp.Regexp
 }
 
-func matching(re, says string) *pattern {
+func newPattern(re, says string) *pattern {
 	return &pattern{text: re, says: says, re: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(re) })}
 }
 
 // walk validates a value and returns it with its defaults.
 func (c *check) walk(s shape, v any, path string) any {
-	if s.kind != anything && s.kind != schema && !s.takes(v) {
-		c.wrong(path, "must be %s, not %s", s.expects(), kindOf(v))
+	if s.kind != anything && s.kind != schema && !s.accepts(v) {
+		c.addProblem(path, "must be %s, not %s", s.describe(), kindOf(v))
 		return nil
 	}
 	switch s.kind {
 	case object:
-		return c.object(s, v.(map[string]any), path)
+		return c.walkObject(s, v.(map[string]any), path)
 	case table:
-		return c.table(s, v.(map[string]any), path)
+		return c.walkTable(s, v.(map[string]any), path)
 	case list:
-		return c.list(s, v.([]any), path)
+		return c.walkList(s, v.([]any), path)
 	case text:
-		c.text(s, v.(string), path)
+		c.checkText(s, v.(string), path)
 	case whole, number:
-		c.numberIn(s, v.(json.Number), path)
-	case alone:
+		c.checkRange(s, v.(json.Number), path)
+	case scalar:
 		if word, ok := v.(string); ok {
-			c.text(s, word, path)
+			c.checkText(s, word, path)
 		}
 	case schema:
-		c.references(s, v, path)
-		c.schema(v, path)
-	case someBody:
-		return c.somebody(v, path)
+		c.checkReferences(s, v, path)
+		c.checkSchema(v, path)
+	case answerers:
+		return c.checkAnswerers(v, path)
 	case inviters:
-		return c.inviters(v, path)
+		return c.checkInviters(v, path)
 	default:
-		c.references(s, v, path)
+		c.checkReferences(s, v, path)
 	}
 	return v
 }
 
-// takes reports whether a value is of the shape's kind.
-func (s shape) takes(v any) bool {
+// accepts reports whether a value is of the shape's kind.
+func (s shape) accepts(v any) bool {
 	switch s.kind {
 	case object, table:
 		_, ok := v.(map[string]any)
@@ -128,7 +128,7 @@ func (s shape) takes(v any) bool {
 		n, ok := v.(json.Number)
 		f, err := n.Float64()
 		return ok && err == nil && f == math.Trunc(f)
-	case alone:
+	case scalar:
 		return slices.Contains([]string{"a text", "a number", "true or false"}, kindOf(v))
 	}
 	_, list := v.([]any)
@@ -139,12 +139,12 @@ func (s shape) takes(v any) bool {
 	return list || slices.Contains(shoal.AnswererWords, shoal.EntityID(word))
 }
 
-func (s shape) expects() string {
+func (s shape) describe() string {
 	return map[kind]string{
 		object: "an object", table: "an object", list: "a list", text: "a text", whole: "a whole number",
-		number: "a number", flag: "true or false", alone: "a text, a number or true or false",
-		inviters: "anyone, admin, or a list of entity ids",
-		someBody: "null, one of the words humans, members, agents, services and admins, or a list of such words and entity ids",
+		number: "a number", flag: "true or false", scalar: "a text, a number or true or false",
+		inviters:  "anyone, admin, or a list of entity ids",
+		answerers: "null, one of the words humans, members, agents, services and admins, or a list of such words and entity ids",
 	}[s.kind]
 }
 
@@ -164,7 +164,7 @@ func kindOf(v any) string {
 	return "an object"
 }
 
-func (c *check) object(s shape, in map[string]any, path string) any {
+func (c *check) walkObject(s shape, in map[string]any, path string) any {
 	out := map[string]any{}
 	known := make([]string, 0, len(s.fields))
 	for _, f := range s.fields {
@@ -172,16 +172,16 @@ func (c *check) object(s shape, in map[string]any, path string) any {
 	}
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		if !slices.Contains(known, name) {
-			c.wrong(join(path, name), "is not a known field; known are: %s", strings.Join(known, ", "))
+			c.addProblem(join(path, name), "is not a known field; known are: %s", strings.Join(known, ", "))
 		}
 	}
 	for _, f := range s.fields {
 		at, v := join(path, f.name), in[f.name]
 		if v == nil && f.required {
-			c.wrong(at, "is required")
+			c.addProblem(at, "is required")
 			continue
 		}
-		if v == nil && f.shape.kind == someBody {
+		if v == nil && f.shape.kind == answerers {
 			out[f.name] = nil // null is written, because no other value means the default
 			continue
 		}
@@ -198,22 +198,22 @@ func (c *check) object(s shape, in map[string]any, path string) any {
 			}
 			f.shape = chosen
 		}
-		if v = c.walk(f.shape, v, at); v != nil || f.shape.kind == someBody {
+		if v = c.walk(f.shape, v, at); v != nil || f.shape.kind == answerers {
 			out[f.name] = v
 		}
 	}
 	return out
 }
 
-func (c *check) table(s shape, in map[string]any, path string) any {
+func (c *check) walkTable(s shape, in map[string]any, path string) any {
 	out := map[string]any{}
 	if len(in) > int(s.most) {
-		c.wrong(path, "has %d fields; at most %v are allowed", len(in), s.most)
+		c.addProblem(path, "has %d fields; at most %v are allowed", len(in), s.most)
 	}
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		at := join(path, name)
 		if s.names != nil && !s.names.re().MatchString(name) {
-			c.wrong(at, "is not a name for %s", s.names.says)
+			c.addProblem(at, "is not a name for %s", s.names.says)
 		}
 		if v := c.walk(*s.items, in[name], at); v != nil {
 			out[name] = v
@@ -222,67 +222,67 @@ func (c *check) table(s shape, in map[string]any, path string) any {
 	return out
 }
 
-func (c *check) list(s shape, in []any, path string) any {
+func (c *check) walkList(s shape, in []any, path string) any {
 	out := make([]any, 0, len(in))
 	if n := float64(len(in)); n < s.least || n > s.most {
-		c.wrong(path, "has %d items; it must have %v to %v", len(in), s.least, s.most)
+		c.addProblem(path, "has %d items; it must have %v to %v", len(in), s.least, s.most)
 	}
 	for i, item := range in {
 		if s.unique && slices.Contains(out, item) { // only texts compare as equal
-			c.wrong(index(path, i), "occurs twice")
+			c.addProblem(index(path, i), "occurs twice")
 		}
 		out = append(out, c.walk(*s.items, item, index(path, i)))
 	}
 	return out
 }
 
-func (c *check) text(s shape, v, path string) {
+func (c *check) checkText(s shape, v, path string) {
 	switch n := utf8.RuneCountInString(v); {
 	case len(s.choices) > 0:
 		if !slices.Contains(s.choices, v) {
-			c.wrong(path, "must be one of %s", strings.Join(s.choices, ", "))
+			c.addProblem(path, "must be one of %s", strings.Join(s.choices, ", "))
 		}
 	case float64(n) < s.least && s.least == 1:
-		c.wrong(path, "must not be empty")
+		c.addProblem(path, "must not be empty")
 	case float64(n) > s.most:
-		c.wrong(path, "has %d characters; at most %v are allowed", n, s.most)
+		c.addProblem(path, "has %d characters; at most %v are allowed", n, s.most)
 	case s.form != nil && !s.form.re().MatchString(v):
-		c.wrong(path, "must be %s", s.form.says)
+		c.addProblem(path, "must be %s", s.form.says)
 	}
-	c.references(s, v, path)
+	c.checkReferences(s, v, path)
 }
 
-func (c *check) numberIn(s shape, n json.Number, path string) {
+func (c *check) checkRange(s shape, n json.Number, path string) {
 	if f, err := n.Float64(); err != nil || f < s.least || f > s.most {
-		c.wrong(path, "must be from %s to %s", quote(s.least), quote(s.most))
+		c.addProblem(path, "must be from %s to %s", quote(s.least), quote(s.most))
 	}
 }
 
-// references checks every text in a value for references to the environment.
-func (c *check) references(s shape, v any, path string) {
+// checkReferences checks every text in a value for references to the environment.
+func (c *check) checkReferences(s shape, v any, path string) {
 	switch v := v.(type) {
 	case string:
 		if s.env {
-			c.env(v, path)
+			c.checkEnv(v, path)
 		} else if strings.Contains(v, envBegin) {
-			c.wrong(path, "must not refer to the environment: only the execution of request tools and the headers of MCP servers may")
+			c.addProblem(path, "must not refer to the environment: only the execution of request tools and the headers of MCP servers may")
 		}
 	case []any:
 		for i, item := range v {
-			c.references(s, item, index(path, i))
+			c.checkReferences(s, item, index(path, i))
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			c.references(shape{}, name, join(path, name)) // references in names are never resolved
-			c.references(s, v[name], join(path, name))
+			c.checkReferences(shape{}, name, join(path, name)) // references in names are never resolved
+			c.checkReferences(s, v[name], join(path, name))
 		}
 	}
 }
 
-// somebody validates the possible answerers. The order of ids has no meaning and is not
+// checkAnswerers validates the possible answerers. The order of ids has no meaning and is not
 // kept. A bare "members" was the default of the first edition, which wrote it out. It still
 // means the default; [members] means all members.
-func (c *check) somebody(v any, path string) any {
+func (c *check) checkAnswerers(v any, path string) any {
 	ids, ok := v.([]any)
 	if !ok && v == string(shoal.AnswerMembers) {
 		return nil
@@ -302,13 +302,13 @@ func (c *check) somebody(v any, path string) any {
 // inviterWords are the values of invite that are not lists.
 var inviterWords = []string{"anyone", InviteAdmin}
 
-// inviters returns the list of entities that may add the agent, nil for anyone.
-func (c *check) inviters(v any, path string) any {
+// checkInviters returns the list of entities that may add the agent, nil for anyone.
+func (c *check) checkInviters(v any, path string) any {
 	switch v {
 	case "anyone":
 		return nil
 	case InviteAdmin:
 		return []any{v}
 	}
-	return c.somebody(v, path)
+	return c.checkAnswerers(v, path)
 }

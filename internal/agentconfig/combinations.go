@@ -26,8 +26,8 @@ const (
 	TargetEntity = "targetEntityId" // of a targeted tool
 )
 
-// identity checks and completes the agent's id.
-func (c *check) identity(config map[string]any, o Options) {
+// checkIdentity checks and completes the agent's id.
+func (c *check) checkIdentity(config map[string]any, o Options) {
 	agent, ok := config["agent"].(map[string]any)
 	if !ok {
 		return
@@ -39,20 +39,20 @@ func (c *check) identity(config map[string]any, o Options) {
 	}
 	switch {
 	case id == "":
-		c.wrong("agent.id", "is required: set it here or by the name of the file")
+		c.addProblem("agent.id", "is required: set it here or by the name of the file")
 	case o.Fixed && id != string(o.ID):
-		c.wrong("agent.id", "is %s, but the config is for %s", quote(id), quote(string(o.ID)))
+		c.addProblem("agent.id", "is %s, but the config is for %s", quote(id), quote(string(o.ID)))
 	case id == string(shoal.System) || id == "." || id == ".." || !entityID.form.re().MatchString(id):
-		c.wrong("agent.id", "must be %s, and not system", entityID.form.says)
+		c.addProblem("agent.id", "must be %s, and not system", entityID.form.says)
 	}
 }
 
-// across checks rules that concern more than one field. Fields that are invalid by
+// checkCombinations checks rules that concern more than one field. Fields that are invalid by
 // themselves were reported before and are missing or of the wrong type here.
-func (c *check) across(config map[string]any) {
+func (c *check) checkCombinations(config map[string]any) {
 	if m, ok := config["model"].(map[string]any); ok {
 		if api := m["api"]; m["provider"] != "openai" && (api == "responses" || api == "chat") {
-			c.wrong("model.api", "is for the provider openai only")
+			c.addProblem("model.api", "is for the provider openai only")
 		}
 	}
 	names := map[string]string{}
@@ -60,8 +60,8 @@ func (c *check) across(config map[string]any) {
 	for i, t := range tools {
 		if t, ok := t.(map[string]any); ok {
 			at := index("tools", i)
-			c.once(names, t["name"], at)
-			c.tool(t, at)
+			c.checkUnique(names, t["name"], at)
+			c.checkTool(t, at)
 		}
 	}
 	servers := map[string]string{}
@@ -70,48 +70,48 @@ func (c *check) across(config map[string]any) {
 	for i, s := range list {
 		if s, ok := s.(map[string]any); ok {
 			at := index("mcp.servers", i)
-			c.once(servers, s["name"], at)
-			c.headers(s["headers"], at+".headers")
-			c.link(s["url"], at+".url")
+			c.checkUnique(servers, s["name"], at)
+			c.checkHeaders(s["headers"], at+".headers")
+			c.checkURL(s["url"], at+".url")
 		}
 	}
 }
 
-// once reports a name that occurs twice.
-func (c *check) once(seen map[string]string, name any, at string) {
+// checkUnique reports a name that occurs twice.
+func (c *check) checkUnique(seen map[string]string, name any, at string) {
 	text, ok := name.(string)
 	if !ok {
 		return
 	}
 	if first, twice := seen[text]; twice {
-		c.wrong(at+".name", "is %s, as is %s.name; names are unique", quote(text), first)
+		c.addProblem(at+".name", "is %s, as is %s.name; names are unique", quote(text), first)
 		return
 	}
 	seen[text] = at
 }
 
-func (c *check) tool(t map[string]any, at string) {
+func (c *check) checkTool(t map[string]any, at string) {
 	kind, _ := t["executionType"].(string)
 	name, _ := t["name"].(string)
 	if slices.Contains(BuiltIns, name) && Type(kind) != BuiltInType {
-		c.wrong(at+".name", "is reserved: every agent has a tool of this name. Choose another name")
+		c.addProblem(at+".name", "is reserved: every agent has a tool of this name. Choose another name")
 	}
 	if t["targeted"] == true && t["displayTool"] != true {
-		c.wrong(at+".targeted", "needs displayTool: true")
+		c.addProblem(at+".targeted", "needs displayTool: true")
 	}
 	input := t["inputSchema"]
 	switch Type(kind) {
 	case AgentType, ImageType, BuiltInType:
 		if input != nil {
-			c.wrong(at+".inputSchema", "is fixed for the type %s: leave it out", kind)
+			c.addProblem(at+".inputSchema", "is fixed for the type %s: leave it out", kind)
 		}
 	}
 	if s, ok := input.(map[string]any); ok {
 		if s["type"] != "object" {
-			c.wrong(at+".inputSchema.type", `must be "object"`)
+			c.addProblem(at+".inputSchema.type", `must be "object"`)
 		}
 		if t["displayTool"] == true {
-			c.routable(s, t["targeted"] == true, at+".inputSchema")
+			c.checkRoutable(s, t["targeted"] == true, at+".inputSchema")
 		}
 	}
 	answer, _ := t["answer"].(map[string]any)
@@ -122,13 +122,13 @@ func (c *check) tool(t map[string]any, at string) {
 			return slices.Contains(shoal.AnswererWords, shoal.EntityID(word))
 		})
 		if n, err := quorum.Int64(); err == nil && !words && len(by) > 0 && n > int64(len(by)) {
-			c.wrong(at+".answer.quorum", "is %d, but only %d may answer", n, len(by))
+			c.addProblem(at+".answer.quorum", "is %d, but only %d may answer", n, len(by))
 		}
 	}
-	c.execution(t, Type(kind), at+".execution")
+	c.checkExecution(t, Type(kind), at+".execution")
 }
 
-func (c *check) execution(t map[string]any, kind Type, at string) {
+func (c *check) checkExecution(t map[string]any, kind Type, at string) {
 	x, _ := t["execution"].(map[string]any)
 	switch kind {
 	case BasicType:
@@ -136,14 +136,14 @@ func (c *check) execution(t map[string]any, kind Type, at string) {
 			return
 		}
 		if output, _ := x["output"].(map[string]any); len(output) > 0 {
-			c.wrong(at+".output", "is for the mode static only")
+			c.addProblem(at+".output", "is for the mode static only")
 		}
 		if x["template"] == true {
-			c.wrong(at+".template", "is for the mode static only")
+			c.addProblem(at+".template", "is for the mode static only")
 		}
 	case RequestType:
-		c.headers(x["headers"], at+".headers")
-		c.link(x["url"], at+".url")
+		c.checkHeaders(x["headers"], at+".headers")
+		c.checkURL(x["url"], at+".url")
 	}
 }
 
@@ -154,39 +154,39 @@ var transportHeaders = []string{
 	"Proxy-Authorization", "Proxy-Connection", "Accept-Encoding", "Expect",
 }
 
-func (c *check) headers(headers any, at string) {
+func (c *check) checkHeaders(headers any, at string) {
 	table, _ := headers.(map[string]any)
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		same := textproto.CanonicalMIMEHeaderKey(name)
 		if slices.Contains(transportHeaders, same) {
-			c.wrong(join(at, name), "is set by the server itself")
+			c.addProblem(join(at, name), "is set by the server itself")
 		}
 		if seen[same] {
-			c.wrong(join(at, name), "occurs twice, in another spelling")
+			c.addProblem(join(at, name), "occurs twice, in another spelling")
 		}
 		seen[same] = true
 	}
 }
 
-// link checks a URL with harmless text in place of its references and variables.
-func (c *check) link(link any, at string) {
+// checkURL checks a URL with harmless text in place of its references and variables.
+func (c *check) checkURL(link any, at string) {
 	text, ok := link.(string)
 	if !ok || strings.HasPrefix(text, envBegin) {
 		return
 	}
 	text = envReference.ReplaceAllString(text, "1")
 	if u, err := url.Parse(text); err != nil || u.Hostname() == "" {
-		c.wrong(at, "is not a valid URL")
+		c.addProblem(at, "is not a valid URL")
 	}
 }
 
-// closing are keywords with which a part of a schema rejects fields that another part
+// closingKeywords are keywords with which a part of a schema rejects fields that another part
 // permits.
-var closing = []string{"additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties", "patternProperties"}
+var closingKeywords = []string{"additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties", "patternProperties"}
 
-// routable checks that the routing fields can be added to the schema of a display tool.
-func (c *check) routable(s map[string]any, targeted bool, at string) {
+// checkRoutable checks that the routing fields can be added to the schema of a display tool.
+func (c *check) checkRoutable(s map[string]any, targeted bool, at string) {
 	added := []string{TargetSpace, Mention}
 	if targeted {
 		added = append(added, TargetEntity)
@@ -194,28 +194,28 @@ func (c *check) routable(s map[string]any, targeted bool, at string) {
 	properties, _ := s["properties"].(map[string]any)
 	for _, name := range added {
 		if _, taken := properties[name]; taken {
-			c.wrong(join(at+".properties", name), "is reserved: display tools add this field. Choose another name")
+			c.addProblem(join(at+".properties", name), "is reserved: display tools add this field. Choose another name")
 		}
 	}
 	for _, keyword := range []string{"propertyNames", "maxProperties", "$ref", "$dynamicRef", "not", "if", "const", "enum"} {
 		if _, there := s[keyword]; there {
-			c.wrong(join(at, keyword), "is not supported at the top level of a display tool's schema, to which %s are added", strings.Join(added, ", "))
+			c.addProblem(join(at, keyword), "is not supported at the top level of a display tool's schema, to which %s are added", strings.Join(added, ", "))
 		}
 	}
 	patterns, _ := s["patternProperties"].(map[string]any)
 	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
 		re, err := regexp.Compile(pattern)
 		if err != nil || slices.ContainsFunc(added, re.MatchString) {
-			c.wrong(join(at+".patternProperties", pattern), "could match %s, which are added to a display tool's schema", strings.Join(added, ", "))
+			c.addProblem(join(at+".patternProperties", pattern), "could match %s, which are added to a display tool's schema", strings.Join(added, ", "))
 		}
 	}
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
 		parts, _ := s[keyword].([]any)
 		for i, part := range parts {
 			part, _ := part.(map[string]any)
-			for _, word := range append(closing, "$ref", "not", "if") {
+			for _, word := range append(closingKeywords, "$ref", "not", "if") {
 				if _, there := part[word]; there {
-					c.wrong(join(index(join(at, keyword), i), word), "is not supported here in a display tool's schema, to which %s are added", strings.Join(added, ", "))
+					c.addProblem(join(index(join(at, keyword), i), word), "is not supported here in a display tool's schema, to which %s are added", strings.Join(added, ", "))
 				}
 			}
 		}
