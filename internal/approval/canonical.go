@@ -7,23 +7,23 @@ import (
 	"encoding/json"
 )
 
-// ArgsHash is the SHA-256, in hex, of the canonical JSON {toolName, args, context}:
-// keys sorted, no space, numbers as they were written. No args are {}; context is
-// null for hosted agents.
+// ArgsHash returns the SHA-256, in hex, of the canonical JSON {toolName, args, context}: with
+// sorted keys, without white space, with numbers as written. Missing args count as {};
+// context is null for hosted agents.
 func ArgsHash(toolName string, args json.RawMessage) string {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
 	text, err := plain(map[string]any{"toolName": toolName, "args": canonicalOf(args), "context": nil})
-	if err != nil { // a text, and JSON that was read before, can always be written
+	if err != nil { // texts and decoded JSON can always be encoded
 		panic(err)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// canonicalOf returns JSON with its keys sorted and without space; what is no JSON
-// is its own text, as a string.
+// canonicalOf returns JSON with sorted keys and without white space. Text that is not JSON
+// becomes a JSON string.
 func canonicalOf(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("null")
@@ -36,13 +36,13 @@ func canonicalOf(raw json.RawMessage) json.RawMessage {
 	}
 	out, err := plain(v)
 	if err != nil {
-		panic(err) // what was decoded can be encoded
+		panic(err) // decoded JSON can always be encoded
 	}
 	return out
 }
 
-// plain encodes without the escapes that are for HTML: other languages make the
-// same text of the same value.
+// plain encodes without the escapes for HTML, so that other languages produce the same text
+// for the same value.
 func plain(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -14,22 +14,22 @@ import (
 	"github.com/shoal-dev/shoal/internal/approval"
 )
 
-// course is one random course of things: a run that people cause, its action, and
-// answers to it. It keeps what really happened, from which [course.judge] says what
-// the policy allows, in words of its own.
+// course is one random sequence of events: a run that people cause, its action, and answers
+// to it. It records what really happened, from which [course.judge] independently determines
+// what the policy allows.
 type course struct {
 	r      *rand.Rand
 	rules  approval.Rules
 	people []approval.Voter
 
 	action approval.Action
-	caused []shoal.EntityID // every human that had a part in the run, noted apart from the rules
+	caused []shoal.EntityID // every human that caused the run, recorded independently of the rules
 	now    time.Time
 	ends   time.Time // when the action expires
 
 	cast       map[shoal.EntityID]shoal.PendingAnswer // each entity's last vote
 	remembered []approval.Remembered
-	justified  []shoal.RememberedDecision // what was decided, as the model noted it
+	justified  []shoal.RememberedDecision // the decisions, as recorded by the model
 	fault      string
 }
 
@@ -48,8 +48,8 @@ func newCourse(seed uint64, rules approval.Rules) *course {
 	return c
 }
 
-// begin lets a run be caused: by messages that settle, through other agents, by
-// retries; and its action opened.
+// begin creates the causes of a run (messages that settle, other agents, retries) and opens
+// its action.
 func (c *course) begin() {
 	kinds := []shoal.PendingKind{shoal.PendingPermission, shoal.PendingPermission, shoal.PendingClientTool, shoal.PendingQuestion}
 	bys := [][]shoal.EntityID{
@@ -75,7 +75,7 @@ func (c *course) begin() {
 	c.ends = c.now.Add(time.Duration(5+c.r.IntN(20)) * time.Second)
 }
 
-// play takes some steps and returns what was wrong, empty if nothing was.
+// play performs some steps and returns the first fault, or an empty string.
 func (c *course) play() string {
 	for range 40 {
 		switch c.r.IntN(8) {
@@ -94,7 +94,7 @@ func (c *course) play() string {
 	return ""
 }
 
-// recall looks for a remembered decision about the new call.
+// recall looks up a remembered decision for the new call.
 func (c *course) recall() {
 	call := approval.Call{Action: c.action, Tool: "pay", Space: "shop", Now: shoal.At(c.now)}
 	d := c.rules.Answers(c.remembered, call)
@@ -123,7 +123,7 @@ func (c *course) recall() {
 	c.action.Open = false
 }
 
-// answer lets somebody answer.
+// answer applies the answer of a random voter.
 func (c *course) answer() {
 	v := c.people[c.r.IntN(len(c.people))]
 	in := c.randomAnswer()
@@ -179,7 +179,7 @@ func (c *course) randomAnswer() (a shoal.PendingAnswer) {
 	return a
 }
 
-// judge says whether the policy allows what came of an answer.
+// judge checks that the policy allows the outcome of an answer.
 func (c *course) judge(v approval.Voter, in shoal.PendingAnswer, out approval.Outcome) {
 	a := c.action
 	yes := in.Approved != nil && *in.Approved
@@ -201,7 +201,7 @@ func (c *course) judge(v approval.Voter, in shoal.PendingAnswer, out approval.Ou
 	}
 }
 
-// agreed checks that enough different entities said the same.
+// agreed checks that enough different entities gave the same answer.
 func (c *course) agreed(v approval.Voter, in shoal.PendingAnswer) {
 	who := map[shoal.EntityID]bool{}
 	if v.Entity != "" {
@@ -217,10 +217,10 @@ func (c *course) agreed(v approval.Voter, in shoal.PendingAnswer) {
 	}
 }
 
-// says is an answer in words, apart from how its JSON is written.
+// says returns a normalized description of an answer.
 func says(a shoal.PendingAnswer) string {
 	var result, args any
-	_ = json.Unmarshal(a.Result, &result) // nothing is nil
+	_ = json.Unmarshal(a.Result, &result) // an empty result is nil
 	_ = json.Unmarshal(a.Args, &args)
 	out := fmt.Sprint(result, "|", args)
 	if a.Approved != nil {
@@ -232,8 +232,8 @@ func says(a shoal.PendingAnswer) string {
 	return out
 }
 
-// allowed restates who may answer, sentence by sentence as the contract has it, from
-// who really caused the run.
+// allowed restates who may answer, sentence by sentence as in the contract, from the real
+// causes of the run.
 func (c *course) allowed(v approval.Voter) bool {
 	a := c.action
 	isPermission := a.Kind == shoal.PendingPermission
@@ -280,7 +280,7 @@ func (c *course) allowed(v approval.Voter) bool {
 	return may || slices.Contains(a.By, "admins") && (key || v.Manages)
 }
 
-// courses plays so many and returns the first fault with its seed.
+// courses plays n courses and returns the first fault with its seed.
 func courses(from uint64, n int, rules approval.Rules) (seed uint64, fault string) {
 	for i := range uint64(n) {
 		if fault := newCourse(from+i, rules).play(); fault != "" {
@@ -303,14 +303,14 @@ func firstSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// In 10,000 random courses nothing is decided that the policy does not allow.
+// In 10,000 random courses every decision complies with the policy.
 func TestNoDecisionWithoutThePolicy(t *testing.T) {
 	if seed, fault := courses(firstSeed(t), 10_000, approval.Contract()); fault != "" {
 		t.Errorf("SHOAL_SEED=%d: %s", seed, fault)
 	}
 }
 
-// Faults that are planted in the rules are found.
+// The model check finds faults that are planted in the rules.
 func TestPlantedFaultsAreFound(t *testing.T) {
 	for name, plant := range map[string]func(*approval.Rules){
 		"remember ignores arguments": func(r *approval.Rules) {
@@ -338,7 +338,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 		plant(&rules)
 		seed, fault := courses(1, 2000, rules)
 		if fault == "" {
-			t.Errorf("%s: nobody noticed", name)
+			t.Errorf("%s: the fault was not found", name)
 			continue
 		}
 		t.Logf("%s: seed %d: %s", name, seed, fault)

@@ -6,24 +6,24 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Remembered is a decision that somebody made for later calls, too.
+// Remembered is a decision that also applies to later calls.
 type Remembered struct {
 	shoal.RememberedDecision
-	// Voter is who made it, as it is now: a decision counts only as long as its maker
-	// may decide.
+	// Voter is the current state of the entity that made the decision: the decision counts
+	// only while this entity may decide.
 	Voter Voter
 }
 
-// Call is a call for which nobody has been asked yet.
+// Call is a call before anybody is asked about it.
 type Call struct {
 	Action
 	Tool  string
-	Space shoal.SpaceID // that shows it; empty for none
+	Space shoal.SpaceID // the space that shows the call; empty for none
 	Now   shoal.Time
 }
 
-// Answers returns the remembered decision that answers a call, nil if somebody has
-// to be asked: the newest that covers it, and a denial before an approval.
+// Answers returns the remembered decision that answers a call, or nil if the call needs an
+// answer: the newest decision that covers it, and a denial before an approval.
 func (r Rules) Answers(all []Remembered, c Call) *Remembered {
 	if c.Kind != shoal.PendingPermission || c.Quorum > 1 || c.NotRequester {
 		return nil
@@ -42,10 +42,9 @@ func (r Rules) Answers(all []Remembered, c Call) *Remembered {
 	return found
 }
 
-// covers reports whether a decision is about a call: same agent, tool and space, the
-// same arguments if it is bound to them, and nobody behind the run who was not behind
-// the one that it was made for. A run that nobody asked for is covered only by a
-// decision for such runs.
+// covers reports whether a decision applies to a call: same agent, tool and space, the same
+// arguments if the decision is bound to them, and no requester who was not a requester of the
+// original run. A run without requesters is covered only by a decision for such runs.
 func covers(d Remembered, c Call) bool {
 	space := shoal.SpaceID("")
 	if d.SpaceID != nil {

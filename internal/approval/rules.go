@@ -8,27 +8,27 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Rules are the parts of a decision. They are values so that a test can plant a
-// fault in one of them; everybody else uses [Contract].
+// Rules are the parts of a decision. They are values so that a test can plant a fault in one
+// of them; all other code uses [Contract].
 type Rules struct {
-	// Late refuses answers to what is not open any more.
+	// Late rejects answers to an action that is no longer open.
 	Late func(Action) error
 	// SameArgs reports whether the answer is for the action's arguments.
 	SameArgs func(Action, shoal.PendingAnswer) bool
-	// May says why somebody may not answer; empty for those who may.
+	// May returns why a voter may not answer; empty if it may.
 	May func(Action, Voter) string
-	// Equal counts the votes that say the same as an answer.
+	// Equal counts the votes that are equal to an answer.
 	Equal func([]Vote, shoal.PendingAnswer) int
-	// Shown are the arguments that run in place of the model's, nil for the model's.
+	// Shown returns the arguments that replace the model's, nil for the model's.
 	Shown func(shoal.PendingAnswer) json.RawMessage
-	// Covers reports whether a remembered decision is one about a call.
+	// Covers reports whether a remembered decision applies to a call.
 	Covers func(Remembered, Call) bool
-	// Join returns who is behind a run that more people have caused: by another
-	// message, by a retry, through another agent.
+	// Join returns the requesters of a run that further people have caused: by another
+	// message, by a retry, or through another agent.
 	Join func(before []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID
 }
 
-// Contract are the rules that hold.
+// Contract returns the rules of the contract.
 func Contract() Rules {
 	return Rules{Late: late, SameArgs: sameArgs, May: may, Equal: equal, Shown: shown, Covers: covers, Join: join}
 }
@@ -36,9 +36,9 @@ func Contract() Rules {
 func late(a Action) error {
 	switch {
 	case a.Expired:
-		return shoal.E("", shoal.Expired, "It has expired, or its run is over; nothing waits for this answer any more.")
+		return shoal.E("", shoal.Expired, "The pending action has expired or its run is over. Nothing waits for this answer.")
 	case !a.Open:
-		return shoal.E("", shoal.AlreadyAnswered, "It has been answered already; the first answer counts.")
+		return shoal.E("", shoal.AlreadyAnswered, "The pending action has already been answered. The first answer counts.")
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func join(before []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID {
 	return slices.DeleteFunc(slices.Compact(all), func(id shoal.EntityID) bool { return id == "" })
 }
 
-// may says why v may not answer, empty if it may.
+// may returns why v may not answer, empty if it may.
 func may(a Action, v Voter) string {
 	no := func(why string) string {
 		if v.Entity == "" {
@@ -80,29 +80,28 @@ func may(a Action, v Voter) string {
 	}
 	switch {
 	case v.Entity == "" && a.Quorum > 1:
-		return no("several entities have to agree, and it acts as none")
+		return no("it requires several entities, and the key acts as no entity")
 	case v.Entity == a.Agent:
-		return no("it is the agent that asks")
+		return no("the agent that asks cannot answer itself")
 	case a.Only != "" && a.Only != v.Entity:
-		return no("it is for another member")
+		return no("it is addressed to another member")
 	case a.Kind == shoal.PendingPermission && v.Kind == shoal.Agent && v.Owner != "" && slices.Contains(a.Requesters, v.Owner):
-		return no("its owner is one of those who asked for the run")
+		return no("its owner is one of the run's requesters")
 	case a.NotRequester && slices.Contains(a.Requesters, v.Entity):
-		return no("whoever asked for the run may not")
+		return no("the policy excludes the run's requesters")
 	case granted(a, v):
 		return ""
 	case len(a.By) > 0:
-		return no("only those that the tool's policy names may")
+		return no("only the entities that the tool's policy names may")
 	case a.Kind == shoal.PendingPermission && a.Targeted:
-		return no("a permission needs a person of the space that the call names")
+		return no("a permission requires a person in the space that the call targets")
 	case a.Kind == shoal.PendingPermission:
-		return no("a permission needs a person who asked for the run, or the owner of the agent")
+		return no("a permission requires one of the run's requesters or the owner of the agent")
 	}
 	return no("only members of the space that shows it may")
 }
 
-// granted reports whether somebody is among those that By, or the default of the
-// kind, names.
+// granted reports whether By, or the default of the kind, includes the voter.
 func granted(a Action, v Voter) bool {
 	service := v.Role == shoal.RoleService && v.Entity == ""
 	key := v.Role == shoal.RoleAdmin && v.Entity == "" // counts as a human

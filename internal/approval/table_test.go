@@ -12,9 +12,9 @@ import (
 
 type ids = []shoal.EntityID
 
-// The people and programs of the tests. ann asked, bob and eve are members, tom is a
-// person outside of the space, boss owns the agent; bot asks; hers is ann's agent and
-// free nobody's, both members.
+// The participants of the tests. ann is the requester, bob and eve are members, tom is a
+// person outside of the space, boss owns the agent; bot asks; hers is ann's agent and free has
+// no owner, both are members.
 var cast = map[string]approval.Voter{
 	"ann":        {Entity: "ann", Kind: shoal.Human, Role: shoal.RoleEntity, Member: true},
 	"bob":        {Entity: "bob", Kind: shoal.Human, Role: shoal.RoleEntity, Member: true},
@@ -43,8 +43,7 @@ func open(kind shoal.PendingKind) approval.Action {
 	}
 }
 
-// Who may answer, over kind, by, quorum, notRequester, target and where the run comes
-// from.
+// Who may answer, by kind, by, quorum, notRequester, target and the origin of the run.
 func TestWhoMayAnswer(t *testing.T) {
 	permission, client, question := shoal.PendingPermission, shoal.PendingClientTool, shoal.PendingQuestion
 	for _, c := range []struct {
@@ -99,15 +98,15 @@ func TestWhoMayAnswer(t *testing.T) {
 	}
 }
 
-// vote is one answer of a course and what comes of it: settled, recorded, or the kind
-// of the error.
+// vote is one answer of a sequence and its outcome: settled, recorded, or the kind of the
+// error.
 type vote struct {
 	who    string
 	answer shoal.PendingAnswer
 	want   string
 }
 
-// What comes of answers, over quorum, equal and other answers, denial, edits, hash,
+// The outcomes of answers, by quorum, equal and different answers, denial, edits, hash,
 // remember and time.
 func TestWhatComesOfAnswers(t *testing.T) {
 	edited := func(args string) shoal.PendingAnswer { a := yes(); a.Args = []byte(args); return a }
@@ -170,8 +169,8 @@ func TestWhatComesOfAnswers(t *testing.T) {
 	}
 }
 
-// The hash is that of canonical JSON: it depends on no order and no space, and on
-// nothing but tool and arguments.
+// The hash is that of canonical JSON: it does not depend on order or white space, only on
+// tool and arguments.
 func TestArgsHash(t *testing.T) {
 	// printf '{"args":{"a":"<é>","n":1.50},"context":null,"toolName":"pay"}' | sha256sum
 	const want = "01027dbb2f30447705a144b8a7832a57931243aaa627b547add17c5c344aaaa4"
@@ -185,14 +184,14 @@ func TestArgsHash(t *testing.T) {
 		}
 	}
 	if one != want {
-		t.Errorf("the hash is %s, want %s", one, want)
+		t.Errorf("got the hash %s, want %s", one, want)
 	}
 	if approval.ArgsHash("pay", nil) != approval.ArgsHash("pay", []byte("{}")) {
 		t.Error("no arguments are not {}")
 	}
 }
 
-// What a remembered decision answers.
+// The calls that a remembered decision answers.
 func TestRemembered(t *testing.T) {
 	shop, yard := shoal.SpaceID("shop"), shoal.SpaceID("yard")
 	now := shoal.At(time.Unix(1000, 0))
@@ -221,15 +220,15 @@ func TestRemembered(t *testing.T) {
 		{"nobody asked", func(_ *approval.Remembered, c *approval.Call) { c.Requesters = nil }, false},
 		{"nobody asked then either", func(d *approval.Remembered, c *approval.Call) { c.Requesters, d.Requesters = nil, nil }, true},
 		{"later", func(d *approval.Remembered, _ *approval.Call) { d.ExpiresAt = now }, false},
-		{"several have to approve now", func(_ *approval.Remembered, c *approval.Call) { c.Quorum = 2 }, false},
+		{"the call now requires several approvals", func(_ *approval.Remembered, c *approval.Call) { c.Quorum = 2 }, false},
 		{"its requester may not approve now", func(_ *approval.Remembered, c *approval.Call) { c.NotRequester = true }, false},
-		{"whoever decided may not any more", func(d *approval.Remembered, _ *approval.Call) { d.Voter.Member = false }, false},
+		{"the decider may no longer decide", func(d *approval.Remembered, _ *approval.Call) { d.Voter.Member = false }, false},
 		{"no permission", func(_ *approval.Remembered, c *approval.Call) { c.Kind = shoal.PendingClientTool }, false},
 	} {
 		d, k := base, call
 		c.change(&d, &k)
 		if got := approval.Contract().Answers([]approval.Remembered{d}, k) != nil; got != c.want {
-			t.Errorf("%s: it is answered: %v", c.name, got)
+			t.Errorf("%s: got answered = %v", c.name, got)
 		}
 	}
 	denied := base

@@ -11,7 +11,7 @@ import (
 
 type ids = []shoal.EntityID
 
-// where says who reads which space: ann both, bob the shop, cat the yard.
+// where lists the readers of each space: ann of both, bob of the shop, cat of the yard.
 var where = map[shoal.SpaceID]ids{"shop": {"ann", "bob"}, "yard": {"ann", "cat"}}
 
 func reads(id shoal.EntityID, space shoal.SpaceID) (bool, error) {
@@ -21,7 +21,7 @@ func reads(id shoal.EntityID, space shoal.SpaceID) (bool, error) {
 	return slices.Contains(where[space], id), nil
 }
 
-var errBroken = errors.New("the store is away")
+var errBroken = errors.New("the store is unavailable")
 
 func TestWhatARunMayRead(t *testing.T) {
 	open := behalf.Access{Read: behalf.Agent}
@@ -30,12 +30,12 @@ func TestWhatARunMayRead(t *testing.T) {
 		space shoal.SpaceID
 		want  bool
 	}{
-		"the trigger's space, whoever asked":               {behalf.Run{Space: "shop", For: ids{"cat"}}, "shop", true},
+		"the trigger's space, any requester":               {behalf.Run{Space: "shop", For: ids{"cat"}}, "shop", true},
 		"the trigger's space, for nobody known":            {behalf.Run{Space: "shop"}, "shop", true},
 		"another that the requester may read":              {behalf.Run{Space: "shop", For: ids{"ann"}}, "yard", true},
 		"another that the requester may not read":          {behalf.Run{Space: "shop", For: ids{"bob"}}, "yard", false},
 		"another that one of two may not read":             {behalf.Run{Space: "shop", For: ids{"ann", "bob"}}, "yard", false},
-		"another that one who is no entity asks for":       {behalf.Run{Space: "shop", For: ids{"nobody"}}, "yard", false},
+		"another, for an unknown entity":       {behalf.Run{Space: "shop", For: ids{"nobody"}}, "yard", false},
 		"another, for nobody known":                        {behalf.Run{Space: "shop"}, "yard", false},
 		"any, for a service":                               {behalf.Run{For: ids{behalf.Service("crm")}}, "yard", true},
 		"any, for the server itself":                       {behalf.Run{For: ids{shoal.System}}, "yard", true},
@@ -53,7 +53,7 @@ func TestWhatARunMayRead(t *testing.T) {
 		}
 	}
 	if _, err := (behalf.Run{For: ids{"broken"}}).MayRead("yard", reads); !errors.Is(err, errBroken) {
-		t.Errorf("the error of looking is %v", err)
+		t.Errorf("got the error %v of the lookup", err)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestRequestersAreThePeopleBehindARun(t *testing.T) {
 	}
 	fails := func(shoal.EntityID) (shoal.Entity, error) { return shoal.Entity{}, errBroken }
 	if _, err := behalf.Requesters(ids{"ann"}, fails); !errors.Is(err, errBroken) {
-		t.Errorf("the error of looking is %v", err)
+		t.Errorf("got the error %v of the lookup", err)
 	}
 }
 
@@ -137,9 +137,9 @@ func TestJoinKeepsNoEmptyIDAndChangesNothing(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	if !slices.Equal(a, ids{"b", "", "a"}) || !slices.Equal(b, ids{"c", "a"}) {
-		t.Errorf("the sets are %v and %v now", a, b)
+		t.Errorf("the sets were changed to %v and %v", a, b)
 	}
 	if got := behalf.Join(); got == nil {
-		t.Error("of nothing: nil")
+		t.Error("the union of no sets is nil")
 	}
 }

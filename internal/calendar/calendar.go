@@ -1,17 +1,17 @@
-// Package calendar knows when a cron expression comes next.
+// Package calendar computes the next time of a cron expression.
 //
 //	next, err := calendar.NextTime("30 2 * * mon-fri", "Europe/Berlin", time.Now())
 //
-// What is promised:
-//   - An expression has five fields: minute, hour, day of the month, month, day of
-//     the week (0 and 7 are Sunday; names of three letters count); or it is one of
-//     @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly. So no two
-//     times are closer than a minute.
-//   - Where day of the month and day of the week are both restricted, either is
-//     enough, as in every cron since the first.
-//   - When clocks go forward, a time that does not exist comes as much later as they
-//     move. When they go back, a time that exists twice comes twice.
-//   - Whatever the text, nothing panics and the search ends.
+// Guarantees:
+//   - An expression has five fields: minute, hour, day of the month, month, day of the
+//     week (0 and 7 are Sunday; three-letter names are accepted). Or it is one of @yearly,
+//     @annually, @monthly, @weekly, @daily, @midnight and @hourly. Two times are therefore
+//     at least one minute apart.
+//   - If both day of the month and day of the week are restricted, a day that matches either
+//     one is enough, as in the original cron.
+//   - When clocks go forward, a time that does not exist is shifted by the same amount. When
+//     they go back, a time that exists twice occurs twice.
+//   - For any text, nothing panics and the search ends.
 package calendar
 
 import (
@@ -19,7 +19,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // for machines that have none
+	_ "time/tzdata" // for machines without a time zone database
 
 	"github.com/netresearch/go-cron"
 
@@ -34,9 +34,9 @@ const (
 
 var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
-// NextTime returns the first time behind after that the expression names in a time
-// zone, an IANA name; empty is UTC. The result is in UTC. InvalidArgument names the
-// field, cron or timeZone, that means nothing, and cron when no time follows.
+// NextTime returns the first time after the given one that the expression matches in a time
+// zone, an IANA name; empty means UTC. The result is in UTC. An InvalidArgument error names
+// the invalid field, cron or timeZone; it names cron if no time follows.
 func NextTime(expression, timeZone string, after time.Time) (time.Time, error) {
 	zone, err := Zone(timeZone)
 	if err != nil {
@@ -48,20 +48,20 @@ func NextTime(expression, timeZone string, after time.Time) (time.Time, error) {
 	}
 	next, ok := s.next(after, zone)
 	if !ok {
-		return time.Time{}, shoal.Invalid("cron", fmt.Sprintf("%q never comes: there is no such day", expression))
+		return time.Time{}, shoal.Invalid("cron", fmt.Sprintf("%q never occurs: the day does not exist", expression))
 	}
 	return next, nil
 }
 
-// Zone returns the time zone of an IANA name such as Europe/Berlin; empty is UTC.
-// InvalidArgument names the field timeZone.
+// Zone returns the time zone of an IANA name such as Europe/Berlin; empty means UTC. An
+// InvalidArgument error names the field timeZone.
 func Zone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.UTC, nil
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || zone == time.Local || len(name) > shoal.MaxName {
-		return nil, shoal.Invalid("timeZone", fmt.Sprintf("%q is no time zone; use an IANA name such as Europe/Berlin, or UTC", cut(name)))
+		return nil, shoal.Invalid("timeZone", fmt.Sprintf("%q is not a time zone; use an IANA name such as Europe/Berlin, or UTC", cut(name)))
 	}
 	return zone, nil
 }
@@ -71,7 +71,7 @@ const form = `five fields (minute, hour, day of month, month, day of week) such 
 func parse(expression string) (schedule, error) {
 	text := strings.TrimSpace(expression)
 	if len(text) > maxCron || strings.Contains(text, "=") || strings.HasPrefix(strings.ToLower(text), "@every") {
-		return schedule{}, shoal.Invalid("cron", fmt.Sprintf("%q cannot be used; it has %s, and the time zone is a field of its own", cut(text), form))
+		return schedule{}, shoal.Invalid("cron", fmt.Sprintf("%q is not supported; use %s, and set the time zone in its own field", cut(text), form))
 	}
 	parsed, err := parser.Parse(text)
 	fields, ok := parsed.(*cron.SpecSchedule)
@@ -79,12 +79,12 @@ func parse(expression string) (schedule, error) {
 		err = errors.New("it is an interval")
 	}
 	if err != nil {
-		return schedule{}, shoal.Invalid("cron", fmt.Sprintf("%q cannot be read (%s); it has %s", text, cut(err.Error()), form))
+		return schedule{}, shoal.Invalid("cron", fmt.Sprintf("%q is not a cron expression (%s); use %s", text, cut(err.Error()), form))
 	}
 	return schedule{minutes: fields.Minute, hours: fields.Hour, days: fields.Dom, months: fields.Month, weekdays: fields.Dow}, nil
 }
 
-// cut keeps what somebody wrote short in a sentence about it.
+// cut truncates user input for an error message.
 func cut(text string) string {
 	const most = 100
 	if len(text) <= most {

@@ -15,7 +15,7 @@ func TestNextTime(t *testing.T) {
 	for _, c := range []struct{ about, cron, zone, after, want string }{
 		{"every minute", "* * * * *", "", friday, "2026-11-20T22:01:00Z"},
 		{"a moment inside a minute", "* * * * *", "", "2026-11-20T22:00:59.999Z", "2026-11-20T22:01:00Z"},
-		{"behind, never at", "0 22 * * *", "", friday, "2026-11-21T22:00:00Z"},
+		{"after, never at", "0 22 * * *", "", friday, "2026-11-21T22:00:00Z"},
 		{"a list, a range and a step", "0,30 8-18/5 * * *", "", friday, "2026-11-21T08:00:00Z"},
 		{"names of days", "0 9 * * mon-fri", "", friday, "2026-11-23T09:00:00Z"},
 		{"0 is Sunday", "0 9 * * 0", "", friday, "2026-11-22T09:00:00Z"},
@@ -23,7 +23,7 @@ func TestNextTime(t *testing.T) {
 		{"names of months", "0 0 1 JAN *", "", friday, "2027-01-01T00:00:00Z"},
 		{"day of month or of week", "0 0 24 * sun", "", friday, "2026-11-22T00:00:00Z"},
 		{"only in leap years", "0 0 29 2 *", "", friday, "2028-02-29T00:00:00Z"},
-		{"2100 is none", "0 0 29 2 *", "", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z"},
+		{"2100 is not a leap year", "0 0 29 2 *", "", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z"},
 		{"daily", "@daily", "", friday, "2026-11-21T00:00:00Z"},
 		{"weekly", "@weekly", "", friday, "2026-11-22T00:00:00Z"},
 		{"hourly in a zone of half an hour", "@hourly", "Asia/Kolkata", friday, "2026-11-20T22:30:00Z"},
@@ -47,7 +47,7 @@ func TestNextTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := next.Format(time.RFC3339Nano); got != c.want {
-				t.Errorf("%q in %q after %s comes at %s, want %s", c.cron, c.zone, c.after, got, c.want)
+				t.Errorf("%q in %q after %s: got %s, want %s", c.cron, c.zone, c.after, got, c.want)
 			}
 		})
 	}
@@ -76,17 +76,17 @@ func TestNextTimeRefuses(t *testing.T) {
 			next, err := calendar.NextTime(c.cron, c.zone, at(t, "2026-11-20T22:00:00Z"))
 			var wrong *shoal.Error
 			if !errors.As(err, &wrong) || wrong.Kind != shoal.InvalidArgument || len(wrong.Fields) != 1 || wrong.Fields[0].Location != c.field {
-				t.Fatalf("%q in %q gives %v, %v", c.cron, c.zone, next, err)
+				t.Fatalf("%q in %q: got %v, %v", c.cron, c.zone, next, err)
 			}
 			if len(wrong.Msg) > 600 {
-				t.Errorf("the sentence has %d bytes: %s", len(wrong.Msg), wrong.Msg)
+				t.Errorf("the message has %d bytes: %s", len(wrong.Msg), wrong.Msg)
 			}
 		})
 	}
 }
 
-// Whatever a model writes, there is an answer: a time behind the one asked about, or
-// a sentence.
+// For any text that a model writes, the result is either a time after the given one or an
+// error message.
 func FuzzNextTime(f *testing.F) {
 	for _, cron := range []string{"* * * * *", "30 2 * * mon-fri", "@daily", "@every 1m", "TZ=0", "0 0 31 2 *", "*/0 * * * *", "H H * * *", "0 0 L * *", "1-70 * * * *", "@", "? ? ? ? ?", "0 0 29 2 1"} {
 		for _, zone := range []string{"", "Europe/Berlin", "Australia/Lord_Howe", "x", "Local"} {
@@ -100,9 +100,9 @@ func FuzzNextTime(f *testing.F) {
 		case err != nil && shoal.KindOf(err) != shoal.InvalidArgument:
 			t.Fatalf("%q in %q: %v", cron, zone, err)
 		case err == nil && !next.After(after):
-			t.Fatalf("%q in %q after %s comes at %s", cron, zone, after, next)
+			t.Fatalf("%q in %q after %s has the next time %s", cron, zone, after, next)
 		case err == nil && next.Location() != time.UTC:
-			t.Fatalf("%q in %q comes at %s, which is not in UTC", cron, zone, next)
+			t.Fatalf("%q in %q has the next time %s, which is not in UTC", cron, zone, next)
 		}
 	})
 }

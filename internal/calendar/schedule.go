@@ -2,8 +2,8 @@ package calendar
 
 import "time"
 
-// schedule is an expression as sets of bits, one bit for each value of a field. star
-// marks a field that is not restricted.
+// schedule is an expression as bit sets, one bit for each value of a field. star marks a
+// field that is not restricted.
 type schedule struct {
 	minutes, hours, days, months, weekdays uint64
 }
@@ -12,12 +12,11 @@ const star = 1 << 63
 
 func has(set uint64, value int) bool { return set>>uint(value)&1 == 1 }
 
-// next finds the first moment behind after. It counts in days and hours of the
-// clock on the wall and looks for each when it is, so that no change of a clock
-// makes it lose a day.
+// next returns the first moment after the given one. It counts in days and hours of the wall
+// clock and converts each to a moment, so that no clock change makes it skip a day.
 func (s schedule) next(after time.Time, zone *time.Location) (time.Time, bool) {
 	year, month, day := after.In(zone).Date()
-	// The day before comes again where clocks go back across midnight.
+	// The previous day occurs again where clocks go back across midnight.
 	for i := -1; i < searchDays; i++ {
 		midnight := time.Date(year, month, day+i, 0, 0, 0, 0, time.UTC)
 		if !s.comes(midnight) {
@@ -30,7 +29,7 @@ func (s schedule) next(after time.Time, zone *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// comes reports whether the schedule names a day.
+// comes reports whether the schedule includes a day.
 func (s schedule) comes(day time.Time) bool {
 	if !has(s.months, int(day.Month())) {
 		return false
@@ -42,7 +41,7 @@ func (s schedule) comes(day time.Time) bool {
 	return inMonth || inWeek
 }
 
-// firstOf returns the first moment of a day behind after, or the zero time.
+// firstOf returns the first moment of a day after the given one, or the zero time.
 func (s schedule) firstOf(midnight, after time.Time, zone *time.Location) (first time.Time) {
 	for hour := range 24 {
 		if !has(s.hours, hour) {
@@ -63,8 +62,8 @@ func (s schedule) firstOf(midnight, after time.Time, zone *time.Location) (first
 	return first
 }
 
-// moments returns when the clocks of a zone show what wall shows in UTC: once,
-// twice, or never, and then the moment at which they would have.
+// moments returns the moments at which the clocks of a zone show what wall shows in UTC: one,
+// two, or none, and in that case the shifted moment.
 func moments(wall time.Time, zone *time.Location) []time.Time {
 	before := wall.Add(-offset(wall.Add(-24*time.Hour), zone))
 	behind := wall.Add(-offset(wall.Add(24*time.Hour), zone))
@@ -83,7 +82,7 @@ func moments(wall time.Time, zone *time.Location) []time.Time {
 	return out
 }
 
-// offset is how far the clocks of a zone are ahead of UTC.
+// offset returns the difference between the clocks of a zone and UTC.
 func offset(moment time.Time, zone *time.Location) time.Duration {
 	_, seconds := moment.In(zone).Zone()
 	return time.Duration(seconds) * time.Second

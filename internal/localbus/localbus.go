@@ -10,11 +10,11 @@
 // Guarantees:
 //   - Publish never blocks and never starts a goroutine: it appends to the
 //     queues of the subscribers and wakes them.
-//   - Notes of one topic arrive in the order of their publishing.
-//   - A subscription's queue is bounded: not yet taken hints to the same topic
-//     are one; of passing events at most QueueSize wait, later ones are dropped.
-//     That is safe, because passing events are only news: whoever missed one
-//     finds the truth in the store.
+//   - Messages of one topic arrive in the order of publishing.
+//   - A subscription's queue is bounded. Pending notifications of the same topic are merged
+//     into one; at most QueueSize ephemeral events are queued, and later ones are dropped.
+//     That is safe because events are only ephemeral: a subscriber that misses one reads
+//     the current state from the store.
 package localbus
 
 import (
@@ -23,11 +23,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// QueueSize is how many passing events a subscription holds until they are
-// taken.
+// QueueSize is the maximum number of ephemeral events in the queue of a subscription.
 const QueueSize = 1024
 
-// Bus carries notes inside one process. The zero value is not usable; call New.
+// Bus carries messages inside one process. The zero value is not usable; call New.
 type Bus struct {
 	mu     sync.RWMutex
 	topics map[string]map[*subscription]struct{}
@@ -36,7 +35,7 @@ type Bus struct {
 // New returns a bus without subscribers.
 func New() *Bus { return &Bus{topics: map[string]map[*subscription]struct{}{}} }
 
-// Publish hands note to everybody who subscribes to its topic now.
+// Publish delivers note to all current subscribers of its topic.
 func (b *Bus) Publish(note hub.Note) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -45,7 +44,7 @@ func (b *Bus) Publish(note hub.Note) {
 	}
 }
 
-// Watched reports whether anybody subscribes to topic.
+// Watched reports whether topic has subscribers.
 func (b *Bus) Watched(topic string) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -67,7 +66,7 @@ type subscription struct {
 	events int
 }
 
-// Add starts the receiving of topics.
+// Add subscribes to topics.
 func (s *subscription) Add(topics ...string) {
 	s.bus.mu.Lock()
 	defer s.bus.mu.Unlock()
@@ -84,7 +83,7 @@ func (s *subscription) Add(topics ...string) {
 	}
 }
 
-// Remove ends the receiving of topics.
+// Remove unsubscribes from topics.
 func (s *subscription) Remove(topics ...string) {
 	s.bus.mu.Lock()
 	defer s.bus.mu.Unlock()
@@ -102,7 +101,7 @@ func (s *subscription) Remove(topics ...string) {
 	s.topics = kept
 }
 
-// drop must be called with bus.mu held.
+// drop removes the subscription from a topic. It must be called with bus.mu held.
 func (s *subscription) drop(topic string) {
 	subs := s.bus.topics[topic]
 	delete(subs, s)
@@ -121,10 +120,10 @@ func (s *subscription) Close() {
 	s.topics = nil
 }
 
-// Ready receives a value when there may be something to Take.
+// Ready returns a channel that receives a value when Take may return something.
 func (s *subscription) Ready() <-chan struct{} { return s.ready }
 
-// Take returns what has arrived and empties the queue.
+// Take returns the queued messages and empties the queue.
 func (s *subscription) Take() []hub.Note {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +132,7 @@ func (s *subscription) Take() []hub.Note {
 	return out
 }
 
-// put queues a note within the bounds and wakes the subscriber.
+// put queues a message within the limits and wakes the subscriber.
 func (s *subscription) put(note hub.Note) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ func TestBus(t *testing.T) {
 	shoaltest.ExerciseBus(t, func(*testing.T) hub.Bus { return localbus.New() })
 }
 
-// Of passing events QueueSize are kept, exactly; hints do not count.
+// Exactly QueueSize ephemeral events are queued; notifications do not count.
 func TestQueueSize(t *testing.T) {
 	bus := localbus.New()
 	sub := bus.Subscribe()
@@ -29,21 +29,21 @@ func TestQueueSize(t *testing.T) {
 	}
 	got := sub.Take()
 	if len(got) != localbus.QueueSize+1 {
-		t.Fatalf("%d notes were kept, want %d events and one hint", len(got), localbus.QueueSize)
+		t.Fatalf("got %d messages, want %d events and one notification", len(got), localbus.QueueSize)
 	}
 	if last := got[len(got)-1]; string(last.Event) != fmt.Sprint(localbus.QueueSize-1) {
-		t.Errorf("the last event that was kept is %s, want %d", last.Event, localbus.QueueSize-1)
+		t.Errorf("got the last event %s, want %d", last.Event, localbus.QueueSize-1)
 	}
 }
 
-// Inside a process a topic is watched exactly as long as somebody listens.
+// Inside a process a topic is watched exactly while it has a subscriber.
 func TestWatched(t *testing.T) {
 	bus := localbus.New()
 	one, two := bus.Subscribe(), bus.Subscribe()
 	watched := func(want bool) {
 		t.Helper()
 		if bus.Watched("a") != want {
-			t.Errorf("Watched is %v, want %v", !want, want)
+			t.Errorf("got Watched = %v, want %v", !want, want)
 		}
 	}
 	watched(false)
@@ -57,12 +57,11 @@ func TestWatched(t *testing.T) {
 	watched(false)
 }
 
-// Publishing takes nothing from who publishes: no memory stays behind without
-// subscribers, and none is needed.
+// Publishing without subscribers allocates nothing and retains no memory.
 func TestPublishToNobody(t *testing.T) {
 	bus := localbus.New()
 	if n := testing.AllocsPerRun(100, func() { bus.Publish(hub.Note{Topic: "a"}) }); n != 0 {
-		t.Errorf("a hint to nobody costs %v allocations", n)
+		t.Errorf("got %v allocations without subscribers, want 0", n)
 	}
 }
 

@@ -274,7 +274,7 @@ func toolCases() []toolCase {
 		{tool: "search_messages", in: inputs{"query": "secret"}, has: []string{`"items":[]`}},
 		{tool: "search_messages", in: inputs{"query": "one", "limit": 1, "threadId": "shop"}, has: []string{"second one"}},
 		{tool: "search_messages", in: inputs{"query": "one", "threadId": "hers"}, kind: shoal.NotFound},
-		{tool: "search_messages", in: inputs{"query": "?!"}, kind: shoal.InvalidArgument, says: []string{"query holds no word"}},
+		{tool: "search_messages", in: inputs{"query": "?!"}, kind: shoal.InvalidArgument, says: []string{"query has neither a word"}},
 		{tool: "search_messages", in: inputs{}, kind: shoal.InvalidArgument, says: []string{"query is missing"}},
 
 		{tool: "wait_for_mentions", in: inputs{"timeoutMs": 0, "threadId": "shop"}, says: []string{"No new messages received within the timeout period", "call again"}, has: []string{`"items":[]`, `"timedOut":true`, `"cursor":null`, `"timeoutMs":0`}},

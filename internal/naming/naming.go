@@ -1,12 +1,12 @@
-// Package naming decides which names mislead: those with characters that nobody sees,
-// those that the server reserves, and those that read like another name.
+// Package naming detects misleading names: names with invisible characters, names that the
+// server reserves, and names that can be mistaken for another name.
 //
 //	if err := naming.Check("name", name); err != nil { … }
-//	if naming.Key(name) == naming.Key(other) { … } // one can be taken for the other
+//	if naming.Key(name) == naming.Key(other) { … } // the names can be confused
 //	for id, text := range naming.Shown(names) { … }
 //
-// It is about names that are given now. Names that are stored are shown so that they do
-// not mislead, and never refused.
+// The checks apply to new names. Stored names are never rejected; they are shown in a form
+// that does not mislead.
 package naming
 
 import (
@@ -25,12 +25,12 @@ import (
 // SystemName is the name of the server itself as a sender.
 const SystemName = "System"
 
-// reserved are the names that would speak for the server or address everybody.
+// reserved are the names that would impersonate the server or address everybody.
 var reserved = []string{SystemName, "shoal", "server", "admin", "administrator", string(shoal.Operator), "everyone", "here", "channel"}
 
 // Check returns an error of kind InvalidArgument for a name with characters that are
-// invisible or change the direction of text, a name without anything to see, and one
-// that imitates the form in which [Shown] tells names apart. The empty name is fine.
+// invisible or change the direction of text, a name without visible characters, and a name
+// that imitates the disambiguated form of [Shown]. The empty name is valid.
 func Check(field, name string) error {
 	runes := []rune(name)
 	visible := len(runes) == 0
@@ -49,8 +49,8 @@ func Check(field, name string) error {
 	return nil
 }
 
-// CheckReserved is [Check], and refuses the names that the server reserves and those
-// that can be taken for them.
+// CheckReserved does the same as [Check], and also rejects reserved names and names that can
+// be confused with them.
 func CheckReserved(field, name string) error {
 	if err := Check(field, name); err != nil {
 		return err
@@ -58,7 +58,7 @@ func CheckReserved(field, name string) error {
 	key := Key(name)
 	for _, word := range reserved {
 		if key == Key(word) {
-			return shoal.Invalid(field, fmt.Sprintf("must not be %q: it reads like %q, which is reserved", name, word))
+			return shoal.Invalid(field, fmt.Sprintf("must not be %q: it can be confused with %q, which is reserved", name, word))
 		}
 	}
 	return nil
@@ -68,8 +68,8 @@ func imitatesShown(name string) bool {
 	return strings.Contains(strings.Join(strings.Fields(norm.NFKC.String(visible(name))), ""), "(@")
 }
 
-// hidden reports whether r has no glyph of its own: controls, format characters (with
-// those that direct text), and what Unicode says to ignore.
+// hidden reports whether r has no glyph of its own: control characters, format characters
+// (including those for text direction), and characters that Unicode declares ignorable.
 func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
 		r == '\u2800' // the Braille pattern without dots
@@ -80,8 +80,8 @@ const (
 	joiner     = '\u200d'
 )
 
-// emojiJoint reports whether the hidden rune at i belongs to an emoji: it chooses the
-// style of a symbol or joins two symbols into one.
+// emojiJoint reports whether the hidden rune at i belongs to an emoji: it selects the style
+// of a symbol or joins two symbols into one.
 func emojiJoint(runes []rune, i int) bool {
 	if i == 0 {
 		return false
@@ -105,7 +105,7 @@ func visible(name string) string {
 	}, name)
 }
 
-// asciiKey is what [Key] makes of each ASCII character.
+// asciiKey is the key of each ASCII character.
 var asciiKey = func() (all [utf8.RuneSelf]string) {
 	for b := range all {
 		all[b] = keyOf(string(rune(b)))
@@ -113,10 +113,10 @@ var asciiKey = func() (all [utf8.RuneSelf]string) {
 	return all
 }()
 
-// Key returns the same text for names that can be taken for one another: their
-// skeletons of Unicode UTS #39, without regard to case, to width and style of letters,
-// and to invisible characters and spaces around. Because case is ignored and a capital
-// I is a small l to the eye, i and l count as the same letter. It is no text to show.
+// Key returns the same text for names that can be confused: their skeletons of Unicode UTS
+// #39, ignoring case, width and style of letters, invisible characters and surrounding
+// spaces. Because case is ignored and a capital I looks like a small l, i and l count as the
+// same letter. The key is not meant to be shown.
 func Key(name string) string {
 	var b strings.Builder
 	b.Grow(len(name))
@@ -129,8 +129,8 @@ func Key(name string) string {
 	return tidy(b.String())
 }
 
-// keyOf takes the skeleton twice: letters that look alike as capitals differ as small
-// ones, and the other way round.
+// keyOf computes the skeleton twice: letters that look alike as capitals differ in lower
+// case, and the reverse.
 func keyOf(s string) string {
 	s = strings.ToLower(confusable.Skeleton(norm.NFKC.String(spaced(visible(s)))))
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(s)), "i", "l")
@@ -147,10 +147,9 @@ func spaced(s string) string {
 
 func tidy(s string) string { return strings.TrimPrefix(strings.Join(strings.Fields(s), " "), "@") }
 
-// Shown returns how to show entities that are shown together: by name, and as
-// "Name (@id)" if the name can be taken for another one of them or for the server's, or
-// is one that [Check] refuses. [shoal.System] is always shown by its name. names is not
-// changed.
+// Shown returns the display names of entities that are shown together: the name, or "Name
+// (@id)" if the name can be confused with another one of them or the server's, or if [Check]
+// rejects it. [shoal.System] is always shown by its name. Shown does not modify names.
 func Shown(names map[shoal.EntityID]string) map[shoal.EntityID]string {
 	keys := make(map[string]int, len(names)+1)
 	keys[Key(SystemName)]++
@@ -173,7 +172,7 @@ func withID(id shoal.EntityID, name string) string {
 	return strings.TrimSpace(fmt.Sprintf("%s (@%s)", strings.ReplaceAll(visible(name), "(@", "("), id))
 }
 
-// Members returns members with their names as [Shown] has them, in the same order.
+// Members returns members with the display names of [Shown], in the same order.
 func Members(members []shoal.Member) []shoal.Member {
 	names := make(map[shoal.EntityID]string, len(members))
 	for _, m := range members {

@@ -40,7 +40,7 @@ func TestNamesOfTheServerAreReserved(t *testing.T) {
 	}
 }
 
-// The second of each pair can be taken for the first one; what follows cannot.
+// The names of each of the first pairs can be confused; the later ones cannot.
 func TestKeysOfNamesThatReadAlike(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"alice", "Alice"},
@@ -96,7 +96,7 @@ func FuzzKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		key := naming.Key(s)
 		if long := naming.Key(s + "\u200b"); long != key {
-			t.Errorf("%+q: %q, and with something invisible %q", s, key, long)
+			t.Errorf("%+q: got the key %q, and %q with an invisible character", s, key, long)
 		}
 		if shown := naming.Shown(map[shoal.EntityID]string{"x": s}); naming.Check("name", s) == nil && naming.Key(s) != naming.Key("system") && shown["x"] != s {
 			t.Errorf("%+q alone is shown as %q", s, shown["x"])

@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// pieceSize is how many bytes of a text a highlight shows, about.
+	// pieceSize is the approximate length of an excerpt in bytes.
 	pieceSize = 160
-	// lead is how many of them stand before the first match.
+	// lead is the number of bytes before the first match.
 	lead = 40
-	// mostMarks bounds the matches that are looked at in one text.
+	// mostMarks limits the matches that are considered in one text.
 	mostMarks = 1000
 )
 
-// mark is where a term stands in a text.
+// mark is the position of a term in a text.
 type mark struct{ from, to, term int }
 
-// Highlight returns the piece of a text that says most about why it was found,
-// and the byte ranges in it that match, in order and apart from each other. The
-// piece is plain text, cut between characters.
+// Highlight returns the excerpt of a text that best shows why it matches, and the byte
+// ranges of the matches in it, in order and without overlap. The excerpt is plain text and
+// never splits a character.
 func (m *Matcher) Highlight(text string) (piece string, ranges [][2]int) {
 	m.read(text)
 	marks := m.marks(text)
@@ -40,7 +40,7 @@ func (m *Matcher) Highlight(text string) (piece string, ranges [][2]int) {
 	return text[from:to], ranges
 }
 
-// marks returns where the terms stand, in the order of the text.
+// marks returns the positions of the terms, in the order of the text.
 func (m *Matcher) marks(text string) (marks []mark) {
 	for i := range m.spans {
 		for n, t := range m.query.Terms {
@@ -61,7 +61,7 @@ func (m *Matcher) marks(text string) (marks []mark) {
 	return marks
 }
 
-// prefixEnd returns where the first n bytes of a word end in its text.
+// prefixEnd returns the offset in the text at which the first n bytes of a word end.
 func prefixEnd(text string, word span, n int) int {
 	if word.end-word.at == n {
 		return word.to
@@ -88,7 +88,7 @@ func prefixEnd(text string, word span, n int) int {
 	return word.to
 }
 
-// window chooses the piece of a text that shows the most terms, the first of
+// window returns the range of the excerpt that contains the most terms, the first of
 // several.
 func window(text string, marks []mark) (from, to int) {
 	if len(marks) > 0 {
@@ -104,7 +104,7 @@ func window(text string, marks []mark) (from, to int) {
 		from = forward(text, from, first)
 	}
 	to = min(len(text), from+pieceSize)
-	if len(marks) > 0 { // the first match shows whole, unless it is a long one
+	if len(marks) > 0 { // the first match is shown completely, unless it is long
 		for _, k := range marks {
 			if k.from == first {
 				to = max(to, min(k.to, from+4*pieceSize))
@@ -117,7 +117,7 @@ func window(text string, marks []mark) (from, to int) {
 	return from, to
 }
 
-// best returns the mark with which a piece begins that shows the most terms.
+// best returns the index of the first mark of the excerpt that contains the most terms.
 func best(marks []mark) (at int) {
 	most := 0
 	for i, k := range marks {
@@ -134,8 +134,8 @@ func best(marks []mark) (at int) {
 	return at
 }
 
-// forward moves the beginning of a piece behind the next space, if there is one
-// before limit, or else to the beginning of a character.
+// forward moves the start of an excerpt after the next space before limit, or otherwise to
+// the start of a character.
 func forward(text string, from, limit int) int {
 	for i := from; i < limit; i++ {
 		if text[i] == ' ' || text[i] == '\n' {
@@ -148,8 +148,8 @@ func forward(text string, from, limit int) int {
 	return from
 }
 
-// backward moves the end of a piece before the last space, if there is one behind
-// limit, or else to the end of a character.
+// backward moves the end of an excerpt before the last space after limit, or otherwise to
+// the end of a character.
 func backward(text string, to, limit int) int {
 	for i := to; i > limit; i-- {
 		if text[i] == ' ' || text[i] == '\n' {

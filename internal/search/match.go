@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// Matcher holds one query against many messages, one at a time.
+// Matcher matches messages against one query. It is not safe for concurrent use.
 type Matcher struct {
 	query Query
-	words []byte // of the text that was read last, one behind the other
+	words []byte // of the text that was read last, concatenated
 	spans []span
 }
 
-// span is a word of a text: words[at:end], which stands at from:to of it.
+// span is a word of a text: words[at:end], at the bytes from:to of the text.
 type span struct{ at, end, from, to int }
 
 // NewMatcher returns a matcher for a query without [Me].
 func NewMatcher(q Query) *Matcher { return &Matcher{query: q} }
 
-// Holds reports whether the query holds for a message.
+// Holds reports whether a message matches the query.
 func (m *Matcher) Holds(d Document) bool {
 	at := d.Message.CreatedAt
 	if at.Before(m.query.After.Time) || !m.query.Before.IsZero() && !at.Before(m.query.Before.Time) {
@@ -39,7 +39,7 @@ func (m *Matcher) Holds(d Document) bool {
 	return true
 }
 
-// admits reports whether the filters let a message with these keys pass.
+// admits reports whether a message with the given keys passes the filters.
 func (q Query) admits(keys []string) bool {
 	for _, f := range q.Filters {
 		if f.Not && slices.Contains(keys, f.key()) {
@@ -74,7 +74,7 @@ func (m *Matcher) read(text string) {
 
 func (m *Matcher) word(i int) []byte { return m.words[m.spans[i].at:m.spans[i].end] }
 
-// has reports whether the text that was read holds a term.
+// has reports whether the text that was read contains a term.
 func (m *Matcher) has(t Term) bool {
 	for i := range m.spans {
 		if m.stands(t, i) {
@@ -84,7 +84,7 @@ func (m *Matcher) has(t Term) bool {
 	return false
 }
 
-// stands reports whether a term stands at the i-th word.
+// stands reports whether a term starts at the i-th word.
 func (m *Matcher) stands(t Term, i int) bool {
 	if i+len(t.Words) > len(m.spans) {
 		return false

@@ -20,8 +20,8 @@ func matcher(t *testing.T, query string) *search.Matcher {
 	return search.NewMatcher(q)
 }
 
-// What an index is asked for is never more than what the message has: then the
-// index loses nothing.
+// The requirements for the index are never stricter than the query: a matching message
+// fulfils them, so the index misses nothing.
 func FuzzNeeds(f *testing.F) {
 	f.Add("foo_bar -x lap* from:ann has:link", "lapdog foo bar http://a.example")
 	f.Add(`"a b"* kind:agent mentions:bob in:shop`, "a bc")
@@ -37,28 +37,28 @@ func FuzzNeeds(f *testing.F) {
 		d.Index(func(key []byte) { has = append(has, string(key)) })
 		for _, need := range q.Needs() {
 			if !slices.ContainsFunc(need, func(key string) bool { return slices.Contains(has, key) }) {
-				t.Fatalf("%q holds for %q, which has none of %q", query, text, need)
+				t.Fatalf("%q matches %q, which has none of %q", query, text, need)
 			}
 		}
 		for _, prefix := range q.Prefixes() {
 			if !slices.ContainsFunc(has, func(word string) bool { return strings.HasPrefix(word, prefix) }) {
-				t.Fatalf("%q holds for %q, in which nothing begins with %q", query, text, prefix)
+				t.Fatalf("%q matches %q, in which no word starts with %q", query, text, prefix)
 			}
 		}
 	})
 }
 
-// checkHighlight holds a highlight to what it promises.
+// checkHighlight checks a highlight against its contract.
 func checkHighlight(t *testing.T, m *search.Matcher, text string) (piece string, ranges [][2]int) {
 	t.Helper()
 	piece, ranges = m.Highlight(text)
 	if !strings.Contains(text, piece) || len(piece) > 1000 || utf8.ValidString(text) && !utf8.ValidString(piece) {
-		t.Fatalf("the highlight of %q is %q", text, piece)
+		t.Fatalf("got the highlight %[2]q of %[1]q", text, piece)
 	}
 	end := -1
 	for _, r := range ranges {
 		if r[0] <= end || r[0] >= r[1] || r[1] > len(piece) || utf8.ValidString(text) && !utf8.ValidString(piece[r[0]:r[1]]) {
-			t.Fatalf("the highlight of %q is %q with %v", text, piece, ranges)
+			t.Fatalf("got the highlight %[2]q of %[1]q with %[3]v", text, piece, ranges)
 		}
 		end = r[1]
 	}

@@ -20,11 +20,10 @@ const (
 
 const dates = "a day such as 2027-01-31, a month such as 2027-01, a year, or a time such as 2027-01-31T08:00:00Z"
 
-// Parse reads what somebody typed: words; "words that follow each other";
-// beginnings such as lap*, which the last word is by itself; -without; and the
-// filters from:, in:, mentions:, has:, kind:, before: and after:. Its errors are
-// InvalidArgument, tell what there is, and name the field. A filter in quotes is
-// text, and so are addresses, times and ports.
+// Parse parses a query: words; "words that follow each other"; prefixes such as lap*, which
+// the last word is implicitly; -exclusions; and the filters from:, in:, mentions:, has:,
+// kind:, before: and after:. A quoted filter is text, and so are URLs, times and ports.
+// Errors are of kind InvalidArgument, list the valid choices, and name the field.
 func Parse(field, text string) (Query, error) {
 	if len(text) > maxQuery {
 		return Query{}, shoal.Invalid(field, fmt.Sprintf("has %d bytes; at most %d are allowed", len(text), maxQuery))
@@ -47,12 +46,12 @@ func Parse(field, text string) (Query, error) {
 type parser struct {
 	rest  string
 	query Query
-	open  int // the last word that stands in no quotes, -1 for none
+	open  int // index of the last term if it is an unquoted word, otherwise -1
 	dated bool
 	err   error
 }
 
-// next reads one piece and reports whether there may be more.
+// next parses one element and reports whether more may follow.
 func (p *parser) next() bool {
 	p.rest = strings.TrimLeftFunc(p.rest, unicode.IsSpace)
 	if p.rest == "" || p.err != nil {
@@ -81,12 +80,12 @@ func startsWithSpace(s string) bool {
 	return unicode.IsSpace(r)
 }
 
-// isName reports whether a text could be the name of a filter.
+// isName reports whether a text can be the name of a filter.
 func isName(s string) bool {
 	return len(s) > 1 && strings.IndexFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) < 0
 }
 
-// bare takes what stands before the next space.
+// bare returns the text before the next space and skips it.
 func (p *parser) bare() string {
 	end := strings.IndexFunc(p.rest, unicode.IsSpace)
 	if end < 0 {
@@ -97,7 +96,7 @@ func (p *parser) bare() string {
 	return word
 }
 
-// quoted takes what stands between quotes; the second one may be missing.
+// quoted returns the text between quotes and skips it; the closing quote may be missing.
 func (p *parser) quoted() string {
 	text, rest, _ := strings.Cut(p.rest[1:], `"`)
 	p.rest = rest
@@ -122,11 +121,11 @@ func (p *parser) term(text string, not, prefix, bare bool) {
 	p.query.Terms = append(p.query.Terms, Term{Words: words, Prefix: prefix, Not: not})
 }
 
-// filter reads the value of a filter and reports whether it is one.
+// filter parses the value of a filter and reports whether the text is a filter.
 func (p *parser) filter(name, value string, not bool) bool {
 	known := slices.Contains([]string{From, In, Mentions, Has, Kind, "before", "after"}, name)
 	if !known {
-		// An address, a scope, a port, or a word with its colon.
+		// A URL, a scope, a port, or a word followed by a colon.
 		if value == "" || strings.HasPrefix(value, "//") || value[0] == ':' || value[0] >= '0' && value[0] <= '9' || startsWithSpace(value) {
 			return false
 		}
@@ -140,14 +139,14 @@ func (p *parser) filter(name, value string, not bool) bool {
 		value = p.bare()
 	}
 	if value == "" {
-		p.err = fmt.Errorf(`has %s: without a value behind the colon; to search for the text, put it in quotes`, name)
+		p.err = fmt.Errorf(`has %s: without a value after the colon; to search for the text, put it in quotes`, name)
 		return true
 	}
 	p.set(name, value, not)
 	return true
 }
 
-// set checks the value of a filter and keeps it.
+// set checks the value of a filter and adds it to the query.
 func (p *parser) set(name, value string, not bool) {
 	switch name {
 	case From, Mentions:
@@ -159,12 +158,12 @@ func (p *parser) set(name, value string, not bool) {
 	case Has:
 		value = strings.ToLower(value)
 		if !slices.Contains(Contents(), value) {
-			p.err = fmt.Errorf("asks for has:%s; has: knows %s", value, strings.Join(Contents(), ", "))
+			p.err = fmt.Errorf("has has:%s; valid are %s", value, strings.Join(Contents(), ", "))
 		}
 	case Kind:
 		value = strings.ToLower(value)
 		if !slices.Contains(Kinds(), value) {
-			p.err = fmt.Errorf("asks for kind:%s; kind: knows %s", value, strings.Join(Kinds(), ", "))
+			p.err = fmt.Errorf("has kind:%s; valid are %s", value, strings.Join(Kinds(), ", "))
 		}
 	default:
 		p.date(name, value, not)
@@ -173,22 +172,22 @@ func (p *parser) set(name, value string, not bool) {
 	p.query.Filters = append(p.query.Filters, Filter{Name: name, Value: value, Not: not})
 }
 
-// Kinds returns the kinds of senders that kind: knows.
+// Kinds returns the kinds of senders that kind: accepts.
 func Kinds() []string {
 	return []string{string(shoal.Human), string(shoal.Agent), string(shoal.System)}
 }
 
 func checkID(name, value string) error {
 	if shoal.CheckID(name, value) != nil {
-		return fmt.Errorf("has %s:%q, which is no id; name it by its id", name, value)
+		return fmt.Errorf("has %s:%q, which is not an id", name, value)
 	}
 	return nil
 }
 
-// date reads a date, whose day, month or year begins in UTC.
+// date parses a date. Days, months and years start in UTC.
 func (p *parser) date(name, value string, not bool) {
 	if not {
-		p.err = fmt.Errorf("has -%s:, which the other one of before: and after: says", name)
+		p.err = fmt.Errorf("has -%s:, which is not supported: use the opposite one of before: and after:", name)
 		return
 	}
 	p.dated = true
@@ -197,7 +196,7 @@ func (p *parser) date(name, value string, not bool) {
 		if err != nil {
 			continue
 		}
-		// Times are kept in microseconds since 1970: what is beyond that says nothing.
+		// Times are stored in microseconds from 1970 on, so dates outside that range are ignored.
 		moment := shoal.At(at)
 		switch {
 		case name == "after" && moment.After(p.query.After.Time):
@@ -207,10 +206,10 @@ func (p *parser) date(name, value string, not bool) {
 		}
 		return
 	}
-	p.err = fmt.Errorf("has %s:%s, which is no date; write %s", name, value, dates)
+	p.err = fmt.Errorf("has %s:%s, which is not a date; use %s", name, value, dates)
 }
 
-// check looks at the query as a whole.
+// check checks the limits of the complete query.
 func (p *parser) check() {
 	words := 0
 	for _, t := range p.query.Terms {
@@ -218,7 +217,7 @@ func (p *parser) check() {
 	}
 	switch {
 	case words == 0 && len(p.query.Filters) == 0 && !p.dated:
-		p.err = fmt.Errorf("holds no word to search for, and no filter")
+		p.err = fmt.Errorf("has neither a word to search for nor a filter")
 	case words > maxWords:
 		p.err = fmt.Errorf("has %d words; at most %d are allowed", words, maxWords)
 	case len(p.query.Filters) > maxFilters:

@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/search"
 )
 
-// said writes a query down: terms, then filters, then dates.
+// said formats a query: terms, then filters, then dates.
 func said(q search.Query) string {
 	var out []string
 	minus := map[bool]string{true: "-"}
@@ -73,25 +73,25 @@ func TestWhatIsTyped(t *testing.T) {
 
 func TestWhatCannotBeSearchedFor(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                              "no word to search for",
-		" ?! -- ":                       "no word to search for",
+		"":                              "neither a word",
+		" ?! -- ":                       "neither a word",
 		"foo:bar":                       "there are from:, in:, mentions:, has:, kind:, before: and after:. To search for the text, put it in quotes",
 		"-note:this x":                  "a filter note: that does not exist",
 		"from: ann":                     "from: without a value",
-		"has:fun":                       "has: knows file, image, link, code, tool, approval, data",
-		"kind:robot":                    "kind: knows human, agent, system",
-		"from:a/b":                      "which is no id",
-		`in:"Launch plan"`:              "which is no id",
-		"before:yesterday":              "write a day such as 2027-01-31",
-		"after:2026-13":                 "which is no date",
-		"-before:2026":                  "which the other one of before: and after: says",
+		"has:fun":                       "valid are file, image, link, code, tool, approval, data",
+		"kind:robot":                    "valid are human, agent, system",
+		"from:a/b":                      "which is not an id",
+		`in:"Launch plan"`:              "which is not an id",
+		"before:yesterday":              "use a day such as 2027-01-31",
+		"after:2026-13":                 "which is not a date",
+		"-before:2026":                  "use the opposite one",
 		strings.Repeat("a", 501):        "at most 500",
 		strings.Repeat("a ", 21):        "at most 20",
 		strings.Repeat("has:file ", 21): "at most 20",
 	} {
 		_, err := search.Parse("q", text)
 		if shoal.KindOf(err) != shoal.InvalidArgument || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ": q ") {
-			t.Errorf("%.40q is refused with %v, want %q", text, err, want)
+			t.Errorf("%.40q: got the error %v, want %q", text, err, want)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestMeIsWhoeverAsks(t *testing.T) {
 		t.Fatal(q, err)
 	}
 	if got := said(q.As("ann")); got != "from=ann -mentions=ann in=me has=file" || !q.NamesMe() {
-		t.Errorf("as ann it is %q, and itself %q", got, said(q))
+		t.Errorf("got %q for ann, and %q unchanged", got, said(q))
 	}
 }
 
@@ -120,8 +120,8 @@ func TestWithinOneSpace(t *testing.T) {
 	}
 }
 
-// Any text is a query or is refused with a reason; a query's words are those of
-// texts, and a matcher takes every query and every text.
+// Every text is either a valid query or rejected with a reason. The words of a query have the
+// form of words of texts, and a matcher accepts every query and every text.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{`"a b" -c from:x`, "in:\"", "before:9999-12-31", "-\"x", "from:me*", "a:b", "-:", "after:0000", "\xff:\xfe \"\""} {
 		f.Add(seed, "some text "+seed)
@@ -136,7 +136,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, term := range q.Terms {
 			if len(term.Words) == 0 || fmt.Sprint(search.WordsOf(strings.Join(term.Words, " "))) != fmt.Sprint(term.Words) {
-				t.Fatalf("%q asks for %q", query, term.Words)
+				t.Fatalf("%q searches for %q", query, term.Words)
 			}
 		}
 		m := search.NewMatcher(q.As("ann"))

@@ -7,23 +7,23 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Query is a search as it was meant. Everything in it must hold: every term,
-// one of the senders, one of the spaces and one of the kinds that are named,
-// every mention and every content, both dates.
+// Query is a parsed search. A message matches if it contains every term, has one of the
+// given senders, spaces and kinds, has every given mention and content, and lies between both
+// dates.
 type Query struct {
 	Terms   []Term
 	Filters []Filter
-	// After is the first moment that counts, Before the first that does not;
-	// zero is none.
+	// After is the first moment that matches, Before the first that no longer does; zero
+	// means no limit.
 	After, Before shoal.Time
 }
 
-// Term is words that follow each other in a text, as [Words] spells them.
+// Term is a sequence of adjacent words of a text, in the form that [Words] returns.
 type Term struct {
 	Words []string
-	// Prefix says that the last word may also be the beginning of one.
+	// Prefix means that the last word may be the beginning of a word.
 	Prefix bool
-	// Not says that the text must not hold them.
+	// Not means that the text must not contain the words.
 	Not bool
 }
 
@@ -42,11 +42,11 @@ const (
 	Kind     = "kind"
 )
 
-// Me is the value that stands for whoever asks, in from: and mentions:.
+// Me is the value for the searching entity in from: and mentions:.
 const Me = "me"
 
-// Within returns the query for one space, one sender or one kind alone, whatever
-// else it names of them: if that is something else, nothing can be found.
+// Within restricts the query to a single space, sender or kind. If the query has other
+// values for the same filter, it matches nothing.
 func (q Query) Within(name, value string) Query {
 	named := q.keys(name)
 	only := Filter{Name: name, Value: value}
@@ -58,9 +58,8 @@ func (q Query) Within(name, value string) Query {
 	return q
 }
 
-// Needs returns what every message must have in an index, one of each list, as
-// [Document.Index] tells it. A message that has all of it need not be one that the
-// query holds for.
+// Needs returns the index keys that a matching message has, at least one of each list; see
+// [Document.Index]. A message that has all of them need not match the query.
 func (q Query) Needs() (all [][]string) {
 	for _, t := range q.Terms {
 		words := t.Words
@@ -99,8 +98,7 @@ func (q Query) keys(name string) (keys []string) {
 	return keys
 }
 
-// Prefixes returns beginnings of words: every message must have a word with each
-// of them.
+// Prefixes returns prefixes: a matching message has a word with each of them.
 func (q Query) Prefixes() (all []string) {
 	for _, t := range q.Terms {
 		if t.Prefix && !t.Not {
@@ -112,8 +110,7 @@ func (q Query) Prefixes() (all []string) {
 
 func (f Filter) key() string { return f.Name + ":" + f.Value }
 
-// Values returns the values of the filters of one name, those that exclude
-// included.
+// Values returns the values of the filters with one name, including filters that exclude.
 func (q Query) Values(name string) (values []string) {
 	for _, f := range q.Filters {
 		if f.Name == name {
@@ -123,7 +120,7 @@ func (q Query) Values(name string) (values []string) {
 	return values
 }
 
-// As returns the query as somebody asks it, with their id in the place of [Me].
+// As returns the query of an entity, with its id in place of [Me].
 func (q Query) As(who shoal.EntityID) Query {
 	q.Filters = slices.Clone(q.Filters)
 	for i, f := range q.Filters {
@@ -134,19 +131,19 @@ func (q Query) As(who shoal.EntityID) Query {
 	return q
 }
 
-// NamesMe reports whether the query speaks of whoever asks.
+// NamesMe reports whether the query contains [Me].
 func (q Query) NamesMe() bool {
 	return slices.ContainsFunc(q.Filters, func(f Filter) bool { return f.Value == Me && (f.Name == From || f.Name == Mentions) })
 }
 
-// Document is a message as somebody may see it, with what kind of sender it has,
+// Document is a message as an entity may see it, with the kind of its sender; the kind is
 // empty for the system.
 type Document struct {
 	Message shoal.Message
 	Kind    shoal.EntityKind
 }
 
-// Keys returns what filters ask for: no word is ever equal to one of them.
+// Keys returns the index keys for filters. No word is ever equal to one of them.
 func (d Document) Keys() []string {
 	m := d.Message
 	keys := []string{Filter{Name: In, Value: string(m.SpaceID)}.key(), Filter{Name: From, Value: string(m.EntityID)}.key()}
@@ -168,9 +165,9 @@ func (d Document) Keys() []string {
 	return keys
 }
 
-// Index calls yield with all under which an index must have a message: its keys,
-// its words, and what stands for two words that follow each other. Some come more
-// than once. The bytes are yield's until it returns.
+// Index calls yield with all index keys of a message: its filter keys, its words, and the
+// keys of pairs of adjacent words. Keys may occur more than once. The bytes are valid until
+// yield returns.
 func (d Document) Index(yield func(key []byte)) {
 	for _, key := range d.Keys() {
 		yield([]byte(key))
@@ -186,8 +183,8 @@ func (d Document) Index(yield func(key []byte)) {
 	})
 }
 
-// pair stands for two words that follow each other, and for a thousandth of all
-// others: enough to tell most messages apart that have both words somewhere.
+// pair returns the key of two adjacent words. A key stands for about a thousandth of all
+// pairs, which is enough to distinguish most messages that contain both words somewhere.
 func pair(a, b []byte) string {
 	n := uint32(2166136261) // FNV-1a
 	for _, c := range a {
@@ -202,7 +199,7 @@ func pair(a, b []byte) string {
 	return string([]byte{'~', digits[n>>5&31], digits[n&31]})
 }
 
-// contents are what has: knows, in the order in which it is told.
+// contents are the values of has:, in the order in which errors list them.
 var contents = []struct {
 	name string
 	in   func(shoal.Part) bool
@@ -221,7 +218,7 @@ var contents = []struct {
 	{"data", func(p shoal.Part) bool { return p.Type == shoal.DataPart }},
 }
 
-// Contents returns what has: knows.
+// Contents returns the values of has:.
 func Contents() (names []string) {
 	for _, c := range contents {
 		names = append(names, c.name)

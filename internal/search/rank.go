@@ -9,18 +9,17 @@ const (
 	// saturation and byLength are k1 and b of BM25.
 	saturation = 1.2
 	byLength   = 0.75
-	// whole is what a whole word counts beside the beginning of one.
+	// whole is the weight of a complete word relative to a prefix.
 	whole = 2
-	// newest is what the newest message gains over the oldest, in parts of what
-	// the words give.
+	// newest is the bonus of the newest message over the oldest, as a fraction of the
+	// score of the words.
 	newest = 0.25
 )
 
-// Rank returns the places of texts, which come newest first, in the order of how
-// well the query fits them: by how often they hold its words beside how long they
-// are, by words rather than beginnings of words, by words that stand close
-// together, and, where that is much alike, by age. The order depends on nothing
-// but the texts and their order.
+// Rank returns the indexes of texts, which are sorted from new to old, in the order of their
+// relevance: by the frequency of the query's words relative to the length of the text, by
+// complete words rather than prefixes, by words that are close together, and by age among
+// similar texts. The order depends only on the texts and their order.
 func (m *Matcher) Rank(texts []string) []int {
 	type fit struct {
 		weights []float64 // of each term
@@ -51,7 +50,7 @@ func (m *Matcher) Rank(texts []string) []int {
 	return order
 }
 
-// weights returns how often each term stands in the text that was read.
+// weights returns the weight of each term in the text that was read.
 func (m *Matcher) weights() (weights []float64) {
 	for _, t := range m.query.Terms {
 		if t.Not {
@@ -71,8 +70,7 @@ func (m *Matcher) weights() (weights []float64) {
 	return weights
 }
 
-// allClose reports whether one piece of the text shows every one of several
-// terms.
+// allClose reports whether one excerpt of the text contains all of several terms.
 func (m *Matcher) allClose(marks []mark) bool {
 	terms := 0
 	for _, t := range m.query.Terms {

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// longestWord is how many bytes of a word count.
+// longestWord is the number of significant bytes of a word.
 const longestWord = 128
 
-// Words calls yield with each word of a text, as both an index and a query see
-// it, until yield returns false. The bytes from:to of the text are where it
-// stands; the word itself is yield's only until yield returns.
+// Words calls yield with each word of a text until yield returns false. An index and a query
+// see the same words. The word occupies the bytes from:to of the text; the slice is valid
+// until yield returns.
 func Words(text string, yield func(word []byte, from, to int) bool) {
 	w := reader{word: make([]byte, 0, longestWord+2*utf8.UTFMax), yield: yield}
 	if ascii(text) {
@@ -30,7 +30,7 @@ func Words(text string, yield func(word []byte, from, to int) bool) {
 		from := it.Pos()
 		piece := it.Next()
 		to := it.Pos()
-		if to <= from { // a character that comes out in several pieces
+		if to <= from { // a character that is decomposed into several runes
 			_, size := utf8.DecodeRuneInString(text[from:])
 			to = from + size
 		}
@@ -45,7 +45,7 @@ func Words(text string, yield func(word []byte, from, to int) bool) {
 	w.end()
 }
 
-// reader gathers the runes of a text into words.
+// reader collects the runes of a text into words.
 type reader struct {
 	word     []byte
 	from, to int
@@ -53,7 +53,7 @@ type reader struct {
 	stopped  bool
 }
 
-// take adds a rune that the bytes from:to of the text came out as.
+// take adds a rune that results from the bytes from:to of the text.
 func (w *reader) take(r rune, from, to int) {
 	single := r >= utf8.RuneSelf && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || unicode.Is(unicode.So, r))
 	if single || !inWord(r) {
@@ -66,7 +66,7 @@ func (w *reader) take(r rune, from, to int) {
 		w.end()
 	case inWord(r):
 		if len(w.word) == 0 && unicode.Is(unicode.Mn, r) {
-			return // a mark that stands on nothing
+			return // a mark without a base character
 		}
 		if len(w.word) == 0 {
 			w.from = from
@@ -93,7 +93,7 @@ func (w *reader) add(r rune) {
 	}
 }
 
-// end tells of the word that has been gathered, if there is one.
+// end yields the collected word, if there is one.
 func (w *reader) end() {
 	if len(w.word) > 0 && !w.stopped {
 		w.stopped = !w.yield(w.word, w.from, w.to)

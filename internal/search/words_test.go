@@ -37,22 +37,21 @@ func TestWords(t *testing.T) {
 		"x" + strings.Repeat("я", 1000): "x" + strings.Repeat("я", 64),
 	} {
 		got := search.WordsOf(text)
-		// Hangul is kept in its parts.
+		// Hangul stays decomposed.
 		if want := strings.Fields(decomposed(want)); !slices.Equal(got, want) {
-			t.Errorf("the words of %.40q are %.60q, want %.60q", text, got, want)
+			t.Errorf("%.40q: got the words %.60q, want %.60q", text, got, want)
 		}
 	}
 }
 
-// decomposed spells Hangul as words do.
+// decomposed decomposes Hangul as Words does.
 func decomposed(s string) string {
 	return strings.NewReplacer("한", "\u1112\u1161\u11ab", "국", "\u1100\u116e\u11a8", "어", "\u110b\u1165").Replace(s)
 }
 
-// A word stands where it is said to stand, in order, though characters such as ㍿
-// are several words; it holds nothing that a
-// database or a filter could take for syntax; and it is itself a text of that one
-// word, so that what was found can be asked for.
+// Words are reported at their positions and in order, although characters such as ㍿ are
+// several words. A word contains nothing that a database or a filter could interpret as
+// syntax. A word is also a text that consists of this word, so results can be searched again.
 func FuzzWords(f *testing.F) {
 	for _, seed := range []string{"Hello, World", "Crème BRÛLÉE", "売上 abc\xff", "ﬁ \u0301 İIıi ß ſ K", "'a' | \"b\" * :c", "👍🏽 e\u0301\u0302"} {
 		f.Add(seed)
@@ -62,14 +61,14 @@ func FuzzWords(f *testing.F) {
 		search.Words(text, func(b []byte, from, to int) bool {
 			word := string(b)
 			if len(word) > 140 || !utf8.ValidString(word) || strings.ContainsAny(word, " '\"*&|!():\\\x00") {
-				t.Fatalf("%q holds the word %q", text, word)
+				t.Fatalf("%q has the word %q", text, word)
 			}
 			if from < 0 || from >= to || to > len(text) || from < begin || to < end {
-				t.Fatalf("%q has %q at %d:%d, behind %d:%d", text, word, from, to, begin, end)
+				t.Fatalf("%q has %q at %d:%d, after %d:%d", text, word, from, to, begin, end)
 			}
 			begin, end = from, to
 			if again := search.WordsOf(word); !slices.Equal(again, []string{word}) {
-				t.Fatalf("%q holds the word %q, which holds %q", text, word, again)
+				t.Fatalf("%q has the word %q, which has the words %q", text, word, again)
 			}
 			return true
 		})

@@ -194,7 +194,7 @@ func TestPlans(t *testing.T) {
 		"no time":                 {`{"name":"x"}`, "plans[0]: cron or scheduledAt is needed"},
 		"both times":              {`{"name":"x","cron":"@daily","scheduledAt":"2999-01-01T00:00:00Z"}`, "plans[0]: cron and scheduledAt exclude each other"},
 		"no cron":                 {`{"name":"x","cron":"every morning"}`, `plans[0]: cron "every morning" cannot be read`},
-		"what never comes":        {`{"name":"x","cron":"0 0 31 2 *"}`, "never comes"},
+		"what never comes":        {`{"name":"x","cron":"0 0 31 2 *"}`, "never occurs"},
 		"every second":            {`{"name":"x","cron":"@every 1s"}`, "plans[0]: cron"},
 		"no zone":                 {`{"name":"x","cron":"@daily","timeZone":"Mars"}`, `plans[0]: timeZone "Mars" is no time zone`},
 		"no time at all":          {`{"name":"x","scheduledAt":"tomorrow"}`, `plans[0]: scheduledAt "tomorrow" is no time`},

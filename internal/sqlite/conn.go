@@ -12,15 +12,15 @@ import (
 type Conn struct {
 	tls *libc.TLS
 	db  uintptr
-	// out is where SQLite writes the two pointers that it answers with at most.
+	// out is memory for the up to two pointers that SQLite returns.
 	out uintptr
-	log *logFile // nil as long as nothing joins what is written to the log
+	log *logFile // nil unless JoinLog has succeeded
 }
 
 const pointerSize = int(unsafe.Sizeof(uintptr(0)))
 
-// Open opens the database in the file path, which it takes literally, and makes the
-// file if it is missing. The error is an [*Error].
+// Open opens the database in the file path, which is taken literally, and creates the file
+// if it does not exist. The error is an [*Error].
 func Open(path string) (*Conn, error) {
 	c := &Conn{tls: libc.NewTLS()}
 	c.out = libc.Xcalloc(c.tls, 2, libc.Tsize_t(pointerSize))
@@ -40,8 +40,8 @@ func Open(path string) (*Conn, error) {
 	return c, nil
 }
 
-// Close ends the connection, and with it a transaction under way. All statements
-// must have been closed: Busy says that one is not.
+// Close ends the connection and rolls back its open transaction. All statements must be
+// closed before; otherwise the error is Busy.
 func (c *Conn) Close() error {
 	if rc := sqlite3.Xsqlite3_close(c.tls, c.db); rc != sqlite3.SQLITE_OK {
 		return c.failure(rc)
@@ -58,8 +58,8 @@ func (c *Conn) release() {
 	c.tls.Close()
 }
 
-// Run runs statements that take no arguments, one behind the other and each to its
-// end; what they answer is dropped. The first that fails ends it.
+// Run executes statements without arguments in order, each to its end, and discards their
+// rows. It stops at the first statement that fails.
 func (c *Conn) Run(script string) error {
 	text, err := libc.CString(script)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Conn) Run(script string) error {
 		}
 		at = rest
 		if s == nil {
-			continue // a comment, or nothing
+			continue // a comment, or empty
 		}
 		for more := true; more; {
 			if more, err = s.Step(); err != nil {
@@ -86,7 +86,7 @@ func (c *Conn) Run(script string) error {
 	return nil
 }
 
-// Prepare makes a statement of a text that holds exactly one.
+// Prepare prepares the statement of a text that contains exactly one.
 func (c *Conn) Prepare(query string) (*Stmt, error) {
 	text, err := libc.CString(query)
 	if err != nil {
@@ -98,16 +98,16 @@ func (c *Conn) Prepare(query string) (*Stmt, error) {
 	case err != nil:
 		return nil, err
 	case s == nil:
-		return nil, &Error{Code: Misuse, Message: "there is no statement in the text"}
+		return nil, &Error{Code: Misuse, Message: "the text contains no statement"}
 	case rest != text+uintptr(len(query)):
 		s.Close()
-		return nil, &Error{Code: Misuse, Message: "there is something behind the statement"}
+		return nil, &Error{Code: Misuse, Message: "the text continues after the statement"}
 	}
 	return s, nil
 }
 
-// prepare makes a statement of the first one in a text, nil if there is none, and
-// returns where the text goes on.
+// prepare prepares the first statement of a text, or returns nil for an empty text, and returns the rest
+// of the text.
 func (c *Conn) prepare(text uintptr) (s *Stmt, rest uintptr, err error) {
 	rest = c.out + uintptr(pointerSize)
 	if rc := sqlite3.Xsqlite3_prepare_v2(c.tls, c.db, text, -1, c.out, rest); rc != sqlite3.SQLITE_OK {
@@ -125,16 +125,16 @@ func (c *Conn) prepare(text uintptr) (s *Stmt, rest uintptr, err error) {
 	return s, rest, nil
 }
 
-// answer is the pointer that SQLite has written as its first or second one.
+// answer returns the pointer that SQLite has written at index i of out.
 func (c *Conn) answer(i int) uintptr {
 	return *(*uintptr)(unsafe.Pointer(unsafe.SliceData(memory(c.out+uintptr(i*pointerSize), pointerSize)))) //nolint:gosec // calloc aligns it
 }
 
-// Changes is how many rows the last INSERT, UPDATE or DELETE has changed.
+// Changes returns the number of rows that the last INSERT, UPDATE or DELETE changed.
 func (c *Conn) Changes() int64 { return sqlite3.Xsqlite3_changes64(c.tls, c.db) }
 
-// memory is n bytes of SQLite's at p, which is not 0. They are no part of the heap
-// that Go collects, so the way around the rule about uintptr is safe.
+// memory returns n bytes of SQLite's memory at p, which is not 0. They are not part of the
+// heap that Go collects, so bypassing the rule about uintptr is safe.
 func memory(p uintptr, n int) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&p)), n) //nolint:gosec // see above
 }

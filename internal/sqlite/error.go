@@ -7,7 +7,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Error is what SQLite, or this package, says about a call that failed.
+// Error is an error of SQLite or of this package.
 type Error struct {
 	Code    Code
 	Message string
@@ -22,10 +22,10 @@ func (e *Error) Error() string {
 // https://sqlite.org/rescode.html.
 type Code int32
 
-// Primary is the code without its extension.
+// Primary returns the code without its extension.
 func (c Code) Primary() Code { return c & 0xff }
 
-// The codes that callers tell apart.
+// The codes that callers distinguish.
 const (
 	Busy       Code = sqlite3.SQLITE_BUSY
 	Locked     Code = sqlite3.SQLITE_LOCKED
@@ -41,7 +41,7 @@ const (
 	IOErrShmSz Code = sqlite3.SQLITE_IOERR_SHMSIZE
 )
 
-// failure makes an error of what a call has answered.
+// failure returns the error for the result code of a call.
 func (c *Conn) failure(rc int32) *Error {
 	text := sqlite3.Xsqlite3_errstr(c.tls, rc)
 	message := libc.GoString(text)

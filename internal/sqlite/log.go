@@ -8,19 +8,19 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// JoinLog makes the connection write what a commit adds to the write-ahead log in
-// pieces of up to 127 KiB. By itself SQLite hands every page to the system alone, and
-// the head that stands before it alone, too: twice as many calls as there are pages,
-// which for a commit of some hundred takes longer than to copy them.
+// JoinLog makes the connection write the pages of a commit to the write-ahead log in pieces
+// of up to 127 KiB. By default SQLite writes every page separately, and also the header
+// before each page: twice as many system calls as pages, which for a commit of some hundred
+// pages takes longer than copying them.
 //
-// It also lets the file of the log grow a MiB at a time, by zeros behind its end, which
-// are no pages to whoever reads it: to sync what lies inside a file takes about half of
-// the time that it takes behind its end, where the system writes down the new length, too.
+// It also extends the log file by one MiB at a time with zeros, which readers do not
+// interpret as pages. Syncing writes inside a file takes about half the time of syncing
+// writes after its end, where the file system also records the new length.
 //
-// It does nothing while the connection has no log open, and nothing when it was
-// called before. Where things stand in the file, and what is on the disk when a
-// commit ends, stays as it was: nothing is held back when the last page of the commit
-// is there, or when the file is synced or read before.
+// JoinLog does nothing while the connection has no open log, and nothing when it was called
+// before. The layout of the file and the content of the disk at the end of a commit do not
+// change: buffered pages are written with the last page of the commit, or before the file is
+// synced or read.
 func (c *Conn) JoinLog() error {
 	if c.log != nil {
 		return nil
@@ -54,9 +54,9 @@ func (c *Conn) JoinLog() error {
 	return nil
 }
 
-// LogSize is where the connection's last write to the log ended, in bytes from its
-// beginning: how long the log is, as long as no other connection writes. It is 0 until
-// the first commit behind JoinLog, and asks nobody.
+// LogSize returns the offset in bytes at which the connection's last write to the log ended.
+// It is the length of the log if no other connection writes. It is 0 until the first commit
+// after JoinLog. LogSize makes no system call.
 func (c *Conn) LogSize() int64 {
 	if c.log == nil {
 		return 0
@@ -64,49 +64,49 @@ func (c *Conn) LogSize() int64 {
 	return c.log.end
 }
 
-// at is memory of SQLite's as what it is.
+// at interprets memory of SQLite as a T.
 func at[T any](p uintptr) *T {
 	return *(**T)(unsafe.Pointer(&p)) //nolint:gosec // see memory
 }
 
 const (
-	// logPiece is how much of the log is written at once. SQLite's functions for files
-	// look at the lower 17 bits of a length.
+	// logPiece is the size of one write to the log. SQLite's file functions use only the
+	// lower 17 bits of a length.
 	logPiece = 127 << 10
-	// frameHead is how long the head of a page in the log is. Its second word is the
-	// size of the database behind the last page of a transaction, and 0 before the
-	// others: https://sqlite.org/fileformat2.html#the_write_ahead_log.
+	// frameHead is the length of the header of a page in the log. Its second word is the
+	// size of the database after the last page of a transaction, and 0 for other pages:
+	// https://sqlite.org/fileformat2.html#the_write_ahead_log.
 	frameHead = 24
-	// logRoom is by how much the file of the log grows, and zeros how many are written
-	// at once.
+	// logRoom is the step by which the log file grows, and zeros the number of zeros in one
+	// write.
 	logRoom = 1 << 20
 	zeros   = 64 << 10
 )
 
-// logFile is the file of the write-ahead log, as one connection has it open.
+// logFile is the file of the write-ahead log, as opened by one connection.
 type logFile struct {
-	// SQLite knows the functions by their addresses, so they are kept here.
+	// SQLite calls the functions by address, so they must stay reachable.
 	original, joined fileCalls
 	begun            func(tls *libc.TLS, arg uintptr) int32
 
 	methods uintptr // memory of SQLite's: the table of joined, then the piece, then zeros
 	piece   uintptr
 
-	// committing says that the pages of a commit are coming, and ends with the step of
-	// the statement that commits. Pages that come before, because there are too many
-	// for the memory, may never be committed, and another connection may then write
-	// others in their place: nothing of them is held.
+	// committing is set while the pages of a commit are written, until the end of the step
+	// of the committing statement. Pages that are written earlier, because the cache is
+	// full, may never be committed, and another connection may then overwrite them. They
+	// are not buffered.
 	committing bool
 	last       bool  // the next page is the commit's last
-	held       int   // how much of the piece is not in the file yet
-	end        int64 // behind what was written last, that included
-	room       int64 // the length that the file had at least, when it was looked at last
+	held       int   // bytes of the piece that are not written yet
+	end        int64 // offset after the last write, including the buffered bytes
+	room       int64 // lower bound of the file's length at the last check
 }
 
-// write takes what follows the last write of a commit into the piece. Anything else
-// is written at once, behind what is held.
+// write buffers data that follows the last write of a commit. Anything else is written
+// immediately, after the buffered data.
 func (l *logFile) write(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32 {
-	ends := l.last // this is the page that the head before has announced
+	ends := l.last // the preceding header has announced this page as the last
 	l.last = l.committing && n == frameHead && binary.BigEndian.Uint32(memory(from+4, 4)) != 0
 	follows := l.committing && offset == l.end && n <= logPiece
 	if !follows || l.held+int(n) > logPiece {
@@ -115,7 +115,7 @@ func (l *logFile) write(tls *libc.TLS, file, from uintptr, n int32, offset int64
 		}
 	}
 	if offset < l.end {
-		l.room = 0 // the log has started over, and may have been cut
+		l.room = 0 // the log has started over, and may have been truncated
 	}
 	l.end = offset + int64(n)
 	l.committing = l.committing && !ends
@@ -130,16 +130,16 @@ func (l *logFile) write(tls *libc.TLS, file, from uintptr, n int32, offset int64
 	return sqlite3.SQLITE_OK
 }
 
-// settle ends what a step, or a reset, of a statement was. What is held now belongs
-// to a commit that has failed, and counts for nothing.
+// settle ends a step or a reset of a statement. Data that is still buffered belongs to a
+// failed commit and is discarded.
 func (l *logFile) settle() {
 	if l != nil {
 		l.committing, l.last, l.held = false, false, 0
 	}
 }
 
-// flush writes what is held. When that fails, so does the commit, and what it has
-// written so far counts for nothing.
+// flush writes the buffered data. If that fails, the commit fails, and the data that it has
+// written so far has no effect.
 func (l *logFile) flush(tls *libc.TLS, file uintptr) int32 {
 	n := l.held
 	l.held = 0
@@ -152,10 +152,10 @@ func (l *logFile) flush(tls *libc.TLS, file uintptr) int32 {
 	return l.original.write(tls, file, l.piece, int32(n), l.end-int64(n)) //nolint:gosec // at most logPiece
 }
 
-// grow makes room for what is held and more behind it. Others may have written to the
-// log meanwhile, or have cut it, so it asks how long the file is; as a commit is under
-// way, nobody else writes to it now. That there is no room is not its to tell: what is
-// held comes next.
+// grow extends the file by the buffered data and more. Other connections may have written to
+// the log or truncated it in the meantime, so grow reads the length of the file; during the
+// commit nobody else writes to it. grow ignores errors, because the following write reports
+// them.
 func (l *logFile) grow(tls *libc.TLS, file uintptr) {
 	size := tls.Alloc(8)
 	defer tls.Free(8)
@@ -187,10 +187,10 @@ func (l *logFile) sync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	return l.original.sync(tls, file, flags)
 }
 
-// fileMethods is the table of functions that a file of SQLite's begins with.
+// fileMethods is the table of functions at the start of SQLite's file object.
 type fileMethods = sqlite3.Tsqlite3_io_methods
 
-// fileCalls are those of them that a commit calls: https://sqlite.org/c3ref/io_methods.html.
+// fileCalls are the functions of the table that a commit calls: https://sqlite.org/c3ref/io_methods.html.
 type fileCalls struct {
 	write func(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32
 	read  func(tls *libc.TLS, file, to uintptr, n int32, offset int64) int32
@@ -198,9 +198,8 @@ type fileCalls struct {
 	size  func(tls *libc.TLS, file, size uintptr) int32
 }
 
-// each goes through the functions and where they stand in a table. One stands there
-// as the pointer that a variable of its type holds, which is how the translation
-// calls it.
+// each calls do for each function with its entry in a table. The entry contains the pointer
+// in a variable of the function's type, which is how the translated code calls it.
 func (c *fileCalls) each(m *fileMethods, do func(function unsafe.Pointer, entry *uintptr)) {
 	do(unsafe.Pointer(&c.write), &m.FxWrite)
 	do(unsafe.Pointer(&c.read), &m.FxRead)
@@ -208,13 +207,13 @@ func (c *fileCalls) each(m *fileMethods, do func(function unsafe.Pointer, entry 
 	do(unsafe.Pointer(&c.size), &m.FxFileSize)
 }
 
-// callsOf reads a table.
+// callsOf returns the functions of a table.
 func callsOf(m *fileMethods) (c fileCalls) {
 	c.each(m, func(function unsafe.Pointer, entry *uintptr) { *(*uintptr)(function) = *entry })
 	return c
 }
 
-// put writes into a table.
+// put writes the functions into a table.
 func (c *fileCalls) put(m *fileMethods) {
 	c.each(m, func(function unsafe.Pointer, entry *uintptr) { *entry = *(*uintptr)(function) })
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlite"
 )
 
-// newLogged opens a file with a write-ahead log and the table pages, whose rows take
-// a page each, on a connection that keeps few pages in memory.
+// newLogged opens a file with a write-ahead log and the table pages, whose rows fill one page
+// each, on a connection with a small cache.
 func newLogged(t *testing.T, path string) *sqlite.Conn {
 	t.Helper()
 	c := open(t, path)
@@ -22,13 +22,13 @@ func newLogged(t *testing.T, path string) *sqlite.Conn {
 	return c
 }
 
-// fill adds rows with the ids from one number up to another.
+// fill adds rows with the ids in a range.
 func fill(from, to int) string {
 	return fmt.Sprintf(`INSERT INTO pages SELECT value, value, hex(zeroblob(1800)) FROM (WITH RECURSIVE n(value) AS
 		(SELECT %d UNION ALL SELECT value + 1 FROM n WHERE value < %d) SELECT value FROM n)`, from, to)
 }
 
-// content is all that a connection reads, and what SQLite says about the file.
+// content returns all data that a connection reads, and SQLite's check of the file.
 func content(t *testing.T, c *sqlite.Conn) string {
 	t.Helper()
 	var b strings.Builder
@@ -42,13 +42,12 @@ func content(t *testing.T, c *sqlite.Conn) string {
 	return b.String()
 }
 
-// A connection that joins its writes writes what one does that does not, whatever
-// happens between two commits, and every other connection reads it at once: also
-// while nothing is synced, where only the end of a transaction tells that it must be
-// in the file.
+// A connection with JoinLog writes the same as one without it, whatever happens between two
+// commits, and every other connection reads it immediately. This also holds without syncs,
+// where only the end of a transaction requires the data to be in the file.
 func TestJoinLogChangesNothing(t *testing.T) {
-	// In three of these courses a connection that holds pages of a transaction which
-	// is undone writes them over those of another.
+	// In three of these seeds, a connection that buffered pages of a transaction that is
+	// rolled back would overwrite the pages of another connection.
 	for seed := uint64(18); seed <= 22; seed++ {
 		joined, plain := newFile(t), newFile(t)
 		writer, model := newLogged(t, joined), newLogged(t, plain)
@@ -94,8 +93,8 @@ func TestJoinLogChangesNothing(t *testing.T) {
 				}
 			}
 		}
-		// What is in the files is all there is: a copy of them, made as a crash leaves
-		// them, holds the same.
+		// The files contain everything: a copy of them, made as a crash leaves them, has the
+		// same content.
 		crashed := filepath.Join(t.TempDir(), "crashed.db")
 		for _, end := range []string{"", "-wal"} {
 			b, err := os.ReadFile(joined + end)
@@ -107,12 +106,12 @@ func TestJoinLogChangesNothing(t *testing.T) {
 			}
 		}
 		if got, want := content(t, open(t, crashed)), content(t, model); got != want {
-			t.Errorf("seed %d: what a crash leaves is %q, want %q", seed, got, want)
+			t.Errorf("seed %d: after a crash: got %q, want %q", seed, got, want)
 		}
 	}
 }
 
-// A commit of many pages takes few calls of the system.
+// A commit of many pages needs few system calls.
 func TestJoinLogWritesLittleByLittleNoMore(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Logf("%s does not count the writes of a process; on Linux this test does", runtime.GOOS)
@@ -136,8 +135,8 @@ func TestJoinLogWritesLittleByLittleNoMore(t *testing.T) {
 	}
 }
 
-// Small commits, one after the other, find room in the file, also where another
-// connection has written meanwhile, or the log has started over.
+// Consecutive small commits find room in the file, even if another connection has written in
+// the meantime or the log has started over.
 func TestTheFileOfTheLogGrowsInLargeSteps(t *testing.T) {
 	path := newFile(t)
 	c, other := newLogged(t, path), newLogged(t, path)
@@ -163,12 +162,12 @@ func TestTheFileOfTheLogGrowsInLargeSteps(t *testing.T) {
 		sizes[size()] = true
 	}
 	if len(sizes) > 2 {
-		t.Errorf("the file had %d sizes behind 100 commits", len(sizes))
+		t.Errorf("got %d sizes of the file during 100 commits", len(sizes))
 	}
-	add(other, 400) // behind the end of the file as the first connection knows it
+	add(other, 400) // after the end of the file that the first connection knows
 	add(c, 1)
 	if got := size(); c.LogSize()+1<<20 > got {
-		t.Errorf("the file has %d bytes behind the %d of the log, want room for a MiB", got-c.LogSize(), c.LogSize())
+		t.Errorf("got %d bytes after the %d of the log, want room for a MiB", got-c.LogSize(), c.LogSize())
 	}
 	run(t, c, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	add(c, 1)
@@ -176,11 +175,11 @@ func TestTheFileOfTheLogGrowsInLargeSteps(t *testing.T) {
 		t.Errorf("a log that started over ends at %d in a file of %d bytes", c.LogSize(), before)
 	}
 	if got, want := content(t, open(t, path)), fmt.Sprintf("ok\n%d", rows); !strings.HasPrefix(got, want) {
-		t.Errorf("the file holds %q, want %q", got, want)
+		t.Errorf("got the content %q, want %q", got, want)
 	}
 }
 
-// writes is how many writes this process has asked the system for.
+// writes returns the number of write system calls of this process.
 func writes(t *testing.T) (n int) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/self/io")
@@ -194,7 +193,7 @@ func writes(t *testing.T) (n int) {
 	return n
 }
 
-// Before there is a log, joining does nothing, and it may be asked for again.
+// Without a log, JoinLog does nothing, and it can be called again.
 func TestJoinLogWithoutLog(t *testing.T) {
 	c := open(t, newFile(t))
 	for range 2 {

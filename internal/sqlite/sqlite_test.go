@@ -29,7 +29,7 @@ func open(t *testing.T, path string) *sqlite.Conn {
 
 func newFile(t *testing.T) string {
 	t.Helper()
-	return filepath.Join(t.TempDir(), "file:a?b=c d.db") // a path, whatever it looks like
+	return filepath.Join(t.TempDir(), "file:a?b=c d.db") // a path, although it looks like a URI
 }
 
 func prepare(t *testing.T, c *sqlite.Conn, query string) *sqlite.Stmt {
@@ -62,7 +62,7 @@ func step(t *testing.T, s *sqlite.Stmt, args ...any) bool {
 	return row
 }
 
-// value reads a column as what it is.
+// value returns the value of a column by its type.
 func value(s *sqlite.Stmt, i int) any {
 	switch s.Type(i) {
 	case sqlite.Int:
@@ -77,7 +77,7 @@ func value(s *sqlite.Stmt, i int) any {
 	return nil
 }
 
-// Every value comes back as it was given, from the statement itself and from a file.
+// Every value is returned unchanged, from the statement itself and from a file.
 func TestValues(t *testing.T) {
 	c := open(t, newFile(t))
 	run(t, c, "CREATE TABLE v (v)")
@@ -101,7 +101,7 @@ func TestValues(t *testing.T) {
 				t.Fatalf("%s: no row from %s", name, from)
 			}
 			if got := value(s, 0); fmt.Sprintf("%T %v", got, got) != fmt.Sprintf("%T %v", want, want) {
-				t.Errorf("%s came back from %s as %.40q", name, from, fmt.Sprint(got))
+				t.Errorf("%s: got %[3]q from %[2]s", name, from, fmt.Sprint(got))
 			}
 			if row, err := s.Step(); row || err != nil {
 				t.Errorf("%s: a second row: %v, %v", name, row, err)
@@ -128,7 +128,7 @@ func TestArgumentsGoByNumber(t *testing.T) {
 		s := prepare(t, c, query)
 		for range 2 { // a statement can be used again
 			if step(t, s, "a", "b", "c"); s.Width() != 1 || s.Text(0) != want {
-				t.Errorf("%s is %q, not %q", query, s.Text(0), want)
+				t.Errorf("%s: got %q, want %q", query, s.Text(0), want)
 			}
 			s.Reset()
 		}
@@ -142,13 +142,13 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 	for query, words := range map[string]string{
 		"":                          "no statement",
 		"-- nothing":                "no statement",
-		"SELECT 1; SELECT 2":        "behind the statement",
+		"SELECT 1; SELECT 2":        "after the statement",
 		"SELECT FROM":               "syntax error",
 		"SELECT * FROM nowhere":     "no such table: nowhere",
 		"SELECT :name":              "the parameter :name has no number",
 		"SELECT $name":              "the parameter $name has no number",
 		"SELECT $0":                 "the parameter $0 has no number",
-		"SELECT 1; SELECT * FROM a": "behind the statement",
+		"SELECT 1; SELECT * FROM a": "after the statement",
 	} {
 		if s, err := c.Prepare(query); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q: %v, %v", query, s, err)
@@ -170,14 +170,14 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 	}
 	var e *sqlite.Error
 	if _, err := insert.Step(); !errors.As(err, &e) || e.Code.Primary() == e.Code || e.Code.Primary() != 19 {
-		t.Errorf("a word that is there already: %v", err)
+		t.Errorf("a duplicate word: got %v", err)
 	}
 	insert.Reset()
-	step(t, insert, int64(2), "two") // the statement is as good as new
+	step(t, insert, int64(2), "two") // the statement can be used again
 	insert.Reset()
 
 	if _, err := sqlite.Open(filepath.Join(path, "below a file.db")); !errors.As(err, &e) || !strings.Contains(err.Error(), "unable to open") {
-		t.Errorf("a place that cannot be: %v", err)
+		t.Errorf("an invalid path: got %v", err)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestCloseWaitsForNobody(t *testing.T) {
 	}
 }
 
-// Connections know nothing of each other: one goroutine each, one file.
+// Connections are independent: one goroutine each, on the same file.
 func TestConnectionsAtOnce(t *testing.T) {
 	path := newFile(t)
 	first := open(t, path)

@@ -9,25 +9,25 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Stmt is a prepared statement. Bind, then Step until it says that there is no
-// further row, then Reset; and so on, until Close.
+// Stmt is a prepared statement. Call Bind, then Step until it reports that there is no
+// further row, then Reset; repeat as needed, and call Close at the end.
 type Stmt struct {
 	c      *Conn
 	handle uintptr
-	// numbers are those of the arguments that its parameters take, from 0.
+	// numbers are the argument indexes of its parameters, from 0.
 	numbers []int
-	// last is the short text that was read last in each column.
+	// last is the last short text of each column.
 	last []string
-	// texts is the memory in which bound texts stand, until they are bound anew.
+	// texts is the memory of bound texts, until the next Bind.
 	texts uintptr
 	size  int
 }
 
-// keptTexts is how much memory a statement keeps for its next texts.
+// keptTexts limits the memory that a statement retains for its next texts.
 const keptTexts = 64 << 10
 
-// learn finds out what the statement takes and answers. SQLite numbers parameters
-// in the order in which they stand there; $3 takes the third argument wherever it is.
+// learn reads the parameters and columns of the statement. SQLite numbers parameters in the
+// order of their occurrence; $3 takes the third argument in any position.
 func (s *Stmt) learn() error {
 	s.last = make([]string, sqlite3.Xsqlite3_column_count(s.c.tls, s.handle))
 	s.numbers = make([]int, sqlite3.Xsqlite3_bind_parameter_count(s.c.tls, s.handle))
@@ -47,10 +47,10 @@ func (s *Stmt) learn() error {
 	return nil
 }
 
-// Bind gives the statement, which is at its beginning, its arguments: nil, string,
-// int64, float64, bool or []byte each. They are copied.
+// Bind sets the arguments of the statement, which must be reset: each is nil, string, int64,
+// float64, bool or []byte. The values are copied.
 func (s *Stmt) Bind(args []any) error {
-	size := 1 // so that an empty text is none that is missing
+	size := 1 // so that an empty text is not NULL
 	for _, n := range s.numbers {
 		if n >= len(args) {
 			return &Error{Code: Range, Message: fmt.Sprintf("%d arguments are too few for $%d", len(args), n+1)}
@@ -97,7 +97,7 @@ func (s *Stmt) Bind(args []any) error {
 	return nil
 }
 
-// room makes room for texts of that size.
+// room allocates memory for texts of the given size.
 func (s *Stmt) room(size int) error {
 	if size <= s.size {
 		return nil
@@ -111,12 +111,12 @@ func (s *Stmt) room(size int) error {
 	return nil
 }
 
-// put writes a text to a place where there is room for it, and returns its length.
+// put writes a text to allocated memory, and returns its length.
 func put[T string | []byte](at uintptr, text T) int32 {
 	if len(text) > 0 {
 		copy(memory(at, len(text)), text)
 	}
-	return int32(len(text)) //nolint:gosec // Bind has looked at their sum
+	return int32(len(text)) //nolint:gosec // Bind has checked the sum
 }
 
 func truth(b bool) int64 {
@@ -126,8 +126,8 @@ func truth(b bool) int64 {
 	return 0
 }
 
-// Step runs the statement to its next row, or to its end if there is none. Only
-// Reset may follow an error.
+// Step runs the statement to its next row, and reports false at its end. After an error only
+// Reset may be called.
 func (s *Stmt) Step() (row bool, err error) {
 	rc := sqlite3.Xsqlite3_step(s.c.tls, s.handle)
 	s.c.log.settle()
@@ -141,10 +141,9 @@ func (s *Stmt) Step() (row bool, err error) {
 	}
 }
 
-// Reset brings the statement back to its beginning, wherever it is. Its arguments
-// are gone.
+// Reset returns the statement to its start in any state, and removes its arguments.
 func (s *Stmt) Reset() {
-	sqlite3.Xsqlite3_reset(s.c.tls, s.handle) // repeats what Step has said
+	sqlite3.Xsqlite3_reset(s.c.tls, s.handle) // repeats the error of Step
 	s.c.log.settle()
 	if s.size > keptTexts {
 		sqlite3.Xsqlite3_clear_bindings(s.c.tls, s.handle)
@@ -153,17 +152,17 @@ func (s *Stmt) Reset() {
 	}
 }
 
-// Close ends the statement.
+// Close finalizes the statement.
 func (s *Stmt) Close() {
-	sqlite3.Xsqlite3_finalize(s.c.tls, s.handle) // repeats what Step has said
+	sqlite3.Xsqlite3_finalize(s.c.tls, s.handle) // repeats the error of Step
 	libc.Xfree(s.c.tls, s.texts)
 	s.handle, s.texts, s.size = 0, 0, 0
 }
 
-// Width is how many columns its rows have.
+// Width returns the number of columns.
 func (s *Stmt) Width() int { return len(s.last) }
 
-// Type is what the row under the statement has in a column.
+// Type is the type of a column in the current row.
 type Type int32
 
 // The types of values.
@@ -190,8 +189,8 @@ func (t Type) String() string {
 	return "null"
 }
 
-// Type tells the type of column i, counted from 0, of the row that Step has reached.
-// It must be asked before the value: reading one as another type changes it.
+// Type returns the type of column i, counted from 0, in the current row. Call it before
+// reading the value: reading a value as another type changes the type.
 func (s *Stmt) Type(i int) Type {
 	return Type(sqlite3.Xsqlite3_column_type(s.c.tls, s.handle, column(i)))
 }
@@ -206,8 +205,8 @@ func (s *Stmt) Float(i int) float64 {
 	return sqlite3.Xsqlite3_column_double(s.c.tls, s.handle, column(i))
 }
 
-// Text returns column i, which is a Text. Rows repeat themselves: a short text that
-// is that of the row before is the same string.
+// Text returns column i, which is a Text. Rows often repeat texts: a short text that equals
+// the one of the previous row is returned as the same string.
 func (s *Stmt) Text(i int) string {
 	text := s.content(sqlite3.Xsqlite3_column_text(s.c.tls, s.handle, column(i)), i)
 	if len(text) > shortText {
@@ -219,7 +218,7 @@ func (s *Stmt) Text(i int) string {
 	return s.last[i]
 }
 
-// shortText is how long a text may be that is compared with the one before.
+// shortText is the maximum length of a text that is compared with the previous one.
 const shortText = 32
 
 // Bytes returns a copy of column i, which is a Blob; it is never nil.
@@ -227,7 +226,7 @@ func (s *Stmt) Bytes(i int) []byte {
 	return append([]byte{}, s.content(sqlite3.Xsqlite3_column_blob(s.c.tls, s.handle, column(i)), i)...)
 }
 
-// content is what stands at p, where SQLite has put column i.
+// content returns the bytes at p, where SQLite has stored column i.
 func (s *Stmt) content(p uintptr, i int) []byte {
 	if p == 0 {
 		return nil // an empty blob
