@@ -25,7 +25,7 @@ const (
 	benchTime = "150ms"
 )
 
-// benchmarked is what a Go benchmark found for one reader, for each delta.
+// benchmarked is the result of a Go benchmark for one reader, per delta.
 type benchmarked struct {
 	Name      string  `json:"name"`
 	Tool      bool    `json:"tool"`
@@ -34,8 +34,7 @@ type benchmarked struct {
 	Allocated float64 `json:"allocated"`
 }
 
-// added measures what a delta costs on its way from bytes in memory to an event,
-// without a network.
+// added measures the cost of turning a delta in memory into an event, without a network.
 func (r *run) added(ctx context.Context) error {
 	byTool := map[bool]*table{}
 	for _, p := range []played{{deltas: parseDeltas}, {tool: true, deltas: parseDeltas}} {
@@ -62,7 +61,7 @@ func (r *run) added(ctx context.Context) error {
 				bare[b.Tool] = b.Ns
 			}
 			if round == 0 {
-				continue // to warm up
+				continue // warm-up
 			}
 			row := byTool[b.Tool].row(b.Name)
 			row.add(nsCol, b.Ns)
@@ -74,12 +73,12 @@ func (r *run) added(ctx context.Context) error {
 	for _, tool := range []bool{false, true} {
 		t := byTool[tool]
 		r.report.atMost(200, "ns", t.row(loopRow).value(nsCol), t.title+", the loop alone")
-		r.report.atMost(2.2, allocsCol, t.row(agentReader).value(allocsCol), t.title+", agent.Stream") // the text, the event, and a little for the turn
+		r.report.atMost(2.2, allocsCol, t.row(agentReader).value(allocsCol), t.title+", agent.Stream") // the text, the event, and a share of the turn
 	}
 	return nil
 }
 
-// benchmark takes one round in a process of its own.
+// benchmark runs one round in a process of its own.
 func (r *run) benchmark(ctx context.Context) ([]benchmarked, error) {
 	cmd := exec.CommandContext(ctx, r.self, "added")
 	var output bytes.Buffer
@@ -92,7 +91,7 @@ func (r *run) benchmark(ctx context.Context) ([]benchmarked, error) {
 	return found, json.Unmarshal(out, &found)
 }
 
-// serveAdded runs the benchmarks.
+// serveAdded runs the benchmarks and writes the results to out.
 func serveAdded(ctx context.Context, out io.Writer) error {
 	testing.Init()
 	if err := flag.Set("test.benchtime", benchTime); err != nil {
@@ -142,7 +141,7 @@ func benchmarkOf(ctx context.Context, name string, p played, open func() (reader
 	return benchmarked{name, p.tool, used * 1e9 / each, float64(result.MemAllocs) / each, float64(result.MemBytes) / each}, err
 }
 
-// inMemory answers requests without a network, like servePlayed.
+// inMemory is a transport that answers requests like servePlayed, without a network.
 type inMemory struct{ first, afterTool []byte }
 
 func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -160,10 +159,10 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// recorded is a model that yields chunks which it was given.
+// recorded is a model that yields recorded chunks.
 type recorded struct{ first, afterTool []agent.Chunk }
 
-// recordOf keeps what the model yields.
+// recordOf records the chunks that the model of from yields.
 func recordOf(ctx context.Context, from source) (recorded, error) {
 	var m recorded
 	messages := []agent.Message{agent.Say("Go on.")}

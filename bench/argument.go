@@ -8,8 +8,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/compose"
 )
 
-// arguments measures what a delta of one tool argument costs when the argument
-// is long: it must not grow with what came before.
+// arguments measures the cost of a delta of a long tool argument. The cost must not grow
+// with the length of the preceding deltas.
 func (r *run) arguments(ctx context.Context) error {
 	model, err := r.startPlayedModel(ctx)
 	if err != nil {
@@ -79,8 +79,8 @@ func (r *run) arguments(ctx context.Context) error {
 	return nil
 }
 
-// readArgument reads an argument again and again in this process, for long enough
-// to be measured.
+// readArgument reads an argument repeatedly in this process for 200 ms, which is long
+// enough for the resolution of the CPU time.
 func readArgument(into *row, p played, counts bool) {
 	pieces := make([]string, p.deltas)
 	for i := range pieces {
@@ -95,7 +95,7 @@ func readArgument(into *row, p played, counts bool) {
 			}
 		}
 		if reader.Close(); reader.Err() != nil || text == 0 {
-			panic(fmt.Sprintf("an argument was not read: %v", reader.Err())) // it was written here
+			panic(fmt.Sprintf("compose.Reader failed on a valid argument: %v", reader.Err()))
 		}
 		deltas += p.deltas
 	}

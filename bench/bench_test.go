@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-func TestRatiosAreTakenInsideTheRounds(t *testing.T) {
+func TestRatiosWithinRounds(t *testing.T) {
 	tab := &table{}
-	for _, v := range []float64{100, 200, 1000} { // a neighbour slows every row of a round
+	for _, v := range []float64{100, 200, 1000} { // other load slows every row of a round
 		tab.row("base").add(p50, v)
 		tab.row("ours").add(p50, 2*v)
 	}
@@ -22,13 +22,13 @@ func TestRatiosAreTakenInsideTheRounds(t *testing.T) {
 	}
 }
 
-func TestARowThatWasNotMeasuredIsNotShown(t *testing.T) {
+func TestUnmeasuredRowIsHidden(t *testing.T) {
 	tab := &table{ratios: []ratio{{p50, "never measured", "p50 ÷ nothing"}}, shown: []string{p50}}
 	tab.row("never measured")
 	tab.row("ours").add(p50, 1)
 	var b strings.Builder
 	if tab.markdown(&b); strings.Contains(b.String(), "never") || !strings.Contains(b.String(), "| ours | – | 1.00 |") {
-		t.Errorf("the table is:\n%s", b.String())
+		t.Errorf("got table:\n%s\nwant the row ours only", b.String())
 	}
 }
 
@@ -40,7 +40,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-func TestCPUIsThatOfAllRounds(t *testing.T) {
+func TestCPUOfAllRounds(t *testing.T) {
 	tab := &table{}
 	base, ours := tab.row("base"), tab.row("ours")
 	base.cpu, base.ops = 1, 1000
@@ -53,16 +53,15 @@ func TestCPUIsThatOfAllRounds(t *testing.T) {
 	}
 }
 
-// A limit that is missed must be seen, one whose rows were not measured must not
-// look as if it held.
+// The report marks a missed limit, and omits a limit whose rows were not measured.
 func TestLimits(t *testing.T) {
 	var r report
 	r.atMost(1.2, "× floor", 1.3, "slow")
-	r.atMost(1.2, "× floor", 1.1, "fast").aims(1)
+	r.atMost(1.2, "× floor", 1.1, "fast").withTarget(1)
 	r.atLeast(0.7, "× floor", 0.5, "few")
-	r.atLeast(0.7, "× floor", 0.9, "many").aims(0.8)
+	r.atLeast(0.7, "× floor", 0.9, "many").withTarget(0.8)
 	r.atMost(0, "events", 3, "lost")
-	r.aimAtMost(1, "× floor", 2, "only aimed at")
+	r.targetAtMost(1, "× floor", 2, "only aimed at")
 	r.atLeast(0.7, "× floor", math.NaN(), "unknown")
 	text := r.markdown()
 	for _, line := range []string{
@@ -78,7 +77,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "unknown |") {
-		t.Errorf("the report judges what was not measured:\n%s", text)
+		t.Errorf("the report has a limit without a measurement:\n%s", text)
 	}
 }
 
@@ -102,12 +101,12 @@ func TestReplaceTables(t *testing.T) {
 	}
 	write("no marks\n")
 	if err := replaceTables(path, ofModels, "new\n"); err == nil {
-		t.Error("a document without marks was taken")
+		t.Error("replaceTables accepted a document without marks, want an error")
 	}
 }
 
-// The document that `make bench` writes into has its marks.
-func TestTheDocumentHasItsMarks(t *testing.T) {
+// The page that `make bench` writes into has its marks.
+func TestPageHasMarks(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "docs", "benchmarks.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +114,7 @@ func TestTheDocumentHasItsMarks(t *testing.T) {
 	for _, mark := range []string{ofServers + ": begin", ofServers + ": end", ofModels + ": begin", ofModels + ": end"} {
 		line := "<!-- " + mark + " -->\n"
 		if strings.Count(string(text), line) != 1 {
-			t.Errorf("docs/benchmarks.md holds the line %q %d times, want once", strings.TrimSpace(line), strings.Count(string(text), line))
+			t.Errorf("docs/benchmarks.md has the line %q %d times, want once", strings.TrimSpace(line), strings.Count(string(text), line))
 		}
 	}
 }

@@ -18,13 +18,13 @@ const (
 	crowdWaiters = 10_000
 	crowdReaders = 2000
 	crowdRooms   = crowdWaiters / idleRoom
-	// crowdWait is how long a wait is before it is renewed.
+	// crowdWait is the duration of a wait before it is renewed.
 	crowdWait = 60 * time.Second
-	// crowdIdle is how long nothing happens but that.
+	// crowdIdle is the time during which waits are only renewed.
 	crowdIdle = 30 * time.Second
-	// crowdLate is how long the last of them may take to wake.
+	// crowdLate is the time within which the last waiter must wake.
 	crowdLate = 20 * time.Second
-	// crowdAgain is how long is looked for what comes twice.
+	// crowdAgain is the time during which duplicate wake-ups are counted.
 	crowdAgain = 2 * time.Second
 	crowdMiB   = 512
 
@@ -39,8 +39,8 @@ const (
 	amongP50    = "p50 µs, one of all"
 )
 
-// crowd measures very many agents that wait while very many readers follow streams:
-// what they cost while nothing happens, and that each is woken, once.
+// crowd measures very many waiting agents and stream readers: their cost while nothing
+// happens, and that each agent is woken exactly once.
 func (r *run) crowd(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("%s waiting agents and %s stream readers", thousands(crowdWaiters), thousands(crowdReaders)),
@@ -62,11 +62,11 @@ func (r *run) crowd(ctx context.Context) error {
 	r.report.atMost(0, "agents", found.value(missedCol), t.title+", not woken")
 	r.report.atMost(0, "agents", found.value(twiceCol), t.title+", woken twice")
 	r.report.atMost(0, "events", found.value(lostEvents), t.title+", lost")
-	r.report.aimAtMost(1.5, "× one waiter alone", found.value(amongP50)/found.value(aloneP50), t.title+", waking one of them, p50")
+	r.report.targetAtMost(1.5, "× one waiter alone", found.value(amongP50)/found.value(aloneP50), t.title+", waking one of them, p50")
 	return r.waitsInMemory(ctx, data, w)
 }
 
-// crowdWorld makes the agents in a life of the server that is not measured.
+// crowdWorld creates the agents with a server process of its own, which is not measured.
 func (r *run) crowdWorld(ctx context.Context, data string) (w *load.World, services []string, err error) {
 	p, err := r.startShoal(ctx, data)
 	if err != nil {
@@ -126,11 +126,11 @@ func (r *run) crowdRound(ctx context.Context, into *row, data string, w *load.Wo
 	return err
 }
 
-// crowdPair is the pair that is no part of the crowd: what it takes to wake one of many is
-// measured with it.
+// crowdPair is the pair outside of the crowd that measures the time to wake one of many
+// waiters.
 const crowdPair = crowdWaiters / 2
 
-// onlyPair lets a pair be used as if it were the first one.
+// onlyPair maps pair 0 to crowdPair.
 type onlyPair struct{ *load.REST }
 
 func (o onlyPair) Send(ctx context.Context, i int, text string, wake bool) error {
@@ -141,7 +141,7 @@ func (o onlyPair) Wait(ctx context.Context, i int) ([]byte, error) {
 	return o.REST.Wait(ctx, crowdPair+i)
 }
 
-// crowdWake measures what it takes to wake one agent.
+// crowdWake measures the time to wake one agent.
 func crowdWake(ctx context.Context, into *row, rest *load.REST, metric string) error {
 	for round := range 3 {
 		took, err := load.Wake(ctx, onlyPair{rest}, 1, wakeTimes)
@@ -155,8 +155,8 @@ func crowdWake(ctx context.Context, into *row, rest *load.REST, metric string) e
 	return nil
 }
 
-// wakeRooms mentions every agent once: in each room the first one mentions all others,
-// and the second one the first.
+// wakeRooms mentions every agent once: in each room the first agent mentions all others,
+// and the second one mentions the first.
 func wakeRooms(ctx context.Context, rest *load.REST) error {
 	var posting sync.WaitGroup
 	failed := make([]error, 8)

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// replaceTables puts the tables of one kind into a document, between its marks.
+// replaceTables replaces the text between the begin and end marks of one kind of tables
+// in a document.
 func replaceTables(path, kind, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	begin, end := "<!-- "+kind+": begin -->\n", "<!-- "+kind+": end -->\n"
-	before, rest, begun := strings.Cut(string(old), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !begun || !ended {
-		return fmt.Errorf("%s lacks one of the lines %q and %q", path, begin, end)
+	before, rest, hasBegin := strings.Cut(string(old), begin)
+	_, after, hasEnd := strings.Cut(rest, end)
+	if !hasBegin || !hasEnd {
+		return fmt.Errorf("%s: the line %q or %q is missing", path, begin, end)
 	}
 	return os.WriteFile(path, []byte(before+begin+text+end+after), 0o644)
 }

@@ -17,14 +17,14 @@ import (
 const (
 	fanRounds = 3
 	fanTime   = 1500 * time.Millisecond
-	fanAhead  = 64 // events that may be under way to the slowest reader
+	fanAhead  = 64 // the maximum number of undelivered events of the slowest reader
 
 	deliveries = "deliveries/s"
 	lostEvents = "lost"
 )
 
-// fans measures what it costs to show one message to many readers of a stream:
-// paced, where each event travels alone, and flat out, where they meet.
+// fans measures the cost of delivering one message to many stream readers: paced, so that
+// each event is sent alone, and unthrottled, so that events are sent together.
 func (r *run) fans(ctx context.Context) error {
 	for _, readers := range []int{1, 100, 1000} {
 		for _, pace := range []time.Duration{20 * time.Millisecond, 0} {
@@ -47,9 +47,9 @@ func (r *run) fans(ctx context.Context) error {
 			}
 			r.report.atMost(0, "events", t.row(restRow).value(lostEvents), t.title+", lost")
 			if pace > 0 {
-				r.report.atMost(1.2, "× floor", t.ratio(cpuCol, restRow, floorRow), t.title+", CPU of a delivery").aims(0.8)
+				r.report.atMost(1.2, "× floor", t.ratio(cpuCol, restRow, floorRow), t.title+", CPU of a delivery").withTarget(0.8)
 			} else {
-				r.report.atLeast(0.85, "× floor", t.ratio(deliveries, restRow, floorRow), t.title+", deliveries/s").aims(1)
+				r.report.atLeast(0.85, "× floor", t.ratio(deliveries, restRow, floorRow), t.title+", deliveries/s").withTarget(1)
 			}
 		}
 	}
@@ -84,7 +84,8 @@ func (r *run) fanTable(ctx context.Context, t *table, readers int, pace time.Dur
 	return nil
 }
 
-// openFans starts the two servers and connects the readers.
+// openFans starts the two servers and connects the readers. The caller must call done,
+// which stops them, unless err is set.
 func (r *run) openFans(ctx context.Context, readers int) (fans []*fan, done func(), err error) {
 	done = func() {
 		for _, f := range fans {
@@ -134,7 +135,8 @@ func floorFan(p *process) *fan {
 	}
 }
 
-// shoalFan lets services read the space of the first pair.
+// shoalFan returns a fan whose readers are services that follow the space of the first
+// pair.
 func shoalFan(ctx context.Context, p *process, readers int) (*fan, error) {
 	s := &restSide{server: p}
 	f := &fan{side: s, Readers: new(load.Readers)}
@@ -147,8 +149,8 @@ func shoalFan(ctx context.Context, p *process, readers int) (*fan, error) {
 	return f, err
 }
 
-// readerConnector makes the keys that so many readers need, and returns how the i-th connects
-// to its space.
+// readerConnector creates the keys for a number of readers and returns the function that
+// sends the request of the i-th reader, for the space that space returns.
 func (s *restSide) readerConnector(ctx context.Context, readers int, space func(i int) shoal.SpaceID) (func(net.Conn, int) error, error) {
 	services, err := s.Services(ctx, readers)
 	return func(c net.Conn, i int) error {
@@ -156,7 +158,7 @@ func (s *restSide) readerConnector(ctx context.Context, readers int, space func(
 	}, err
 }
 
-// follow connects one reader and returns when its stream has begun.
+// follow connects one reader and returns when its stream has started.
 func (f *fan) follow(i int) error {
 	c, err := net.Dial("tcp", f.process().addr)
 	if err != nil {
@@ -170,8 +172,8 @@ func (f *fan) follow(i int) error {
 	return nil
 }
 
-// begun returns the stream that a connection answers with. Closing it closes the
-// connection.
+// openStream sends a request with connect and returns the body of the response. Closing
+// the body closes the connection.
 func openStream(c net.Conn, connect func(net.Conn, int) error, i int) (io.ReadCloser, error) {
 	if err := connect(c, i); err != nil {
 		return nil, err
@@ -181,8 +183,8 @@ func openStream(c net.Conn, connect func(net.Conn, int) error, i int) (io.ReadCl
 		return nil, err
 	}
 	if res.StatusCode != http.StatusOK {
-		_ = res.Body.Close() // its status says enough
-		return nil, errors.New("a reader was answered " + res.Status)
+		_ = res.Body.Close() // the status is the error
+		return nil, errors.New("the response to a reader has the status " + res.Status)
 	}
 	return struct {
 		io.Reader
@@ -190,7 +192,8 @@ func openStream(c net.Conn, connect func(net.Conn, int) error, i int) (io.ReadCl
 	}{res.Body, c}, nil
 }
 
-// round publishes for a while and waits until every reader has everything.
+// round publishes for the given length and waits until every reader has received all
+// events. It adds to the row if counts is set.
 func (f *fan) round(ctx context.Context, into *row, length, pace time.Duration, counts bool) error {
 	before := cpu(f.process().pid())
 	sent, took, err := f.Publish(ctx, load.Fan{Length: length, Pace: pace, Ahead: fanAhead, Publish: f.publish})

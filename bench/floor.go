@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// serveFloor is the thinnest server that does the work of the hot paths:
+// serveFloor runs the smallest server that does the work of the hot paths:
 //
 //	GET  /readyz
-//	POST /send?to=ID&topic=T   stores the body, then hands it to the wait of ID and the readers of T
-//	GET  /wait?id=ID           blocks until there is something for ID
+//	POST /send?to=ID&topic=T   stores the body, then passes it to the wait of ID and the readers of T
+//	GET  /wait?id=ID           blocks until there is a message for ID
 //	GET  /events?topic=T       server-sent events
 //
-// It knows no keys, checks nothing, and blocks where a reader is slow.
+// It has no keys or checks, and a slow reader blocks it.
 func serveFloor(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("floor", flag.ContinueOnError)
-	addr := flags.String("addr", "127.0.0.1:0", "where to listen")
-	path := flags.String("db", "", "the database")
+	addr := flags.String("addr", "127.0.0.1:0", "the `address` to listen on")
+	path := flags.String("db", "", "the `file` of the database")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -38,10 +38,10 @@ func serveFloor(ctx context.Context, args []string) error {
 	return serve(ctx, *addr, mux)
 }
 
-// serve serves until ctx ends, and then drops everything at once.
+// serve serves until ctx ends, and then closes all connections immediately.
 func serve(ctx context.Context, addr string, h http.Handler) error {
 	server := &http.Server{Addr: addr, Handler: h, ReadHeaderTimeout: time.Minute}
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })() // the process ends with it
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })() // the process ends then
 	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -56,7 +56,7 @@ type floor struct {
 	readers map[string]map[chan []byte]bool
 }
 
-// boxes are the places where messages wait for their readers.
+// boxes holds a queue of undelivered messages for each id.
 type boxes[T any] struct{ byID sync.Map }
 
 func (b *boxes[T]) of(id string) chan T {
@@ -86,7 +86,7 @@ func (f *floor) send(w http.ResponseWriter, r *http.Request) {
 func (f *floor) wait(w http.ResponseWriter, r *http.Request) {
 	select {
 	case body := <-f.boxes.of(r.URL.Query().Get("id")):
-		_, _ = w.Write(body) // whoever has gone needs no answer
+		_, _ = w.Write(body) // the client may have disconnected
 	case <-r.Context().Done():
 	}
 }
@@ -101,7 +101,7 @@ func (f *floor) publish(topic string, body []byte) {
 	}
 }
 
-// events writes to one reader; what has come meanwhile goes out together.
+// events writes events to one reader. Events that arrive meanwhile are flushed together.
 func (f *floor) events(w http.ResponseWriter, r *http.Request) {
 	topic, queue := r.URL.Query().Get("topic"), make(chan []byte, 1024)
 	f.mu.Lock()

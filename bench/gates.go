@@ -13,18 +13,18 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// requiredLoad is a load that a server must bear for a while: so many posts a second, into so
-// many spaces, each with so many readers.
+// requiredLoad is a load that a server must sustain: rate posts per second into a number
+// of spaces, each with a number of readers.
 type requiredLoad struct {
 	name    string
 	rate    int
 	spaces  int
 	readers int // of each space
 	length  time.Duration
-	ackMs   float64 // at most, p99
+	ackMs   float64 // limit of the p99 of acknowledgements
 }
 
-// requiredLoads returns the loads. The first one takes five minutes with -full.
+// requiredLoads returns the loads. With -full the first one takes five minutes.
 func (r *run) requiredLoads() []requiredLoad {
 	long := time.Minute
 	if r.messages == 1_000_000 {
@@ -39,13 +39,13 @@ func (r *run) requiredLoads() []requiredLoad {
 
 const (
 	sentCol = "posts/s"
-	// maxInProgress bounds how many posts may be under way.
+	// maxInProgress limits the number of posts in progress.
 	maxInProgress = 4096
-	// requiredShare is the part of a rate that must come through.
+	// requiredShare is the share of a rate that must be achieved.
 	requiredShare = 0.98
 )
 
-// gates measures loads that come whether the server keeps up or not.
+// gates measures open loads: posts are sent at their rate even if the server lags.
 func (r *run) gates(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: "Required loads",
@@ -74,7 +74,7 @@ func (r *run) gates(ctx context.Context) error {
 	return nil
 }
 
-// bear puts one load on a new server.
+// runLoad runs one load against a new server.
 func (r *run) runLoad(ctx context.Context, into *row, b requiredLoad) error {
 	p, err := r.startNewShoal(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *run) runLoad(ctx context.Context, into *row, b requiredLoad) error {
 	return ctx.Err()
 }
 
-// runLoadOnFloor puts the posts of one load on a new floor.
+// runLoadOnFloor runs the posts of one load against a new floor.
 func (r *run) runLoadOnFloor(ctx context.Context, into *row, b requiredLoad) error {
 	p, err := r.startFloor(ctx)
 	if err != nil {
@@ -139,38 +139,38 @@ func (r *run) runLoadOnFloor(ctx context.Context, into *row, b requiredLoad) err
 	return ctx.Err()
 }
 
-// flow is the posts of a load.
+// flow returns the posts of a load.
 func (b requiredLoad) flow(to side, length time.Duration) flow {
 	return flow{rate: b.rate, length: length, send: func(ctx context.Context, n int) error {
 		return to.Send(ctx, n%b.spaces, load.Marked(), false)
 	}}
 }
 
-// warm puts the load on a server for a second, and lets it rest for another.
+// warm runs the load for a second, then waits for another second.
 func (b requiredLoad) warm(ctx context.Context, to side) error {
 	_, err := b.flow(to, time.Second).run(ctx)
 	load.Pause(ctx, time.Second)
 	return err
 }
 
-// flow is posts at a rate that nothing slows down.
+// flow is a sequence of posts at a fixed rate, independent of their responses.
 type flow struct {
 	rate   int
 	length time.Duration
 	send   func(ctx context.Context, n int) error
 }
 
-// flowed is what came of them.
+// flowResult is the result of a flow.
 type flowResult struct {
 	took    []float64       // µs of those that were acknowledged, from when they were due
-	at      []time.Duration // when each of these was acknowledged
-	refused int             // answered 429 or 503
-	unsent  int             // because too many were under way
-	failed  error           // the first that failed in another way
-	lasted  time.Duration   // until the last was answered
+	at      []time.Duration // when each of them was acknowledged, from the start
+	refused int             // answered with 429 or 503
+	unsent  int             // not sent because maxInProgress posts were in progress
+	failed  error           // the first other failure
+	lasted  time.Duration   // from the start to the last response
 }
 
-// run returns when all posts have been answered.
+// run sends the posts and returns when all of them have been answered.
 func (f flow) run(ctx context.Context) (flowResult, error) {
 	var (
 		found   flowResult
@@ -205,8 +205,8 @@ func (f flow) run(ctx context.Context) (flowResult, error) {
 	return found, context.Cause(ctx)
 }
 
-// runWithoutFailure is run for a server that may refuse posts, but must not fail them: a failure
-// is its error.
+// runWithoutFailure is like run, but returns the first failure as its error. A refused
+// post is not a failure.
 func (f flow) runWithoutFailure(ctx context.Context) (flowResult, error) {
 	found, err := f.run(ctx)
 	if err == nil {
@@ -215,14 +215,14 @@ func (f flow) runWithoutFailure(ctx context.Context) (flowResult, error) {
 	return found, err
 }
 
-// tell puts the rate and the times of acknowledgements into a row.
+// addTo adds the rate and the latencies of acknowledgements to a row.
 func (f *flowResult) addTo(into *row) {
 	into.add(sentCol, float64(len(f.took))/f.lasted.Seconds())
 	into.add(ackP50, load.Percentile(f.took, 50))
 	into.add(ackP99, load.Percentile(f.took, 99))
 }
 
-// note notes how one post ended.
+// addPost records the outcome of one post.
 func (f *flowResult) addPost(err error, took, at time.Duration) {
 	var refused *load.RefusedError
 	switch {

@@ -27,9 +27,8 @@ const (
 
 func hostedSpace(i int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("run-%d", i)) }
 
-// hosted measures runs that stream into spaces while others post: what a delta
-// costs on its way from the model to each reader, how long it takes, and what the
-// posts feel of it.
+// hosted measures runs that stream into spaces while other clients post: the cost and the
+// latency of a delta from the model to each reader, and the effect on the posts.
 func (r *run) hosted(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("%d runs streaming %d deltas/s each to %d readers each, with %d posts/s", hostedRuns, runsRate, hostedReaders, hostedPosts),
@@ -50,7 +49,7 @@ func (r *run) hosted(ctx context.Context) error {
 	return nil
 }
 
-// hostedRound takes a round with servers of its own.
+// hostedRound runs a round with servers of its own.
 func (r *run) hostedRound(ctx context.Context, t *table) error {
 	model, err := startProcess(ctx, r.self, "model", "-addr", "ADDR")
 	if err != nil {
@@ -100,8 +99,8 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 	return ctx.Err()
 }
 
-// hire makes an agent for each of so many runs, alone with a0 in a space, whose
-// model writes at that rate.
+// createHostedAgents creates one hosted agent for each run, in a space with a0. The
+// agents' model writes at the given rate in deltas per second.
 func (s *restSide) createHostedAgents(ctx context.Context, model string, runs, rate int) error {
 	_, admin, err := adminClient(s.process())
 	if err != nil {
@@ -130,7 +129,7 @@ func (s *restSide) createHostedAgents(ctx context.Context, model string, runs, r
 	return nil
 }
 
-// trigger lets a0 mention every agent, which starts its run.
+// trigger starts a run of every hosted agent: a0 mentions it.
 func (s *restSide) trigger(ctx context.Context, runs int) error {
 	var group sync.WaitGroup
 	failed := make(chan error, runs)
@@ -148,8 +147,8 @@ func (s *restSide) trigger(ctx context.Context, runs int) error {
 	return <-failed
 }
 
-// postAtPace sends messages at the pace of hostedPosts for a while, and notes how
-// long each took until it was acknowledged.
+// postAtPace sends hostedPosts messages per second for the given length, one after the
+// other, and adds the latencies of their acknowledgements to the row.
 func (s *restSide) postAtPace(ctx context.Context, into *row, length time.Duration) error {
 	var took []float64
 	for began, sent := time.Now(), 0; time.Since(began) < length; sent++ {

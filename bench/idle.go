@@ -25,14 +25,14 @@ const (
 	idleRounds  = 2
 	idleSettle  = 2 * time.Second
 	idleWoken   = 20
-	// idleRoom is how many waiters share a space.
+	// idleRoom is the number of waiters in a space.
 	idleRoom = 20
 
 	kibEach  = "KiB per wait"
 	kibTotal = "MiB total"
 )
 
-// idle measures what a server pays for a wait in which nothing happens.
+// idle measures the cost of an idle wait to a server.
 func (r *run) idle(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("Idle waits, %d", idleWaiters),
@@ -64,7 +64,7 @@ func (r *run) idle(ctx context.Context) error {
 	}
 	r.report.atMost(24, "KiB", t.row(restRow).value(kibEach), "Idle wait, REST")
 	r.report.atMost(1.1, "× SDK", t.ratio(kibEach, mcpRow, sdkRow), "Idle wait, MCP, memory")
-	r.report.aimAtMost(6, "KiB", t.row(mcpRow).value(kibEach), "Idle wait, MCP")
+	r.report.targetAtMost(6, "KiB", t.row(mcpRow).value(kibEach), "Idle wait, MCP")
 	return nil
 }
 
@@ -72,15 +72,15 @@ func (r *run) idle(ctx context.Context) error {
 type idler struct {
 	name  string
 	start func(context.Context) (*process, error)
-	// open sends the wait of waiter i on its own connection; what it reads there
-	// comes before the wait's answer.
+	// open sends the wait of waiter i on its own connection. It may read the responses
+	// of preceding requests from in, but not the response of the wait.
 	open func(p *process, c net.Conn, in *bufio.Reader, i int) error
 	wake func(ctx context.Context, p *process, i int, text string) error
 }
 
 func (r *run) idlers(data string, w *load.World) []idler {
 	startShoal := func(ctx context.Context) (*process, error) {
-		copied := r.newPath("shoal") // so that no wait finds what another round has sent
+		copied := r.newPath("shoal") // so that no wait finds messages of another round
 		if err := os.CopyFS(copied, os.DirFS(data)); err != nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ func (r *run) idlers(data string, w *load.World) []idler {
 	}
 }
 
-// sdkIdler opens waits at a server of two trivial tools.
+// sdkIdler returns an idler for a server with two trivial tools.
 func sdkIdler(name string, start func(context.Context) (*process, error)) idler {
 	return idler{
 		name: name, start: start,
@@ -140,8 +140,8 @@ func sdkIdler(name string, start func(context.Context) (*process, error)) idler 
 	}
 }
 
-// idleWorld makes the agents in a life of the server that is not measured: what
-// making them costs is no part of what waiting costs.
+// idleWorld creates the agents with a server process of its own, which is not measured:
+// the cost of creating them is not part of the cost of waiting.
 func (r *run) idleWorld(ctx context.Context, data string) (*load.World, error) {
 	p, err := r.startShoal(ctx, data)
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *run) idleWorld(ctx context.Context, data string) (*load.World, error) {
 	return w, w.Rooms(ctx, idleWaiters/idleRoom, idleRoom)
 }
 
-// measure is one round with a server of its own.
+// measure runs one round with a server of its own.
 func (in idler) measure(ctx context.Context, into *row) error {
 	p, err := in.start(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (in idler) measure(ctx context.Context, into *row) error {
 	defer func() {
 		for _, c := range conns {
 			if c != nil {
-				_ = c.Close() // nothing more is wanted of it
+				_ = c.Close() // not used any more
 			}
 		}
 	}()
@@ -216,7 +216,8 @@ func (in idler) openAll(p *process) ([]net.Conn, error) {
 	return conns, errors.Join(failed...)
 }
 
-// verifyWait wakes one of the waiters: they do wait.
+// verifyWait wakes waiter i and checks that it gets the message, which shows that it
+// waits.
 func (in idler) verifyWait(ctx context.Context, p *process, c net.Conn, i int) error {
 	message := load.Text()
 	if err := in.wake(ctx, p, i, message); err != nil {
@@ -230,7 +231,7 @@ func (in idler) verifyWait(ctx context.Context, p *process, c net.Conn, i int) e
 		n, err := c.Read(buf)
 		got = append(got, buf[:n]...)
 		if err != nil {
-			return fmt.Errorf("%w behind %q", err, got)
+			return fmt.Errorf("%w after %q", err, got)
 		}
 	}
 	return nil
@@ -246,7 +247,7 @@ func request(c net.Conn, method, path string, header http.Header, body []byte) e
 	return req.Write(c)
 }
 
-// openTool initializes a session and calls wait_for_mentions in it.
+// openTool initializes an MCP session and sends a call of wait_for_mentions in it.
 func openTool(c net.Conn, in *bufio.Reader, key string, args any) error {
 	header := load.MCPHeader(key)
 	for _, message := range []string{load.MCPInitialize, load.MCPInitialized} {
@@ -258,7 +259,7 @@ func openTool(c net.Conn, in *bufio.Reader, key string, args any) error {
 			return err
 		}
 		answer, err := io.ReadAll(res.Body)
-		_ = res.Body.Close() // it was read
+		_ = res.Body.Close() // read completely
 		if err != nil || res.StatusCode >= http.StatusMultipleChoices {
 			return errors.Join(err, fmt.Errorf("%s: %s %s", message, res.Status, answer))
 		}

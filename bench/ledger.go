@@ -8,8 +8,8 @@ import (
 	_ "modernc.org/sqlite" // the driver that Shoal uses
 )
 
-// ledger is the least durable log in SQLite: one writer, which stores whatever
-// has come meanwhile in one commit with synchronous=FULL.
+// ledger is a minimal durable log in SQLite: one writer stores all entries that arrived
+// meanwhile in one commit with synchronous=FULL.
 type ledger struct {
 	db    *sql.DB
 	queue chan entry
@@ -20,7 +20,7 @@ type entry struct {
 	done chan error
 }
 
-// maxGroup is how many entries share a commit at most.
+// maxGroup is the maximum number of entries in a commit.
 const maxGroup = 256
 
 func openLedger(path string) (*ledger, error) {
@@ -43,7 +43,7 @@ func openLedger(path string) (*ledger, error) {
 	return l, nil
 }
 
-// append returns when the body is stored.
+// append stores a body and returns when it is durable.
 func (l *ledger) append(body []byte) error {
 	e := entry{body, make(chan error, 1)}
 	l.queue <- e

@@ -1,26 +1,24 @@
-// Command bench measures Shoal beside the least that could do the same work, in
-// one run on one machine, and prints tables of ratios.
+// Command bench measures Shoal and minimal implementations of the same work in one run
+// on one machine, and prints tables of ratios.
 //
 //	make bench                                    # about twenty minutes
-//	make bench BENCHFLAGS=-write                  # and puts the tables into docs/benchmarks.md
-//	make bench BENCHFLAGS='-only models -write'   # those of one kind alone
+//	make bench BENCHFLAGS=-write                  # also writes the tables into docs/benchmarks.md
+//	make bench BENCHFLAGS='-only models -write'   # only the tables of one kind
 //	go run ./bench -only wake,posts -shoal bin/shoal
 //
-// There are two kinds of tables. In those of servers the rows beside Shoal are
-// servers of this command itself, each in its own process: the floor (net/http,
-// SQLite with synchronous=FULL and group commit, no keys, no checks, no spaces),
-// the same log behind the MCP SDK for Go, and, where their programs are to be had,
-// the MCP SDK for TypeScript, PostgreSQL, Redis and NATS. In those of models the rows read the answer of
-// a model that this command plays, each in its own process too: with less than
-// Shoal's agent does, with OpenAI's module for Go, and, where Node is installed, with
-// the Vercel AI SDK.
+// There are two kinds of tables. The tables of servers compare Shoal with servers that
+// this command starts, each in its own process: the floor (net/http, SQLite with
+// synchronous=FULL and group commit, no keys, checks or spaces), the same log with the
+// MCP SDK for Go, and, where they are installed, the MCP SDK for TypeScript, PostgreSQL,
+// Redis and NATS. The tables of models compare readers of the stream of a model that
+// this command simulates, also in processes of their own: readers that do less than
+// Shoal's agent, OpenAI's module for Go, and, where Node is installed, the Vercel AI SDK.
 //
-// A figure counts only as a ratio to a row of the same run. Every table goes
-// round-robin through its rows, so that a busy neighbour hits all of them;
-// ratios are taken inside a round, and their median is shown. CPU is what the
-// process in question used, over all rounds together: a server's from
-// /proc/PID/stat, a reader's as it tells itself. Only Linux has what is read
-// here.
+// A value is meaningful only as a ratio to a row of the same run. Every table measures
+// its rows in turn, round by round, so that other load on the machine affects all of
+// them; ratios are computed within a round, and the table shows their median. CPU is the
+// time that the measured process used over all rounds: a server's is read from
+// /proc/PID/stat, a reader reports its own. This works only on Linux.
 package main
 
 import (
@@ -51,7 +49,7 @@ func main() {
 	os.Exit(1)
 }
 
-// command runs the driver, or one of the processes that it starts.
+// command runs the driver, or the process that the first argument names.
 func command(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
@@ -74,20 +72,20 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	return drive(ctx, args, out)
 }
 
-// The kinds of tables. Those of one kind stand together, under a line that says
+// The kinds of tables. The report groups the tables of one kind below a line that states
 // how they were measured.
 const (
 	ofServers = "servers"
 	ofModels  = "models"
 )
 
-// measurement makes tables of one kind.
+// measurement produces tables of one kind.
 type measurement struct {
 	name, kind string
 	measure    func(*run, context.Context) error
 }
 
-// tables are what can be measured, in the order of the report.
+// tables lists all measurements in the order of the report.
 var tables = []measurement{
 	{"wake", ofServers, (*run).wakes},
 	{"posts", ofServers, (*run).posts},
@@ -108,8 +106,8 @@ var tables = []measurement{
 	{"runs", ofModels, (*run).manyRuns},
 }
 
-// selectTables returns the tables that a list of names and kinds asks for, all of them
-// for none.
+// selectTables returns the tables that a comma-separated list of names and kinds
+// selects, or all tables for an empty list.
 func selectTables(list string) ([]measurement, error) {
 	if list == "" {
 		return tables, nil
@@ -120,7 +118,7 @@ func selectTables(list string) ([]measurement, error) {
 	}
 	for _, name := range names {
 		if !known(name) {
-			return nil, fmt.Errorf("-only: there are no tables %q; %s are known", name, tableNames())
+			return nil, fmt.Errorf("-only: unknown table %q: use %s", name, tableNames())
 		}
 	}
 	var chosen []measurement
@@ -140,8 +138,8 @@ func tableNames() string {
 	return strings.Join(append(names, ofServers, ofModels), ", ")
 }
 
-// wholeKinds says that nothing is lost when the chosen tables replace those in
-// the document.
+// wholeKinds returns an error if the chosen tables include only some of a kind: writing
+// them would remove the others from the document.
 func wholeKinds(chosen []measurement) error {
 	count := func(in []measurement, kind string) (n int) {
 		for _, t := range in {
@@ -153,7 +151,7 @@ func wholeKinds(chosen []measurement) error {
 	}
 	for _, kind := range []string{ofServers, ofModels} {
 		if n := count(chosen, kind); n > 0 && n < count(tables, kind) {
-			return fmt.Errorf("-write replaces all tables of %s, but not all would be measured: leave -only out, or say -only %s", kind, kind)
+			return fmt.Errorf("-write replaces all tables of %s, but -only selects only some of them: omit -only, or use -only %s", kind, kind)
 		}
 	}
 	return nil
@@ -162,12 +160,12 @@ func wholeKinds(chosen []measurement) error {
 // run is one run of the driver.
 type run struct {
 	self, shoal string // programs
-	dir         string // of everything that the servers write
+	dir         string // contains everything that the servers write
 	rounds      int
-	messages    int // in the large space, and in the searched session
+	messages    int // in the large space, and in the session for searches
 	keep        string
 	large       string
-	rows        string // those to measure, all if empty
+	rows        string // the row to measure, all if empty
 	report      report
 	log         *log.Logger
 }
@@ -175,13 +173,13 @@ type run struct {
 func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	shoal := flags.String("shoal", filepath.Join("bin", "shoal"), "the `program` to measure")
-	only := flags.String("only", "", "measure only these tables, of "+tableNames())
-	rows := flags.String("rows", "", "in wake, posts, idle, gates, search and parse measure only the row with this `name`, for a profiler's sake")
+	only := flags.String("only", "", "measure only these tables, a comma-separated list of: "+tableNames())
+	rows := flags.String("rows", "", "in wake, posts, idle, gates, search and parse measure only the row with this `name`, for use with a profiler")
 	rounds := flags.Int("rounds", 5, "measured rounds of each table")
 	full := flags.Bool("full", false, "page, search and start with 1,000,000 messages instead of 100,000, the longest load for five minutes instead of one")
-	keep := flags.String("keep", "", "where the database of search (SQLite) stays and is used again (default: it is made anew)")
-	dir := flags.String("dir", "", "where the servers write; it should lie on a disk (default: a temporary directory)")
-	write := flags.Bool("write", false, "replace the tables in docs/benchmarks.md, those of a kind together")
+	keep := flags.String("keep", "", "the directory in which the database of search (SQLite) is kept and reused (default: create it in each run)")
+	dir := flags.String("dir", "", "the directory in which the servers write; it should be on a disk (default: a temporary directory)")
+	write := flags.Bool("write", false, "replace the tables in docs/benchmarks.md, all tables of a kind together")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -212,7 +210,7 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 		}
 		r.report = report{command: makeCommand(args), disk: r.dir}
 		failed := r.measureAll(ctx, of)
-		text := r.report.markdown() // what there is
+		text := r.report.markdown() // also of an incomplete run
 		if _, err := io.WriteString(out, text); err != nil || failed != nil {
 			return errors.Join(failed, err)
 		}
@@ -225,10 +223,10 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 	return nil
 }
 
-// measureAll makes tables of one kind.
+// measureAll produces tables of one kind.
 func (r *run) measureAll(ctx context.Context, of []measurement) error {
 	if _, err := os.Stat(r.shoal); err != nil && of[0].kind == ofServers {
-		return fmt.Errorf("%w; `make build` makes it", err)
+		return fmt.Errorf("%w: run `make build` first", err)
 	}
 	for _, t := range of {
 		began := time.Now()
@@ -240,7 +238,7 @@ func (r *run) measureAll(ctx context.Context, of []measurement) error {
 	return nil
 }
 
-// makeCommand is how this run is repeated.
+// makeCommand returns the make command that repeats this run.
 func makeCommand(args []string) string {
 	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.TrimLeft(a, "-") == "write" })
 	if len(args) == 0 {
@@ -249,5 +247,5 @@ func makeCommand(args []string) string {
 	return fmt.Sprintf("make bench BENCHFLAGS=%q", strings.Join(args, " "))
 }
 
-// wants tells whether a row is measured.
+// wants reports whether a row is to be measured.
 func (r *run) wants(row string) bool { return r.rows == "" || r.rows == row }

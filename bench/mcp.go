@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// sdkSide is a server of two trivial tools on an MCP SDK.
+// sdkSide is a server with two trivial tools on an MCP SDK.
 type sdkSide struct {
 	load.Tools
 	server *process

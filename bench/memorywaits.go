@@ -16,8 +16,8 @@ const (
 	waitsCol  = "waits"
 )
 
-// waitsInMemory counts how many waits over MCP a server holds within so much memory, beside the
-// bare SDK.
+// waitsInMemory counts the waits over MCP that Shoal and the plain SDK hold within
+// crowdMiB of memory.
 func (r *run) waitsInMemory(ctx context.Context, data string, w *load.World) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("Waits over MCP in %d MiB", crowdMiB),
@@ -37,7 +37,7 @@ func (r *run) waitsInMemory(ctx context.Context, data string, w *load.World) err
 	return nil
 }
 
-// openUntilFull opens waits until the memory is full.
+// openUntilFull opens waits until the server uses more than crowdMiB of memory.
 func (in idler) openUntilFull(ctx context.Context, into *row) error {
 	p, err := in.start(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (in idler) openUntilFull(ctx context.Context, into *row) error {
 	conns := make([]net.Conn, 0, crowdWaiters)
 	defer func() {
 		for _, c := range conns {
-			_ = c.Close() // nothing more is wanted of it
+			_ = c.Close() // not used any more
 		}
 	}()
 	used, grown := cpu(p.pid()), 0.0
@@ -78,7 +78,7 @@ func (in idler) openUntilFull(ctx context.Context, into *row) error {
 	return context.Cause(ctx)
 }
 
-// openBatch opens the waits of the connections behind the first ones.
+// openBatch opens the waits of the connections from index first on.
 func (in idler) openBatch(p *process, conns []net.Conn, first int) error {
 	var opening sync.WaitGroup
 	failed := make(chan error, len(conns)-first)

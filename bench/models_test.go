@@ -15,8 +15,8 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// Whoever misses a delta would be the fastest.
-func TestEveryReaderSeesEveryDelta(t *testing.T) {
+// Every reader receives every delta: one that misses some would be the fastest.
+func TestReadersReceiveEveryDelta(t *testing.T) {
 	server := httptest.NewServer(playedHandler())
 	defer server.Close()
 	for _, p := range []played{{deltas: 50}, {tool: true, deltas: 50}} {
@@ -47,38 +47,38 @@ func TestEveryReaderSeesEveryDelta(t *testing.T) {
 	}
 }
 
-func TestAReaderThatMissesADeltaIsNoticed(t *testing.T) {
+func TestMeasureReaderFailsOnMissedDelta(t *testing.T) {
 	p := played{deltas: 50}
 	lazy := reader(func(context.Context) (int, int, error) { return 49, p.bytes(), nil })
 	if _, err := measureReader(t.Context(), p, 0, lazy); err == nil {
-		t.Error("49 of 50 deltas were taken for all")
+		t.Error("measureReader accepted 49 of 50 deltas, want an error")
 	}
 }
 
-func TestObey(t *testing.T) {
-	var asked []order
+func TestServeOrders(t *testing.T) {
+	var got []order
 	var out strings.Builder
 	orders := `{"tool":true,"path":"/v1/tool/3","deltas":3,"bytes":23,"seconds":0.5}` + "\n" + `{"path":"/v1/text/4","deltas":4,"bytes":20}` + "\n"
 	err := serveOrders(strings.NewReader(orders), &out, func(o order) (reading, error) {
-		asked = append(asked, o)
+		got = append(got, o)
 		return reading{Deltas: float64(o.Deltas)}, nil
 	})
-	if err != nil || !slices.Equal(asked, []order{played{true, 3}.order(0.5), played{false, 4}.order(0)}) {
-		t.Errorf("asked for %v, %v", asked, err)
+	if err != nil || !slices.Equal(got, []order{played{true, 3}.order(0.5), played{false, 4}.order(0)}) {
+		t.Errorf("got orders %v, error %v", got, err)
 	}
 	answers := json.NewDecoder(strings.NewReader(out.String()))
 	for _, want := range []float64{3, 4} {
 		var found reading
 		if err := answers.Decode(&found); err != nil || found.Deltas != want {
-			t.Errorf("answered %v, %v, want %v deltas", found, err, want)
+			t.Errorf("got reading %v, error %v, want %v deltas", found, err, want)
 		}
 	}
 	if err := serveOrders(strings.NewReader(orders), io.Discard, func(order) (reading, error) { return reading{}, io.ErrUnexpectedEOF }); err == nil {
-		t.Error("a failure was not told")
+		t.Error("serveOrders returned nil after a failed order, want an error")
 	}
 }
 
-func TestCrowd(t *testing.T) {
+func TestStreamingRuns(t *testing.T) {
 	for _, name := range []string{paceRow, agentReader} {
 		synctest.Test(t, func(t *testing.T) {
 			c, err := newStreamingRuns(name)
@@ -99,8 +99,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// What stays behind must be counted, or the limit on it means nothing.
-func TestCrowdCountsWhatStays(t *testing.T) {
+// Leaked goroutines are counted.
+func TestStreamingRunsCountLeakedGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := newStreamingRuns(paceRow)
 		if err != nil {
@@ -118,11 +118,11 @@ func TestCrowdCountsWhatStays(t *testing.T) {
 		if err != nil || found.Left != 2 {
 			t.Errorf("%v goroutines left, %v; want 2", found.Left, err)
 		}
-		<-time.After(time.Minute) // until they have gone
+		<-time.After(time.Minute) // until the leaked goroutines end
 	})
 }
 
-func TestChoose(t *testing.T) {
+func TestSelectTables(t *testing.T) {
 	for list, want := range map[string]string{
 		"wake":         "wake",
 		"posts,wake":   "wake posts",
@@ -136,22 +136,22 @@ func TestChoose(t *testing.T) {
 			names = append(names, c.name)
 		}
 		if got := strings.Join(names, " "); err != nil || got != want {
-			t.Errorf("choose(%q) = %q, %v, want %q", list, got, err, want)
+			t.Errorf("selectTables(%q) = %q, %v, want %q", list, got, err, want)
 		}
 	}
 	if _, err := selectTables("wake,nothing"); err == nil || !strings.Contains(err.Error(), `"nothing"`) {
-		t.Errorf("an unknown table: %v", err)
+		t.Errorf("unknown table: got error %v, want one that names it", err)
 	}
 }
 
-func TestWriteLosesNoTable(t *testing.T) {
+func TestWholeKinds(t *testing.T) {
 	for list, whole := range map[string]bool{"": true, "models": true, "servers": true, "servers,models": true, "wake": false, "servers,parse": false} {
 		chosen, err := selectTables(list)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := wholeKinds(chosen); (err == nil) != whole {
-			t.Errorf("-write with %q: %v", list, err)
+			t.Errorf("-write with %q: got error %v, want accepted = %v", list, err, whole)
 		}
 	}
 }

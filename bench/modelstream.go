@@ -14,8 +14,8 @@ const (
 	parseDeltas = 10_000
 )
 
-// parses measures how fast the stream of a model is read: by nobody who
-// understands it, by encoding/json, by Shoal, by another SDK.
+// parses measures the speed of reading the stream of a model: without decoding it, with
+// encoding/json, with Shoal, and with other SDKs.
 func (r *run) parses(ctx context.Context) error {
 	model, err := r.startPlayedModel(ctx)
 	if err != nil {
@@ -54,25 +54,25 @@ func (r *run) parses(ctx context.Context) error {
 			}
 		}
 		r.report.atLeast(parseLeast, "× encoding/json", t.ratio(deltasCol, agentReader, jsonReader), t.title+", agent.Stream, deltas/s")
-		r.report.atLeast(parseLeastPeer, "× openai-go", t.ratio(deltasCol, agentReader, openaiRow), t.title+", agent.Stream, deltas/s").aims(parseAimPeer)
+		r.report.atLeast(parseLeastPeer, "× openai-go", t.ratio(deltasCol, agentReader, openaiRow), t.title+", agent.Stream, deltas/s").withTarget(parseTargetPeer)
 		r.report.atMost(parseMost, "× AI SDK", t.ratio(cpuNs, agentReader, aiRow), t.title+", agent.Stream, CPU")
 	}
 	return nil
 }
 
-// Limits of reading a stream.
+// Limits and targets of reading a stream.
 const (
-	parseLeast     = 1.5
-	parseLeastPeer = 1
-	parseAimPeer   = 3
-	parseMost      = 0.05
+	parseLeast      = 1.5
+	parseLeastPeer  = 1
+	parseTargetPeer = 3
+	parseMost       = 0.05
 )
 
 func (r *run) startPlayedModel(ctx context.Context) (*process, error) {
 	return startProcess(ctx, r.self, "model", "-addr", "ADDR")
 }
 
-// startReaders starts everybody who reads a stream. done ends them.
+// startReaders starts a process for each reader. done stops them.
 func (r *run) startReaders(ctx context.Context, model *process) (all []*readerProcess, done func(), err error) {
 	done = func() {
 		for _, reader := range all {
@@ -105,8 +105,8 @@ func (r *run) startGoReader(ctx context.Context, name string, model *process) (*
 	return startReader(ctx, name, r.self, "reader", "-name", name, "-url", model.url())
 }
 
-// startOpenAI starts the reader of openai-go; nil, with the reason in the log, where
-// that cannot be.
+// startOpenAI starts the reader of openai-go. If that fails, it logs the reason and returns
+// nil.
 func (r *run) startOpenAI(ctx context.Context, model *process) *readerProcess {
 	if !r.wants(openaiRow) {
 		return nil
@@ -123,8 +123,8 @@ func (r *run) startOpenAI(ctx context.Context, model *process) *readerProcess {
 	return p
 }
 
-// startAI starts a reader of the Vercel AI SDK; nil, with the reason in the log,
-// where that cannot be.
+// startAI starts a reader of the Vercel AI SDK. If that fails, it logs the reason and
+// returns nil.
 func (r *run) startAI(ctx context.Context, name, how string, model *process) *readerProcess {
 	if !r.wants(name) {
 		return nil
@@ -141,7 +141,7 @@ func (r *run) startAI(ctx context.Context, name, how string, model *process) *re
 	return p
 }
 
-// into reads one round.
+// into runs one round and adds its result to the row if counts is set.
 func (p *readerProcess) into(row *row, answer played, counts bool) error {
 	found, err := p.read(answer.order(readTime))
 	if err != nil || !counts {

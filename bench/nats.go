@@ -17,8 +17,8 @@ import (
 
 const natsRow = "NATS JetStream, direct"
 
-// startNATS starts a server that syncs each write before it answers, on a directory that
-// may hold a stream.
+// startNATS starts a server that syncs each write before it responds. The directory may
+// contain a stream.
 func (r *run) startNATS(ctx context.Context, dir string) (*process, error) {
 	program, err := r.peerProgram(ctx, "nats-server", "github.com/nats-io/nats-server/v2")
 	if err != nil {
@@ -42,14 +42,14 @@ func (r *run) startNATS(ctx context.Context, dir string) (*process, error) {
 		if err != nil {
 			return err
 		}
-		// JetStream answers when its streams are recovered.
+		// JetStream responds when its streams are recovered.
 		return errors.Join(c.request(ctx, "$JS.API.INFO", ""), c.conn.Close())
 	})
 }
 
-// natsSide is a JetStream without a server of ours in between: a connection for each
-// sender, whose messages are acknowledged when they are stored, and one for each waiter,
-// to which they are pushed then.
+// natsSide is a JetStream that the clients call directly. Each sender has a connection,
+// whose messages are acknowledged when they are stored, and each waiter has one, to which
+// the stored messages are pushed.
 type natsSide struct {
 	server           *process
 	senders, waiters []*natsConn
@@ -102,7 +102,7 @@ func (s *natsSide) Wait(ctx context.Context, i int) ([]byte, error) {
 	return s.waiters[i].receive(ctx)
 }
 
-// natsConn speaks NATS's protocol, one call at a time.
+// natsConn is a minimal client of the NATS protocol, for one call at a time.
 type natsConn struct {
 	conn  net.Conn
 	in    *bufio.Reader
@@ -115,7 +115,7 @@ func dialNATS(ctx context.Context, addr string) (*natsConn, error) {
 		return nil, err
 	}
 	c := &natsConn{conn, bufio.NewReader(conn), "_INBOX." + strings.ReplaceAll(conn.LocalAddr().String(), ".", "-")}
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // which ends the reading below
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // unblocks the read below
 	if _, err = c.in.ReadString('\n'); err == nil {             // INFO
 		err = c.say(`CONNECT {"verbose":false,"pedantic":false}` + "\r\nSUB " + c.inbox + " 1\r\n")
 	}
@@ -138,8 +138,8 @@ func (c *natsConn) publish(subject, text string) error {
 	return c.say(fmt.Sprintf("PUB %s %s %d\r\n%s\r\n", subject, c.inbox, len(text), text))
 }
 
-// request publishes and returns when JetStream has answered, as it does when it has done
-// what it was asked for.
+// request publishes a message and waits for the response, which JetStream sends when the
+// request is complete.
 func (c *natsConn) request(ctx context.Context, subject, text string) error {
 	if err := c.publish(subject, text); err != nil {
 		return err
@@ -152,7 +152,7 @@ func (c *natsConn) request(ctx context.Context, subject, text string) error {
 		Error *struct{ Description string }
 	}
 	if err := json.Unmarshal(answer, &failed); err != nil {
-		return fmt.Errorf("%s answered %.200q: %w", subject, answer, err)
+		return fmt.Errorf("%s: invalid response %.200q: %w", subject, answer, err)
 	}
 	if failed.Error != nil {
 		return errors.New(failed.Error.Description)
@@ -162,7 +162,7 @@ func (c *natsConn) request(ctx context.Context, subject, text string) error {
 
 // receive returns the next message.
 func (c *natsConn) receive(ctx context.Context) ([]byte, error) {
-	defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })() // which ends the reading below
+	defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })() // unblocks the read below
 	for {
 		line, err := c.in.ReadString('\n')
 		if err != nil {
@@ -179,12 +179,12 @@ func (c *natsConn) receive(ctx context.Context) ([]byte, error) {
 			}
 		case "-ERR":
 			return nil, errors.New(strings.TrimSpace(line))
-		case "HMSG": // of no responders: nobody answers this
-			return nil, fmt.Errorf("no message but a status: %s", strings.TrimSpace(line))
+		case "HMSG": // the status "no responders"
+			return nil, fmt.Errorf("got a status instead of a message: %s", strings.TrimSpace(line))
 		case "MSG":
 			n, err := strconv.Atoi(last)
 			if err != nil || n < 0 || n > maxPeerMessage {
-				return nil, fmt.Errorf("a message of %q bytes", last)
+				return nil, fmt.Errorf("invalid message size %q", last)
 			}
 			text := make([]byte, n+2)
 			if _, err = io.ReadFull(c.in, text); err != nil {

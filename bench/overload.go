@@ -12,9 +12,10 @@ const (
 	overloadSenders = 64
 	overloadPeak    = 3 * time.Second
 	overloadLength  = 10 * time.Second
-	// overloadGate is the burst that a server must bear.
+	// overloadGate is the rate in posts per second that a server must sustain.
 	overloadGate = 2000
-	// After it, so many posts a second must be answered soon again.
+	// After the overload, afterRate posts per second must again be answered within
+	// afterMs.
 	afterRate   = 100
 	afterLength = 8 * time.Second
 	afterMs     = 50
@@ -31,7 +32,7 @@ const (
 	recoveredCol = "s to recover"
 )
 
-// overload measures what a server does when much more comes than it can do.
+// overload measures a server under a load that exceeds its capacity.
 func (r *run) overload(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: "Overload",
@@ -46,7 +47,7 @@ func (r *run) overload(ctx context.Context) error {
 		}
 	}
 	r.report.atLeast(0.8, "× achievable", t.row(tripleRow).value(keptCol), "Overload, "+tripleRow+", acknowledged")
-	r.report.aimAtLeast(0.8, "× achievable", t.row(overRow).value(keptCol), "Overload, "+overRow+", acknowledged")
+	r.report.targetAtLeast(0.8, "× achievable", t.row(overRow).value(keptCol), "Overload, "+overRow+", acknowledged")
 	r.report.atMost(5, "s", t.row(afterRow).value(recoveredCol), "Overload, recovery")
 	return nil
 }
@@ -92,14 +93,14 @@ func (r *run) overloadRound(ctx context.Context, t *table) error {
 	return afterwards(ctx, t.row(afterRow), send)
 }
 
-// overloaded sends at a rate that may be more than the peak.
+// overloaded sends posts at a rate that may exceed the peak.
 func overloaded(ctx context.Context, into *row, rate int, peak float64, send func(context.Context, int) error) error {
 	found, err := flow{rate: rate, length: overloadLength, send: send}.runWithoutFailure(ctx)
 	if err != nil {
 		return err
 	}
-	// What is answered after the end of the overload is no part of what was got
-	// through in it.
+	// Posts that are answered after the end of the overload do not count for its
+	// throughput.
 	inTime := 0
 	for _, at := range found.at {
 		if at <= overloadLength {
@@ -117,26 +118,26 @@ func overloaded(ctx context.Context, into *row, rate int, peak float64, send fun
 	return nil
 }
 
-// afterwards measures how soon a server is well again.
+// afterwards measures the time until a server has recovered.
 func afterwards(ctx context.Context, into *row, send func(context.Context, int) error) error {
 	found, err := flow{rate: afterRate, length: afterLength, send: send}.runWithoutFailure(ctx)
 	if err != nil {
 		return err
 	}
-	well := 0.0
+	recovered := 0.0
 	for i, took := range found.took {
 		if took > afterMs*1e3 {
-			well = max(well, found.at[i].Seconds())
+			recovered = max(recovered, found.at[i].Seconds())
 		}
 	}
-	if found.refused > 0 && well == 0 {
-		well = afterLength.Seconds() // when they were refused is not known
+	if found.refused > 0 && recovered == 0 {
+		recovered = afterLength.Seconds() // the time of a refusal is not recorded
 	}
 	into.add(sentCol, afterRate)
 	into.add(goodput, float64(len(found.took))/found.lasted.Seconds())
 	into.add(refusedCol, float64(found.refused)/afterLength.Seconds())
 	into.add(ackP50, load.Percentile(found.took, 50))
 	into.add(ackP99, load.Percentile(found.took, 99))
-	into.add(recoveredCol, well)
+	into.add(recoveredCol, recovered)
 	return nil
 }

@@ -30,8 +30,8 @@ const (
 
 var pageText = strings.Repeat("what people and agents write to each other ", 6)[:250]
 
-// createLargeSpace makes the data directory with the large space, once in a run. The
-// messages are written through the store itself, many to a transaction.
+// createLargeSpace creates the data directory with the large space, once in a run. It
+// writes the messages through the store, many in each transaction.
 func (r *run) createLargeSpace(ctx context.Context) (err error) {
 	if r.large != "" {
 		return nil
@@ -69,7 +69,7 @@ func (r *run) createLargeSpace(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	// A server that is still at its index is another thing than one that has its data.
+	// A server that is still indexing would distort the measurements.
 	if err := awaitIndex(ctx, urlOf(data)); err != nil {
 		return err
 	}
@@ -95,13 +95,13 @@ func largeMessage(seq int64) shoal.Message {
 	}
 }
 
-// pager reads a page below a seq and returns how many messages it held.
+// pager reads a page of messages before a seq and returns their number.
 type pager struct {
 	name string
 	read func(ctx context.Context, before int64) (int, error)
 }
 
-// pages measures a page of 50 messages, at three places of a large space.
+// pages measures reading a page of 50 messages at three positions of a large space.
 func (r *run) pages(ctx context.Context) (err error) {
 	if err := r.createLargeSpace(ctx); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (r *run) pageTables(ctx context.Context, pagers []pager) error {
 				}
 			}
 		}
-		r.report.atMost(2, "× plain query", t.ratio(p50, storeRow, bareRow), t.title+", store call, p50").aims(1.5)
+		r.report.atMost(2, "× plain query", t.ratio(p50, storeRow, bareRow), t.title+", store call, p50").withTarget(1.5)
 		r.report.atMost(1000, "µs", t.row(restRow).value(p50), t.title+", REST, p50")
 		r.report.atMost(20e3, "µs", t.row(restRow).value(p99), t.title+", REST, p99")
 		took := t.row(storeRow).value(p50)
@@ -178,7 +178,7 @@ func (p pager) round(ctx context.Context, before func() int64) ([]float64, error
 			return nil, err
 		}
 		if n != pageLength {
-			return nil, fmt.Errorf("the page below %d holds %d messages", at, n)
+			return nil, fmt.Errorf("the page before %d has %d messages, want %d", at, n, pageLength)
 		}
 		latencies = append(latencies, float64(time.Since(began).Nanoseconds())/1e3)
 	}
@@ -206,7 +206,7 @@ func restPager(p *process) (pager, error) {
 	}}, err
 }
 
-// bareTable makes the same messages in a table that holds nothing else.
+// bareTable stores the same messages in a table with nothing else in it.
 func (r *run) bareTable(ctx context.Context) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", "file:"+r.newPath("bare")+".db?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
 	if err != nil {
@@ -226,7 +226,7 @@ func (r *run) bareTable(ctx context.Context) (*sql.DB, error) {
 	if err != nil {
 		return db, err
 	}
-	defer func() { _ = insert.Close() }() // it has done what it was for
+	defer func() { _ = insert.Close() }() // only released
 	for seq := 1; seq <= r.messages; seq++ {
 		if _, err := insert.ExecContext(ctx, seq, time.Now().UnixMicro(), pageText); err != nil {
 			return db, err
@@ -262,7 +262,7 @@ func barePager(db *sql.DB) pager {
 	}}
 }
 
-// thousands writes a number as people read it.
+// thousands formats a number with commas between groups of three digits.
 func thousands(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

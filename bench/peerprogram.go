@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 )
 
-// peerModule holds which NATS and which openai-go are measured, apart from what Shoal
-// itself is made of.
+// peerModule is the Go module that pins the versions of NATS and openai-go, separate from
+// Shoal's own dependencies.
 var peerModule = filepath.Join("bench", "peers")
 
-// peerProgram builds a program of that module, once in a run, and returns its path. The
-// cache of Go keeps it for the next one.
+// peerProgram builds a program of that module, once in a run, and returns its path. Go's
+// build cache makes later runs fast.
 func (r *run) peerProgram(ctx context.Context, name, pkg string) (string, error) {
 	program := filepath.Join(r.dir, name)
 	if _, err := os.Stat(program); err == nil {
@@ -23,7 +23,7 @@ func (r *run) peerProgram(ctx context.Context, name, pkg string) (string, error)
 	build := exec.CommandContext(ctx, "go", "-C", peerModule, "build", "-o", program, pkg)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if output, err := build.CombinedOutput(); err != nil {
-		return "", missingError(fmt.Sprintf("%s cannot be built, its rows are left out (`GOWORK=off go -C %s mod download` gets what it needs, from a module proxy): %v\n%s",
+		return "", missingError(fmt.Sprintf("%s cannot be built, its rows are left out; `GOWORK=off go -C %s mod download` downloads its modules: %v\n%s",
 			name, peerModule, err, bytes.TrimSpace(output)))
 	}
 	return program, nil

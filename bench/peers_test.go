@@ -15,9 +15,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// Posts are sent when they are due, whatever became of those before, and what they take
-// counts from there.
-func TestAFlowDoesNotWait(t *testing.T) {
+// Posts are sent when they are due, regardless of earlier ones, and their latency counts
+// from that time.
+func TestFlowDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		found, err := flow{rate: 10, length: time.Second, send: func(_ context.Context, n int) error {
 			switch {
@@ -39,94 +39,95 @@ func TestAFlowDoesNotWait(t *testing.T) {
 			t.Errorf("acknowledgements took %v µs, want %v", found.took, want)
 		}
 		if found.refused != 2 || found.unsent != 0 || found.failed == nil || found.lasted != 2400*time.Millisecond {
-			t.Errorf("found %+v, want 2 refused, the other failure and 2.4 s", found)
+			t.Errorf("got %+v, want 2 refused, the other failure and 2.4 s", found)
 		}
 	})
 }
 
-// What does not fit any more is counted, and does not hold up the rest.
-func TestAFlowIsBounded(t *testing.T) {
+// Posts beyond maxInProgress are counted and do not delay the others.
+func TestFlowIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		found, err := flow{rate: maxInProgress * 2, length: time.Second, send: func(context.Context, int) error {
 			<-time.After(10 * time.Second)
 			return nil
 		}}.run(t.Context())
 		if err != nil || len(found.took) != maxInProgress || found.unsent != maxInProgress {
-			t.Errorf("%d were sent and %d not, %v; want %d of each", len(found.took), found.unsent, err, maxInProgress)
+			t.Errorf("got %d sent, %d unsent, error %v; want %d of each", len(found.took), found.unsent, err, maxInProgress)
 		}
 	})
 }
 
-func TestRedisAnswers(t *testing.T) {
-	for said, want := range map[string][]string{
+func TestRedisResponses(t *testing.T) {
+	for response, want := range map[string][]string{
 		"+PONG\r\n":         {"PONG"},
 		":7\r\n":            {"7"},
 		"$5\r\nab\r\nc\r\n": {"ab\r\nc"},
 		"*1\r\n*2\r\n$5\r\npair0\r\n*1\r\n*2\r\n$3\r\n1-1\r\n*2\r\n$1\r\nm\r\n$2\r\nhi\r\n": {"pair0", "1-1", "m", "hi"},
 		"*-1\r\n": nil,
 	} {
-		c := redisConn{in: bufio.NewReader(strings.NewReader(said))}
+		c := redisConn{in: bufio.NewReader(strings.NewReader(response))}
 		if got, err := c.read(); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q: %q, %v; want %q", said, got, err, want)
+			t.Errorf("%q: %q, %v; want %q", response, got, err, want)
 		}
 	}
-	for _, said := range []string{"-ERR no\r\n", "$5\r\nab", "*2\r\n:1\r\n", "$x\r\n", "$9999999999\r\n", "\r\n", ""} {
-		c := redisConn{in: bufio.NewReader(strings.NewReader(said))}
+	for _, response := range []string{"-ERR no\r\n", "$5\r\nab", "*2\r\n:1\r\n", "$x\r\n", "$9999999999\r\n", "\r\n", ""} {
+		c := redisConn{in: bufio.NewReader(strings.NewReader(response))}
 		if got, err := c.read(); err == nil {
-			t.Errorf("%q: %q, want an error", said, got)
+			t.Errorf("%q: %q, want an error", response, got)
 		}
 	}
 }
 
 func TestNATSMessages(t *testing.T) {
-	for said, want := range map[string]string{
+	for response, want := range map[string]string{
 		"+OK\r\nMSG to.0 2 5\r\nhello\r\n":                  "hello",
 		"PING\r\n\r\nMSG to.0 2 some.reply 4\r\na\r\nb\r\n": "a\r\nb",
 		"MSG to.0 2 0\r\n\r\n":                              "",
 	} {
-		if got, err := receiveNATS(t, said); err != nil || got != want {
-			t.Errorf("%q: %q, %v; want %q", said, got, err, want)
+		if got, err := receiveNATS(t, response); err != nil || got != want {
+			t.Errorf("%q: %q, %v; want %q", response, got, err, want)
 		}
 	}
-	for _, said := range []string{"-ERR 'no'\r\n", "HMSG _INBOX 1 10 10\r\n", "MSG to.0 2 x\r\n", "MSG to.0 2 -1\r\n", "MSG\r\n", "MSG to.0 2 9\r\nhi\r\n", ""} {
-		if got, err := receiveNATS(t, said); err == nil {
-			t.Errorf("%q: %q, want an error", said, got)
+	for _, response := range []string{"-ERR 'no'\r\n", "HMSG _INBOX 1 10 10\r\n", "MSG to.0 2 x\r\n", "MSG to.0 2 -1\r\n", "MSG\r\n", "MSG to.0 2 9\r\nhi\r\n", ""} {
+		if got, err := receiveNATS(t, response); err == nil {
+			t.Errorf("%q: %q, want an error", response, got)
 		}
 	}
 }
 
-func receiveNATS(t testing.TB, said string) (string, error) {
+func receiveNATS(t testing.TB, response string) (string, error) {
 	t.Helper()
 	ours, theirs := net.Pipe()
-	answered := make(chan struct{})
+	done := make(chan struct{})
 	go func() { // ends with the pipe
-		defer close(answered)
+		defer close(done)
 		for buf := make([]byte, 64); ; {
 			if _, err := theirs.Read(buf); err != nil {
 				return
 			}
 		}
 	}()
-	c := natsConn{conn: ours, in: bufio.NewReader(strings.NewReader(said))}
+	c := natsConn{conn: ours, in: bufio.NewReader(strings.NewReader(response))}
 	got, err := c.receive(t.Context())
-	_ = ours.Close() // nothing more is said
-	<-answered
+	_ = ours.Close() // ends the goroutine
+	<-done
 	return string(got), err
 }
 
-// Whatever a peer says ends in an answer or an error.
+// Any input from a peer results in a response or an error, and is not copied more than
+// once.
 func FuzzPeers(f *testing.F) {
-	for _, said := range []string{"*1\r\n$2\r\nhi\r\n", "MSG a 1 2\r\nhi\r\n", "PING\r\n-ERR\r\n", "*3\r\n*-1\r\n"} {
-		f.Add(said)
+	for _, response := range []string{"*1\r\n$2\r\nhi\r\n", "MSG a 1 2\r\nhi\r\n", "PING\r\n-ERR\r\n", "*3\r\n*-1\r\n"} {
+		f.Add(response)
 	}
-	f.Fuzz(func(t *testing.T, said string) {
-		c := redisConn{in: bufio.NewReader(strings.NewReader(said))}
+	f.Fuzz(func(t *testing.T, response string) {
+		c := redisConn{in: bufio.NewReader(strings.NewReader(response))}
 		words, err := c.read()
-		if held := len(strings.Join(words, "")); err == nil && held > len(said) {
-			t.Errorf("%d bytes of an answer of %d", held, len(said))
+		if size := len(strings.Join(words, "")); err == nil && size > len(response) {
+			t.Errorf("got %d bytes from a response of %d", size, len(response))
 		}
-		if got, err := receiveNATS(t, said); err == nil && len(got) > len(said) {
-			t.Errorf("%d bytes of a message of %d", len(got), len(said))
+		if got, err := receiveNATS(t, response); err == nil && len(got) > len(response) {
+			t.Errorf("got %d bytes from a message of %d", len(got), len(response))
 		}
 	})
 }

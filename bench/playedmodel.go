@@ -17,8 +17,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// played is an answer of the model that is played: so many deltas of text, or of
-// the arguments of one tool call.
+// played is an answer of the simulated model: a number of deltas of text, or of the
+// arguments of one tool call.
 type played struct {
 	tool   bool
 	deltas int
@@ -32,8 +32,8 @@ const (
 	toolHead   = `{"text":"`
 	toolTail   = `"}`
 
-	// besideDeltas are the lines of a stream that carry no delta: its head, the
-	// reason to stop, the usage, the end.
+	// besideDeltas is the number of lines of a stream without a delta: the head, the
+	// finish reason, the usage, the end.
 	besideDeltas = 4
 )
 
@@ -44,10 +44,11 @@ func (p played) kind() string {
 	return "text"
 }
 
-// path follows the URL of the model that gives this answer, as providers take it.
+// path returns the path below the model's URL at which this answer is served; providers
+// use it as their base URL.
 func (p played) path() string { return "/v1/" + p.kind() + "/" + strconv.Itoa(p.deltas) }
 
-// bytes is how long all deltas are together.
+// bytes returns the total size of all deltas.
 func (p played) bytes() int {
 	if p.tool {
 		return toolDelta*p.deltas + len(toolHead) + len(toolTail)
@@ -55,8 +56,8 @@ func (p played) bytes() int {
 	return textDelta * p.deltas
 }
 
-// delta is what stands in delta i: words, and now and then the end of a line,
-// which has to be unescaped.
+// delta returns the content of delta i: words, and sometimes the end of a line, which
+// has to be unescaped.
 func (p played) delta(i int) string {
 	switch {
 	case !p.tool && i%16 == 15:
@@ -77,7 +78,7 @@ func (p played) delta(i int) string {
 	return text
 }
 
-// stream is the answer as an OpenAI chat stream.
+// stream returns the answer as a stream of OpenAI's chat completions.
 func (p played) stream() []byte {
 	var b bytes.Buffer
 	chunk := func(delta, reason string) {
@@ -91,7 +92,7 @@ func (p played) stream() []byte {
 	}
 	chunk(head, "null")
 	for i := range p.deltas {
-		text, _ := json.Marshal(p.delta(i)) // a string has JSON
+		text, _ := json.Marshal(p.delta(i)) // cannot fail for a string
 		chunk(fmt.Sprintf(form, text), "null")
 	}
 	chunk("{}", reason)
@@ -100,18 +101,18 @@ func (p played) stream() []byte {
 	return b.Bytes()
 }
 
-// servePlayed is a model behind OpenAI's chat wire:
+// servePlayed simulates a model with OpenAI's chat completions API:
 //
 //	GET  /readyz
 //	POST /v1/{text|tool}/DELTAS/chat/completions
 //	POST /v1/paced/RATE/SPACE/chat/completions
 //
-// The first gives the whole answer at once, and a short one to a request that
-// holds the result of a tool. The second writes the text of sendSpaceMessage, or
-// plain text for the space "text", at that many deltas/s until its reader goes.
+// The first route sends the whole answer at once, and a short one if the request contains
+// the result of a tool. The second sends the text of sendSpaceMessage, or plain text for
+// the space "text", at RATE deltas per second until its reader disconnects.
 func servePlayed(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("model", flag.ContinueOnError)
-	addr := flags.String("addr", "127.0.0.1:0", "where to listen")
+	addr := flags.String("addr", "127.0.0.1:0", "the `address` to listen on")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func playedHandler() http.Handler {
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // whoever has gone needs no answer
+			return // the client has disconnected
 		}
 		p := played{tool: r.PathValue("kind") == "tool", deltas: deltas}
 		if bytes.Contains(body, []byte(`"role":"tool"`)) {
@@ -148,13 +149,13 @@ func playedHandler() http.Handler {
 	return mux
 }
 
-// pacer gives the streams of a model their places between each other, the same however
-// they are asked for: a server that begins all its runs at once would otherwise have
-// their deltas in bursts, and one whose readers come one after the other would not.
+// pacer spreads the streams of a model evenly over time, independent of when they start.
+// Otherwise a server that starts all its runs at once would receive their deltas in
+// bursts, and one whose readers connect one after the other would not.
 type pacer struct{ streams atomic.Int64 }
 
-// first is the moment of the first delta of the next stream, within a period from now.
-// Any number of streams are spread about evenly over it.
+// first returns the time of the first delta of the next stream, within a period from now.
+// Any number of streams are spread almost evenly over the period.
 func (p *pacer) first(now time.Time, period time.Duration) time.Time {
 	_, place := math.Modf(float64(p.streams.Add(1)) / math.Phi)
 	at := now.Truncate(period).Add(time.Duration(place * float64(period)))
@@ -164,7 +165,7 @@ func (p *pacer) first(now time.Time, period time.Duration) time.Time {
 	return at
 }
 
-// serve writes a message into a space, a marked moment with each delta.
+// serve streams the text of a message; each delta contains the time at which it is sent.
 func (p *pacer) serve(w http.ResponseWriter, r *http.Request) {
 	rate, err := strconv.Atoi(r.PathValue("rate"))
 	if err != nil || rate < 1 {
@@ -172,7 +173,7 @@ func (p *pacer) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
-		return // whoever has gone needs no answer
+		return // the client has disconnected
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	flush := http.NewResponseController(w).Flush
@@ -197,5 +198,5 @@ func (p *pacer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// plainText is the space of an answer that goes into none.
+// plainText is the space name that selects plain text.
 const plainText = "text"

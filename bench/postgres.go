@@ -19,11 +19,11 @@ import (
 
 const postgresRow = "PostgreSQL, direct"
 
-// errNoPostgres says that the machine has no PostgreSQL to compare with.
-const errNoPostgres = missingError("PostgreSQL's programs are not installed: its rows and their limits are left out (Debian: apt-get install postgresql)")
+// errNoPostgres reports that PostgreSQL is not installed on this machine.
+const errNoPostgres = missingError("PostgreSQL is not installed: its rows and limits are left out (Debian: apt-get install postgresql)")
 
-// postgresSide is a PostgreSQL server without a server of ours in between: a
-// connection for each sender, which inserts, and one for each waiter, which listens.
+// postgresSide is a PostgreSQL server that the clients call directly. Each sender has a
+// connection that inserts, each waiter one that listens.
 type postgresSide struct {
 	server           *process
 	senders, waiters []*pgx.Conn
@@ -32,8 +32,7 @@ type postgresSide struct {
 func (s *postgresSide) name() string      { return postgresRow }
 func (s *postgresSide) process() *process { return s.server }
 
-// startPostgres makes a new cluster with the settings as they come, and starts
-// it.
+// startPostgres creates a new cluster with the default settings and starts it.
 func (r *run) startPostgres(ctx context.Context) (*postgresSide, error) {
 	initdb, err := exec.LookPath("initdb")
 	if err != nil {
@@ -67,12 +66,12 @@ func (r *run) startPostgres(ctx context.Context) (*postgresSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.ends = os.Interrupt // at once, whoever is connected
+	p.ends = os.Interrupt // the fast shutdown, which disconnects the clients
 	return &postgresSide{server: p}, nil
 }
 
-// postgresOwner makes the data directory for whom the server runs as, which
-// may not be root.
+// postgresOwner creates the data directory for the user that the server runs as. That
+// user cannot be root.
 func postgresOwner(data, above string) (*syscall.SysProcAttr, error) {
 	if err := os.Mkdir(data, 0o700); err != nil || os.Getuid() != 0 {
 		return nil, err
@@ -115,7 +114,7 @@ func (s *postgresSide) open(ctx context.Context, pairs int) error {
 
 func channelOf(i int) string { return "pair" + strconv.Itoa(i) }
 
-// connect connects as soon as the server lets somebody in.
+// connect connects as soon as the server accepts connections, at most startWithin.
 func (s *postgresSide) connect(ctx context.Context) (*pgx.Conn, error) {
 	for began := time.Now(); ; {
 		c, err := pgx.Connect(ctx, "postgres://postgres@"+s.server.addr+"/postgres")
@@ -130,7 +129,8 @@ func (s *postgresSide) connect(ctx context.Context) (*pgx.Conn, error) {
 	}
 }
 
-// What a sender does; the second also tells the waiter, who has it when it is stored.
+// The statements of a sender. The second also notifies the waiter, when the row is
+// committed.
 const (
 	postgresInsert = "INSERT INTO message (space, sender, at, body) VALUES ('space', 'agent', $1, $2)"
 	postgresNotify = "WITH stored AS (" + postgresInsert + " RETURNING body) SELECT pg_notify($3, convert_from(body, 'UTF8')) FROM stored"

@@ -16,21 +16,21 @@ import (
 	"time"
 )
 
-// process is a server that was started here.
+// process is a server that this command has started.
 type process struct {
 	cmd    *exec.Cmd
 	addr   string
 	ended  chan struct{}
-	output bytes.Buffer // by the process; not read before it has ended
+	output bytes.Buffer // of the process; read only after it has ended
 	began  time.Time
-	ready  time.Duration // from then to its first answer
-	ends   os.Signal     // how it is told to end, SIGTERM if nil
+	ready  time.Duration // from began to its first response
+	ends   os.Signal     // the signal that ends it, SIGTERM if nil
 }
 
 func (p *process) pid() int    { return p.cmd.Process.Pid }
 func (p *process) url() string { return "http://" + p.addr }
 
-// freeAddr returns an address that nobody listens on.
+// freeAddr returns a local address with a free port.
 func freeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,7 +39,8 @@ func freeAddr() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// launch starts a server that will listen on addr, and closes ended when it has ended.
+// launch starts a server that is configured to listen on addr, and closes ended when its
+// process has ended.
 func launch(addr string, cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, addr: addr, ended: make(chan struct{}), began: time.Now()}
 	cmd.Stdout, cmd.Stderr = &p.output, &p.output
@@ -48,16 +49,16 @@ func launch(addr string, cmd *exec.Cmd) (*process, error) {
 	}
 	go func() {
 		defer close(p.ended)
-		_ = cmd.Wait() // ProcessState tells how it ended
+		_ = cmd.Wait() // ProcessState has the result
 	}()
 	return p, nil
 }
 
-// startWithin bounds the start of a server.
+// startWithin is the time within which a server must start.
 const startWithin = 60 * time.Second
 
-// awaitReady waits until ask succeeds, which it tries so often, and notes how long that
-// took. A server that does not answer is stopped.
+// awaitReady calls ask at the given interval until it succeeds, and sets ready. It stops a
+// server that does not respond within startWithin.
 func (p *process) awaitReady(ctx context.Context, every time.Duration, ask func() error) error {
 	for time.Since(p.began) < startWithin {
 		if ask() == nil {
@@ -66,7 +67,7 @@ func (p *process) awaitReady(ctx context.Context, every time.Duration, ask func(
 		}
 		select {
 		case <-p.ended:
-			return fmt.Errorf("%s ended at its start: %v\n%s", p.cmd, p.cmd.ProcessState, bytes.TrimSpace(p.output.Bytes()))
+			return fmt.Errorf("%s ended during its start: %v\n%s", p.cmd, p.cmd.ProcessState, bytes.TrimSpace(p.output.Bytes()))
 		case <-ctx.Done():
 			p.stop()
 			return context.Cause(ctx)
@@ -74,11 +75,11 @@ func (p *process) awaitReady(ctx context.Context, every time.Duration, ask func(
 		}
 	}
 	p.stop()
-	return fmt.Errorf("%s does not answer", p.cmd)
+	return fmt.Errorf("%s did not respond within %v", p.cmd, startWithin)
 }
 
-// startProcess starts a program whose arguments hold ADDR in the place of its address,
-// and returns when GET /readyz is answered.
+// startProcess starts a program, replacing ADDR in its arguments by the address to listen
+// on, and returns when GET /readyz succeeds.
 func startProcess(ctx context.Context, program string, args ...string) (*process, error) {
 	addr, err := freeAddr()
 	if err != nil {
@@ -97,7 +98,7 @@ func startProcess(ctx context.Context, program string, args ...string) (*process
 		if err != nil {
 			return err
 		}
-		_ = res.Body.Close() // only the status counts
+		_ = res.Body.Close() // only the status matters
 		if res.StatusCode != http.StatusOK {
 			return errors.New(res.Status)
 		}
@@ -105,13 +106,14 @@ func startProcess(ctx context.Context, program string, args ...string) (*process
 	})
 }
 
-// stop ends the process and waits for that.
+// stop ends the process and waits until it has ended. It kills a process that takes more
+// than six seconds.
 func (p *process) stop() {
 	ends := p.ends
 	if ends == nil {
 		ends = syscall.SIGTERM
 	}
-	_ = p.cmd.Process.Signal(ends) // it may have ended
+	_ = p.cmd.Process.Signal(ends) // it may have ended already
 	select {
 	case <-p.ended:
 	case <-time.After(6 * time.Second):
@@ -125,27 +127,27 @@ func (r *run) startFloor(ctx context.Context) (*process, error) {
 	return startProcess(ctx, r.self, "floor", "-addr", "ADDR", "-db", r.newPath("floor")+".db")
 }
 
-// startSDK starts the bare MCP server with a new database.
+// startSDK starts the server on the plain MCP SDK with a new database.
 func (r *run) startSDK(ctx context.Context) (*process, error) {
 	return startProcess(ctx, r.self, "sdk", "-addr", "ADDR", "-db", r.newPath("sdk")+".db")
 }
 
-// startShoal starts Shoal on a data directory. A sender that sends flat out makes more
-// calls a second than a server takes of one caller unless it is told to.
+// startShoal starts Shoal with a data directory. Unthrottled senders exceed the default
+// rate limit of a caller, so the limit is raised.
 func (r *run) startShoal(ctx context.Context, data string) (*process, error) {
 	return startProcess(ctx, r.shoal, "serve", "--max-calls-per-second", "1000000", "--addr", "ADDR", "--data", data)
 }
 
 var pathCount int
 
-// fresh returns a path that was not used before.
+// newPath returns a path in the run's directory that has not been used before.
 func (r *run) newPath(name string) string {
 	pathCount++
 	return filepath.Join(r.dir, name+"-"+strconv.Itoa(pathCount))
 }
 
-// cpu returns the seconds that a process has used, with its children. It counts
-// in hundredths.
+// cpu returns the CPU time in seconds that a process and its children have used, with a
+// resolution of 10 ms.
 func cpu(pid int) float64 {
 	total := ticks(pid)
 	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -157,7 +159,8 @@ func cpu(pid int) float64 {
 	return total / 100
 }
 
-// ticks reads utime, stime, cutime and cstime of one process.
+// ticks returns the sum of utime, stime, cutime and cstime of one process, in units of
+// 10 ms.
 func ticks(pid int) (total float64) {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
@@ -180,11 +183,11 @@ func memory(pid int) (float64, error) {
 			return kib * 1024, err
 		}
 	}
-	return 0, errors.New("smaps_rollup has no line Pss")
+	return 0, errors.New("smaps_rollup has no Pss line")
 }
 
-// resident returns what a process holds in memory now (VmRSS) or held at most (VmHWM),
-// in bytes.
+// resident returns the resident set size of a process in bytes: the current one (VmRSS)
+// or the peak (VmHWM).
 func resident(pid int, which string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -196,5 +199,5 @@ func resident(pid int, which string) (float64, error) {
 			return kib * 1024, err
 		}
 	}
-	return 0, fmt.Errorf("/proc/%d/status has no line %s", pid, which)
+	return 0, fmt.Errorf("/proc/%d/status has no %s line", pid, which)
 }

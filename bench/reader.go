@@ -20,7 +20,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/openai"
 )
 
-// Who reads the stream of a model.
+// The readers of the stream of a model.
 const (
 	bareReader  = "raw read of the lines"
 	jsonReader  = "encoding/json of each event"
@@ -28,18 +28,17 @@ const (
 	agentReader = "Shoal, agent.Stream"
 )
 
-// source is where an answer comes from.
+// source is an answer of the simulated model and the address to request it from.
 type source struct {
 	played
 	base string
 	http *http.Client
 }
 
-// reader takes one answer. It returns how many deltas came and how many bytes
-// those held.
+// reader reads one answer. It returns the number of deltas and their total size in bytes.
 type reader func(ctx context.Context) (deltas, size int, err error)
 
-// readers are those in Go, each in a few lines of its user's code.
+// readers lists the readers in Go, each written as a user would write it.
 var readers = []struct {
 	name string
 	open func(source) (reader, error)
@@ -50,7 +49,7 @@ var readers = []struct {
 	{agentReader, func(s source) (reader, error) { return agentOn(s.model(), s.played) }},
 }
 
-// lines calls f with the data of each event.
+// lines requests the answer and calls f with the data of each event.
 func (s source) lines(ctx context.Context, f func(data []byte) error) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/chat/completions", strings.NewReader("{}"))
 	if err != nil {
@@ -77,13 +76,13 @@ func (s source) lines(ctx context.Context, f func(data []byte) error) error {
 	}
 }
 
-// readBare looks into nothing, so it takes the size for granted.
+// readBare counts the events without decoding them, and returns the expected size.
 func (s source) readBare(ctx context.Context) (deltas, size int, err error) {
 	err = s.lines(ctx, func([]byte) error { deltas++; return nil })
 	return deltas - besideDeltas, s.bytes(), err
 }
 
-// readJSON is the least that decodes an event.
+// readJSON decodes the necessary fields of each event.
 func (s source) readJSON(ctx context.Context) (deltas, size int, err error) {
 	err = s.lines(ctx, func(data []byte) error {
 		if data[0] != '{' {
@@ -144,8 +143,8 @@ var sendTool = agent.Func(playedTool, "Sends a text.", func(_ context.Context, i
 	return fmt.Sprintf("sent %d bytes", len(in.Text)), nil
 })
 
-// agentOn returns a reader that takes a turn in a new conversation. When the
-// answer is a tool call, the tool runs, and the model is asked again.
+// agentOn returns a reader that runs a turn in a new conversation. If the answer is a
+// tool call, the tool runs and the model is called again.
 func agentOn(model agent.Model, p played) (reader, error) {
 	a, err := agent.New(model, agent.Options{Tools: []agent.Tool{sendTool}})
 	return func(ctx context.Context) (int, int, error) { return runTurn(ctx, a, p) }, err
@@ -174,10 +173,9 @@ func runTurn(ctx context.Context, a *agent.Agent, p played) (deltas, size int, e
 	return deltas, size, nil
 }
 
-// order tells a reader's process to read one answer again and again, for that
-// many seconds and at least once. Readers in other languages and of other modules
-// obey it too, so it says all that they have to know: where the answer is, and how
-// much of it has to come.
+// order is a command to a reader's process: read one answer repeatedly, for the given
+// number of seconds and at least once. Readers in other languages and modules use the
+// same format, so it contains everything they need: where the answer is, and its size.
 type order struct {
 	Tool    bool    `json:"tool"`
 	Path    string  `json:"path"` // below the model's URL
@@ -190,19 +188,19 @@ func (p played) order(seconds float64) order {
 	return order{Tool: p.tool, Path: p.path(), Deltas: p.deltas, Bytes: p.bytes(), Seconds: seconds}
 }
 
-// reading is its answer: what it cost the process.
+// reading is the result of an order: the resources that the process used.
 type reading struct {
 	Deltas    float64 `json:"deltas"`
 	Seconds   float64 `json:"seconds"`
 	CPU       float64 `json:"cpu"`       // seconds, user and system
-	Allocated float64 `json:"allocated"` // bytes, 0 when unknown
+	Allocated float64 `json:"allocated"` // bytes, 0 if unknown
 }
 
-// serveReader obeys orders on standard input until it ends.
+// serveReader executes orders from standard input until its end.
 func serveReader(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("reader", flag.ContinueOnError)
-	name := flags.String("name", agentReader, "which `reader`")
-	url := flags.String("url", "", "of the model")
+	name := flags.String("name", agentReader, "the name of the `reader`")
+	url := flags.String("url", "", "the `URL` of the model")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -218,7 +216,7 @@ func serveReader(ctx context.Context, args []string, out io.Writer) error {
 			})
 		}
 	}
-	return fmt.Errorf("no reader is called %q", *name)
+	return fmt.Errorf("unknown reader %q", *name)
 }
 
 func serveOrders(in io.Reader, out io.Writer, do func(order) (reading, error)) error {
@@ -240,16 +238,16 @@ func serveOrders(in io.Reader, out io.Writer, do func(order) (reading, error)) e
 	}
 }
 
-// readAll reads one answer, all of it.
+// readAll reads one answer and returns an error if deltas or bytes are missing.
 func (read reader) readAll(ctx context.Context, p played) error {
 	deltas, size, err := read(ctx)
 	if err == nil && (deltas != p.deltas || size != p.bytes()) {
-		err = fmt.Errorf("%d deltas came with %d bytes; %d with %d were sent", deltas, size, p.deltas, p.bytes())
+		err = fmt.Errorf("got %d deltas with %d bytes, want %d with %d", deltas, size, p.deltas, p.bytes())
 	}
 	return err
 }
 
-// measureReader reads until the time is over.
+// measureReader reads answers for the given number of seconds, at least one.
 func measureReader(ctx context.Context, p played, seconds float64, read reader) (found reading, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -267,11 +265,12 @@ func measureReader(ctx context.Context, p played, seconds float64, read reader) 
 	return found, nil
 }
 
-// ownCPU returns the seconds that this process has used, exactly.
+// ownCPU returns the CPU time of this process in seconds, with the full resolution of the
+// kernel.
 func ownCPU() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // it cannot fail for the process itself
+		return 0 // cannot fail for the process itself
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }

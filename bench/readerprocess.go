@@ -12,15 +12,15 @@ import (
 	"path/filepath"
 )
 
-// readerProcess is a process that reads the stream of a model and measures
-// itself, so that neither the model's work nor the driver's counts.
+// readerProcess is a process that reads the stream of a model and measures itself, so
+// that the work of the model and of the driver does not count.
 type readerProcess struct {
 	name    string
 	cmd     *exec.Cmd
 	stdin   io.Closer
 	orders  *json.Encoder
 	answers *json.Decoder
-	output  bytes.Buffer // not read before the process has ended
+	output  bytes.Buffer // read only after the process has ended
 }
 
 func startReader(ctx context.Context, name, program string, args ...string) (*readerProcess, error) {
@@ -50,15 +50,15 @@ func (p *readerProcess) read(o order) (reading, error) {
 	return found, nil
 }
 
-// stop ends the process and waits for that.
+// stop ends the process and waits until it has ended.
 func (p *readerProcess) stop() error {
 	return errors.Join(p.stdin.Close(), p.cmd.Wait())
 }
 
-// openaiRow is OpenAI's module for Go, whose reader stands in bench/peers/openai.
+// openaiRow is OpenAI's module for Go; its reader is bench/peers/openai.
 const openaiRow = "openai-go, NewStreaming"
 
-// The Vercel AI SDK in bench/ai-sdk, if Node is there.
+// The rows of the Vercel AI SDK, whose programs are in bench/ai-sdk and require Node.
 const (
 	aiRow   = "Vercel AI SDK, fullStream"
 	aiUIRow = "Vercel AI SDK, readUIMessageStream"
@@ -66,10 +66,10 @@ const (
 
 var aiDir = filepath.Join("bench", "ai-sdk")
 
-// errNoNode says that the machine has no Node.
+// errNoNode reports that Node is not installed on this machine.
 const errNoNode = missingError("node and npm are not installed: the rows of the Vercel AI SDK and of the MCP SDK for TypeScript are left out (Debian: apt-get install nodejs npm)")
 
-// startAI starts its reader; how is full or ui.
+// startAI starts the reader of the Vercel AI SDK; how is full or ui.
 func startAI(ctx context.Context, name, how, url string) (*readerProcess, error) {
 	node, err := installNode(ctx, aiDir)
 	if err != nil {
@@ -78,8 +78,8 @@ func startAI(ctx context.Context, name, how, url string) (*readerProcess, error)
 	return startReader(ctx, name, node, filepath.Join(aiDir, "reader.mjs"), how, url)
 }
 
-// installNode installs what the package-lock.json in a directory names, once, and
-// returns the path of node.
+// installNode installs the packages of the package-lock.json in a directory unless they
+// are installed already, and returns the path of node.
 func installNode(ctx context.Context, dir string) (node string, err error) {
 	node, noNode := exec.LookPath("node")
 	npm, noNPM := exec.LookPath("npm")
@@ -88,7 +88,7 @@ func installNode(ctx context.Context, dir string) (node string, err error) {
 	}
 	lock, err := os.Stat(filepath.Join(dir, "package-lock.json"))
 	if err != nil {
-		return "", fmt.Errorf("%w; the command runs at the root of the repository", err)
+		return "", fmt.Errorf("%w: run the command in the root directory of the repository", err)
 	}
 	mark := filepath.Join(dir, "node_modules", ".installed")
 	if done, err := os.Stat(mark); err == nil && done.ModTime().After(lock.ModTime()) {
@@ -102,7 +102,8 @@ func installNode(ctx context.Context, dir string) (node string, err error) {
 	return node, os.WriteFile(mark, nil, 0o644)
 }
 
-// trustOfNode tells Node to trust the authorities that the machine trusts.
+// trustOfNode returns the environment with which Node trusts the certificate authorities
+// of the machine.
 func trustOfNode() []string {
 	const variable, authorities = "NODE_EXTRA_CA_CERTS", "/etc/ssl/certs/ca-certificates.crt"
 	if _, err := os.Stat(authorities); err != nil || os.Getenv(variable) != "" {
@@ -111,7 +112,7 @@ func trustOfNode() []string {
 	return []string{variable + "=" + authorities}
 }
 
-// aiVersions names what was measured.
+// aiVersions returns the versions of the AI SDK and of Node.
 func aiVersions(ctx context.Context) string {
 	var lock struct {
 		Packages map[string]struct{ Version string }

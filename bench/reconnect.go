@@ -25,8 +25,8 @@ const (
 	wholeCol = "s until complete"
 )
 
-// reconnect measures what happens when a server comes back and all its readers with it,
-// each behind by many events.
+// reconnect measures a restart of a server to which all readers reconnect at once, each
+// with many missed events.
 func (r *run) reconnect(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("%s concurrent reconnects, %d missed messages each", thousands(reconnectReaders), reconnectBehind),
@@ -72,8 +72,8 @@ func (r *run) reconnectRound(ctx context.Context, into *row) error {
 	return f.reconnectAll(ctx, s, into)
 }
 
-// postBacklog posts into all spaces what nobody has read, and returns the id of the event
-// before it in each, and keys for the readers.
+// postBacklog posts the messages that the readers will have missed into all spaces. It
+// returns the id of the event before them in each space, and keys for the readers.
 func (s *restSide) postBacklog(ctx context.Context) (last, services []string, err error) {
 	if err := s.open(ctx, reconnectSpaces+1); err != nil {
 		return nil, nil, err
@@ -103,8 +103,8 @@ func (s *restSide) postBacklog(ctx context.Context) (last, services []string, er
 	return last, services, errors.Join(failed...)
 }
 
-// lastEvent returns the id of the last event of a space that says nothing more: it is
-// the one at the end of the snapshot.
+// lastEvent returns the id of the last event of a space without new events, which is the
+// id at the end of the snapshot.
 func (s *restSide) lastEvent(ctx context.Context, space shoal.SpaceID, key string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -112,7 +112,7 @@ func (s *restSide) lastEvent(ctx context.Context, space shoal.SpaceID, key strin
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = stream.Close() }() // it was read
+	defer func() { _ = stream.Close() }() // not used any more
 	lines := bufio.NewScanner(stream)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -123,7 +123,7 @@ func (s *restSide) lastEvent(ctx context.Context, space shoal.SpaceID, key strin
 	return "", errors.Join(lines.Err(), fmt.Errorf("the stream of %s ended without an id", space))
 }
 
-// reconnectAll connects all readers and waits until they have everything.
+// reconnectAll connects all readers and waits until they have received all events.
 func (f *fan) reconnectAll(ctx context.Context, s *restSide, into *row) error {
 	posting, stop := context.WithCancel(ctx)
 	defer stop()

@@ -16,16 +16,16 @@ import (
 
 const redisRow = "Redis, direct"
 
-// errNoRedis says that the machine has no Redis to compare with.
+// errNoRedis reports that Redis is not installed on this machine.
 const errNoRedis = missingError("redis-server is not installed: its rows are left out (Debian: apt-get install redis-server)")
 
-// redisSide is a Redis that syncs each write before it answers, without a server of
-// ours in between: a connection for each sender, which appends to a stream, and one for
-// each waiter, which blocks on it.
+// redisSide is a Redis that syncs each write before it responds and that the clients call
+// directly. Each sender has a connection that appends to a stream, each waiter one that
+// blocks on it.
 type redisSide struct {
 	server           *process
 	senders, waiters []*redisConn
-	last             []string // entries that the waiters have had
+	last             []string // the id of each waiter's last entry
 }
 
 func (s *redisSide) name() string      { return redisRow }
@@ -92,16 +92,17 @@ func (s *redisSide) Wait(ctx context.Context, i int) ([]byte, error) {
 		return nil, err
 	}
 	if len(answer) < 4 { // stream, id, field, text
-		return nil, fmt.Errorf("XREAD answered %q", answer)
+		return nil, fmt.Errorf("invalid response of XREAD: %q", answer)
 	}
 	s.last[i] = answer[1]
 	return []byte(answer[3]), nil
 }
 
-// maxPeerMessage is how long a peer's answer is at most: it says what we have told it.
+// maxPeerMessage limits the size of a peer's message, which contains only what this
+// command has sent.
 const maxPeerMessage = 1 << 20
 
-// redisConn speaks Redis's protocol, one call at a time.
+// redisConn is a minimal client of the Redis protocol, for one call at a time.
 type redisConn struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -115,9 +116,9 @@ func dialRedis(addr string) (*redisConn, error) {
 	return &redisConn{c, bufio.NewReader(c)}, nil
 }
 
-// call returns the strings of the answer, without their nesting.
+// call sends a command and returns the strings of the response, without their nesting.
 func (c *redisConn) call(ctx context.Context, words ...string) ([]string, error) {
-	defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })() // which ends the reading below
+	defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })() // unblocks the read below
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d\r\n", len(words))
 	for _, w := range words {
@@ -147,10 +148,10 @@ func (c *redisConn) read() (all []string, err error) {
 	}
 	n, err := strconv.Atoi(rest)
 	if err == nil && n > maxPeerMessage {
-		err = fmt.Errorf("an answer of %d", n)
+		err = fmt.Errorf("invalid response length %d", n)
 	}
 	if err != nil || n < 0 {
-		return nil, err // -1 is nothing
+		return nil, err // -1 means none
 	}
 	if line[0] == '$' {
 		text := make([]byte, n+2)

@@ -29,8 +29,8 @@ const (
 	addedP50 = "added p50 µs"
 )
 
-// relays measures what stands between a model and the reader of a stream: from the
-// moment at which a delta leaves the model until somebody has it.
+// relays measures servers between a model and the reader of a stream: the time from the
+// moment at which the model sends a delta until the reader receives it.
 func (r *run) relays(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("A delta from the model to a reader's stream, %d runs at %d/s", relayRuns, relayRate),
@@ -46,12 +46,12 @@ func (r *run) relays(ctx context.Context) error {
 			}
 		}
 	}
-	r.report.atMost(3, "× floor", t.ratio(addedP50, restRow, relayRow), t.title+", added p50").aims(1.5)
-	r.report.atMost(0.5, "× AI SDK", t.ratio(cpuCol, restRow, aiServerRow), t.title+", CPU of a delta").aims(0.3)
+	r.report.atMost(3, "× floor", t.ratio(addedP50, restRow, relayRow), t.title+", added p50").withTarget(1.5)
+	r.report.atMost(0.5, "× AI SDK", t.ratio(cpuCol, restRow, aiServerRow), t.title+", CPU of a delta").withTarget(0.3)
 	return nil
 }
 
-// relayRound takes a round of one row with processes of its own.
+// relayRound runs a round of one row with processes of its own.
 func (r *run) relayRound(ctx context.Context, t *table, name string) error {
 	model, err := r.startPlayedModel(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *run) relayRound(ctx context.Context, t *table, name string) error {
 	used := cpu(f.process().pid()) - before
 	took := f.Took()
 	if least := 0.95 * relayRuns * relayRate * relayWindow.Seconds(); float64(len(took)) < least {
-		return fmt.Errorf("%d deltas came, at least %.0f were sent", len(took), least)
+		return fmt.Errorf("got %d deltas, want at least %.0f", len(took), least)
 	}
 	row := t.row(name)
 	row.add(p50, load.Percentile(took, 50))
@@ -101,7 +101,7 @@ func (r *run) relayRound(ctx context.Context, t *table, name string) error {
 	return ctx.Err()
 }
 
-// relayFan starts the server of a row, with how its readers connect.
+// relayFan starts the server of a row and returns it with the way its readers connect.
 func (r *run) relayFan(ctx context.Context, name string, model *process) (*fan, error) {
 	get := func(c net.Conn, _ int) error { return request(c, http.MethodGet, "/stream", http.Header{}, nil) }
 	floor := func(p *process) *fan { return &fan{side: newFloorSide(p), Readers: new(load.Readers), connect: get} }
@@ -146,14 +146,14 @@ func pacedPath(space string) string {
 	return fmt.Sprintf("/v1/paced/%d/%s/chat/completions", relayRate, space)
 }
 
-// serveRelay is the floor of a relay:
+// serveRelay runs the floor of a relay:
 //
 //	GET /readyz
-//	GET /stream   asks the model and tells each delta as an event
+//	GET /stream   calls the model and sends each delta as an event
 func serveRelay(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("relay", flag.ContinueOnError)
-	addr := flags.String("addr", "127.0.0.1:0", "where to listen")
-	model := flags.String("model", "", "where the model is")
+	addr := flags.String("addr", "127.0.0.1:0", "the `address` to listen on")
+	model := flags.String("model", "", "the `URL` of the model")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func relayStream(w http.ResponseWriter, r *http.Request, url string) {
 	defer res.Body.Close()
 	w.Header().Set("Content-Type", "text/event-stream")
 	flush := http.NewResponseController(w).Flush
-	_ = flush() // whoever has gone is noticed below
+	_ = flush() // a disconnected client is detected below
 	lines := bufio.NewScanner(res.Body)
 	for lines.Scan() {
 		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))

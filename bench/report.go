@@ -12,7 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// Names of rows and metrics that more than one table has.
+// Names of rows and metrics that several tables share.
 const (
 	floorRow = "floor (net/http + SQLite)"
 	sdkRow   = "MCP SDK for Go + SQLite"
@@ -25,25 +25,25 @@ const (
 	cpuNs  = "CPU ns"
 )
 
-// table is what one measurement found.
+// table holds the results of one measurement.
 type table struct {
 	title  string
 	note   string
-	ratios []ratio  // the first columns
-	shown  []string // metrics, the other columns
+	ratios []ratio  // shown as the first columns
+	shown  []string // metrics of the other columns
 	rows   []*row
 }
 
-// ratio is a column: a metric divided by that of the base row.
+// ratio is a column: a metric divided by the same metric of the base row.
 type ratio struct{ metric, base, heading string }
 
-// row is one server in a table: its metrics, round by round, and the CPU of all
-// rounds.
+// row is one server or reader in a table: its metrics of each round, and the CPU time
+// of all rounds.
 type row struct {
 	name   string
 	rounds map[string][]float64
 	cpu    float64 // seconds
-	ops    float64 // that it went to
+	ops    float64 // operations that used the CPU time
 }
 
 func (t *table) row(name string) *row {
@@ -59,7 +59,8 @@ func (t *table) row(name string) *row {
 
 func (r *row) add(metric string, v float64) { r.rounds[metric] = append(r.rounds[metric], v) }
 
-// value is the median over the rounds; CPU is that of all rounds together.
+// value returns the median over the rounds, or, for CPU metrics, the CPU time per
+// operation over all rounds.
 func (r *row) value(metric string) float64 {
 	switch metric {
 	case cpuCol:
@@ -70,10 +71,10 @@ func (r *row) value(metric string) float64 {
 	return median(r.rounds[metric])
 }
 
-// worst is the largest of the rounds, NaN of none.
+// worst returns the largest value of the rounds, NaN if there are none.
 func (r *row) worst(metric string) float64 { return load.Percentile(r.rounds[metric], 100) }
 
-// ratio is the median of the ratios inside the rounds, NaN where there is none.
+// ratio returns the median of the ratios within each round, NaN if no round has both rows.
 func (t *table) ratio(metric, name, base string) float64 {
 	mine, theirs := t.row(name), t.row(base)
 	if metric == cpuCol || metric == cpuNs {
@@ -90,18 +91,18 @@ func (t *table) ratio(metric, name, base string) float64 {
 
 func median(xs []float64) float64 { return load.Percentile(xs, 50) }
 
-// gate is a limit that must hold, and perhaps an aim beyond it.
+// gate is a limit that must hold, a target beyond it, or both.
 type gate struct {
-	what  string
-	found float64
-	limit float64 // NaN if there is only an aim
-	least bool    // they are lower limits
-	unit  string
-	aim   float64 // NaN if there is none
+	what   string
+	found  float64
+	limit  float64 // NaN if there is only a target
+	least  bool    // limit and target are lower bounds
+	unit   string
+	target float64 // the target; NaN if there is none
 }
 
-// aims notes what is aimed at beyond the limit.
-func (g *gate) aims(aim float64) { g.aim = aim }
+// withTarget sets the target beyond the limit.
+func (g *gate) withTarget(target float64) { g.target = target }
 
 func (g *gate) met(limit float64) bool {
 	if g.least {
@@ -110,7 +111,8 @@ func (g *gate) met(limit float64) bool {
 	return g.found <= limit
 }
 
-// verdict says of a limit whether it holds, and by how much it does not.
+// verdict returns holds or missed for a limit, the latter with the factor by which it is
+// missed.
 func (g *gate) verdict(limit float64, holds, missed string) string {
 	switch {
 	case math.IsNaN(limit):
@@ -137,10 +139,10 @@ func (g *gate) shown(limit float64) string {
 	return "≤ " + number(limit) + " " + g.unit
 }
 
-// report is what a run found.
+// report collects the results of a run.
 type report struct {
 	command string
-	disk    string // a directory on it
+	disk    string // a directory on the measured disk
 	tables  []*table
 	gates   []*gate
 }
@@ -150,23 +152,23 @@ func (r *report) add(t *table) *table {
 	return t
 }
 
-// atMost and atLeast note a gate, which aims at nothing more yet; one whose rows were not
-// measured is left out.
+// atMost and atLeast add a gate without a target. A gate whose rows were not measured is
+// left out.
 func (r *report) atMost(limit float64, unit string, found float64, what string) *gate {
-	return r.gate(&gate{what: what, found: found, limit: limit, unit: unit, aim: math.NaN()})
+	return r.gate(&gate{what: what, found: found, limit: limit, unit: unit, target: math.NaN()})
 }
 
 func (r *report) atLeast(limit float64, unit string, found float64, what string) *gate {
-	return r.gate(&gate{what: what, found: found, limit: limit, unit: unit, least: true, aim: math.NaN()})
+	return r.gate(&gate{what: what, found: found, limit: limit, unit: unit, least: true, target: math.NaN()})
 }
 
-// aimAtMost and aimAtLeast note what is only aimed at.
-func (r *report) aimAtMost(aim float64, unit string, found float64, what string) {
-	r.atMost(math.NaN(), unit, found, what).aims(aim)
+// targetAtMost and targetAtLeast add a gate that has only a target.
+func (r *report) targetAtMost(target float64, unit string, found float64, what string) {
+	r.atMost(math.NaN(), unit, found, what).withTarget(target)
 }
 
-func (r *report) aimAtLeast(aim float64, unit string, found float64, what string) {
-	r.atLeast(math.NaN(), unit, found, what).aims(aim)
+func (r *report) targetAtLeast(target float64, unit string, found float64, what string) {
+	r.atLeast(math.NaN(), unit, found, what).withTarget(target)
 }
 
 func (r *report) gate(g *gate) *gate {
@@ -185,7 +187,7 @@ func (r *report) markdown() string {
 	fmt.Fprintf(&b, "\n### Limits\n\n| metric | measured | limit | | target | |\n| --- | ---: | ---: | --- | ---: | --- |\n")
 	for _, g := range r.gates {
 		fmt.Fprintf(&b, "| %s | %s %s | %s | %s | %s | %s |\n", g.what, number(g.found), g.unit,
-			g.shown(g.limit), g.verdict(g.limit, "holds", "**missed**"), g.shown(g.aim), g.verdict(g.aim, "reached", "missed"))
+			g.shown(g.limit), g.verdict(g.limit, "holds", "**missed**"), g.shown(g.target), g.verdict(g.target, "reached", "missed"))
 	}
 	return b.String()
 }
@@ -201,7 +203,7 @@ func (t *table) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" ---: |", len(t.ratios)+len(t.shown)))
 	for _, r := range t.rows {
 		if r.ops == 0 && len(r.rounds) == 0 {
-			continue // it was only compared with
+			continue // only referred to by a ratio, never measured
 		}
 		fmt.Fprintf(b, "| %s |", r.name)
 		for _, c := range t.ratios {
@@ -214,7 +216,8 @@ func (t *table) markdown(b *strings.Builder) {
 	}
 }
 
-// number writes three digits, as many as such a measurement is good for.
+// number formats a value with three significant digits; the measurements are not more
+// precise.
 func number(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -229,7 +232,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// machine describes where this runs.
+// machine describes the computer for the report.
 func machine(dir string) string {
 	model := "unknown processor"
 	info, _ := os.ReadFile("/proc/cpuinfo")
@@ -242,8 +245,8 @@ func machine(dir string) string {
 	return fmt.Sprintf("%d cores (%s), %s, %s, %s/%s", runtime.NumCPU(), model, fileSystem(dir), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// fileSystem names what a directory lies on: a durable write means little in
-// memory.
+// fileSystem returns the name of the file system of a directory: a durable write means
+// little on a file system in memory.
 func fileSystem(dir string) string {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -35,7 +35,7 @@ const (
 	paceRow = "the model alone"
 )
 
-// streaming is what many runs at once cost their process.
+// streaming is the cost of many concurrent runs to their process.
 type streaming struct {
 	Heap       float64 `json:"heap"`     // bytes, with stacks, in use after a collection
 	Resident   float64 `json:"resident"` // bytes
@@ -46,7 +46,7 @@ type streaming struct {
 	Left       float64 `json:"left"`
 }
 
-// manyRuns measures what a run costs while many of them stream in one process.
+// manyRuns measures the cost of a run while many of them stream in one process.
 func (r *run) manyRuns(ctx context.Context) error {
 	t := r.report.add(&table{
 		title: fmt.Sprintf("%s runs at once, %d deltas/s each", thousands(runsAtOnce), runsRate),
@@ -77,7 +77,7 @@ func (r *run) manyRuns(ctx context.Context) error {
 	return nil
 }
 
-// streamMany takes one round in a process of its own.
+// streamMany runs one round in a process of its own.
 func (r *run) streamMany(ctx context.Context, name string) (found streaming, err error) {
 	cmd := exec.CommandContext(ctx, r.self, "runs", "-name", name, "-n", strconv.Itoa(runsAtOnce))
 	var output bytes.Buffer
@@ -99,11 +99,11 @@ type streamingRuns struct {
 	failed error
 }
 
-// serveRuns lets the runs stream, measures, and lets them end.
+// serveRuns runs a number of streaming runs, measures them, and writes the result to out.
 func serveRuns(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("runs", flag.ContinueOnError)
-	name := flags.String("name", agentReader, "who streams")
-	n := flags.Int("n", runsAtOnce, "how many at once")
+	name := flags.String("name", agentReader, "the `row`: '"+paceRow+"' or '"+agentReader+"'")
+	n := flags.Int("n", runsAtOnce, "the number of concurrent runs")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -153,13 +153,13 @@ func (c *streamingRuns) measure(ctx context.Context, n int) (found streaming, er
 	close(c.model.stop)
 	c.ended.Wait()
 	for waited := time.Now(); runtime.NumGoroutine() > goroutines && time.Since(waited) < 5*time.Second; {
-		load.Pause(ctx, time.Millisecond) // who has said that he is done may not have gone yet
+		load.Pause(ctx, time.Millisecond) // a goroutine that has called Done may not have ended yet
 	}
 	found.Left = float64(runtime.NumGoroutine() - goroutines)
 	return found, errors.Join(c.failed, ctx.Err())
 }
 
-// inUse returns the bytes of the heap and of stacks.
+// inUse returns the bytes of the heap and of stacks in use after a garbage collection.
 func inUse() float64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -173,7 +173,7 @@ func (c *streamingRuns) fail(err error) {
 	c.failed = errors.Join(c.failed, err)
 }
 
-// stream is one run.
+// stream executes one run.
 func (c *streamingRuns) stream(ctx context.Context) error {
 	if c.agent == nil {
 		for chunk, err := range c.model.Stream(ctx, nil) {
@@ -202,7 +202,7 @@ func (c *streamingRuns) stream(ctx context.Context) error {
 	return nil
 }
 
-// pacing is a model that says a word each time, until it is stopped.
+// pacing is a model that yields a word at each tick, until it is stopped.
 type pacing struct {
 	every time.Duration
 	stop  chan struct{}

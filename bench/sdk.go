@@ -8,12 +8,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serveSDK is what one gets for free: two trivial tools on the MCP SDK for Go,
-// over streamable HTTP with sessions and JSON answers, with the floor's log.
+// serveSDK runs two trivial tools on the MCP SDK for Go, over streamable HTTP with MCP
+// sessions and JSON responses, with the floor's log.
 func serveSDK(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("sdk", flag.ContinueOnError)
-	addr := flags.String("addr", "127.0.0.1:0", "where to listen")
-	path := flags.String("db", "", "the database")
+	addr := flags.String("addr", "127.0.0.1:0", "the `address` to listen on")
+	path := flags.String("db", "", "the `file` of the database")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -22,22 +22,21 @@ import (
 const (
 	p95 = "p95 µs"
 
-	// searchesEach is how often each kind of search is made in a round.
+	// searchesEach is the number of searches of each kind in a round.
 	searchesEach = 40
-	// searchHits is how many hits one asks for.
+	// searchHits is the number of hits that a search requests.
 	searchHits = 20
-	// searchLimit is what the slowest kind may take, in µs.
+	// searchLimit is the limit for the slowest kind, in µs.
 	searchLimit = 10_000
 
 	searchSpaces  = 200
 	searchSenders = 50
 	vocabulary    = 30_000
-	// fewSpacesReader is in every 40th space.
+	// fewSpacesReader is a member of every 40th space.
 	fewSpacesReader = shoal.EntityID("few")
 )
 
-// searchKind is a kind of search: what is asked for, and how many hits it has at
-// least.
+// searchKind is a kind of search: its query, its reader, and the minimum number of hits.
 type searchKind struct {
 	name   string
 	query  func() string
@@ -45,14 +44,14 @@ type searchKind struct {
 	hits   int
 }
 
-// plainSearch is a kind of search that asks for the same each time.
+// plainSearch returns a kind of search with a constant query.
 func plainSearch(name, query string, hits int) searchKind {
 	return searchKind{name: name, query: func() string { return query }, hits: hits}
 }
 
-// searches are the kinds. half stands in half of all messages, tenth, hundredth
-// and so on in as many as they say; left right is a phrase of one in a thousand
-// messages that half of all have both words of.
+// searches lists the kinds. The word half occurs in half of all messages, tenth in a
+// tenth, thousandth in a thousandth; half of all messages contain both left and right,
+// but only one in a thousand contains them as a phrase.
 var searches = []searchKind{
 	plainSearch("a word in half of the messages", "half ", searchHits),
 	plainSearch("a word in a tenth", `"tenth"`, searchHits),
@@ -79,8 +78,8 @@ var searches = []searchKind{
 	{"few spaces: a rare word", func() string { return fmt.Sprintf(`"rare%d"`, rand.IntN(100)) }, fewSpacesReader, 0},
 }
 
-// searchText is the text of the n-th message: what searches ask for, among words
-// of which some are frequent and most are not.
+// searchText returns the text of the n-th message: the words that searches match, among
+// others of which a few are frequent and most are rare.
 func searchText(n int, source *rand.Rand, zipf *rand.Zipf) string {
 	var b strings.Builder
 	add := func(every int, word string) {
@@ -109,7 +108,7 @@ func searchText(n int, source *rand.Rand, zipf *rand.Zipf) string {
 	return b.String()
 }
 
-// searchSpeed measures searches in both databases, the store's call alone.
+// searchSpeed measures searches in both databases as calls of the store.
 func (r *run) searchSpeed(ctx context.Context) error {
 	path := filepath.Join(r.searchDir(), "search.db")
 	if r.wants("SQLite") {
@@ -135,7 +134,7 @@ func (r *run) searchSpeed(ctx context.Context) error {
 	return r.searchIn(ctx, "PostgreSQL", "postgres://postgres@"+server.server.addr+"/postgres", "")
 }
 
-// searchDir is where databases stay that are worth keeping between runs.
+// searchDir returns the directory of databases that can be kept between runs.
 func (r *run) searchDir() string {
 	if r.keep != "" {
 		return r.keep
@@ -205,14 +204,14 @@ func (s searchKind) round(ctx context.Context, store hub.Store) (latencies []flo
 			return nil, err
 		}
 		latencies = append(latencies, float64(time.Since(began).Nanoseconds())/1e3)
-		if len(found.Found) < s.hits && found.Next == 0 { // else it stopped after as much work as one page may take
-			return nil, fmt.Errorf("%d hits of %d", len(found.Found), s.hits)
+		if len(found.Found) < s.hits && found.Next == 0 { // otherwise it has reached the work limit of a page
+			return nil, fmt.Errorf("got %d hits, want at least %d", len(found.Found), s.hits)
 		}
 	}
 	return latencies, nil
 }
 
-// fillSearchSession makes a session with messages of a year.
+// fillSearchSession creates a session with messages spread over a year.
 func (r *run) fillSearchSession(ctx context.Context, store hub.Store) error {
 	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	step := 365 * 24 * time.Hour / time.Duration(r.messages)
@@ -250,18 +249,18 @@ func (r *run) fillSearchSession(ctx context.Context, store hub.Store) error {
 
 func searchSpaceID(n int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("s%d", n)) }
 
-// createSearchSpaces makes the spaces and who is in them.
+// createSearchSpaces creates the spaces and their members.
 func createSearchSpaces(tx hub.Tx, at time.Time) error {
 	now := shoal.At(at)
 	err := tx.InsertSession(shoal.Session{ID: shoal.DefaultSession, Status: shoal.SessionOpen, CreatedAt: now})
 	if err != nil && shoal.KindOf(err) != shoal.AlreadyExists {
 		return err
 	}
-	who := []shoal.EntityID{fewSpacesReader}
+	members := []shoal.EntityID{fewSpacesReader}
 	for i := range searchSenders {
-		who = append(who, shoal.EntityID(fmt.Sprintf("e%d", i)))
+		members = append(members, shoal.EntityID(fmt.Sprintf("e%d", i)))
 	}
-	for _, id := range who {
+	for _, id := range members {
 		if err := tx.InsertEntity(shoal.Entity{SessionID: shoal.DefaultSession, ID: id, Kind: shoal.Agent, Name: string(id), CreatedAt: now}); err != nil {
 			return err
 		}
@@ -281,7 +280,7 @@ func createSearchSpaces(tx hub.Tx, at time.Time) error {
 	return nil
 }
 
-// awaitIndex waits until the index holds every message.
+// awaitIndex waits until the search index contains every message.
 func awaitIndex(ctx context.Context, url string) (err error) {
 	driver, name := "pgx", url
 	if path, ok := strings.CutPrefix(url, "sqlite://"); ok {

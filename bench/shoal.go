@@ -11,7 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// adminClient returns a client with the key in the server's data directory.
+// adminClient returns a client with the admin key from the server's data directory, and
+// that key.
 func adminClient(p *process) (*client.Client, string, error) {
 	data := p.cmd.Args[len(p.cmd.Args)-1]
 	key, err := os.ReadFile(filepath.Join(data, "admin.key"))
@@ -23,7 +24,7 @@ func adminClient(p *process) (*client.Client, string, error) {
 	return admin, secret, err
 }
 
-// newWorld makes so many agents in the session that is there.
+// newWorld creates a number of agents in the default session.
 func newWorld(ctx context.Context, p *process, agents int) (*load.World, error) {
 	admin, _, err := adminClient(p)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// side is one server as its clients use it.
+// side is a server with its clients, as the tables of pairs use it.
 type side interface {
 	load.Pairs
 	name() string
 	process() *process
-	// open makes whatever that many pairs need.
+	// open creates what the given number of pairs needs.
 	open(ctx context.Context, pairs int) error
 }
 
@@ -44,20 +44,20 @@ func (s floorSide) Wait(ctx context.Context, i int) ([]byte, error) {
 	return body, err
 }
 
-// missingError says what is not on this machine, so that a row is left out.
+// missingError reports that a program is not installed on this machine, so that its row
+// is left out.
 type missingError string
 
 func (e missingError) Error() string { return string(e) }
 
-// peer is a row of the tables that compare pairs: how its server begins, and how it is
-// spoken to.
+// peer is a row of the tables that compare pairs; start starts its server.
 type peer struct {
 	name  string
 	start func(context.Context) (side, error)
 }
 
 func (r *run) peers() []peer {
-	speak := func(start func(context.Context) (*process, error), as func(*process) side) func(context.Context) (side, error) {
+	connect := func(start func(context.Context) (*process, error), as func(*process) side) func(context.Context) (side, error) {
 		return func(ctx context.Context) (side, error) {
 			p, err := start(ctx)
 			if err != nil {
@@ -67,19 +67,19 @@ func (r *run) peers() []peer {
 		}
 	}
 	return []peer{
-		{floorRow, speak(r.startFloor, func(p *process) side { return newFloorSide(p) })},
-		{sdkRow, speak(r.startSDK, func(p *process) side { return newSDKSide(p, sdkRow) })},
-		{tsRow, speak(r.startTS, func(p *process) side { return newSDKSide(p, tsRow) })},
-		{restRow, speak(r.startNewShoal, func(p *process) side { return &restSide{server: p} })},
-		{mcpRow, speak(r.startNewShoal, func(p *process) side { return &toolSide{server: p} })},
+		{floorRow, connect(r.startFloor, func(p *process) side { return newFloorSide(p) })},
+		{sdkRow, connect(r.startSDK, func(p *process) side { return newSDKSide(p, sdkRow) })},
+		{tsRow, connect(r.startTS, func(p *process) side { return newSDKSide(p, tsRow) })},
+		{restRow, connect(r.startNewShoal, func(p *process) side { return &restSide{server: p} })},
+		{mcpRow, connect(r.startNewShoal, func(p *process) side { return &toolSide{server: p} })},
 		{postgresRow, func(ctx context.Context) (side, error) { return r.startPostgres(ctx) }},
 		{natsRow, func(ctx context.Context) (side, error) { return r.startNATSSide(ctx) }},
 		{redisRow, func(ctx context.Context) (side, error) { return r.startRedis(ctx) }},
 	}
 }
 
-// sides starts the servers that a table compares, with whatever that many pairs
-// need, and leaves out what is not on this machine. done ends them.
+// sides starts the servers that a table compares and prepares them for the given number
+// of pairs. Servers that are not installed are left out. done stops the others.
 func (r *run) sides(ctx context.Context, pairs int) (all []side, done func(), err error) {
 	done = func() {
 		for _, s := range all {

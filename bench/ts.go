@@ -9,7 +9,7 @@ const tsRow = "MCP SDK for TypeScript + a file"
 
 var tsDir = filepath.Join("bench", "mcp-ts")
 
-// startTS starts the same trivial tools on the MCP SDK for TypeScript.
+// startTS starts a server with the same two trivial tools on the MCP SDK for TypeScript.
 func (r *run) startTS(ctx context.Context) (*process, error) {
 	node, err := installNode(ctx, tsDir)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// waiterCrowd are agents that wait over and over.
+// waiterCrowd is a number of agents that wait repeatedly.
 type waiterCrowd struct {
 	addr    string
 	world   *load.World
@@ -30,11 +30,11 @@ type waiterCrowd struct {
 
 	mu     sync.Mutex
 	conns  []net.Conn
-	took   []float64 // µs from sending to waking
-	failed error     // the first one
+	took   []float64 // µs from sending a message to waking its waiter
+	failed error     // of all waiters
 }
 
-// open opens all waits and returns when they have been sent.
+// open starts all waits, and returns when they have settled.
 func (c *waiterCrowd) open(ctx context.Context) error {
 	for i := range crowdWaiters {
 		conn, err := net.Dial("tcp", c.addr)
@@ -47,20 +47,20 @@ func (c *waiterCrowd) open(ctx context.Context) error {
 		c.running.Go(func() { c.wait(conn, i) })
 	}
 	load.Pause(ctx, idleSettle)
-	return c.firstError()
+	return c.failure()
 }
 
-func (c *waiterCrowd) firstError() error {
+func (c *waiterCrowd) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed
 }
 
-// wait waits over and over, until the connection ends.
+// wait waits repeatedly until the connection is closed.
 func (c *waiterCrowd) wait(conn net.Conn, i int) {
 	var seen load.Readers
 	in := bufio.NewReaderSize(conn, 1<<10)
-	// The first time is short for most, so that they do not end all at once.
+	// The first wait has a random length, so that the waits do not end all at once.
 	length, ack := time.Second+rand.N(crowdWait), ""
 	for {
 		answer, err := c.waitOnce(conn, in, i, load.Waiting{Kind: shoal.WaitMentions, TimeoutMs: int(length.Milliseconds()), Ack: ack})
@@ -99,14 +99,14 @@ func (c *waiterCrowd) waitOnce(conn net.Conn, in *bufio.Reader, i int, wait load
 		return nil, err
 	}
 	answer, err := io.ReadAll(res.Body)
-	_ = res.Body.Close() // it was read
+	_ = res.Body.Close() // read completely
 	if err == nil && res.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s %s", res.Status, answer)
 	}
 	return answer, err
 }
 
-// idle measures what the waits cost while nothing comes.
+// idle measures the cost of the waits while no messages arrive.
 func (c *waiterCrowd) idle(ctx context.Context, into *row, p *process) error {
 	before, renewed, began := cpu(p.pid()), c.renewed.Load(), time.Now()
 	if !load.Pause(ctx, crowdIdle) {
@@ -117,10 +117,11 @@ func (c *waiterCrowd) idle(ctx context.Context, into *row, p *process) error {
 	into.add(renewals, float64(c.renewed.Load()-renewed)/took)
 	now, err := resident(p.pid(), "VmRSS")
 	into.add(mibResident, now/(1<<20))
-	return errors.Join(err, c.firstError())
+	return errors.Join(err, c.failure())
 }
 
-// count waits until all have been woken and looks who was woken how often.
+// count waits until all waiters have been woken, at most crowdLate, and adds the numbers
+// of those woken, missed, and woken twice.
 func (c *waiterCrowd) count(ctx context.Context, into *row) {
 	by := func(of func(n int32) bool) (n float64) {
 		for i := range c.woken {
@@ -143,14 +144,14 @@ func (c *waiterCrowd) count(ctx context.Context, into *row) {
 	into.add(p99, load.Percentile(c.took, 99))
 }
 
-// close ends all waits and returns what went wrong with them before.
+// close ends all waits and returns the errors that they had before.
 func (c *waiterCrowd) close() error {
 	c.ending.Store(true)
 	c.mu.Lock()
 	for _, conn := range c.conns {
-		_ = conn.Close() // nothing more is wanted of it
+		_ = conn.Close() // ends the wait
 	}
 	c.mu.Unlock()
 	c.running.Wait()
-	return c.firstError()
+	return c.failure()
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// wakeTimes is how often each waiter is woken in a round.
+// wakeTimes is the number of times that each waiter is woken in a round.
 const wakeTimes = 40
 
 var bothRatios = []ratio{
 	{p50, floorRow, "p50 ÷ floor"}, {p50, sdkRow, "p50 ÷ SDK"}, {p50, tsRow, "p50 ÷ TS SDK"}, {cpuCol, floorRow, "CPU ÷ floor"}, {cpuCol, sdkRow, "CPU ÷ SDK"},
 }
 
-// wakes measures how long it takes from the moment that A sends a message that
-// mentions B to the moment that B's wait returns with it.
+// wakes measures the time from the moment A sends a message that mentions B until B's
+// wait returns it.
 func (r *run) wakes(ctx context.Context) error {
 	for _, pairs := range []int{1, 32} {
 		t := r.report.add(&table{
@@ -30,18 +30,18 @@ func (r *run) wakes(ctx context.Context) error {
 		if err := r.wakeTable(ctx, t, pairs); err != nil {
 			return err
 		}
-		restLimit, mcpAim := 1.4, 1.2
+		restLimit, mcpTarget := 1.4, 1.2
 		if pairs > 1 {
-			restLimit, mcpAim = 1.5, 1.3
+			restLimit, mcpTarget = 1.5, 1.3
 		}
 		r.report.atMost(restLimit, "× floor", t.ratio(p50, restRow, floorRow), t.title+", REST, p50")
 		r.report.atMost(1.2, "× SDK", t.ratio(p50, mcpRow, sdkRow), t.title+", MCP, p50")
-		r.report.aimAtMost(mcpAim, "× floor", t.ratio(p50, mcpRow, floorRow), t.title+", MCP, p50")
+		r.report.targetAtMost(mcpTarget, "× floor", t.ratio(p50, mcpRow, floorRow), t.title+", MCP, p50")
 		if pairs == 1 {
-			r.report.atMost(0.75, "× TS SDK", t.ratio(p50, mcpRow, tsRow), t.title+", MCP, p50").aims(0.5)
-			r.report.atMost(25e3, "µs", t.row(restRow).value(p99), t.title+", REST, p99").aims(10e3)
+			r.report.atMost(0.75, "× TS SDK", t.ratio(p50, mcpRow, tsRow), t.title+", MCP, p50").withTarget(0.5)
+			r.report.atMost(25e3, "µs", t.row(restRow).value(p99), t.title+", REST, p99").withTarget(10e3)
 		} else {
-			r.report.aimAtMost(0.4, "× SDK", t.ratio(cpuCol, mcpRow, sdkRow), t.title+", MCP, CPU")
+			r.report.targetAtMost(0.4, "× SDK", t.ratio(cpuCol, mcpRow, sdkRow), t.title+", MCP, CPU")
 		}
 	}
 	return nil
@@ -62,7 +62,7 @@ func (r *run) wakeTable(ctx context.Context, t *table, pairs int) error {
 			}
 			used, into := cpu(s.process().pid())-before, t.row(s.name())
 			if round == 0 {
-				continue // to warm up
+				continue // warm-up
 			}
 			into.add(p50, load.Percentile(latencies, 50))
 			into.add(p99, load.Percentile(latencies, 99))

@@ -1,5 +1,5 @@
-// Reads the stream of a model with the Vercel AI SDK, as its users do, and tells
-// what that cost. It obeys orders on standard input like the readers in Go.
+// Reads the stream of a model with the Vercel AI SDK, as a user would, and reports the
+// resources it used. It executes orders from standard input like the readers in Go.
 //
 //	node reader.mjs full|ui URL
 import { createInterface } from 'node:readline';
@@ -15,8 +15,8 @@ const send = tool({
   execute: ({ text }) => `sent ${text.length} bytes`,
 });
 
-// start takes a turn: when the answer is a tool call, the tool runs, and the
-// model is asked again.
+// start starts a turn: if the answer is a tool call, the tool runs and the model is
+// called again.
 function start(order) {
   return streamText({
     model: createOpenAICompatible({ name: 'played', baseURL: url + order.path, apiKey: 'none' })('played'),
@@ -28,7 +28,7 @@ function start(order) {
   });
 }
 
-// full counts the parts of the stream that carry a delta, and their bytes.
+// full counts the parts of the stream that contain a delta, and their bytes.
 async function full(order) {
   const wanted = order.tool ? 'tool-input-delta' : 'text-delta';
   let deltas = 0, size = 0;
@@ -41,8 +41,8 @@ async function full(order) {
   return { deltas, size };
 }
 
-// ui reads whole messages, which a page shows one after the other; the last one
-// holds everything.
+// ui reads the successive states of the message that a page would display; the last one
+// is complete.
 async function ui(order) {
   let last, messages = 0;
   for await (const message of readUIMessageStream({ stream: start(order).toUIMessageStream() })) {

@@ -1,5 +1,5 @@
-// Relays the text of a model as a UI message stream with the Vercel AI SDK, as the
-// route of a chat page does.
+// Relays the text of a model as a UI message stream with the Vercel AI SDK, like the
+// route of a chat page.
 //
 //	node server.mjs HOST:PORT BASE-URL
 import { createServer } from 'node:http';

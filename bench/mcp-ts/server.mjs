@@ -1,5 +1,6 @@
-// Two trivial tools on the MCP SDK for TypeScript, over streamable HTTP with sessions
-// and JSON answers, with a log in a file: what has come meanwhile is synced together.
+// A server with two trivial tools on the MCP SDK for TypeScript, over streamable HTTP with
+// MCP sessions and JSON responses. Its log is a file; entries that arrive meanwhile are
+// synced together.
 //
 //	node server.mjs HOST:PORT FILE
 import { randomUUID } from 'node:crypto';
@@ -19,7 +20,7 @@ const sync = promisify(fdatasync);
 let group = [];
 let writing = false;
 
-// append resolves when the text is stored.
+// append stores a text and resolves when it is durable.
 function append(text) {
   return new Promise((resolve, reject) => {
     group.push({ text, resolve, reject });
@@ -43,7 +44,7 @@ async function commit() {
   writing = false;
 }
 
-// Boxes hold what nobody has taken yet, or who waits for it.
+// boxes contains the undelivered texts, or the waiters, of each id.
 const boxes = new Map();
 
 function box(id) {
@@ -63,7 +64,7 @@ function take(id) {
   return texts.length > 0 ? Promise.resolve(texts.shift()) : new Promise((resolve) => waiters.push(resolve));
 }
 
-const said = (text) => ({ content: [{ type: 'text', text }] });
+const textResult = (text) => ({ content: [{ type: 'text', text }] });
 
 function server() {
   const s = new McpServer({ name: 'bare', version: '1' });
@@ -71,16 +72,16 @@ function server() {
   s.registerTool('send_message', send, async ({ to, content }) => {
     await append(content);
     if (to !== '') put(to, content);
-    return said('sent');
+    return textResult('sent');
   });
   const wait = { description: 'Wait for a message', inputSchema: { id: z.string() } };
-  s.registerTool('wait_for_mentions', wait, async ({ id }) => said(await take(id)));
+  s.registerTool('wait_for_mentions', wait, async ({ id }) => textResult(await take(id)));
   return s;
 }
 
 const sessions = new Map();
 
-// session returns the transport of a request's session, or of a new one.
+// session returns the transport of a request's MCP session, or of a new one.
 async function session(req) {
   const known = sessions.get(req.headers['mcp-session-id']);
   if (known) return known;

@@ -1,6 +1,6 @@
-// Command openai reads the stream of a model with OpenAI's module for Go, as its
-// users do, and tells what that cost. It obeys orders on standard input like the
-// readers of bench itself, which says what stands in them.
+// Command openai reads the stream of a model with OpenAI's module for Go, as a user
+// would, and reports the resources it used. It executes orders from standard input like
+// the readers of bench, which documents their format.
 //
 //	openai URL
 package main
@@ -36,7 +36,7 @@ type reading struct {
 
 func main() {
 	if len(os.Args) != 2 {
-		fail(errors.New("the URL of a model is wanted, and nothing else"))
+		fail(errors.New("usage: openai URL"))
 	}
 	orders, answers := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
@@ -46,7 +46,7 @@ func main() {
 		} else if err != nil {
 			fail(err)
 		}
-		found, err := o.obey(context.Background(), os.Args[1]+o.Path)
+		found, err := o.execute(context.Background(), os.Args[1]+o.Path)
 		if err == nil {
 			err = answers.Encode(found)
 		}
@@ -61,8 +61,8 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// obey reads the answer again and again until the time is over.
-func (o order) obey(ctx context.Context, base string) (found reading, err error) {
+// execute reads the answer repeatedly for the given number of seconds, at least once.
+func (o order) execute(ctx context.Context, base string) (found reading, err error) {
 	client := openai.NewClient(option.WithBaseURL(base), option.WithAPIKey("none"), option.WithMaxRetries(0))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -73,7 +73,7 @@ func (o order) obey(ctx context.Context, base string) (found reading, err error)
 			return found, err
 		}
 		if deltas != o.Deltas || size != o.Bytes {
-			return found, fmt.Errorf("%d deltas came with %d bytes; %d with %d were sent", deltas, size, o.Deltas, o.Bytes)
+			return found, fmt.Errorf("got %d deltas with %d bytes, want %d with %d", deltas, size, o.Deltas, o.Bytes)
 		}
 		found.Deltas += float64(deltas)
 		found.Seconds = time.Since(began).Seconds()
@@ -84,8 +84,8 @@ func (o order) obey(ctx context.Context, base string) (found reading, err error)
 	return found, nil
 }
 
-// read takes one answer. It puts nothing together and runs no tool: whoever uses
-// the module does that.
+// read reads one answer. It assembles no message and runs no tool: both are the task of
+// the module's user.
 func read(ctx context.Context, client openai.Client) (deltas, size int, err error) {
 	stream := client.Chat.Completions.NewStreaming(ctx, openai.ChatCompletionNewParams{
 		Model:    "played",
@@ -106,11 +106,11 @@ func read(ctx context.Context, client openai.Client) (deltas, size int, err erro
 	return deltas, size, errors.Join(stream.Err(), stream.Close())
 }
 
-// cpu returns the seconds that this process has used.
+// cpu returns the CPU time of this process in seconds.
 func cpu() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // it cannot fail for the process itself
+		return 0 // cannot fail for the process itself
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
