@@ -130,7 +130,7 @@ func overlayOf(dir string, replace map[string]string) (list string, err error) {
 
 // Every anchor is where the table says, and every point and bug that a test names
 // is in the table.
-func TestEveryPlantHasItsPlace(t *testing.T) {
+func TestPlantAnchorsExist(t *testing.T) {
 	if _, err := overlay(t.TempDir(), plants()); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestEveryPlantHasItsPlace(t *testing.T) {
 	}
 }
 
-func TestAPlantWithoutItsPlaceIsRefused(t *testing.T) {
+func TestOverlayRefusesMissingAnchors(t *testing.T) {
 	for anchor, want := range map[string]string{"no such text": "0 times", "\n": "times"} {
 		_, err := overlay(t.TempDir(), []plant{{"internal/hub/hub.go", anchor, ""}})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -53,7 +53,7 @@ func TestClock(t *testing.T) {
 			clock.set(t, 0)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 		}
 		w.check(t, false)
 	}
@@ -134,7 +134,7 @@ func (w *world) visit(t *testing.T, c *caller) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = res.Body.Close() // only the status counts
+	_ = res.Body.Close() // only the status matters
 	return res.StatusCode
 }
 

@@ -65,10 +65,10 @@ type harmTo struct {
 
 var harms = []harmTo{
 	{"a flipped bit in the database", false, flip},
-	{"a byte of noise in a text of the database", false, scribble},
-	{"the database cut short", false, cutShort},
+	{"a random byte in a text of the database", false, scribble},
+	{"the database truncated", false, cutShort},
 	{"a flipped bit in the log", true, flip},
-	{"the log cut short", true, cutShort},
+	{"the log truncated", true, cutShort},
 }
 
 func flip(b []byte, _ string, dice *rand.Rand) []byte {
@@ -251,7 +251,7 @@ func (w *world) get(ctx context.Context, list string) (status int, body string) 
 	if err != nil {
 		return 599, err.Error()
 	}
-	defer func() { _ = res.Body.Close() }() // it was read
+	defer func() { _ = res.Body.Close() }() // read completely
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
 		return 599, err.Error()

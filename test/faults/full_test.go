@@ -67,7 +67,7 @@ func fillAgainAndAgain(t *testing.T, binary string, env []string, dir string, ro
 			w.found, slowest = append(w.found, wrong...), max(slowest, took)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 		}
 		if l.rate() < leastRate {
 			t.Logf("round %d: %.0f answers/s", n, l.rate())
@@ -126,7 +126,7 @@ func (w *world) probe(ctx context.Context, key string) (status int, body string,
 	if err != nil {
 		return 0, "", err
 	}
-	defer func() { _ = res.Body.Close() }() // it was read
+	defer func() { _ = res.Body.Close() }() // read completely
 	answer, err := io.ReadAll(res.Body)
 	return res.StatusCode, string(answer), err
 }

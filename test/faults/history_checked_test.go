@@ -81,7 +81,7 @@ func TestCheckAcceptsASoundHistory(t *testing.T) {
 }
 
 // Every fault that the checker is for, planted into a sound history.
-func TestCheckFindsWhatIsPlanted(t *testing.T) {
+func TestCheckFindsPlantedFaults(t *testing.T) {
 	den := func(h *history) []seen { return h.timeline["den"] }
 	explicit := func(h *history, i int) *wait { return &h.inboxes[0].waits[i] }
 	implicit := func(h *history, i int) *wait { return &h.inboxes[1].waits[i] }

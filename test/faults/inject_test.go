@@ -136,7 +136,7 @@ func TestNoRoom(t *testing.T) {
 			w.found, slowest = append(w.found, wrong...), max(slowest, took)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 		}
 		if !w.check(t, false) {
 			break
@@ -178,7 +178,7 @@ func TestSlowDisk(t *testing.T) {
 				}
 			})
 			if l.died || s.died(0) >= 0 {
-				w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+				w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 				break
 			}
 			if !w.check(t, false) {

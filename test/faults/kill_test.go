@@ -30,19 +30,19 @@ func play(t *testing.T, s *server, r round) (outcome, *world) {
 	counted := 0
 	for tries := 0; counted < r.rounds; tries++ {
 		if tries == 2*r.rounds+5 {
-			t.Fatalf("only %d of %d rounds reached %d answers/s: this machine is too busy to test under load", counted, tries, leastRate)
+			t.Fatalf("only %d of %d rounds reached %d responses/s: this machine is too busy to test under load", counted, tries, leastRate)
 		}
 		dice := random(r.seed, uint64(1000+tries))
 		l := w.live(t, leastLife+time.Duration(dice.Int64N(int64(mostLife-leastLife))), func() {
 			w.found = append(w.found, r.strike(tries)...)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 		}
 		if l.rate() >= leastRate {
 			counted++
 		} else {
-			t.Logf("round %d with %.0f answers/s does not count", tries, l.rate())
+			t.Logf("round %d with %.0f responses/s does not count", tries, l.rate())
 		}
 		if w.work != nil && w.work.underWay() > 0 {
 			w.atWork++

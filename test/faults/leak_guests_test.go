@@ -123,7 +123,7 @@ func (g *guests) endSession(t *testing.T, m mcpSpeaker) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = res.Body.Close() }() // only the status counts
+	defer func() { _ = res.Body.Close() }() // only the status matters
 	if res.StatusCode != http.StatusNoContent {
 		t.Fatalf("the end of a session of MCP is answered with %d", res.StatusCode)
 	}

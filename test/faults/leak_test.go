@@ -36,17 +36,17 @@ func (l leaks) play(t *testing.T, s *server) outcome {
 	counted := 0
 	for n := 0; counted < l.warmUps()+l.rounds && len(w.found) == 0; n++ {
 		if n == 2*(l.warmUps()+l.rounds)+5 {
-			t.Fatalf("only %d of %d rounds reached %d answers/s: this machine is too busy to test under load", counted, n, leastRate)
+			t.Fatalf("only %d of %d rounds reached %d responses/s: this machine is too busy to test under load", counted, n, leastRate)
 		}
 		lived := g.round(t)
 		if lived.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 			break
 		}
 		if lived.rate() >= leastRate {
 			counted++
 		} else {
-			t.Logf("round %d with %.0f answers/s does not count", n, lived.rate())
+			t.Logf("round %d with %.0f responses/s does not count", n, lived.rate())
 		}
 		if counted <= l.warmUps() {
 			most.raise(w.rest(t, nil))

@@ -131,7 +131,7 @@ func TestCutClients(t *testing.T) {
 		}
 		l := w.liveWeak(t, lines, writers, waiters, 3*time.Second)
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 		}
 		w.check(t, false)
 	}

@@ -25,7 +25,7 @@ func (w *world) figures(t *testing.T) figures {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = res.Body.Close() }() // it was read
+	defer func() { _ = res.Body.Close() }() // read completely
 	text, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("/metrics is answered with %d %s (%v)", res.StatusCode, text, err)

@@ -156,7 +156,7 @@ func sumOf(h *history, n int) (at listed) {
 	return at
 }
 
-func TestOrderFindsWhatIsPlanted(t *testing.T) {
+func TestCheckOrderFindsPlantedFaults(t *testing.T) {
 	read := func(h *history, n int, called, back time.Duration) {
 		at := sumOf(h, n)
 		h.looks = append(h.looks, look{"den", called, back, at.n, at.sum})

@@ -11,7 +11,7 @@ import (
 
 // quick are the bugs that are looked for in every run of the tests: they show that
 // the rig finds what it is for. `make torture` looks for all.
-var quick = []string{"published before the commit", "the key is not looked at", "a replay is off by one", "read when it is sent"}
+var quick = []string{"published before the commit", "the idempotency key is ignored", "a replay is off by one", "the inbox cursor moves when a batch is sent"}
 
 // catch plays what must find a bug. ran is false where it cannot be played.
 func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
@@ -47,9 +47,9 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 		w.close()
 		o.found = w.found
 		return o, true
-	case "published before the commit", "looked before subscribed":
+	case "published before the commit", "read before subscribed":
 		return wakeUp(t, s, 200, seed), true
-	case "a failed commit is taken for done":
+	case "a failed commit counts as successful":
 		dir := t.TempDir()
 		if !mount(t, bug, dir, "-t", "tmpfs", "-o", "size="+fullDisk, "tmpfs") {
 			return o, false
@@ -57,13 +57,13 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 		return fillAgainAndAgain(t, planted(t), env, dir, 3, seed), true
 	case "the generation of a lease is not checked":
 		return asleep(t, planted(t), env, 4, seed), true
-	case "no snapshot where one is due", "a cursor without lineage":
+	case "a required snapshot is missing", "a cursor without lineage":
 		return restored(t, s, ofDirectory(s, t.TempDir()), seed), true
-	case "the sum of a message is not looked at":
+	case "the checksum of a message is ignored":
 		return harmFiles(t, s, []harmTo{{"noise", false, scribble}}, 20, seed)[0], true
-	case "what an attempt wrote stays":
+	case "the output of a failed attempt remains":
 		return killAtRandom(8, 3)
-	case "a wait leaves a goroutine behind", "a call leaves a file open", "an answer stays in memory":
+	case "a wait leaks a goroutine", "a call leaves a file open", "a response stays in memory":
 		return leaks{rounds: 2, seed: seed}.play(t, s), true
 	default:
 		return killAtRandom(12, 0)

@@ -2,9 +2,9 @@ package faults
 
 // leakBugs are bugs that leave something behind.
 var leakBugs = []named{
-	{"a wait leaves a goroutine behind", "it ends with the process"},
+	{"a wait leaks a goroutine", "it ends with the process"},
 	{"a call leaves a file open", "one in ten does, and nobody closes it"},
-	{"an answer stays in memory", "every one is kept"},
+	{"a response stays in memory", "every one is kept"},
 }
 
 func leakPlants() []plant {
@@ -12,7 +12,7 @@ func leakPlants() []plant {
 		{
 			"internal/httpapi/inbox.go",
 			"\tdelivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, while)\n",
-			`	if rigHas("a wait leaves a goroutine behind") {
+			`	if rigHas("a wait leaks a goroutine") {
 		go func() { select {} }()
 	}
 	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, while)
@@ -31,7 +31,7 @@ func leakPlants() []plant {
 			"internal/httpapi/call.go",
 			"\th[\"Content-Type\"] = []string{mediaType}\n",
 			`	h["Content-Type"] = []string{mediaType}
-	if rigHas("an answer stays in memory") {
+	if rigHas("a response stays in memory") {
 		rigKeep(body)
 	}
 `,

@@ -19,15 +19,15 @@ func names(of []named) (out []string) {
 var points = []named{
 	{"before a commit", "all is written, nothing is committed"},
 	{"after a commit", "it is durable, and nobody knows"},
-	{"before the hints", "callers may know, nobody was woken"},
-	{"before an answer is written", "it is done, and the caller learns nothing"},
-	{"in the middle of an answer", "the caller has half of it"},
+	{"before the notifications", "callers may know, nobody was woken"},
+	{"before a response is written", "it is done, and the caller learns nothing"},
+	{"in the middle of a response", "the caller has half of it"},
 	{"before a wait counts as written", "the caller has all of it, the server does not know"},
 	{"in the middle of an event", "a reader has half of what it was sent"},
 	{"before a step is stored", "a model or a tool has done something, the journal does not have it"},
-	{"behind a write of a run", "between two writes of a run's journal and messages"},
-	{"while the index is fed", "words are in, the note of it is not"},
-	{"behind a checkpoint", "the log was copied into the database"},
+	{"after a write of a run", "between two writes of a run's journal and messages"},
+	{"while the index is updated", "words are in, the note of it is not"},
+	{"after a checkpoint", "the log was copied into the database"},
 }
 
 // migrationPoints are those that a server passes once, when it starts.
@@ -35,7 +35,7 @@ var migrationPoints = []named{
 	{"before a migration", "the step is known, nothing is done"},
 	{"in a migration", "the tables are changed, the note of it is not there"},
 	{"before a migration is committed", "both are written, nothing is committed"},
-	{"behind a migration", "one step is done, the others are not"},
+	{"after a migration", "one step is done, the others are not"},
 }
 
 // dieAt is how a process is told where to die: at the n-th passing, after a pause.
@@ -48,17 +48,17 @@ var bugs = append([]named{
 	{"synchronous is NORMAL", "commits do not wait for the disk"},
 	{"acknowledged before the commit", "the caller learns of it too early"},
 	{"published before the commit", "whoever is woken finds nothing and sleeps on"},
-	{"a failed commit is taken for done", "the error is swallowed"},
-	{"read when it is sent", "the cursor of an inbox moves with the answer"},
-	{"looked before subscribed", "what comes in between, in 3 ms, wakes nobody"},
-	{"the key is not looked at", "a retry stores the message again"},
-	{"the key is stored behind the message", "in a transaction of its own"},
+	{"a failed commit counts as successful", "the error is swallowed"},
+	{"the inbox cursor moves when a batch is sent", "the cursor of an inbox moves with the answer"},
+	{"read before subscribed", "what comes in between, in 3 ms, wakes nobody"},
+	{"the idempotency key is ignored", "a retry stores the message again"},
+	{"the key is stored after the message", "in a transaction of its own"},
 	{"the generation of a lease is not checked", "a server that was asleep writes over the new one"},
 	{"a replay is off by one", "a reader that resumes misses an event"},
-	{"no snapshot where one is due", "a reader whose place is not there any more is told nothing"},
+	{"a required snapshot is missing", "a reader whose place is not there any more is told nothing"},
 	{"a cursor without lineage", "a place is believed whatever start of the server gave it"},
-	{"the sum of a message is not looked at", "whatever the disk gives back is served"},
-	{"what an attempt wrote stays", "its text is there again when it is made again"},
+	{"the checksum of a message is ignored", "whatever the disk gives back is served"},
+	{"the output of a failed attempt remains", "its text is there again when it is made again"},
 }, leakBugs...)
 
 func plants() []plant {
@@ -79,7 +79,7 @@ func plants() []plant {
 			"internal/sqlstore/writer.go",
 			"\t\tanswer(batch, err)\n\t\tif failed != nil",
 			`		if err == nil {
-			if rigHas("the key is stored behind the message") {
+			if rigHas("the key is stored after the message") {
 				rigStoreKeys(s.writer, s.dialect.begin)
 			}
 			rigPoint("after a commit")
@@ -90,13 +90,13 @@ func plants() []plant {
 		{
 			"internal/sqlstore/sqlite.go",
 			"PRAGMA wal_checkpoint(PASSIVE)`)\n\treturn err\n",
-			"PRAGMA wal_checkpoint(PASSIVE)`)\n\trigPoint(\"behind a checkpoint\")\n\treturn err\n",
+			"PRAGMA wal_checkpoint(PASSIVE)`)\n\trigPoint(\"after a checkpoint\")\n\treturn err\n",
 		},
 		{
 			"internal/sqlstore/conn.go",
 			"\tc.end()\n\tswitch failed.fault {\n\tcase faultWrong, faultLost, faultDisk:",
 			`	c.end()
-	if rigHas("a failed commit is taken for done") {
+	if rigHas("a failed commit counts as successful") {
 		return nil
 	}
 	switch failed.fault {
@@ -106,13 +106,13 @@ func plants() []plant {
 		{
 			"internal/sqlstore/messages.go",
 			"\tif post.Key != \"\" {\n\t\tscope, key, hash",
-			`	if post.Key != "" && rigHas("the key is stored behind the message") {
+			`	if post.Key != "" && rigHas("the key is stored after the message") {
 		rigLater(m.SessionID, m.SpaceID, m.Seq, post.Scope, post.Key, post.Hash)
 	} else if post.Key != "" {
 		scope, key, hash`,
 		},
-		{"internal/sqlstore/sums.go", "\tif r.null(i) {\n", "\tif r.null(i) || rigHas(\"the sum of a message is not looked at\") {\n"},
-		{"internal/sqlstore/indexer.go", "\tif len(fresh) > 0 {\n", "\trigPoint(\"while the index is fed\")\n\tif len(fresh) > 0 {\n"},
+		{"internal/sqlstore/sums.go", "\tif r.null(i) {\n", "\tif r.null(i) || rigHas(\"the checksum of a message is ignored\") {\n"},
+		{"internal/sqlstore/indexer.go", "\tif len(fresh) > 0 {\n", "\trigPoint(\"while the index is updated\")\n\tif len(fresh) > 0 {\n"},
 		{
 			"internal/sqlstore/migrate.go",
 			"\tfiles, err := fs.Glob(steps, \"*.sql\") // sorted\n",
@@ -120,7 +120,7 @@ func plants() []plant {
 		},
 		{"internal/sqlstore/migrate.go", "\t_, err = c.exec(`INSERT INTO migrations", "\trigPoint(\"in a migration\")\n\t_, err = c.exec(`INSERT INTO migrations"},
 		{"internal/sqlstore/migrate.go", "\treturn false, c.commit()\n", "\trigPoint(\"before a migration is committed\")\n\treturn false, c.commit()\n"},
-		{"internal/sqlstore/migrate.go", "\t\tif done || err != nil {\n", "\t\trigPoint(\"behind a migration\")\n\t\tif done || err != nil {\n"},
+		{"internal/sqlstore/migrate.go", "\t\tif done || err != nil {\n", "\t\trigPoint(\"after a migration\")\n\t\tif done || err != nil {\n"},
 		{
 			"internal/hub/change.go",
 			"\t\thints = ch.hints\n",
@@ -133,13 +133,13 @@ func plants() []plant {
 		}
 `,
 		},
-		{"internal/hub/change.go", "\tlast.end(err == nil)\n", "\tlast.end(err == nil)\n\trigPoint(\"before the hints\")\n"},
-		{"internal/hub/messages.go", "\tif idempotencyKey == \"\" {\n\t\tkey = PostKey{}", "\tif idempotencyKey == \"\" || rigHas(\"the key is not looked at\") {\n\t\tkey = PostKey{}"},
+		{"internal/hub/change.go", "\tlast.end(err == nil)\n", "\tlast.end(err == nil)\n\trigPoint(\"before the notifications\")\n"},
+		{"internal/hub/messages.go", "\tif idempotencyKey == \"\" {\n\t\tkey = PostKey{}", "\tif idempotencyKey == \"\" || rigHas(\"the idempotency key is ignored\") {\n\t\tkey = PostKey{}"},
 		{
 			"internal/hub/wait.go",
 			"\t\td.handed = w.box.hand(w.who.KeyID, w.filter, upTo)\n",
 			`		d.handed = w.box.hand(w.who.KeyID, w.filter, upTo)
-		if rigHas("read when it is sent") {
+		if rigHas("the inbox cursor moves when a batch is sent") {
 			_ = w.inbox.store.Update(context.Background(), func(tx Tx) error {
 				return tx.Acknowledge(w.req.Session, w.entity, w.filter, upTo)
 			})
@@ -149,7 +149,7 @@ func plants() []plant {
 		{
 			"internal/hub/mailbox.go",
 			"\tif !m.enter(w) {\n",
-			`	if rigHas("looked before subscribed") {
+			`	if rigHas("read before subscribed") {
 		m.mu.Lock()
 		m.waits = append(m.waits, w)
 		m.mu.Unlock()
@@ -171,14 +171,14 @@ func plants() []plant {
 	if !m.enter(w) {
 `,
 		},
-		{"internal/hub/mailbox.go", "func (m *mailbox) watch() (looks int) {\n", "func (m *mailbox) watch() (looks int) {\n\tif rigHas(\"looked before subscribed\") {\n\t\treturn m.looks\n\t}\n"},
+		{"internal/hub/mailbox.go", "func (m *mailbox) watch() (looks int) {\n", "func (m *mailbox) watch() (looks int) {\n\tif rigHas(\"read before subscribed\") {\n\t\treturn m.looks\n\t}\n"},
 		{"internal/hub/work.go", "if r.Generation != lease.Generation ||", "if r.Generation != lease.Generation && !rigHas(\"the generation of a lease is not checked\") ||"},
 		{"internal/hub/follow.go", "\t\tplace := at.place\n", "\t\tplace := at.place\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tplace++\n\t\t}\n"},
 		{
 			"internal/hub/follow.go",
 			"\t}\n\treturn f.snapshots(tx)\n}",
 			`	}
-	if f.req.After != "" && rigHas("no snapshot where one is due") {
+	if f.req.After != "" && rigHas("a required snapshot is missing") {
 		var err error
 		if f.after, err = tx.EventEnd(f.req.Session); err == nil {
 			f.ahead = map[shoal.SpaceID]int64{}
@@ -197,9 +197,9 @@ func plants() []plant {
 		{
 			"internal/httpapi/call.go",
 			"\tc.w.WriteHeader(status)\n\tif _, err := c.w.Write(body); err != nil {\n",
-			`	rigPoint("before an answer is written")
+			`	rigPoint("before a response is written")
 	c.w.WriteHeader(status)
-	if rigDue("in the middle of an answer") {
+	if rigDue("in the middle of a response") {
 		_, _ = c.w.Write(body[:len(body)/2])
 		_ = control.Flush()
 		rigDie()
@@ -223,9 +223,9 @@ func plants() []plant {
 		{
 			"internal/run/execution.go",
 			"\tif err == nil && over {\n",
-			"\trigPoint(\"behind a write of a run\")\n\tif err == nil && over {\n",
+			"\trigPoint(\"after a write of a run\")\n\tif err == nil && over {\n",
 		},
-		{"internal/compose/restore.go", "\tr.withdraw()\n", "\tif !rigHas(\"what an attempt wrote stays\") {\n\t\tr.withdraw()\n\t}\n"},
+		{"internal/compose/restore.go", "\tr.withdraw()\n", "\tif !rigHas(\"the output of a failed attempt remains\") {\n\t\tr.withdraw()\n\t}\n"},
 	}...)
 }
 

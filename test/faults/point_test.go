@@ -10,7 +10,7 @@ import (
 
 // passings bounds how often a server passes a point before it dies there.
 var passings = map[string]int64{
-	"behind a checkpoint": 1, "while the index is fed": 3, "before a step is stored": 25, "behind a write of a run": 60, "before a wait counts as written": 20,
+	"after a checkpoint": 1, "while the index is updated": 3, "before a step is stored": 25, "after a write of a run": 60, "before a wait counts as written": 20,
 }
 
 // reached bounds how long it may take a server under load to come to a point.

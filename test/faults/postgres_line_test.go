@@ -76,7 +76,7 @@ func commitGate(lose func() bool) func() faultproxy.Gate {
 	}
 }
 
-func TestTheAnswerToACommitIsFoundInItsFrames(t *testing.T) {
+func TestCommitGateFindsCommitResponses(t *testing.T) {
 	const before = "T\x00\x00\x00\x0aCOMMITC\x00\x00\x00\x0aBEGIN\x00"
 	const commit = "C\x00\x00\x00\x0bCOMMIT\x00"
 	for at := range len(before + commit) {
@@ -115,7 +115,7 @@ func (s *statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 		return res, err
 	}
 	body, err := io.ReadAll(res.Body)
-	_ = res.Body.Close() // it was read
+	_ = res.Body.Close() // read completely
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func (w *world) harmDatabase(t *testing.T, h harmed, seed uint64, seen *struck) 
 	floor := float64(setting.Number(t, "SHOAL_LEAST_RATE", leastRate))
 	for tries := 0; counted < h.times && len(w.found) == 0; tries++ {
 		if tries == 2*h.times+5 {
-			t.Fatalf("%s: only %d of %d rounds reached %v answers/s: this machine is too busy to test under load", h.name, counted, tries, floor)
+			t.Fatalf("%s: only %d of %d rounds reached %v responses/s: this machine is too busy to test under load", h.name, counted, tries, floor)
 		}
 		dice := random(seed, uint64(len(h.name)*1000+tries))
 		l := w.live(t, 4*leastLife+time.Duration(dice.Int64N(int64(mostLife/2))), func() {
@@ -124,13 +124,13 @@ func (w *world) harmDatabase(t *testing.T, h harmed, seed uint64, seen *struck) 
 		})
 		switch {
 		case l.died:
-			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", w.server.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", w.server.process.ProcessState))
 			return counted
 		case l.rate() >= floor:
 			counted++
 			seen.least = min(seen.least, l.rate())
 		default:
-			t.Logf("%s: round %d with %.0f answers/s does not count", h.name, tries, l.rate())
+			t.Logf("%s: round %d with %.0f responses/s does not count", h.name, tries, l.rate())
 		}
 		if !w.check(t, false) {
 			t.Logf("%s, round %d: %d findings", h.name, tries, len(w.found))
@@ -155,7 +155,7 @@ func (d *database) loseCommits(t *testing.T, w *world, most int64) int {
 			w.found = append(w.found, wrong...)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server ended by itself: %v", w.server.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", w.server.process.ProcessState))
 		}
 		w.check(t, false)
 		if time.Since(began) > limit {
@@ -184,8 +184,8 @@ func (w *world) withoutDatabase(t *testing.T) (wrong []string) {
 
 // That answers to COMMIT are really lost shows in a server that does not look at
 // idempotency keys: it stores twice what it is asked again.
-func TestALostCommitShowsAMissingKey(t *testing.T) {
-	const bug = "the key is not looked at"
+func TestLostCommitsRevealIgnoredKeys(t *testing.T) {
+	const bug = "the idempotency key is ignored"
 	seed := seeded(t)
 	d := newDatabase(t)
 	s := newServer(t, planted(t))

@@ -24,7 +24,7 @@ type reader struct {
 	cursor  shoal.Cursor
 	at      map[shoal.SpaceID]int64
 	wrong   []string
-	changed chan struct{} // has room for one
+	changed chan struct{} // capacity 1
 }
 
 // run follows until ctx ends, or the server's refusal.

@@ -47,7 +47,7 @@ func newServerIn(t *testing.T, binary, data string) *server {
 		if t.Failed() {
 			t.Logf("the server said at last:\n%s", s.lastWords(8<<10))
 		}
-		_ = s.said.Close() // it was read
+		_ = s.said.Close() // read completely
 	})
 	return s
 }
@@ -155,7 +155,7 @@ func (s *server) ready(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	_ = res.Body.Close() // only the status counts
+	_ = res.Body.Close() // only the status matters
 	return res.StatusCode == http.StatusOK
 }
 

@@ -43,7 +43,7 @@ type jobber struct {
 	texts   map[shoal.PartID]string // as the stream told; nil when nobody watches
 	over    map[shoal.RunID]bool
 	wrong   []string
-	changed chan struct{} // has room for one
+	changed chan struct{} // capacity 1
 }
 
 // job is one message that an agent acts on.

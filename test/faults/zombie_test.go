@@ -127,7 +127,7 @@ func (w *world) untilEnded(t *testing.T, agent shoal.EntityID) {
 	}
 }
 
-func TestAsleep(t *testing.T) {
+func TestTakeover(t *testing.T) {
 	o := asleep(t, product(t), nil, times(t, "SHOAL_SLEEPS", 1), seeded(t))
 	o.fault = "SIGSTOP, takeover of the run, SIGCONT"
 	report(t, o)
