@@ -15,7 +15,7 @@
 //     fault reaches it. An answer that never came makes an outcome unknown,
 //     never a failure;
 //   - checker: pure, so that planted histories can prove that it finds each fault
-//     (history_checked_test.go); beside it Porcupine looks for one order of all
+//     (plantedhistory_test.go); beside it Porcupine looks for one order of all
 //     posts and reads of a space that explains every answer (order_test.go).
 //
 // What must hold after every restart (the invariants of docs/reliability.md):
