@@ -18,10 +18,10 @@ import (
 // must be there exactly once.
 type plant struct{ file, anchor, with string }
 
-// builds holds the binaries that were built for this run of the tests.
-var builds struct {
-	dir                       string
-	product, planted, clocked build
+// builtPrograms holds the binaries that were built for this run of the tests.
+var builtPrograms struct {
+	dir                                       string
+	productBinary, plantedBinary, clockBinary build
 }
 
 // build is one of them.
@@ -36,7 +36,7 @@ type build struct {
 func (b *build) path(t *testing.T, name string, more func(dir string) (list string, err error)) string {
 	t.Helper()
 	b.once.Do(func() {
-		path, flags := filepath.Join(builds.dir, name), []string(nil)
+		path, flags := filepath.Join(builtPrograms.dir, name), []string(nil)
 		if more != nil {
 			list, err := more(path + "-overlay")
 			if b.failed = err; err != nil {
@@ -53,16 +53,16 @@ func (b *build) path(t *testing.T, name string, more func(dir string) (list stri
 }
 
 // product returns the binary as it is released.
-func product(t *testing.T) string {
+func productBinary(t *testing.T) string {
 	t.Helper()
-	return builds.product.path(t, "shoal", nil)
+	return builtPrograms.productBinary.path(t, "shoal", nil)
 }
 
 // planted returns the binary with all points and bugs in it. Each of them does
 // nothing unless it is named in the environment of the process.
-func planted(t *testing.T) string {
+func plantedBinary(t *testing.T) string {
 	t.Helper()
-	return builds.planted.path(t, "shoal-planted", func(dir string) (string, error) { return overlay(dir, plants()) })
+	return builtPrograms.plantedBinary.path(t, "shoal-planted", func(dir string) (string, error) { return overlay(dir, plants()) })
 }
 
 var root = func() string {

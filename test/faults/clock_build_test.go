@@ -89,10 +89,10 @@ func Now() time.Time {
 // clockPackage is where it is put.
 const clockPackage = "internal/rigclock"
 
-// clocked returns the binary whose clock on the wall can be set.
-func clocked(t *testing.T) string {
+// clockBinary returns the binary whose clock on the wall can be set.
+func clockBinary(t *testing.T) string {
 	t.Helper()
-	return builds.clocked.path(t, "shoal-clocked", clockOverlay)
+	return builtPrograms.clockBinary.path(t, "shoal-clocked", clockOverlay)
 }
 
 // clockOverlay writes the copies of sources that ask the rig's clock, and the clock,
@@ -105,7 +105,7 @@ func clockOverlay(dir string) (string, error) {
 	if err := os.WriteFile(filepath.Join(dir, "clock.go"), []byte(clockSource), 0o600); err != nil {
 		return "", err
 	}
-	files, err := asking()
+	files, err := timeReaders()
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func clockOverlay(dir string) (string, error) {
 			return "", err
 		}
 		copied := filepath.Join(dir, fmt.Sprintf("%d.go", n))
-		if err := os.WriteFile(copied, askingRig(text), 0o600); err != nil {
+		if err := os.WriteFile(copied, withRigClock(text), 0o600); err != nil {
 			return "", err
 		}
 		replace[file] = copied
@@ -129,7 +129,7 @@ var (
 )
 
 // asking returns the files of the program that ask for the time.
-func asking() (files []string, err error) {
+func timeReaders() (files []string, err error) {
 	sources, err := program.Sources()
 	if err != nil {
 		return nil, err
@@ -152,8 +152,8 @@ func asking() (files []string, err error) {
 	return files, nil
 }
 
-// askingRig returns the source of a file that asks the rig's clock instead.
-func askingRig(text []byte) []byte {
+// withRigClock returns the source of a file that asks the rig's clock instead.
+func withRigClock(text []byte) []byte {
 	first := packageClause.FindIndex(text)[1]
 	text = slices.Concat(text[:first], []byte(`; import rigclock "github.com/shoal-dev/shoal/`+clockPackage+`"`), text[first:])
 	return append(asksTime.ReplaceAll(text, []byte("rigclock.Now")), "\nvar _, _ = rigclock.Now, time.Now\n"...)

@@ -22,10 +22,10 @@ var jumps = []time.Duration{time.Hour, -time.Hour, tenYears, -tenYears, 0}
 // order comes from seq, waits end, nothing is done twice, and nothing waits for a
 // time that has become far.
 func TestClock(t *testing.T) {
-	seed := seeded(t)
+	seed := randomSeed(t)
 	clock := &wall{file: filepath.Join(t.TempDir(), "clock")}
 	clock.set(t, 0)
-	s := newServer(t, clocked(t))
+	s := newServer(t, clockBinary(t))
 	s.env = []string{"RIG_CLOCK=" + clock.file}
 	s.start(t)
 	w := newWorld(t, s, seed, times(t, "SHOAL_CLOCK_AGENTS", 2))
@@ -33,7 +33,7 @@ func TestClock(t *testing.T) {
 	lives, kinds := times(t, "SHOAL_CLOCKS", 5), map[string]int{}
 	for n := 0; n < lives && len(o.found)+len(w.found) == 0; n++ {
 		dice := random(seed, uint64(50_000+n))
-		l := w.live(t, leastLife, func() {
+		l := w.live(t, minLife, func() {
 			for range 4 {
 				kind := "by chance"
 				switch jump := dice.IntN(len(jumps) + 1); {
@@ -48,7 +48,7 @@ func TestClock(t *testing.T) {
 				}
 				kinds[kind]++
 				o.count++
-				pause(t.Context(), leastLife+time.Duration(dice.Int64N(int64(2*leastLife))))
+				pause(t.Context(), minLife+time.Duration(dice.Int64N(int64(2*minLife))))
 			}
 			clock.set(t, 0)
 		})
@@ -73,16 +73,16 @@ func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
 	if _, err := w.admin.PutAgent(t.Context(), "planner", client.ConfigJSON, config); err != nil {
 		t.Fatal(err)
 	}
-	soon := shoal.At(time.Now().Add(30 * time.Minute))
+	wideBounds := shoal.At(time.Now().Add(30 * time.Minute))
 	later := shoal.At(time.Now().Add(20 * tenYears))
-	if _, err := w.admin.CreatePlan(t.Context(), "planner", shoal.NewPlan{Name: "soon", Instruction: "Plan.", ScheduledAt: &soon}); err != nil {
+	if _, err := w.admin.CreatePlan(t.Context(), "planner", shoal.NewPlan{Name: "soon", Instruction: "Plan.", ScheduledAt: &wideBounds}); err != nil {
 		t.Fatal(err)
 	}
 	admin, err := client.New(client.Options{URL: w.server.url(), Key: w.key})
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := admin.CreateKey(t.Context(), shoal.NewKey{Role: shoal.RoleEntity, EntityID: "guest", ExpiresAt: &soon})
+	key, err := admin.CreateKey(t.Context(), shoal.NewKey{Role: shoal.RoleEntity, EntityID: "guest", ExpiresAt: &wideBounds})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,15 +55,15 @@ func followFrom(space shoal.SpaceID, cursor shoal.Cursor) client.FollowOptions {
 	return client.FollowOptions{Space: space, After: cursor}
 }
 
-// harmTo is what is done to a file of a server that is down. Of the log only the
+// fileFault is what is done to a file of a server that is down. Of the log only the
 // end may be missed afterwards; of the database nothing.
-type harmTo struct {
+type fileFault struct {
 	name string
 	log  bool
 	do   func(b []byte, word string, dice *rand.Rand) []byte
 }
 
-var harms = []harmTo{
+var fileFaults = []fileFault{
 	{"a flipped bit in the database", false, flip},
 	{"a random byte in a text of the database", false, scribble},
 	{"the database truncated", false, cutShort},
@@ -96,12 +96,12 @@ func scribble(b []byte, word string, dice *rand.Rand) []byte {
 
 func cutShort(b []byte, _ string, dice *rand.Rand) []byte { return b[:dice.IntN(len(b))] }
 
-// verdictOf is how a server behaves on damaged files.
-type verdictOf int
+// verdict is how a server behaves on damaged files.
+type verdict int
 
 const (
-	refusedToStart verdictOf = iota
-	toldWhenRead
+	refusedToStart verdict = iota
+	reportedWhenRead
 	servedWhole
 	servedPrefix
 )
@@ -109,14 +109,14 @@ const (
 // Files that are damaged while the server is down: it refuses to start and says why,
 // or it serves what was there, or says where it cannot; of a log it may miss the end.
 func TestDamagedFiles(t *testing.T) {
-	for _, o := range harmFiles(t, newServer(t, product(t)), harms, times(t, "SHOAL_DAMAGES", 4), seeded(t)) {
+	for _, o := range damageFiles(t, newServer(t, productBinary(t)), fileFaults, times(t, "SHOAL_DAMAGES", 4), randomSeed(t)) {
 		report(t, o)
 	}
 }
 
-// harmFiles harms copies of the files that a server under load has left, each in so
+// damageFiles harms copies of the files that a server under load has left, each in so
 // many places.
-func harmFiles(t *testing.T, s *server, harms []harmTo, each int, seed uint64) (all []outcome) {
+func damageFiles(t *testing.T, s *server, fileFaults []fileFault, each int, seed uint64) (all []outcome) {
 	t.Helper()
 	s.start(t)
 	w := newWorld(t, s, seed, 1)
@@ -128,7 +128,7 @@ func harmFiles(t *testing.T, s *server, harms []harmTo, each int, seed uint64) (
 	if len(w.found) > 0 {
 		t.Fatal(w.found)
 	}
-	for i, h := range harms {
+	for i, h := range fileFaults {
 		o := outcome{fault: h.name}
 		var seen [4]int
 		for n := range each {
@@ -151,7 +151,7 @@ func harmFiles(t *testing.T, s *server, harms []harmTo, each int, seed uint64) (
 }
 
 // damage harms a copy of a server's files and starts a server on it.
-func damage(t *testing.T, w *world, from, file string, h harmTo, dice *rand.Rand) (v verdictOf, wrong []string) {
+func damage(t *testing.T, w *world, from, file string, h fileFault, dice *rand.Rand) (v verdict, wrong []string) {
 	t.Helper()
 	s := newServer(t, w.server.binary)
 	s.env = w.server.env
@@ -169,9 +169,9 @@ func damage(t *testing.T, w *world, from, file string, h harmTo, dice *rand.Rand
 		t.Fatal(err)
 	}
 	if _, err := s.tryStart(t.Context()); err != nil {
-		said := err.Error()
-		if !strings.Contains(said, filepath.Join(s.data, "shoal.db")) || !strings.Contains(said, "damaged") {
-			wrong = append(wrong, fmt.Sprintf("refusal: %s: it says neither which file is damaged nor what to do: %s", h.name, said))
+		output := err.Error()
+		if !strings.Contains(output, filepath.Join(s.data, "shoal.db")) || !strings.Contains(output, "damaged") {
+			wrong = append(wrong, fmt.Sprintf("refusal: %s: it says neither which file is damaged nor what to do: %s", h.name, output))
 		}
 		return refusedToStart, wrong
 	}
@@ -179,13 +179,13 @@ func damage(t *testing.T, w *world, from, file string, h harmTo, dice *rand.Rand
 	other.admin = other.session(t, w.key)
 	v = servedWhole
 	for _, r := range w.rooms {
-		var got verdictOf
+		var got verdict
 		got, wrong = other.compare(t.Context(), r.id, w.timeline[r.id], h, wrong)
 		v = worse(v, got)
 	}
 	for _, list := range []string{"spaces", "agents", "runs?limit=200"} {
 		if status, _ := other.get(t.Context(), list); status >= 300 {
-			v = worse(v, toldWhenRead)
+			v = worse(v, reportedWhenRead)
 		}
 	}
 	return v, wrong
@@ -199,16 +199,16 @@ func (w *world) anyWord(dice *rand.Rand) string {
 }
 
 // worse is the stronger of two verdicts.
-func worse(a, b verdictOf) verdictOf {
-	if a == toldWhenRead || b == toldWhenRead {
-		return toldWhenRead
+func worse(a, b verdict) verdict {
+	if a == reportedWhenRead || b == reportedWhenRead {
+		return reportedWhenRead
 	}
 	return max(a, b)
 }
 
 // compare holds a timeline against what it was. A page that cannot be read is read
 // message by message: it shows what stands before and behind the damage.
-func (w *world) compare(ctx context.Context, space shoal.SpaceID, want []seen, h harmTo, wrong []string) (verdictOf, []string) {
+func (w *world) compare(ctx context.Context, space shoal.SpaceID, want []seen, h fileFault, wrong []string) (verdict, []string) {
 	v, limit := servedWhole, shoal.MaxPage
 	for n := 0; n < len(want); {
 		page := client.MessagesOptions{After: int64(n), Limit: limit}
@@ -223,7 +223,7 @@ func (w *world) compare(ctx context.Context, space shoal.SpaceID, want []seen, h
 			limit = 1
 			continue
 		case err != nil:
-			v = toldWhenRead
+			v = reportedWhenRead
 			n++
 			limit = shoal.MaxPage
 			continue

@@ -113,8 +113,8 @@ func cutPower(t *testing.T, fault, binary string, env []string, rounds int, seed
 
 // A server whose power is cut at random moments, with posts, waits and runs under way.
 func TestPowerCut(t *testing.T) {
-	seed := seeded(t)
-	if o, ran := cutPower(t, "power cut", product(t), nil, times(t, "SHOAL_POWER_CUTS", 4), seed); ran {
+	seed := randomSeed(t)
+	if o, ran := cutPower(t, "power cut", productBinary(t), nil, times(t, "SHOAL_POWER_CUTS", 4), seed); ran {
 		report(t, o)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 const (
 	fullDisk    = "8m"            // the size of the disk
-	freedAgain  = 3 << 20         // at least so much of it is free again later
+	freedSpace  = 3 << 20         // at least so much of it is free again later
 	resumeLimit = 5 * time.Second // how long writing may take to go on when there is room
 	heldFull    = 500 * time.Millisecond
 )
@@ -29,19 +29,19 @@ const (
 // kept, reading goes on, and writing goes on when there is room.
 func TestDiskFull(t *testing.T) {
 	const fault = "disk full"
-	seed := seeded(t)
+	seed := randomSeed(t)
 	dir := t.TempDir()
 	if !mount(t, fault, dir, "-t", "tmpfs", "-o", "size="+fullDisk, "tmpfs") {
 		return
 	}
-	o := fillAgainAndAgain(t, product(t), nil, dir, times(t, "SHOAL_FULL_DISKS", 3), seed)
+	o := fillRepeatedly(t, productBinary(t), nil, dir, times(t, "SHOAL_FULL_DISKS", 3), seed)
 	o.fault = fault
 	report(t, o)
 }
 
-// fillAgainAndAgain fills the disk under a new server each time, and gives it room
+// fillRepeatedly fills the disk under a new server each time, and gives it room
 // again.
-func fillAgainAndAgain(t *testing.T, binary string, env []string, dir string, rounds int, seed uint64) (o outcome) {
+func fillRepeatedly(t *testing.T, binary string, env []string, dir string, rounds int, seed uint64) (o outcome) {
 	t.Helper()
 	slowest := time.Duration(0)
 	for n := range rounds {
@@ -52,7 +52,7 @@ func fillAgainAndAgain(t *testing.T, binary string, env []string, dir string, ro
 		w := newWorld(t, s, seed+uint64(n), 0)
 		w.uncounted = true
 		reserve, ballast := filepath.Join(dir, "reserve"), filepath.Join(dir, "ballast")
-		if err := os.WriteFile(reserve, make([]byte, freedAgain), 0o600); err != nil {
+		if err := os.WriteFile(reserve, make([]byte, freedSpace), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		l := w.live(t, 300*time.Millisecond, func() {
@@ -69,7 +69,7 @@ func fillAgainAndAgain(t *testing.T, binary string, env []string, dir string, ro
 		if l.died {
 			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 		}
-		if l.rate() < leastRate {
+		if l.rate() < minRate {
 			t.Logf("round %d: %.0f answers/s", n, l.rate())
 		}
 		w.finish(t)

@@ -50,9 +50,9 @@ import (
 )
 
 const (
-	leastRate    = 200 // answered posts, waits and reads a second; a round below it does not count
-	leastLife    = 50 * time.Millisecond
-	mostLife     = 1500 * time.Millisecond
+	minRate      = 200 // answered posts, waits and reads a second; a round below it does not count
+	minLife      = 50 * time.Millisecond
+	maxLife      = 1500 * time.Millisecond
 	restartLimit = 2 * time.Second
 	settleLimit  = 30 * time.Second // how long clients may take to see everything at the end
 	wakeLimit    = time.Second      // how long somebody may sleep beside a message
@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	builds.dir = dir
+	builtPrograms.dir = dir
 	code := m.Run()
 	if err := printTable(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
@@ -83,7 +83,7 @@ func times(t *testing.T, name string, fallback uint64) int {
 
 // seeded returns the seed of a test, chosen by chance unless one is given, and
 // says how to have it again.
-func seeded(t *testing.T) uint64 {
+func randomSeed(t *testing.T) uint64 {
 	t.Helper()
 	return setting.Seed(t, "SHOAL_FAULT_SEED")
 }

@@ -11,11 +11,11 @@ import (
 // history is what the clients saw, and what the server says now. Times count
 // from the start of the test on a clock that never jumps.
 type history struct {
-	posts    []*post
-	timeline map[shoal.SpaceID][]seen
-	inboxes  []*inbox
-	streams  []*stream
-	looks    []look
+	posts         []*post
+	timeline      map[shoal.SpaceID][]seen
+	inboxes       []*inbox
+	streams       []*stream
+	timelineReads []timelineRead
 	// final says that the clients have come to rest: nothing is unknown but what
 	// was abandoned, every inbox is empty, every stream has caught up.
 	final bool

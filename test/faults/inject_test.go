@@ -21,14 +21,14 @@ func inject(t *testing.T, pid int, calls, what string) (stop func()) {
 		t.Fatal("strace is missing; install it with `apt-get install --yes strace`, or run scripts/setup.sh")
 	}
 	trace := exec.CommandContext(t.Context(), path, "-f", "-p", strconv.Itoa(pid), "-o", os.DevNull, "-e", "trace="+calls, "-e", "inject="+calls+":"+what)
-	said, err := trace.StderrPipe()
+	output, err := trace.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := trace.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(said)
+	lines := bufio.NewScanner(output)
 	if !lines.Scan() || !strings.Contains(lines.Text(), "attached") {
 		t.Fatalf("strace does not attach: %s", lines.Text())
 	}
@@ -92,11 +92,11 @@ const (
 // it had been killed.
 func TestDiskFails(t *testing.T) {
 	const fault = "fsync fails with EIO"
-	seed := seeded(t)
+	seed := randomSeed(t)
 	if !mayTrace(t, fault) {
 		return
 	}
-	s, slowest := newServer(t, product(t)), time.Duration(0)
+	s, slowest := newServer(t, productBinary(t)), time.Duration(0)
 	o, w := play(t, s, round{rounds: times(t, "SHOAL_DISK_ERRORS", 3), agents: 1, seed: seed, uncounted: true, strike: func(int) (wrong []string) {
 		stop := inject(t, s.process.Process.Pid, syncs, "error=EIO")
 		defer stop()
@@ -118,11 +118,11 @@ func TestDiskFails(t *testing.T) {
 // A disk that has no room for a while, told by the calls that write.
 func TestNoRoom(t *testing.T) {
 	const fault = "pwrite64 fails with ENOSPC"
-	seed := seeded(t)
+	seed := randomSeed(t)
 	if !mayTrace(t, fault) {
 		return
 	}
-	s := newServer(t, product(t))
+	s := newServer(t, productBinary(t))
 	s.start(t)
 	w := newWorld(t, s, seed, 0)
 	w.uncounted = true
@@ -151,7 +151,7 @@ func TestNoRoom(t *testing.T) {
 
 // A disk that is slow to flush: everything takes its time, and nothing is lost.
 func TestSlowDisk(t *testing.T) {
-	seed := seeded(t)
+	seed := randomSeed(t)
 	for _, c := range []struct {
 		delay time.Duration
 		life  time.Duration
@@ -160,7 +160,7 @@ func TestSlowDisk(t *testing.T) {
 		if !mayTrace(t, fault) {
 			continue
 		}
-		s := newServer(t, product(t))
+		s := newServer(t, productBinary(t))
 		s.start(t)
 		w := newWorld(t, s, seed, 1)
 		rounds := times(t, "SHOAL_SLOW_DISKS", 1)

@@ -30,16 +30,16 @@ func play(t *testing.T, s *server, r round) (outcome, *world) {
 	counted := 0
 	for tries := 0; counted < r.rounds; tries++ {
 		if tries == 2*r.rounds+5 {
-			t.Fatalf("only %d of %d rounds reached %d responses/s: this machine is too busy to test under load", counted, tries, leastRate)
+			t.Fatalf("only %d of %d rounds reached %d responses/s: this machine is too busy to test under load", counted, tries, minRate)
 		}
 		dice := random(r.seed, uint64(1000+tries))
-		l := w.live(t, leastLife+time.Duration(dice.Int64N(int64(mostLife-leastLife))), func() {
+		l := w.live(t, minLife+time.Duration(dice.Int64N(int64(maxLife-minLife))), func() {
 			w.found = append(w.found, r.strike(tries)...)
 		})
 		if l.died {
 			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 		}
-		if l.rate() >= leastRate {
+		if l.rate() >= minRate {
 			counted++
 		} else {
 			t.Logf("round %d with %.0f responses/s does not count", tries, l.rate())
@@ -62,8 +62,8 @@ func play(t *testing.T, s *server, r round) (outcome, *world) {
 
 // A server that is killed at random moments, with posts, waits and runs under way.
 func TestKill(t *testing.T) {
-	seed := seeded(t)
-	s := newServer(t, product(t))
+	seed := randomSeed(t)
+	s := newServer(t, productBinary(t))
 	o, w := play(t, s, round{rounds: times(t, "SHOAL_KILLS", 12), agents: 3, seed: seed, strike: func(int) []string {
 		s.kill()
 		return nil

@@ -21,17 +21,17 @@ const (
 	guestStreams = 3
 )
 
-// guests are clients that come, begin what lasts, and are gone in the middle of it:
+// guestClients are clients that come, begin what lasts, and are gone in the middle of it:
 // all come over one line, which is reset.
-type guests struct {
+type guestClients struct {
 	*world
 	line *faultproxy.Proxy
 	all  []*caller
 }
 
-func (w *world) newGuests(t *testing.T) *guests {
+func (w *world) newGuests(t *testing.T) *guestClients {
 	t.Helper()
-	g := &guests{world: w, line: faultproxy.New(t, "tcp", w.server.addr)}
+	g := &guestClients{world: w, line: faultproxy.New(t, "tcp", w.server.addr)}
 	for n := range guestCount {
 		c := w.prober(t, fmt.Sprintf("guest-%d", n))
 		c.url = "http://" + g.line.Addr()
@@ -43,9 +43,9 @@ func (w *world) newGuests(t *testing.T) *guests {
 // visit lets all come and begin waits, streams, sessions of MCP, a request and the
 // reading of an export, and leave when the server has taken all of that in. What was
 // begun in a session of MCP goes on without its caller, until the session is ended.
-func (g *guests) visit(t *testing.T) {
+func (g *guestClients) visit(t *testing.T) {
 	t.Helper()
-	before := g.figures(t)
+	before := g.serverMetrics(t)
 	var inside sync.WaitGroup
 	var ended []mcpSpeaker
 	begun := make(chan error, guestCount*(guestWaits+1))
@@ -71,7 +71,7 @@ func (g *guests) visit(t *testing.T) {
 		}
 		beginRequest(t, g.line.Addr())
 	}
-	g.until(t, figures{
+	g.until(t, serverMetrics{
 		"shoal_waits_open":   before["shoal_waits_open"] + guestCount*(guestWaits+1) - float64(len(g.waiters)), // those come and go
 		"shoal_streams_open": before["shoal_streams_open"] + guestCount*guestStreams,
 	})
@@ -93,10 +93,10 @@ func (g *guests) visit(t *testing.T) {
 }
 
 // until waits until figures are at least so high.
-func (g *guests) until(t *testing.T, want figures) {
+func (g *guestClients) until(t *testing.T, want serverMetrics) {
 	t.Helper()
 	for began := time.Now(); ; pause(t.Context(), 10*time.Millisecond) {
-		now, enough := g.figures(t), true
+		now, enough := g.serverMetrics(t), true
 		for name, least := range want {
 			enough = enough && now[name] >= least
 		}
@@ -110,7 +110,7 @@ func (g *guests) until(t *testing.T, want figures) {
 }
 
 // endSession ends a session of MCP, over a line that stands.
-func (g *guests) endSession(t *testing.T, m mcpSpeaker) {
+func (g *guestClients) endSession(t *testing.T, m mcpSpeaker) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, g.server.url()+"/mcp", nil)
 	if err != nil {

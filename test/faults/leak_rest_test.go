@@ -10,10 +10,10 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// atRest is by how much a server at rest may take more than after its first rounds.
+// idleBounds is by how much a server at rest may take more than after its first rounds.
 // Half a mebibyte is the garbage of reading these figures; eight are for the memory of
 // SQLite, which is not collected, and comes and goes by a few from round to round.
-var atRest = []bound{
+var idleBounds = []bound{
 	{"shoal_waits_open", 0, 0},
 	{"shoal_streams_open", 0, 0},
 	{"shoal_runs_executing", 0, 0},
@@ -26,20 +26,20 @@ var atRest = []bound{
 }
 
 const (
-	// restFor is how long a server must have nothing to do until it has given back
+	// idleTime is how long a server must have nothing to do until it has given back
 	// what memory it does not need: it begins with that after a second, and does it
 	// three times.
-	restFor = 3 * time.Second
+	idleTime = 3 * time.Second
 	// rests is how often it may be disturbed in that.
-	rests = 5
+	maxIdleReads = 5
 )
 
 // rest returns how low each figure comes while nobody wants anything of the server.
 // It is over as soon as all are within the bounds of others, if there are others.
-func (w *world) rest(t *testing.T, than figures) (low figures) {
+func (w *world) rest(t *testing.T, than serverMetrics) (low serverMetrics) {
 	t.Helper()
-	low = w.figures(t)
-	for range rests {
+	low = w.serverMetrics(t)
+	for range maxIdleReads {
 		// A server that has been at rest for long gives nothing back any more; so it is
 		// given something to do first.
 		for n := range 4 * len(w.rooms) {
@@ -47,11 +47,11 @@ func (w *world) rest(t *testing.T, than figures) (low figures) {
 				t.Fatal(err)
 			}
 		}
-		for began := time.Now(); time.Since(began) < restFor; pause(t.Context(), readEvery) {
-			for name, now := range w.figures(t) {
+		for began := time.Now(); time.Since(began) < idleTime; pause(t.Context(), readEvery) {
+			for name, now := range w.serverMetrics(t) {
 				low[name] = min(low[name], now)
 			}
-			if than != nil && len(low.above(than, atRest)) == 0 {
+			if than != nil && len(low.above(than, idleBounds)) == 0 {
 				return low
 			}
 		}
@@ -73,9 +73,9 @@ func (w *world) fillCaches(t *testing.T) {
 	}
 }
 
-// letGo has nobody last over the rounds: readers come anew in each, and waits end
+// endLastingClients has nobody last over the rounds: readers come anew in each, and waits end
 // soon behind it.
-func (w *world) letGo() {
+func (w *world) endLastingClients() {
 	w.close()
 	for _, r := range w.readers {
 		r.lasting = false
@@ -87,7 +87,7 @@ func (w *world) letGo() {
 
 // round lets everybody at the server, and besides guests who leave in the middle of
 // what they do. When it returns, all have gone.
-func (g *guests) round(t *testing.T) lived {
+func (g *guestClients) round(t *testing.T) lifeResult {
 	t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
 	g.leave = leave

@@ -16,9 +16,9 @@ type size struct {
 
 func (s *server) size(t *testing.T) (out size) {
 	t.Helper()
-	told, err := s.ask(t.Context(), "SELECT count(*) FROM messages")
+	counts, err := s.ask(t.Context(), "SELECT count(*) FROM messages")
 	if err == nil {
-		out.messages, err = strconv.ParseInt(told[0], 10, 64)
+		out.messages, err = strconv.ParseInt(counts[0], 10, 64)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -35,21 +35,21 @@ func (s *server) size(t *testing.T) (out size) {
 	return out
 }
 
-// mostGrowth is by which part a message may take more room than one of the first
+// maxGrowth is by which part a message may take more room than one of the first
 // rounds, and what belongs to it with it: its events, its place in the search index,
 // the run that it starts.
-const mostGrowth = .25
+const maxGrowth = .25
 
 // compareSizes holds what the messages of later lives take against those of the first
 // ones, and says what both take.
-func compareSizes(sizes []size) (said string, wrong []string) {
+func compareSizes(sizes []size) (summary string, wrong []string) {
 	if len(sizes) < 3 {
 		return "", []string{fmt.Sprintf("rig: the server was stopped %d times, which is too seldom to compare", len(sizes))}
 	}
 	first, second, last := sizes[0], sizes[1], sizes[len(sizes)-1]
 	each := func(a, b size) float64 { return float64(b.bytes-a.bytes) / float64(b.messages-a.messages) }
 	before, after := each(first, second), each(second, last)
-	if after > before*(1+mostGrowth) {
+	if after > before*(1+maxGrowth) {
 		wrong = append(wrong, fmt.Sprintf("left behind: a message takes %.0f bytes of the database, one of the first rounds took %.0f", after, before))
 	}
 	if last.files > first.files {

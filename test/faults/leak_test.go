@@ -29,30 +29,30 @@ func (l leaks) play(t *testing.T, s *server) outcome {
 	t.Helper()
 	s.start(t)
 	w := newWorld(t, s, l.seed, 1)
-	w.letGo()
+	w.endLastingClients()
 	w.fillCaches(t)
 	g := w.newGuests(t)
-	most, last := figures{}, figures{}
+	most, last := serverMetrics{}, serverMetrics{}
 	counted := 0
 	for n := 0; counted < l.warmUps()+l.rounds && len(w.found) == 0; n++ {
 		if n == 2*(l.warmUps()+l.rounds)+5 {
-			t.Fatalf("only %d of %d rounds reached %d responses/s: this machine is too busy to test under load", counted, n, leastRate)
+			t.Fatalf("only %d of %d rounds reached %d responses/s: this machine is too busy to test under load", counted, n, minRate)
 		}
-		lived := g.round(t)
-		if lived.died {
+		lifeResult := g.round(t)
+		if lifeResult.died {
 			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 			break
 		}
-		if lived.rate() >= leastRate {
+		if lifeResult.rate() >= minRate {
 			counted++
 		} else {
-			t.Logf("round %d with %.0f responses/s does not count", n, lived.rate())
+			t.Logf("round %d with %.0f responses/s does not count", n, lifeResult.rate())
 		}
 		if counted <= l.warmUps() {
 			most.raise(w.rest(t, nil))
 		} else {
 			last = w.rest(t, most)
-			w.found = append(w.found, last.above(most, atRest)...)
+			w.found = append(w.found, last.above(most, idleBounds)...)
 		}
 		if l.between != nil {
 			w.found = append(w.found, l.between(n)...)
@@ -68,7 +68,7 @@ func (l leaks) play(t *testing.T, s *server) outcome {
 }
 
 // String tells the figures of a server at rest that are not 0.
-func (f figures) String() string {
+func (f serverMetrics) String() string {
 	return fmt.Sprintf("%.0f goroutines, %.0f files, %.1f MiB of heap, %.1f MiB resident",
 		f["go_goroutines"], f["process_open_fds"], f["go_heap_objects_bytes"]/(1<<20), f["process_resident_memory_bytes"]/(1<<20))
 }
@@ -77,7 +77,7 @@ func (f figures) String() string {
 // more than after the first of them.
 func TestRounds(t *testing.T) {
 	t.Parallel() // it mostly waits until the server is at rest
-	o := leaks{rounds: times(t, "SHOAL_ROUNDS", 2), seed: seeded(t)}.play(t, newServer(t, product(t)))
+	o := leaks{rounds: times(t, "SHOAL_ROUNDS", 2), seed: randomSeed(t)}.play(t, newServer(t, productBinary(t)))
 	o.fault = "rounds of load"
 	report(t, o)
 }
@@ -86,9 +86,9 @@ func TestRounds(t *testing.T) {
 // than the first ones, and a message takes as much room as it did.
 func TestRestarts(t *testing.T) {
 	t.Parallel() // as above
-	s := newServer(t, product(t))
+	s := newServer(t, productBinary(t))
 	var sizes []size
-	o := leaks{rounds: times(t, "SHOAL_RESTARTS", 2), seed: seeded(t), between: func(n int) (wrong []string) {
+	o := leaks{rounds: times(t, "SHOAL_RESTARTS", 2), seed: randomSeed(t), between: func(n int) (wrong []string) {
 		if n%4 == 3 {
 			s.kill()
 			return nil

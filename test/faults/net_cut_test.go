@@ -15,8 +15,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 )
 
-// weakLine is the connection of one client that is harmed while the others' stand.
-type weakLine struct {
+// faultyLine is the connection of one client that is harmed while the others' stand.
+type faultyLine struct {
 	*faultproxy.Proxy
 	dice   *rand.Rand
 	broken int64 // connections that were thirsty or silent and then reset
@@ -25,8 +25,8 @@ type weakLine struct {
 // patterns are places in answers and events behind which a line is cut.
 var patterns = []string{`"id"`, `"cursor"`, `"messages"`, "event: message.created", "data: ", "HTTP/1.1 200", "\r\n\r\n"}
 
-// harmAway harms the line in one way after the other until ctx ends, and heals it.
-func (l *weakLine) harmAway(ctx context.Context) {
+// injectFaults harms the line in one way after the other until ctx ends, and heals it.
+func (l *faultyLine) injectFaults(ctx context.Context) {
 	cut := func(b faultproxy.Fault) (faultproxy.Fault, faultproxy.Fault) { return faultproxy.Fault{}, b }
 	for ctx.Err() == nil {
 		resets := false
@@ -60,10 +60,10 @@ func (l *weakLine) harmAway(ctx context.Context) {
 // stand it: writers, waiters that acknowledge by a cursor, and readers that come
 // anew. A wait that acknowledges by waiting again is at most once for who is cut off
 // from an answer that was written, so those stay out of it.
-func (w *world) weaken(t *testing.T, seed uint64) (lines []*weakLine, writers []*writer, waiters []*waiter) {
+func (w *world) addFaultyLines(t *testing.T, seed uint64) (lines []*faultyLine, writers []*writer, waiters []*waiter) {
 	t.Helper()
-	line := func() *weakLine {
-		l := &weakLine{Proxy: faultproxy.New(t, "tcp", w.server.addr), dice: random(seed, uint64(10_000+len(lines)))}
+	line := func() *faultyLine {
+		l := &faultyLine{Proxy: faultproxy.New(t, "tcp", w.server.addr), dice: random(seed, uint64(10_000+len(lines)))}
 		lines = append(lines, l)
 		return l
 	}
@@ -104,20 +104,20 @@ func (w *world) weaken(t *testing.T, seed uint64) (lines []*weakLine, writers []
 // Clients that are slow, silent or cut off in the middle of what they ask and are
 // answered: each gets what it is owed, and the others notice nothing.
 func TestCutClients(t *testing.T) {
-	seed := seeded(t)
-	s := newServer(t, product(t))
+	seed := randomSeed(t)
+	s := newServer(t, productBinary(t))
 	s.start(t)
 	w := newWorld(t, s, seed, 0)
-	lines, writers, waiters := w.weaken(t, seed)
-	calm := func() { pause(t.Context(), 10*leastLife) }
+	lines, writers, waiters := w.addFaultyLines(t, seed)
+	calm := func() { pause(t.Context(), 10*minLife) }
 	for n := 0; n < 5 && !allSticky(waiters); n++ {
-		w.live(t, 10*leastLife, calm) // a key that has never acknowledged a cursor acknowledges by waiting
+		w.live(t, 10*minLife, calm) // a key that has never acknowledged a cursor acknowledges by waiting
 	}
 	if !allSticky(waiters) {
 		t.Fatal("not every waiter came to acknowledge by a cursor: this machine is too busy")
 	}
 	w.http.CloseIdleConnections()
-	idle := w.figures(t)
+	idle := w.serverMetrics(t)
 	want := int64(times(t, "SHOAL_CUT_CLIENTS", 300))
 	harmed := func() (n int64) {
 		for _, l := range lines {
@@ -129,7 +129,7 @@ func TestCutClients(t *testing.T) {
 		if time.Since(began) > 3*settleLimit+time.Duration(want)*50*time.Millisecond {
 			t.Fatalf("only %d of %d lines were cut in %v", harmed(), want, time.Since(began))
 		}
-		l := w.liveWeak(t, lines, writers, waiters, 3*time.Second)
+		l := w.liveWithFaultyLines(t, lines, writers, waiters, 3*time.Second)
 		if l.died {
 			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 		}
@@ -137,7 +137,7 @@ func TestCutClients(t *testing.T) {
 	}
 	o := outcome{fault: "slow, silent and cut clients", count: int(harmed())}
 	w.http.CloseIdleConnections()
-	o.found = append(o.found, w.leftBehind(t, idle, soon)...)
+	o.found = append(o.found, w.exceeding(t, idle, wideBounds)...)
 	w.finish(t)
 	h := w.harm()
 	o.found = append(o.found, w.found...)
@@ -157,31 +157,31 @@ func allSticky(waiters []*waiter) bool {
 	return true
 }
 
-// liveWeak lets the world live, and besides those behind the lines, which are harmed
+// liveWithFaultyLines lets the world live, and besides those behind the lines, which are harmed
 // for a time and try again whenever they are cut off.
-func (w *world) liveWeak(t *testing.T, lines []*weakLine, writers []*writer, waiters []*waiter, lasts time.Duration) lived {
+func (w *world) liveWithFaultyLines(t *testing.T, lines []*faultyLine, writers []*writer, waiters []*waiter, lasts time.Duration) lifeResult {
 	t.Helper()
 	all, allWaiters := w.writers, w.waiters
 	defer func() { w.writers, w.waiters = all, allWaiters }()
 	w.writers = slices.DeleteFunc(slices.Clone(all), func(x *writer) bool { return slices.Contains(writers, x) })
 	w.waiters = slices.DeleteFunc(slices.Clone(allWaiters), func(x *waiter) bool { return slices.Contains(waiters, x) })
-	return w.live(t, leastLife, func() {
+	return w.live(t, minLife, func() {
 		ctx, cancel := context.WithTimeout(t.Context(), lasts)
 		defer cancel()
 		var running sync.WaitGroup
 		for _, l := range lines {
-			running.Go(func() { l.harmAway(ctx) })
+			running.Go(func() { l.injectFaults(ctx) })
 		}
 		for _, x := range writers {
 			running.Go(func() {
-				for pause(ctx, think) {
+				for pause(ctx, thinkTime) {
 					x.run(ctx)
 				}
 			})
 		}
 		for _, x := range waiters {
 			running.Go(func() {
-				for pause(ctx, think) {
+				for pause(ctx, thinkTime) {
 					x.run(ctx, w.server.life)
 				}
 			})

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// figures are what a server counts, by name.
-type figures map[string]float64
+// serverMetrics are what a server counts, by name.
+type serverMetrics map[string]float64
 
 // figures reads them.
-func (w *world) figures(t *testing.T) figures {
+func (w *world) serverMetrics(t *testing.T) serverMetrics {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.server.url()+"/metrics", nil)
 	if err != nil {
@@ -30,7 +30,7 @@ func (w *world) figures(t *testing.T) figures {
 	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("/metrics is answered with %d %s (%v)", res.StatusCode, text, err)
 	}
-	out := figures{}
+	out := serverMetrics{}
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if n, err := strconv.ParseFloat(value, 64); err == nil {
@@ -41,7 +41,7 @@ func (w *world) figures(t *testing.T) figures {
 }
 
 // raise raises each figure to that of others that are higher.
-func (f figures) raise(to figures) {
+func (f serverMetrics) raise(to serverMetrics) {
 	for name, n := range to {
 		f[name] = max(f[name], n)
 	}
@@ -56,10 +56,10 @@ type bound struct {
 
 // soon are the bounds for a server that may have opened connections to the database
 // that it had not needed before.
-var soon = []bound{{"go_goroutines", 0, 10}, {"process_open_fds", 0, 10}, {"shoal_streams_open", 0, 10}, {"shoal_waits_open", 0, 10}}
+var wideBounds = []bound{{"go_goroutines", 0, 10}, {"process_open_fds", 0, 10}, {"shoal_streams_open", 0, 10}, {"shoal_waits_open", 0, 10}}
 
 // above says which figures are beyond their bounds of what they were before.
-func (f figures) above(before figures, bounds []bound) (wrong []string) {
+func (f serverMetrics) above(before serverMetrics, bounds []bound) (wrong []string) {
 	for _, b := range bounds {
 		was, there := before[b.name]
 		if !there {
@@ -76,12 +76,12 @@ func (f figures) above(before figures, bounds []bound) (wrong []string) {
 // makes much of it is not at rest.
 const readEvery = 300 * time.Millisecond
 
-// leftBehind waits until the figures are within their bounds of what they were
+// exceeding waits until the figures are within their bounds of what they were
 // before, and says what the server has too much of.
-func (w *world) leftBehind(t *testing.T, before figures, bounds []bound) (wrong []string) {
+func (w *world) exceeding(t *testing.T, before serverMetrics, bounds []bound) (wrong []string) {
 	t.Helper()
 	for began := time.Now(); ; pause(t.Context(), readEvery) {
-		wrong = w.figures(t).above(before, bounds)
+		wrong = w.serverMetrics(t).above(before, bounds)
 		if len(wrong) == 0 || time.Since(began) > settleLimit {
 			return wrong
 		}

@@ -13,28 +13,28 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 )
 
-// mostBehind is how much memory of the server a reader that does not keep up may
+// maxReaderMemory is how much memory of the server a reader that does not keep up may
 // take.
-const mostBehind = 1 << 20
+const maxReaderMemory = 1 << 20
 
 // Readers of streams that take one byte a second: the server lets go of them, they
 // take no more memory than they may, and whoever posts meanwhile waits no longer.
 // How much longer is told, not judged: it is the machine's as much as the server's.
 func TestSlowReaders(t *testing.T) {
-	seed := seeded(t)
-	s := newServer(t, product(t))
+	seed := randomSeed(t)
+	s := newServer(t, productBinary(t))
 	s.start(t)
 	w := newWorld(t, s, seed, 0)
 	count, posts := times(t, "SHOAL_SLOW_READERS", 120), times(t, "SHOAL_SLOW_POSTS", 600)
 	talker, alone := w.prober(t, "talker"), 0.0 // the memory at most, which goes up and down by itself
 	high := func() bool {
-		alone = max(alone, w.figures(t)["process_resident_memory_bytes"])
+		alone = max(alone, w.serverMetrics(t)["process_resident_memory_bytes"])
 		return false
 	}
 	timePosts(t, talker, posts/2, high) // what grows with use has grown
-	idle := w.figures(t)
+	idle := w.serverMetrics(t)
 	baseline := timePosts(t, talker, posts, high)
-	before := w.figures(t)
+	before := w.serverMetrics(t)
 
 	line := faultproxy.New(t, "tcp", s.addr)
 	line.Harm(faultproxy.Fault{}, faultproxy.Fault{Rate: 1})
@@ -47,29 +47,29 @@ func TestSlowReaders(t *testing.T) {
 	}
 	most := 0.0
 	let := func() bool {
-		now := w.figures(t)
+		now := w.serverMetrics(t)
 		most = max(most, now["process_resident_memory_bytes"])
 		return now["shoal_streams_open"] <= before["shoal_streams_open"]
 	}
 	began := time.Now()
-	for w.figures(t)["shoal_streams_open"] < before["shoal_streams_open"]+float64(count) {
+	for w.serverMetrics(t)["shoal_streams_open"] < before["shoal_streams_open"]+float64(count) {
 		if pause(t.Context(), 10*time.Millisecond); time.Since(began) > settleLimit {
-			t.Fatalf("%.0f streams are open, want %d more than %.0f", w.figures(t)["shoal_streams_open"], count, before["shoal_streams_open"])
+			t.Fatalf("%.0f streams are open, want %d more than %.0f", w.serverMetrics(t)["shoal_streams_open"], count, before["shoal_streams_open"])
 		}
 	}
 	beside := timePosts(t, talker, posts, let)
 	for began := time.Now(); !let(); timePosts(t, talker, 50, let) {
 		if time.Since(began) > settleLimit {
-			w.found = append(w.found, fmt.Sprintf("slow: %.0f streams of readers that take nothing are open after %v", w.figures(t)["shoal_streams_open"], time.Since(began)))
+			w.found = append(w.found, fmt.Sprintf("slow: %.0f streams of readers that take nothing are open after %v", w.serverMetrics(t)["shoal_streams_open"], time.Since(began)))
 			break
 		}
 	}
 	grown := max(0, most-alone) / float64(count)
-	if grown > mostBehind {
-		w.found = append(w.found, fmt.Sprintf("memory: the server grew by %.0f bytes for each slow reader; the limit is %d", grown, mostBehind))
+	if grown > maxReaderMemory {
+		w.found = append(w.found, fmt.Sprintf("memory: the server grew by %.0f bytes for each slow reader; the limit is %d", grown, maxReaderMemory))
 	}
 	line.Reset()
-	w.found = append(w.found, w.leftBehind(t, idle, soon)...)
+	w.found = append(w.found, w.exceeding(t, idle, wideBounds)...)
 	note := fmt.Sprintf("p99 of posts %v alone, %v beside them; the server grew by %.0f KiB for each, and let go of all",
 		p99(baseline).Round(100*time.Microsecond), p99(beside).Round(100*time.Microsecond), grown/1024)
 	w.finish(t)

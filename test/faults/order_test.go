@@ -19,9 +19,9 @@ import (
 // order of all posts and reads of a space that agrees with when each was called
 // and answered, and with every answer.
 
-// look is a read of a whole timeline that was answered: how many messages it had,
+// timelineRead is a read of a whole timeline that was answered: how many messages it had,
 // and a sum over their ids.
-type look struct {
+type timelineRead struct {
 	space        shoal.SpaceID
 	called, back time.Duration
 	n            int64
@@ -29,33 +29,33 @@ type look struct {
 }
 
 // looker reads the timelines again and again, each time what is new.
-type looker struct {
-	session *client.Session
-	clock   func() time.Duration
-	rooms   []*room
-	known   map[shoal.SpaceID]listed
-	answers *atomic.Int64 // of everybody
-	looks   []look
-	wrong   []string
+type timelineReader struct {
+	session       *client.Session
+	clock         func() time.Duration
+	rooms         []*room
+	known         map[shoal.SpaceID]timelineState
+	answers       *atomic.Int64 // of everybody
+	timelineReads []timelineRead
+	wrong         []string
 }
 
 // listed is the state of a space: so many messages, with a sum over their ids.
-type listed struct {
+type timelineState struct {
 	n   int64
 	sum uint64
 }
 
 var sumSeed = maphash.MakeSeed()
 
-func (l listed) append(id shoal.MessageID) listed {
-	return listed{l.n + 1, l.sum*31 + maphash.String(sumSeed, string(id))}
+func (l timelineState) append(id shoal.MessageID) timelineState {
+	return timelineState{l.n + 1, l.sum*31 + maphash.String(sumSeed, string(id))}
 }
 
-// lookEvery paces a looker: it shall see much, and not be the load.
-const lookEvery = 15 * time.Millisecond
+// timelineReadInterval paces a looker: it shall see much, and not be the load.
+const timelineReadInterval = 15 * time.Millisecond
 
-func (l *looker) run(ctx context.Context) {
-	for pause(ctx, lookEvery) {
+func (l *timelineReader) run(ctx context.Context) {
+	for pause(ctx, timelineReadInterval) {
 		for _, r := range l.rooms {
 			if !l.once(ctx, r.id) {
 				return
@@ -64,7 +64,7 @@ func (l *looker) run(ctx context.Context) {
 	}
 }
 
-func (l *looker) once(ctx context.Context, space shoal.SpaceID) bool {
+func (l *timelineReader) once(ctx context.Context, space shoal.SpaceID) bool {
 	called, at := l.clock(), l.known[space]
 	page := client.MessagesOptions{After: at.n, Limit: shoal.MaxPage}
 	if at.n == 0 {
@@ -84,7 +84,7 @@ func (l *looker) once(ctx context.Context, space shoal.SpaceID) bool {
 	l.known[space] = at
 	l.answers.Add(1)
 	if len(got) < shoal.MaxPage { // it went to the end
-		l.looks = append(l.looks, look{space, called, l.clock(), at.n, at.sum})
+		l.timelineReads = append(l.timelineReads, timelineRead{space, called, l.clock(), at.n, at.sum})
 	}
 	return true
 }
@@ -96,9 +96,9 @@ const orderLimit = 2 * time.Minute
 type appended struct{ id shoal.MessageID }
 
 var space = porcupine.Model{
-	Init: func() any { return listed{} },
+	Init: func() any { return timelineState{} },
 	Step: func(state, input, output any) (bool, any) {
-		is, in, out := state.(listed), input.(appended), output.(listed)
+		is, in, out := state.(timelineState), input.(appended), output.(timelineState)
 		if in.id == "" {
 			return is == out, is
 		}
@@ -129,12 +129,12 @@ func checkOrder(h history) (wrong []string) {
 			m, back = p.answers[0], int64(p.acked)
 		}
 		operations[p.space] = append(operations[p.space], porcupine.Operation{
-			ClientId: i, Input: appended{m.ID}, Call: int64(p.sent), Output: listed{n: m.Seq}, Return: back,
+			ClientId: i, Input: appended{m.ID}, Call: int64(p.sent), Output: timelineState{n: m.Seq}, Return: back,
 		})
 	}
-	for i, l := range h.looks {
+	for i, l := range h.timelineReads {
 		operations[l.space] = append(operations[l.space], porcupine.Operation{
-			ClientId: i, Input: appended{}, Call: int64(l.called), Output: listed{l.n, l.sum}, Return: int64(l.back),
+			ClientId: i, Input: appended{}, Call: int64(l.called), Output: timelineState{l.n, l.sum}, Return: int64(l.back),
 		})
 	}
 	for id, all := range operations {
@@ -149,7 +149,7 @@ func checkOrder(h history) (wrong []string) {
 }
 
 // sumOf is what a read of the first messages of the space "den" sees.
-func sumOf(h *history, n int) (at listed) {
+func sumOf(h *history, n int) (at timelineState) {
 	for _, m := range h.timeline["den"][:n] {
 		at = at.append(m.ID)
 	}
@@ -159,7 +159,7 @@ func sumOf(h *history, n int) (at listed) {
 func TestCheckOrderFindsPlantedFaults(t *testing.T) {
 	read := func(h *history, n int, called, back time.Duration) {
 		at := sumOf(h, n)
-		h.looks = append(h.looks, look{"den", called, back, at.n, at.sum})
+		h.timelineReads = append(h.timelineReads, timelineRead{"den", called, back, at.n, at.sum})
 	}
 	for _, c := range []struct {
 		planted string
@@ -173,11 +173,11 @@ func TestCheckOrderFindsPlantedFaults(t *testing.T) {
 		{"a read misses what was acknowledged", func(h *history) { read(h, 1, 26, 27) }, false},
 		{"a read sees what was not sent yet", func(h *history) { read(h, 2, 16, 18) }, false},
 		{"a read goes back", func(h *history) { read(h, 1, 11, 12); read(h, 0, 13, 14) }, false},
-		{"a read has another message", func(h *history) { read(h, 2, 26, 27); h.looks[0].sum++ }, false},
+		{"a read has another message", func(h *history) { read(h, 2, 26, 27); h.timelineReads[0].sum++ }, false},
 		{"two posts have one place", func(h *history) { h.posts[1].answers[0].Seq = 1 }, false},
 		{"posts stand in the wrong order", func(h *history) { h.posts[3].sent, h.posts[3].acked = 1, 2 }, false},
 	} {
-		h := sound()
+		h := soundHistory()
 		c.plant(h)
 		if wrong := checkOrder(*h); (len(wrong) == 0) != c.legal {
 			t.Errorf("%s: found %q, want legal %v", c.planted, wrong, c.legal)

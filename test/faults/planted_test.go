@@ -17,7 +17,7 @@ var quick = []string{"published before the commit", "the idempotency key is igno
 func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	t.Helper()
 	env := []string{"RIG_BUG=" + bug}
-	s := newServer(t, planted(t))
+	s := newServer(t, plantedBinary(t))
 	s.env = env
 	killAtRandom := func(rounds, agents int) (outcome, bool) {
 		o, w := play(t, s, round{rounds: rounds, agents: agents, seed: seed, strike: func(int) []string {
@@ -29,7 +29,7 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	}
 	switch bug {
 	case "synchronous is NORMAL":
-		return cutPower(t, bug, planted(t), env, 5, seed)
+		return cutPower(t, bug, plantedBinary(t), env, 5, seed)
 	case "acknowledged before the commit":
 		s.env = nil // the world's own keys are to be there
 		s.start(t)
@@ -38,7 +38,7 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 			s.kill()
 			s.env = append(env, dieAt("before a commit", 30+20*n, 20*time.Millisecond))
 			s.start(t)
-			w.live(t, reached, s.kill)
+			w.live(t, reachWithin, s.kill)
 			s.env = nil
 			s.start(t)
 			w.check(t, false)
@@ -54,13 +54,13 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 		if !mount(t, bug, dir, "-t", "tmpfs", "-o", "size="+fullDisk, "tmpfs") {
 			return o, false
 		}
-		return fillAgainAndAgain(t, planted(t), env, dir, 3, seed), true
+		return fillRepeatedly(t, plantedBinary(t), env, dir, 3, seed), true
 	case "the generation of a lease is not checked":
-		return asleep(t, planted(t), env, 4, seed), true
+		return stopDuringRuns(t, plantedBinary(t), env, 4, seed), true
 	case "a required snapshot is missing", "a cursor without lineage":
-		return restored(t, s, ofDirectory(s, t.TempDir()), seed), true
+		return checkRestored(t, s, ofDirectory(s, t.TempDir()), seed), true
 	case "the checksum of a message is ignored":
-		return harmFiles(t, s, []harmTo{{"noise", false, scribble}}, 20, seed)[0], true
+		return damageFiles(t, s, []fileFault{{"noise", false, scribble}}, 20, seed)[0], true
 	case "the output of a failed attempt remains":
 		return killAtRandom(8, 3)
 	case "a wait leaks a goroutine", "a call leaves a file open", "a response stays in memory":
@@ -72,7 +72,7 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 
 // Every bug that is planted is found.
 func TestPlanted(t *testing.T) {
-	seed := seeded(t)
+	seed := randomSeed(t)
 	caught, of := 0, 0
 	for _, bug := range bugs {
 		if os.Getenv("SHOAL_PLANTED") != "all" && !slices.Contains(quick, bug.name) {

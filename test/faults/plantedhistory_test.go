@@ -10,9 +10,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// told returns the message with a seq in the space "den": the post with the key
+// denMessage returns the message with a seq in the space "den": the post with the key
 // kSEQ, which mentions bea.
-func told(seq int64) seen {
+func denMessage(seq int64) seen {
 	return see(shoal.Message{
 		ID: shoal.MessageID(fmt.Sprintf("msg_%d", seq)), SpaceID: "den", Seq: seq, EntityID: "ann", Status: shoal.MessageCompleted,
 		Mentions: []shoal.EntityID{"bea"}, DroppedMentions: []shoal.EntityID{},
@@ -23,21 +23,21 @@ func told(seq int64) seen {
 func batch(life, ack int, sent time.Duration, number int, seqs ...int64) wait {
 	w := wait{life: life, ack: ack, sent: sent, answered: true}
 	for _, seq := range seqs {
-		w.batch = append(w.batch, delivered{told(seq), number})
+		w.batch = append(w.batch, delivered{denMessage(seq), number})
 	}
 	return w
 }
 
-func unanswered(life, ack int, sent time.Duration) wait {
+func lostWait(life, ack int, sent time.Duration) wait {
 	return wait{life: life, ack: ack, sent: sent}
 }
 
 // sound is a history without a fault: four posts, of which k3 got no answer at
 // first, over two lives of the server.
-func sound() *history {
+func soundHistory() *history {
 	h := &history{timeline: map[shoal.SpaceID][]seen{}, final: true}
 	for seq := int64(1); seq <= 4; seq++ {
-		m, sent := told(seq), time.Duration(seq)*10
+		m, sent := denMessage(seq), time.Duration(seq)*10
 		h.timeline["den"] = append(h.timeline["den"], m)
 		h.posts = append(h.posts, &post{
 			key: fmt.Sprintf("k%d", seq), sender: "ann", space: "den", text: m.Text(), mentions: m.Mentions,
@@ -49,7 +49,7 @@ func sound() *history {
 	h.inboxes = []*inbox{
 		{owner: "bea", kind: shoal.WaitMentions, spaces: []shoal.SpaceID{"den"}, waits: []wait{
 			batch(1, -1, 11, 1, 1, 2),
-			unanswered(1, 0, 30),
+			lostWait(1, 0, 30),
 			batch(2, -1, 40, 1, 1, 2, 3), // the unanswered wait had acknowledged nothing, the count of wait 0 was lost
 			batch(2, 2, 50, 1, 4),
 			batch(2, -1, 60, 2, 4),
@@ -59,23 +59,23 @@ func sound() *history {
 			batch(1, -1, 11, 1, 1, 2),
 			batch(1, -1, 20, 1, 3),
 			batch(2, -1, 30, 2, 3),
-			unanswered(2, -1, 35),
+			lostWait(2, -1, 35),
 			batch(3, -1, 40, 2, 4), // the unanswered wait had acknowledged 3
 			batch(3, -1, 110, 0),
 		}},
 	}
 	h.streams = []*stream{{name: "reader", spaces: []shoal.SpaceID{"den"}, events: []event{
-		{space: "den", snapshot: true, lastSeq: 1, messages: []seen{told(1)}},
-		{space: "den", messages: []seen{told(2)}},
-		{space: "den", messages: []seen{told(3)}},
-		{space: "den", snapshot: true, lastSeq: 3, messages: []seen{told(1), told(2), told(3)}},
-		{space: "den", messages: []seen{told(4)}},
+		{space: "den", snapshot: true, lastSeq: 1, messages: []seen{denMessage(1)}},
+		{space: "den", messages: []seen{denMessage(2)}},
+		{space: "den", messages: []seen{denMessage(3)}},
+		{space: "den", snapshot: true, lastSeq: 3, messages: []seen{denMessage(1), denMessage(2), denMessage(3)}},
+		{space: "den", messages: []seen{denMessage(4)}},
 	}}}
 	return h
 }
 
 func TestCheckAcceptsASoundHistory(t *testing.T) {
-	for _, fault := range check(*sound()) {
+	for _, fault := range check(*soundHistory()) {
 		t.Error(fault)
 	}
 }
@@ -101,23 +101,23 @@ func TestCheckFindsPlantedFaults(t *testing.T) {
 			h.posts[3].answers, h.posts[3].acked = nil, 0
 		}, "lost: reader was shown msg_4"},
 		{"a retry stored the message again", func(h *history) {
-			again := told(3)
+			again := denMessage(3)
 			again.ID, again.Seq = "msg_5", 5
 			h.timeline["den"] = append(den(h), see(again.Message))
 		}, "doubled: k3"},
 		{"two messages have one id", func(h *history) {
-			again := told(4)
+			again := denMessage(4)
 			again.Seq = 5
 			h.timeline["den"] = append(den(h), see(again.Message))
 		}, "doubled: the id msg_4"},
 		{"a retry was answered with another id", func(h *history) {
-			other := told(3)
+			other := denMessage(3)
 			other.ID = "msg_7"
 			h.posts[2].answers = append(h.posts[2].answers, see(other.Message))
 		}, "two ids: k3"},
 		{"a stored text differs from what was sent", func(h *history) { h.posts[0].text += "!" }, "changed: k1"},
 		{"a stored message differs from its answer", func(h *history) {
-			other := told(1)
+			other := denMessage(1)
 			other.UpdatedAt = shoal.At(time.Unix(1, 0))
 			h.posts[0].answers[0] = see(other.Message)
 		}, "changed: k1"},
@@ -181,17 +181,17 @@ func TestCheckFindsPlantedFaults(t *testing.T) {
 			*events(h) = slices.Insert(*events(h), 2, (*events(h))[1])
 		}, "stream twice: reader got seq 2"},
 		{"a snapshot goes back", func(h *history) {
-			(*events(h))[3] = event{space: "den", snapshot: true, lastSeq: 2, messages: []seen{told(1), told(2)}}
+			(*events(h))[3] = event{space: "den", snapshot: true, lastSeq: 2, messages: []seen{denMessage(1), denMessage(2)}}
 		}, "stream moved back"},
 		{"a snapshot has a hole", func(h *history) {
-			(*events(h))[3].messages = []seen{told(1), told(3), told(3)}
+			(*events(h))[3].messages = []seen{denMessage(1), denMessage(3), denMessage(3)}
 		}, "stream gap: reader got a snapshot"},
 		{"a snapshot is short", func(h *history) { (*events(h))[3].messages = nil }, "stream gap: reader got a snapshot"},
 		{"a stream begins without a snapshot", func(h *history) { *events(h) = (*events(h))[1:] }, "stream: reader got seq 2"},
 		{"a stream ends too early", func(h *history) { *events(h) = (*events(h))[:4] }, "stream gap: reader ended at seq 3"},
 	} {
 		t.Run(c.planted, func(t *testing.T) {
-			h := sound()
+			h := soundHistory()
 			c.plant(h)
 			faults := check(*h)
 			if !slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, c.want) }) {

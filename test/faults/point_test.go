@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// passings bounds how often a server passes a point before it dies there.
-var passings = map[string]int64{
+// maxPassings bounds how often a server passes a point before it dies there.
+var maxPassings = map[string]int64{
 	"after a checkpoint": 1, "while the index is updated": 3, "before a step is stored": 25, "after a write of a run": 60, "before a wait counts as written": 20,
 }
 
 // reached bounds how long it may take a server under load to come to a point.
-const reached = 8 * time.Second
+const reachWithin = 8 * time.Second
 
 // A server that dies at a named point, under load, and what is there afterwards.
 func TestPoints(t *testing.T) {
-	seed := seeded(t)
+	seed := randomSeed(t)
 	each := times(t, "SHOAL_POINTS", 2)
-	s := newServer(t, planted(t))
+	s := newServer(t, plantedBinary(t))
 	s.start(t)
 	w := newWorld(t, s, seed, 3)
 	counted := map[string]int{}
@@ -32,7 +32,7 @@ lanes:
 				break
 			}
 			dice := random(seed, uint64(i*10_000+tries))
-			most := passings[p.name]
+			most := maxPassings[p.name]
 			if most == 0 {
 				most = 150
 			}
@@ -40,7 +40,7 @@ lanes:
 			if n == 0 && most == 150 {
 				nth += 10 // the start passes it, too
 			}
-			if dieThere(t, w, p.name, nth) {
+			if dieAtPoint(t, w, p.name, nth) {
 				n++
 				counted[p.name]++
 			}
@@ -60,22 +60,22 @@ lanes:
 	}
 }
 
-// dieThere kills the server that is up, has the next one live until it dies at the
+// dieAtPoint kills the server that is up, has the next one live until it dies at the
 // point, and starts another. It reports whether the point was reached.
-func dieThere(t *testing.T, w *world, point string, nth int64) bool {
+func dieAtPoint(t *testing.T, w *world, point string, nth int64) bool {
 	t.Helper()
 	s := w.server
 	s.kill()
 	s.env = []string{dieAt(point, nth, 0)}
 	_, err := s.tryStart(t.Context())
-	var ended *endedError
+	var ended *exitError
 	died := errors.As(err, &ended) && killed(ended.state)
 	switch {
 	case died: // at its start
 	case err != nil:
 		t.Fatal(err)
 	default:
-		died = w.live(t, reached, s.kill).died
+		died = w.live(t, reachWithin, s.kill).died
 		if died && !killed(s.process.ProcessState) {
 			w.found = append(w.found, fmt.Sprintf("end: at the point %q: %v", point, s.process.ProcessState))
 		}
@@ -86,14 +86,14 @@ func dieThere(t *testing.T, w *world, point string, nth int64) bool {
 }
 
 // touching is a migration that rewrites what is there.
-const touching = `CREATE TABLE rig AS SELECT doc, seq, id FROM messages; CREATE INDEX rig_seq ON rig (seq); DELETE FROM rig WHERE seq % 2 = 0;`
+const rewritingMigration = `CREATE TABLE rig AS SELECT doc, seq, id FROM messages; CREATE INDEX rig_seq ON rig (seq); DELETE FROM rig WHERE seq % 2 = 0;`
 
 // A server that dies while it brings its database forward: the empty one through
 // all steps, a full one through a further step.
 func TestPointsOfMigration(t *testing.T) {
-	seed := seeded(t)
+	seed := randomSeed(t)
 	each := times(t, "SHOAL_POINTS", 2)
-	full := newServer(t, planted(t))
+	full := newServer(t, plantedBinary(t))
 	full.start(t)
 	w := newWorld(t, full, seed, 0)
 	w.live(t, 300*time.Millisecond, func() {})
@@ -105,7 +105,7 @@ func TestPointsOfMigration(t *testing.T) {
 		o := outcome{fault: "kill -9 " + p.name}
 		for n := range each {
 			dice := random(seed, uint64(i*10_000+n))
-			s := newServer(t, planted(t))
+			s := newServer(t, plantedBinary(t))
 			nth := int64(1)
 			if n%2 == 0 && p.name != "before a migration" { // the empty database has several steps before it
 				nth += dice.Int64N(3)
@@ -113,7 +113,7 @@ func TestPointsOfMigration(t *testing.T) {
 			if n%2 == 1 {
 				copyTo(t, full.data, s.data)
 			}
-			s.env = []string{"RIG_MIGRATION=" + touching, dieAt(p.name, nth, 0)}
+			s.env = []string{"RIG_MIGRATION=" + rewritingMigration, dieAt(p.name, nth, 0)}
 			if _, err := s.tryStart(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
 				t.Fatalf("SHOAL_FAULT_SEED=%d: it does not die at the %d. passing of %q: %v", seed, nth, p.name, err)
 			}

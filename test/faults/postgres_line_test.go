@@ -38,11 +38,11 @@ func (d *database) url() string {
 }
 
 func (d *database) heal() {
-	d.line.Harm(faultproxy.Fault{}, faultproxy.Fault{Gate: commitGate(d.losesThis)})
+	d.line.Harm(faultproxy.Fault{}, faultproxy.Fault{Gate: commitGate(d.takesLoss)})
 }
 
-// losesThis decides about one answer to COMMIT.
-func (d *database) losesThis() bool {
+// takesLoss decides about one answer to COMMIT.
+func (d *database) takesLoss() bool {
 	if !d.lose.Load() || d.seen.Add(1)%2 == 0 {
 		return false
 	}
@@ -105,8 +105,8 @@ type statuses struct {
 	wrong         []string
 }
 
-// notKnown is in the words about a commit whose outcome nobody knows.
-const notKnown = "may or may not be"
+// unknownOutcome is in the words about a commit whose outcome nobody knows.
+const unknownOutcome = "may or may not be"
 
 // RoundTrip implements [http.RoundTripper].
 func (s *statuses) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -125,7 +125,7 @@ func (s *statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "":
 		s.wrong = append(s.wrong, fmt.Sprintf("status: %s %s was answered with %d %s", req.Method, req.URL.Path, res.StatusCode, body))
-	case strings.Contains(string(body), notKnown):
+	case strings.Contains(string(body), unknownOutcome):
 		s.unknown++
 	default:
 		s.busy++

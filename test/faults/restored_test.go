@@ -39,11 +39,11 @@ func ofDatabase(d *database) backup {
 	}
 }
 
-// restored starts a server with an older copy of what it has stored, as from a backup.
+// checkRestored starts a server with an older copy of what it has stored, as from a backup.
 // Whoever follows from a place that is lost gets a snapshot, also when other events have
 // taken the places up to there; an acknowledgement from there removes nothing, and nothing
 // that is unread is passed over.
-func restored(t *testing.T, s *server, b backup, seed uint64) (o outcome) {
+func checkRestored(t *testing.T, s *server, b backup, seed uint64) (o outcome) {
 	t.Helper()
 	s.start(t)
 	w := newWorld(t, s, seed, 0)
@@ -100,7 +100,7 @@ func restored(t *testing.T, s *server, b backup, seed uint64) (o outcome) {
 		want []string
 	}{{last, want}, {first, want[1:]}} {
 		o.operations++
-		if got := remembered(k.wait(t, *c.ack.Cursor)); !slices.Equal(got, c.want[:min(len(c.want), len(got))]) || len(got) == 0 {
+		if got := textsOf(k.wait(t, *c.ack.Cursor)); !slices.Equal(got, c.want[:min(len(c.want), len(got))]) || len(got) == 0 {
 			o.found = append(o.found, fmt.Sprintf("not delivered: an acknowledgement at %s leaves %q, want %q", *c.ack.Cursor, got, c.want))
 		}
 	}
@@ -118,21 +118,21 @@ func places(t *testing.T, cursors map[shoal.SpaceID]shoal.Cursor) (all []int64) 
 }
 
 // keeper is somebody who is mentioned and reads, in a space of its own.
-type keeper struct{ own, other restSpeaker }
+type mentionedReader struct{ own, other restSpeaker }
 
-func newKeeper(t *testing.T, w *world) keeper {
+func newKeeper(t *testing.T, w *world) mentionedReader {
 	t.Helper()
 	as := func(id shoal.EntityID) restSpeaker {
 		return restSpeaker{&caller{http: w.http, url: w.server.url(), key: w.newKey(t, id), as: id}}
 	}
-	k := keeper{as("keeper"), as("teller")}
+	k := mentionedReader{as("keeper"), as("teller")}
 	if _, err := w.admin.CreateSpace(t.Context(), shoal.NewSpace{ID: "shelf", Name: "Shelf", Members: []shoal.EntityID{"keeper", "teller"}}); err != nil {
 		t.Fatal(err)
 	}
 	return k
 }
 
-func (k keeper) post(t *testing.T, texts ...string) {
+func (k mentionedReader) post(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if _, err := k.other.post(t.Context(), &post{key: text, text: text, space: "shelf", mentions: []shoal.EntityID{"keeper"}}); err != nil {
@@ -141,7 +141,7 @@ func (k keeper) post(t *testing.T, texts ...string) {
 	}
 }
 
-func (k keeper) wait(t *testing.T, ack string) shoal.WaitResult {
+func (k mentionedReader) wait(t *testing.T, ack string) shoal.WaitResult {
 	t.Helper()
 	r, err := k.own.wait(t.Context(), waiting{kind: shoal.WaitMentions, ack: ack})
 	if err != nil {
@@ -151,7 +151,7 @@ func (k keeper) wait(t *testing.T, ack string) shoal.WaitResult {
 }
 
 // remembered are the texts of what a wait returns.
-func remembered(r shoal.WaitResult) (out []string) {
+func textsOf(r shoal.WaitResult) (out []string) {
 	for _, item := range r.Items {
 		for _, m := range item.Messages {
 			out = append(out, m.Parts[0].Text)
@@ -208,17 +208,17 @@ func (w *world) firstEvent(t *testing.T, space shoal.SpaceID, cursor shoal.Curso
 }
 
 func TestRestored(t *testing.T) {
-	s := newServer(t, product(t))
-	o := restored(t, s, ofDirectory(s, t.TempDir()), seeded(t))
+	s := newServer(t, productBinary(t))
+	o := checkRestored(t, s, ofDirectory(s, t.TempDir()), randomSeed(t))
 	o.fault = "an older copy of the data directory"
 	report(t, o)
 }
 
 func TestRestoredPostgres(t *testing.T) {
 	d := newDatabase(t)
-	s := newServer(t, product(t))
+	s := newServer(t, productBinary(t))
 	s.env = []string{"SHOAL_DATABASE=" + d.url()}
-	o := restored(t, s, ofDatabase(d), seeded(t))
+	o := checkRestored(t, s, ofDatabase(d), randomSeed(t))
 	o.fault = "an older copy of the PostgreSQL database"
 	report(t, o)
 }

@@ -24,7 +24,7 @@ type server struct {
 	life               int
 	process            *exec.Cmd
 	ended              chan struct{}
-	said               *os.File
+	output             *os.File
 	slowest            time.Duration // of its starts
 }
 
@@ -39,7 +39,7 @@ func newServerIn(t *testing.T, binary, data string) *server {
 	t.Helper()
 	s := &server{binary: binary, data: data, addr: freeAddr(t)}
 	var err error
-	if s.said, err = os.Create(filepath.Join(t.TempDir(), "server.log")); err != nil {
+	if s.output, err = os.Create(filepath.Join(t.TempDir(), "server.log")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -47,18 +47,18 @@ func newServerIn(t *testing.T, binary, data string) *server {
 		if t.Failed() {
 			t.Logf("the server said at last:\n%s", s.lastWords(8<<10))
 		}
-		_ = s.said.Close() // read completely
+		_ = s.output.Close() // read completely
 	})
 	return s
 }
 
 // lastWords returns the end of what the server said on standard error.
 func (s *server) lastWords(most int) string {
-	said, err := os.ReadFile(s.said.Name())
+	output, err := os.ReadFile(s.output.Name())
 	if err != nil {
 		return err.Error()
 	}
-	return string(said[max(0, len(said)-most):])
+	return string(output[max(0, len(output)-most):])
 }
 
 // freeAddr returns an address that stays free while the server is down: its port
@@ -94,7 +94,7 @@ func (s *server) start(t *testing.T) time.Duration {
 func (s *server) tryStart(ctx context.Context) (time.Duration, error) {
 	s.life++
 	s.process = exec.Command(s.binary, "serve", "--addr", s.addr, "--data", s.data, "--allow-private", "127.0.0.0/8")
-	s.process.Stderr = s.said
+	s.process.Stderr = s.output
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "SHOAL_") {
 			s.process.Env = append(s.process.Env, v)
@@ -118,7 +118,7 @@ func (s *server) tryStart(ctx context.Context) (time.Duration, error) {
 		}
 		select {
 		case <-ended:
-			return 0, &endedError{process.ProcessState, s.lastWords(2 << 10)}
+			return 0, &exitError{process.ProcessState, s.lastWords(2 << 10)}
 		case <-time.After(time.Millisecond):
 		}
 		if time.Since(began) > settleLimit {
@@ -127,14 +127,14 @@ func (s *server) tryStart(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// endedError says that a server ended at its start.
-type endedError struct {
-	state *os.ProcessState
-	said  string
+// exitError says that a server ended at its start.
+type exitError struct {
+	state  *os.ProcessState
+	output string
 }
 
-func (e *endedError) Error() string {
-	return fmt.Sprintf("the server ended at its start: %v\n%s", e.state, e.said)
+func (e *exitError) Error() string {
+	return fmt.Sprintf("the server ended at its start: %v\n%s", e.state, e.output)
 }
 
 // killed reports whether a server that ended was killed.

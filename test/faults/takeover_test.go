@@ -16,13 +16,13 @@ import (
 // the run over: it must not write any more.
 
 const (
-	slowly    = 30 * time.Millisecond // between two pieces of what the agent's model writes
-	takenOver = 20 * time.Second
+	chunkPause = 30 * time.Millisecond // between two pieces of what the agent's model writes
+	takenOver  = 20 * time.Second
 )
 
 // asleep stops a server in the middle of a run, starts another one on the same
 // database, and wakes the first while the other executes the run.
-func asleep(t *testing.T, binary string, env []string, rounds int, seed uint64) (o outcome) {
+func stopDuringRuns(t *testing.T, binary string, env []string, rounds int, seed uint64) (o outcome) {
 	t.Helper()
 	for n := 0; n < rounds && len(o.found) == 0; n++ {
 		s := newServer(t, binary)
@@ -32,10 +32,10 @@ func asleep(t *testing.T, binary string, env []string, rounds int, seed uint64) 
 		w.work = newWork(t, w, 1)
 		j := w.work.jobbers[0]
 		j.texts = nil // nobody watches
-		w.work.hire(t, j, slowly)
+		w.work.hire(t, j, chunkPause)
 		other := newServerIn(t, binary, s.data)
 		other.env = env
-		overtake(t, w, other, random(seed, uint64(n)).Int64N(int64(400*time.Millisecond)))
+		takeOverRun(t, w, other, random(seed, uint64(n)).Int64N(int64(400*time.Millisecond)))
 		w.work.admin = (&world{server: other, key: w.key}).session(t, w.key)
 		w.untilEnded(t, j.agent)
 		o.found = append(o.found, w.work.check(t.Context())...)
@@ -51,7 +51,7 @@ func asleep(t *testing.T, binary string, env []string, rounds int, seed uint64) 
 // overtake hands in a job, has the server of the world sleep while it is under way,
 // and wakes it when the other one is at work. A server that fell asleep with the
 // database locked is woken and put to sleep again.
-func overtake(t *testing.T, w *world, other *server, into int64) {
+func takeOverRun(t *testing.T, w *world, other *server, into int64) {
 	t.Helper()
 	j := w.work.jobbers[0]
 	j.jobs = append(j.jobs, &job{word: j.word(0)})
@@ -128,7 +128,7 @@ func (w *world) untilEnded(t *testing.T, agent shoal.EntityID) {
 }
 
 func TestTakeover(t *testing.T) {
-	o := asleep(t, product(t), nil, times(t, "SHOAL_SLEEPS", 1), seeded(t))
+	o := stopDuringRuns(t, productBinary(t), nil, times(t, "SHOAL_SLEEPS", 1), randomSeed(t))
 	o.fault = "SIGSTOP, takeover of the run, SIGCONT"
 	report(t, o)
 }

@@ -36,7 +36,7 @@ func (w *waiter) run(ctx context.Context, life int) {
 	first := life != w.met // a server that goes on remembers what it handed out
 	for w.met = life; ctx.Err() == nil; first = false {
 		_, err := w.once(ctx, life, w.chooseAck(first), w.lasts.Milliseconds())
-		if errors.Is(err, errUnknown) && !errors.Is(err, errGone) && pause(ctx, think) {
+		if errors.Is(err, errUnknown) && !errors.Is(err, errGone) && pause(ctx, thinkTime) {
 			continue // the server is there, but did not manage
 		}
 		if err != nil {

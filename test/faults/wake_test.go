@@ -92,7 +92,7 @@ func (p *alarm) send(ctx context.Context, as restSpeaker, to []shoal.EntityID) e
 }
 
 func TestWakeUps(t *testing.T) {
-	o := wakeUp(t, newServer(t, product(t)), times(t, "SHOAL_WAKE_UPS", 40), seeded(t))
+	o := wakeUp(t, newServer(t, productBinary(t)), times(t, "SHOAL_WAKE_UPS", 40), randomSeed(t))
 	o.fault = "waits that begin while a message is posted"
 	report(t, o)
 }

@@ -25,8 +25,8 @@ type work struct {
 	jobbers []*jobber
 }
 
-// effectTakes is how long a tool takes after its effect.
-const effectTakes = 10 * time.Millisecond
+// effectTime is how long a tool takes after its effect.
+const effectTime = 10 * time.Millisecond
 
 // jobber is one agent in a space of its own, and the person who has jobs for it.
 type jobber struct {
@@ -85,7 +85,7 @@ func (j *jobber) word(n int) string { return fmt.Sprintf("%sjob%d", j.agent, n%j
 
 func newWork(t *testing.T, w *world, agents int) *work {
 	t.Helper()
-	out := &work{admin: w.admin, ledger: ledger.New(t, effectTakes)}
+	out := &work{admin: w.admin, ledger: ledger.New(t, effectTime)}
 	for i := range agents {
 		boss := shoal.EntityID(fmt.Sprintf("boss-%d", i))
 		c := &caller{http: w.http, url: w.server.url(), key: w.newKey(t, boss), as: boss}
@@ -147,7 +147,7 @@ func (j *jobber) run(ctx context.Context) {
 			j.note("%s: a job: %v", j.agent, err)
 			return
 		default:
-			pause(ctx, think)
+			pause(ctx, thinkTime)
 		}
 	}
 }
@@ -241,7 +241,7 @@ func (j *jobber) see(ev shoal.Event) error {
 }
 
 // strange returns what jobbers could make no sense of.
-func (w *work) strange() (wrong []string) {
+func (w *work) unexpected() (wrong []string) {
 	for _, j := range w.jobbers {
 		j.mu.Lock()
 		wrong = append(wrong, j.wrong...)
@@ -274,7 +274,7 @@ func (w *work) underWay() (n int) {
 // settle finds out about jobs that are unknown and waits until all have ended.
 func (w *work) settle(ctx context.Context) {
 	for _, j := range w.jobbers {
-		for n := len(j.jobs); n > 0 && j.jobs[n-1].message == "" && ctx.Err() == nil; pause(ctx, think) {
+		for n := len(j.jobs); n > 0 && j.jobs[n-1].message == "" && ctx.Err() == nil; pause(ctx, thinkTime) {
 			if err := j.handIn(ctx); err != nil && !errors.Is(err, errUnknown) {
 				j.note("%s: a job: %v", j.agent, err)
 				return
@@ -312,7 +312,7 @@ func (w *work) check(ctx context.Context) (wrong []string) {
 	for _, j := range w.jobbers {
 		wrong = append(wrong, j.check(ctx)...)
 	}
-	return append(wrong, w.strange()...)
+	return append(wrong, w.unexpected()...)
 }
 
 func (j *jobber) check(ctx context.Context) (wrong []string) {
@@ -369,14 +369,14 @@ func texts(messages []shoal.Message) (out []string) {
 }
 
 // ends says how runs ended.
-func ends(runs []shoal.Run) (said string) {
+func ends(runs []shoal.Run) (output string) {
 	for _, r := range runs {
-		said += fmt.Sprintf("%s %s ", r.ID, r.Status)
+		output += fmt.Sprintf("%s %s ", r.ID, r.Status)
 		if r.Error != nil {
-			said += fmt.Sprintf("(%s: %s) ", r.Error.Code, r.Error.Message)
+			output += fmt.Sprintf("(%s: %s) ", r.Error.Code, r.Error.Message)
 		}
 	}
-	return said
+	return output
 }
 
 // agrees compares what the stream told of a message with the message.

@@ -22,22 +22,22 @@ import (
 // readers of streams and of timelines, agents at work, and an admin who looks at
 // everything afterwards.
 type world struct {
-	server    *server
-	began     time.Time
-	http      *http.Client
-	key       string // of the admin
-	admin     *client.Session
-	rooms     []*room
-	writers   []*writer
-	waiters   []*waiter
-	readers   []*reader
-	looker    *looker
-	work      *work // nil if no agents are at work
-	timeline  map[shoal.SpaceID][]seen
-	answers   atomic.Int64 // to everybody
-	found     []string     // everything that was wrong
-	uncounted bool         // the disk was full for a while
-	atWork    int          // rounds in which the fault found runs under way
+	server         *server
+	began          time.Time
+	http           *http.Client
+	key            string // of the admin
+	admin          *client.Session
+	rooms          []*room
+	writers        []*writer
+	waiters        []*waiter
+	readers        []*reader
+	timelineReader *timelineReader
+	work           *work // nil if no agents are at work
+	timeline       map[shoal.SpaceID][]seen
+	answers        atomic.Int64 // to everybody
+	found          []string     // everything that was wrong
+	uncounted      bool         // the disk was full for a while
+	atWork         int          // rounds in which the fault found runs under way
 
 	busy    chan struct{} // holds a value when a post was acknowledged
 	lasting sync.WaitGroup
@@ -64,7 +64,7 @@ func newWorld(t *testing.T, s *server, seed uint64, agents int) *world {
 	w.leave = leave
 	t.Cleanup(w.close)
 	w.populate(t, seed)
-	w.looker = &looker{session: w.admin, clock: w.clock, answers: &w.answers, rooms: w.rooms, known: map[shoal.SpaceID]listed{}}
+	w.timelineReader = &timelineReader{session: w.admin, clock: w.clock, answers: &w.answers, rooms: w.rooms, known: map[shoal.SpaceID]timelineState{}}
 	if agents > 0 {
 		w.work = newWork(t, w, agents)
 		for _, o := range w.work.jobbers {
@@ -181,18 +181,18 @@ func (w *world) clock() time.Duration { return time.Since(w.began) }
 
 // lived is how a life went: how long it was used, and how much was answered in
 // that time.
-type lived struct {
+type lifeResult struct {
 	used    time.Duration
 	answers int64
 	died    bool // by itself
 }
 
-func (l lived) rate() float64 { return float64(l.answers) / max(l.used.Seconds(), 1e-3) }
+func (l lifeResult) rate() float64 { return float64(l.answers) / max(l.used.Seconds(), 1e-3) }
 
 // live lets everybody at the server, lets strike do its harm a while after the
 // first post was acknowledged, and sends everybody away when that is done. A
 // server that ends before is not struck.
-func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lived) {
+func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lifeResult) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -212,7 +212,7 @@ func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lived) 
 			running.Go(func() { x.run(ctx) })
 		}
 	}
-	running.Go(func() { w.looker.run(ctx) })
+	running.Go(func() { w.timelineReader.run(ctx) })
 	if w.work != nil {
 		for _, x := range w.work.jobbers {
 			running.Go(func() { x.run(ctx) })
@@ -260,8 +260,8 @@ func (w *world) check(t *testing.T, final bool) bool {
 
 // history gathers what everybody saw, and what they could make no sense of.
 func (w *world) history(final bool) (h history, wrong []string) {
-	h = history{timeline: w.timeline, final: final, uncounted: w.uncounted, looks: w.looker.looks}
-	wrong = append(wrong, w.looker.wrong...)
+	h = history{timeline: w.timeline, final: final, uncounted: w.uncounted, timelineReads: w.timelineReader.timelineReads}
+	wrong = append(wrong, w.timelineReader.wrong...)
 	for _, x := range w.writers {
 		h.posts = append(h.posts, x.posts...)
 		wrong = append(wrong, x.wrong...)
@@ -271,12 +271,12 @@ func (w *world) history(final bool) (h history, wrong []string) {
 		wrong = append(wrong, x.wrong...)
 	}
 	for _, x := range w.readers {
-		seen, strange := x.so()
+		seen, unexpected := x.so()
 		h.streams = append(h.streams, seen)
-		wrong = append(wrong, strange...)
+		wrong = append(wrong, unexpected...)
 	}
 	if w.work != nil {
-		wrong = append(wrong, w.work.strange()...)
+		wrong = append(wrong, w.work.unexpected()...)
 	}
 	return h, wrong
 }
@@ -426,7 +426,7 @@ func (w *world) operations() (n int) {
 			}
 		}
 	}
-	n += len(w.looker.looks)
+	n += len(w.timelineReader.timelineReads)
 	if w.work != nil {
 		n += w.work.ended()
 	}

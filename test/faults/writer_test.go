@@ -36,7 +36,7 @@ type room struct {
 	waiters []shoal.EntityID
 }
 
-const think = 3 * time.Millisecond
+const thinkTime = 3 * time.Millisecond
 
 // run first finds out about what is unknown, then repeats some of what is long
 // answered, and then posts new messages, until the server is gone.
@@ -44,7 +44,7 @@ func (w *writer) run(ctx context.Context) {
 	if !w.resolve(ctx) || !w.replay(ctx) {
 		return
 	}
-	for pause(ctx, think) {
+	for pause(ctx, thinkTime) {
 		p := w.compose()
 		w.posts = append(w.posts, p)
 		if w.try(ctx, p) {
@@ -109,20 +109,20 @@ func (w *writer) try(ctx context.Context, p *post) bool {
 		case !errors.Is(err, errUnknown):
 			w.wrong = append(w.wrong, fmt.Sprintf("%s: %s: %v", w.id, p.key, err))
 			return false
-		case !pause(ctx, think):
+		case !pause(ctx, thinkTime):
 			return false
 		}
 	}
 }
 
-// odd is what a careless encoder would change.
-var odd = []string{"plain", "<b>&amp;</b>", `"quoted" \ back`, "line\nbreak\ttab", "naïve 東京 🐟", "\u2028\u200b", "{\"json\": [1, 2]}", strings.Repeat("long ", 60)}
+// unusualTexts is what a careless encoder would change.
+var unusualTexts = []string{"plain", "<b>&amp;</b>", `"quoted" \ back`, "line\nbreak\ttab", "naïve 東京 🐟", "\u2028\u200b", "{\"json\": [1, 2]}", strings.Repeat("long ", 60)}
 
 // compose makes up the next message.
 func (w *writer) compose() *post {
 	in := w.spaces[w.dice.IntN(len(w.spaces))]
 	p := &post{key: fmt.Sprintf("%s-%d", w.id, len(w.posts)), sender: w.id, space: in.id, mentions: []shoal.EntityID{}}
-	p.text = fmt.Sprintf("%s %s %x", p.key, odd[w.dice.IntN(len(odd))], w.dice.Uint64())
+	p.text = fmt.Sprintf("%s %s %x", p.key, unusualTexts[w.dice.IntN(len(unusualTexts))], w.dice.Uint64())
 	for _, id := range in.waiters {
 		if w.dice.IntN(3) == 0 {
 			p.mentions = append(p.mentions, id)
