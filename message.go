@@ -37,6 +37,8 @@ type Message struct {
 	// ReplyTo is the message of the same space that this one replies to, nil for none.
 	// That one may have been deleted since.
 	ReplyTo *MessageID `json:"replyTo"`
+	// Reactions are in the order in which their emoji were first given.
+	Reactions []Reaction `json:"reactions"`
 	// DeletedAt is when the message was deleted, nil if it was not. A deleted message
 	// keeps its place, sender and times; it has no parts and mentions nobody.
 	DeletedAt *Time `json:"deletedAt"`

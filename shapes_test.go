@@ -21,7 +21,7 @@ func TestShapes(t *testing.T) {
 	const at, then = `"2026-11-20T10:00:00.000Z"`, `"2026-11-20T10:01:00.000Z"`
 	message := shoal.Message{
 		ID: "msg_123", SessionID: "default", SpaceID: "shop", Seq: 12, EntityID: "shop-agent", RunID: ref(shoal.RunID("run_abc")),
-		Status: shoal.MessageStreaming, Mentions: []shoal.EntityID{"ann"}, DroppedMentions: []shoal.EntityID{"zoe"}, OnBehalfOf: []shoal.EntityID{"ann"}, CreatedAt: moment, UpdatedAt: later,
+		Status: shoal.MessageStreaming, Mentions: []shoal.EntityID{"ann"}, DroppedMentions: []shoal.EntityID{"zoe"}, OnBehalfOf: []shoal.EntityID{"ann"}, Reactions: []shoal.Reaction{}, CreatedAt: moment, UpdatedAt: later,
 		Parts: []shoal.Part{
 			{ID: "prt_1", Type: shoal.TextPart, Text: "Here are some laptops:", Status: shoal.PartStreaming},
 			{ID: "prt_3", Type: shoal.FilePart, Name: "a.png", MediaType: "image/png", Size: 1234, URL: "https://x.example/a.png"},
@@ -32,7 +32,7 @@ func TestShapes(t *testing.T) {
 		"mentions":["ann"],"droppedMentions":["zoe"],"createdAt":` + at + `,"updatedAt":` + then + `,
 		"parts":[{"id":"prt_1","type":"text","text":"Here are some laptops:","status":"streaming"},
 		{"id":"prt_3","type":"file","name":"a.png","mediaType":"image/png","size":1234,"url":"https://x.example/a.png"},
-		{"id":"prt_4","type":"data","name":"chart","data":{"a":[1]}}],"onBehalfOf":["ann"],"replyTo":null,"deletedAt":null,"editedAt":null`
+		{"id":"prt_4","type":"data","name":"chart","data":{"a":[1]}}],"onBehalfOf":["ann"],"replyTo":null,"reactions":[],"deletedAt":null,"editedAt":null`
 	space := shoal.Space{
 		ID: "shop", SessionID: "default", Name: "Shopping", Status: shoal.SpaceShut, Summary: ref("done"), AdminAgentID: ref(shoal.EntityID("shop-agent")),
 		ShowAgentReasoning: true, Metadata: json.RawMessage(`{}`), LastSeq: 12, UnreadCount: 2, MentionCount: 1, CreatedAt: moment, ClosedAt: &later,
@@ -78,9 +78,9 @@ func TestShapes(t *testing.T) {
 		},
 		"message": {message, messageJSON + `}`},
 		"empty message": {
-			shoal.Message{ID: "msg_1", Status: shoal.MessageCanceled, Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Parts: []shoal.Part{}, CreatedAt: moment, UpdatedAt: moment},
+			shoal.Message{ID: "msg_1", Status: shoal.MessageCanceled, Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Reactions: []shoal.Reaction{}, Parts: []shoal.Part{}, CreatedAt: moment, UpdatedAt: moment},
 			`{"id":"msg_1","sessionId":"","spaceId":"","seq":0,"entityId":"","runId":null,"status":"canceled","mentions":[],"droppedMentions":[],
-			"createdAt":` + at + `,"updatedAt":` + at + `,"parts":[],"onBehalfOf":[],"replyTo":null,"deletedAt":null,"editedAt":null}`,
+			"createdAt":` + at + `,"updatedAt":` + at + `,"parts":[],"onBehalfOf":[],"replyTo":null,"reactions":[],"deletedAt":null,"editedAt":null}`,
 		},
 		"key, once": {
 			shoal.Key{

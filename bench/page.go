@@ -91,7 +91,7 @@ func largeMessage(seq int64) shoal.Message {
 	return shoal.Message{
 		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: shoal.DefaultSession, SpaceID: largeSpace, Seq: seq,
 		EntityID: shoal.Operator, Status: shoal.MessageCompleted, CreatedAt: now, UpdatedAt: now,
-		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Parts: []shoal.Part{body},
+		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Reactions: []shoal.Reaction{}, Parts: []shoal.Part{body},
 	}
 }
 

@@ -109,11 +109,11 @@ func (c *Client) request(ctx context.Context, method string, path []string, quer
 	return req, nil
 }
 
-// checkPath refuses segments that are no ids: escaped or not, they could name
-// another path than the one that is meant.
+// checkPath refuses segments that are neither ids nor an emoji: escaped or not, they
+// could name another path than the one that is meant.
 func checkPath(path []string) error {
 	for _, segment := range path {
-		if err := shoal.CheckID("id", segment); err != nil {
+		if err := shoal.CheckID("id", segment); err != nil && shoal.CheckEmoji("emoji", segment) != nil {
 			var e *shoal.Error
 			errors.As(err, &e)
 			return shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no id here: it %s", segment, e.Fields[0].Message))

@@ -91,6 +91,25 @@ func (s *Session) MessageVersions(ctx context.Context, id shoal.MessageID) iter.
 	return list[shoal.MessageVersion](ctx, s.client, call{op: "client.MessageVersions", path: s.path("messages", string(id), "versions")})
 }
 
+// React adds a reaction of the acting entity to a message: one emoji. The error is of kind
+// Conflict when the message has all the reactions that it may have, or is deleted.
+func (s *Session) React(ctx context.Context, id shoal.MessageID, emoji string) (out shoal.Message, err error) {
+	if err := shoal.CheckEmoji("emoji", emoji); err != nil {
+		return out, err
+	}
+	in := call{op: "client.React", method: http.MethodPut, path: s.path("messages", string(id), "reactions", emoji)}
+	return out, s.client.do(ctx, in, &out)
+}
+
+// Unreact takes a reaction of the acting entity back. One that is not there is no error.
+func (s *Session) Unreact(ctx context.Context, id shoal.MessageID, emoji string) (out shoal.Message, err error) {
+	if err := shoal.CheckEmoji("emoji", emoji); err != nil {
+		return out, err
+	}
+	in := call{op: "client.Unreact", method: http.MethodDelete, path: s.path("messages", string(id), "reactions", emoji)}
+	return out, s.client.do(ctx, in, &out)
+}
+
 // DeleteMessage erases what a message says: it stays at its place, with DeletedAt and
 // without parts. For its sender, the owner of the agent that sent it, and admins and
 // owners of the session. The error is of kind Conflict while a run is working with it.

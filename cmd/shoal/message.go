@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -17,6 +18,9 @@ func said(m shoal.Message) string {
 	}
 	if m.Status == shoal.MessageFailed || m.Status == shoal.MessageCanceled {
 		all = append(all, "["+string(m.Status)+"]")
+	}
+	for _, r := range m.Reactions {
+		all = append(all, fmt.Sprintf("[%s %d]", r.Emoji, len(r.EntityIDs)))
 	}
 	if m.EditedAt != nil {
 		all = append(all, "[edited]")

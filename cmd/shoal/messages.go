@@ -10,6 +10,7 @@ type messagesCmd struct {
 	Get     messagesGetCmd     `cmd:"" help:"Show a message."`
 	Edit    messagesEditCmd    `cmd:"" help:"Change what a message of yours says. Nobody is notified again; earlier texts stay readable."`
 	History messagesHistoryCmd `cmd:"" help:"Show what an edited message said before, the newest first."`
+	React   messagesReactCmd   `cmd:"" help:"React to a message with an emoji, or take a reaction back."`
 	Remove  messagesRemoveCmd  `cmd:"" name:"rm" help:"Delete messages: what they say is erased, also where hosted agents have read it. Yours, those of agents that you own, and as admin or owner of the session all."`
 }
 
@@ -81,6 +82,38 @@ func (c *messagesHistoryCmd) Run(ctx context.Context, sh *shell) error {
 		rows = append(rows, []string{itoa(v.Version), v.At.String(), said(shoal.Message{Parts: v.Parts})})
 	}
 	return sh.output.table(all, []string{"VERSION", "SINCE", "TEXT"}, rows...)
+}
+
+type messagesReactCmd struct {
+	ID     shoal.MessageID `arg:"" help:"The message."`
+	Emoji  string          `arg:"" help:"One emoji."`
+	Remove bool            `help:"Take the reaction back."`
+}
+
+// Run adds or removes a reaction.
+func (c *messagesReactCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	apply := session.React
+	if c.Remove {
+		apply = session.Unreact
+	}
+	m, err := apply(ctx, c.ID, c.Emoji)
+	if err != nil {
+		return err
+	}
+	return sh.output.reactions(m)
+}
+
+// reactions prints the reactions to a message.
+func (o *output) reactions(m shoal.Message) error {
+	rows := make([][]string, len(m.Reactions))
+	for i, r := range m.Reactions {
+		rows[i] = []string{r.Emoji, list(r.EntityIDs, "", ",")}
+	}
+	return o.table(m, []string{"EMOJI", "ENTITIES"}, rows...)
 }
 
 type messagesRemoveCmd struct {

@@ -51,6 +51,8 @@ var matrix = map[string]struct {
 	"POST " + messagesPath:                     {"", `{"text": "more"}`, "401 401 401  201 404 404  403 404 400  403 404"},
 	"GET " + messagePath:                       {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
 	"PATCH " + messagePath:                     {"", `{"text": "less"}`, "401 401 401  403 404 404  403 404 400  403 404"},
+	"PUT " + reactionPath:                      {"", "", "401 401 401  200 404 404  403 404 400  403 404"},
+	"DELETE " + reactionPath:                   {"", "", "401 401 401  200 404 404  403 404 400  403 404"},
 	"GET " + versionsPath:                      {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
 	"DELETE " + messagePath:                    {"", "", "401 401 401  403 404 404  403 404 204  204 404"},
 	"GET " + spacePath + "/events":             {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
@@ -196,7 +198,7 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 
 	other := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)}).wants(201))
 	w.do(w.admin, "PUT", at+"/renderers/card", "<p>"+internal, "Content-Type", rendererType).wants(201)
-	names := []string{"{renderer}", "card", "{version}", "1", "{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID), "{message}", string(said.ID)}
+	names := []string{"{renderer}", "card", "{version}", "1", "{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID), "{message}", string(said.ID), "{emoji}", "%F0%9F%91%8D"}
 	if slices.ContainsFunc([]string{"/agents", "/plans", "/runs", "/pending-actions", "/usage", "/files", "/signed-urls"}, func(noun string) bool { return strings.Contains(pattern, noun) }) {
 		names = append(names, f.hosting(session, !strings.HasSuffix(pattern, "/cancel") && !strings.HasSuffix(pattern, "/retry"))...)
 	}

@@ -14,6 +14,7 @@ const (
 	messagesPath = spacePath + "/messages"
 	messagePath  = sessionPath + "/messages/{message}"
 	versionsPath = messagePath + "/versions"
+	reactionPath = messagePath + "/reactions/{emoji}"
 )
 
 func messageRoutes() []route {
@@ -62,6 +63,21 @@ func messageRoutes() []route {
 			summary: "Read what an edited message said before",
 			about:   fmt.Sprintf("The newest first, without what it says now. For everybody who may read the message. The first and the newest are kept, %d in all; deleting the message erases them.", shoal.MaxVersions),
 			query:   listParams, status: http.StatusOK, out: page[shoal.MessageVersion]{},
+		},
+		{
+			method: http.MethodPut, path: reactionPath, do: addReaction, id: "addReaction", tag: "Messages",
+			summary: "React to a message",
+			about: fmt.Sprintf("With one emoji, percent-encoded, as the acting entity. Nobody is notified; followers get `message.updated`. Repeated, it changes nothing. "+
+				"A message has at most %d different reactions of at most %d entities each, %d of one entity: beyond that, and for deleted messages and those that are still written, `conflict`.",
+				shoal.MaxReactions, shoal.MaxReactors, shoal.MaxOwnReactions),
+			status: http.StatusOK, out: shoal.Message{},
+			errors: []shoal.Kind{shoal.InvalidArgument, shoal.EntityRequired, shoal.Forbidden, shoal.Conflict, shoal.SpaceClosed, shoal.SessionClosed},
+		},
+		{
+			method: http.MethodDelete, path: reactionPath, do: removeReaction, id: "removeReaction", tag: "Messages",
+			summary: "Take a reaction back", about: "The acting entity's own. One that is not there is no error.",
+			status: http.StatusOK, out: shoal.Message{},
+			errors: []shoal.Kind{shoal.InvalidArgument, shoal.EntityRequired, shoal.Forbidden, shoal.Conflict, shoal.SpaceClosed, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: messagePath, do: deleteMessage, id: "deleteMessage", tag: "Messages",
@@ -145,6 +161,16 @@ func editMessage(c *call) error {
 		err = renamed(renamed(err, "parts[0].text", "text"), "parts", "text")
 	}
 	return c.answerOr(err, http.StatusOK, edited)
+}
+
+func addReaction(c *call) error {
+	m, err := c.Hub.Messages.React(c.ctx(), c.who, c.session(), c.message(), c.r.PathValue("emoji"))
+	return c.answerOr(renamed(err, "emoji", "path.emoji"), http.StatusOK, m)
+}
+
+func removeReaction(c *call) error {
+	m, err := c.Hub.Messages.Unreact(c.ctx(), c.who, c.session(), c.message(), c.r.PathValue("emoji"))
+	return c.answerOr(renamed(err, "emoji", "path.emoji"), http.StatusOK, m)
 }
 
 func listVersionsOf(c *call) error {

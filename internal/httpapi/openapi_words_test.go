@@ -68,6 +68,7 @@ func sharedParams() map[string]*huma.Param {
 		"decision":        id("decision", "The id of a remembered decision."),
 		"file":            id("file", "The id of a file."),
 		"message":         id("message", "The id of a message."),
+		"emoji":           {Name: "emoji", In: "path", Required: true, Description: "One emoji, percent-encoded.", Schema: paramSchema(param{name: "emoji", kind: stringParam}), Example: "👍"},
 		"renderer":        id("renderer", "The name of a renderer."),
 		"version":         {Name: "version", In: "path", Required: true, Description: "A version, counted from 1.", Schema: whole()},
 		"X-Shoal-Entity":  header("X-Shoal-Entity", "As whom an admin acts. Everybody else may only name itself."),

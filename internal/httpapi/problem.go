@@ -45,7 +45,7 @@ func located(err error, method string) error {
 		switch root, _, _ := strings.Cut(f.Location, "."); {
 		case headerFields[f.Location] != "":
 			told.Fields[i].Location = headerFields[f.Location]
-		case root != "body" && root != "query" && root != "header":
+		case root != "body" && root != "query" && root != "header" && root != "path":
 			told.Fields[i].Location = place + f.Location
 		}
 	}

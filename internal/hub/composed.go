@@ -63,6 +63,7 @@ func (c *RunChange) OpenMessage(m shoal.Message, state json.RawMessage) (shoal.M
 		ID: m.ID, SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1, EntityID: c.Run.AgentID, RunID: &run,
 		Status: shoal.MessageStreaming, Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{},
 		CreatedAt: c.at, UpdatedAt: c.at, Parts: []shoal.Part{},
+		Reactions:  []shoal.Reaction{},
 		OnBehalfOf: c.Run.OnBehalf(behalf.Access{}).OnBehalfOf(s.ID),
 	}
 	if m.ID == "" {

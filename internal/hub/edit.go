@@ -28,24 +28,12 @@ func (m *Messages) Edit(ctx context.Context, who shoal.Principal, session shoal.
 		return out, wrap(op, err)
 	}
 	err = m.change(ctx, op, func(ch *change) error {
-		found, err := messageOf(ch, who, session, id)
+		found, err := changesMessage(ch, who, session, id, sender)
 		if err != nil {
-			return err
-		}
-		s, err := changes(ch, who, session, found.SpaceID)
-		if err != nil {
-			return err
-		}
-		if found, err = ch.MessageByID(session, id); err != nil { // as it is under the lock
 			return err
 		}
 		if err := mayEdit(found, sender, e); err != nil {
 			return err
-		}
-		if who.Manages() {
-			if err := mayAct(ch, s, sender); err != nil {
-				return err
-			}
 		}
 		out, err = edit(ch, found, e)
 		return err

@@ -113,7 +113,7 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *C
 	out := shoal.Message{
 		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1,
 		EntityID: sender, Status: shoal.MessageCompleted, CreatedAt: ch.at, UpdatedAt: ch.at,
-		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Parts: numbered(d.Parts),
+		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Reactions: []shoal.Reaction{}, Parts: numbered(d.Parts),
 	}
 	if err := replies(ch, &out, d.ReplyTo); err != nil {
 		return out, err

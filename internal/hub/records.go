@@ -192,7 +192,7 @@ var RecordTypes = withBounds([]*RecordType{
 			idList("mentions"), idList("droppedMentions"), momentOf("createdAt"), momentOf("updatedAt"),
 			linking(jsonAs[[]shoal.Part]("parts")), linking(jsonOrNull[anyJSON]("state")),
 			since(jsonOrNull[[]shoal.EntityID]("onBehalfOf"), "null"), since(momentOr0("deletedAt"), "null"), since(momentOr0("editedAt"), "null"),
-			since(idOrNull("replyTo"), "null"),
+			since(idOrNull("replyTo"), "null"), since(jsonOrNull[[]shoal.Reaction]("reactions"), "null"),
 		},
 	},
 	{

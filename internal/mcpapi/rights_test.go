@@ -35,6 +35,7 @@ var rights = []struct {
 	{"mute_thread", inputs{"threadId": "shop"}, "                                              ok     not_found not_found forbidden entity_required ok     forbidden"},
 	{"send_message", inputs{"threadId": "shop", "content": "hi"}, "                            ok     not_found not_found forbidden entity_required ok     forbidden"},
 	{"edit_message", inputs{"messageId": "HERE", "content": "x"}, "                             ok     not_found not_found forbidden entity_required ok     forbidden"},
+	{"react", inputs{"messageId": "HERE", "emoji": "👍"}, "                                      ok     not_found not_found forbidden entity_required ok     forbidden"},
 	{"delete_message", inputs{"messageId": "HERE"}, "                                          ok     not_found not_found forbidden ok              ok     ok"},
 	{"wait_for_mentions", inputs{"timeoutMs": 0, "threadId": "shop"}, "                        ok     not_found not_found forbidden entity_required ok     not_found"},
 	{"wait_for_messages", inputs{"timeoutMs": 0}, "                                            ok     ok        ok        forbidden entity_required ok     ok"},

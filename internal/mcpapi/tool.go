@@ -65,7 +65,7 @@ func table() []*tool {
 	tools := []*tool{
 		registerAgent(), listAgents(), waitForAgents(),
 		createThread(), listThreads(), addParticipant(), removeParticipant(), muteThread(), closeThread(),
-		sendMessage(), editMessage(), deleteMessage(), waitForMentions(), waitForMessages(), readThread(), searchMessages(),
+		sendMessage(), editMessage(), react(), deleteMessage(), waitForMentions(), waitForMessages(), readThread(), searchMessages(),
 		listPendingActions(), answerPendingAction(),
 	}
 	for _, t := range tools {

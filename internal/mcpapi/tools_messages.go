@@ -93,6 +93,31 @@ func editMessage() *tool {
 	}
 }
 
+func react() *tool {
+	return &tool{
+		name:    "react",
+		repeats: true,
+		about:   "React to a message with an emoji, or take your reaction back. Nobody is woken by it: it is enough where an answer would say no more than yes, seen or thanks.",
+		inputs: []input{
+			{name: "messageId", kind: textInput, length: shoal.MaxID, required: true, about: "The id of the message."},
+			{name: "emoji", kind: textInput, length: shoal.MaxEmoji, required: true, about: "One emoji."},
+			{name: "remove", kind: flagInput, about: "true takes your reaction back."},
+		},
+		output: shoal.Message{},
+		call: func(ctx context.Context, c *call) (result, error) {
+			apply, text := c.Hub.Messages.React, "Reaction added successfully:"
+			if c.flag("remove") {
+				apply, text = c.Hub.Messages.Unreact, "Reaction removed successfully:"
+			}
+			m, err := apply(ctx, c.who, c.session, shoal.MessageID(c.text("messageId")), c.text("emoji"))
+			if err != nil {
+				return result{}, err
+			}
+			return result{text: text + "\nID: " + string(m.ID) + "\nThread: " + string(m.SpaceID), structured: m}, nil
+		},
+	}
+}
+
 func deleteMessage() *tool {
 	return &tool{
 		name:    "delete_message",

@@ -15,7 +15,7 @@ import (
 // toolNames are the contract's, in its order.
 var toolNames = []string{
 	"register_agent", "list_agents", "wait_for_agents", "create_thread", "list_threads", "add_participant", "remove_participant",
-	"mute_thread", "close_thread", "send_message", "edit_message", "delete_message", "wait_for_mentions", "wait_for_messages", "read_thread", "search_messages",
+	"mute_thread", "close_thread", "send_message", "edit_message", "react", "delete_message", "wait_for_mentions", "wait_for_messages", "read_thread", "search_messages",
 	"list_pending_actions", "answer_pending_action",
 }
 
@@ -37,6 +37,7 @@ func TestToolsAreTheContracts(t *testing.T) {
 		"close_thread":       "threadId* summary*",
 		"send_message":       "threadId* content* mentions=[] replyTo senderId idempotencyKey",
 		"edit_message":       "content* mentions=[] messageId*",
+		"react":              "emoji* messageId* remove=false",
 		"delete_message":     "messageId*",
 		"wait_for_mentions":  "timeoutMs=30000 agentId threadId ack redeliver=false",
 		"wait_for_messages":  "timeoutMs=30000 agentId threadId ack redeliver=false from=[]",
@@ -254,6 +255,9 @@ func toolCases() []toolCase {
 		{tool: "edit_message", in: inputs{"content": "x"}, kind: shoal.InvalidArgument, says: []string{"messageId is missing"}},
 		{tool: "edit_message", in: inputs{"messageId": "msg_none", "content": "x"}, kind: shoal.NotFound},
 		{tool: "edit_message", in: inputs{"messageId": "msg_none", "content": ""}, kind: shoal.InvalidArgument, says: []string{"content"}},
+		{tool: "react", in: inputs{"messageId": "msg_none"}, kind: shoal.InvalidArgument, says: []string{"emoji is missing"}},
+		{tool: "react", in: inputs{"messageId": "msg_none", "emoji": "ok"}, kind: shoal.InvalidArgument, says: []string{"must be one emoji"}},
+		{tool: "react", in: inputs{"messageId": "msg_none", "emoji": "👍"}, kind: shoal.NotFound},
 		{tool: "delete_message", in: inputs{}, kind: shoal.InvalidArgument, says: []string{"messageId is missing"}},
 		{tool: "delete_message", in: inputs{"messageId": "msg_none"}, kind: shoal.NotFound},
 

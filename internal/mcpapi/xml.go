@@ -85,6 +85,13 @@ func (x *xmlText) message(m shoal.Message, n names) {
 		}
 		x.end(4, "onBehalfOf")
 	}
+	if len(m.Reactions) > 0 {
+		x.open(4, "reactions")
+		for _, r := range m.Reactions {
+			x.empty(5, "reaction", "emoji", r.Emoji, "by", join(r.EntityIDs))
+		}
+		x.end(4, "reactions")
+	}
 	x.leaf(4, "content", m.Text())
 	for _, p := range m.Parts {
 		switch p.Type {

@@ -63,6 +63,7 @@
 //	                                  of which this one has only the hints; reach shows how it reaches the mentioned
 //	delete ACTOR MESSAGE|SPACE#SEQ
 //	edit ACTOR MESSAGE|SPACE#SEQ TEXT [mentions=A,B] [read=DURATION]    read is how long ago the caller read it
+//	react ACTOR MESSAGE|SPACE#SEQ EMOJI [remove]
 //	history ACTOR MESSAGE|SPACE#SEQ                                     what it said before
 //	read ACTOR SPACE [limit=] [before=] [after=]                   mark-read ACTOR SPACE SEQ
 //	search ACTOR WORDS [space=]

@@ -28,6 +28,9 @@ func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 	between.ReplyTo = ref(shoal.MessageID("msg_before"))
 	c.post(between)
 	second := c.say("shop", "bob", "a first draft")
+	c.update(func(tx hub.Tx) error {
+		return tx.SetReactions(id, second.ID, []shoal.Reaction{{Emoji: "👍", EntityIDs: []shoal.EntityID{"ann", "bob"}}})
+	})
 	c.update(func(tx hub.Tx) error { return tx.EditMessage(edited(second, "a second one", 7, "ann")) })
 	c.update(func(tx hub.Tx) error { return tx.MarkDelivered(id, "bob", []int64{1}) })
 

@@ -31,6 +31,23 @@ func editMessage(s *stage, c *command) error {
 	return err
 }
 
+func reactTo(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	id, err := s.messageNamed(session, c.word())
+	if err != nil {
+		return err
+	}
+	apply, emoji := s.hub.Messages.React, c.word()
+	if c.flag("remove") {
+		apply = s.hub.Messages.Unreact
+	}
+	m, err := apply(ctx, who, session, id, emoji)
+	if err == nil {
+		s.say("%s %s", s.name(m.ID), line(m))
+	}
+	return err
+}
+
 func messageHistory(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	id, err := s.messageNamed(session, c.word())

@@ -44,6 +44,9 @@ func line(m shoal.Message) string {
 	if m.ReplyTo != nil {
 		out += " reply"
 	}
+	for _, r := range m.Reactions {
+		out += fmt.Sprintf(" %s=%s", r.Emoji, join(r.EntityIDs))
+	}
 	if m.EditedAt != nil {
 		out += " edited"
 	}

@@ -21,7 +21,7 @@ func init() {
 		"space": newSpace, "spaces": listSpaces, "get": getSpace, "set": setSpace,
 		"join": joinSpace, "leave": leaveSpace, "close": closeSpace,
 		"mute": muteSpace, "members": listMembers,
-		"post": post, "delete": deleteMessage, "edit": editMessage, "history": messageHistory, "read": read, "mark-read": markRead, "search": findMessages,
+		"post": post, "delete": deleteMessage, "edit": editMessage, "history": messageHistory, "react": reactTo, "read": read, "mark-read": markRead, "search": findMessages,
 		"wait": wait, "written": written, "cancel": cancelWait, "agents": waitForAgents,
 		"follow": follow, "events": events, "unfollow": unfollow,
 		"key": newKey, "check": checkKey, "revoke": revokeKey,

@@ -208,7 +208,7 @@ func (c *storeCase) space(id shoal.SpaceID, members ...shoal.EntityID) {
 func (c *storeCase) message(space shoal.SpaceID, sender shoal.EntityID, text string, mentions ...shoal.EntityID) shoal.Message {
 	return shoal.Message{
 		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: c.session, SpaceID: space, EntityID: sender,
-		Status: shoal.MessageCompleted, Mentions: append([]shoal.EntityID{}, mentions...), DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{},
+		Status: shoal.MessageCompleted, Mentions: append([]shoal.EntityID{}, mentions...), DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Reactions: []shoal.Reaction{},
 		CreatedAt: storeTime(1), UpdatedAt: storeTime(2),
 		Parts: []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Text: text, Status: shoal.PartDone}},
 	}

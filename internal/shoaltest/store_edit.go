@@ -142,6 +142,30 @@ var editTests = map[string]func(*storeCase){
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.EditMessage(edited(m, "again", 201)) })
 	},
 
+	"reactions stay through an edit and go with the message": func(c *storeCase) {
+		c.entities("ann")
+		c.space("shop", "ann")
+		m := c.say("shop", "ann", "tea?")
+		m.Reactions = []shoal.Reaction{{Emoji: "👍🏽", EntityIDs: []shoal.EntityID{"ann", "bob"}}, {Emoji: "❤️", EntityIDs: []shoal.EntityID{"bob"}}}
+		read := func() shoal.Message {
+			return seen(c, func(tx hub.Tx) (shoal.Message, error) { return tx.MessageByID(c.session, m.ID) })
+		}
+		c.update(func(tx hub.Tx) error { return tx.SetReactions(c.session, m.ID, m.Reactions) })
+		same(c, "the message", read(), m)
+		c.update(func(tx hub.Tx) error { return tx.EditMessage(edited(m, "coffee?", 50)) })
+		same(c, "the reactions", read().Reactions, m.Reactions)
+		c.update(func(tx hub.Tx) error { return tx.SetReactions(c.session, m.ID, nil) })
+		same(c, "without", read().Reactions, []shoal.Reaction{})
+		c.update(func(tx hub.Tx) error {
+			if err := tx.SetReactions(c.session, m.ID, m.Reactions); err != nil {
+				return err
+			}
+			return tx.EraseMessage(c.session, m.ID, storeTime(60))
+		})
+		same(c, "those of a deleted message", read().Reactions, []shoal.Reaction{})
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.SetReactions(c.session, "msg_none", m.Reactions) })
+	},
+
 	"a reply keeps what it replies to": func(c *storeCase) {
 		c.entities("ann")
 		c.space("shop", "ann")

@@ -37,7 +37,8 @@ var messageTests = map[string]func(*storeCase){
 		c.space("shop", "ann", "bob")
 		full := shoal.Message{
 			ID: "msg_1", SessionID: c.session, SpaceID: "shop", Seq: 1, EntityID: "ann", RunID: ref(shoal.RunID("run_1")),
-			Status: shoal.MessageStreaming, Mentions: []shoal.EntityID{"bob", "ann"}, DroppedMentions: []shoal.EntityID{"cid"}, OnBehalfOf: []shoal.EntityID{"ann", hostile},
+			Status: shoal.MessageStreaming, Mentions: []shoal.EntityID{"bob", "ann"}, DroppedMentions: []shoal.EntityID{"cid"}, OnBehalfOf: []shoal.EntityID{"ann", hostile}, Reactions: []shoal.Reaction{},
+			ReplyTo:   ref(shoal.MessageID("msg_0")),
 			CreatedAt: storeTime(11), UpdatedAt: storeTime(12),
 			Parts: []shoal.Part{
 				{ID: "p1", Type: shoal.TextPart, Text: "<b>\"\\\u2028", Status: shoal.PartInterrupted},

@@ -160,7 +160,7 @@ func (r *Run) message(m shoal.Message, who senders, most int) (agent.Message, er
 	var b strings.Builder
 	tag(&b, "message", "id", string(m.ID), "spaceId", string(m.SpaceID), "senderId", string(m.EntityID), "sender", who[m.EntityID].name,
 		"senderType", who[m.EntityID].kind, "you", yes(m.EntityID == r.agent()), "mentions", strings.Join(mentions, ","), "onBehalfOf", list(m.OnBehalfOf),
-		"replyTo", string(or(m.ReplyTo, "")), "status", unusual(m.Status), "edited", moment(m.EditedAt), "at", m.CreatedAt.String())
+		"replyTo", string(or(m.ReplyTo, "")), "status", unusual(m.Status), "edited", moment(m.EditedAt), "reactions", reactions(m.Reactions), "at", m.CreatedAt.String())
 	b.WriteString(">" + escape(text))
 	for _, part := range parts {
 		b.WriteString("\n<part>" + escape(part) + "</part>")
@@ -191,6 +191,15 @@ func MessageKey(m agent.Message) string {
 	_, status, _ := strings.Cut(rest, ` status="`)
 	status, _, _ = strings.Cut(status, `"`)
 	return id + " " + status
+}
+
+// reactions says who has reacted with what.
+func reactions(all []shoal.Reaction) string {
+	each := make([]string, len(all))
+	for i, r := range all {
+		each[i] = r.Emoji + " " + list(r.EntityIDs)
+	}
+	return strings.Join(each, " ")
 }
 
 // moment is a time that may be missing.

@@ -40,6 +40,7 @@ type said struct {
 	Timestamp  shoal.Time        `json:"timestamp"`
 	ReplyTo    *shoal.MessageID  `json:"replyTo,omitempty"`
 	EditedAt   *shoal.Time       `json:"editedAt,omitempty"`
+	Reactions  []shoal.Reaction  `json:"reactions,omitempty"`
 }
 
 func readTool(r *Run) agent.Tool {
@@ -206,7 +207,7 @@ const gone = "deleted"
 
 func (s senders) tell(m shoal.Message, most int) (said, error) {
 	who := s[m.EntityID]
-	out := said{Sender: who.name, SenderID: m.EntityID, Type: who.kind, OnBehalfOf: m.OnBehalfOf, Timestamp: m.CreatedAt, ReplyTo: m.ReplyTo, EditedAt: m.EditedAt}
+	out := said{Sender: who.name, SenderID: m.EntityID, Type: who.kind, OnBehalfOf: m.OnBehalfOf, Timestamp: m.CreatedAt, ReplyTo: m.ReplyTo, EditedAt: m.EditedAt, Reactions: m.Reactions}
 	text, parts, err := shown(m, most)
 	out.Text = text
 	for _, part := range parts {

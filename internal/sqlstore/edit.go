@@ -93,6 +93,30 @@ func (t tx) keepVersion(m shoal.Message) error {
 	return err
 }
 
+// SetReactions implements [hub.EditTx].
+func (t tx) SetReactions(session shoal.SessionID, id shoal.MessageID, all []shoal.Reaction) error {
+	var text any
+	if len(all) > 0 {
+		encoded, err := encode(all)
+		if err != nil {
+			return err
+		}
+		text = encoded
+	}
+	n, err := t.c.exec(`UPDATE messages SET reactions = $3 WHERE session_id = $1 AND id = $2`, session, id, text)
+	if err == nil && n == 0 {
+		err = missing("SetReactions", noMessage, id)
+	}
+	return err
+}
+
+// reactionsOf reads what SetReactions wrote.
+func (r *rows) reactionsOf(i int) []shoal.Reaction {
+	all := []shoal.Reaction{}
+	r.decodeOrNil(i, &all)
+	return all
+}
+
 // MessageVersions implements [hub.EditTx].
 func (t tx) MessageVersions(session shoal.SessionID, id shoal.MessageID, before int64, limit int) ([]shoal.MessageVersion, error) {
 	if before == 0 {

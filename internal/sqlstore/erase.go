@@ -37,7 +37,7 @@ func (t tx) EraseMessage(session shoal.SessionID, id shoal.MessageID, at shoal.T
 		return err
 	}
 	if _, err := t.c.exec(
-		`UPDATE messages SET mentions = NULL, dropped_mentions = NULL, updated_at = $3, part_id = NULL, text = NULL, parts = $4, state = NULL, sum = $5, deleted_at = $3, edited_at = NULL
+		`UPDATE messages SET mentions = NULL, dropped_mentions = NULL, updated_at = $3, part_id = NULL, text = NULL, parts = $4, state = NULL, sum = $5, deleted_at = $3, edited_at = NULL, reactions = NULL
 		 WHERE session_id = $1 AND id = $2`, session, id, at, parts, t.c.sumOf(&m, nil, partID, text, parts)); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // messageColumns are what messageOf reads.
 const messageColumns = `m.seq, m.id, m.entity_id, m.run_id, m.status, m.mentions, m.dropped_mentions,
-	m.created_at, m.updated_at, m.part_id, m.text, m.parts, m.sum, m.on_behalf_of, m.deleted_at, m.edited_at, m.reply_to`
+	m.created_at, m.updated_at, m.part_id, m.text, m.parts, m.sum, m.on_behalf_of, m.deleted_at, m.edited_at, m.reply_to, m.reactions`
 
 // messageOf reads a message from column i on, and holds it against its sum. The
 // columns leave out what every reader knows: where it is from.
@@ -25,7 +25,7 @@ func messageOf(r *rows, i int, session shoal.SessionID, space shoal.SpaceID) sho
 	m := shoal.Message{
 		SessionID: session, SpaceID: space, Seq: s.seq, ID: shoal.MessageID(s.id), EntityID: shoal.EntityID(s.entity), Status: shoal.MessageStatus(s.status),
 		Mentions: decodeIDs(s.mentions), DroppedMentions: decodeIDs(s.dropped), CreatedAt: microTime(s.created), UpdatedAt: microTime(s.updated), Parts: r.partsOf(s.part, s.text, s.parts),
-		OnBehalfOf: r.idsOf(i + 13), DeletedAt: r.timeOrNil(i + 14), EditedAt: r.timeOrNil(i + 15), ReplyTo: textOrNil[shoal.MessageID](r, i+16),
+		OnBehalfOf: r.idsOf(i + 13), DeletedAt: r.timeOrNil(i + 14), EditedAt: r.timeOrNil(i + 15), ReplyTo: textOrNil[shoal.MessageID](r, i+16), Reactions: r.reactionsOf(i + 17),
 	}
 	if s.run != "" {
 		id := shoal.RunID(s.run)

@@ -70,7 +70,7 @@ var recordTables = map[string]recordTable{
 	"message": {
 		table: "messages", order: "doc", scan: "doc",
 		columns: []string{
-			"space_id", "seq", "id", "entity_id", "run_id", "status", "mentions", "dropped_mentions", "created_at", "updated_at", "parts", "state", "on_behalf_of", "deleted_at", "edited_at", "reply_to",
+			"space_id", "seq", "id", "entity_id", "run_id", "status", "mentions", "dropped_mentions", "created_at", "updated_at", "parts", "state", "on_behalf_of", "deleted_at", "edited_at", "reply_to", "reactions",
 		},
 	},
 	"messageVersion": {

@@ -157,7 +157,7 @@ func (c *conversation) send(from agent, sender shoal.EntityID, text string, ment
 	sent.Reach = nil // in this answer alone
 	whole := shoal.Message{
 		ID: sent.ID, SessionID: c.session, SpaceID: c.thread.ID, Seq: c.thread.LastSeq + 1, EntityID: sender, Status: shoal.MessageCompleted,
-		Mentions: []shoal.EntityID{mention}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, CreatedAt: sent.CreatedAt, UpdatedAt: sent.CreatedAt,
+		Mentions: []shoal.EntityID{mention}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Reactions: []shoal.Reaction{}, CreatedAt: sent.CreatedAt, UpdatedAt: sent.CreatedAt,
 		Parts: []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Text: text, Status: shoal.PartDone}},
 	}
 	if diff := cmp.Diff(whole, sent); diff != "" {

@@ -212,5 +212,5 @@ func (i inspector) listsResources() {
 // tools are those that the contract promises and that need no hosted agents.
 var tools = []string{
 	"register_agent", "list_agents", "wait_for_agents", "create_thread", "list_threads", "add_participant", "remove_participant",
-	"mute_thread", "close_thread", "send_message", "edit_message", "delete_message", "wait_for_mentions", "wait_for_messages", "read_thread", "search_messages",
+	"mute_thread", "close_thread", "send_message", "edit_message", "react", "delete_message", "wait_for_mentions", "wait_for_messages", "read_thread", "search_messages",
 }

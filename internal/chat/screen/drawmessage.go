@@ -43,6 +43,13 @@ func (m *model) drawMessage(msg *chat.Message, width int) []piece {
 		}
 		now.pieces = append(now.pieces, next)
 	}
+	if len(msg.Reactions) > 0 {
+		row := "  "
+		for _, r := range msg.Reactions {
+			row += fmt.Sprintf("%s %d  ", r.Emoji, len(r.EntityIDs))
+		}
+		now.pieces = append(now.pieces, piece{key: stop + "/reactions", stop: stop, lines: []string{m.style.dim.Render(ansi.Truncate(row, width, "…"))}})
+	}
 	if msg.DeletedAt != nil {
 		now.pieces = append(now.pieces, piece{key: stop + "/deleted", stop: stop, lines: []string{m.style.dim.Render("  (deleted)")}})
 	}
