@@ -59,6 +59,7 @@ var recordBounds = map[string]RecordBound{
 	"run.trigger": serverText, "run.causeRoot": shortText, "run.usage": shortText, "run.error": contentText,
 	"run.spaceId": {Bytes: shoal.MaxID}, "run.conversation": shortText, "run.turn": serverText, "run.activity": shortText,
 	"message.entityId": {Bytes: shoal.MaxID}, "message.parts": {Bytes: maxRecordLine, Entries: 2 * shoal.MaxParts}, "message.state": serverText,
+	"message.reactions": {Bytes: 256 << 10, Entries: shoal.MaxReactions}, "messageVersion.parts": {Bytes: maxRecordLine, Entries: 2 * shoal.MaxParts},
 	"cause.root": shortText,
 	"step.step":  serverText, "step.data": serverText,
 	"modelText.body": serverText, "modelRequest.system": shortText, "modelRequest.tools": shortText,
