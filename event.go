@@ -15,6 +15,7 @@ const (
 	EventMemberLeft     EventType = "member.left"
 	EventSpaceUpdated   EventType = "space.updated"
 	EventSpaceClosed    EventType = "space.closed"
+	EventSpaceDeleted   EventType = "space.deleted"
 	EventEntityUpdated  EventType = "entity.updated"
 )
 
@@ -67,6 +68,8 @@ type (
 		EventHead
 		Member Member `json:"member"`
 	}
+	// SpaceDeletedData belongs to space.deleted, the last event of a space.
+	SpaceDeletedData struct{ EventHead }
 	// SpaceData belongs to space.updated and space.closed. The counts in it are
 	// 0: they differ from reader to reader.
 	SpaceData struct {

@@ -42,6 +42,13 @@ func (s *Session) CloseSpace(ctx context.Context, id shoal.SpaceID, summary stri
 	return out, s.client.do(ctx, in, &out)
 }
 
+// DeleteSpace erases a space with everything in it; for admins and owners of the session.
+// Conflict while a run there has not ended: it is canceled, so the call can be repeated.
+// Deleting a space again changes nothing.
+func (s *Session) DeleteSpace(ctx context.Context, id shoal.SpaceID) error {
+	return s.client.do(ctx, call{op: "client.DeleteSpace", method: http.MethodDelete, path: s.path("spaces", string(id))}, nil)
+}
+
 // MuteSpace mutes a space for the acting entity and returns it: only messages that mention
 // the entity enter its inbox from then on.
 func (s *Session) MuteSpace(ctx context.Context, id shoal.SpaceID) (out shoal.Space, err error) {

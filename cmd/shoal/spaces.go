@@ -11,6 +11,7 @@ type spacesCmd struct {
 	Create spacesCreateCmd `cmd:"" help:"Create a space; you are a member."`
 	Show   spacesShowCmd   `cmd:"" help:"Show a space and its members."`
 	Close  spacesCloseCmd  `cmd:"" help:"Close a space: its history stays readable."`
+	Delete spacesDeleteCmd `cmd:"" name:"rm" help:"Delete a space with all its messages; for owners of the session, or with --admin."`
 	Add    spacesAddCmd    `cmd:"" help:"Add members to a space."`
 	Remove spacesRemoveCmd `cmd:"" help:"Remove members from a space."`
 	Mute   spacesMuteCmd   `cmd:"" help:"Get only those messages of a space that mention you."`
@@ -200,4 +201,21 @@ func (c *spacesUnmuteCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	return sh.output.spaceRow(s)
+}
+
+type spacesDeleteCmd struct {
+	Space shoal.SpaceID `arg:"" help:"The space."`
+}
+
+// Run deletes a space.
+func (c *spacesDeleteCmd) Run(ctx context.Context, sh *shell) error {
+	session, err := sh.overlook()
+	if err != nil {
+		return err
+	}
+	if err := session.DeleteSpace(ctx, c.Space); err != nil {
+		return err
+	}
+	sh.output.note("space %s is deleted", c.Space)
+	return nil
 }

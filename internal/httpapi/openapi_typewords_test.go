@@ -132,6 +132,7 @@ var typeWords = map[string]string{
 	"MessageData":            "`message.created`: a message that somebody posted, or that a run begins; `message.completed`: its run has ended it; `message.updated`: it was edited or deleted, or changed in a way that no other event says. Replayed events show a posted message as it is now.",
 	"MemberData":             "`member.joined` and `member.left`.",
 	"SpaceData":              "`space.updated` and `space.closed`. The counts in it are 0: they differ from reader to reader.",
+	"SpaceDeletedData":       "`space.deleted`: the last event of a space; its stream ends. Entities that follow all their spaces get `member.left` in its place.",
 	"EntityData":             "`entity.updated`: what an entity is doing has changed. Told at most once a second; it passes by and has no `id`.",
 }
 

@@ -87,7 +87,7 @@ var (
 	}
 	spaceEventTypes = append([]reflect.Type{
 		reflect.TypeFor[shoal.SnapshotData](), reflect.TypeFor[shoal.SnapshotEndData](), reflect.TypeFor[shoal.MemberData](),
-		reflect.TypeFor[shoal.SpaceData](), reflect.TypeFor[shoal.EntityData](),
+		reflect.TypeFor[shoal.SpaceData](), reflect.TypeFor[shoal.SpaceDeletedData](), reflect.TypeFor[shoal.EntityData](),
 	}, partEventTypes...)
 	runEventTypes = append([]reflect.Type{reflect.TypeFor[shoal.RunSnapshotData](), reflect.TypeFor[shoal.StepData]()}, partEventTypes...)
 )
@@ -139,11 +139,12 @@ var eventEnums = map[string][]any{
 		shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunStalled,
 		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled,
 	},
-	"StepData":    {shoal.EventStepStarted, shoal.EventStepCompleted},
-	"PendingData": {shoal.EventPendingOpened, shoal.EventPendingVoted, shoal.EventPendingSettled},
-	"MemberData":  {shoal.EventMemberJoined, shoal.EventMemberLeft},
-	"SpaceData":   {shoal.EventSpaceUpdated, shoal.EventSpaceClosed},
-	"EntityData":  {shoal.EventEntityUpdated},
+	"StepData":         {shoal.EventStepStarted, shoal.EventStepCompleted},
+	"PendingData":      {shoal.EventPendingOpened, shoal.EventPendingVoted, shoal.EventPendingSettled},
+	"MemberData":       {shoal.EventMemberJoined, shoal.EventMemberLeft},
+	"SpaceData":        {shoal.EventSpaceUpdated, shoal.EventSpaceClosed},
+	"SpaceDeletedData": {shoal.EventSpaceDeleted},
+	"EntityData":       {shoal.EventEntityUpdated},
 }
 
 // examples show what the main shapes look like.

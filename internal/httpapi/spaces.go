@@ -37,6 +37,11 @@ func spaceRoutes() []route {
 			in: shoal.SpaceChange{}, example: `{"name": "Q4 numbers"}`, status: http.StatusOK, out: shoal.Space{}, errors: changes,
 		},
 		{
+			method: http.MethodDelete, path: spacePath, do: deleteSpace, id: "deleteSpace", tag: "Spaces",
+			summary: "Delete a space", about: "Erases the space with its messages, the runs that started there, conversations, memories, events, and files that no other space shows. First it is closed and its runs are canceled: 409 while one of them has not ended, then repeat the call. Followers get `space.deleted` and end, waits for the space end with 404. Deleting it again changes nothing; its id is never used again. Admins and owners of the session.",
+			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
+		},
+		{
 			method: http.MethodPost, path: spacePath + "/close", do: closeSpace, id: "closeSpace", tag: "Spaces",
 			summary: "Close a space", about: "A system message with the summary reaches every member's inbox. The history stays readable; posting is refused. Members and admins.",
 			in: closeInput{}, example: `{"summary": "The Q4 figures come from the warehouse."}`,
@@ -114,6 +119,10 @@ func updateSpace(c *call) error {
 	}
 	changed, err := c.Hub.Spaces.Update(c.ctx(), c.who, c.session(), c.space(), in)
 	return c.answerOr(err, http.StatusOK, changed)
+}
+
+func deleteSpace(c *call) error {
+	return c.done(c.Hub.Spaces.Delete(c.ctx(), c.who, c.session(), c.space()))
 }
 
 func closeSpace(c *call) error {

@@ -160,7 +160,7 @@ func (f *Follower) deliver(ctx context.Context, entries []entry) error {
 			cursor = f.cursor(en.place)
 		}
 		f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: cursor, Data: data})
-		if about && ev.Type == shoal.EventMemberLeft && f.req.Space != "" {
+		if f.req.Space != "" && (ev.Type == shoal.EventSpaceDeleted || about && ev.Type == shoal.EventMemberLeft) {
 			f.ended = true
 		}
 	}

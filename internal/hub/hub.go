@@ -127,6 +127,7 @@ func (h *Hub) Start(ctx context.Context) error {
 	c.own(c.presence.keep)
 	c.own(h.Pending.keepTime)
 	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "events of runs", h.Events.trimRuns) })
+	c.own(func(ctx context.Context) { c.every(ctx, time.Minute, "deleted spaces", h.Spaces.eraseAllLeft) })
 	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "first answers", c.dropOldAnswers) })
 	c.own(c.clearImports)
 	if c.keepRequests > 0 {

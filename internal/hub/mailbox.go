@@ -224,7 +224,7 @@ func (m *mailbox) collect(upTo int64) {
 	m.mu.Lock()
 	waits := slices.Clone(m.waits)
 	m.mu.Unlock()
-	found, end, err := m.read(ctx, waits)
+	found, gone, end, err := m.read(ctx, waits)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, w := range waits {
@@ -233,6 +233,10 @@ func (m *mailbox) collect(upTo int64) {
 		}
 		if err != nil {
 			m.answer(w, answer{err: err})
+			continue
+		}
+		if gone[i] {
+			m.answer(w, answer{err: noSpace(w.filter.Space)})
 			continue
 		}
 		if len(found[i]) == 0 {
@@ -245,11 +249,16 @@ func (m *mailbox) collect(upTo int64) {
 }
 
 // read finds for each wait what matches it, on one snapshot, and where the inbox ends
-// there if one of them goes on.
-func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxEntry, end int64, err error) {
+// there if one of them goes on. gone says which of them wait for a space that is deleted.
+func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxEntry, gone []bool, end int64, err error) {
 	err = m.inbox.store.View(ctx, func(tx Tx) (err error) {
-		found = make([][]InboxEntry, len(waits))
+		found, gone = make([][]InboxEntry, len(waits)), make([]bool, len(waits))
 		for i, w := range waits {
+			if w.filter.Space != "" {
+				if gone[i], err = tx.DeletedSpace(m.key.session, w.filter.Space); err != nil {
+					return err
+				}
+			}
 			if j := slices.IndexFunc(waits[:i], func(o *HeldWait) bool { return sameFilter(o.filter, w.filter) }); j >= 0 {
 				found[i] = found[j]
 				continue
@@ -275,7 +284,7 @@ func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxE
 		}
 		return err
 	})
-	return found, end, err
+	return found, gone, end, err
 }
 
 func sameFilter(a, b InboxFilter) bool {

@@ -136,11 +136,29 @@ type SpaceTx interface {
 	LockSpace(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error)
 	Spaces(session shoal.SessionID, filter SpaceFilter) ([]shoal.Space, error)
 	InsertSpace(s shoal.Space) error
+	// DeleteSpace removes a space with its memberships and inbox entries; its id stays
+	// taken. What else there is of it is for EraseSpace. place is that of its last event.
+	DeleteSpace(session shoal.SessionID, id shoal.SpaceID, place int64) error
+	// DeletedSpace reports whether there was a space that is deleted.
+	DeletedSpace(session shoal.SessionID, id shoal.SpaceID) (bool, error)
+	// EraseSpace erases some of what is left of a deleted space, about as many rows as
+	// limit says: messages and their words in the search index, runs that started there,
+	// what they waited for, conversations, memories, files that no other space shows, and
+	// events before its last ones. It reports whether there may be more.
+	EraseSpace(session shoal.SessionID, id shoal.SpaceID, limit int) (more bool, err error)
+	// LeftSpaces returns the first limit deleted spaces of which something may be left.
+	LeftSpaces(limit int) ([]DeletedSpace, error)
 	// CountCreated counts the spaces that an entity owns, up to a number.
 	CountCreated(session shoal.SessionID, by shoal.EntityID, upTo int) (int, error)
 	// UpdateSpace stores name, status, summary, admin agent, reasoning flag,
 	// metadata and closing time. The owner stays.
 	UpdateSpace(s shoal.Space) error
+}
+
+// DeletedSpace names a space that is deleted.
+type DeletedSpace struct {
+	Session shoal.SessionID
+	ID      shoal.SpaceID
 }
 
 // SpaceFilter chooses spaces. They come in the order of ids.

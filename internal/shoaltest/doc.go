@@ -57,7 +57,7 @@
 //	space ID by ACTOR [members=A,B] [admin=ID] [once=KEY]          spaces ACTOR
 //	get ACTOR SPACE                   set ACTOR SPACE [name=] [admin=]
 //	join ACTOR SPACE ENTITY           leave ACTOR SPACE ENTITY     close ACTOR SPACE SUMMARY
-//	mute ACTOR SPACE [off]            members ACTOR SPACE
+//	mute ACTOR SPACE [off]            members ACTOR SPACE          delete-space ACTOR SPACE
 //	post ACTOR SPACE TEXT [mentions=A,B] [once=KEY] [times=N] [quiet] [elsewhere] [reach] [reply=MESSAGE]
 //	                                  the last of N is told; quiet starts no agent; elsewhere is another node,
 //	                                  of which this one has only the hints; reach shows how it reaches the mentioned

@@ -78,6 +78,11 @@ func muteSpace(s *stage, c *command) error {
 	return s.spaceOr(s.hub.Spaces.Mute(ctx, who, session, shoal.SpaceID(c.word()), !off))
 }
 
+func deleteSpace(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	return s.hub.Spaces.Delete(ctx, who, session, shoal.SpaceID(c.word()))
+}
+
 func listMembers(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	all, err := s.hub.Spaces.Members(ctx, who, session, shoal.SpaceID(c.word()), "", shoal.MaxPage)

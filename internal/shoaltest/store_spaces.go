@@ -2,6 +2,7 @@ package shoaltest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -76,6 +77,77 @@ var spaceTests = map[string]func(*storeCase){
 		}
 		same(c, "how many ann created", []int{created("ann", 9), created("ann", 1), created("bob", 9)}, []int{2, 1, 0})
 		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertSpace(shoal.Space{SessionID: c.session, ID: "shop"}) })
+	},
+
+	"a deleted one is gone, its id stays taken, and all that was of it is erased": func(c *storeCase) {
+		c.entities("ann", "bob")
+		c.space("shop", "ann", "bob")
+		c.space("yard", "ann", "bob")
+		said := c.say("shop", "ann", "hidden treasure", "bob")
+		c.say("yard", "ann", "other treasure", "bob")
+		for _, id := range []shoal.FileID{"fil_shop", "fil_both"} {
+			c.update(func(tx hub.Tx) error {
+				if err := tx.InsertFile(c.session, shoal.File{ID: id, Name: "a.txt", MediaType: "text/plain", Size: 1}, "ann", storeTime(1), []byte("x")); err != nil {
+					return err
+				}
+				return tx.ShowFile(c.session, id, "shop")
+			})
+		}
+		c.update(func(tx hub.Tx) error { return tx.ShowFile(c.session, "fil_both", "yard") })
+		c.update(func(tx hub.Tx) error {
+			return errors.Join(tx.InsertRun(c.run("r1", "bob", "shop")), tx.InsertRun(c.run("r2", "bob", "yard")))
+		})
+		c.update(func(tx hub.Tx) error {
+			if err := tx.PutMemory(c.session, "bob", shoal.Memory{ID: "m1", Metadata: []byte(`{}`), SpaceID: ref(shoal.SpaceID("shop"))}); err != nil {
+				return err
+			}
+			return tx.PutConversation(hub.StoredConversation{Session: c.session, ID: "bob/shop", Agent: "bob", Data: []byte(`{}`)})
+		})
+		c.update(func(tx hub.Tx) error {
+			place, err := tx.AppendEvent(hub.StoredEvent{Session: c.session, Space: "shop", Type: shoal.EventSpaceDeleted, Data: []byte(`{}`)})
+			if err != nil {
+				return err
+			}
+			return tx.DeleteSpace(c.session, "shop", place)
+		})
+		c.absent(func(tx hub.Tx) error { _, err := tx.Space(c.session, "shop"); return err })
+		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteSpace(c.session, "shop", 1) })
+		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertSpace(shoal.Space{SessionID: c.session, ID: "shop"}) })
+		same(c, "the inbox of bob", places(c, "bob", hub.InboxFilter{}), []int64{2})
+		deleted := func(id shoal.SpaceID) bool {
+			return seen(c, func(tx hub.Tx) (bool, error) { return tx.DeletedSpace(c.session, id) })
+		}
+		if !deleted("shop") || deleted("yard") || deleted("nowhere") {
+			c.Errorf("deleted: shop %v, yard %v, nowhere %v", deleted("shop"), deleted("yard"), deleted("nowhere"))
+		}
+		left := func() bool {
+			all := seen(c, func(tx hub.Tx) ([]hub.DeletedSpace, error) { return tx.LeftSpaces(1000) })
+			return slices.Contains(all, hub.DeletedSpace{Session: c.session, ID: "shop"})
+		}
+		if !left() {
+			c.Error("nothing is left to erase")
+		}
+		for more, times := true, 0; more; times++ {
+			if times > 20 {
+				c.Fatal("the erasing does not end")
+			}
+			more = done(c, func(tx hub.Tx) (bool, error) { return tx.EraseSpace(c.session, "shop", 1) })
+		}
+		if left() {
+			c.Error("something is left to erase")
+		}
+		c.absent(func(tx hub.Tx) error { _, err := tx.MessageByID(c.session, said.ID); return err })
+		c.absent(func(tx hub.Tx) error { _, err := tx.Run(c.session, "r1"); return err })
+		seen(c, func(tx hub.Tx) (hub.StoredRun, error) { return tx.Run(c.session, "r2") })
+		c.absent(func(tx hub.Tx) error { _, _, err := tx.FileHead(c.session, "fil_shop"); return err })
+		c.update(func(tx hub.Tx) error { _, _, err := tx.FileHead(c.session, "fil_both"); return err })
+		same(c, "the memories", len(seen(c, func(tx hub.Tx) ([]shoal.Memory, error) { return tx.Memories(c.session, "bob") })), 0)
+		kept := seen(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
+			return tx.Events(c.session, hub.EventFilter{Space: "shop"}, 0, 10)
+		})
+		if len(kept) != 1 || kept[0].Type != shoal.EventSpaceDeleted {
+			c.Errorf("the events that are left: %+v", kept)
+		}
 	},
 
 	"they are listed in the order of the bytes of their ids, and filtered": func(c *storeCase) {

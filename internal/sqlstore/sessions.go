@@ -88,6 +88,7 @@ var eraseSession = []string{
 	`DELETE FROM lineage_places WHERE session_id = $1`,
 	`DELETE FROM members WHERE session_id = $1`,
 	`DELETE FROM spaces WHERE session_id = $1`,
+	`DELETE FROM deleted_spaces WHERE session_id = $1`,
 	`DELETE FROM entities WHERE session_id = $1`,
 	`DELETE FROM keys WHERE session_id = $1`,
 	`DELETE FROM revoked_keys WHERE session_id = $1`,

@@ -66,6 +66,12 @@ func (t tx) Spaces(session shoal.SessionID, filter hub.SpaceFilter) ([]shoal.Spa
 // InsertSpace implements [hub.SpaceTx].
 func (t tx) InsertSpace(s shoal.Space) error {
 	t.c.known.forgetSpace(s.SessionID, s.ID)
+	if was, err := t.DeletedSpace(s.SessionID, s.ID); err != nil || was {
+		if was {
+			err = taken("InsertSpace", "The space id %q was used before; choose another.", s.ID)
+		}
+		return err
+	}
 	n, err := t.c.execNoted(
 		`INSERT INTO spaces (session_id, id, name, status, summary, admin_agent_id, show_reasoning, metadata, last_seq, created_at, closed_at, created_by)
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10, $11) ON CONFLICT DO NOTHING`,
