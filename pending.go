@@ -78,7 +78,16 @@ type PendingAction struct {
 	ArgsHash     string          `json:"argsHash"`
 	ArgsSchema   json.RawMessage `json:"argsSchema"`
 	EditedArgs   json.RawMessage `json:"editedArgs"`
+	// TriggerText is what the message that started the run said when the model read it, cut
+	// to [MaxTriggerText] bytes; nil for runs that no message started, once the message is
+	// deleted, for readers who are not in its space, and in events. TriggerEditedAt is when
+	// it was edited since, nil if it was not.
+	TriggerText     *string `json:"triggerText"`
+	TriggerEditedAt *Time   `json:"triggerEditedAt"`
 }
+
+// MaxTriggerText bounds the text of a trigger that a pending action shows, in bytes.
+const MaxTriggerText = 8 << 10
 
 // PendingVote is the answer of one entity to an action that needs several. Approved
 // belongs to permissions; Result is the result or the answer in words, Error why

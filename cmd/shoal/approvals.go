@@ -46,9 +46,25 @@ func (c *approvalsListCmd) Run(ctx context.Context, sh *shell) error {
 		}
 		rows = append(rows, []string{
 			string(p.ID), string(p.Kind), string(p.AgentID), idOr(p.SpaceID), about, sh.output.when(&p.CreatedAt, "-"), sh.output.when(p.ExpiresAt, "never"), string(p.RunID),
+			sh.output.trigger(p),
 		})
 	}
-	return sh.output.table(all, []string{"ID", "KIND", "AGENT", "SPACE", "ABOUT", "SINCE", "EXPIRES", "RUN"}, rows...)
+	return sh.output.table(all, []string{"ID", "KIND", "AGENT", "SPACE", "ABOUT", "SINCE", "EXPIRES", "RUN", "TRIGGER"}, rows...)
+}
+
+// trigger is what the message said that started the run of an action.
+func (o *output) trigger(p shoal.PendingAction) string {
+	if p.TriggerText == nil {
+		return "-"
+	}
+	text := *p.TriggerText
+	if o.terminal {
+		text = short(text, 48)
+	}
+	if p.TriggerEditedAt != nil {
+		text += " [edited since]"
+	}
+	return text
 }
 
 // asking tells what somebody is asked for, and how to answer.

@@ -254,6 +254,8 @@ var fieldWords = map[string]string{
 	"Problem.errors":                "Every wrong field.",
 	"FieldError.location":           "Where, such as `body.parts[2].text`.",
 	"cursor":                        "Where to resume.",
+	"PendingAction.triggerText":     "What the message that started the run said when the model read it, cut to 8 KiB; null in events, for runs that no message started, once the message is deleted, and for readers who are not in its space.",
+	"PendingAction.triggerEditedAt": "When that message was edited since; null if it was not.",
 	"PendingAction.by":              "Who may answer by the tool's policy: ids and the words humans, members, agents, services and admins; null for the default of the kind.",
 	"PendingAction.quorum":          "How many equal answers settle it.",
 	"PendingAction.notRequester":    "Whether none of the requesters may answer.",

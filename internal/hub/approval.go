@@ -17,10 +17,11 @@ type judge struct {
 	session  shoal.SessionID
 	entities map[shoal.EntityID]shoal.Entity
 	members  map[shoal.SpaceID][]shoal.Member
+	triggers map[shoal.RunID]readTrigger
 }
 
 func newJudge(tx Tx, session shoal.SessionID) *judge {
-	return &judge{tx: tx, session: session, entities: map[shoal.EntityID]shoal.Entity{}, members: map[shoal.SpaceID][]shoal.Member{}}
+	return &judge{tx: tx, session: session, entities: map[shoal.EntityID]shoal.Entity{}, members: map[shoal.SpaceID][]shoal.Member{}, triggers: map[shoal.RunID]readTrigger{}}
 }
 
 // entity returns an entity, the zero value for one that is not there (any more).

@@ -49,7 +49,7 @@ func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.S
 					}
 				}
 				if may && (row.Target == "" || filter.Reader == "" || row.Target == filter.Reader) {
-					shown, err := looks.shown(row)
+					shown, err := looks.shownTo(who, row)
 					if err != nil {
 						return err
 					}
@@ -178,7 +178,7 @@ func (p *Pending) claim(ch *change, who shoal.Principal, row StoredPending, a sh
 		if err := settled(row, hash); err != nil {
 			return none, err
 		}
-		return looks.shown(row)
+		return looks.shownTo(who, row)
 	}
 	run, err := ch.Run(row.Session, row.RunID)
 	if err != nil {
@@ -241,7 +241,7 @@ func (p *Pending) record(ch *change, who shoal.Principal, row StoredPending, a s
 	if err != nil {
 		return shoal.PendingAction{}, err
 	}
-	return newJudge(ch, row.Session).shown(row)
+	return newJudge(ch, row.Session).shownTo(who, row)
 }
 
 // maxEqual is how many open actions one answer looks at for equal ones.

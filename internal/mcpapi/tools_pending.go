@@ -65,6 +65,12 @@ func pendingLine(p shoal.PendingAction) string {
 	if p.ResultSchema != nil && string(p.ResultSchema) != "null" {
 		b.WriteString(", Result schema: " + string(p.ResultSchema))
 	}
+	if p.TriggerText != nil {
+		b.WriteString(", Trigger: " + quotedText(*p.TriggerText))
+		if p.TriggerEditedAt != nil {
+			b.WriteString(" (edited since, at " + p.TriggerEditedAt.String() + ")")
+		}
+	}
 	return b.String()
 }
 

@@ -24,7 +24,7 @@ import (
 //	remembered ACTOR                  the decisions that count for later calls, oldest first
 //	forget ACTOR N                    revokes the Nth of them, as an admin sees them
 //	race ACTOR ACTOR RUN CALL         both permit it at once: told is how many won
-//	pendings ACTOR [status=open] [space=]
+//	pendings ACTOR [status=open] [space=] [trigger]
 //	rows RUN                          the answers that the run will be given
 //	follow-run NAME ACTOR RUN [after=NAME]
 func init() {
@@ -234,6 +234,18 @@ func race(s *stage, c *command) error {
 	return nil
 }
 
+// triggerOf says what a caller sees of the message that started the run of an action.
+func triggerOf(p shoal.PendingAction) string {
+	if p.TriggerText == nil {
+		return " on nothing to see"
+	}
+	out := fmt.Sprintf(" on %q", *p.TriggerText)
+	if p.TriggerEditedAt != nil {
+		out += " edited since"
+	}
+	return out
+}
+
 func listPending(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	var status []shoal.PendingStatus
@@ -241,9 +253,13 @@ func listPending(s *stage, c *command) error {
 		status = append(status, shoal.PendingStatus(c.option("status")))
 	}
 	all, err := s.hub.Pending.List(ctx, who, session, hub.PendingFilter{Status: status, Space: shoal.SpaceID(c.option("space")), Limit: 50})
+	trigger := c.flag("trigger")
 	lines := make([]string, len(all)) // ids of one moment have no order
 	for i, p := range all {
 		lines[i] = pendingLine(p)
+		if trigger {
+			lines[i] += triggerOf(p)
+		}
 	}
 	slices.Sort(lines)
 	for _, line := range lines {
