@@ -720,6 +720,54 @@ export interface paths {
         readonly delete: operations["deleteMessage"];
         readonly options?: never;
         readonly head?: never;
+        /**
+         * Edit a message
+         * @description Changes what a posted message says: give `text`, or `parts`. Only its sender edits it, while it may post to the space; messages of runs are not edited. `mentions` replaces whom it mentions, and notifies nobody: who is added is not woken. Without it the mentions stay. Every read shows the message as it is now, with `editedAt`; unread it is delivered as it is; followers get `message.updated`. Earlier texts stay readable under `versions`. With `updatedAt`, the one that you have read, `conflict` if the message was edited since.
+         */
+        readonly patch: operations["editMessage"];
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/messages/{message}/reactions/{emoji}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * React to a message
+         * @description With one emoji, percent-encoded, as the acting entity. Nobody is notified; followers get `message.updated`. Repeated, it changes nothing. A message has at most 20 different reactions of at most 100 entities each, 5 of one entity: beyond that, and for deleted messages and those that are still written, `conflict`.
+         */
+        readonly put: operations["addReaction"];
+        readonly post?: never;
+        /**
+         * Take a reaction back
+         * @description The acting entity's own. One that is not there is no error.
+         */
+        readonly delete: operations["removeReaction"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/messages/{message}/versions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read what an edited message said before
+         * @description The newest first, without what it says now. For everybody who may read the message. The first and the newest are kept, 50 in all; deleting the message erases them.
+         */
+        readonly get: operations["listMessageVersions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
         readonly patch?: never;
         readonly trace?: never;
     };
@@ -1215,7 +1263,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Post a message
-         * @description Give `text`, or `parts` for anything else. The answer means that the message is stored for good and has its place; whoever waits for it wakes. Mentions that are no members are dropped and named in `droppedMentions`. Hosted agents act on it, unless `triggerAgents` is false; who refuses, since it is at work, is named in `skippedAgents`. `reach` says for every agent that is mentioned how it is reached, `runs` which runs were started. A repeated Idempotency-Key returns the first message, as long as it exists.
+         * @description Give `text`, or `parts` for anything else. The answer means that the message is stored for good and has its place; whoever waits for it wakes. `replyTo` names the message of the same space that it replies to. Mentions that are no members are dropped and named in `droppedMentions`. Hosted agents act on it, unless `triggerAgents` is false; who refuses, since it is at work, is named in `skippedAgents`. `reach` says for every agent that is mentioned how it is reached, `runs` which runs were started. A repeated Idempotency-Key returns the first message, as long as it exists.
          */
         readonly post: operations["postMessage"];
         readonly delete?: never;
@@ -1354,6 +1402,20 @@ export interface components {
             readonly toolName?: string;
             /** @enum {string} */
             readonly type: "text-delta" | "tool-input-delta" | "reasoning-delta";
+        };
+        /** @description What a message says from now on: `text`, or `parts`. */
+        readonly EditInput: {
+            /** @description Whom the message mentions from now on; nobody is notified. Left out, the mentions stay. */
+            readonly mentions?: readonly string[];
+            /** @description Text, file and data parts, in order. They replace all parts. */
+            readonly parts?: readonly components["schemas"]["NewPart"][];
+            /** @description The text; short for one text part. */
+            readonly text?: string;
+            /**
+             * Format: date-time
+             * @description The `updatedAt` that you have read: `conflict` if the message has changed since.
+             */
+            readonly updatedAt?: string;
         };
         /**
          * @description A participant of a session, with what it is doing now.
@@ -1596,6 +1658,8 @@ export interface components {
              */
             readonly delivery: number;
             readonly droppedMentions: readonly string[];
+            /** Format: date-time */
+            readonly editedAt: string | null;
             readonly entityId: string;
             readonly id: string;
             /** @description Whom the message is for. The server never parses text. */
@@ -1603,8 +1667,10 @@ export interface components {
             readonly onBehalfOf: readonly string[];
             readonly parts: readonly components["schemas"]["Part"][];
             readonly reach?: readonly components["schemas"]["Reach"][];
+            readonly reactions: readonly components["schemas"]["Reaction"][];
             /** @enum {string} */
             readonly reason: "mention" | "system" | "message";
+            readonly replyTo: string | null;
             readonly runId: string | null;
             readonly runs?: readonly components["schemas"]["StartedRun"][];
             /** Format: int64 */
@@ -1710,7 +1776,7 @@ export interface components {
             readonly nextCursor: string | null;
         };
         /**
-         * @description One entry of a timeline. A posted message is completed at once. One with `deletedAt` was deleted: it keeps its place and its sender, and has no parts.
+         * @description One entry of a timeline. A posted message is completed at once. One with `deletedAt` was deleted: it keeps its place and its sender, and has no parts. One with `editedAt` was edited, and is shown as it is now.
          * @example {
          *       "id": "msg_0e2f6hyd2n5jwq8c1p0zva",
          *       "sessionId": "default",
@@ -1734,7 +1800,10 @@ export interface components {
          *         }
          *       ],
          *       "onBehalfOf": null,
-         *       "deletedAt": null
+         *       "replyTo": null,
+         *       "reactions": null,
+         *       "deletedAt": null,
+         *       "editedAt": null
          *     }
          */
         readonly Message: {
@@ -1744,6 +1813,11 @@ export interface components {
             readonly deletedAt: string | null;
             /** @description Who was mentioned and is no member. */
             readonly droppedMentions: readonly string[];
+            /**
+             * Format: date-time
+             * @description When its sender edited it last; null if that never happened.
+             */
+            readonly editedAt: string | null;
             /** @description Who posted it; `system` for the server. */
             readonly entityId: string;
             readonly id: string;
@@ -1753,6 +1827,10 @@ export interface components {
             readonly parts: readonly components["schemas"]["Part"][];
             /** @description How every agent that the message mentions is reached. In the answer to a post alone. */
             readonly reach?: readonly components["schemas"]["Reach"][];
+            /** @description In the order in which their emoji were first given. */
+            readonly reactions: readonly components["schemas"]["Reaction"][];
+            /** @description The message of the same space that this one replies to, also once that is deleted; null for none. */
+            readonly replyTo: string | null;
             /** @description The run that composed it, if any. */
             readonly runId: string | null;
             /** @description The runs that the message started, or became the trigger of. In the answer to a post alone. */
@@ -1771,7 +1849,7 @@ export interface components {
             /** Format: date-time */
             readonly updatedAt: string;
         };
-        /** @description `message.created`: a message that somebody posted, or that a run begins; `message.completed`: its run has ended it; `message.updated`: a change that no other event tells. */
+        /** @description `message.created`: a message that somebody posted, or that a run begins; `message.completed`: its run has ended it; `message.updated`: it was edited or deleted, or changed in a way that no other event says. Replayed events show a posted message as it is now. */
         readonly MessageData: {
             /** Format: date-time */
             readonly at: string;
@@ -1787,6 +1865,8 @@ export interface components {
             readonly mentions?: readonly string[];
             /** @description Text, file and data parts, in order. */
             readonly parts?: readonly components["schemas"]["NewPart"][];
+            /** @description The message of the same space that it replies to. */
+            readonly replyTo?: string;
             /** @description May repeat who is calling. */
             readonly senderId?: string;
             /** @description The text; short for one text part. */
@@ -1797,6 +1877,23 @@ export interface components {
         /** @description A page of a timeline. */
         readonly MessagePage: {
             readonly items: readonly components["schemas"]["Message"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
+        };
+        /** @description What a message said before it was edited. `version` counts from 1; `at` is since when it said that. */
+        readonly MessageVersion: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly droppedMentions: readonly string[];
+            /** @description Whom the message is for. The server never parses text. */
+            readonly mentions: readonly string[];
+            readonly parts: readonly components["schemas"]["Part"][];
+            /** Format: int64 */
+            readonly version: number;
+        };
+        /** @description A page of earlier versions of a message, the newest first. */
+        readonly MessageVersionPage: {
+            readonly items: readonly components["schemas"]["MessageVersion"][];
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
@@ -2064,7 +2161,9 @@ export interface components {
          *       ],
          *       "argsHash": "5a1f8f3d0c7e4b2a9d6c3f0e1b8a7c4d5e2f9a6b3c0d7e4f1a8b5c2d9e6f3a0b",
          *       "argsSchema": null,
-         *       "editedArgs": null
+         *       "editedArgs": null,
+         *       "triggerText": null,
+         *       "triggerEditedAt": null
          *     }
          */
         readonly PendingAction: {
@@ -2118,6 +2217,13 @@ export interface components {
             readonly status: "open" | "answered" | "expired" | "canceled";
             readonly toolCallId: string;
             readonly toolName: string;
+            /**
+             * Format: date-time
+             * @description When that message was edited since; null if it was not.
+             */
+            readonly triggerEditedAt: string | null;
+            /** @description What the message that started the run said when the model read it, cut to 8 KiB; null in events, for runs that no message started, once the message is deleted, and for readers who are not in its space. */
+            readonly triggerText: string | null;
             /** @description The answers that came so far. */
             readonly votes: readonly components["schemas"]["PendingVote"][];
         };
@@ -2317,6 +2423,11 @@ export interface components {
             readonly text: string;
             /** @description How the message gets to it: `wait` or `hosted`; null if it has to come for it. */
             readonly via: string | null;
+        };
+        /** @description An emoji with which entities have reacted to a message, in the order in which they did. */
+        readonly Reaction: {
+            readonly emoji: string;
+            readonly entityIds: readonly string[];
         };
         /** @description How far a space was read. */
         readonly ReadInput: {
@@ -3038,7 +3149,10 @@ export interface components {
          *                 }
          *               ],
          *               "onBehalfOf": null,
+         *               "replyTo": null,
+         *               "reactions": null,
          *               "deletedAt": null,
+         *               "editedAt": null,
          *               "delivery": 1,
          *               "reason": "mention"
          *             }
@@ -3185,6 +3299,15 @@ export interface components {
         };
         /** @description `conflict`, `session_closed`, `space_closed` */
         readonly "conflict-session_closed-space_closed": {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `entity_required` */
+        readonly entity_required: {
             headers: {
                 readonly [name: string]: unknown;
             };
@@ -3359,6 +3482,11 @@ export interface components {
         readonly conversation: string;
         /** @description The id of a remembered decision. */
         readonly decision: string;
+        /**
+         * @description One emoji, percent-encoded.
+         * @example 👍
+         */
+        readonly emoji: string;
         /** @description The id of an entity. */
         readonly entity: string;
         /** @description The id of a file. */
@@ -5285,6 +5413,181 @@ export interface operations {
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];
             readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly editMessage: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a message. */
+                readonly message: components["parameters"]["message"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "text": "What were the final Q3 sales figures?"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["EditInput"];
+            };
+        };
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["entity_required-invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict-session_closed-space_closed"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly addReaction: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a message. */
+                readonly message: components["parameters"]["message"];
+                /**
+                 * @description One emoji, percent-encoded.
+                 * @example 👍
+                 */
+                readonly emoji: components["parameters"]["emoji"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["entity_required"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict-session_closed-space_closed"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly removeReaction: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a message. */
+                readonly message: components["parameters"]["message"];
+                /**
+                 * @description One emoji, percent-encoded.
+                 * @example 👍
+                 */
+                readonly emoji: components["parameters"]["emoji"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["entity_required"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict-session_closed-space_closed"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly listMessageVersions: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Where to go on: the `nextCursor` of the page before. */
+                readonly cursor?: string;
+                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a message. */
+                readonly message: components["parameters"]["message"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MessageVersionPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
         };
     };
     readonly listPendingActions: {

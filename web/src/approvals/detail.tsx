@@ -11,7 +11,8 @@ import { SpaceLink } from "@/runs/trigger";
 import { Value } from "@/runs/json";
 import { Button } from "@/ui/button";
 import { PendingState } from "@/ui/state";
-import { Since } from "@/ui/time";
+import { Moment, Since } from "@/ui/time";
+import { useTrigger } from "./queries";
 import { Context } from "./context";
 import { subject } from "./inbox";
 import { policyWords } from "./policy";
@@ -72,6 +73,7 @@ export function Detail({ pending: p, mine, show, next }: Props) {
         </p>
       )}
       {p.status === "open" && !mine && <NotMine pending={p} />}
+      <Asked pending={p} />
       <PendingView key={p.id} pending={p} />
       <section aria-label="What was said before" className="flex flex-col gap-2">
         <h3 className="text-sm font-semibold text-soft">What was said before</h3>
@@ -85,6 +87,25 @@ export function Detail({ pending: p, mine, show, next }: Props) {
         </div>
       </details>
     </article>
+  );
+}
+
+// What the model read, and whether that is still what the message says.
+function Asked({ pending }: { pending: PendingAction }) {
+  const { text, editedAt } = useTrigger(pending);
+  if (text === null) return null;
+  return (
+    <section aria-label="What the agent was asked" className="flex flex-col gap-1">
+      <h3 className="text-sm font-semibold text-soft">What the agent was asked</h3>
+      <p className="max-h-40 overflow-y-auto whitespace-pre-wrap wrap-anywhere">
+        <Words text={text} />
+      </p>
+      {editedAt !== null && (
+        <p className="text-sm text-warn">
+          The message was edited since, <Moment at={editedAt} />. The agent has read what is shown here.
+        </p>
+      )}
+    </section>
   );
 }
 

@@ -37,6 +37,19 @@ export function useSettled(wanted: boolean) {
   });
 }
 
+/** What the message that started the run said when the model read it. Events do not say. */
+export function useTrigger(pending: PendingAction): { text: string | null; editedAt: string | null } {
+  const { session } = useConsole();
+  const { data: found } = useQuery({
+    queryKey: ["pending-trigger", session, pending.id],
+    queryFn: async () => {
+      const { items } = await data(api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { run: pending.runId, status: pending.status, limit: 200 } } }));
+      return items.find((p) => p.id === pending.id) ?? null;
+    },
+  });
+  return { text: found?.triggerText ?? pending.triggerText, editedAt: found?.triggerEditedAt ?? pending.triggerEditedAt };
+}
+
 // How many pages of 200 are looked through for an old message.
 const mostPages = 5;
 

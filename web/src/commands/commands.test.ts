@@ -39,13 +39,13 @@ function world(): Live {
 }
 
 const message = (some: Partial<Message>): Message => ({
-  id: "m", sessionId: "s", spaceId: "shop", seq: 7, entityId: "bot", runId: null, status: "completed", mentions: ["ann"], droppedMentions: [], onBehalfOf: [], deletedAt: null, createdAt: at, updatedAt: at,
+  id: "m", sessionId: "s", spaceId: "shop", seq: 7, entityId: "bot", runId: null, status: "completed", mentions: ["ann"], droppedMentions: [], onBehalfOf: [], replyTo: null, reactions: [], deletedAt: null, editedAt: null, createdAt: at, updatedAt: at,
   parts: [{ id: "p", type: "text", text: "a secret", status: "done" }], ...some,
 });
 const posted = (some: Partial<Message> = {}) => ({ type: "message.created" as const, at, runId: null, spaceId: "shop", message: message(some) });
 const pending: PendingAction = {
   id: "pnd_1", kind: "permission", runId: "r", agentId: "bot", spaceId: "shop", messageId: null, partId: null, toolCallId: "c", toolName: "pay", args: { secret: "a secret" }, question: null, options: null,
-  resultSchema: null, status: "open", expiresAt: null, createdAt: at, answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, 
+  resultSchema: null, status: "open", expiresAt: null, createdAt: at, answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, 
 };
 const opened = (some: Partial<PendingAction> = {}) => ({ type: "pending.opened" as const, at, runId: "r", spaceId: "shop", pendingAction: { ...pending, ...some } });
 

@@ -26,10 +26,10 @@ export function aCall(some: Partial<StepCall>): StepCall {
 export function aPending(some: Partial<PendingAction>): PendingAction {
   return {
     id: "pnd_1", kind: "client_tool", runId: "run_1", agentId: "shop", spaceId: "harbour", messageId: "msg_2", partId: "prt_1", toolCallId: "call", toolName: "look", args: {}, question: null,
-    options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: at(0), answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, ...some,
+    options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: at(0), answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, ...some,
   };
 }
 
 export function aMessage(some: Partial<Message>): Message {
-  return { id: "msg_2", sessionId: "default", spaceId: "harbour", seq: 1, entityId: "shop", runId: "run_1", status: "completed", mentions: [], droppedMentions: [], onBehalfOf: [], deletedAt: null, createdAt: at(0), updatedAt: at(0), parts: [], ...some };
+  return { id: "msg_2", sessionId: "default", spaceId: "harbour", seq: 1, entityId: "shop", runId: "run_1", status: "completed", mentions: [], droppedMentions: [], onBehalfOf: [], replyTo: null, reactions: [], deletedAt: null, editedAt: null, createdAt: at(0), updatedAt: at(0), parts: [], ...some };
 }

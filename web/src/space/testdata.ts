@@ -24,13 +24,13 @@ export const tool = (some: Partial<ToolPart> = {}): ToolPart => ({
 
 export const message = (some: Partial<Message> = {}): Message => ({
   id: `msg_${some.seq ?? 1}`, sessionId: "default", spaceId: "shop", seq: 1, entityId: "ann", runId: null, status: "completed", mentions: [],
-  droppedMentions: [], onBehalfOf: [], deletedAt: null, createdAt: at, updatedAt: at, parts: [text()], ...some,
+  droppedMentions: [], onBehalfOf: [], replyTo: null, reactions: [], deletedAt: null, editedAt: null, createdAt: at, updatedAt: at, parts: [text()], ...some,
 });
 
 export const pendingAction = (some: Partial<PendingAction> = {}): PendingAction => ({
   id: "pnd_1", kind: "client_tool", runId: "run_1", agentId: "bot", spaceId: "shop", messageId: "msg_1", partId: "prt_2", toolCallId: "call-1",
   toolName: "search", args: {}, question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: at,
-  answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, ...some,
+  answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, ...some,
 });
 
 export const run = (some: Partial<Run> = {}): Run => ({

@@ -1,6 +1,6 @@
 // Where a message is written. Ctrl+Enter or Enter sends, as the settings say; "@"
 // opens the members; files come by button, drop and paste.
-import { Paperclip, SendHorizontal } from "lucide-react";
+import { Paperclip, SendHorizontal, X } from "lucide-react";
 import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import type { Space } from "@/api/shapes";
 import { useConsole } from "@/app/console";
@@ -9,6 +9,8 @@ import { useShortcut } from "@/app/shortcuts";
 import { byteLength } from "@/live/bytes";
 import { Button, IconButton } from "@/ui/button";
 import { newKey } from "../idempotency";
+import { replyTo, useReplyTo } from "../replying";
+import { Quote } from "../timeline/quote";
 import { Addressees } from "./addressees";
 import { AttachmentList } from "./attachment-list";
 import type { Attachments } from "./attachments";
@@ -32,6 +34,10 @@ export function Composer({ space, attachments }: { space: Space; attachments: At
   const wantedCaret = useRef<number | undefined>(undefined);
   const id = useId();
   const outbox = useOutbox();
+  const replies = useReplyTo(space.id);
+  useEffect(() => {
+    if (replies !== undefined) field.current?.focus();
+  }, [replies]);
 
   const put = (next: string, at: number) => {
     wantedCaret.current = at;
@@ -56,7 +62,8 @@ export function Composer({ space, attachments }: { space: Space; attachments: At
   const send = () => {
     if (held) return;
     const words = text.trim();
-    outbox.add({ key: newKey(), space: space.id, text: words, mentions: mentionedIds(words, space.members), files: attachments.take(), afterSeq: space.lastSeq, refused: null });
+    outbox.add({ key: newKey(), space: space.id, text: words, mentions: mentionedIds(words, space.members), files: attachments.take(), afterSeq: space.lastSeq, replyTo: replies, refused: null });
+    replyTo(space.id, undefined);
     put("", 0);
     field.current?.focus();
   };
@@ -84,6 +91,16 @@ export function Composer({ space, attachments }: { space: Space; attachments: At
     >
       <div className="relative rounded-xl border border-edge bg-surface focus-within:outline-2 focus-within:outline-offset-1 focus-within:outline-accent">
         {menu.offered.length > 0 && <MentionMenu id={`${id}-menu`} members={menu.offered} chosen={menu.chosen} pick={menu.pick} />}
+        {replies !== undefined && (
+          <div className="flex items-center gap-1 px-3 pt-2">
+            <div className="min-w-0 flex-1">
+              <Quote id={replies} />
+            </div>
+            <IconButton label="Do not reply to it" onClick={() => replyTo(space.id, undefined)}>
+              <X aria-hidden className="size-4" />
+            </IconButton>
+          </div>
+        )}
         <AttachmentList attachments={attachments} />
         <textarea
           ref={field}

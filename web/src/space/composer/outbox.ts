@@ -14,6 +14,8 @@ export interface Outgoing {
   readonly mentions: readonly string[];
   /** Uploaded already. */
   readonly files: readonly SentFile[];
+  /** The message that it replies to. */
+  readonly replyTo?: string | undefined;
   /** The newest message that was here when it was sent. */
   readonly afterSeq: number;
   /** Why the server refused it; null while it is being sent or waits for the server. */

@@ -38,7 +38,7 @@ function posting(session: string, as: string | null, store: Store): Post {
         api.POST("/v1/sessions/{session}/spaces/{space}/messages", {
           // Whoever acts on the page by the time it is sent, it is its writer's.
           params: { path: { session, space: o.space }, header: { "Idempotency-Key": o.key, ...(as === null ? {} : { [entityHeader]: as }) } },
-          body: { ...words(o), mentions: [...o.mentions] },
+          body: { ...words(o), mentions: [...o.mentions], ...(o.replyTo === undefined ? {} : { replyTo: o.replyTo }) },
         }),
       ),
     async stored(m) {

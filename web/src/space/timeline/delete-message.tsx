@@ -10,8 +10,7 @@ import { IconButton } from "@/ui/button";
 const Confirm = lazy(() => import("@/ui/confirm").then((m) => ({ default: m.Confirm })));
 
 /**
- * The button, for those who may: the sender, the owner of the agent that sent it, admins. It
- * shows while the message is pointed at or chosen, also with a finger.
+ * The button, for those who may: the sender, the owner of the agent that sent it, admins.
  */
 export function DeleteMessage({ message }: { message: Message }) {
   const { session, actor, admin } = useConsole();
@@ -21,7 +20,7 @@ export function DeleteMessage({ message }: { message: Message }) {
   if (message.deletedAt !== null || message.status === "streaming" || !(mine || admin)) return null;
   return (
     <>
-      <IconButton label="Delete the message" onClick={() => setAsking(true)} className="invisible absolute top-1 right-1 bg-surface group-focus-within/message:visible group-hover/message:visible">
+      <IconButton label="Delete the message" onClick={() => setAsking(true)}>
         <Trash2 aria-hidden className="size-4" />
       </IconButton>
       {asking && (

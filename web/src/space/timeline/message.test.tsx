@@ -1,4 +1,5 @@
 import { cleanup, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Message, Part } from "@/api/shapes";
 import type { LiveEvent } from "@/live/live";
@@ -94,6 +95,41 @@ it("a deleted message keeps its place and says nothing", async () => {
   await world.tell({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [], deletedAt: at }) });
   expect(screen.getByText("This message was deleted.")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Delete the message" })).toBeNull();
+});
+
+it("shows reactions, with those of whoever looks, and that it was edited", async () => {
+  const world = await show(view("msg_1"), start(message({ reactions: [{ emoji: "👍", entityIds: ["ann", "bot"] }, { emoji: "🎉", entityIds: ["bot"] }] })));
+  expect(screen.getByRole("button", { name: "👍 2: Ann, Bot" }).getAttribute("aria-pressed")).toBe("true");
+  expect(screen.getByRole("button", { name: "🎉 1: Bot" }).getAttribute("aria-pressed")).toBe("false");
+  expect(screen.queryByText(/^edited/)).toBeNull();
+  await world.tell({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [text({ text: "Better." })], editedAt: at }) });
+  expect(screen.getByText(/^edited/)).toBeTruthy();
+  expect(screen.getByText("Better. (done)")).toBeTruthy();
+  expect(screen.queryByRole("list", { name: "Reactions" })).toBeNull();
+});
+
+it("a reply quotes its message, as it is", async () => {
+  const world = await show(view("msg_2"), start(message({ parts: [text({ text: "Tea?" })] }), message({ id: "msg_2", seq: 2, entityId: "bot", replyTo: "msg_1", parts: [text({ text: "Yes." })] })));
+  expect(document.body.textContent).toContain("in reply toAnnTea?");
+  await world.tell({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [], deletedAt: at }) });
+  expect(document.body.textContent).toContain("in reply toAnnThis message was deleted.");
+});
+
+it("only its sender edits a text, and nobody what a run wrote", async () => {
+  await show(
+    <>
+      {view("msg_1")}
+      {view("msg_2")}
+      {view("msg_3")}
+    </>,
+    start(message({ parts: [text({ text: "Tea?" })] }), message({ id: "msg_2", seq: 2, entityId: "bot" }), message({ id: "msg_3", seq: 3, runId: "run_1" })),
+  );
+  const buttons = screen.getAllByRole("button", { name: "Edit the message" });
+  expect(buttons.length).toBe(1);
+  await userEvent.click(buttons[0] as HTMLElement);
+  expect(screen.getByRole("textbox", { name: "What it says" })).toHaveProperty("value", "Tea?");
+  await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+  expect(screen.getByText("Tea? (done)")).toBeTruthy();
 });
 
 it("others cannot delete it", async () => {

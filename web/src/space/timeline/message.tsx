@@ -2,7 +2,7 @@
 // A delta draws the head and the growing part again, nothing else.
 import { Link } from "@tanstack/react-router";
 import { Bot, CornerDownRight } from "lucide-react";
-import { memo } from "react";
+import { memo, useState } from "react";
 import type { Message, Run } from "@/api/shapes";
 import { useConsole } from "@/app/console";
 import { useEntity, useMessage, useName } from "@/live/hooks";
@@ -14,9 +14,12 @@ import { MessageState, RunState } from "@/ui/state";
 import { Moment, Since } from "@/ui/time";
 import { StopRun } from "../cancel-run";
 import { useRunOf } from "../use-run-of";
-import { DeleteMessage } from "./delete-message";
+import { EditMessage } from "./edit-message";
 import { FailedRuns } from "./failed-runs";
+import { MessageActions } from "./message-actions";
 import { PartSlot } from "./part-slot";
+import { Quote } from "./quote";
+import { Reactions } from "./reactions";
 import { Reasoning } from "./reasoning";
 
 interface Props {
@@ -41,6 +44,7 @@ const frame = "scroll-my-16 rounded-lg px-3 [contain-intrinsic-size:auto_5rem] [
 
 function Article({ message, joined, marked, entry, failed }: Props & { message: Message }) {
   const run = useRunOf(message);
+  const [editing, setEditing] = useState(false);
   const over = message.status !== "streaming" || (run !== undefined && ended(run.status));
   const underWay = run !== undefined && !ended(run.status) && message.status === "streaming";
   return (
@@ -53,16 +57,25 @@ function Article({ message, joined, marked, entry, failed }: Props & { message: 
       className={classes(frame, "group/message relative", joined && !underWay ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
     >
       <Head message={message} hidden={joined && !underWay} run={run} underWay={underWay} />
-      <DeleteMessage message={message} />
+      {!editing && <MessageActions message={message} onEdit={() => setEditing(true)} />}
+      {message.replyTo !== null && <Quote id={message.replyTo} />}
       {message.mentions.length > 0 && <Mentions ids={message.mentions} />}
       {message.onBehalfOf.length > 0 && <OnBehalfOf ids={message.onBehalfOf} />}
       <div className="flex min-w-0 flex-col items-stretch gap-2 wrap-anywhere">
         {message.runId !== null && !joined && <Reasoning run={message.runId} space={message.spaceId} />}
-        {message.parts.map((part) => (
-          <PartSlot key={part.id} message={message} part={part} ended={over} />
-        ))}
+        {editing ? (
+          <EditMessage message={message} onClose={() => setEditing(false)} />
+        ) : (
+          message.parts.map((part) => <PartSlot key={part.id} message={message} part={part} ended={over} />)
+        )}
         {message.parts.length === 0 && <p className="text-soft">{message.deletedAt !== null ? "This message was deleted." : over ? "Nothing was said." : "…"}</p>}
       </div>
+      {message.editedAt !== null && (
+        <p className="text-sm text-soft">
+          edited <Moment at={message.editedAt} />
+        </p>
+      )}
+      <Reactions message={message} />
       {message.droppedMentions.length > 0 && <Dropped ids={message.droppedMentions} />}
       {message.status === "failed" && run?.error != null && <p className="mt-1 text-sm text-bad">The run failed: {run.error.message}</p>}
       <FailedRuns runs={failed} />

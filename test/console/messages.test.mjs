@@ -1,0 +1,52 @@
+// What people do with messages that are there: reply, react, edit.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually, go, operator, picture, stage } from "./stage/stage.mjs";
+
+const s = stage();
+
+test("a message is replied to, reacted to and edited where it is", async () => {
+  await s.server.at("POST", "/entities", { id: "ada", name: "Ada", kind: "human" });
+  await s.server.at("POST", "/spaces", { id: "kitchen", name: "Kitchen", members: ["operator", "ada"] }, { as: "operator" });
+  await s.server.says("ada", "kitchen", "Who brings the cups?");
+  const { person, page } = await operator(s);
+  await go(s, page, "/spaces/kitchen");
+  const asked = page.getByRole("article").filter({ hasText: "Who brings the cups?" }).first();
+
+  await asked.hover();
+  await asked.getByRole("button", { name: "Reply", exact: true }).click();
+  await page.getByRole("button", { name: "Do not reply to it" }).waitFor();
+  await page.getByRole("textbox", { name: "Message" }).fill("I bring three.");
+  await page.keyboard.press("Control+Enter");
+  const answer = page.getByRole("article").filter({ hasText: "I bring three." });
+  await answer.getByText("in reply to").waitFor({ state: "attached" });
+  assert.equal(await page.getByRole("button", { name: "Do not reply to it" }).count(), 0);
+
+  await asked.hover();
+  await asked.getByRole("button", { name: "React", exact: true }).click();
+  await asked.getByRole("button", { name: "React with 👍" }).click();
+  const thumb = asked.getByRole("button", { name: /^👍 1: / });
+  await thumb.waitFor();
+  assert.equal(await thumb.getAttribute("aria-pressed"), "true");
+
+  // What others have said is not edited.
+  assert.equal(await asked.getByRole("button", { name: "Edit the message" }).count(), 0);
+  await answer.hover();
+  await answer.getByRole("button", { name: "Edit the message" }).click();
+  await page.getByRole("textbox", { name: "What it says" }).fill("I bring four.");
+  await page.getByRole("button", { name: "Save" }).click();
+  const edited = page.getByRole("article").filter({ hasText: "I bring four." });
+  await edited.getByText(/^edited/).waitFor();
+  await picture(page, "message-edited");
+
+  const [first, second] = (await s.server.at("GET", "/spaces/kitchen/messages")).items;
+  assert.deepEqual(first.reactions, [{ emoji: "👍", entityIds: ["operator"] }]);
+  assert.equal(second.replyTo, first.id);
+  assert.equal(second.parts[0].text, "I bring four.");
+  assert.equal((await s.server.at("GET", `/messages/${second.id}/versions`)).items[0].parts[0].text, "I bring three.");
+
+  await thumb.click();
+  await eventually("the reaction is taken back", async () => (await s.server.at("GET", `/messages/${first.id}`)).reactions.length === 0);
+  await person.clean();
+  await person.close();
+});
