@@ -157,6 +157,7 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 		if err := openSession(ch, session); err != nil {
 			return err
 		}
+		before := out
 		named, kind, owned := out.Name, out.Kind, out.SessionRole == shoal.SessionOwner
 		if err := e.reassign(ch, &out, c); err != nil {
 			return err
@@ -174,6 +175,9 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 			if err := renamed(ch, session, id); err != nil {
 				return err
 			}
+		}
+		if err := tellTooFewAfter(ch, before, out); err != nil {
+			return err
 		}
 		if owns := out.SessionRole == shoal.SessionOwner; owns != owned {
 			ch.after(func(committed bool) { e.changedRole(session, id, committed && owned) })

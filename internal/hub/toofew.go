@@ -83,3 +83,21 @@ func tellTooFewOf(ch *change, session shoal.SessionID, space shoal.SpaceID) erro
 	}
 	return nil
 }
+
+// tellTooFewAfter is tellTooFew for all that is open in the spaces of an entity, if its
+// kind, its session role or its owner has changed, on which depends who may answer.
+func tellTooFewAfter(ch *change, before, after shoal.Entity) error {
+	if before.Kind == after.Kind && before.SessionRole == after.SessionRole && ownerOf(before) == ownerOf(after) {
+		return nil
+	}
+	spaces, err := ch.Spaces(after.SessionID, SpaceFilter{Member: after.ID})
+	if err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		if err := tellTooFewOf(ch, after.SessionID, s.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

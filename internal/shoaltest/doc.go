@@ -54,6 +54,7 @@
 //	rights ACTOR members|moderators   who may change the spaces of the session; role= of an entity is its role there
 //	entity ID [human] [role=ROLE] [name=] [external=] [by=ACTOR] [once=KEY]    delete-entity ID
 //	rename ACTOR ID NAME [external=]  entities ACTOR               call ACTOR
+//	change ID [kind=] [role=] [owner=] what only admins and owners change of an entity
 //	space ID by ACTOR [members=A,B] [admin=ID] [once=KEY]          spaces ACTOR
 //	get ACTOR SPACE                   set ACTOR SPACE [name=] [admin=]
 //	join ACTOR SPACE ENTITY           leave ACTOR SPACE ENTITY     close ACTOR SPACE SUMMARY

@@ -17,7 +17,7 @@ var verbs map[string]func(*stage, *command) error
 func init() {
 	verbs = map[string]func(*stage, *command) error{
 		"session": newSession, "close-session": closeSession, "delete-session": deleteSession, "rights": setRights,
-		"entity": newEntity, "delete-entity": deleteEntity, "rename": rename, "entities": listEntities, "call": call,
+		"entity": newEntity, "delete-entity": deleteEntity, "rename": rename, "change": changeEntity, "entities": listEntities, "call": call,
 		"space": newSpace, "spaces": listSpaces, "get": getSpace, "set": setSpace,
 		"join": joinSpace, "leave": leaveSpace, "close": closeSpace,
 		"mute": muteSpace, "delete-space": deleteSpace, "members": listMembers,
@@ -107,6 +107,27 @@ func rename(s *stage, c *command) error {
 	change := shoal.EntityChange{Name: &name}
 	if external := c.option("external"); external != "" {
 		change.ExternalID = &external
+	}
+	e, err := s.hub.Entities.Update(ctx, who, session, id, change)
+	if err == nil {
+		s.say("%s", s.entity(e))
+	}
+	return err
+}
+
+// changeEntity changes what only admins and owners change.
+func changeEntity(s *stage, c *command) error {
+	who, session := s.by(c)
+	id := shoal.EntityID(c.word())
+	var change shoal.EntityChange
+	if kind := shoal.EntityKind(c.option("kind")); kind != "" {
+		change.Kind = &kind
+	}
+	if owner := shoal.EntityID(c.option("owner")); owner != "" {
+		change.OwnerID = &owner
+	}
+	if role := shoal.SessionRole(c.option("role")); role != "" {
+		change.SessionRole = &role
 	}
 	e, err := s.hub.Entities.Update(ctx, who, session, id, change)
 	if err == nil {
