@@ -22,6 +22,9 @@ const (
 	rounds = 15
 	// slack is what a median may be worse for no reason.
 	slack = 40 * time.Millisecond
+	// runSlack is that of a run, which is a dozen writes and a call of a model, one after
+	// the other.
+	runSlack = 6 * slack
 	// mostRSS is how much memory the server may have resident under attack.
 	mostRSS = 400 << 20
 )
@@ -35,14 +38,20 @@ func TestBystandersDoNotPay(t *testing.T) {
 		"60 bodies of 4 MiB without a key, held":    bodies,
 		"256 uploads of one key that do not arrive": uploads,
 		"lists of ids without end":                  lists,
+		"2,000 connections without a call":          connections,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
+			quick := newVendor(t)
+			close(quick.gate)
+			w.host("calm", quick)
+			w.ask(w.ann, "POST", "/v1/sessions/default/spaces", `{"id":"desk","name":"desk","members":["calm"]}`, 201)
 			w.measure() // so that nothing is cold
-			before := w.measure()
+			w.run(t)
+			before, beforeRun := w.measure(), w.run(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			stop := attack(w, ctx)
-			during := w.measure()
+			during, duringRun := w.measure(), w.run(t)
 			rss := w.rss()
 			cancel()
 			stop()
@@ -51,10 +60,13 @@ func TestBystandersDoNotPay(t *testing.T) {
 					t.Errorf("%s took %v, without the attack %v", what, took, before[what])
 				}
 			}
+			if duringRun > 2*beforeRun+runSlack {
+				t.Errorf("a run took %v, without the attack %v", duringRun, beforeRun)
+			}
 			if rss > mostRSS {
 				t.Errorf("the server has %d MiB resident", rss>>20)
 			}
-			t.Logf("before %v, during %v, %d MiB", before, during, rss>>20)
+			t.Logf("before %v and %v, during %v and %v, %d MiB", before, beforeRun, during, duringRun, rss>>20)
 		})
 	}
 }
@@ -87,6 +99,17 @@ func (w *world) measure() map[string]time.Duration {
 		out[what] = all[len(all)/2]
 	}
 	return out
+}
+
+// run is the median of how long a run of a bystander takes.
+func (w *world) run(t *testing.T) time.Duration {
+	t.Helper()
+	took := make([]time.Duration, 0, 5)
+	for range cap(took) {
+		took = append(took, w.answered(t))
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
 }
 
 // many runs an attack on so many goroutines, which end with ctx.
@@ -150,6 +173,14 @@ func bodies(w *world, ctx context.Context) func() {
 func uploads(w *world, ctx context.Context) func() {
 	return w.hold(ctx, 256, "POST /v1/sessions/default/files HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+w.key("mallory")+
 		"\r\nContent-Type: text/plain\r\nContent-Length: 10000000\r\n\r\n", 64<<10)
+}
+
+// connections opens more of them than the server may have, as far as this process may:
+// idle ones, and those with half a header.
+func connections(w *world, ctx context.Context) func() {
+	idle := w.hold(ctx, 1000, "", 0)
+	half := w.hold(ctx, 1000, "GET /v1/sessions HTTP/1.1\r\nHost: lo", 0)
+	return func() { idle(); half() }
 }
 
 // hold sends the beginnings of so many requests, and their ends never.
