@@ -164,6 +164,9 @@ func (sh *shell) settle(ctx context.Context, session *client.Session, id shoal.P
 	if err != nil {
 		return err
 	}
+	if votes := chat.Votes(p); votes != "" && p.Status == shoal.PendingOpen {
+		sh.output.note("your vote counts, %s; it stays open until %d give the same answer", votes, p.Quorum)
+	}
 	return sh.output.table(p, []string{"ID", "STATUS", "BY", "RUN"}, []string{string(p.ID), string(p.Status), idOr(p.AnsweredBy), string(p.RunID)})
 }
 

@@ -82,14 +82,23 @@ func Subject(p shoal.PendingAction) string {
 	if len(p.Options) > 0 {
 		about += " [" + strings.Join(p.Options, " | ") + "]"
 	}
-	if p.Quorum > 1 {
-		about += fmt.Sprintf(" (%d of %d", len(p.Votes), p.Quorum)
-		for i, v := range p.Votes {
-			about += map[bool]string{true: ": ", false: ", "}[i == 0] + string(v.EntityID)
-		}
-		about += ")"
+	if votes := Votes(p); votes != "" {
+		about += " (" + votes + ")"
 	}
 	return about
+}
+
+// Votes says how many have answered of those who have to, and who: "1 of 2: uma". It is
+// empty where one answer is enough.
+func Votes(p shoal.PendingAction) string {
+	if p.Quorum <= 1 {
+		return ""
+	}
+	votes := fmt.Sprintf("%d of %d", len(p.Votes), p.Quorum)
+	for i, v := range p.Votes {
+		votes += map[bool]string{true: ": ", false: ", "}[i == 0] + string(v.EntityID)
+	}
+	return votes
 }
 
 // Entry is one member of a JSON object, to be shown in a line.
