@@ -9,8 +9,25 @@ export const signInHeader = "X-Shoal-Sign-In";
 const store = "sign-in";
 const key = "half";
 
+/** How long the browser's storage may take, in ms: some browsers let it hang until they are restarted. */
+const patience = 3000;
+/** For how long storage that did not respond is not asked again, in ms: calls do not wait in turn. */
+const silence = 10_000;
+
 let opened: Promise<IDBDatabase> | undefined;
 let last: string | null = null;
+let hung = -Infinity; // when storage did not respond last
+
+/** The browser's storage did not respond in time. */
+class Hung extends Error {}
+
+function within<T>(asked: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Hung()), patience);
+  });
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+}
 
 function database(): Promise<IDBDatabase> {
   opened ??= new Promise((resolve, reject) => {
@@ -30,7 +47,7 @@ function database(): Promise<IDBDatabase> {
   return opened;
 }
 
-async function done<T>(mode: IDBTransactionMode, what: (kept: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+async function transact<T>(mode: IDBTransactionMode, what: (kept: IDBObjectStore) => IDBRequest<T>): Promise<T> {
   const db = await database();
   return new Promise((resolve, reject) => {
     const transaction = db.transaction(store, mode);
@@ -40,14 +57,34 @@ async function done<T>(mode: IDBTransactionMode, what: (kept: IDBObjectStore) =>
   });
 }
 
-/** The half that the browser keeps; null for none, also where the browser keeps nothing. */
+async function done<T>(mode: IDBTransactionMode, what: (kept: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  if (performance.now() - hung < silence) throw new Hung();
+  try {
+    return await within(transact(mode, what));
+  } catch (error) {
+    if (error instanceof Hung) {
+      hung = performance.now();
+      opened = undefined; // opened anew, it may respond
+    }
+    throw error;
+  }
+}
+
+const hangs = "The storage of this browser does not respond, so this page cannot prove that you are signed in. Close the other tabs of this console, or restart the browser, and reload.";
+
+/**
+ * The half that the browser keeps; null for none, also where the browser keeps nothing.
+ * Where its storage does not respond, the half as it was read last; without one, throws a
+ * Problem.
+ */
 export async function signInHalf(): Promise<string | null> {
   if (typeof indexedDB === "undefined") return null;
   try {
     const found: unknown = await done("readonly", (kept) => kept.get(key));
     last = typeof found === "string" ? found : null;
-  } catch {
-    last = null;
+  } catch (error) {
+    if (!(error instanceof Hung)) last = null;
+    else if (last === null) throw new Problem(0, "storage_hangs", hangs);
   }
   return last;
 }
@@ -70,7 +107,8 @@ export async function keepHalf(half: string): Promise<void> {
   try {
     await done("readwrite", (kept) => kept.put(half, key));
     last = half;
-  } catch {
+  } catch (error) {
+    if (error instanceof Hung) throw new Problem(0, "storage_hangs", hangs);
     throw new Problem(0, "not_kept", "This browser does not let the page keep its half of the sign-in. In a window that is not private it may.");
   }
 }
