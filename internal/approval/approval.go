@@ -74,31 +74,31 @@ type Outcome struct {
 // policy, InvalidArgument for content that the policy does not permit in an answer. The
 // answer must fit the action's kind, see [shoal.PendingAnswer.Validate].
 func (r Rules) Settle(a Action, v Voter, in shoal.PendingAnswer, at time.Time) (Outcome, error) {
-	if err := r.Late(a); err != nil {
+	if err := r.CheckOpen(a); err != nil {
 		return Outcome{}, err
 	}
 	if !r.SameArgs(a, in) {
 		return Outcome{}, shoal.E("", shoal.ArgsChanged, "The arguments have changed since this answer was prepared. Read the pending action again and decide on the new arguments.")
 	}
-	if why := r.May(a, v); why != "" {
+	if why := r.Objection(a, v); why != "" {
 		return Outcome{}, shoal.E("", shoal.Forbidden, why)
 	}
-	if err := r.carries(a, v, in); err != nil {
+	if err := r.checkContent(a, v, in); err != nil {
 		return Outcome{}, err
 	}
 	out := Outcome{Votes: slices.Clone(a.Votes)}
 	if v.Entity != "" {
-		out.Votes = cast(out.Votes, Vote{v.Entity, at, in})
+		out.Votes = recordVote(out.Votes, Vote{v.Entity, at, in})
 	}
-	out.Settled = a.Quorum <= 1 || a.Kind == shoal.PendingPermission && !approves(in) || r.Equal(out.Votes, in) >= a.Quorum
+	out.Settled = a.Quorum <= 1 || a.Kind == shoal.PendingPermission && !approves(in) || r.CountEqual(out.Votes, in) >= a.Quorum
 	if out.Settled {
-		out.EditedArgs = r.Shown(in)
+		out.EditedArgs = r.EditedArgs(in)
 	}
 	return out, nil
 }
 
-// carries rejects content that the action's policy does not permit in an answer.
-func (r Rules) carries(a Action, v Voter, in shoal.PendingAnswer) error {
+// checkContent rejects content that the action's policy does not permit in an answer.
+func (r Rules) checkContent(a Action, v Voter, in shoal.PendingAnswer) error {
 	if len(in.Args) > 0 && !a.Editable {
 		return shoal.Invalid("args", "cannot be changed: this call is executed only with the model's arguments")
 	}
@@ -118,8 +118,8 @@ func (r Rules) carries(a Action, v Voter, in shoal.PendingAnswer) error {
 	return nil
 }
 
-// cast replaces the previous vote of the same entity.
-func cast(votes []Vote, v Vote) []Vote {
+// recordVote replaces the previous vote of the same entity.
+func recordVote(votes []Vote, v Vote) []Vote {
 	votes = slices.DeleteFunc(votes, func(had Vote) bool { return had.Entity == v.Entity })
 	return append(votes, v)
 }
@@ -132,7 +132,7 @@ func (r Rules) Eligible(a Action, all []Voter) int {
 	n := 0
 	for _, v := range all {
 		voted := slices.ContainsFunc(a.Votes, func(had Vote) bool { return had.Entity == v.Entity })
-		if !voted && r.May(a, v) == "" {
+		if !voted && r.Objection(a, v) == "" {
 			n++
 		}
 	}
@@ -144,16 +144,16 @@ func (r Rules) Eligible(a Action, all []Voter) int {
 func (r Rules) Able(a Action, all []Voter) int {
 	n := 0
 	for _, v := range all {
-		if r.May(a, v) == "" {
+		if r.Objection(a, v) == "" {
 			n++
 		}
 	}
 	return n
 }
 
-// same reports whether two answers are equal: result, error, text, decision and changed
+// equalAnswers reports whether two answers are equal: result, error, text, decision and changed
 // arguments, compared as canonical JSON.
-func same(a, b shoal.PendingAnswer) bool {
+func equalAnswers(a, b shoal.PendingAnswer) bool {
 	return bytes.Equal(essence(a), essence(b))
 }
 

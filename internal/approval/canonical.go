@@ -14,7 +14,7 @@ func ArgsHash(toolName string, args json.RawMessage) string {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	text, err := plain(map[string]any{"toolName": toolName, "args": canonicalOf(args), "context": nil})
+	text, err := encodePlain(map[string]any{"toolName": toolName, "args": canonicalOf(args), "context": nil})
 	if err != nil { // texts and decoded JSON can always be encoded
 		panic(err)
 	}
@@ -34,16 +34,16 @@ func canonicalOf(raw json.RawMessage) json.RawMessage {
 	if d.Decode(&v) != nil {
 		v = string(raw)
 	}
-	out, err := plain(v)
+	out, err := encodePlain(v)
 	if err != nil {
 		panic(err) // decoded JSON can always be encoded
 	}
 	return out
 }
 
-// plain encodes without the escapes for HTML, so that other languages produce the same text
+// encodePlain encodes without the escapes for HTML, so that other languages produce the same text
 // for the same value.
-func plain(v any) (json.RawMessage, error) {
+func encodePlain(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

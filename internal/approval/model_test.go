@@ -60,7 +60,7 @@ func (c *course) begin() {
 	byService := c.r.IntN(6) == 0
 	for range c.r.IntN(3) { // a message, one more in the settle window, a retry, a root further up
 		h := c.people[c.r.IntN(4)].Entity
-		requesters = c.rules.Join(requesters, h)
+		requesters = c.rules.JoinRequesters(requesters, h)
 		c.caused = append(c.caused, h)
 	}
 	by := bys[c.r.IntN(len(bys))]
@@ -304,34 +304,34 @@ func firstSeed(t *testing.T) uint64 {
 }
 
 // In 10,000 random courses every decision complies with the policy.
-func TestNoDecisionWithoutThePolicy(t *testing.T) {
+func TestDecisionsComplyWithPolicy(t *testing.T) {
 	if seed, fault := courses(firstSeed(t), 10_000, approval.Contract()); fault != "" {
 		t.Errorf("SHOAL_SEED=%d: %s", seed, fault)
 	}
 }
 
 // The model check finds faults that are planted in the rules.
-func TestPlantedFaultsAreFound(t *testing.T) {
+func TestModelFindsPlantedFaults(t *testing.T) {
 	for name, plant := range map[string]func(*approval.Rules){
 		"remember ignores arguments": func(r *approval.Rules) {
 			covers := r.Covers
 			r.Covers = func(d approval.Remembered, c approval.Call) bool { d.Scope = shoal.RememberTool; return covers(d, c) }
 		},
 		"a retry changes the requester": func(r *approval.Rules) {
-			r.Join = func(_ []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID { return more }
+			r.JoinRequesters = func(_ []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID { return more }
 		},
 		"the quorum counts the requester's agents": func(r *approval.Rules) {
-			may := r.May
-			r.May = func(a approval.Action, v approval.Voter) string { v.Owner = ""; return may(a, v) }
+			may := r.Objection
+			r.Objection = func(a approval.Action, v approval.Voter) string { v.Owner = ""; return may(a, v) }
 		},
 		"the hash is not compared": func(r *approval.Rules) {
 			r.SameArgs = func(approval.Action, shoal.PendingAnswer) bool { return true }
 		},
 		"a late vote counts": func(r *approval.Rules) {
-			r.Late = func(approval.Action) error { return nil }
+			r.CheckOpen = func(approval.Action) error { return nil }
 		},
 		"edited arguments are not shown": func(r *approval.Rules) {
-			r.Shown = func(shoal.PendingAnswer) json.RawMessage { return nil }
+			r.EditedArgs = func(shoal.PendingAnswer) json.RawMessage { return nil }
 		},
 	} {
 		rules := approval.Contract()

@@ -31,7 +31,7 @@ func (r Rules) Answers(all []Remembered, c Call) *Remembered {
 	var found *Remembered
 	for i := range all {
 		d := &all[i]
-		if !r.Covers(*d, c) || r.May(c.Action, d.Voter) != "" {
+		if !r.Covers(*d, c) || r.Objection(c.Action, d.Voter) != "" {
 			continue
 		}
 		if d.Decision == shoal.RememberDeny {

@@ -11,29 +11,29 @@ import (
 // Rules are the parts of a decision. They are values so that a test can plant a fault in one
 // of them; all other code uses [Contract].
 type Rules struct {
-	// Late rejects answers to an action that is no longer open.
-	Late func(Action) error
+	// CheckOpen rejects answers to an action that is no longer open.
+	CheckOpen func(Action) error
 	// SameArgs reports whether the answer is for the action's arguments.
 	SameArgs func(Action, shoal.PendingAnswer) bool
-	// May returns why a voter may not answer; empty if it may.
-	May func(Action, Voter) string
-	// Equal counts the votes that are equal to an answer.
-	Equal func([]Vote, shoal.PendingAnswer) int
-	// Shown returns the arguments that replace the model's, nil for the model's.
-	Shown func(shoal.PendingAnswer) json.RawMessage
+	// Objection returns why a voter may not answer; empty if it may.
+	Objection func(Action, Voter) string
+	// CountEqual counts the votes that are equal to an answer.
+	CountEqual func([]Vote, shoal.PendingAnswer) int
+	// EditedArgs returns the arguments that replace the model's, nil for the model's.
+	EditedArgs func(shoal.PendingAnswer) json.RawMessage
 	// Covers reports whether a remembered decision applies to a call.
 	Covers func(Remembered, Call) bool
-	// Join returns the requesters of a run that further people have caused: by another
+	// JoinRequesters returns the requesters of a run that further people have caused: by another
 	// message, by a retry, or through another agent.
-	Join func(before []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID
+	JoinRequesters func(before []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID
 }
 
 // Contract returns the rules of the contract.
 func Contract() Rules {
-	return Rules{Late: late, SameArgs: sameArgs, May: may, Equal: equal, Shown: shown, Covers: covers, Join: join}
+	return Rules{CheckOpen: checkOpen, SameArgs: sameArgs, Objection: objection, CountEqual: countEqual, EditedArgs: editedArgs, Covers: covers, JoinRequesters: joinRequesters}
 }
 
-func late(a Action) error {
+func checkOpen(a Action) error {
 	switch {
 	case a.Expired:
 		return shoal.E("", shoal.Expired, "The pending action has expired or its run is over. Nothing waits for this answer.")
@@ -47,31 +47,31 @@ func sameArgs(a Action, in shoal.PendingAnswer) bool {
 	return in.ArgsHash == nil || *in.ArgsHash == a.ArgsHash
 }
 
-func equal(votes []Vote, in shoal.PendingAnswer) int {
+func countEqual(votes []Vote, in shoal.PendingAnswer) int {
 	n := 0
 	for _, v := range votes {
-		if same(v.Answer, in) {
+		if equalAnswers(v.Answer, in) {
 			n++
 		}
 	}
 	return n
 }
 
-func shown(in shoal.PendingAnswer) json.RawMessage {
+func editedArgs(in shoal.PendingAnswer) json.RawMessage {
 	if !approves(in) || len(in.Args) == 0 {
 		return nil
 	}
 	return in.Args
 }
 
-func join(before []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID {
+func joinRequesters(before []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID {
 	all := slices.Concat(before, more)
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(id shoal.EntityID) bool { return id == "" })
 }
 
-// may returns why v may not answer, empty if it may.
-func may(a Action, v Voter) string {
+// objection returns why v may not answer, empty if it may.
+func objection(a Action, v Voter) string {
 	no := func(why string) string {
 		if v.Entity == "" {
 			return fmt.Sprintf("This key may not answer the pending action %q: %s. Use the key of an entity, or name one with the header X-Shoal-Entity.", a.ID, why)
@@ -89,7 +89,7 @@ func may(a Action, v Voter) string {
 		return no("its owner is one of the run's requesters")
 	case a.NotRequester && slices.Contains(a.Requesters, v.Entity):
 		return no("the policy excludes the run's requesters")
-	case granted(a, v):
+	case isGranted(a, v):
 		return ""
 	case len(a.By) > 0:
 		return no("only the entities that the tool's policy names may")
@@ -101,8 +101,8 @@ func may(a Action, v Voter) string {
 	return no("only members of the space that shows it may")
 }
 
-// granted reports whether By, or the default of the kind, includes the voter.
-func granted(a Action, v Voter) bool {
+// isGranted reports whether By, or the default of the kind, includes the voter.
+func isGranted(a Action, v Voter) bool {
 	service := v.Role == shoal.RoleService && v.Entity == ""
 	key := v.Role == shoal.RoleAdmin && v.Entity == "" // counts as a human
 	person := v.Kind == shoal.Human

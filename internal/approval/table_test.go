@@ -15,7 +15,7 @@ type ids = []shoal.EntityID
 // The participants of the tests. ann is the requester, bob and eve are members, tom is a
 // person outside of the space, boss owns the agent; bot asks; hers is ann's agent and free has
 // no owner, both are members.
-var cast = map[string]approval.Voter{
+var recordVote = map[string]approval.Voter{
 	"ann":        {Entity: "ann", Kind: shoal.Human, Role: shoal.RoleEntity, Member: true},
 	"bob":        {Entity: "bob", Kind: shoal.Human, Role: shoal.RoleEntity, Member: true},
 	"eve":        {Entity: "eve", Kind: shoal.Human, Role: shoal.RoleEntity, Member: true, Manages: true},
@@ -88,7 +88,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		}
 		var may []string
 		for _, name := range everybody {
-			if approval.Contract().May(a, cast[name]) == "" {
+			if approval.Contract().Objection(a, recordVote[name]) == "" {
 				may = append(may, name)
 			}
 		}
@@ -108,7 +108,7 @@ type vote struct {
 
 // The outcomes of answers, by quorum, equal and different answers, denial, edits, hash,
 // remember and time.
-func TestWhatComesOfAnswers(t *testing.T) {
+func TestOutcomes(t *testing.T) {
 	edited := func(args string) shoal.PendingAnswer { a := yes(); a.Args = []byte(args); return a }
 	hashed := func(h string) shoal.PendingAnswer { a := yes(); a.ArgsHash = &h; return a }
 	remembered := func() shoal.PendingAnswer {
@@ -154,7 +154,7 @@ func TestWhatComesOfAnswers(t *testing.T) {
 			c.change(&a)
 		}
 		for i, v := range c.votes {
-			out, err := approval.Contract().Settle(a, cast[v.who], v.answer, time.Unix(int64(i), 0))
+			out, err := approval.Contract().Settle(a, recordVote[v.who], v.answer, time.Unix(int64(i), 0))
 			got := map[bool]string{true: "settled", false: "recorded"}[out.Settled]
 			if err != nil {
 				got = string(shoal.KindOf(err))
@@ -200,7 +200,7 @@ func TestRemembered(t *testing.T) {
 			ID: "dec_1", AgentID: "bot", ToolName: "pay", SpaceID: &shop, Requesters: ids{"ann", "eve"}, Decision: "allow", Scope: "call", ArgsHash: "h",
 			ExpiresAt: shoal.At(now.Add(time.Hour)),
 		},
-		Voter: cast["bob"],
+		Voter: recordVote["bob"],
 	}
 	call := approval.Call{Action: open(shoal.PendingPermission), Tool: "pay", Space: shop, Now: now}
 	for _, c := range []struct {
@@ -236,7 +236,7 @@ func TestRemembered(t *testing.T) {
 	if got := approval.Contract().Answers([]approval.Remembered{base, denied, base}, call); got == nil || got.Decision != "deny" {
 		t.Errorf("a denial does not come before approvals: %+v", got)
 	}
-	if got := fmt.Sprint(approval.Contract().Eligible(call.Action, []approval.Voter{cast["ann"], cast["bob"], cast["tom"], cast["bot"]})); got != "2" {
+	if got := fmt.Sprint(approval.Contract().Eligible(call.Action, []approval.Voter{recordVote["ann"], recordVote["bob"], recordVote["tom"], recordVote["bot"]})); got != "2" {
 		t.Errorf("%s may still vote", got)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Most limits the people, agents and services that one run acts for.
-const Most = 100
+// MaxActingFor limits the people, agents and services that one run acts for.
+const MaxActingFor = 100
 
 // service is the prefix of service names among entity ids. An entity id has no colon.
 const service = "service:"
@@ -66,7 +66,7 @@ func (r Run) MayRead(space shoal.SpaceID, reads Reads) (bool, error) {
 	if r.Access.Read == Agent || space == r.Space && space != "" {
 		return true, nil
 	}
-	return r.all(space, reads)
+	return r.allMayRead(space, reads)
 }
 
 // MayWrite reports whether the run may write into a space that its agent is a member of: into
@@ -75,12 +75,12 @@ func (r Run) MayWrite(space shoal.SpaceID, reads Reads) (bool, error) {
 	if r.Access.Write != Requester || space == r.Space && space != "" {
 		return true, nil
 	}
-	return r.all(space, reads)
+	return r.allMayRead(space, reads)
 }
 
-func (r Run) all(space shoal.SpaceID, reads Reads) (bool, error) {
+func (r Run) allMayRead(space shoal.SpaceID, reads Reads) (bool, error) {
 	for _, id := range r.For {
-		if readsAll(id) {
+		if mayReadAll(id) {
 			continue
 		}
 		if may, err := reads(id, space); err != nil || !may {
@@ -98,15 +98,15 @@ func (r Run) MaySee(other []shoal.EntityID) bool {
 		return true
 	}
 	for _, id := range r.For {
-		if !readsAll(id) && !slices.Contains(other, id) {
+		if !mayReadAll(id) && !slices.Contains(other, id) {
 			return false
 		}
 	}
 	return len(r.For) > 0
 }
 
-// readsAll reports whether id may read every space: a service and the server itself.
-func readsAll(id shoal.EntityID) bool { return IsService(id) || id == shoal.System }
+// mayReadAll reports whether id may read every space: a service and the server itself.
+func mayReadAll(id shoal.EntityID) bool { return IsService(id) || id == shoal.System }
 
 // OnBehalfOf returns the entities for whom the run posts a message in a space. The list is
 // empty in the trigger's space, where everybody sees who asked.
@@ -123,7 +123,7 @@ func (r Run) OnBehalfOf(space shoal.SpaceID) []shoal.EntityID {
 func Requesters(actingFor []shoal.EntityID, find func(shoal.EntityID) (shoal.Entity, error)) ([]shoal.EntityID, error) {
 	out := []shoal.EntityID{}
 	for _, id := range actingFor {
-		if readsAll(id) {
+		if mayReadAll(id) {
 			continue
 		}
 		e, err := find(id)

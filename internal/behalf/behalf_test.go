@@ -23,7 +23,7 @@ func reads(id shoal.EntityID, space shoal.SpaceID) (bool, error) {
 
 var errBroken = errors.New("the store is unavailable")
 
-func TestWhatARunMayRead(t *testing.T) {
+func TestMayRead(t *testing.T) {
 	open := behalf.Access{Read: behalf.Agent}
 	for name, c := range map[string]struct {
 		run   behalf.Run
@@ -35,7 +35,7 @@ func TestWhatARunMayRead(t *testing.T) {
 		"another that the requester may read":              {behalf.Run{Space: "shop", For: ids{"ann"}}, "yard", true},
 		"another that the requester may not read":          {behalf.Run{Space: "shop", For: ids{"bob"}}, "yard", false},
 		"another that one of two may not read":             {behalf.Run{Space: "shop", For: ids{"ann", "bob"}}, "yard", false},
-		"another, for an unknown entity":       {behalf.Run{Space: "shop", For: ids{"nobody"}}, "yard", false},
+		"another, for an unknown entity":                   {behalf.Run{Space: "shop", For: ids{"nobody"}}, "yard", false},
 		"another, for nobody known":                        {behalf.Run{Space: "shop"}, "yard", false},
 		"any, for a service":                               {behalf.Run{For: ids{behalf.Service("crm")}}, "yard", true},
 		"any, for the server itself":                       {behalf.Run{For: ids{shoal.System}}, "yard", true},
@@ -57,7 +57,7 @@ func TestWhatARunMayRead(t *testing.T) {
 	}
 }
 
-func TestWhatARunMayWrite(t *testing.T) {
+func TestMayWrite(t *testing.T) {
 	bounded := behalf.Access{Write: behalf.Requester}
 	for name, c := range map[string]struct {
 		run   behalf.Run
@@ -76,7 +76,7 @@ func TestWhatARunMayWrite(t *testing.T) {
 	}
 }
 
-func TestWhichOtherRunsARunMaySee(t *testing.T) {
+func TestMaySee(t *testing.T) {
 	for name, c := range map[string]struct {
 		run   behalf.Run
 		other ids
@@ -97,7 +97,7 @@ func TestWhichOtherRunsARunMaySee(t *testing.T) {
 	}
 }
 
-func TestMessagesElsewhereSayOnWhoseBehalf(t *testing.T) {
+func TestOnBehalfOf(t *testing.T) {
 	run := behalf.Run{Space: "shop", For: ids{"ann", "bob"}}
 	if got := run.OnBehalfOf("shop"); got == nil || len(got) > 0 {
 		t.Errorf("in the trigger's space: %v", got)
@@ -107,7 +107,7 @@ func TestMessagesElsewhereSayOnWhoseBehalf(t *testing.T) {
 	}
 }
 
-func TestRequestersAreThePeopleBehindARun(t *testing.T) {
+func TestRequesters(t *testing.T) {
 	owner := shoal.EntityID("eve")
 	entities := map[shoal.EntityID]shoal.Entity{
 		"ann": {ID: "ann", Kind: shoal.Human}, "pal": {ID: "pal", Kind: shoal.Agent, OwnerID: &owner}, "cat": {ID: "cat", Kind: shoal.Agent},
@@ -131,7 +131,7 @@ func TestRequestersAreThePeopleBehindARun(t *testing.T) {
 	}
 }
 
-func TestJoinKeepsNoEmptyIDAndChangesNothing(t *testing.T) {
+func TestJoin(t *testing.T) {
 	a, b := ids{"b", "", "a"}, ids{"c", "a"}
 	if got := behalf.Join(a, b); !slices.Equal(got, ids{"a", "b", "c"}) {
 		t.Errorf("%v", got)

@@ -61,17 +61,17 @@ func Zone(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || zone == time.Local || len(name) > shoal.MaxName {
-		return nil, shoal.Invalid("timeZone", fmt.Sprintf("%q is not a time zone; use an IANA name such as Europe/Berlin, or UTC", cut(name)))
+		return nil, shoal.Invalid("timeZone", fmt.Sprintf("%q is not a time zone; use an IANA name such as Europe/Berlin, or UTC", truncate(name)))
 	}
 	return zone, nil
 }
 
-const form = `five fields (minute, hour, day of month, month, day of week) such as "30 9 * * mon-fri", or @hourly, @daily, @weekly, @monthly or @yearly`
+const formHelp = `five fields (minute, hour, day of month, month, day of week) such as "30 9 * * mon-fri", or @hourly, @daily, @weekly, @monthly or @yearly`
 
 func parse(expression string) (schedule, error) {
 	text := strings.TrimSpace(expression)
 	if len(text) > maxCron || strings.Contains(text, "=") || strings.HasPrefix(strings.ToLower(text), "@every") {
-		return schedule{}, shoal.Invalid("cron", fmt.Sprintf("%q is not supported; use %s, and set the time zone in its own field", cut(text), form))
+		return schedule{}, shoal.Invalid("cron", fmt.Sprintf("%q is not supported; use %s, and set the time zone in its own field", truncate(text), formHelp))
 	}
 	parsed, err := parser.Parse(text)
 	fields, ok := parsed.(*cron.SpecSchedule)
@@ -79,13 +79,13 @@ func parse(expression string) (schedule, error) {
 		err = errors.New("it is an interval")
 	}
 	if err != nil {
-		return schedule{}, shoal.Invalid("cron", fmt.Sprintf("%q is not a cron expression (%s); use %s", text, cut(err.Error()), form))
+		return schedule{}, shoal.Invalid("cron", fmt.Sprintf("%q is not a cron expression (%s); use %s", text, truncate(err.Error()), formHelp))
 	}
 	return schedule{minutes: fields.Minute, hours: fields.Hour, days: fields.Dom, months: fields.Month, weekdays: fields.Dow}, nil
 }
 
-// cut truncates user input for an error message.
-func cut(text string) string {
+// truncate truncates user input for an error message.
+func truncate(text string) string {
 	const most = 100
 	if len(text) <= most {
 		return text

@@ -53,7 +53,7 @@ func TestNextTime(t *testing.T) {
 	}
 }
 
-func TestNextTimeRefuses(t *testing.T) {
+func TestNextTimeErrors(t *testing.T) {
 	for _, c := range []struct{ about, cron, zone, field string }{
 		{"nothing", "", "", "cron"},
 		{"words", "every morning", "", "cron"},

@@ -10,7 +10,7 @@ type schedule struct {
 
 const star = 1 << 63
 
-func has(set uint64, value int) bool { return set>>uint(value)&1 == 1 }
+func hasBit(set uint64, value int) bool { return set>>uint(value)&1 == 1 }
 
 // next returns the first moment after the given one. It counts in days and hours of the wall
 // clock and converts each to a moment, so that no clock change makes it skip a day.
@@ -19,36 +19,36 @@ func (s schedule) next(after time.Time, zone *time.Location) (time.Time, bool) {
 	// The previous day occurs again where clocks go back across midnight.
 	for i := -1; i < searchDays; i++ {
 		midnight := time.Date(year, month, day+i, 0, 0, 0, 0, time.UTC)
-		if !s.comes(midnight) {
+		if !s.includes(midnight) {
 			continue
 		}
-		if first := s.firstOf(midnight, after, zone); !first.IsZero() {
+		if first := s.firstMoment(midnight, after, zone); !first.IsZero() {
 			return first, true
 		}
 	}
 	return time.Time{}, false
 }
 
-// comes reports whether the schedule includes a day.
-func (s schedule) comes(day time.Time) bool {
-	if !has(s.months, int(day.Month())) {
+// includes reports whether the schedule includes a day.
+func (s schedule) includes(day time.Time) bool {
+	if !hasBit(s.months, int(day.Month())) {
 		return false
 	}
-	inMonth, inWeek := has(s.days, day.Day()), has(s.weekdays, int(day.Weekday()))
+	inMonth, inWeek := hasBit(s.days, day.Day()), hasBit(s.weekdays, int(day.Weekday()))
 	if s.days&star != 0 || s.weekdays&star != 0 {
 		return inMonth && inWeek
 	}
 	return inMonth || inWeek
 }
 
-// firstOf returns the first moment of a day after the given one, or the zero time.
-func (s schedule) firstOf(midnight, after time.Time, zone *time.Location) (first time.Time) {
+// firstMoment returns the first moment of a day after the given one, or the zero time.
+func (s schedule) firstMoment(midnight, after time.Time, zone *time.Location) (first time.Time) {
 	for hour := range 24 {
-		if !has(s.hours, hour) {
+		if !hasBit(s.hours, hour) {
 			continue
 		}
 		for minute := range 60 {
-			if !has(s.minutes, minute) {
+			if !hasBit(s.minutes, minute) {
 				continue
 			}
 			wall := midnight.Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute)

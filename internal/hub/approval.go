@@ -85,7 +85,7 @@ func (j *judge) may(who shoal.Principal, row StoredPending) (bool, error) {
 		return false, err
 	}
 	v, err := j.voter(who, row)
-	return err == nil && rules.May(a, v) == "", err
+	return err == nil && rules.Objection(a, v) == "", err
 }
 
 // shown is a row as others see it.
@@ -98,7 +98,7 @@ func (j *judge) shown(row StoredPending) (shoal.PendingAction, error) {
 		out.Votes = append(out.Votes, v.shown())
 	}
 	if row.Status == shoal.PendingAnswered && row.Answer != nil {
-		out.EditedArgs = rules.Shown(*row.Answer)
+		out.EditedArgs = rules.EditedArgs(*row.Answer)
 	}
 	if row.Status != shoal.PendingOpen {
 		return out, nil
@@ -162,7 +162,7 @@ func (j *judge) concerns(row StoredPending, id shoal.EntityID) (bool, error) {
 }
 
 func (v StoredVote) shown() shoal.PendingVote {
-	out := shoal.PendingVote{EntityID: v.EntityID, At: v.At, Approved: v.Answer.Approved, Error: v.Answer.Error, EditedArgs: rules.Shown(v.Answer)}
+	out := shoal.PendingVote{EntityID: v.EntityID, At: v.At, Approved: v.Answer.Approved, Error: v.Answer.Error, EditedArgs: rules.EditedArgs(v.Answer)}
 	if len(v.Answer.Result) > 0 {
 		out.Result = v.Answer.Result
 	}

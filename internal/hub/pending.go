@@ -203,7 +203,7 @@ func (p *Pending) claim(ch *change, who shoal.Principal, row StoredPending, a sh
 	if err != nil {
 		return none, err
 	}
-	if why := rules.May(action, voter); why != "" {
+	if why := rules.Objection(action, voter); why != "" {
 		return none, shoal.E("", shoal.Forbidden, why)
 	}
 	if err := p.check(row, a); err != nil {

@@ -172,8 +172,8 @@ func (ch *change) changePlan(session shoal.SessionID, p shoal.Plan, c shoal.Plan
 		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("The plan %q is canceled, which is for good. Make a new one.", p.ID))
 	}
 	// What a plan does is also the wish of whoever changed it.
-	if p.ActingFor = behalf.Join(p.ActingFor, by); len(p.ActingFor) > behalf.Most {
-		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("More than %d members have changed the plan %q. Make a new one.", behalf.Most, p.ID))
+	if p.ActingFor = behalf.Join(p.ActingFor, by); len(p.ActingFor) > behalf.MaxActingFor {
+		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("More than %d members have changed the plan %q. Make a new one.", behalf.MaxActingFor, p.ID))
 	}
 	timed := applyPlan(&p, c)
 	if c.Status != nil {

@@ -87,7 +87,7 @@ func (s Search) query(who shoal.Principal) (search.Query, error) {
 	if s.Sort != "" && s.Sort != SortNewest && s.Sort != SortRelevance {
 		return query, shoal.Invalid("sort", `must be "newest" or "relevance"`)
 	}
-	if query.NamesMe() {
+	if query.ContainsMe() {
 		if who.EntityID == "" {
 			return query, shoal.Invalid("query", "speaks of me, but this key acts as no entity; name one by its id")
 		}

@@ -76,7 +76,7 @@ func (s start) onMessage(ch *change) (r StoredRun, refused bool, err error) {
 	}
 	if as.SettleMs > 0 {
 		queued, err := s.findActive(ch, func(r StoredRun) bool {
-			return settling(r, now) && len(behalf.Join(r.roots(), s.cause.ActingFor)) <= behalf.Most
+			return settling(r, now) && len(behalf.Join(r.roots(), s.cause.ActingFor)) <= behalf.MaxActingFor
 		})
 		if err != nil {
 			return r, false, err

@@ -40,7 +40,7 @@ func (b *Bus) Publish(note hub.Note) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	for s := range b.topics[note.Topic] {
-		s.put(note)
+		s.enqueue(note)
 	}
 }
 
@@ -90,7 +90,7 @@ func (s *subscription) Remove(topics ...string) {
 	gone := make(map[string]bool, len(topics))
 	for _, t := range topics {
 		gone[t] = true
-		s.drop(t)
+		s.unsubscribe(t)
 	}
 	kept := s.topics[:0]
 	for _, t := range s.topics {
@@ -101,8 +101,8 @@ func (s *subscription) Remove(topics ...string) {
 	s.topics = kept
 }
 
-// drop removes the subscription from a topic. It must be called with bus.mu held.
-func (s *subscription) drop(topic string) {
+// unsubscribe removes the subscription from a topic. It must be called with bus.mu held.
+func (s *subscription) unsubscribe(topic string) {
 	subs := s.bus.topics[topic]
 	delete(subs, s)
 	if len(subs) == 0 {
@@ -115,7 +115,7 @@ func (s *subscription) Close() {
 	s.bus.mu.Lock()
 	defer s.bus.mu.Unlock()
 	for _, t := range s.topics {
-		s.drop(t)
+		s.unsubscribe(t)
 	}
 	s.topics = nil
 }
@@ -132,8 +132,8 @@ func (s *subscription) Take() []hub.Note {
 	return out
 }
 
-// put queues a message within the limits and wakes the subscriber.
-func (s *subscription) put(note hub.Note) {
+// enqueue queues a message within the limits and wakes the subscriber.
+func (s *subscription) enqueue(note hub.Note) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if note.Event == nil {

@@ -58,7 +58,7 @@ func TestWatched(t *testing.T) {
 }
 
 // Publishing without subscribers allocates nothing and retains no memory.
-func TestPublishToNobody(t *testing.T) {
+func TestPublishWithoutSubscribers(t *testing.T) {
 	bus := localbus.New()
 	if n := testing.AllocsPerRun(100, func() { bus.Publish(hub.Note{Topic: "a"}) }); n != 0 {
 		t.Errorf("got %v allocations without subscribers, want 0", n)

@@ -217,7 +217,7 @@ func searchMessages() *tool {
 			if err := c.addNames(ctx, n, messages); err != nil {
 				return result{}, err
 			}
-			return result{text: hitsXML(hits, naming.Shown(n)), structured: list[shoal.Hit]{Items: append([]shoal.Hit{}, hits...)}}, nil
+			return result{text: hitsXML(hits, naming.DisplayNames(n)), structured: list[shoal.Hit]{Items: append([]shoal.Hit{}, hits...)}}, nil
 		},
 	}
 }

@@ -128,7 +128,7 @@ func (c *call) messagesText(ctx context.Context, threads []threadText) (string, 
 	if err := c.addNames(ctx, n, messages); err != nil {
 		return "", err
 	}
-	return messagesXML(threads, naming.Shown(n)), nil
+	return messagesXML(threads, naming.DisplayNames(n)), nil
 }
 
 // addNames looks up the senders and the mentioned that n does not name yet:

@@ -30,15 +30,15 @@ var reserved = []string{SystemName, "shoal", "server", "admin", "administrator",
 
 // Check returns an error of kind InvalidArgument for a name with characters that are
 // invisible or change the direction of text, a name without visible characters, and a name
-// that imitates the disambiguated form of [Shown]. The empty name is valid.
+// that imitates the disambiguated form of [DisplayNames]. The empty name is valid.
 func Check(field, name string) error {
 	runes := []rune(name)
 	visible := len(runes) == 0
 	for i, r := range runes {
-		if hidden(r) && !emojiJoint(runes, i) {
+		if isInvisible(r) && !emojiJoint(runes, i) {
 			return shoal.Invalid(field, fmt.Sprintf("must not contain %U, which is invisible or changes the direction of text", r))
 		}
-		visible = visible || !hidden(r) && !unicode.IsSpace(r) && !unicode.IsMark(r)
+		visible = visible || !isInvisible(r) && !unicode.IsSpace(r) && !unicode.IsMark(r)
 	}
 	if !visible {
 		return shoal.Invalid(field, "must have at least one visible character")
@@ -65,12 +65,12 @@ func CheckReserved(field, name string) error {
 }
 
 func imitatesShown(name string) bool {
-	return strings.Contains(strings.Join(strings.Fields(norm.NFKC.String(visible(name))), ""), "(@")
+	return strings.Contains(strings.Join(strings.Fields(norm.NFKC.String(removeInvisible(name))), ""), "(@")
 }
 
-// hidden reports whether r has no glyph of its own: control characters, format characters
+// isInvisible reports whether r has no glyph of its own: control characters, format characters
 // (including those for text direction), and characters that Unicode declares ignorable.
-func hidden(r rune) bool {
+func isInvisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
 		r == '\u2800' // the Braille pattern without dots
 }
@@ -96,9 +96,9 @@ func emojiJoint(runes []rune, i int) bool {
 	return false
 }
 
-func visible(name string) string {
+func removeInvisible(name string) string {
 	return strings.Map(func(r rune) rune {
-		if hidden(r) {
+		if isInvisible(r) {
 			return -1
 		}
 		return r
@@ -122,17 +122,17 @@ func Key(name string) string {
 	b.Grow(len(name))
 	for i := range len(name) {
 		if name[i] >= utf8.RuneSelf {
-			return tidy(keyOf(name))
+			return normalizeSpaces(keyOf(name))
 		}
 		b.WriteString(asciiKey[name[i]])
 	}
-	return tidy(b.String())
+	return normalizeSpaces(b.String())
 }
 
 // keyOf computes the skeleton twice: letters that look alike as capitals differ in lower
 // case, and the reverse.
 func keyOf(s string) string {
-	s = strings.ToLower(confusable.Skeleton(norm.NFKC.String(spaced(visible(s)))))
+	s = strings.ToLower(confusable.Skeleton(norm.NFKC.String(spaced(removeInvisible(s)))))
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(s)), "i", "l")
 }
 
@@ -145,12 +145,14 @@ func spaced(s string) string {
 	}, s)
 }
 
-func tidy(s string) string { return strings.TrimPrefix(strings.Join(strings.Fields(s), " "), "@") }
+func normalizeSpaces(s string) string {
+	return strings.TrimPrefix(strings.Join(strings.Fields(s), " "), "@")
+}
 
-// Shown returns the display names of entities that are shown together: the name, or "Name
+// DisplayNames returns the display names of entities that are shown together: the name, or "Name
 // (@id)" if the name can be confused with another one of them or the server's, or if [Check]
 // rejects it. [shoal.System] is always shown by its name. Shown does not modify names.
-func Shown(names map[shoal.EntityID]string) map[shoal.EntityID]string {
+func DisplayNames(names map[shoal.EntityID]string) map[shoal.EntityID]string {
 	keys := make(map[string]int, len(names)+1)
 	keys[Key(SystemName)]++
 	for id, name := range names {
@@ -169,16 +171,16 @@ func Shown(names map[shoal.EntityID]string) map[shoal.EntityID]string {
 }
 
 func withID(id shoal.EntityID, name string) string {
-	return strings.TrimSpace(fmt.Sprintf("%s (@%s)", strings.ReplaceAll(visible(name), "(@", "("), id))
+	return strings.TrimSpace(fmt.Sprintf("%s (@%s)", strings.ReplaceAll(removeInvisible(name), "(@", "("), id))
 }
 
-// Members returns members with the display names of [Shown], in the same order.
-func Members(members []shoal.Member) []shoal.Member {
+// DisplayMembers returns members with the display names of [DisplayNames], in the same order.
+func DisplayMembers(members []shoal.Member) []shoal.Member {
 	names := make(map[shoal.EntityID]string, len(members))
 	for _, m := range members {
 		names[m.EntityID] = m.Name
 	}
-	names = Shown(names)
+	names = DisplayNames(names)
 	out := slices.Clone(members)
 	for i := range out {
 		out[i].Name = names[out[i].EntityID]

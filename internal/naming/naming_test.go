@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
-func TestNamesThatHideSomethingAreRefused(t *testing.T) {
+func TestCheckRejectsInvisibleCharacters(t *testing.T) {
 	for _, name := range []string{
 		"a\u202elice", "ali\u200bce", "\u2066ann\u2069", "a\u00adnn", "ann\ufeff", "\u2060", "a\u200db", "a\ufe0f", "\u200d👩",
 		"\u3164", "\u2800", " ", "\u00a0\u3000", "\u0301", "x\U000e0041", "a\u2028b", "a\u061cb", "Ann (@ann)", "Ann ( @ann)", "Ann （＠ann）", "Ann (\u200b@ann)",
@@ -25,7 +25,7 @@ func TestNamesThatHideSomethingAreRefused(t *testing.T) {
 	}
 }
 
-func TestNamesOfTheServerAreReserved(t *testing.T) {
+func TestReservedNames(t *testing.T) {
 	for _, name := range []string{
 		"System", "system", "SYSTEM", " system ", "sуstem", "sys\u200btem", "Systern", "ｓｙｓｔｅｍ", "𝐒𝐲𝐬𝐭𝐞𝐦", "@system", "operator", "0perator", "ОРЕRАТОR", "admin", "аdmin", "AdmIn", "Everyone", "here", "SHOAL", "shoaI",
 	} {
@@ -41,7 +41,7 @@ func TestNamesOfTheServerAreReserved(t *testing.T) {
 }
 
 // The names of each of the first pairs can be confused; the later ones cannot.
-func TestKeysOfNamesThatReadAlike(t *testing.T) {
+func TestKeysOfConfusableNames(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"alice", "Alice"},
 		{"alice", "ALICE"},
@@ -68,7 +68,7 @@ func TestKeysOfNamesThatReadAlike(t *testing.T) {
 	}
 }
 
-func TestDoublesAreShownWithTheirIDs(t *testing.T) {
+func TestDisplayNames(t *testing.T) {
 	names := map[shoal.EntityID]string{
 		shoal.System: "System", "u1": "Ann", "u2": "Аnn", "u3": "Bob", "bot": "system", "old": "Eve\u202e", "none": "\u200b", "fake": "Kim (@u3)",
 	}
@@ -76,13 +76,13 @@ func TestDoublesAreShownWithTheirIDs(t *testing.T) {
 	want := map[shoal.EntityID]string{
 		shoal.System: "System", "u1": "Ann (@u1)", "u2": "Аnn (@u2)", "u3": "Bob", "bot": "system (@bot)", "old": "Eve (@old)", "none": "(@none)", "fake": "Kim (u3) (@fake)",
 	}
-	if got := naming.Shown(names); !maps.Equal(got, want) {
+	if got := naming.DisplayNames(names); !maps.Equal(got, want) {
 		t.Errorf("shown as %q, want %q", got, want)
 	}
 	if !maps.Equal(names, before) {
 		t.Error("the names were changed")
 	}
-	members := naming.Members([]shoal.Member{{EntityID: "u2", Name: "Ann"}, {EntityID: "u1", Name: "ann"}, {EntityID: "u3", Name: "Bob"}})
+	members := naming.DisplayMembers([]shoal.Member{{EntityID: "u2", Name: "Ann"}, {EntityID: "u1", Name: "ann"}, {EntityID: "u3", Name: "Bob"}})
 	if members[0].Name != "Ann (@u2)" || members[1].Name != "ann (@u1)" || members[2].Name != "Bob" {
 		t.Errorf("members: %+v", members)
 	}
@@ -98,7 +98,7 @@ func FuzzKey(f *testing.F) {
 		if long := naming.Key(s + "\u200b"); long != key {
 			t.Errorf("%+q: got the key %q, and %q with an invisible character", s, key, long)
 		}
-		if shown := naming.Shown(map[shoal.EntityID]string{"x": s}); naming.Check("name", s) == nil && naming.Key(s) != naming.Key("system") && shown["x"] != s {
+		if shown := naming.DisplayNames(map[shoal.EntityID]string{"x": s}); naming.Check("name", s) == nil && naming.Key(s) != naming.Key("system") && shown["x"] != s {
 			t.Errorf("%+q alone is shown as %q", s, shown["x"])
 		}
 	})

@@ -44,7 +44,7 @@ func (m *Matcher) Highlight(text string) (piece string, ranges [][2]int) {
 func (m *Matcher) marks(text string) (marks []mark) {
 	for i := range m.spans {
 		for n, t := range m.query.Terms {
-			if t.Not || !m.stands(t, i) {
+			if t.Not || !m.matchesAt(t, i) {
 				continue
 			}
 			last := m.spans[i+len(t.Words)-1]
@@ -92,7 +92,7 @@ func prefixEnd(text string, word span, n int) int {
 // several.
 func window(text string, marks []mark) (from, to int) {
 	if len(marks) > 0 {
-		from = max(0, marks[best(marks)].from-lead)
+		from = max(0, marks[bestStart(marks)].from-lead)
 	}
 	first := len(text)
 	for _, k := range marks {
@@ -117,8 +117,8 @@ func window(text string, marks []mark) (from, to int) {
 	return from, to
 }
 
-// best returns the index of the first mark of the excerpt that contains the most terms.
-func best(marks []mark) (at int) {
+// bestStart returns the index of the first mark of the excerpt that contains the most terms.
+func bestStart(marks []mark) (at int) {
 	most := 0
 	for i, k := range marks {
 		var seen []int

@@ -18,13 +18,13 @@ type span struct{ at, end, from, to int }
 // NewMatcher returns a matcher for a query without [Me].
 func NewMatcher(q Query) *Matcher { return &Matcher{query: q} }
 
-// Holds reports whether a message matches the query.
-func (m *Matcher) Holds(d Document) bool {
+// Matches reports whether a message matches the query.
+func (m *Matcher) Matches(d Document) bool {
 	at := d.Message.CreatedAt
 	if at.Before(m.query.After.Time) || !m.query.Before.IsZero() && !at.Before(m.query.Before.Time) {
 		return false
 	}
-	if len(m.query.Filters) > 0 && !m.query.admits(d.Keys()) {
+	if len(m.query.Filters) > 0 && !m.query.passesFilters(d.Keys()) {
 		return false
 	}
 	if len(m.query.Terms) == 0 {
@@ -32,15 +32,15 @@ func (m *Matcher) Holds(d Document) bool {
 	}
 	m.read(d.Message.Text())
 	for _, t := range m.query.Terms {
-		if m.has(t) == t.Not {
+		if m.containsTerm(t) == t.Not {
 			return false
 		}
 	}
 	return true
 }
 
-// admits reports whether a message with the given keys passes the filters.
-func (q Query) admits(keys []string) bool {
+// passesFilters reports whether a message with the given keys passes the filters.
+func (q Query) passesFilters(keys []string) bool {
 	for _, f := range q.Filters {
 		if f.Not && slices.Contains(keys, f.key()) {
 			return false
@@ -72,26 +72,26 @@ func (m *Matcher) read(text string) {
 	})
 }
 
-func (m *Matcher) word(i int) []byte { return m.words[m.spans[i].at:m.spans[i].end] }
+func (m *Matcher) wordAt(i int) []byte { return m.words[m.spans[i].at:m.spans[i].end] }
 
-// has reports whether the text that was read contains a term.
-func (m *Matcher) has(t Term) bool {
+// containsTerm reports whether the text that was read contains a term.
+func (m *Matcher) containsTerm(t Term) bool {
 	for i := range m.spans {
-		if m.stands(t, i) {
+		if m.matchesAt(t, i) {
 			return true
 		}
 	}
 	return false
 }
 
-// stands reports whether a term starts at the i-th word.
-func (m *Matcher) stands(t Term, i int) bool {
+// matchesAt reports whether a term starts at the i-th word.
+func (m *Matcher) matchesAt(t Term, i int) bool {
 	if i+len(t.Words) > len(m.spans) {
 		return false
 	}
 	last := len(t.Words) - 1
 	for j, w := range t.Words {
-		word := m.word(i + j)
+		word := m.wordAt(i + j)
 		if string(word) != w && (j < last || !t.Prefix || !bytes.HasPrefix(word, []byte(w))) {
 			return false
 		}

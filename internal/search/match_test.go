@@ -30,7 +30,7 @@ func FuzzNeeds(f *testing.F) {
 		d := search.Document{Kind: shoal.Agent, Message: shoal.Message{
 			SpaceID: "shop", EntityID: "ann", Mentions: []shoal.EntityID{"bob"}, Parts: []shoal.Part{shoal.Text(text)},
 		}}
-		if err != nil || !search.NewMatcher(q).Holds(d) {
+		if err != nil || !search.NewMatcher(q).Matches(d) {
 			return
 		}
 		var has []string

@@ -29,10 +29,10 @@ func Parse(field, text string) (Query, error) {
 		return Query{}, shoal.Invalid(field, fmt.Sprintf("has %d bytes; at most %d are allowed", len(text), maxQuery))
 	}
 	p := parser{rest: text, open: -1}
-	for p.next() {
+	for p.parseNext() {
 	}
 	if p.err == nil {
-		p.check()
+		p.checkLimits()
 	}
 	if p.err != nil {
 		return Query{}, shoal.Invalid(field, p.err.Error())
@@ -51,8 +51,8 @@ type parser struct {
 	err   error
 }
 
-// next parses one element and reports whether more may follow.
-func (p *parser) next() bool {
+// parseNext parses one element and reports whether more may follow.
+func (p *parser) parseNext() bool {
 	p.rest = strings.TrimLeftFunc(p.rest, unicode.IsSpace)
 	if p.rest == "" || p.err != nil {
 		return false
@@ -62,16 +62,16 @@ func (p *parser) next() bool {
 		p.rest, not = after, true
 	}
 	if p.rest[0] == '"' {
-		p.phrase(not)
+		p.addPhrase(not)
 		return true
 	}
 	if name, value, found := strings.Cut(p.rest, ":"); found && isName(name) {
-		if p.filter(strings.ToLower(name), value, not) {
+		if p.parseFilter(strings.ToLower(name), value, not) {
 			return true
 		}
 	}
-	word := p.bare()
-	p.term(word, not, strings.HasSuffix(word, "*"), true)
+	word := p.readWord()
+	p.addTerm(word, not, strings.HasSuffix(word, "*"), true)
 	return true
 }
 
@@ -85,8 +85,8 @@ func isName(s string) bool {
 	return len(s) > 1 && strings.IndexFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) < 0
 }
 
-// bare returns the text before the next space and skips it.
-func (p *parser) bare() string {
+// readWord returns the text before the next space and skips it.
+func (p *parser) readWord() string {
 	end := strings.IndexFunc(p.rest, unicode.IsSpace)
 	if end < 0 {
 		end = len(p.rest)
@@ -96,21 +96,21 @@ func (p *parser) bare() string {
 	return word
 }
 
-// quoted returns the text between quotes and skips it; the closing quote may be missing.
-func (p *parser) quoted() string {
+// readQuoted returns the text between quotes and skips it; the closing quote may be missing.
+func (p *parser) readQuoted() string {
 	text, rest, _ := strings.Cut(p.rest[1:], `"`)
 	p.rest = rest
 	return text
 }
 
-func (p *parser) phrase(not bool) {
-	text := p.quoted()
+func (p *parser) addPhrase(not bool) {
+	text := p.readQuoted()
 	prefix := strings.HasPrefix(p.rest, "*")
 	p.rest = strings.TrimPrefix(p.rest, "*")
-	p.term(text, not, prefix, false)
+	p.addTerm(text, not, prefix, false)
 }
 
-func (p *parser) term(text string, not, prefix, bare bool) {
+func (p *parser) addTerm(text string, not, prefix, bare bool) {
 	words := wordsOf(text)
 	if len(words) == 0 {
 		return
@@ -121,8 +121,8 @@ func (p *parser) term(text string, not, prefix, bare bool) {
 	p.query.Terms = append(p.query.Terms, Term{Words: words, Prefix: prefix, Not: not})
 }
 
-// filter parses the value of a filter and reports whether the text is a filter.
-func (p *parser) filter(name, value string, not bool) bool {
+// parseFilter parses the value of a filter and reports whether the text is a filter.
+func (p *parser) parseFilter(name, value string, not bool) bool {
 	known := slices.Contains([]string{From, In, Mentions, Has, Kind, "before", "after"}, name)
 	if !known {
 		// A URL, a scope, a port, or a word followed by a colon.
@@ -134,20 +134,20 @@ func (p *parser) filter(name, value string, not bool) bool {
 	}
 	p.rest = value
 	if strings.HasPrefix(value, `"`) {
-		value = p.quoted()
+		value = p.readQuoted()
 	} else {
-		value = p.bare()
+		value = p.readWord()
 	}
 	if value == "" {
 		p.err = fmt.Errorf(`has %s: without a value after the colon; to search for the text, put it in quotes`, name)
 		return true
 	}
-	p.set(name, value, not)
+	p.setFilter(name, value, not)
 	return true
 }
 
-// set checks the value of a filter and adds it to the query.
-func (p *parser) set(name, value string, not bool) {
+// setFilter checks the value of a filter and adds it to the query.
+func (p *parser) setFilter(name, value string, not bool) {
 	switch name {
 	case From, Mentions:
 		value = strings.TrimPrefix(value, "@")
@@ -166,7 +166,7 @@ func (p *parser) set(name, value string, not bool) {
 			p.err = fmt.Errorf("has kind:%s; valid are %s", value, strings.Join(Kinds(), ", "))
 		}
 	default:
-		p.date(name, value, not)
+		p.parseDate(name, value, not)
 		return
 	}
 	p.query.Filters = append(p.query.Filters, Filter{Name: name, Value: value, Not: not})
@@ -184,8 +184,8 @@ func checkID(name, value string) error {
 	return nil
 }
 
-// date parses a date. Days, months and years start in UTC.
-func (p *parser) date(name, value string, not bool) {
+// parseDate parses a date. Days, months and years start in UTC.
+func (p *parser) parseDate(name, value string, not bool) {
 	if not {
 		p.err = fmt.Errorf("has -%s:, which is not supported: use the opposite one of before: and after:", name)
 		return
@@ -209,8 +209,8 @@ func (p *parser) date(name, value string, not bool) {
 	p.err = fmt.Errorf("has %s:%s, which is not a date; use %s", name, value, dates)
 }
 
-// check checks the limits of the complete query.
-func (p *parser) check() {
+// checkLimits checks the limits of the complete query.
+func (p *parser) checkLimits() {
 	words := 0
 	for _, t := range p.query.Terms {
 		words += len(t.Words)

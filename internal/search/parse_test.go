@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/search"
 )
 
-// said formats a query: terms, then filters, then dates.
-func said(q search.Query) string {
+// formatQuery formats a query: terms, then filters, then dates.
+func formatQuery(q search.Query) string {
 	var out []string
 	minus := map[bool]string{true: "-"}
 	for _, t := range q.Terms {
@@ -34,7 +34,7 @@ func said(q search.Query) string {
 	return strings.Join(out, " ")
 }
 
-func TestWhatIsTyped(t *testing.T) {
+func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"cheap laptops":                  "cheap laptops*",
 		"cheap lap* ":                    "cheap lap*",
@@ -65,13 +65,13 @@ func TestWhatIsTyped(t *testing.T) {
 		q, err := search.Parse("query", text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
-		} else if got := said(q); got != want {
+		} else if got := formatQuery(q); got != want {
 			t.Errorf("%q is read as %q, want %q", text, got, want)
 		}
 	}
 }
 
-func TestWhatCannotBeSearchedFor(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "neither a word",
 		" ?! -- ":                       "neither a word",
@@ -96,17 +96,17 @@ func TestWhatCannotBeSearchedFor(t *testing.T) {
 	}
 }
 
-func TestMeIsWhoeverAsks(t *testing.T) {
+func TestMe(t *testing.T) {
 	q, err := search.Parse("query", "from:me -mentions:me in:me has:file")
-	if err != nil || !q.NamesMe() {
+	if err != nil || !q.ContainsMe() {
 		t.Fatal(q, err)
 	}
-	if got := said(q.As("ann")); got != "from=ann -mentions=ann in=me has=file" || !q.NamesMe() {
-		t.Errorf("got %q for ann, and %q unchanged", got, said(q))
+	if got := formatQuery(q.As("ann")); got != "from=ann -mentions=ann in=me has=file" || !q.ContainsMe() {
+		t.Errorf("got %q for ann, and %q unchanged", got, formatQuery(q))
 	}
 }
 
-func TestWithinOneSpace(t *testing.T) {
+func TestWithin(t *testing.T) {
 	for text, want := range map[string]string{
 		"x in:shop in:yard": "x* in=shop",
 		"x":                 "x* in=shop",
@@ -114,7 +114,7 @@ func TestWithinOneSpace(t *testing.T) {
 		"x -in:yard":        "x* -in=yard in=shop",
 	} {
 		q, err := search.Parse("query", text)
-		if got := said(q.Within(search.In, "shop")); got != want {
+		if got := formatQuery(q.Within(search.In, "shop")); got != want {
 			t.Errorf("%q within shop is %q, %v, want %q", text, got, err, want)
 		}
 	}
@@ -141,7 +141,7 @@ func FuzzParse(f *testing.F) {
 		}
 		m := search.NewMatcher(q.As("ann"))
 		d := search.Document{Message: shoal.Message{EntityID: "ann", Parts: []shoal.Part{shoal.Text(text)}}}
-		m.Holds(d)
+		m.Matches(d)
 		checkHighlight(t, m, text)
 		m.Rank([]string{text, query, ""})
 	})

@@ -131,8 +131,8 @@ func (q Query) As(who shoal.EntityID) Query {
 	return q
 }
 
-// NamesMe reports whether the query contains [Me].
-func (q Query) NamesMe() bool {
+// ContainsMe reports whether the query contains [Me].
+func (q Query) ContainsMe() bool {
 	return slices.ContainsFunc(q.Filters, func(f Filter) bool { return f.Value == Me && (f.Name == From || f.Name == Mentions) })
 }
 

@@ -59,9 +59,9 @@ func (m *Matcher) weights() (weights []float64) {
 		weight, exact := 0.0, Term{Words: t.Words}
 		for i := range m.spans {
 			switch {
-			case m.stands(exact, i):
+			case m.matchesAt(exact, i):
 				weight += whole
-			case m.stands(t, i):
+			case m.matchesAt(t, i):
 				weight++
 			}
 		}
@@ -81,7 +81,7 @@ func (m *Matcher) allClose(marks []mark) bool {
 	if terms < 2 || len(marks) == 0 {
 		return false
 	}
-	start := marks[best(marks)].from
+	start := marks[bestStart(marks)].from
 	var seen []int
 	for _, k := range marks {
 		if k.from >= start && k.to <= start+pieceSize-lead && !slices.Contains(seen, k.term) {

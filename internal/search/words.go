@@ -14,14 +14,14 @@ const longestWord = 128
 // see the same words. The word occupies the bytes from:to of the text; the slice is valid
 // until yield returns.
 func Words(text string, yield func(word []byte, from, to int) bool) {
-	w := reader{word: make([]byte, 0, longestWord+2*utf8.UTFMax), yield: yield}
-	if ascii(text) {
+	w := wordReader{word: make([]byte, 0, longestWord+2*utf8.UTFMax), yield: yield}
+	if isASCII(text) {
 		for i := range len(text) {
-			if w.take(rune(text[i]), i, i+1); w.stopped {
+			if w.addRune(rune(text[i]), i, i+1); w.stopped {
 				return
 			}
 		}
-		w.end()
+		w.endWord()
 		return
 	}
 	var it norm.Iter
@@ -37,34 +37,34 @@ func Words(text string, yield func(word []byte, from, to int) bool) {
 		for len(piece) > 0 {
 			r, size := utf8.DecodeRune(piece)
 			piece = piece[size:]
-			if w.take(r, from, to); w.stopped {
+			if w.addRune(r, from, to); w.stopped {
 				return
 			}
 		}
 	}
-	w.end()
+	w.endWord()
 }
 
-// reader collects the runes of a text into words.
-type reader struct {
+// wordReader collects the runes of a text into words.
+type wordReader struct {
 	word     []byte
 	from, to int
 	yield    func(word []byte, from, to int) bool
 	stopped  bool
 }
 
-// take adds a rune that results from the bytes from:to of the text.
-func (w *reader) take(r rune, from, to int) {
+// addRune adds a rune that results from the bytes from:to of the text.
+func (w *wordReader) addRune(r rune, from, to int) {
 	single := r >= utf8.RuneSelf && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || unicode.Is(unicode.So, r))
-	if single || !inWord(r) {
-		w.end()
+	if single || !isWordRune(r) {
+		w.endWord()
 	}
 	switch {
 	case w.stopped:
 	case single:
 		w.word, w.from, w.to = utf8.AppendRune(w.word, r), from, to
-		w.end()
-	case inWord(r):
+		w.endWord()
+	case isWordRune(r):
 		if len(w.word) == 0 && unicode.Is(unicode.Mn, r) {
 			return // a mark without a base character
 		}
@@ -72,11 +72,11 @@ func (w *reader) take(r rune, from, to int) {
 			w.from = from
 		}
 		w.to = to
-		w.add(r)
+		w.appendRune(r)
 	}
 }
 
-func (w *reader) add(r rune) {
+func (w *wordReader) appendRune(r rune) {
 	switch {
 	case len(w.word) >= longestWord || unicode.Is(unicode.Mn, r):
 	case r < utf8.RuneSelf:
@@ -93,8 +93,8 @@ func (w *reader) add(r rune) {
 	}
 }
 
-// end yields the collected word, if there is one.
-func (w *reader) end() {
+// endWord yields the collected word, if there is one.
+func (w *wordReader) endWord() {
 	if len(w.word) > 0 && !w.stopped {
 		w.stopped = !w.yield(w.word, w.from, w.to)
 	}
@@ -110,7 +110,7 @@ func wordsOf(text string) (all []string) {
 	return all
 }
 
-func ascii(text string) bool {
+func isASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			return false
@@ -119,7 +119,7 @@ func ascii(text string) bool {
 	return true
 }
 
-func inWord(r rune) bool {
+func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 	}

@@ -191,17 +191,17 @@ func TestPlans(t *testing.T) {
 		}
 	})
 	for about, c := range map[string][2]string{
-		"no time":                 {`{"name":"x"}`, "plans[0]: cron or scheduledAt is needed"},
-		"both times":              {`{"name":"x","cron":"@daily","scheduledAt":"2999-01-01T00:00:00Z"}`, "plans[0]: cron and scheduledAt exclude each other"},
-		"no cron":                 {`{"name":"x","cron":"every morning"}`, `plans[0]: cron "every morning" cannot be read`},
-		"what never comes":        {`{"name":"x","cron":"0 0 31 2 *"}`, "never occurs"},
-		"every second":            {`{"name":"x","cron":"@every 1s"}`, "plans[0]: cron"},
-		"no zone":                 {`{"name":"x","cron":"@daily","timeZone":"Mars"}`, `plans[0]: timeZone "Mars" is no time zone`},
-		"no time at all":          {`{"name":"x","scheduledAt":"tomorrow"}`, `plans[0]: scheduledAt "tomorrow" is no time`},
-		"what is past":            {`{"name":"x","scheduledAt":"2001-01-01T00:00:00Z"}`, "plans[0]: scheduledAt"},
-		"no name":                 {`{"name":"","cron":"@daily"}`, "plans[0]: name is missing"},
-		"a status that is none":   {`{"name":"x","cron":"@daily","status":"soon"}`, "plans[0]: status must be"},
-		"too long an instruction": {`{"name":"x","cron":"@daily","instruction":"` + strings.Repeat("a", shoal.MaxSummary+1) + `"}`, "plans[0]: instruction has"},
+		"no time":                   {`{"name":"x"}`, "plans[0]: cron or scheduledAt is needed"},
+		"both times":                {`{"name":"x","cron":"@daily","scheduledAt":"2999-01-01T00:00:00Z"}`, "plans[0]: cron and scheduledAt exclude each other"},
+		"no cron":                   {`{"name":"x","cron":"every morning"}`, `plans[0]: cron "every morning" is not a cron expression`},
+		"a day that does not exist": {`{"name":"x","cron":"0 0 31 2 *"}`, "never occurs"},
+		"every second":              {`{"name":"x","cron":"@every 1s"}`, "plans[0]: cron"},
+		"no zone":                   {`{"name":"x","cron":"@daily","timeZone":"Mars"}`, `plans[0]: timeZone "Mars" is not a time zone`},
+		"no time at all":            {`{"name":"x","scheduledAt":"tomorrow"}`, `plans[0]: scheduledAt "tomorrow" is no time`},
+		"what is past":              {`{"name":"x","scheduledAt":"2001-01-01T00:00:00Z"}`, "plans[0]: scheduledAt"},
+		"no name":                   {`{"name":"","cron":"@daily"}`, "plans[0]: name is missing"},
+		"a status that is none":     {`{"name":"x","cron":"@daily","status":"soon"}`, "plans[0]: status must be"},
+		"too long an instruction":   {`{"name":"x","cron":"@daily","instruction":"` + strings.Repeat("a", shoal.MaxSummary+1) + `"}`, "plans[0]: instruction has"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			if text := w.call(r, "setPlans", `{"plans":[`+c[0]+`]}`); !strings.HasPrefix(text, "failed: ") || !strings.Contains(text, c[1]) {

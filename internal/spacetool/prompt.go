@@ -113,7 +113,7 @@ func (r *Run) writeSpaces(b *strings.Builder, f facts) {
 	for _, s := range f.spaces {
 		tag(b, "space", "id", string(s.ID), "name", s.Name, "closed", yes(s.Status == shoal.SpaceShut))
 		b.WriteString(">\n")
-		for i, m := range naming.Members(s.Members) {
+		for i, m := range naming.DisplayMembers(s.Members) {
 			if i == promptMembers {
 				fmt.Fprintf(b, "  and %d more\n", len(s.Members)-i)
 				break

@@ -197,7 +197,7 @@ func (s senders) tellApart() {
 	for id, one := range s {
 		names[id] = one.name
 	}
-	for id, name := range naming.Shown(names) {
+	for id, name := range naming.DisplayNames(names) {
 		s[id] = sender{name, s[id].kind}
 	}
 }

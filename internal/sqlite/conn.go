@@ -32,7 +32,7 @@ func Open(path string) (*Conn, error) {
 	defer libc.Xfree(c.tls, name)
 	const flags = sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE | sqlite3.SQLITE_OPEN_NOMUTEX | sqlite3.SQLITE_OPEN_EXRESCODE
 	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, c.out, flags, 0)
-	c.db = c.answer(0)
+	c.db = c.outPointer(0)
 	if rc != sqlite3.SQLITE_OK {
 		err := c.failure(rc)
 		return nil, errors.Join(err, c.Close())
@@ -113,28 +113,28 @@ func (c *Conn) prepare(text uintptr) (s *Stmt, rest uintptr, err error) {
 	if rc := sqlite3.Xsqlite3_prepare_v2(c.tls, c.db, text, -1, c.out, rest); rc != sqlite3.SQLITE_OK {
 		return nil, 0, c.failure(rc)
 	}
-	handle, rest := c.answer(0), c.answer(1)
+	handle, rest := c.outPointer(0), c.outPointer(1)
 	if handle == 0 {
 		return nil, rest, nil
 	}
 	s = &Stmt{c: c, handle: handle}
-	if err := s.learn(); err != nil {
+	if err := s.readMetadata(); err != nil {
 		s.Close()
 		return nil, 0, err
 	}
 	return s, rest, nil
 }
 
-// answer returns the pointer that SQLite has written at index i of out.
-func (c *Conn) answer(i int) uintptr {
-	return *(*uintptr)(unsafe.Pointer(unsafe.SliceData(memory(c.out+uintptr(i*pointerSize), pointerSize)))) //nolint:gosec // calloc aligns it
+// outPointer returns the pointer that SQLite has written at index i of out.
+func (c *Conn) outPointer(i int) uintptr {
+	return *(*uintptr)(unsafe.Pointer(unsafe.SliceData(memoryAt(c.out+uintptr(i*pointerSize), pointerSize)))) //nolint:gosec // calloc aligns it
 }
 
 // Changes returns the number of rows that the last INSERT, UPDATE or DELETE changed.
 func (c *Conn) Changes() int64 { return sqlite3.Xsqlite3_changes64(c.tls, c.db) }
 
-// memory returns n bytes of SQLite's memory at p, which is not 0. They are not part of the
+// memoryAt returns n bytes of SQLite's memory at p, which is not 0. They are not part of the
 // heap that Go collects, so bypassing the rule about uintptr is safe.
-func memory(p uintptr, n int) []byte {
+func memoryAt(p uintptr, n int) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&p)), n) //nolint:gosec // see above
 }

@@ -33,21 +33,21 @@ func (c *Conn) JoinLog() error {
 	if rc := sqlite3.Xsqlite3_file_control(c.tls, c.db, name, sqlite3.SQLITE_FCNTL_JOURNAL_POINTER, c.out); rc != sqlite3.SQLITE_OK {
 		return c.failure(rc)
 	}
-	file := c.answer(0)
-	if file == 0 || *at[uintptr](file) == 0 {
+	file := c.outPointer(0)
+	if file == 0 || *castMemory[uintptr](file) == 0 {
 		return nil
 	}
 	methods := libc.Xcalloc(c.tls, 1, libc.Tsize_t(unsafe.Sizeof(fileMethods{})+logPiece+zeros))
 	if methods == 0 {
 		return &Error{Code: NoMem, Message: "out of memory"}
 	}
-	original := at[fileMethods](*at[uintptr](file))
+	original := castMemory[fileMethods](*castMemory[uintptr](file))
 	l := &logFile{methods: methods, piece: methods + unsafe.Sizeof(fileMethods{}), original: callsOf(original)}
 	l.joined = l.original
 	l.joined.write, l.joined.read, l.joined.sync = l.write, l.read, l.sync
-	*at[fileMethods](methods) = *original
-	l.joined.put(at[fileMethods](methods))
-	*at[uintptr](file) = methods
+	*castMemory[fileMethods](methods) = *original
+	l.joined.store(castMemory[fileMethods](methods))
+	*castMemory[uintptr](file) = methods
 	l.begun = func(*libc.TLS, uintptr) int32 { l.committing = true; return 0 }
 	sqlite3.Xsqlite3_commit_hook(c.tls, c.db, *(*uintptr)(unsafe.Pointer(&l.begun)), 0)
 	c.log = l
@@ -64,8 +64,8 @@ func (c *Conn) LogSize() int64 {
 	return c.log.end
 }
 
-// at interprets memory of SQLite as a T.
-func at[T any](p uintptr) *T {
+// castMemory interprets memory of SQLite as a T.
+func castMemory[T any](p uintptr) *T {
 	return *(**T)(unsafe.Pointer(&p)) //nolint:gosec // see memory
 }
 
@@ -107,7 +107,7 @@ type logFile struct {
 // immediately, after the buffered data.
 func (l *logFile) write(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32 {
 	ends := l.last // the preceding header has announced this page as the last
-	l.last = l.committing && n == frameHead && binary.BigEndian.Uint32(memory(from+4, 4)) != 0
+	l.last = l.committing && n == frameHead && binary.BigEndian.Uint32(memoryAt(from+4, 4)) != 0
 	follows := l.committing && offset == l.end && n <= logPiece
 	if !follows || l.held+int(n) > logPiece {
 		if rc := l.flush(tls, file); rc != sqlite3.SQLITE_OK {
@@ -122,7 +122,7 @@ func (l *logFile) write(tls *libc.TLS, file, from uintptr, n int32, offset int64
 	if !follows {
 		return l.original.write(tls, file, from, n, offset)
 	}
-	copy(memory(l.piece+uintptr(l.held), int(n)), memory(from, int(n)))
+	copy(memoryAt(l.piece+uintptr(l.held), int(n)), memoryAt(from, int(n)))
 	l.held += int(n)
 	if ends {
 		return l.flush(tls, file)
@@ -162,7 +162,7 @@ func (l *logFile) grow(tls *libc.TLS, file uintptr) {
 	if l.original.size(tls, file, size) != sqlite3.SQLITE_OK {
 		return
 	}
-	l.room = *at[int64](size)
+	l.room = *castMemory[int64](size)
 	if l.end <= l.room {
 		return
 	}
@@ -213,7 +213,7 @@ func callsOf(m *fileMethods) (c fileCalls) {
 	return c
 }
 
-// put writes the functions into a table.
-func (c *fileCalls) put(m *fileMethods) {
+// store writes the functions into a table.
+func (c *fileCalls) store(m *fileMethods) {
 	c.each(m, func(function unsafe.Pointer, entry *uintptr) { *entry = *(*uintptr)(function) })
 }

@@ -112,7 +112,7 @@ func TestJoinLogChangesNothing(t *testing.T) {
 }
 
 // A commit of many pages needs few system calls.
-func TestJoinLogWritesLittleByLittleNoMore(t *testing.T) {
+func TestJoinLogWritesInPieces(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Logf("%s does not count the writes of a process; on Linux this test does", runtime.GOOS)
 		return
@@ -137,7 +137,7 @@ func TestJoinLogWritesLittleByLittleNoMore(t *testing.T) {
 
 // Consecutive small commits find room in the file, even if another connection has written in
 // the meantime or the log has started over.
-func TestTheFileOfTheLogGrowsInLargeSteps(t *testing.T) {
+func TestLogFileGrowsInLargeSteps(t *testing.T) {
 	path := newFile(t)
 	c, other := newLogged(t, path), newLogged(t, path)
 	if err := c.JoinLog(); err != nil {

@@ -115,7 +115,7 @@ func TestValues(t *testing.T) {
 	echo.Reset()
 }
 
-func TestArgumentsGoByNumber(t *testing.T) {
+func TestArgumentNumbers(t *testing.T) {
 	c := open(t, newFile(t))
 	for query, want := range map[string]string{
 		"SELECT $1 || $2 || $3":               "abc",
@@ -135,7 +135,7 @@ func TestArgumentsGoByNumber(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsTold(t *testing.T) {
+func TestErrors(t *testing.T) {
 	path := newFile(t)
 	c := open(t, path)
 	run(t, c, "; -- nothing\n; CREATE TABLE k (id INTEGER PRIMARY KEY, word TEXT UNIQUE) STRICT; INSERT INTO k VALUES (1, 'one')")
@@ -181,7 +181,7 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 	}
 }
 
-func TestCloseWaitsForNobody(t *testing.T) {
+func TestCloseWithOpenStatement(t *testing.T) {
 	c, err := sqlite.Open(newFile(t))
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestCloseWaitsForNobody(t *testing.T) {
 }
 
 // Connections are independent: one goroutine each, on the same file.
-func TestConnectionsAtOnce(t *testing.T) {
+func TestConcurrentConnections(t *testing.T) {
 	path := newFile(t)
 	first := open(t, path)
 	run(t, first, "PRAGMA journal_mode=WAL; CREATE TABLE n (n INTEGER)")
@@ -232,7 +232,7 @@ func TestConnectionsAtOnce(t *testing.T) {
 	sum.Reset()
 }
 
-func TestAWriterInTheWayIsBusy(t *testing.T) {
+func TestConcurrentWriterIsBusy(t *testing.T) {
 	path := newFile(t)
 	one, other := open(t, path), open(t, path)
 	run(t, one, "CREATE TABLE n (n); BEGIN IMMEDIATE; INSERT INTO n VALUES (1)")

@@ -23,12 +23,12 @@ type Stmt struct {
 	size  int
 }
 
-// keptTexts limits the memory that a statement retains for its next texts.
-const keptTexts = 64 << 10
+// maxRetainedTexts limits the memory that a statement retains for its next texts.
+const maxRetainedTexts = 64 << 10
 
-// learn reads the parameters and columns of the statement. SQLite numbers parameters in the
+// readMetadata reads the parameters and columns of the statement. SQLite numbers parameters in the
 // order of their occurrence; $3 takes the third argument in any position.
-func (s *Stmt) learn() error {
+func (s *Stmt) readMetadata() error {
 	s.last = make([]string, sqlite3.Xsqlite3_column_count(s.c.tls, s.handle))
 	s.numbers = make([]int, sqlite3.Xsqlite3_bind_parameter_count(s.c.tls, s.handle))
 	for i := range s.numbers {
@@ -65,7 +65,7 @@ func (s *Stmt) Bind(args []any) error {
 	if size > math.MaxInt32 {
 		return &Error{Code: Range, Message: "the arguments are too large"}
 	}
-	if err := s.room(size); err != nil {
+	if err := s.reserveTexts(size); err != nil {
 		return err
 	}
 	free := s.texts
@@ -80,12 +80,12 @@ func (s *Stmt) Bind(args []any) error {
 		case float64:
 			rc = sqlite3.Xsqlite3_bind_double(s.c.tls, s.handle, at, v)
 		case bool:
-			rc = sqlite3.Xsqlite3_bind_int64(s.c.tls, s.handle, at, truth(v))
+			rc = sqlite3.Xsqlite3_bind_int64(s.c.tls, s.handle, at, boolInt(v))
 		case string:
-			rc = sqlite3.Xsqlite3_bind_text(s.c.tls, s.handle, at, free, put(free, v), sqlite3.SQLITE_STATIC)
+			rc = sqlite3.Xsqlite3_bind_text(s.c.tls, s.handle, at, free, putText(free, v), sqlite3.SQLITE_STATIC)
 			free += uintptr(len(v))
 		case []byte:
-			rc = sqlite3.Xsqlite3_bind_blob(s.c.tls, s.handle, at, free, put(free, v), sqlite3.SQLITE_STATIC)
+			rc = sqlite3.Xsqlite3_bind_blob(s.c.tls, s.handle, at, free, putText(free, v), sqlite3.SQLITE_STATIC)
 			free += uintptr(len(v))
 		default:
 			return &Error{Code: Misuse, Message: fmt.Sprintf("$%d is a %T", n+1, v)}
@@ -97,8 +97,8 @@ func (s *Stmt) Bind(args []any) error {
 	return nil
 }
 
-// room allocates memory for texts of the given size.
-func (s *Stmt) room(size int) error {
+// reserveTexts allocates memory for texts of the given size.
+func (s *Stmt) reserveTexts(size int) error {
 	if size <= s.size {
 		return nil
 	}
@@ -111,15 +111,15 @@ func (s *Stmt) room(size int) error {
 	return nil
 }
 
-// put writes a text to allocated memory, and returns its length.
-func put[T string | []byte](at uintptr, text T) int32 {
+// putText writes a text to allocated memory, and returns its length.
+func putText[T string | []byte](at uintptr, text T) int32 {
 	if len(text) > 0 {
-		copy(memory(at, len(text)), text)
+		copy(memoryAt(at, len(text)), text)
 	}
 	return int32(len(text)) //nolint:gosec // Bind has checked the sum
 }
 
-func truth(b bool) int64 {
+func boolInt(b bool) int64 {
 	if b {
 		return 1
 	}
@@ -145,7 +145,7 @@ func (s *Stmt) Step() (row bool, err error) {
 func (s *Stmt) Reset() {
 	sqlite3.Xsqlite3_reset(s.c.tls, s.handle) // repeats the error of Step
 	s.c.log.settle()
-	if s.size > keptTexts {
+	if s.size > maxRetainedTexts {
 		sqlite3.Xsqlite3_clear_bindings(s.c.tls, s.handle)
 		libc.Xfree(s.c.tls, s.texts)
 		s.texts, s.size = 0, 0
@@ -231,7 +231,7 @@ func (s *Stmt) content(p uintptr, i int) []byte {
 	if p == 0 {
 		return nil // an empty blob
 	}
-	return memory(p, int(sqlite3.Xsqlite3_column_bytes(s.c.tls, s.handle, column(i))))
+	return memoryAt(p, int(sqlite3.Xsqlite3_column_bytes(s.c.tls, s.handle, column(i))))
 }
 
 func column(i int) int32 { return int32(i) } //nolint:gosec // SQLite has fewer

@@ -84,7 +84,7 @@ const foundColumns = `m.doc, ` + senderKind + `, s.id, s.name, s.status, ` + mes
 func (s *searching) take(r *rows) {
 	space := spaceRefOf(r, 2)
 	m := messageOf(r, 5, s.session, space.ID)
-	if s.match.Holds(search.Document{Message: m.For(s.Reader), Kind: shoal.EntityKind(r.text(1))}) {
+	if s.match.Matches(search.Document{Message: m.For(s.Reader), Kind: shoal.EntityKind(r.text(1))}) {
 		s.result.Found = append(s.result.Found, hub.Found{Space: space, Message: m, Place: r.int(0)})
 	}
 }
