@@ -2,8 +2,8 @@ package configfile
 
 import "strings"
 
-// Closest returns the one of words that somebody who wrote word probably meant, or
-// nothing when none is close.
+// Closest returns the word that is most similar to word and was probably meant, or "" if no
+// word is similar enough.
 func Closest(word string, words []string) string {
 	plain := strings.NewReplacer("-", "", "_", "")
 	word = plain.Replace(strings.ToLower(word))
@@ -16,7 +16,7 @@ func Closest(word string, words []string) string {
 	return best
 }
 
-// distance is how many letters have to be added, removed or replaced to make b of a.
+// distance returns the number of letters to add, remove or replace to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,5 +1,5 @@
-// Package configfile reads the configuration file of Shoal: YAML, one key for each
-// setting, named as its flag without the dashes in front.
+// Package configfile parses the configuration file of Shoal: YAML with one key for each
+// setting, named like its flag without the leading dashes.
 //
 //	addr: 127.0.0.1:7462
 //	allow-private: [10.1.0.0/16]
@@ -8,11 +8,10 @@
 //	f.Values["addr"].Text // "127.0.0.1:7462"
 //
 // Guarantees:
-//   - A text is read whole or refused, with the file and the line of everything that
-//     is wrong in it; a key that nobody knows is wrong, and the one that was probably
-//     meant is named.
-//   - No value of the file is in an error: it may be a password.
-//   - Any bytes are read or refused, at most [MaxSize] of them.
+//   - A text is accepted completely or rejected with the file and line of every error. For an
+//     unknown key, the error suggests the key that was probably meant.
+//   - Errors contain no value of the file, because it may be a password.
+//   - Any input of at most [MaxSize] bytes is accepted or rejected without a panic.
 package configfile
 
 import (
@@ -29,46 +28,46 @@ import (
 	"github.com/shoal-dev/shoal/internal/yamltext"
 )
 
-// MaxSize is how many bytes a configuration file may have.
+// MaxSize limits the bytes of a configuration file.
 const MaxSize = 64 << 10
 
-// File is what a configuration file says.
+// File is the content of a configuration file.
 type File struct {
-	// Path is where it was read.
+	// Path is the path of the file.
 	Path string
-	// Values holds the keys that are set. A key without a value is not.
+	// Values contains the keys that are set. A key without a value is not set.
 	Values map[string]Value
 }
 
-// Value is what a key is set to.
+// Value is the value of a key.
 type Value struct {
-	// Text is the value of a key that has one, List the values of one with a list.
+	// Text is a single value, List the values of a list.
 	Text string
 	List []string
-	// Line is where the value stands, from 1.
+	// Line is the line of the value, from 1.
 	Line int
 }
 
-// Source says where a value comes from, as PATH:LINE.
+// Source returns the origin of a value as PATH:LINE.
 func (f *File) Source(key string) string {
 	return fmt.Sprintf("%s:%d", f.Path, f.Values[key].Line)
 }
 
-// Read reads the file at path. The error is of kind NotFound when there is none, and
-// InvalidArgument when it cannot be read.
+// Read reads the file at path. The error is of kind NotFound if the file does not exist, and
+// InvalidArgument if it cannot be read or parsed.
 func Read(path string, known []string) (*File, error) {
 	const op = "configfile.Read"
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &shoal.Error{Op: op, Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no configuration file %s.", path), Err: err}
+		return nil, &shoal.Error{Op: op, Kind: shoal.NotFound, Msg: fmt.Sprintf("Configuration file %s not found.", path), Err: err}
 	case err != nil:
 		return nil, &shoal.Error{Op: op, Kind: shoal.InvalidArgument, Msg: fmt.Sprintf("The configuration file %s cannot be read: %v.", path, reason(err)), Err: err}
 	}
 	return Parse(path, text, known)
 }
 
-// reason is what the system said, without the path that is named already.
+// reason returns the message of the system without the path, which the caller reports itself.
 func reason(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
@@ -77,8 +76,8 @@ func reason(err error) error {
 	return err
 }
 
-// Parse reads the text of a file whose keys may be known ones. path is only named.
-// The error is of kind InvalidArgument and names everything that is wrong.
+// Parse parses the text of a file with the given valid keys. path is used only in errors. The
+// error is of kind InvalidArgument and reports all problems.
 func Parse(path string, text []byte, known []string) (*File, error) {
 	r := reader{file: &File{Path: path, Values: map[string]Value{}}, known: known}
 	if len(text) > MaxSize {
@@ -92,7 +91,7 @@ func Parse(path string, text []byte, known []string) (*File, error) {
 	return r.file, nil
 }
 
-// reader is one text being read.
+// reader is the state of one parse.
 type reader struct {
 	file     *File
 	known    []string
@@ -120,7 +119,7 @@ func (r *reader) settings(n *yaml.Node) {
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		return
 	case n.Kind != yaml.MappingNode:
-		r.wrong(n.Line, "the file must hold settings, such as `addr: 127.0.0.1:7462`")
+		r.wrong(n.Line, "the file must contain settings, such as `addr: 127.0.0.1:7462`")
 		return
 	}
 	given := map[string]int{}
@@ -129,11 +128,11 @@ func (r *reader) settings(n *yaml.Node) {
 		key := name.Value
 		switch {
 		case name.Kind != yaml.ScalarNode:
-			r.wrong(name.Line, "the name of a setting is one word")
+			r.wrong(name.Line, "the name of a setting must be one word")
 		case !slices.Contains(r.known, key):
 			r.unknown(name.Line, key)
 		case given[key] != 0:
-			r.wrong(name.Line, "%s is set twice, in line %d already", key, given[key])
+			r.wrong(name.Line, "%s is set twice; it is already set in line %d", key, given[key])
 		default:
 			given[key] = name.Line
 			r.setting(key, value)
@@ -146,10 +145,10 @@ func (r *reader) unknown(line int, key string) {
 		key = key[:60]
 	}
 	if meant := Closest(key, r.known); meant != "" {
-		r.wrong(line, "there is no setting %q; did you mean %s?", key, meant)
+		r.wrong(line, "unknown setting %q; did you mean %s?", key, meant)
 		return
 	}
-	r.wrong(line, "there is no setting %q; `shoal serve --print-config` lists them all", key)
+	r.wrong(line, "unknown setting %q; `shoal serve --print-config` lists all settings", key)
 }
 
 func (r *reader) setting(key string, n *yaml.Node) {
@@ -164,13 +163,13 @@ func (r *reader) setting(key string, n *yaml.Node) {
 		value.List = []string{}
 		for _, item := range n.Content {
 			if item.Kind != yaml.ScalarNode || item.ShortTag() == "!!null" {
-				r.wrong(item.Line, "%s takes a list of words", key)
+				r.wrong(item.Line, "%s must be a list of words", key)
 				return
 			}
 			value.List = append(value.List, item.Value)
 		}
 	default:
-		r.wrong(n.Line, "%s takes a value or a list of values", key)
+		r.wrong(n.Line, "%s must be a value or a list of values", key)
 		return
 	}
 	r.file.Values[key] = value

@@ -50,18 +50,18 @@ func TestSettings(t *testing.T) {
 
 func TestWhatIsWrongIsNamedWithItsLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"addr: a\nadr: b\n":                     `shoal.yaml:2: there is no setting "adr"; did you mean addr?`,
-		"allowHost: b\n":                        `shoal.yaml:1: there is no setting "allowHost"; did you mean allow-host?`,
-		"allow_private: b\n":                    `shoal.yaml:1: there is no setting "allow_private"; did you mean allow-private?`,
-		"colour: b\n":                           "shoal.yaml:1: there is no setting \"colour\"; `shoal serve --print-config` lists them all",
-		"addr: a\ndata: x\naddr: b\n":           "shoal.yaml:3: addr is set twice, in line 1 already",
-		"addr: {host: a}\n":                     "shoal.yaml:1: addr takes a value or a list of values",
-		"allow-host:\n- a\n- [b]\n":             "shoal.yaml:3: allow-host takes a list of words",
-		"addr: &a x\ndata: *a\n":                "shoal.yaml:2: data takes a value or a list of values",
-		"- addr\n":                              "shoal.yaml:1: the file must hold settings, such as `addr: 127.0.0.1:7462`",
-		"just words\n":                          "shoal.yaml:1: the file must hold settings, such as `addr: 127.0.0.1:7462`",
-		"[a]: b\n":                              "shoal.yaml:1: the name of a setting is one word",
-		"adr: a\ndatta: b\n":                    "shoal.yaml:1: there is no setting \"adr\"; did you mean addr?; shoal.yaml:2: there is no setting \"datta\"; did you mean data?",
+		"addr: a\nadr: b\n":                     `shoal.yaml:2: unknown setting "adr"; did you mean addr?`,
+		"allowHost: b\n":                        `shoal.yaml:1: unknown setting "allowHost"; did you mean allow-host?`,
+		"allow_private: b\n":                    `shoal.yaml:1: unknown setting "allow_private"; did you mean allow-private?`,
+		"colour: b\n":                           "shoal.yaml:1: unknown setting \"colour\"; `shoal serve --print-config` lists all settings",
+		"addr: a\ndata: x\naddr: b\n":           "shoal.yaml:3: addr is set twice; it is already set in line 1",
+		"addr: {host: a}\n":                     "shoal.yaml:1: addr must be a value or a list of values",
+		"allow-host:\n- a\n- [b]\n":             "shoal.yaml:3: allow-host must be a list of words",
+		"addr: &a x\ndata: *a\n":                "shoal.yaml:2: data must be a value or a list of values",
+		"- addr\n":                              "shoal.yaml:1: the file must contain settings, such as `addr: 127.0.0.1:7462`",
+		"just words\n":                          "shoal.yaml:1: the file must contain settings, such as `addr: 127.0.0.1:7462`",
+		"[a]: b\n":                              "shoal.yaml:1: the name of a setting must be one word",
+		"adr: a\ndatta: b\n":                    "shoal.yaml:1: unknown setting \"adr\"; did you mean addr?; shoal.yaml:2: unknown setting \"datta\"; did you mean data?",
 		strings.Repeat("#", 64<<10) + "\n# x\n": "shoal.yaml:1: the file has more than 65536 bytes",
 	} {
 		_, err := configfile.Parse("shoal.yaml", []byte(text), known)
@@ -108,8 +108,7 @@ func TestClosest(t *testing.T) {
 	}
 }
 
-// Whatever a file holds: it is read or refused with a line, and what was read is
-// known.
+// Every file is either accepted, with known keys only, or rejected with a line.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"addr: a\n", "allow-host: [a, b]\n", "a: &x [*x]\n", "? a\n: b\n", "---\n...\n---\n", "\xff\xfe", "addr: !!binary aGk=\n", "<<: {addr: x}\n", "%YAML 9.9\n", "addr: |\n  x\n",

@@ -6,9 +6,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Caller is who is counted: an entity with all its keys, else a key; before a key is
-// known, an address. An admin that acts as an entity is another caller than the
-// entity. Callers can be compared.
+// Caller is the unit that limits apply to: an entity with all its keys, otherwise a key, and
+// an address before a key is known. An admin that acts as an entity is another caller than
+// the entity itself. Callers are comparable.
 type Caller struct {
 	session shoal.SessionID
 	entity  shoal.EntityID
@@ -17,7 +17,7 @@ type Caller struct {
 	admin   bool
 }
 
-// Of returns as whom a principal is counted.
+// Of returns the caller of a principal.
 func Of(who shoal.Principal) Caller {
 	c := Caller{session: who.SessionID, entity: who.EntityID, admin: who.Admin()}
 	if c.entity == "" {
@@ -26,25 +26,25 @@ func Of(who shoal.Principal) Caller {
 	return c
 }
 
-// From returns as whom a request from an address is counted whose sender is not known.
+// From returns the caller of a request whose sender is not known, by its address.
 func From(address string) Caller { return Caller{address: address} }
 
-// Server is the server itself, which may use what is kept for admins: what it writes
-// for runs and for its upkeep is nobody's call.
+// Server is the server itself, which may use the share of admins: its writes for runs and
+// maintenance are not calls of anybody.
 var Server = Caller{admin: true}
 
-// Admin reports whether the caller may use what is kept for admins.
+// Admin reports whether the caller may use the share of admins.
 func (c Caller) Admin() bool { return c.admin }
 
-// callerKey is where a context holds the caller.
+// callerKey is the context key of the caller.
 type callerKey struct{}
 
-// As returns a context in which everything is done for a principal.
+// As returns a context whose operations count for a principal.
 func As(ctx context.Context, who shoal.Principal) context.Context {
 	return context.WithValue(ctx, callerKey{}, Of(who))
 }
 
-// For returns for whom something is done under ctx: [Server] if As does not say.
+// For returns the caller of ctx, or [Server] if As has not set one.
 func For(ctx context.Context) Caller {
 	if c, ok := ctx.Value(callerKey{}).(Caller); ok {
 		return c

@@ -1,7 +1,7 @@
 package limit
 
-// Remembered returns how many keys r holds.
+// Remembered returns the number of keys that r remembers.
 func Remembered[K comparable](r *Rates[K]) int { return len(r.young) + len(r.old) }
 
-// KeysOpen returns how many keys o holds.
+// KeysOpen returns the number of keys that o remembers.
 func KeysOpen(o *Open) int { return len(o.open) }

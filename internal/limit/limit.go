@@ -1,4 +1,4 @@
-// Package limit bounds what callers may do: how often, and how much at once.
+// Package limit limits callers: the rate of their calls and their concurrency.
 //
 //	rates := limit.NewRates[shoal.KeyID](100, 500, 10_000)
 //	if wait := rates.Take(key); wait > 0 {
@@ -10,13 +10,13 @@
 //	defer streams.Leave(caller)
 //
 // Guarantees:
-//   - What is over a limit is refused at once: nothing here waits.
-//   - One key that is over its limit takes nothing from another.
-//   - Of every bound over all callers the last quarter is only for callers that
-//     hold less than an eighth of it, and the last 2 % only for admins ([Fits]).
-//     Every bound of the server over all callers is decided here.
-//   - The memory of both is bounded, whatever callers do. Who is forgotten for it
-//     starts anew, which only ever lets more through.
+//   - Requests over a limit are refused immediately. Nothing here blocks.
+//   - A key that exceeds its limit does not affect other keys.
+//   - The last quarter of every global limit is reserved for callers that use less than an
+//     eighth of it, and the last 2 % for admins ([Fits]). Every global limit of the server is
+//     decided here.
+//   - Memory is bounded for any behavior of the callers. A caller that is forgotten starts
+//     with a full allowance, so forgetting only ever permits more.
 package limit
 
 import (
@@ -24,24 +24,23 @@ import (
 	"time"
 )
 
-// Rates bounds how often each key may do something: a burst at once, and after
-// that so many a second. It is a token bucket for each key. It is safe for
-// concurrent use.
+// Rates limits the rate of calls by key: a burst, and after that a constant rate. It is a
+// token bucket for each key. It is safe for concurrent use.
 type Rates[K comparable] struct {
-	every time.Duration // between two calls at the steady rate
-	burst time.Duration // how far ahead of it a key may be
+	every time.Duration // interval of calls at the constant rate
+	burst time.Duration // how far a key may be ahead of that rate
 	most  int
 
 	mu    sync.Mutex
 	start time.Time
-	// When the bucket of a key will be full again, since start. The young ones
-	// become the old ones when they are many, and the old ones are forgotten.
+	// The times, since start, at which the buckets of the keys are full again. When there
+	// are many young ones they replace the old ones, which are forgotten.
 	young, old map[K]time.Duration
 }
 
-// NewRates allows each key burst calls at once and perSecond for ever, and
-// remembers at least most keys, at most twice as many. A rate that is not positive
-// means no limit: NewRates then returns nil, which lets everything through.
+// NewRates permits each key burst calls at once and perSecond calls per second continuously.
+// It remembers at least most keys and at most twice as many. For a rate that is not positive
+// it returns nil, which permits everything.
 func NewRates[K comparable](perSecond float64, burst, most int) *Rates[K] {
 	if perSecond <= 0 {
 		return nil
@@ -53,8 +52,8 @@ func NewRates[K comparable](perSecond float64, burst, most int) *Rates[K] {
 	}
 }
 
-// Take counts one call of key and returns 0, or counts nothing and returns after
-// how long the next call will be let through.
+// Take counts one call of key and returns 0. Over the limit it counts nothing and returns the
+// time until the next call is permitted.
 func (r *Rates[K]) Take(key K) time.Duration {
 	if r == nil {
 		return 0
@@ -73,7 +72,7 @@ func (r *Rates[K]) Take(key K) time.Duration {
 	return 0
 }
 
-// Look is Take that counts nothing.
+// Look returns the same as Take without counting a call.
 func (r *Rates[K]) Look(key K) time.Duration {
 	if r == nil {
 		return 0
@@ -84,7 +83,7 @@ func (r *Rates[K]) Look(key K) time.Duration {
 	return max(0, max(r.full(key), now)+r.every-now-r.burst)
 }
 
-// full must be called with mu held.
+// full returns when the bucket of key will be full again. It must be called with mu held.
 func (r *Rates[K]) full(key K) time.Duration {
 	if at, ok := r.young[key]; ok {
 		return at

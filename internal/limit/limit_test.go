@@ -10,11 +10,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// pass lets time pass in a bubble.
+// pass advances the time of a synctest bubble.
 func pass(d time.Duration) { <-time.After(d) }
 
-// A key may do its burst at once and then goes on at its rate; who is refused is
-// told when to come again, to the moment.
+// A key may use its burst at once and then continues at its rate. A refusal returns the exact
+// time until the next permitted call.
 func TestRates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := limit.NewRates[string](10, 3, 100)
@@ -27,19 +27,19 @@ func TestRates(t *testing.T) {
 				t.Errorf("Take(%s) = %v, want %v", key, got, want)
 			}
 		}
-		pass(time.Hour) // how long a server has been up gives nobody more
+		pass(time.Hour) // the uptime of the server does not add to the burst
 		for range 3 {
 			take("ann", 0)
 		}
 		take("ann", 100*time.Millisecond)
-		take("ann", 100*time.Millisecond) // being refused costs nothing
-		take("bob", 0)                    // what ann does is not bob's
+		take("ann", 100*time.Millisecond) // a refusal is not counted
+		take("bob", 0)                    // ann's calls do not count for bob
 		pass(99 * time.Millisecond)
 		take("ann", time.Millisecond)
 		pass(time.Millisecond)
 		take("ann", 0)
 		take("ann", 100*time.Millisecond)
-		pass(time.Second) // enough for more than a burst, which is all there is
+		pass(time.Second) // time for more than a burst, which is the maximum
 		for range 3 {
 			take("ann", 0)
 		}
@@ -47,7 +47,7 @@ func TestRates(t *testing.T) {
 	})
 }
 
-// Over a long time nobody gets more than a burst and the rate, however it asks.
+// Over a long time a key gets at most a burst and its rate, for any pattern of calls.
 func TestRatesOverTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const perSecond, burst, seconds = 50, 20, 30
@@ -65,7 +65,7 @@ func TestRatesOverTime(t *testing.T) {
 	})
 }
 
-// Any number of keys is remembered in bounded memory; who called lately is.
+// Memory is bounded for any number of keys; recent callers are remembered.
 func TestRatesRememberABoundedNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := limit.NewRates[string](1, 1, 10)
@@ -86,7 +86,7 @@ func TestRatesRememberABoundedNumber(t *testing.T) {
 	})
 }
 
-// No rate is no limit.
+// Without a rate there is no limit.
 func TestNoRate(t *testing.T) {
 	r := limit.NewRates[string](0, 1, 10)
 	for range 100 {
@@ -96,8 +96,7 @@ func TestNoRate(t *testing.T) {
 	}
 }
 
-// Each key has its number and all together have theirs; a place that is left is
-// free again.
+// The limits apply to each key and to all together; a released slot is free again.
 func TestOpen(t *testing.T) {
 	o := limit.NewOpen(2, 3)
 	for i, step := range []struct {
@@ -129,7 +128,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Many at once never open more than there may be.
+// Concurrent callers never exceed the limit.
 func TestOpenTogether(t *testing.T) {
 	o := limit.NewOpen(3, 10)
 	var all sync.WaitGroup

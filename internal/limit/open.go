@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// Verdict is what Enter says.
+// Verdict is the result of Enter.
 type Verdict int
 
-// The verdicts: it is open, the caller has as many open as it may, or all together
-// leave no room for this caller.
+// The verdicts: the slot is taken, the caller has reached its own limit, or the global limit
+// leaves no room for this caller.
 const (
 	Entered Verdict = iota
 	KeyFull
 	AllFull
 )
 
-// Fits is the rule of every bound over all callers. It reports whether a caller that
-// holds mine of what is held may take more, so that no more than all is held: the
-// last quarter is only for callers that hold less than an eighth of all, and the last
-// 2 % only for admins.
+// Fits is the rule of every global limit. It reports whether a caller that uses mine of held
+// may take more without exceeding all: the last quarter is reserved for callers that use less
+// than an eighth of all, and the last 2 % for admins.
 func Fits(all, held, mine, more int64, admin bool) bool {
 	switch after := held + more; {
 	case admin:
@@ -31,42 +30,42 @@ func Fits(all, held, mine, more int64, admin bool) bool {
 	}
 }
 
-// small reports whether a caller holds so little that its refusal is the doing of
-// others.
+// small reports whether a caller uses so little that other callers are the cause of its
+// refusal.
 func small(all, mine int64) bool { return mine < max(1, all/8) }
 
-// Open bounds how much of something is held at once, by each caller and by all
-// together, as [Fits] divides it. It is safe for concurrent use.
+// Open limits a concurrently used resource, by caller and globally, as divided by [Fits]. It
+// is safe for concurrent use.
 type Open struct {
 	each, all int64
 
 	mu    sync.Mutex
 	open  map[Caller]int64
 	total int64
-	// A caller that holds little has been refused at last, and no two such refusals
-	// since first were further apart than a lull.
+	// first and last are the times of the refusals of callers with small use, where no two
+	// consecutive ones were further apart than lull.
 	first, last time.Time
 }
 
-// lull is how long nobody is refused when a bound counts as no longer exhausted.
+// lull is the time without refusals after which a limit no longer counts as exhausted.
 const lull = 2 * time.Second
 
-// NewOpen allows each caller so much, and all callers together so much; 0 means no
-// limit, and less that there is none to have.
+// NewOpen permits each units per caller and all units in total; 0 means no limit, and a
+// negative number permits none.
 func NewOpen(each, all int) *Open { return NewBytes(int64(each), int64(all)) }
 
-// NewBytes is NewOpen for what may be more than an int holds.
+// NewBytes does the same as NewOpen for numbers that may exceed an int.
 func NewBytes(each, all int64) *Open {
 	return &Open{each: each, all: all, open: map[Caller]int64{}}
 }
 
-// Enter counts one more, if it may be. Who has Entered must Leave.
+// Enter takes one unit if permitted. After Entered the caller must call Leave.
 func (o *Open) Enter(c Caller) Verdict { return o.Take(c, 1) }
 
-// Leave counts one less.
+// Leave returns one unit.
 func (o *Open) Leave(c Caller) { o.Give(c, 1) }
 
-// Take counts so many more, if they may be. Whoever has Entered must Give them back.
+// Take takes n units if permitted. After Entered the caller must return them with Give.
 func (o *Open) Take(c Caller, n int64) Verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -85,7 +84,7 @@ func (o *Open) Take(c Caller, n int64) Verdict {
 	return Entered
 }
 
-// noteRefusal must be called with mu held.
+// noteRefusal records a refusal. It must be called with mu held.
 func (o *Open) noteRefusal() {
 	now := time.Now()
 	if now.Sub(o.last) > lull {
@@ -94,7 +93,7 @@ func (o *Open) noteRefusal() {
 	o.last = now
 }
 
-// Give counts so many less.
+// Give returns n units.
 func (o *Open) Give(c Caller, n int64) {
 	if n == 0 {
 		return
@@ -107,21 +106,21 @@ func (o *Open) Give(c Caller, n int64) {
 	}
 }
 
-// Count returns how much is held.
+// Count returns the units in use.
 func (o *Open) Count() int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.total
 }
 
-// Held returns how much a caller holds.
+// Held returns the units in use by a caller.
 func (o *Open) Held(c Caller) int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.open[c]
 }
 
-// Largest returns the caller that holds the most.
+// Largest returns the caller that uses the most units.
 func (o *Open) Largest() (most Caller) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -133,11 +132,11 @@ func (o *Open) Largest() (most Caller) {
 	return most
 }
 
-// All returns the bound over all callers, 0 if there is none.
+// All returns the global limit, or 0 without a limit.
 func (o *Open) All() int64 { return o.all }
 
-// Refusing returns for how long callers that hold little have been refused, 0 if none
-// was lately.
+// Refusing returns for how long callers with small use have been refused, 0 if none was
+// refused recently.
 func (o *Open) Refusing() time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()

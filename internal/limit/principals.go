@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
-// Principals bounds what principals do, and says so in errors. It is safe for
+// Principals applies the limits to principals and returns errors for people. It is safe for
 // concurrent use.
 type Principals struct {
 	rates   *Rates[Caller]
@@ -20,37 +20,37 @@ type Principals struct {
 	refused metrics.Counters
 
 	mu      sync.Mutex
-	watched []*Open // all bounds over all callers
+	watched []*Open // all global limits
 }
 
 // Bounds are the limits of [Principals].
 type Bounds struct {
-	// CallsPerSecond is how many calls a second one principal may make for ever,
-	// and ten times as many at once; 0 means no limit. Admins have none.
+	// CallsPerSecond is the continuous rate of one principal; ten times as many calls may
+	// come at once. 0 means no limit. Admins have no limit.
 	CallsPerSecond float64
-	// CallsEach and Calls are how many calls of one principal and of all together may
-	// be under way at once, waits and streams apart; 0 means no limit.
+	// CallsEach and Calls limit the concurrent calls of one principal and of all together,
+	// without waits and streams; 0 means no limit.
 	CallsEach, Calls int
-	// StreamsEach and Streams are how many streams one principal and all together
-	// may have open; 0 means no limit.
+	// StreamsEach and Streams limit the open streams of one principal and of all together;
+	// 0 means no limit.
 	StreamsEach, Streams int
-	// UploadsEach and Uploads are how many files and exports one caller and all
-	// together may be sending; 0 means no limit.
+	// UploadsEach and Uploads limit the files and exports that one caller and all together
+	// transfer concurrently; 0 means no limit.
 	UploadsEach, Uploads int
 }
 
-// DefaultBounds are limits that no honest caller meets.
+// DefaultBounds are limits that well-behaved callers do not reach.
 var DefaultBounds = Bounds{CallsPerSecond: 1000, CallsEach: 256, Calls: 512, StreamsEach: 20, Streams: 10_000, UploadsEach: 8, Uploads: 64}
 
 const (
-	// remembered is how many callers the rates remember.
+	// remembered is the number of callers that the rates remember.
 	remembered = 20_000
-	// burst is how many seconds' calls may come at once.
+	// burst is the number of seconds whose calls may come at once.
 	burst = 10
 )
 
-// NewPrincipals returns Principals with these bounds, which adds how much is open
-// and what it has refused to m; nil is allowed.
+// NewPrincipals returns Principals with the given limits. It registers metrics of usage and
+// refusals with m, which may be nil.
 func NewPrincipals(b Bounds, m *metrics.Set) *Principals {
 	p := &Principals{
 		rates:   NewRates[Caller](b.CallsPerSecond, int(b.CallsPerSecond*burst), remembered),
@@ -61,27 +61,27 @@ func NewPrincipals(b Bounds, m *metrics.Set) *Principals {
 	}
 	p.Watch(p.calls, p.streams, p.uploads)
 	m.GaugeFunc("shoal_uploads_open", "Files and exports that clients are sending.", func() float64 { return float64(p.uploads.Count()) })
-	m.GaugeFunc("shoal_streams_open", "Streams of server-sent events that are open, of all faces.", func() float64 { return float64(p.streams.Count()) })
+	m.GaugeFunc("shoal_streams_open", "Streams of server-sent events that are open, of all transports.", func() float64 { return float64(p.streams.Count()) })
 	m.GaugeFunc("shoal_calls_under_way", "Calls that are being answered, waits and streams apart.", func() float64 { return float64(p.calls.Count()) })
 	return p
 }
 
-// Watch makes [Principals.Refusing] look at bounds that others keep.
+// Watch adds limits of other packages to [Principals.Refusing].
 func (p *Principals) Watch(bounds ...*Open) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.watched = append(p.watched, bounds...)
 }
 
-// Watched returns all bounds over all callers of the server.
+// Watched returns all global limits of the server.
 func (p *Principals) Watched() []*Open {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.watched)
 }
 
-// Refusing returns for how long callers that hold little of some bound over all
-// callers have been refused because of it, 0 if none was lately.
+// Refusing returns for how long a global limit has refused callers that use little of it, 0
+// if none was refused recently.
 func (p *Principals) Refusing() (longest time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,8 +91,8 @@ func (p *Principals) Refusing() (longest time.Duration) {
 	return longest
 }
 
-// Call counts a call at the moment it comes. RateLimited, with the time after
-// which the next one will be let through, for a principal that calls too often.
+// Call counts a call when it arrives. For a principal over its rate it returns RateLimited
+// with the time until the next permitted call.
 func (p *Principals) Call(who shoal.Principal) error {
 	if who.Admin() {
 		return nil
@@ -108,10 +108,10 @@ func (p *Principals) Call(who shoal.Principal) error {
 	return nil
 }
 
-// Begin counts a call that is under way until End. RateLimited for a principal
-// that has too many, Busy when all together have: what is done at once is done soon,
-// while thousands that take turns would hold each other up. Then there is nothing to
-// End.
+// Begin counts a concurrent call until End. It returns RateLimited for a principal with too
+// many, and Busy when the global limit is reached: a bounded number of concurrent calls
+// finishes soon, while thousands would slow each other down. After an error, End must not be
+// called.
 func (p *Principals) Begin(who shoal.Principal) error {
 	const op = "limit.Begin"
 	switch p.calls.Enter(Of(who)) {
@@ -128,13 +128,13 @@ func (p *Principals) Begin(who shoal.Principal) error {
 	return nil
 }
 
-// End ends what Begin has begun.
+// End ends a call of Begin.
 func (p *Principals) End(who shoal.Principal) {
 	p.calls.Leave(Of(who))
 }
 
-// Open counts a stream until Close. RateLimited for a principal that has too many,
-// Busy when all together have; then there is nothing to Close.
+// Open counts a stream until Close. It returns RateLimited for a principal with too many, and
+// Busy when the global limit is reached. After an error, Close must not be called.
 func (p *Principals) Open(who shoal.Principal) error {
 	const op = "limit.Open"
 	switch p.streams.Enter(Of(who)) {
@@ -148,14 +148,14 @@ func (p *Principals) Open(who shoal.Principal) error {
 	return nil
 }
 
-// Close closes what Open has opened.
+// Close ends a stream of Open.
 func (p *Principals) Close(who shoal.Principal) {
 	p.streams.Leave(Of(who))
 }
 
-// Upload counts a file or an export that a caller sends, until Uploaded. RateLimited
-// for a principal that sends too many at once, Busy when all together do; then there
-// is nothing to end.
+// Upload counts a file or an export of a caller until Uploaded. It returns RateLimited for a
+// principal with too many, and Busy when the global limit is reached. After an error, Uploaded
+// must not be called.
 func (p *Principals) Upload(who shoal.Principal) error {
 	const op = "limit.Upload"
 	switch p.uploads.Enter(Of(who)) {
@@ -172,10 +172,10 @@ func (p *Principals) Upload(who shoal.Principal) error {
 	return nil
 }
 
-// Uploaded ends what Upload has begun.
+// Uploaded ends a transfer of Upload.
 func (p *Principals) Uploaded(who shoal.Principal) {
 	p.uploads.Leave(Of(who))
 }
 
-// Streams returns how many streams are open.
+// Streams returns the number of open streams.
 func (p *Principals) Streams() int { return int(p.streams.Count()) }

@@ -9,14 +9,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// Two callers that take all they can get of a bound leave a third one what it needs
-// and the admin what only admins get, whatever the size of the bound.
+// Two callers that take all they can get of a limit leave a third caller its share and the
+// admin the reserved share, for any size of the limit.
 func TestSharesOfABound(t *testing.T) {
 	for _, tt := range []struct{ all, two, third, admin int }{
 		{all: 512, two: 384, third: 64, admin: 10},
 		{all: 10_000, two: 7500, third: 1250, admin: 200},
 		{all: 100, two: 75, third: 12, admin: 2},
-		{all: 8, two: 6, third: 1, admin: 0}, // too few for 2 % of them
+		{all: 8, two: 6, third: 1, admin: 0}, // too few for a share of 2 %
 	} {
 		o := limit.NewOpen(0, tt.all)
 		fill := func(callers ...limit.Caller) (n int) {
@@ -49,8 +49,8 @@ func TestSharesOfABound(t *testing.T) {
 	}
 }
 
-// It is said how long callers have been refused without a lull, but not that one was
-// which has its share.
+// Refusing returns the time of refusals without a lull, and ignores a caller that has its
+// share.
 func TestRefusing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := limit.NewPrincipals(limit.Bounds{}, nil)
@@ -62,7 +62,7 @@ func TestRefusing(t *testing.T) {
 		pass(time.Second)
 		o.Enter(greedy)
 		if d := p.Refusing(); d != 0 {
-			t.Errorf("who has its share was refused, and that counts as %v", d)
+			t.Errorf("got %v for the refusal of a caller that has its share, want 0", d)
 		}
 		for i := range 8 {
 			o.Enter(limit.From(string(rune('a' + i))))

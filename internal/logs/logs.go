@@ -1,4 +1,4 @@
-// Package logs writes what an operator should know, in lines that hold no secret.
+// Package logs writes log lines for operators, without secrets.
 //
 //	log, err := logs.New(os.Stderr, logs.Options{Format: "json", Level: "debug"})
 //	secrets := &logs.Secrets{}
@@ -6,15 +6,13 @@
 //	log = logs.Redacting(log, secrets)
 //
 // Guarantees:
-//   - Every text of a redacting logger passes one place, which takes secrets out of it:
-//     attributes whose name says that they are one, what looks like a key, a
-//     password of a URL or the code of a link, and whatever was given to Secrets,
-//     wherever it stands.
-//   - Times are as everywhere in Shoal: UTC with milliseconds.
+//   - All text of a redacting logger passes through one function that removes secrets:
+//     attributes with a telltale name, text that looks like a key, a password in a URL or the
+//     code of a link, and every value that was added to Secrets, in any position.
+//   - Times have the format of all of Shoal: UTC with milliseconds.
 //
-// What nobody told Secrets, and what looks like nothing, cannot be known here: the
-// code of the server must not log it either, and test/secrets looks that it does
-// not.
+// Secrets that were not added and that do not look like secrets cannot be detected: server
+// code must not log them, and test/secrets checks that it does not.
 package logs
 
 import (
@@ -26,27 +24,26 @@ import (
 	"strings"
 )
 
-// Options say how lines look. The zero value is text from level info on.
+// Options select the format and the level. The zero value means text from level info.
 type Options struct {
 	// Format is text or json.
 	Format string
-	// Level is the least that is written: debug, info, warn or error.
+	// Level is the lowest level that is written: debug, info, warn or error.
 	Level string
 }
 
-// Formats and Levels are what Options take, the defaults first.
+// Formats and Levels are the valid values of Options, the defaults first.
 var (
 	Formats = []string{"text", "json"}
 	Levels  = []string{"info", "debug", "warn", "error"}
 )
 
-// New returns a logger that writes to w, or an error that says which option is
-// wrong.
+// New returns a logger that writes to w. The error names the invalid option.
 func New(w io.Writer, o Options) (*slog.Logger, error) {
 	var level slog.Level
 	if o.Level != "" {
 		if err := level.UnmarshalText([]byte(o.Level)); err != nil || strings.ContainsAny(o.Level, "+-") {
-			return nil, fmt.Errorf("%q is no level of a log: it is one of %s", o.Level, strings.Join(Levels, ", "))
+			return nil, fmt.Errorf("invalid log level %q: use one of %s", o.Level, strings.Join(Levels, ", "))
 		}
 	}
 	handler := &slog.HandlerOptions{Level: level, ReplaceAttr: moment}
@@ -56,16 +53,16 @@ func New(w io.Writer, o Options) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, handler)), nil
 	}
-	return nil, fmt.Errorf("%q is no format of a log: it is one of %s", o.Format, strings.Join(Formats, ", "))
+	return nil, fmt.Errorf("invalid log format %q: use one of %s", o.Format, strings.Join(Formats, ", "))
 }
 
-// Redacting returns a logger that writes what another one would, without secrets:
-// those that secrets knows, nil for none, and what looks like one.
+// Redacting returns a logger that writes to log without secrets: the values of secrets, which
+// may be nil, and text that looks like a secret.
 func Redacting(log *slog.Logger, secrets *Secrets) *slog.Logger {
 	return slog.New(redactor{log.Handler(), secrets})
 }
 
-// moment writes the time of a line.
+// moment formats the time of a line.
 func moment(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey {
 		a.Value = slog.StringValue(a.Value.Time().UTC().Format("2006-01-02T15:04:05.000Z"))
@@ -73,7 +70,7 @@ func moment(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// redactor is a handler that takes secrets out of what it hands on.
+// redactor is a handler that removes secrets before it calls the next one.
 type redactor struct {
 	next    slog.Handler
 	secrets *Secrets
@@ -108,8 +105,8 @@ func (h redactor) WithGroup(name string) slog.Handler {
 	return redactor{h.next.WithGroup(name), h.secrets}
 }
 
-// attr returns an attribute without secrets. What is no number, time or truth
-// becomes the text that it would be written as.
+// attr returns an attribute without secrets. Values other than numbers, times and booleans
+// become text.
 func (h redactor) attr(a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {
@@ -122,13 +119,13 @@ func (h redactor) attr(a slog.Attr) slog.Attr {
 		}
 		return slog.Group(a.Key, clean...)
 	}
-	if telling(a.Key) {
+	if isSecretName(a.Key) {
 		return slog.String(a.Key, hidden)
 	}
 	return slog.String(a.Key, h.secrets.redact(text(a.Value)))
 }
 
-// text is a value in words.
+// text returns the text of a value.
 func text(v slog.Value) string {
 	if v.Kind() == slog.KindString {
 		return v.String()

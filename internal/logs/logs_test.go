@@ -25,7 +25,7 @@ func open(t *testing.T, o logs.Options, secrets *logs.Secrets) (*slog.Logger, *b
 
 const random = "kJ8Zr3vQ1xN5bT7mW2yC4hD6fG9sL0pA_uE-iO3aRtY" // 43 characters
 
-// No secret stands in a line, wherever it was put; what stands beside it stays.
+// A line contains no secret, in any position; the text around it is kept.
 func TestSecretsAreTakenOut(t *testing.T) {
 	for _, format := range logs.Formats {
 		secrets := &logs.Secrets{}
@@ -62,7 +62,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 			line := out.String()
 			for _, secret := range []string{random, random[:12], "canary", "wörd", "w%C3%B6rd", `"p1"`, "=p1", `"c1"`, "=c1", `"k1"`, "=k1", "dXNlcjpwYXNz"} {
 				if strings.Contains(line, secret) {
-					t.Errorf("%s, line %d holds %s: %s", format, i, secret, line)
+					t.Errorf("%s, line %d contains %s: %s", format, i, secret, line)
 				}
 			}
 			if !strings.Contains(line, tt.stays) {
@@ -76,7 +76,7 @@ type lazy string
 
 func (l lazy) LogValue() slog.Value { return slog.StringValue(string(l)) }
 
-// What is no secret is written as it is: ids, paths, numbers, long words.
+// Text that is not a secret is written unchanged: ids, paths, numbers, long words.
 func TestTheRestStays(t *testing.T) {
 	log, out := open(t, logs.Options{Format: "json"}, nil)
 	log.Info("a call failed", "request", "req_01m81fph91ahaw2f2fwmsx", "path", "/v1/sessions/default/spaces/a-rather-long-name-of-a-space-that-somebody-has-chosen",
@@ -98,7 +98,7 @@ func TestTheRestStays(t *testing.T) {
 	}
 }
 
-// Levels and formats are what they are called, and nothing else.
+// Levels and formats accept exactly their names.
 func TestOptions(t *testing.T) {
 	for level, want := range map[string]string{"": "iwe", "debug": "diwe", "info": "iwe", "warn": "we", "error": "e"} {
 		log, out := open(t, logs.Options{Level: level}, nil)
@@ -116,12 +116,12 @@ func TestOptions(t *testing.T) {
 	}
 	for _, o := range []logs.Options{{Format: "xml"}, {Level: "loud"}, {Level: "info+2"}} {
 		if _, err := logs.New(&bytes.Buffer{}, o); err == nil || !strings.Contains(err.Error(), "one of") {
-			t.Errorf("%+v: %v, want an error that says what there is", o, err)
+			t.Errorf("%+v: %v, want an error that lists the valid values", o, err)
 		}
 	}
 }
 
-// Any text becomes one without the secret in it, and never breaks a line.
+// For any text, the output has no secret and stays on one line.
 func FuzzRedact(f *testing.F) {
 	f.Add("before", "after")
 	f.Add("Bearer ", "://a:b@c")
@@ -132,7 +132,7 @@ func FuzzRedact(f *testing.F) {
 		log, out := open(t, logs.Options{Format: "json"}, secrets)
 		log.Info(before+"canary-1234"+after, "a", before, "b", "canary-1234"+after)
 		if bytes.Contains(out.Bytes(), []byte("canary-1234")) && !strings.Contains(before+after, "canary") {
-			t.Errorf("the secret stands in %s", out)
+			t.Errorf("the secret is in %s", out)
 		}
 		if bytes.Count(out.Bytes(), []byte("\n")) != 1 || !json.Valid(out.Bytes()) {
 			t.Errorf("not one line of JSON: %q", out)

@@ -7,22 +7,21 @@ import (
 	"sync"
 )
 
-// hidden stands where a secret was.
+// hidden replaces a secret.
 const hidden = "[hidden]"
 
-// shortest is the length from which on a value is looked for in texts: a shorter
-// one would be found in words that have nothing to do with it.
+// shortest is the minimum length of a value that is searched for in texts: a shorter one
+// would match unrelated words.
 const shortest = 8
 
-// Secrets are values that must not stand in a log. It is safe for concurrent use;
-// a nil Secrets knows none.
+// Secrets are values that must not appear in a log. It is safe for concurrent use; a nil
+// Secrets is empty.
 type Secrets struct {
 	mu     sync.RWMutex
-	values []string // each also as it stands in a URL, if that differs
+	values []string // each also in its URL encoding, if that differs
 }
 
-// Add makes values secret from now on. Empty ones and ones shorter than eight
-// bytes are passed over.
+// Add adds values. It ignores values shorter than eight bytes.
 func (s *Secrets) Add(values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,9 +38,9 @@ func (s *Secrets) Add(values ...string) {
 	}
 }
 
-// telling reports whether the name of an attribute says that it is a secret. "key"
-// alone does not: it is the id of a key.
-func telling(name string) bool {
+// isSecretName reports whether the name of an attribute says that it is a secret. "key" does not:
+// it is the id of a key.
+func isSecretName(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"secret", "password", "authorization", "cookie", "token", "apikey", "api_key", "credential"} {
 		if strings.Contains(name, word) {
@@ -51,23 +50,23 @@ func telling(name string) bool {
 	return false
 }
 
-// What secrets look like: the parts in groups stay.
+// looks are patterns of secrets. The text of the groups is kept.
 var looks = []*regexp.Regexp{
-	// Keys of Shoal, and those of browsers that have signed in.
+	// Keys of Shoal, and of browsers that are signed in.
 	regexp.MustCompile(`\b(shoal(?:-console)?_)[A-Za-z0-9_-]{16,}`),
-	// Whatever is sent as a credential.
+	// Credentials of the Authorization header.
 	regexp.MustCompile(`(?i)\b((?:bearer|basic)\s+)[^\s"',;]{6,}`),
-	// A password in a URL, and the values of parameters that are one.
+	// Passwords in URLs, and parameters with secret values.
 	regexp.MustCompile(`(://[^\s/:@]*:)[^\s/@]+(@)`),
 	regexp.MustCompile(`(?i)([?&#;\s"](?:password|passwd|login|token|secret|key|api[_-]?key|access_token|code|signed)=)[^\s&"']+`),
-	// Keys of model vendors and their like.
+	// Keys of model vendors and similar services.
 	regexp.MustCompile(`\b((?:sk|pk|rk|xox[abprs]|gh[opsu]|AIza)[-_]?)[A-Za-z0-9_-]{20,}`),
 }
 
-// random is how a word of 256 random bits may look: the code of a link, say.
+// random matches a word of 256 random bits, such as the code of a link.
 var random = regexp.MustCompile(`[A-Za-z0-9_-]{43,}`)
 
-// redact returns a text without secrets.
+// redact returns the text without secrets.
 func (s *Secrets) redact(text string) string {
 	if s != nil {
 		s.mu.RLock()
@@ -87,8 +86,8 @@ func (s *Secrets) redact(text string) string {
 	})
 }
 
-// mixed reports whether a word has capitals, small letters and digits, as nearly
-// every random one has and hardly one that is made of words.
+// mixed reports whether a word has capitals, small letters and digits. Nearly every random
+// word does, and hardly any word of a language.
 func mixed(word string) bool {
 	return strings.ContainsAny(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(word, "abcdefghijklmnopqrstuvwxyz") &&
 		strings.ContainsAny(word, "0123456789")

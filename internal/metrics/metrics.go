@@ -1,5 +1,5 @@
-// Package metrics counts what a server does and writes the counts in the text
-// format that Prometheus reads.
+// Package metrics collects the metrics of a server and writes them in the Prometheus text
+// format.
 //
 //	set := metrics.New()
 //	posts := set.Counter("shoal_posts_total", "Messages that were posted.")
@@ -7,15 +7,15 @@
 //	err := set.Write(w)
 //
 // Guarantees:
-//   - To count costs a few atomic operations and no memory. Nothing is computed
-//     before somebody reads.
-//   - The memory of a set is bounded: a name has at most MaxSeries combinations of
-//     labels, and all further ones are counted together, under "other".
-//   - A nil Set takes everything and shows nothing, so that what counts need not
-//     ask whether somebody reads.
+//   - Counting costs a few atomic operations and allocates nothing. Nothing is computed
+//     before a read.
+//   - The memory of a set is bounded: a name has at most MaxSeries combinations of labels;
+//     all others are counted together under "other".
+//   - A nil Set accepts everything and outputs nothing, so code that counts need not check
+//     whether metrics are enabled.
 //
-// Values of labels come from closed sets of the program: routes, tools, states.
-// Nothing that a caller has chosen, no id and no name of anybody, is a label.
+// Label values come from closed sets of the program: routes, tools, states. Values that a
+// caller chooses, such as ids and names, must not be labels.
 package metrics
 
 import (
@@ -27,13 +27,13 @@ import (
 	"sync/atomic"
 )
 
-// MaxSeries is how many combinations of labels a name may have.
+// MaxSeries limits the combinations of labels of a name.
 const MaxSeries = 2000
 
-// maxLabels is how many labels a name may have.
+// maxLabels limits the labels of a name.
 const maxLabels = 3
 
-// Set holds the metrics of one server. It is safe for concurrent use.
+// Set contains the metrics of one server. It is safe for concurrent use.
 type Set struct {
 	mu       sync.Mutex
 	families map[string]*family
@@ -42,17 +42,17 @@ type Set struct {
 // New returns an empty Set.
 func New() *Set { return &Set{families: map[string]*family{}} }
 
-// labels are the values of a series, as many as its family has names for.
+// labels are the label values of a series, one for each name of the family.
 type labels [maxLabels]string
 
-// family is all that goes by one name.
+// family is all series of one name.
 type family struct {
 	name, help, kind string
 	names            []string // of the labels
 
 	mu     sync.RWMutex
 	series map[labels]sample
-	read   func() float64 // in place of series
+	read   func() float64 // used instead of series
 	make   func() sample
 }
 
@@ -68,7 +68,7 @@ const (
 	histogramKind = "histogram"
 )
 
-// add registers a family. To use a name twice is a mistake of the program.
+// add registers a family. It panics if the name is already registered.
 func (s *Set) add(f *family) *family {
 	if len(f.names) > maxLabels {
 		panic(fmt.Sprintf("metrics: %s has more than %d labels", f.name, maxLabels))
@@ -80,17 +80,17 @@ func (s *Set) add(f *family) *family {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.families[f.name] != nil {
-		panic("metrics: " + f.name + " is there already")
+		panic("metrics: " + f.name + " is already registered")
 	}
 	s.families[f.name] = f
 	return f
 }
 
-// of returns the series with these values, which it makes if it is new.
+// of returns the series with the given label values, and creates it if necessary.
 func (f *family) of(values ...string) sample {
 	var key labels
 	if copy(key[:], values) != len(f.names) {
-		panic(fmt.Sprintf("metrics: %s has the labels %q and was given another number of values", f.name, f.names))
+		panic(fmt.Sprintf("metrics: %s needs one value for each of the labels %q", f.name, f.names))
 	}
 	f.mu.RLock()
 	found := f.series[key]
@@ -111,11 +111,10 @@ func (f *family) of(values ...string) sample {
 	return f.series[key]
 }
 
-// Number is a value that is counted up, or for a gauge up and down. It is safe
-// for concurrent use.
+// Number is the value of a counter or a gauge. It is safe for concurrent use.
 type Number struct{ bits atomic.Uint64 }
 
-// Add adds n, which of a counter must not be negative.
+// Add adds by, which must not be negative for a counter.
 func (n *Number) Add(by float64) {
 	for {
 		old := n.bits.Load()
@@ -125,7 +124,7 @@ func (n *Number) Add(by float64) {
 	}
 }
 
-// Set makes n the value. It is for gauges.
+// Set sets the value of a gauge.
 func (n *Number) Set(to float64) { n.bits.Store(math.Float64bits(to)) }
 
 // Value returns the value.
@@ -133,23 +132,23 @@ func (n *Number) Value() float64 { return math.Float64frombits(n.bits.Load()) }
 
 func newNumber() sample { return &Number{} }
 
-// Counter returns a number that only grows. Its name ends in _total.
+// Counter registers and returns a counter. Its name must end in _total.
 func (s *Set) Counter(name, help string) *Number {
 	return s.add(&family{name: name, help: help, kind: counterKind, make: newNumber}).of().(*Number)
 }
 
-// Gauge returns a number that rises and falls.
+// Gauge registers and returns a gauge.
 func (s *Set) Gauge(name, help string) *Number {
 	return s.add(&family{name: name, help: help, kind: gaugeKind, make: newNumber}).of().(*Number)
 }
 
-// GaugeFunc shows what read returns at the moment of a reading. read must be safe
-// for concurrent use and must not wait long.
+// GaugeFunc registers a gauge whose value is the result of read at the time of a scrape. read
+// must be safe for concurrent use and must not block for long.
 func (s *Set) GaugeFunc(name, help string, read func() float64) {
 	s.add(&family{name: name, help: help, kind: gaugeKind, read: read})
 }
 
-// CounterFunc is GaugeFunc for a value that only grows.
+// CounterFunc does the same as GaugeFunc for a counter.
 func (s *Set) CounterFunc(name, help string, read func() float64) {
 	s.add(&family{name: name, help: help, kind: counterKind, read: read})
 }
@@ -157,26 +156,26 @@ func (s *Set) CounterFunc(name, help string, read func() float64) {
 // Counters are the counters of one name with labels.
 type Counters struct{ family *family }
 
-// Counters returns counters with these labels, at most three.
+// Counters registers and returns counters with the given labels, at most three.
 func (s *Set) Counters(name, help string, labels ...string) Counters {
 	return Counters{s.add(&family{name: name, help: help, kind: counterKind, names: labels, make: newNumber})}
 }
 
-// With returns the counter with these values of the labels, in their order.
+// With returns the counter with the given label values, in their order.
 func (c Counters) With(values ...string) *Number { return c.family.of(values...).(*Number) }
 
 // Gauges are the gauges of one name with labels.
 type Gauges struct{ family *family }
 
-// Gauges returns gauges with these labels, at most three.
+// Gauges registers and returns gauges with the given labels, at most three.
 func (s *Set) Gauges(name, help string, labels ...string) Gauges {
 	return Gauges{s.add(&family{name: name, help: help, kind: gaugeKind, names: labels, make: newNumber})}
 }
 
-// With returns the gauge with these values of the labels, in their order.
+// With returns the gauge with the given label values, in their order.
 func (g Gauges) With(values ...string) *Number { return g.family.of(values...).(*Number) }
 
-// sorted returns the families by name.
+// sorted returns the families, sorted by name.
 func (s *Set) sorted() []*family {
 	s.mu.Lock()
 	defer s.mu.Unlock()

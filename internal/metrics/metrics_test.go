@@ -15,7 +15,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
-// read reads a set with the parser of Prometheus.
+// read parses the output of a set with the parser of Prometheus.
 func read(t *testing.T, s *metrics.Set) map[string]*dto.MetricFamily {
 	t.Helper()
 	var text bytes.Buffer
@@ -30,7 +30,7 @@ func read(t *testing.T, s *metrics.Set) map[string]*dto.MetricFamily {
 	return families
 }
 
-// What was counted is what Prometheus reads.
+// Prometheus reads the values that were counted.
 func TestPrometheusReadsWhatWasCounted(t *testing.T) {
 	s := metrics.New()
 	posts := s.Counter("posts_total", `A \ and a
@@ -79,7 +79,7 @@ line.`)
 	}
 }
 
-// Nobody makes a set grow without end: what is too much is counted together.
+// A set is bounded: further series are counted together.
 func TestSeriesAreBounded(t *testing.T) {
 	s := metrics.New()
 	calls := s.Counters("calls_total", "Calls.", "route")
@@ -100,7 +100,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 }
 
-// A set that is nil counts, and shows nothing.
+// A nil set accepts values and outputs nothing.
 func TestNilSet(t *testing.T) {
 	var s *metrics.Set
 	n := s.Counter("n_total", "N.")
@@ -108,11 +108,11 @@ func TestNilSet(t *testing.T) {
 	s.Histogram("h", "H.", metrics.Seconds).Observe(1)
 	s.GaugeFunc("g", "G.", func() float64 { return 1 })
 	if n.Value() != 1 || len(read(t, s)) != 0 {
-		t.Errorf("counted %v, shows %v", n.Value(), read(t, s))
+		t.Errorf("got the value %v and the output %v, want no output", n.Value(), read(t, s))
 	}
 }
 
-// Counts of many goroutines add up.
+// Counts of concurrent goroutines add up.
 func TestCountingTogether(t *testing.T) {
 	s := metrics.New()
 	n, h := s.Counters("n_total", "N.", "of"), s.Histogram("h", "H.", metrics.Seconds)
@@ -131,7 +131,7 @@ func TestCountingTogether(t *testing.T) {
 	}
 }
 
-// The process tells about itself figures that can be true.
+// The metrics of the process are plausible.
 func TestProcess(t *testing.T) {
 	s := metrics.New()
 	s.Process("v1.2.3")
@@ -152,7 +152,7 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// To count makes no garbage.
+// Counting does not allocate.
 func TestCountingAllocatesNothing(t *testing.T) {
 	s := metrics.New()
 	n, h := s.Counters("n_total", "N.", "route", "status"), s.Histograms("h", "H.", metrics.Seconds, "route")

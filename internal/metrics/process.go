@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Process adds what there is to know of the process itself: the version of the
-// program, goroutines, memory, garbage collection, time of the processor, and,
-// where the system tells them, open files and their limit.
+// Process registers metrics of the process itself: the version of the program, goroutines,
+// memory, garbage collection, CPU time, and, where the system reports them, open files and
+// their limit.
 func (s *Set) Process(version string) {
 	began := time.Now()
 	built := "unknown"
@@ -37,7 +37,7 @@ func (s *Set) Process(version string) {
 		s.CounterFunc(m.name, m.help, func() float64 { return readRuntime(m.from) })
 	}
 	if _, err := os.Stat("/proc/self/statm"); err != nil {
-		return // the system tells these in other ways, or not at all
+		return // other systems report these differently, or not at all
 	}
 	s.GaugeFunc("process_resident_memory_bytes", "Memory of the process.", residentMemory)
 	s.GaugeFunc("process_open_fds", "Open files and connections.", openFiles)
@@ -54,10 +54,10 @@ func readRuntime(name string) float64 {
 	case metrics.KindFloat64:
 		return one[0].Value.Float64()
 	}
-	return 0 // a later Go does not know it any more
+	return 0 // a later version of Go does not have the metric
 }
 
-// field returns a number among the words of a file of /proc, 0 if it is not there.
+// field returns the number at a word index of a file in /proc, 0 if it is missing.
 func field(file string, behind []byte, index int) float64 {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -83,15 +83,15 @@ func openFiles() float64 {
 	if err != nil {
 		return 0
 	}
-	return float64(len(entries) - 1) // without the one that this reading opens
+	return float64(len(entries) - 1) // without the descriptor of this read
 }
 
-// MaxFiles is how many files and connections the process may open, 0 where the
-// system does not tell.
+// MaxFiles returns the limit of open files and connections of the process, 0 where the system
+// does not report it.
 func MaxFiles() int { return int(field("/proc/self/limits", []byte("Max open files"), 0)) }
 
-// processorTime is in user and kernel mode; Linux tells it in hundredths.
+// processorTime returns the CPU time in user and kernel mode. Linux reports it in hundredths of a second.
 func processorTime() float64 {
-	const user, system = 11, 12 // behind the name of the process
+	const user, system = 11, 12 // after the name of the process
 	return (field("/proc/self/stat", []byte(") "), user) + field("/proc/self/stat", []byte(") "), system)) / 100
 }

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// ContentType is the media type of what Write writes.
+// ContentType is the media type of the output of Write.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Write writes all metrics, sorted by name and labels, in one piece. The error is
-// that of w.
+// Write writes all metrics in a single call of w.Write, sorted by name and labels. The error
+// is that of w.
 func (s *Set) Write(w io.Writer) error {
 	if s == nil {
 		return nil
@@ -50,8 +50,8 @@ func (n *Number) write(out []byte, name, labels string) []byte {
 	return line(out, name, labels, n.Value())
 }
 
-// write writes how many values are at most each bound. A value that comes
-// meanwhile is in all of the lines that follow, or in none.
+// write writes the cumulative counts of the buckets. A concurrently observed value is in all
+// lines that follow its bucket, or in none.
 func (h *Histogram) write(out []byte, name, labels string) []byte {
 	before := labels
 	if labels != "" {
@@ -80,7 +80,7 @@ func line(out []byte, name, labels string, value float64) []byte {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// escape writes a text as the format wants it: of a label with its quotes.
+// escape escapes a text for the format; a label value also needs escaped quotes.
 func escape(s string, label bool) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(strings.ToValidUTF8(s, "�"), `\`, `\\`), "\n", `\n`)
 	if label {

@@ -1,11 +1,11 @@
-// Package safetext makes the text of others harmless for a terminal.
+// Package safetext makes untrusted text safe to print on a terminal.
 //
 //	fmt.Fprintln(terminal, safetext.Clean(message.Text()))
 //
-// What comes out of [Clean] and [Line] is valid UTF-8 that a terminal can only
-// show: no escape sequences, no control characters but newline and tab, nothing
-// that turns the direction of text around. Both take time linear in their input,
-// cleaning twice changes nothing, and harmless text stays as it is.
+// The output of [Clean] and [Line] is valid UTF-8 that a terminal only displays: it has no
+// escape sequences, no control characters except newline and tab, and no characters that
+// change the direction of text. Both take time linear in their input, are idempotent, and do
+// not change safe text.
 package safetext
 
 import (
@@ -13,10 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// Clean returns s without what could do something to a terminal instead of
-// being shown on it: escape sequences, control characters other than newline
-// and tab, and the characters that turn the direction of text around. Bytes that
-// are no UTF-8 become U+FFFD. It takes time linear in len(s).
+// Clean removes everything from s that could control a terminal: escape sequences, control
+// characters other than newline and tab, and characters that change the direction of text.
+// Invalid UTF-8 becomes U+FFFD. It takes time linear in len(s).
 func Clean(s string) string {
 	if !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
 		return s
@@ -36,7 +35,7 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// Line is [Clean] for what must stay in one line and one cell.
+// Line does the same as [Clean] for text that must stay in one line and one table cell.
 func Line(s string) string {
 	return strings.Join(strings.FieldsFunc(Clean(s), func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }
@@ -47,7 +46,7 @@ const (
 	st  = '\u009c'
 )
 
-// Unsafe tells whether a terminal may obey r instead of showing it.
+// Unsafe reports whether a terminal may interpret r instead of displaying it.
 func Unsafe(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -57,22 +56,21 @@ func Unsafe(r rune) bool {
 	}
 	return r == 0x061c || r == 0x200e || r == 0x200f || // marks
 		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || // embeddings, overrides, isolates
-		r == 0x2028 || r == 0x2029 // line ends that not everything knows as such
+		r == 0x2028 || r == 0x2029 // line separators that not every program recognizes
 }
 
-// Introduces tells whether r may begin a sequence that a terminal obeys: text that
-// comes in pieces is held back from there on, until the sequence is whole.
+// Introduces reports whether r may start a control sequence. A stream of text must be held
+// back from r until the sequence is complete.
 func Introduces(r rune) bool { return r == esc || r == csi || stringIntroducer(r) }
 
-// stringIntroducer tells whether r begins a sequence that holds a string: a
-// device control, an operating system command and the like.
+// stringIntroducer reports whether r starts a sequence that contains a string: a device
+// control string, an operating system command and similar.
 func stringIntroducer(r rune) bool {
 	return r == '\u0090' || r == '\u0098' || r >= '\u009d' && r <= '\u009f'
 }
 
-// sequence returns the length of the escape sequence at the start of s. Of one
-// that is not complete, only its beginning counts, so that it hides nothing of
-// what follows.
+// sequence returns the length of the escape sequence at the start of s. Of an incomplete
+// sequence only the introducer counts, so that it hides no following text.
 func sequence(s string) int {
 	r, n := utf8.DecodeRuneInString(s)
 	if r == esc {
@@ -95,7 +93,7 @@ func sequence(s string) int {
 	return n + text(s[n:])
 }
 
-// escape returns the length of what belongs to an ESC besides it.
+// escape returns the length of an escape sequence without its ESC.
 func escape(s string) int {
 	i := span(s, ' ', '/')
 	if i < len(s) && s[i] >= '0' && s[i] <= '~' {
@@ -104,8 +102,7 @@ func escape(s string) int {
 	return 0
 }
 
-// control returns the length of the parameters and the end of a control
-// sequence.
+// control returns the length of the parameters and the final byte of a control sequence.
 func control(s string) int {
 	i := span(s, '0', '?')
 	i += span(s[i:], ' ', '/')
@@ -115,7 +112,7 @@ func control(s string) int {
 	return 0
 }
 
-// text returns the length of a string and its terminator.
+// text returns the length of a control string and its terminator.
 func text(s string) int {
 	for i, r := range s {
 		switch {
@@ -132,7 +129,7 @@ func text(s string) int {
 	return 0
 }
 
-// span returns how many of the first bytes of s lie between from and to.
+// span returns the number of leading bytes of s between from and to.
 func span(s string, from, to byte) int {
 	i := 0
 	for i < len(s) && s[i] >= from && s[i] <= to {

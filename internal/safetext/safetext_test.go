@@ -26,7 +26,7 @@ func TestClean(t *testing.T) {
 		"a\xffb\x9bc":                              "a\ufffdb\ufffdc",
 		"pay \u202e00001\u202c now":                "pay 00001 now",
 		"\u2066a\u2069\u200fb\u061cc\u2028d":       "abcd",
-		// What is not complete hides nothing.
+		// An incomplete sequence hides nothing.
 		"\x1b]0;not ended\nsecond line": "0;not ended\nsecond line",
 		"\x1b[31":                       "31",
 		"\x1b[":                         "",
@@ -45,8 +45,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// Nothing that somebody writes reaches a terminal as a command, cleaning twice
-// changes nothing, and what is harmless stays as it is.
+// No input can control a terminal. Clean is idempotent and does not change safe text.
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"a\x1b[31mb", "\x1b]0;t\a", "\u009b1m", "\x9b", "\u202e", "\x1b\x1b]\u009c", "ok\n\t"} {
 		f.Add(s)
@@ -54,11 +53,11 @@ func FuzzClean(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		got := safetext.Clean(s)
 		if !utf8.ValidString(got) {
-			t.Errorf("clean(%q) = %q is no UTF-8", s, got)
+			t.Errorf("clean(%q) = %q is not UTF-8", s, got)
 		}
 		for _, r := range got {
 			if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-				t.Errorf("clean(%q) = %q holds %U", s, got, r)
+				t.Errorf("clean(%q) = %q contains %U", s, got, r)
 			}
 		}
 		if again := safetext.Clean(got); again != got {

@@ -1,10 +1,10 @@
-// Package storytest holds what tests that are stories in text files share: the
-// loop over the files, and the blocks of which a story consists.
+// Package storytest runs tests that are written as stories in text files. It iterates over
+// the files and splits a story into blocks.
 //
-//	func TestStories(t *testing.T) { storytest.Play(t, "testdata/*.txt", 10, *update, tell) }
+//	func TestStories(t *testing.T) { storytest.Play(t, "testdata/*.txt", 10, *update, run) }
 //
-// A story holds what is done and what was seen. It is told anew, and the text
-// that comes out must be the text that is written.
+// A story contains commands and their output. The test runs the commands again and compares
+// the output with the file.
 package storytest
 
 import (
@@ -15,14 +15,14 @@ import (
 	"testing"
 )
 
-// Play tells every story that pattern matches, each as a subtest; fewer than
-// least are a failure. tell returns the story's text with what was seen. With
-// update a story that came out otherwise is written anew instead of compared.
-func Play(t *testing.T, pattern string, least int, update bool, tell func(t *testing.T, file, text string) string) {
+// Play runs every story that pattern matches as a subtest, and fails if there are fewer than
+// least. run returns the story's text with the actual output. With update, a story with
+// different output is rewritten instead of compared.
+func Play(t *testing.T, pattern string, least int, update bool, run func(t *testing.T, file, text string) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) < least {
-		t.Fatalf("%d stories match %s, want %d at least (%v)", len(files), pattern, least, err)
+		t.Fatalf("got %d stories for %s, want at least %d (%v)", len(files), pattern, least, err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
@@ -30,22 +30,22 @@ func Play(t *testing.T, pattern string, least int, update bool, tell func(t *tes
 			if err != nil {
 				t.Fatal(err)
 			}
-			switch got := tell(t, file, string(text)); {
+			switch got := run(t, file, string(text)); {
 			case got == string(text):
 			case update:
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			default:
-				t.Errorf("%s has another outcome; run with -update to write it there, and look at the difference:\n%s", file, Difference(string(text), got))
+				t.Errorf("%s has different output; run with -update to rewrite it, and review the difference:\n%s", file, Difference(string(text), got))
 			}
 		})
 	}
 }
 
-// Blocks tells a story whose blocks are separated by blank lines: commands, a
-// line of four dashes, and what was seen. do performs the commands of a block
-// and returns what is to be seen. A block without the line must show nothing.
+// Blocks runs a story whose blocks are separated by blank lines. A block consists of
+// commands, a line of four dashes, and the output. do executes the commands of a block and
+// returns the output. A block without the line must have no output.
 func Blocks(t *testing.T, text string, do func(commands string) string) string {
 	t.Helper()
 	var told strings.Builder
@@ -59,13 +59,13 @@ func Blocks(t *testing.T, text string, do func(commands string) string) string {
 		if shows {
 			told.WriteString("----\n" + seen)
 		} else if seen != "" {
-			t.Fatalf("block %q shows something and has no line of dashes:\n%s", commands, seen)
+			t.Fatalf("block %q has output but no line of dashes:\n%s", commands, seen)
 		}
 	}
 	return told.String()
 }
 
-// Difference shows from where on two texts differ.
+// Difference shows the first lines in which two texts differ.
 func Difference(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
 	at := 0
@@ -75,5 +75,5 @@ func Difference(want, got string) string {
 	around := func(lines []string) string {
 		return strings.Join(lines[min(max(at-4, 0), len(lines)):min(at+8, len(lines))], "\n")
 	}
-	return fmt.Sprintf("line %d\n--- written\n%s\n--- happened\n%s", at+1, around(w), around(g))
+	return fmt.Sprintf("line %d\n--- want\n%s\n--- got\n%s", at+1, around(w), around(g))
 }

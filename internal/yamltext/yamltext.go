@@ -1,5 +1,5 @@
-// Package yamltext reads YAML that people wrote and reports where it is wrong. JSON
-// is YAML, too.
+// Package yamltext parses YAML that people write and reports the positions of errors. JSON is
+// accepted, too, because it is YAML.
 package yamltext
 
 import (
@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Error is why a text is not one document of YAML. Its reason never repeats a value of
-// the text, which may be a secret.
+// Error is the reason why a text is not a single YAML document. The reason never repeats a
+// value of the text, which may be a secret.
 type Error struct {
 	Position
 	Reason string
@@ -26,19 +26,19 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
 }
 
-// Position is where something is in a text. Lines and columns count from 1.
+// Position is a position in a text. Lines and columns count from 1.
 type Position struct {
 	Line, Column int
 }
 
-// String returns the position as compilers write it after a file's name.
+// String returns the position in the form that compilers use after a file name.
 func (p Position) String() string { return strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column) }
 
 // Read returns the nodes of a text. The error is always an [*Error]. A text without a
-// document, such as one of comments only, is the zero Node.
+// document, such as one with only comments, returns the zero Node.
 func Read(text []byte) (document yaml.Node, err error) {
 	defer func() {
-		// The library is large and the text may be anything.
+		// The library is large and the text is arbitrary, so panics become errors.
 		if recover() != nil {
 			document, err = yaml.Node{}, &Error{Position{1, 1}, "it is not YAML"}
 		}
@@ -73,7 +73,7 @@ func newError(err error) *Error {
 	}
 	reason := "it cannot be read"
 	switch e.Stage {
-	case "reader", "scanner", "parser": // their reasons never hold words of the text
+	case "reader", "scanner", "parser": // their reasons never contain words of the text
 		reason = e.Message
 		if e.ContextMsg != "" {
 			reason = e.ContextMsg + ": " + reason
@@ -102,11 +102,11 @@ func positionOf(text []byte, offset int) Position {
 	return Position{bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[begin:]) + 1}
 }
 
-// step is one part of a path: .name, ["name"] or [0].
+// step matches one element of a path: .name, ["name"] or [0].
 var step = regexp.MustCompile(`^\.?([A-Za-z0-9_$-]+)|^\[(\d+)\]|^\["((?:[^"\\]|\\.)*)"\]`)
 
-// Find returns the position of what a path such as tools[0].name means: of the field's
-// name, or of the innermost thing on the way to it that exists.
+// Find returns the position of a path such as tools[0].name: of the field's name, or of the
+// innermost existing element of the path.
 func Find(document *yaml.Node, path string) Position {
 	found, n := at(document, Position{1, 1}), content(document)
 	for path != "" {
@@ -128,13 +128,13 @@ func Find(document *yaml.Node, path string) Position {
 	return found
 }
 
-// child returns where a mapping's field or a sequence's item begins, and its value.
+// child returns the start of a mapping's field or a sequence's item, and its value.
 func child(n *yaml.Node, name, index string) (label, value *yaml.Node) {
 	switch {
 	case n.Kind == yaml.MappingNode && index == "":
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if n.Content[i].Value == name {
-				label, value = n.Content[i], n.Content[i+1] // of doubles the last one
+				label, value = n.Content[i], n.Content[i+1] // the last of equal names counts
 			}
 		}
 	case n.Kind == yaml.SequenceNode && index != "":
@@ -145,9 +145,9 @@ func child(n *yaml.Node, name, index string) (label, value *yaml.Node) {
 	return label, value
 }
 
-// content leaves documents and aliases out.
+// content resolves documents and aliases.
 func content(n *yaml.Node) *yaml.Node {
-	for range 100 { // aliases of aliases end
+	for range 100 { // limits aliases of aliases
 		switch {
 		case n.Kind == yaml.DocumentNode && len(n.Content) > 0:
 			n = n.Content[0]

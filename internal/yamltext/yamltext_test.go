@@ -8,8 +8,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/yamltext"
 )
 
-// A text that cannot be read is refused with the line, the column and a reason without
-// words of the text.
+// The error of an invalid text has the line, the column and a reason without words of the
+// text.
 func TestErrorsHaveAPosition(t *testing.T) {
 	for text, want := range map[string]string{
 		"agent: [\n":                         "line 2, column 1: while parsing a flow node: did not find expected node content",
@@ -35,7 +35,7 @@ func TestErrorsHaveAPosition(t *testing.T) {
 	}
 }
 
-// A path is found as deep as it goes.
+// A path is resolved as far as it exists.
 func TestFind(t *testing.T) {
 	document, err := yamltext.Read([]byte("# config\nagent:\n  id: ann\n  tools: &tools\n    - name: a\n    - {name: b, \"odd name\": 1}\nother: *tools\nnone:\n"))
 	if err != nil {
@@ -63,11 +63,11 @@ func TestFind(t *testing.T) {
 	}
 	empty, err := yamltext.Read(nil)
 	if got := yamltext.Find(&empty, "agent.id").String(); err != nil || got != "1:1" {
-		t.Errorf("nothing is at %s: %v", got, err)
+		t.Errorf("got %s for an empty document, %v", got, err)
 	}
 }
 
-// Whatever a text holds: it is read, or refused with a position in it.
+// Every text is either parsed or rejected with a position in it.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"a: 1\n", "a: &x [*x]\n", "? a\n: b\n", "---\n...\n---\n", "\xff\xfe", "%YAML 9.9\n", "a: |\n  x\n", "<<: {a: b}\n"} {
 		f.Add([]byte(text), "a[0].b")
