@@ -8,8 +8,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Apply takes one event of [client.Session.Follow] over all spaces. The error, of
-// kind Internal, says that an event cannot be read; the state is as before then.
+// Apply applies one event of [client.Session.Follow] over all spaces. If the event cannot be
+// decoded, the error is of kind Internal and the state does not change.
 func (s *State) Apply(e shoal.Event) error {
 	switch e.Type {
 	case shoal.EventSnapshot:
@@ -62,8 +62,8 @@ func (s *State) Apply(e shoal.Event) error {
 	return s.part(e)
 }
 
-// snapshot replaces what is known of a space; older messages that connect to it
-// without a gap stay.
+// snapshot replaces the state of a space. Older messages that connect to the snapshot without
+// a gap are kept.
 func (s *State) snapshot(d shoal.SnapshotData) {
 	id := d.Space.ID
 	sp := s.spaces[id]
@@ -89,19 +89,19 @@ func (s *State) snapshot(d shoal.SnapshotData) {
 		s.revise(now)
 		sp.Messages = append(sp.Messages, now)
 	}
-	s.told[id] = true
+	s.snapshots[id] = true
 }
 
-// snapshotEnd forgets the spaces that there was no snapshot of: they were left
-// while nobody looked.
+// snapshotEnd removes the spaces without a snapshot: the entity left them while the connection
+// was lost.
 func (s *State) snapshotEnd() {
-	maps.DeleteFunc(s.spaces, func(id shoal.SpaceID, _ *Space) bool { return !s.told[id] })
+	maps.DeleteFunc(s.spaces, func(id shoal.SpaceID, _ *Space) bool { return !s.snapshots[id] })
 	s.Ready = true
 	s.pending.anew()
 }
 
-// Put takes a message as the server tells it: a new one, or a newer form of one
-// that is there. It counts as unread once it is whole.
+// Put adds a message of the server, or replaces an older version of it. The message counts as
+// unread when it is complete.
 func (s *State) Put(m shoal.Message) {
 	sp := s.spaces[m.SpaceID]
 	if sp == nil {
@@ -113,7 +113,7 @@ func (s *State) Put(m shoal.Message) {
 	case found:
 		have := sp.Messages[at]
 		if have.Status != shoal.MessageStreaming && !whole {
-			return // told late
+			return // an outdated event
 		}
 		if whole && have.Status == shoal.MessageStreaming {
 			s.unread(sp, m)
@@ -131,8 +131,8 @@ func (s *State) Put(m shoal.Message) {
 	sp.LastSeq = max(sp.LastSeq, m.Seq)
 }
 
-// Fill takes messages that were missing: older ones, or those of a gap. They
-// count as nothing new.
+// Fill adds messages that were missing: older ones, or those of a gap. They do not count as
+// unread.
 func (s *State) Fill(all []shoal.Message) {
 	for _, m := range all {
 		sp := s.spaces[m.SpaceID]
@@ -157,9 +157,9 @@ func (sp *Space) find(seq int64) (at int, found bool) {
 	return slices.BinarySearchFunc(sp.Messages, seq, func(have *Message, seq int64) int { return cmp.Compare(have.Seq, seq) })
 }
 
-// Missing returns the first seq from which on messages are to be read again: some
-// between two that are there are missing, or one has changed unseen. It is 0 where
-// nothing is missing; [State.Fill] takes them.
+// Missing returns the first seq from which messages must be read again: messages between two
+// known ones are missing, or one may have changed unnoticed. It returns 0 if nothing is
+// missing. Pass the messages to [State.Fill].
 func (sp *Space) Missing() (from int64) {
 	for i, m := range sp.Messages {
 		if m.stale {
@@ -172,8 +172,8 @@ func (sp *Space) Missing() (from int64) {
 	return 0
 }
 
-// grown is what a message is now. What is told of it may be a little behind the
-// deltas of its parts in progress: their text stays if it goes on from there.
+// grown returns the new version of a message. The server's version may be older than the deltas
+// of its streaming parts; longer texts that continue it are kept.
 func grown(have, now shoal.Message) shoal.Message {
 	parts := slices.Clone(now.Parts)
 	for i, p := range parts {
@@ -213,14 +213,14 @@ func (s *State) member(what shoal.EventType, d shoal.MemberData) {
 	sp.notice(d.At, false, "%s left", d.Member.EntityID)
 }
 
-// changed takes what a space is now. Events are the same for all readers, so its
-// counts are not the reader's, and its members are told apart. One that is not known
-// was made just now: whoever sees all spaces gets no snapshot of it.
+// changed applies a change of a space. Events are the same for all readers, so the reader's
+// counts are kept, and membership changes have their own events. An unknown space was created
+// just now: an entity that sees all spaces receives no snapshot of it.
 func (s *State) changed(d shoal.SpaceData) {
 	sp := s.spaces[d.Space.ID]
 	if sp == nil {
 		s.spaces[d.Space.ID] = &Space{Space: d.Space, Thoughts: map[shoal.RunID]string{}, counted: d.Space.LastSeq}
-		s.told[d.Space.ID] = true
+		s.snapshots[d.Space.ID] = true
 		return
 	}
 	before := sp.Space
@@ -229,14 +229,14 @@ func (s *State) changed(d shoal.SpaceData) {
 	sp.Members = before.Members
 	switch {
 	case d.Type == shoal.EventSpaceClosed:
-		sp.notice(d.At, false, "the space is closed")
+		sp.notice(d.At, false, "the space was closed")
 	case before.Name != sp.Name:
-		sp.notice(d.At, false, "the space is called %s now", sp.Name)
+		sp.notice(d.At, false, "the space was renamed to %s", sp.Name)
 	}
 }
 
-// run takes what became of a run: whether it waits, for all its messages, and a bad
-// end for the space that it is told to.
+// run applies a change of a run: its suspension marks all its messages, and a failure is
+// noted in its space.
 func (s *State) run(d shoal.RunData) {
 	if parked := d.Run.Status.Parked(); parked != s.parked[d.Run.ID] {
 		delete(s.parked, d.Run.ID)
@@ -260,7 +260,7 @@ func (s *State) run(d shoal.RunData) {
 	}
 }
 
-// reviseRun has the messages of a run that it still writes drawn anew.
+// reviseRun marks the streaming messages of a run as changed.
 func (s *State) reviseRun(id shoal.RunID) {
 	for _, sp := range s.spaces {
 		for _, m := range sp.Messages {

@@ -1,5 +1,5 @@
-// Package chat is a conversation as one person looks at it: the spaces, what is
-// said in them while it is written, who is there, and what waits for an answer.
+// Package chat models the conversations of one person: the spaces, their messages while they
+// are written, the members, and the pending actions.
 //
 //	state := chat.New("ann")
 //	for event, err := range session.Follow(ctx, client.FollowOptions{}) {
@@ -12,18 +12,17 @@
 //		}
 //	}
 //
-// It promises:
-//   - A [State] changes by what it is given alone: events, and answers of the
-//     server that somebody asked for. It reads no clock and makes no call.
-//   - The same message is there once, in the order of seq, however often and on
-//     whichever way it came: in an event, in a snapshot after a lost connection,
-//     in a page of older ones.
-//   - The text of a part in progress is that of its deltas; one that does not fit
-//     is left out, and the end of the part, which brings all of it, makes it good.
-//   - What a person types into a [Form] keeps its type: numbers stay the digits
-//     that were typed.
+// Guarantees:
+//   - A [State] changes only by its inputs: events, and responses of the server that its user
+//     requested. It reads no clock and makes no calls.
+//   - Each message exists once, in the order of seq, no matter how often and how it arrives:
+//     in an event, in a snapshot after a reconnect, or in a page of older messages.
+//   - The text of a streaming part consists of its deltas. A delta that does not fit is
+//     ignored, and the end of the part, which contains the complete text, corrects it.
+//   - Values that a person types into a [Form] keep their type: numbers keep the digits that
+//     were typed.
 //
-// Text in it is as the server gave it, not made safe for any terminal.
+// Texts are unchanged from the server and not safe to print on a terminal.
 package chat
 
 import (
@@ -36,56 +35,56 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// maxNotices bounds how many notices of a space are kept; the oldest go first.
+// maxNotices limits the notices of a space; the oldest are removed first.
 const maxNotices = 200
 
-// State is what one entity sees of its session. It belongs to one goroutine.
+// State is the view of one entity on its session. It is not safe for concurrent use.
 type State struct {
 	Me shoal.EntityID
-	// Ready says that all spaces have been told about.
+	// Ready means that the snapshots of all spaces have arrived.
 	Ready bool
-	// Live says that the connection stands.
+	// Live means that the connection is open.
 	Live bool
 
 	spaces  map[shoal.SpaceID]*Space
 	people  map[shoal.EntityID]shoal.Entity
 	pending pendings
-	parked  map[shoal.RunID]bool // runs that wait for somebody
-	// told are the spaces with a snapshot since the connection was made anew.
-	told      map[shoal.SpaceID]bool
+	parked  map[shoal.RunID]bool // suspended runs
+	// snapshots contains the spaces with a snapshot since the last reconnect.
+	snapshots map[shoal.SpaceID]bool
 	revisions int64
 }
 
-// New returns the state of an entity that has been told nothing yet.
+// New returns the state of an entity before any event.
 func New(me shoal.EntityID) *State {
 	return &State{
-		Me: me, spaces: map[shoal.SpaceID]*Space{}, people: map[shoal.EntityID]shoal.Entity{}, told: map[shoal.SpaceID]bool{},
+		Me: me, spaces: map[shoal.SpaceID]*Space{}, people: map[shoal.EntityID]shoal.Entity{}, snapshots: map[shoal.SpaceID]bool{},
 		pending: newPendings(), parked: map[shoal.RunID]bool{},
 	}
 }
 
-// Space is one space as it is seen. Its counts of what is unread follow what is
-// said, until [State.Read].
+// Space is a space with its messages. Its unread counts follow the messages until
+// [State.Read].
 type Space struct {
 	shoal.Space
 	Messages []*Message // in the order of seq
-	Notices  []Notice   // in the order of their coming
-	// Thoughts are what runs think at the moment, where the space shows it.
+	Notices  []Notice   // in the order of their arrival
+	// Thoughts contains the current reasoning of runs that show it in the space.
 	Thoughts map[shoal.RunID]string
-	// counted is the last seq that the counts of the snapshot know of.
+	// counted is the last seq that the counts of the snapshot include.
 	counted int64
 }
 
-// Message is one message of a space. Revision grows with each change of it.
+// Message is one message of a space. Revision increases with each change.
 type Message struct {
 	shoal.Message
 	Revision int64
-	inputs   map[shoal.PartID]string // of tool parts in progress, as far as they are written
-	stale    bool                    // whether more may have happened to it, unseen
+	inputs   map[shoal.PartID]string // arguments of streaming tool parts, possibly incomplete
+	stale    bool                    // whether it may have changed while the connection was lost
 }
 
-// Input returns the arguments of a tool part as far as they are written: a
-// beginning of JSON while the model writes, all of it afterwards.
+// Input returns the arguments of a tool part: incomplete JSON while the model writes, the
+// complete JSON afterwards.
 func (m *Message) Input(p shoal.Part) string {
 	if p.Status == shoal.PartInputStreaming {
 		return m.inputs[p.ID]
@@ -93,23 +92,21 @@ func (m *Message) Input(p shoal.Part) string {
 	return string(p.Args)
 }
 
-// Notice is something that happened besides what is said. It stands behind the
-// message with seq After.
+// Notice is an event other than a message. It is shown after the message with seq After.
 type Notice struct {
 	After int64
 	At    shoal.Time
 	Text  string
-	Wrong bool // whether something failed
+	Wrong bool // whether it reports a failure
 }
 
-// Space returns a space, nil for one that is not there.
+// Space returns a space, nil if it does not exist.
 func (s *State) Space(id shoal.SpaceID) *Space { return s.spaces[id] }
 
-// Entity returns what is known of an entity; its State is empty if that is not
-// known.
+// Entity returns an entity; its State is empty if unknown.
 func (s *State) Entity(id shoal.EntityID) shoal.Entity { return s.people[id] }
 
-// People takes the entities of the session as the server lists them.
+// People stores the entities of the session from the server's list.
 func (s *State) People(all []shoal.Entity) {
 	for _, e := range all {
 		s.people[e.ID] = e
@@ -121,9 +118,9 @@ func (s *State) Member(sp *Space) bool {
 	return slices.ContainsFunc(sp.Members, func(m shoal.Member) bool { return m.EntityID == s.Me })
 }
 
-// Spaces returns the spaces that the entity is a member of: those where
-// something waits for it first, then where it was mentioned, then with anything
-// unread, then the rest, and among equals the one with the newest message first.
+// Spaces returns the spaces that the entity is a member of. Spaces with pending actions come
+// first, then those with unread mentions, then those with unread messages, then the others;
+// within each group the newest message decides.
 func (s *State) Spaces() []*Space {
 	var all []*Space
 	for _, sp := range s.spaces {
@@ -151,7 +148,7 @@ func (s *State) urgency(sp *Space) int {
 	return 0
 }
 
-// Latest returns when something was said last, or the space was made.
+// Latest returns the time of the last message, or of the space's creation.
 func (sp *Space) Latest() shoal.Time {
 	if n := len(sp.Messages); n > 0 {
 		return sp.Messages[n-1].CreatedAt
@@ -159,9 +156,9 @@ func (sp *Space) Latest() shoal.Time {
 	return sp.CreatedAt
 }
 
-// Choose returns the space to open when nobody names one: one where something
-// waits, else the open one with the newest message; where nothing was said yet, the
-// one that is named as first, or else that was made first; empty if there is none.
+// Choose returns the space to open by default: one with a pending action, otherwise the open
+// space with the newest message. Without messages it is the space first, otherwise the oldest
+// one; empty without spaces.
 func (s *State) Choose(first shoal.SpaceID) shoal.SpaceID {
 	all := s.Spaces()
 	newest := func(sp *Space) (at time.Time) {
@@ -184,8 +181,7 @@ func (s *State) Choose(first shoal.SpaceID) shoal.SpaceID {
 	return all[0].ID
 }
 
-// Read notes that all of a space was seen, and returns up to which seq, 0 if
-// nothing was unread.
+// Read marks a space as read and returns the last seq, or 0 if nothing was unread.
 func (s *State) Read(id shoal.SpaceID) (seq int64) {
 	sp := s.spaces[id]
 	if sp == nil || sp.UnreadCount == 0 && sp.MentionCount == 0 {
@@ -195,8 +191,8 @@ func (s *State) Read(id shoal.SpaceID) (seq int64) {
 	return sp.LastSeq
 }
 
-// Counts takes what is unread in spaces as the server lists them: somebody may
-// have read on in another window.
+// Counts stores the unread counts of the server's list: the person may have read messages in
+// another client.
 func (s *State) Counts(all []shoal.Space) {
 	for _, now := range all {
 		if sp := s.spaces[now.ID]; sp != nil && sp.LastSeq <= now.LastSeq {
@@ -205,13 +201,13 @@ func (s *State) Counts(all []shoal.Space) {
 	}
 }
 
-// Lost notes that the connection is gone.
+// Lost marks the connection as lost.
 func (s *State) Lost() {
 	s.Live = false
-	clear(s.told)
+	clear(s.snapshots)
 }
 
-// Back notes that the connection stands.
+// Back marks the connection as open.
 func (s *State) Back() { s.Live = true }
 
 func (s *State) revise(m *Message) {
@@ -228,7 +224,7 @@ func (sp *Space) notice(at shoal.Time, wrong bool, format string, args ...any) {
 
 func decode[T any](e shoal.Event) (data T, err error) {
 	if err = json.Unmarshal(e.Data, &data); err != nil {
-		err = &shoal.Error{Op: "chat.Apply", Kind: shoal.Internal, Msg: fmt.Sprintf("an event %s of the server cannot be read", e.Type), Err: err}
+		err = &shoal.Error{Op: "chat.Apply", Kind: shoal.Internal, Msg: fmt.Sprintf("the event %s of the server cannot be decoded", e.Type), Err: err}
 	}
 	return data, err
 }

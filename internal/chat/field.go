@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// kind is what a field takes.
+// kind is the type of a field.
 type kind string
 
 const (
@@ -22,25 +22,25 @@ const (
 	integer  kind = "integer"
 	boolean  kind = "boolean"
 	choice   kind = "choice"
-	value    kind = "JSON"         // any JSON, checked
-	loose    kind = "JSON or text" // as Result reads it
-	nothing  kind = "nothing"      // null alone
+	value    kind = "JSON"         // any valid JSON
+	loose    kind = "JSON or text" // parsed by Result
+	nothing  kind = "nothing"      // only null
 )
 
 // Field is one value that a person types.
 type Field struct {
 	Name     string
-	About    string // what its author says about it
+	About    string // description by the author
 	Required bool
-	Choices  []string // what it may be, in words; a question takes any other text, too
-	Text     string   // what was typed
-	Wrong    string   // what is wrong with it, and what to do; empty if nothing is known to be
+	Choices  []string // the choices in words; a question also accepts other text
+	Text     string   // the text that was typed
+	Wrong    string   // the problem and how to solve it; empty if none is known
 
 	kind   kind
 	values []json.RawMessage // of the choices
 }
 
-// Takes says what may be typed.
+// Takes returns a description of valid input.
 func (f Field) Takes() string {
 	var says string
 	switch f.kind {
@@ -60,7 +60,7 @@ func (f Field) Takes() string {
 	case number, text:
 		says = "a " + string(f.kind)
 	case nothing:
-		return "nothing: Enter says that it is done"
+		return "nothing: press Enter to confirm"
 	default:
 		says = string(f.kind)
 	}
@@ -70,7 +70,7 @@ func (f Field) Takes() string {
 	return says
 }
 
-// Prompt is the field in one line: its name, what it is about and what it takes.
+// Prompt returns the field on one line: its name, description and valid input.
 func (f Field) Prompt() string {
 	says := f.Name
 	if f.About != "" {
@@ -84,13 +84,13 @@ var (
 	isNumber  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 )
 
-// check says in Wrong what is wrong with what was typed.
+// check validates the typed text and sets Wrong.
 func (f *Field) check() {
 	typed := strings.TrimSpace(f.Text)
 	f.Wrong = ""
 	if typed == "" && f.kind != nothing {
 		if f.Required {
-			f.Wrong = "is needed: " + f.Takes()
+			f.Wrong = "is required: " + f.Takes()
 		}
 		return
 	}
@@ -115,11 +115,11 @@ func (f *Field) check() {
 		ok = typed == "" || typed == "null"
 	}
 	if !ok {
-		f.Wrong = fmt.Sprintf("%q does not do: %s", typed, f.Takes())
+		f.Wrong = fmt.Sprintf("%q is not valid here: %s", typed, f.Takes())
 	}
 }
 
-// decisions are what a permission takes: allowed, and whether for good.
+// decisions maps the answers to a permission to: approved, and remembered.
 var decisions = map[string][2]bool{
 	"y": {true, false}, "yes": {true, false}, "approve": {true, false}, "n": {false, false}, "no": {false, false}, "deny": {false, false},
 	"always": {true, true}, "never": {false, true},
@@ -132,8 +132,8 @@ func (f Field) decided() (yes, remember bool) {
 	return d[0], d[1]
 }
 
-// index is the choice that was typed: its word, its JSON or its number; -1 for
-// none.
+// index returns the index of the choice that was typed, by its word, its JSON or its number;
+// -1 if there is no such choice.
 func (f Field) index() int {
 	typed := strings.TrimSpace(f.Text)
 	if at := slices.Index(f.Choices, typed); at >= 0 {
@@ -151,7 +151,7 @@ func (f Field) index() int {
 	return -1
 }
 
-// chosen is the answer to a question.
+// chosen returns the answer to a question.
 func (f Field) chosen() string {
 	if at := f.index(); at >= 0 {
 		return f.Choices[at]
@@ -159,7 +159,7 @@ func (f Field) chosen() string {
 	return strings.TrimSpace(f.Text)
 }
 
-// json is the value that was typed, nil for none.
+// json returns the value that was typed, nil if empty.
 func (f Field) json() json.RawMessage {
 	typed := strings.TrimSpace(f.Text)
 	if f.kind == nothing {
@@ -182,11 +182,10 @@ func (f Field) json() json.RawMessage {
 	}
 	raw, err := shoal.EncodeJSON(typed)
 	if err != nil {
-		panic(err) // a string is always JSON
+		panic(err) // a string can always be encoded
 	}
 	return raw
 }
 
-// Offers reports whether the choices are answers to a question, to be listed with
-// their numbers.
+// Offers reports whether the choices are answers to a question, which are listed with numbers.
 func (f Field) Offers() bool { return f.kind == question && len(f.Choices) > 0 }

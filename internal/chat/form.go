@@ -7,12 +7,12 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// What may be typed into any field of a form instead of its value.
+// Commands that can be typed into any field of a form instead of its value.
 const (
-	// JSONCommand, followed by a JSON value, answers with that whole value; alone it
-	// turns the form into one field for it.
+	// JSONCommand followed by a JSON value answers with that value; without a value it
+	// replaces the form by a single JSON field.
 	JSONCommand = ":json"
-	// ErrorCommand, followed by a text, says why a tool has no result.
+	// ErrorCommand, followed by a text, reports why a tool has no result.
 	ErrorCommand = ":error"
 )
 
@@ -31,21 +31,21 @@ const (
 type Form struct {
 	Action shoal.PendingAction
 	Fields []Field
-	At     int // which field is asked for
+	At     int // index of the current field
 
-	root   kind // of a result that is no object
+	root   kind // type of a result that is not an object
 	whole  json.RawMessage
 	failed string
 }
 
-// NewForm returns the form for a pending action, with nothing filled in.
+// NewForm returns the form for a pending action, with empty fields.
 func NewForm(p shoal.PendingAction) *Form {
 	f := &Form{Action: p}
 	switch p.Kind {
 	case shoal.PendingPermission:
 		f.Fields = []Field{
 			{Name: "decision", kind: decision, Required: true},
-			{Name: "reason", kind: text, About: "the agent learns it"},
+			{Name: "reason", kind: text, About: "shown to the agent"},
 		}
 	case shoal.PendingQuestion:
 		f.Fields = []Field{{Name: "answer", kind: question, Required: true, Choices: p.Options}}
@@ -55,13 +55,12 @@ func NewForm(p shoal.PendingAction) *Form {
 	return f
 }
 
-// Field is the field that is asked for.
+// Field returns the current field.
 func (f *Form) Field() *Field { return &f.Fields[f.At] }
 
-// Enter takes what was typed into the field that is asked for and goes on to the
-// next one. It reports whether the form is complete; if the value is wrong, the
-// field says why and is asked for again. Behind the last field, the first that is
-// wrong or was passed over is asked for.
+// Enter stores the text of the current field and moves to the next one. It reports whether the
+// form is complete. If the value is invalid, the field's Wrong says why, and the field stays
+// current. After the last field, the first invalid or skipped field becomes current.
 func (f *Form) Enter(typed string) (complete bool) {
 	field := f.Field()
 	field.Text = typed
@@ -73,13 +72,13 @@ func (f *Form) Enter(typed string) (complete bool) {
 		return false
 	case word == JSONCommand && f.tool():
 		if !json.Valid([]byte(rest)) {
-			field.Wrong = "what follows :json is no JSON"
+			field.Wrong = "the text after :json is not valid JSON"
 			return false
 		}
 		f.whole = json.RawMessage(rest)
 		return true
 	case word == ErrorCommand && f.tool() && rest == "":
-		field.Wrong = "say behind :error why there is no result"
+		field.Wrong = "write after :error why there is no result"
 		return false
 	case word == ErrorCommand && f.tool():
 		f.failed = rest
@@ -101,8 +100,8 @@ func (f *Form) Enter(typed string) (complete bool) {
 	return true
 }
 
-// Move keeps what was typed so far, unchecked, and asks for another field: by is 1
-// for the next one and -1 for the one before. It stops at both ends.
+// Move stores the typed text without validation and moves to another field: by is 1 for the
+// next field and -1 for the previous one. It stops at both ends.
 func (f *Form) Move(typed string, by int) {
 	f.Field().Text = typed
 	f.At = min(max(f.At+by, 0), len(f.Fields)-1)
@@ -112,8 +111,7 @@ func (f *Form) tool() bool {
 	return f.Action.Kind != shoal.PendingPermission && f.Action.Kind != shoal.PendingQuestion
 }
 
-// Answer returns what was filled in. It is the answer of a form that [Form.Enter]
-// called complete.
+// Answer returns the answer of a form for which [Form.Enter] has returned true.
 func (f *Form) Answer() shoal.PendingAnswer {
 	switch {
 	case f.failed != "":
@@ -132,7 +130,7 @@ func (f *Form) Answer() shoal.PendingAnswer {
 	return shoal.PendingAnswer{Result: f.object()}
 }
 
-// object is the result of a form with a field for each member.
+// object returns the result of a form with a field for each member.
 func (f *Form) object() json.RawMessage {
 	var b strings.Builder
 	for _, field := range f.Fields {
@@ -143,7 +141,7 @@ func (f *Form) object() json.RawMessage {
 		b.WriteString(map[bool]string{true: "{", false: ","}[b.Len() == 0])
 		name, err := shoal.EncodeJSON(field.Name)
 		if err != nil {
-			panic(err) // a string is always JSON
+			panic(err) // a string can always be encoded
 		}
 		b.Write(name)
 		b.WriteByte(':')
@@ -155,7 +153,7 @@ func (f *Form) object() json.RawMessage {
 	return json.RawMessage(b.String() + "}")
 }
 
-// soFar is what of the result is right already, to go on with as JSON.
+// soFar returns the valid part of the result, to be completed as JSON.
 func (f *Form) soFar() string {
 	if f.root != "" {
 		return ""

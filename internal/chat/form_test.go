@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/chat"
 )
 
-// asked returns a pending action of a kind; of a client tool with a result schema.
+// asked returns a pending action of a kind, for a client tool with a result schema.
 func asked(kind shoal.PendingKind, schema string, options ...string) shoal.PendingAction {
 	p := shoal.PendingAction{ID: "pnd_1", Kind: kind, AgentID: "bot", ToolName: "pay", Args: json.RawMessage(`{}`), Options: options}
 	if schema != "" {
@@ -24,8 +24,8 @@ func asked(kind shoal.PendingKind, schema string, options ...string) shoal.Pendi
 	return p
 }
 
-// What is typed into the fields of a form, and the answer that is handed in: values
-// keep their types, and what is wrong is said and asked for again.
+// The inputs to the fields of a form and the resulting answer: values keep their types, and
+// invalid input is reported and must be corrected.
 func TestForms(t *testing.T) {
 	const tool, permission, question = shoal.PendingClientTool, shoal.PendingPermission, shoal.PendingQuestion
 	order := `{"type":"object","properties":{
@@ -40,36 +40,36 @@ func TestForms(t *testing.T) {
 		name  string
 		what  shoal.PendingAction
 		typed []string
-		want  string // the answer, or what is wrong at the end
+		want  string // the answer, or the problem at the end
 	}{
 		{"approved", asked(permission, ""), []string{"y", ""}, `{"approved":true}`},
 		{"approved with a reason", asked(permission, ""), []string{" Yes ", " fine "}, `{"approved":true,"reason":"fine"}`},
 		{"denied", asked(permission, ""), []string{"n", "too dear"}, `{"approved":false,"reason":"too dear"}`},
 		{"for good", asked(permission, ""), []string{"always", ""}, `{"approved":true,"remember":"allow"}`},
 		{"never", asked(permission, ""), []string{"never", ""}, `{"approved":false,"remember":"deny"}`},
-		{"nothing decides by itself", asked(permission, ""), []string{""}, "decision is needed: y or n; always or never for later calls, too"},
-		{"no decision", asked(permission, ""), []string{"perhaps"}, `decision "perhaps" does not do: y or n; always or never for later calls, too`},
-		{"no JSON for a permission", asked(permission, ""), []string{":json true"}, `decision ":json true" does not do: y or n; always or never for later calls, too`},
+		{"nothing decides by itself", asked(permission, ""), []string{""}, "decision is required: y or n; always or never for later calls, too"},
+		{"no decision", asked(permission, ""), []string{"perhaps"}, `decision "perhaps" is not valid here: y or n; always or never for later calls, too`},
+		{"no JSON for a permission", asked(permission, ""), []string{":json true"}, `decision ":json true" is not valid here: y or n; always or never for later calls, too`},
 
 		{"a text", asked(question, ""), []string{"the blue one"}, `{"answer":"the blue one"}`},
 		{"an option", asked(question, "", "red", "blue"), []string{"2"}, `{"answer":"blue"}`},
 		{"an option in words", asked(question, "", "red", "blue"), []string{"RED"}, `{"answer":"red"}`},
 		{"another text", asked(question, "", "red", "blue"), []string{"3"}, `{"answer":"3"}`},
-		{"no answer", asked(question, ""), []string{"  "}, "answer is needed: a text"},
+		{"no answer", asked(question, ""), []string{"  "}, "answer is required: a text"},
 
 		{"every type", asked(tool, order), []string{"Ann", "2", "1.50", "n", "3", `{"city":"Bern"}`}, `{"result":{"name":"Ann","count":2,"price":1.50,"gift":false,"size":3,"to":{"city":"Bern"}}}`},
 		{"as little as it takes", asked(tool, order), []string{"", "-7", "", "", "m", ""}, `{"result":{"count":-7,"size":"M"}}`},
 		{"digits stay", asked(tool, order), []string{"", "9007199254740993", "1e400", "", "S", ""}, `{"result":{"count":9007199254740993,"price":1e400,"size":"S"}}`},
 		{"a text that looks like a number", asked(tool, order), []string{"007", "1", "", "", "S", ""}, `{"result":{"name":"007","count":1,"size":"S"}}`},
-		{"no whole number", asked(tool, order), []string{"Ann", "1.5"}, `count "1.5" does not do: a whole number`},
-		{"no number", asked(tool, order), []string{"Ann", "1", "0x10"}, `price "0x10" does not do: a number; may be left empty`},
-		{"no choice", asked(tool, order), []string{"Ann", "1", "", "", "XL"}, `size "XL" does not do: one of S, M, 3`},
-		{"no JSON", asked(tool, order), []string{"Ann", "1", "", "", "S", "{city"}, `to "{city" does not do: JSON; may be left empty`},
+		{"no whole number", asked(tool, order), []string{"Ann", "1.5"}, `count "1.5" is not valid here: a whole number`},
+		{"no number", asked(tool, order), []string{"Ann", "1", "0x10"}, `price "0x10" is not valid here: a number; may be left empty`},
+		{"no choice", asked(tool, order), []string{"Ann", "1", "", "", "XL"}, `size "XL" is not valid here: one of S, M, 3`},
+		{"no JSON", asked(tool, order), []string{"Ann", "1", "", "", "S", "{city"}, `to "{city" is not valid here: JSON; may be left empty`},
 		{"all at once", asked(tool, order), []string{"Ann", `:json {"any": [1]}`}, `{"result":{"any": [1]}}`},
-		{"all at once, wrong", asked(tool, order), []string{`:json {"any": `}, "name what follows :json is no JSON"},
+		{"all at once, wrong", asked(tool, order), []string{`:json {"any": `}, "name the text after :json is not valid JSON"},
 		{"as one field", asked(tool, order), []string{"Ann", "1", ":json", `["x"]`}, `{"result":["x"]}`},
 		{"none, and why", asked(tool, order), []string{":error out of stock"}, `{"error":"out of stock"}`},
-		{"none, without why", asked(tool, order), []string{":error"}, "name say behind :error why there is no result"},
+		{"none, without why", asked(tool, order), []string{":error"}, "name write after :error why there is no result"},
 
 		{"a single value", asked(tool, `{"type":"boolean"}`), []string{"yes"}, `{"result":true}`},
 		{"or nothing", asked(tool, `{"type":["string","null"]}`), []string{"x"}, `{"result":"x"}`},
@@ -79,7 +79,7 @@ func TestForms(t *testing.T) {
 		{"a list", asked(tool, `{"type":"array"}`), []string{"[1, 2]"}, `{"result":[1, 2]}`},
 		{"no schema, JSON", asked(tool, ""), []string{"[1]"}, `{"result":[1]}`},
 		{"no schema, a text", asked(tool, ""), []string{"a < b & c"}, `{"result":"a < b & c"}`},
-		{"no schema, almost JSON", asked(tool, ""), []string{"[1"}, `result "[1" does not do: JSON or text`},
+		{"no schema, almost JSON", asked(tool, ""), []string{"[1"}, `result "[1" is not valid here: JSON or text`},
 		{"a member that is anything", asked(tool, `{"type":"object","properties":{"x":true}}`), []string{"1"}, `{"result":{"x":1}}`},
 		{"an object of nothing", asked(tool, `{"type":"object"}`), []string{"{}"}, `{"result":{}}`},
 		{"none of what may be", asked(tool, `{"type":"object","properties":{"x":{"type":"string"}}}`), []string{""}, `{"result":{}}`},
@@ -111,8 +111,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Whoever goes back and forth changes nothing by it, and what was passed over is
-// asked for before the form is complete.
+// Moving back and forth changes nothing, and skipped fields must be filled before the form is
+// complete.
 func TestFormMoves(t *testing.T) {
 	f := chat.NewForm(asked(shoal.PendingClientTool, `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"}},"required":["a"]}`))
 	f.Move("x", 1)
@@ -125,7 +125,7 @@ func TestFormMoves(t *testing.T) {
 	if d := cmp.Diff(`{"a":5,"b":"word"}`, string(f.Answer().Result)); d != "" {
 		t.Error(d)
 	}
-	// As JSON it goes on with what is right so far.
+	// The JSON field starts with the valid part of the result.
 	f = chat.NewForm(asked(shoal.PendingClientTool, `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}`))
 	f.Enter("1")
 	if f.Enter(":json") || f.Field().Text != `{"a":1}` {
@@ -206,8 +206,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// Messages are sent one after the other in the order of their writing, also when the
-// first of them does not get through.
+// Messages are sent one at a time in the order of writing, even if the first one fails.
 func TestOutbox(t *testing.T) {
 	var b chat.Outbox
 	b.Add(chat.Outgoing{Key: "1", Space: "shop", Text: "one"})

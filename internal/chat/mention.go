@@ -8,9 +8,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Mentions returns the members that text names as @id, each once, in its order.
-// The server never reads text, so whoever writes finds them. An id that no member
-// has is plain text; where two members differ in case alone, the exact one counts.
+// Mentions returns the members that text names as @id, each once, in the order of the text.
+// The server never parses text, so clients find mentions. An id that is not a member's is plain
+// text; if the ids of two members differ only in case, the exact match counts.
 func Mentions(text string, members []shoal.Member) []shoal.EntityID {
 	var all []shoal.EntityID
 	for at := range ats(text) {
@@ -23,7 +23,7 @@ func Mentions(text string, members []shoal.Member) []shoal.EntityID {
 				}
 				break
 			}
-			if !strings.ContainsAny(word[len(word)-1:], "._-") { // the end of a sentence is no part of the id
+			if !strings.ContainsAny(word[len(word)-1:], "._-") { // punctuation at the end of a sentence is not part of the id
 				break
 			}
 		}
@@ -47,8 +47,8 @@ func memberOf(word string, members []shoal.Member) shoal.EntityID {
 	return ""
 }
 
-// ats yields the places of the @ that may begin a mention: not those inside a
-// word, such as in an address.
+// ats yields the offsets of each @ that may start a mention: not those inside a word, such as
+// in an address.
 func ats(text string) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		before := ' '
@@ -72,16 +72,16 @@ func idSpan(s string) int {
 	return len(s)
 }
 
-// Completion is a mention that somebody is writing: From is the byte of its @ in
-// the text before the cursor, Members who may be meant.
+// Completion is a mention that is being typed: From is the offset of its @ in the text before
+// the cursor, Members are the candidates.
 type Completion struct {
 	From    int
 	Members []shoal.Member
 }
 
-// Complete returns the mention that text, what stands before the cursor, ends
-// with, and the members it may become: those whose id or a word of whose name
-// begins like it, the entity me left out.
+// Complete returns the mention at the end of text, which is the text before the cursor, and
+// the members that it may become: those whose id or a word of whose name has it as a prefix,
+// without the entity me.
 func Complete(text string, members []shoal.Member, me shoal.EntityID) (c Completion, ok bool) {
 	from := -1
 	for at := range ats(text) {

@@ -6,36 +6,36 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Outgoing is a message on its way to the server. Under its Key the server stores
-// it once, however often it is sent.
+// Outgoing is a message that is not posted yet. The server stores it only once under its Key,
+// no matter how often it is sent.
 type Outgoing struct {
 	Key      string
 	Space    shoal.SpaceID
 	Text     string
 	Mentions []shoal.EntityID
-	Wrong    string // why the server refused it; it is not sent again then
+	Wrong    string // the server's reason for a refusal; a refused message is not sent again
 	sending  bool
 }
 
-// Draft is the message as it is posted.
+// Draft returns the message in the form for posting.
 func (o Outgoing) Draft() shoal.Draft {
 	return shoal.Draft{Parts: []shoal.Part{shoal.Text(o.Text)}, Mentions: o.Mentions}
 }
 
-// Outbox holds the messages that are not posted yet, in the order of their
-// writing. They are sent one after the other, so that they stay in it. What could
-// not be sent while the connection was lost waits for the next try.
+// Outbox contains the messages that are not posted yet, in the order of writing. They are sent
+// one at a time to keep that order. Messages that could not be sent while the connection was
+// lost are retried.
 type Outbox struct{ all []Outgoing }
 
-// Add puts a message last, and takes away those of its space that were refused:
-// whoever writes on has seen that.
+// Add appends a message and removes the refused messages of its space: a person who continues
+// to write has seen the refusal.
 func (b *Outbox) Add(o Outgoing) {
 	b.all = slices.DeleteFunc(b.all, func(have Outgoing) bool { return have.Wrong != "" && have.Space == o.Space })
 	b.all = append(b.all, o)
 }
 
-// Next returns the message to send now and takes it as being sent, unless another
-// one is or nothing is left.
+// Next returns the next message to send and marks it as being sent. It returns false if
+// another message is being sent or none is left.
 func (b *Outbox) Next() (o Outgoing, ok bool) {
 	at := slices.IndexFunc(b.all, func(o Outgoing) bool { return o.Wrong == "" })
 	if at < 0 || b.all[at].sending {
@@ -45,15 +45,15 @@ func (b *Outbox) Next() (o Outgoing, ok bool) {
 	return b.all[at], true
 }
 
-// Posted takes a message away that the server has stored.
+// Posted removes a message that the server has stored.
 func (b *Outbox) Posted(key string) {
 	b.all = slices.DeleteFunc(b.all, func(o Outgoing) bool { return o.Key == key })
 }
 
-// Again notes that a message did not get through: it is the next one again.
+// Again marks a message for another try after a failure.
 func (b *Outbox) Again(key string) { b.change(key, func(o *Outgoing) { o.sending = false }) }
 
-// Refused notes that the server does not take a message, and why.
+// Refused records that the server refused a message, and why.
 func (b *Outbox) Refused(key, why string) { b.change(key, func(o *Outgoing) { o.Wrong = why }) }
 
 func (b *Outbox) change(key string, with func(*Outgoing)) {
@@ -64,7 +64,7 @@ func (b *Outbox) change(key string, with func(*Outgoing)) {
 	}
 }
 
-// Of returns the messages of a space that are not posted.
+// Of returns the messages of a space that are not posted yet.
 func (b *Outbox) Of(space shoal.SpaceID) []Outgoing {
 	var all []Outgoing
 	for _, o := range b.all {
@@ -75,7 +75,7 @@ func (b *Outbox) Of(space shoal.SpaceID) []Outgoing {
 	return all
 }
 
-// Left returns how many messages are not posted, those that were refused left out.
+// Left returns the number of messages that are not posted, without refused ones.
 func (b *Outbox) Left() int {
 	n := 0
 	for _, o := range b.all {

@@ -8,10 +8,10 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// maxThought bounds how much of a thought is kept: its end.
+// maxThought limits the stored end of a reasoning text in bytes.
 const maxThought = 4 << 10
 
-// part takes an event of a part; others say nothing here.
+// part applies an event of a part and ignores other events.
 func (s *State) part(e shoal.Event) error {
 	switch e.Type {
 	case shoal.EventTextStart, shoal.EventTextEnd:
@@ -61,9 +61,9 @@ func (s *State) spaceOf(h shoal.EventHead) *Space {
 	return s.spaces[*h.SpaceID]
 }
 
-// find returns the message of a part and the place of the part in it, -1 where it
-// has none yet. The message is nil if it is not there, or whole: then nothing more
-// happens to it.
+// find returns the message of a part and the index of the part in it, or -1 if it does not
+// exist yet. The message is nil if it does not exist or is complete: then it no longer
+// changes.
 func (s *State) find(h shoal.PartHead) (*Message, int) {
 	sp := s.spaceOf(h.EventHead)
 	if sp == nil {
@@ -77,14 +77,14 @@ func (s *State) find(h shoal.PartHead) (*Message, int) {
 	return nil, -1
 }
 
-// open returns a part to change, which is made if it is not there yet.
+// open returns a part for modification, and creates it if necessary.
 func (s *State) open(h shoal.PartHead, kind shoal.PartType) *shoal.Part {
 	m, at := s.find(h)
 	if m == nil {
 		return nil
 	}
 	s.revise(m)
-	m.Parts = slices.Clone(m.Parts) // they may be those of an event
+	m.Parts = slices.Clone(m.Parts) // they may be shared with an event
 	if at < 0 {
 		m.Parts = append(m.Parts, shoal.Part{ID: h.PartID, Type: kind, Private: h.Private, Target: h.TargetEntityID})
 		at = len(m.Parts) - 1
@@ -137,8 +137,8 @@ func (s *State) delta(what shoal.EventType, d shoal.DeltaData) {
 	}
 }
 
-// extended returns text with a delta: without what is there already, and unchanged
-// where something between the two is missing.
+// extended returns text with a delta appended, without the bytes that it already has, and
+// unchanged if bytes between the two are missing.
 func extended(text string, d shoal.DeltaData) string {
 	if d.Offset > len(text) || d.Offset < 0 || d.Offset+len(d.Delta) <= len(text) {
 		return text
@@ -180,7 +180,7 @@ func (s *State) output(d shoal.ToolOutputData) {
 	}
 }
 
-// withdraw cuts a part back, or takes it away: a model call is tried again.
+// withdraw truncates or removes a part, because a model call is repeated.
 func (s *State) withdraw(what shoal.EventType, d shoal.PartResetData) {
 	m, at := s.find(d.PartHead)
 	if m == nil || at < 0 {

@@ -8,13 +8,13 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// pendings are the pending actions that wait for the reader. Events tell about all
-// that the spaces show; the server's list says which of them the reader may answer.
+// pendings are the pending actions that wait for the reader. Events report all actions that the
+// spaces show; the server's list determines which of them the reader may answer.
 type pendings struct {
 	open    map[shoal.PendingID]shoal.PendingAction
-	since   map[shoal.PendingID]bool // told about since the list was asked for
+	since   map[shoal.PendingID]bool // reported by events since the list was requested
 	listed  bool                     // whether the list is as new as the events
-	asking  bool                     // whether it is being asked for
+	asking  bool                     // whether the list is being requested
 	settled map[shoal.PendingID]shoal.PendingAction
 }
 
@@ -25,15 +25,15 @@ func newPendings() pendings {
 	}
 }
 
-// maxSettled bounds how many settled actions are remembered.
+// maxSettled limits the settled actions that are remembered.
 const maxSettled = 200
 
 func (p *pendings) anew() { p.listed = false }
 
-// PendingStale reports whether the server's list of what waits is to be asked for,
-// and takes it as asked for: the answer goes to [State.PendingList], or
-// [State.PendingFailed]. Until then it is not asked for again, so that no answer
-// overtakes another.
+// PendingStale reports whether the server's list of pending actions must be requested, and
+// marks it as requested. Pass the response to [State.PendingList] or call
+// [State.PendingFailed]. Until then PendingStale returns false, so that responses arrive in
+// order.
 func (s *State) PendingStale() bool {
 	if s.pending.listed || s.pending.asking || !s.Ready {
 		return false
@@ -43,11 +43,11 @@ func (s *State) PendingStale() bool {
 	return true
 }
 
-// PendingFailed notes that the list could not be read; it is stale as before.
+// PendingFailed records that the list could not be read. It stays stale.
 func (s *State) PendingFailed() { s.pending.listed, s.pending.asking = false, false }
 
-// PendingList takes what waits for the reader, as the server listed it. What
-// events told about since it was asked for is newer than the list, and stays.
+// PendingList stores the server's list of pending actions for the reader. Events since the
+// request are newer than the list and take precedence.
 func (s *State) PendingList(all []shoal.PendingAction) {
 	p := &s.pending
 	p.asking = false
@@ -66,7 +66,7 @@ func (s *State) tellPending(d shoal.PendingData) {
 	p.since[a.ID] = true
 	if a.Status == shoal.PendingOpen {
 		p.open[a.ID] = a
-		p.listed = false // it may be for others only
+		p.listed = false // it may be for other entities only
 		return
 	}
 	delete(p.open, a.ID)
@@ -76,23 +76,23 @@ func (s *State) tellPending(d shoal.PendingData) {
 	p.settled[a.ID] = a
 }
 
-// Settle takes a pending action as the server returned it to whoever answered.
+// Settle stores a pending action from the server's response to an answer.
 func (s *State) Settle(a shoal.PendingAction) { s.tellPending(shoal.PendingData{PendingAction: a}) }
 
-// Pending returns a pending action that waits for the reader.
+// Pending returns a pending action that the reader can answer.
 func (s *State) Pending(id shoal.PendingID) (a shoal.PendingAction, open bool) {
 	a, open = s.pending.open[id]
 	return a, open
 }
 
-// Settled returns a pending action that was settled while somebody looked.
+// Settled returns a pending action that was settled while the state was live.
 func (s *State) Settled(id shoal.PendingID) (shoal.PendingAction, bool) {
 	a, ok := s.pending.settled[id]
 	return a, ok
 }
 
-// Waiting returns what waits for the reader in a space, the oldest first. With an
-// empty id it is all that waits in the spaces that the reader is a member of.
+// Waiting returns the pending actions for the reader in a space, oldest first. An empty id
+// means all spaces that the reader is a member of.
 func (s *State) Waiting(id shoal.SpaceID) []shoal.PendingAction {
 	return s.which(func(a shoal.PendingAction) bool {
 		if a.SpaceID == nil || id != "" {
@@ -103,8 +103,8 @@ func (s *State) Waiting(id shoal.SpaceID) []shoal.PendingAction {
 	})
 }
 
-// All returns everything that waits for the reader, also what no space shows, the
-// oldest first.
+// All returns all pending actions for the reader, including those that no space shows, oldest
+// first.
 func (s *State) All() []shoal.PendingAction {
 	return s.which(func(shoal.PendingAction) bool { return true })
 }
@@ -122,7 +122,7 @@ func (s *State) which(keep func(shoal.PendingAction) bool) []shoal.PendingAction
 	return all
 }
 
-// PendingOf returns what waits for the reader in a part.
+// PendingOf returns the pending action for the reader in a part.
 func (s *State) PendingOf(m *Message, p shoal.Part) (a shoal.PendingAction, open bool) {
 	for a := range maps.Values(s.pending.open) {
 		if a.MessageID != nil && *a.MessageID == m.ID && a.PartID != nil && *a.PartID == p.ID {

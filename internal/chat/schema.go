@@ -7,8 +7,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// schema is what a form reads of a JSON Schema. What it does not know it leaves to
-// a field for JSON: the server checks the result in any case.
+// schema contains the keywords of JSON Schema that a form supports. Other schemas lead to a
+// JSON field; the server validates the result in any case.
 type schema struct {
 	Type        json.RawMessage   `json:"type"`
 	Title       string            `json:"title"`
@@ -21,8 +21,8 @@ type schema struct {
 	OneOf       []schema          `json:"oneOf"`
 }
 
-// resultFields are the fields for the result of a client tool: one for each member
-// of an object, or a single one, whose kind is root then.
+// resultFields returns the fields for the result of a client tool: one for each member of an
+// object, or a single field, whose type is then root.
 func resultFields(raw json.RawMessage) (fields []Field, root kind) {
 	var s schema
 	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &s) != nil {
@@ -33,7 +33,7 @@ func resultFields(raw json.RawMessage) (fields []Field, root kind) {
 		for name, member := range members(s.Properties) {
 			var of schema
 			if json.Unmarshal(member, &of) != nil {
-				of = schema{} // true and false are schemas, too
+				of = schema{} // true and false are valid schemas
 			}
 			fields = append(fields, of.field(name, slices.Contains(s.Required, name)))
 		}
@@ -48,7 +48,7 @@ func resultFields(raw json.RawMessage) (fields []Field, root kind) {
 	return []Field{f}, f.kind
 }
 
-// narrowed is the schema without the alternative to be null.
+// narrowed returns the schema without the alternative null.
 func (s schema) narrowed() schema {
 	var left []schema
 	for _, alternative := range append(slices.Clone(s.AnyOf), s.OneOf...) {
@@ -85,7 +85,7 @@ func (s schema) field(name string, required bool) Field {
 	return f
 }
 
-// kind is what a value of the schema is typed as.
+// kind returns the field type for values of the schema.
 func (s schema) kind() kind {
 	if len(s.Enum) > 0 || len(s.Const) > 0 {
 		return choice
@@ -114,7 +114,7 @@ func (s schema) kind() kind {
 	return value
 }
 
-// Asks says in a line what a pending action asks for, without how to answer.
+// Asks describes a pending action on one line, without instructions for the answer.
 func Asks(p shoal.PendingAction) string {
 	switch p.Kind {
 	case shoal.PendingPermission:

@@ -15,19 +15,19 @@ import (
 
 var update = flag.Bool("update", false, "write what happens into the stories")
 
-// Stories of what ann sees: events as chattest writes them, besides
+// Stories of ann's view: events in the notation of chattest, and
 //
 //	lost, back              the connection
-//	list ID…                the server's list of what waits arrives; it is asked for by "stale"
-//	stale                   whether that list is to be asked for
-//	fill SPACE MSG…         a page that was asked for
-//	read SPACE              all of it is seen
-//	choose [SPACE]          which space opens by itself, and which first of all
-//	many SPACE MSG MSG WHO  the server stores messages from one seq to another
-//	unseen EVENT            something happens while the connection is lost
-//	brief                   the newest messages are left out of what is shown
+//	list ID…                the server's list of pending actions arrives; "stale" requests it
+//	stale                   shows whether that list must be requested
+//	fill SPACE MSG…         a requested page arrives
+//	read SPACE              the space is marked as read
+//	choose [SPACE]          shows the space that opens by default, optionally with a preference
+//	many SPACE MSG MSG WHO  the server stores messages in a range of seqs
+//	unseen EVENT            an event while the connection is lost
+//	brief                   omits the newest messages from the output
 //
-// and then all that there is.
+// followed by the complete state.
 func TestStories(t *testing.T) {
 	storytest.Play(t, "testdata/*.txt", 5, *update, func(t *testing.T, _, text string) string {
 		w, s := chattest.New(), chat.New("ann")
@@ -40,7 +40,7 @@ func TestStories(t *testing.T) {
 				play(t, w, s, line, &seen)
 			}
 			if strings.HasPrefix(commands, "# ") && strings.Count(commands, "\n#") == strings.Count(commands, "\n") {
-				return "" // prose alone
+				return "" // only prose
 			}
 			return seen.String() + picture(s, strings.Contains(commands, "brief"))
 		})
@@ -75,7 +75,7 @@ func play(t *testing.T, w *chattest.World, s *chat.State, line string, seen *str
 			t.Fatal(err)
 		}
 	case "many":
-		from, _ := strconv.Atoi(a[2]) // the story says numbers
+		from, _ := strconv.Atoi(a[2]) // stories contain valid numbers
 		to, _ := strconv.Atoi(a[3])
 		for n := from; n <= to; n++ {
 			if _, err := w.Events(fmt.Sprintf("stored %s %d %s %d", a[1], n, a[4], n)); err != nil {
@@ -97,7 +97,7 @@ func play(t *testing.T, w *chattest.World, s *chat.State, line string, seen *str
 	}
 }
 
-// picture is the state as text.
+// picture returns the state as text.
 func picture(s *chat.State, brief bool) string {
 	var b strings.Builder
 	for _, sp := range s.Spaces() {
@@ -130,7 +130,7 @@ func picture(s *chat.State, brief bool) string {
 			}
 		}
 		for _, n := range sp.Notices {
-			fmt.Fprintf(&b, "  behind %d: %s\n", n.After, n.Text)
+			fmt.Fprintf(&b, "  after %d: %s\n", n.After, n.Text)
 		}
 		for run, thought := range sp.Thoughts {
 			fmt.Fprintf(&b, "  %s thinks: %s\n", run, thought)

@@ -10,13 +10,13 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Mark is a state as a person is shown it: a sign and a word that says the same,
-// so that nobody needs to see a colour.
+// Mark is a state for display: a sign and a word with the same meaning, so that colour is
+// never required.
 type Mark struct {
 	Sign, Word string
 }
 
-// String returns both.
+// String returns the sign and the word.
 func (m Mark) String() string { return strings.TrimSpace(m.Sign + " " + m.Word) }
 
 var partMarks = map[shoal.PartStatus]Mark{
@@ -31,7 +31,7 @@ var partMarks = map[shoal.PartStatus]Mark{
 	shoal.PartCanceled:       {"■", "canceled"},
 }
 
-// PartMark says how far a part is; empty for a text that is whole.
+// PartMark returns the state of a part; empty for a complete text.
 func PartMark(p shoal.Part) Mark {
 	if p.Type != shoal.ToolPart && p.Status == shoal.PartDone {
 		return Mark{}
@@ -39,7 +39,7 @@ func PartMark(p shoal.Part) Mark {
 	return partMarks[p.Status]
 }
 
-// Mark says how far a message is; empty for one that is whole.
+// Mark returns the state of a message; empty for a complete one.
 func (s *State) Mark(m shoal.Message) Mark {
 	switch m.Status {
 	case shoal.MessageFailed:
@@ -58,7 +58,7 @@ func (s *State) Mark(m shoal.Message) Mark {
 	return Mark{}
 }
 
-// StateMark says what a member is doing; empty where it is not known.
+// StateMark returns the activity of a member; empty if unknown.
 func StateMark(s shoal.State) Mark {
 	switch s {
 	case shoal.Waiting:
@@ -73,7 +73,7 @@ func StateMark(s shoal.State) Mark {
 	return Mark{}
 }
 
-// Subject says what a pending action is about.
+// Subject describes the subject of a pending action.
 func Subject(p shoal.PendingAction) string {
 	about := strings.TrimSpace(p.ToolName + " " + string(p.Args))
 	if p.Question != nil && *p.Question != "" {
@@ -88,7 +88,7 @@ func Subject(p shoal.PendingAction) string {
 	return about
 }
 
-// Votes says how many have answered of those who have to, and who: "1 of 2: uma". It is
+// Votes returns how many of the required answers have been given, and by whom: "1 of 2: uma". It is
 // empty where one answer is enough.
 func Votes(p shoal.PendingAction) string {
 	if p.Quorum <= 1 {
@@ -101,14 +101,14 @@ func Votes(p shoal.PendingAction) string {
 	return votes
 }
 
-// Entry is one member of a JSON object, to be shown in a line.
+// Entry is one member of a JSON object, for display on one line.
 type Entry struct {
 	Name, Value string
 }
 
-// Entries returns the members of a JSON object in its order: strings as they are,
-// everything else as JSON. A value that is no object is one entry without a name,
-// null and an empty object are none. Of JSON that is not whole, the members that are.
+// Entries returns the members of a JSON object in their order: strings unchanged, other values
+// as JSON. A value that is not an object is one entry without a name; null and an empty object
+// have no entries. Of incomplete JSON it returns the complete members.
 func Entries(raw json.RawMessage) []Entry {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -124,8 +124,7 @@ func Entries(raw json.RawMessage) []Entry {
 	return all
 }
 
-// members yields the members of a JSON object in its order, up to where it is
-// whole.
+// members yields the members of a JSON object in their order, up to the first incomplete one.
 func members(raw json.RawMessage) func(yield func(string, json.RawMessage) bool) {
 	return func(yield func(string, json.RawMessage) bool) {
 		d := json.NewDecoder(bytes.NewReader(raw))
@@ -141,7 +140,7 @@ func members(raw json.RawMessage) func(yield func(string, json.RawMessage) bool)
 			if d.Decode(&value) != nil {
 				return
 			}
-			key, _ := name.(string) // the decoder lets no other key through
+			key, _ := name.(string) // the decoder accepts no other key
 			if !yield(key, value) {
 				return
 			}
@@ -149,7 +148,7 @@ func members(raw json.RawMessage) func(yield func(string, json.RawMessage) bool)
 	}
 }
 
-// plain is a value in a line: a string as it is, everything else as JSON.
+// plain returns a value on one line: a string unchanged, other values as JSON.
 func plain(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil && string(raw) != "null" {

@@ -1,35 +1,34 @@
-// Package chattest writes the events of a server from short lines, for the stories
-// that tests of a conversation play.
+// Package chattest generates server events from short lines, for stories that test
+// conversations.
 //
 //	w := chattest.New()
 //	events, err := w.Events(`say shop 3 bot @ann "Two laptops?"`)
 //
-// It keeps the messages that grow as the server does, so that their end can be told
-// with all of their parts. Times count minutes from nine o'clock. It promises to be
-// linked into tests only.
+// It keeps the streaming messages like the server does, so that their end contains all parts.
+// Times are minutes after nine o'clock. The package must be linked into tests only.
 //
-// Lines, where MSG is the seq of a message and its id is m and that number:
+// Lines, where MSG is the seq of a message whose id is m followed by MSG:
 //
-//	snapshot SPACE MEMBER… [unread=N] [mentions=N]   with the messages told so far
+//	snapshot SPACE MEMBER… [unread=N] [mentions=N]   with the messages so far
 //	ready                                            the end of the snapshots
-//	say SPACE MSG WHO [@ID…] TEXT                    a message that is whole
-//	stored …                                         like say, but only the server knows it
-//	begin SPACE MSG WHO [RUN]                        a message that grows
-//	text | tool SPACE MSG PART [NAME]                a part of it begins
+//	say SPACE MSG WHO [@ID…] TEXT                    a complete message
+//	stored …                                         like say, but without an event
+//	begin SPACE MSG WHO [RUN]                        a streaming message
+//	text | tool SPACE MSG PART [NAME]                a part of it starts
 //	delta | input SPACE MSG PART OFFSET TEXT         more of a text, or of the arguments of a tool
-//	end SPACE MSG PART TEXT [STATUS]                 a text is whole
-//	call SPACE MSG PART NAME JSON                    the arguments of a tool are whole
-//	result SPACE MSG PART JSON [WHO]                 and its result is there
+//	end SPACE MSG PART TEXT [STATUS]                 a text is complete
+//	call SPACE MSG PART NAME JSON                    the arguments of a tool are complete
+//	result SPACE MSG PART JSON [WHO]                 the result of a tool
 //	error SPACE MSG PART STATUS TEXT [WHO]
-//	hide SPACE MSG PART                              a part for somebody else
+//	hide SPACE MSG PART                              a part for another member
 //	reset | remove SPACE MSG PART [OFFSET]           a part is withdrawn
-//	done SPACE MSG [STATUS]                          the message is whole
-//	think SPACE RUN TEXT                             more of a thought
-//	waits ID KIND SPACE MSG PART NAME JSON [SCHEMA]  something waits; MSG and PART may be -
+//	done SPACE MSG [STATUS]                          the message is complete
+//	think SPACE RUN TEXT                             more reasoning text
+//	waits ID KIND SPACE MSG PART NAME JSON [SCHEMA]  a pending action; MSG and PART may be -
 //	asks ID SPACE TEXT [OPTION…]                     a question
 //	settled ID WHO
 //	run SPACE RUN STATUS [CODE TEXT]
-//	made SPACE NAME                                  a space begins, or is renamed
+//	made SPACE NAME                                  a space is created or renamed
 //	joined | left SPACE WHO, closed SPACE TEXT, deleted SPACE SEQ, entity WHO STATE [NAME]
 package chattest
 
@@ -44,7 +43,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// World is what the server knows.
+// World is the state of the server.
 type World struct {
 	spaces   map[shoal.SpaceID]*shoal.Space
 	messages map[shoal.SpaceID][]*shoal.Message
@@ -52,24 +51,24 @@ type World struct {
 	minutes  int
 }
 
-// New returns a world in which nothing has happened.
+// New returns an empty world.
 func New() *World {
 	return &World{
 		spaces: map[shoal.SpaceID]*shoal.Space{}, messages: map[shoal.SpaceID][]*shoal.Message{}, pending: map[shoal.PendingID]shoal.PendingAction{},
 	}
 }
 
-// Pending returns a pending action that was told about.
+// Pending returns a pending action of an earlier line.
 func (w *World) Pending(id shoal.PendingID) shoal.PendingAction { return w.pending[id] }
 
-// Message returns a message that was told about; it must be there.
+// Message returns a message of an earlier line. It panics if it does not exist.
 func (w *World) Message(space shoal.SpaceID, seq string) *shoal.Message {
 	for _, m := range w.messages[space] {
 		if itoa(m.Seq) == seq {
 			return m
 		}
 	}
-	panic(fmt.Sprintf("there is no message %s in %s", seq, space))
+	panic(fmt.Sprintf("message %s not found in %s", seq, space))
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -79,7 +78,7 @@ func (w *World) now() shoal.Time {
 	return shoal.At(time.Date(2026, 11, 20, 9, w.minutes, 0, 0, time.UTC))
 }
 
-// Words splits a line: words, texts in quotes, and JSON up to the end of its word.
+// Words splits a line into words, quoted texts, and JSON without spaces.
 func Words(line string) (words []string) {
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
 		if line[0] == '"' {
@@ -104,7 +103,7 @@ func Words(line string) (words []string) {
 func event(what shoal.EventType, data any) []shoal.Event {
 	b, err := json.Marshal(data)
 	if err != nil {
-		panic(err) // the shapes can be encoded
+		panic(err) // event data can always be encoded
 	}
 	return []shoal.Event{{Type: what, Cursor: "c", Data: b}}
 }
@@ -117,8 +116,7 @@ func (w *World) head(what shoal.EventType, space string) shoal.EventHead {
 	return h
 }
 
-// Events returns the events that a line stands for. The error says that it stands
-// for none.
+// Events returns the events of a line. The error says that the line is invalid.
 func (w *World) Events(line string) (events []shoal.Event, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -135,7 +133,7 @@ func (w *World) Events(line string) (events []shoal.Event, err error) {
 		"stored": func(a []string) []shoal.Event { w.say(a); return nil },
 	}[a[0]]
 	if do == nil {
-		return nil, fmt.Errorf("%q is no event", line)
+		return nil, fmt.Errorf("%q is not an event", line)
 	}
 	return do(a), nil
 }
@@ -153,7 +151,7 @@ func (w *World) snapshot(a []string) []shoal.Event {
 	sp := shoal.Space{ID: id, Name: strings.ToUpper(a[1][:1]) + a[1][1:], Status: shoal.SpaceOpen, CreatedAt: shoal.At(time.Date(2026, 11, 20, 8, len(w.spaces), 0, 0, time.UTC))}
 	for _, word := range a[2:] {
 		name, value, set := strings.Cut(word, "=")
-		n, _ := strconv.ParseInt(value, 10, 64) // 0 for a word that is none
+		n, _ := strconv.ParseInt(value, 10, 64) // 0 for an invalid number
 		switch {
 		case word == "":
 		case !set:

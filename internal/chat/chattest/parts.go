@@ -8,8 +8,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// at returns the head of an event of a part, and the part as the server has it; it
-// is made if it is new.
+// at returns the head of an event of a part, and the server's part, which it creates if
+// necessary.
 func (w *World) at(what shoal.EventType, a []string) (shoal.PartHead, *shoal.Part) {
 	m := w.Message(shoal.SpaceID(a[1]), a[2])
 	h := shoal.PartHead{EventHead: w.head(what, a[1]), MessageID: m.ID, PartID: shoal.PartID(a[3])}
@@ -73,7 +73,7 @@ func (w *World) call(a []string) []shoal.Event {
 	return event(h.Type, shoal.ToolInputData{PartHead: h, ToolName: a[4], ToolCallID: a[3], Args: p.Args})
 }
 
-// result is of a tool that has one, or of one that has none for a reason.
+// result is the event of a tool result or a tool error.
 func (w *World) result(a []string) []shoal.Event {
 	what, by := shoal.EventToolOutputAvailable, shoal.EntityID(a[5])
 	if a[0] == "error" {
@@ -108,7 +108,7 @@ func (w *World) withdraw(a []string) []shoal.Event {
 	}
 	offset := 0
 	if a[4] != "" {
-		offset, _ = strconv.Atoi(a[4]) // 0 for a word that is none
+		offset, _ = strconv.Atoi(a[4]) // 0 for an invalid number
 	}
 	return event(what, shoal.PartResetData{PartHead: h, Offset: offset})
 }
@@ -180,7 +180,7 @@ func (w *World) member(a []string) []shoal.Event {
 	return event(what, shoal.MemberData{EventHead: w.head(what, a[1]), Member: member(a[2])})
 }
 
-// made is a space that begins, or has another name now; the event tells no members.
+// made is the event of a created or renamed space; it contains no members.
 func (w *World) made(a []string) []shoal.Event {
 	sp := w.spaces[shoal.SpaceID(a[1])]
 	if sp == nil {
@@ -208,7 +208,7 @@ func (w *World) entity(a []string) []shoal.Event {
 	return event(shoal.EventEntityUpdated, shoal.EntityData{EventHead: w.head(shoal.EventEntityUpdated, ""), Entity: e})
 }
 
-// deleted leaves a message without what it said.
+// deleted removes the content of a message.
 func (w *World) deleted(a []string) []shoal.Event {
 	m := w.Message(shoal.SpaceID(a[1]), a[2])
 	at := w.now()

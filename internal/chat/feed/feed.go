@@ -1,5 +1,5 @@
-// Package feed brings what happens in a session to whoever shows it, in batches
-// that come no faster than a screen is drawn.
+// Package feed delivers the events of a session in batches, at most as often as a screen is
+// redrawn.
 //
 //	f := feed.Start(ctx, session)
 //	defer f.Stop()
@@ -13,12 +13,12 @@
 //		}
 //	}
 //
-// It promises:
-//   - Events come in their order, none is lost and none doubled, also over lost
-//     connections: [client.Session.Follow] resumes.
-//   - At most [Bound] events wait to be taken. Whoever takes them too slowly slows
-//     the stream down, in the end so far that the server cuts it and it resumes.
-//   - Stop waits until the one goroutine has ended.
+// Guarantees:
+//   - Events arrive in order, without losses or duplicates, also across lost connections:
+//     [client.Session.Follow] resumes.
+//   - At most [Bound] events are queued. A slow reader slows the stream down, until the server
+//     closes it and it resumes.
+//   - Stop waits until the goroutine has ended.
 package feed
 
 import (
@@ -31,15 +31,15 @@ import (
 )
 
 const (
-	// Bound is how many events wait to be taken.
+	// Bound is the capacity of the event queue.
 	Bound = 256
-	// Frame is how long a batch gathers: thirty of them make a second.
+	// Frame is the time in which a batch is collected: thirty batches per second.
 	Frame = time.Second / 30
-	// batchMost bounds a batch.
+	// batchMost limits the items of a batch.
 	batchMost = 2000
 )
 
-// item is an event, or what happened to the connection, or the end.
+// item is an event, a change of the connection, or the end of the stream.
 type item struct {
 	event shoal.Event
 	lost  error
@@ -47,11 +47,11 @@ type item struct {
 	end   error
 }
 
-// Batch is what happened, in order.
+// Batch contains events and connection changes, in order.
 type Batch []item
 
-// Into tells a state what happened. The first event that cannot be read is the
-// error; the rest is taken all the same.
+// Into applies the batch to a state. It returns the first decoding error, and applies the
+// other events in any case.
 func (b Batch) Into(s *chat.State) (err error) {
 	for _, in := range b {
 		switch {
@@ -77,7 +77,7 @@ func (b Batch) Events(yield func(shoal.Event) bool) {
 	}
 }
 
-// Lost returns why the connection was lost in this batch, nil if it was not.
+// Lost returns why the connection was lost in this batch, or nil.
 func (b Batch) Lost() (cause error) {
 	for _, in := range b {
 		if in.lost != nil {
@@ -94,7 +94,7 @@ type Feed struct {
 	done  chan struct{}
 }
 
-// Start follows until ctx ends or Stop.
+// Start follows the session until ctx ends or Stop is called.
 func Start(ctx context.Context, session *client.Session) *Feed {
 	ctx, stop := context.WithCancel(ctx)
 	f := &Feed{items: make(chan item, Bound), stop: stop, done: make(chan struct{})}
@@ -124,9 +124,9 @@ func (f *Feed) follow(ctx context.Context, session *client.Session) {
 	}
 }
 
-// Next waits until something happens, gathers for a [Frame] what happens next, and
-// returns it. It ends with the error that ended the stream, or the cause of ctx.
-// One goroutine may call it at a time.
+// Next waits for an event, collects further events for a [Frame], and returns them. At the end
+// it returns the error that ended the stream, or the cause of ctx. Only one goroutine may call
+// it at a time.
 func (f *Feed) Next(ctx context.Context) (Batch, error) {
 	var batch Batch
 	select {
@@ -144,7 +144,7 @@ func (f *Feed) Next(ctx context.Context) (Batch, error) {
 		select {
 		case in := <-f.items:
 			if in.end != nil {
-				f.items <- in // there is room: its sender was the only one, and has ended
+				f.items <- in // there is room: the only sender has ended
 				return batch, nil
 			}
 			batch = append(batch, in)
@@ -157,13 +157,13 @@ func (f *Feed) Next(ctx context.Context) (Batch, error) {
 	return batch, nil
 }
 
-// Stop ends the stream and waits for that.
+// Stop ends the stream and waits for its goroutine.
 func (f *Feed) Stop() {
 	f.stop()
 	<-f.done
 }
 
-// Page chooses the messages of a space from a seq on, as many as fit into one page.
+// Page selects one page of the messages of a space, starting at a seq.
 func Page(from int64) client.MessagesOptions {
 	return client.MessagesOptions{Before: from + shoal.MaxPage, Limit: shoal.MaxPage}
 }

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// session talks to a server whose stream is written by the handler.
+// session connects to a server whose stream the handler writes.
 func session(t *testing.T, handler http.HandlerFunc) *client.Session {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -35,7 +35,7 @@ func session(t *testing.T, handler http.HandlerFunc) *client.Session {
 	return c.Session(shoal.DefaultSession)
 }
 
-// send writes the events behind the last one that was had, up to n.
+// send writes the events after the last one that the client received, up to n.
 func send(w http.ResponseWriter, r *http.Request, n int) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	after, _ := strconv.Atoi(r.Header.Get("Last-Event-ID")) // 0 without one
@@ -45,8 +45,8 @@ func send(w http.ResponseWriter, r *http.Request, n int) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// However fast events come, they come in batches, in order, none left out; and
-// Stop ends it all.
+// Events arrive in batches, in order and complete, however fast they come; Stop ends the
+// stream.
 func TestBatches(t *testing.T) {
 	const events = 20_000
 	s := session(t, func(w http.ResponseWriter, r *http.Request) {
@@ -73,8 +73,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A lost connection is told in its place between the events, and what the state
-// knows about it follows.
+// A lost connection is reported in its position between the events, and the state follows it.
 func TestConnection(t *testing.T) {
 	var connections atomic.Int32
 	s := session(t, func(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +105,7 @@ func TestConnection(t *testing.T) {
 	}
 }
 
-// The server's refusal ends the stream, behind what came before it.
+// A refusal by the server ends the stream after the preceding events.
 func TestRefusal(t *testing.T) {
 	s := session(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Last-Event-ID") == "" {
@@ -134,7 +133,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// Whoever takes nothing holds nothing up but the stream: Stop ends it.
+// Without a reader, Stop still ends the stream.
 func TestStopWithoutAReader(t *testing.T) {
 	s := session(t, func(w http.ResponseWriter, r *http.Request) { send(w, r, 5000) })
 	f := feed.Start(t.Context(), s)

@@ -14,15 +14,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/chat"
 )
 
-// form is the answer that is being given, in place of the composer.
+// form is the answer in progress, shown instead of the composer.
 type form struct {
 	*chat.Form
 	input   textarea.Model
 	sending bool
-	wrong   string // why the server did not take it
+	wrong   string // the server's reason for a refusal
 }
 
-// answer begins to answer what waits.
+// answer opens the form for a pending action.
 func (m *model) answer(p shoal.PendingAction) {
 	f := &form{Form: chat.NewForm(p), input: newInput("")}
 	f.input.KeyMap.InsertNewline.SetEnabled(false)
@@ -31,8 +31,7 @@ func (m *model) answer(p shoal.PendingAction) {
 	m.focusOn(answering)
 }
 
-// nextWaiting goes to the next thing that waits for the person, in this space
-// before others.
+// nextWaiting selects the next pending action for the person, in the current space first.
 func (m *model) nextWaiting() tea.Cmd {
 	waits := m.state.Waiting(m.space)
 	for i, p := range waits {
@@ -57,7 +56,7 @@ func (m *model) nextWaiting() tea.Cmd {
 	return then
 }
 
-// enterField takes what was typed, and hands the answer in when it is complete.
+// enterField enters the typed text, and submits the answer when it is complete.
 func (m *model) enterField() tea.Cmd {
 	f := m.form
 	if f.sending {
@@ -65,7 +64,7 @@ func (m *model) enterField() tea.Cmd {
 	}
 	f.wrong = ""
 	if !m.state.Live {
-		f.wrong = "the connection is lost: an answer is sent only while it stands"
+		f.wrong = "the connection is lost: answers can be sent when it is back"
 		return nil
 	}
 	if !f.Enter(f.input.Value()) {
@@ -80,12 +79,12 @@ func (m *model) enterField() tea.Cmd {
 	})
 }
 
-// show puts what was typed into the field that is asked for into the input.
+// show copies the text of the current field into the input.
 func (f *form) show() {
 	f.input.SetValue(f.Field().Text)
 }
 
-// settledNow takes how an answer was received.
+// settledNow processes the server's response to an answer.
 func (m *model) settledNow(in settled) tea.Cmd {
 	mine := m.form != nil && m.form.Action.ID == in.id
 	if mine {
@@ -109,7 +108,7 @@ func (m *model) settledNow(in settled) tea.Cmd {
 	return nil
 }
 
-// lookAtForm ends the form of what somebody else has answered.
+// lookAtForm closes the form if somebody else has answered.
 func (m *model) lookAtForm() {
 	if m.form == nil || m.form.sending {
 		return
@@ -139,7 +138,7 @@ func (m *model) endForm(note string) {
 	}
 }
 
-// asks says what is asked for, in few words.
+// asks returns a short description of the pending action.
 func (f *form) asks() string {
 	switch f.Action.Kind {
 	case shoal.PendingPermission:
@@ -150,8 +149,8 @@ func (f *form) asks() string {
 	return string(f.Action.AgentID) + " waits for the result of " + f.Action.ToolName
 }
 
-// about is what an answer is about: it stands beside the answer, wherever the
-// timeline is.
+// about returns the subject of an answer, which is shown next to the answer at any scroll
+// position.
 func (m *model) about(p shoal.PendingAction, width int) []string {
 	if p.Question != nil && *p.Question != "" {
 		return wrap(*p.Question, width)
@@ -159,18 +158,18 @@ func (m *model) about(p shoal.PendingAction, width int) []string {
 	return m.entries(chat.Entries(p.Args), width)
 }
 
-// draw returns the form, and where in it the cursor stands.
+// draw returns the form, and the position of the cursor in it.
 func (f *form) draw(m *model, width int) (lines []string, x, y int) {
 	lines = append(lines, m.rule("! "+cut(f.asks(), max(width-8, 8)), width))
 	room := max(4, m.height/2)
 	about := m.about(f.Action, width-4)
 	if most := max(2, m.height/3); len(about) > most {
-		about = append(about[:most-1], m.style.dim.Render("… PgUp: what waits shows all of it"))
+		about = append(about[:most-1], m.style.dim.Render("… PgUp: see all of it in the timeline"))
 	}
 	lines = append(lines, indent(about)...)
 	room += len(about)
 	from := 0
-	if over := 2*len(f.Fields) + 2 - room; over > 0 { // the field under way stays in sight
+	if over := 2*len(f.Fields) + 2 - room; over > 0 { // the current field stays visible
 		from = min(f.At, (over+1)/2)
 	}
 	for i := from; i < len(f.Fields); i++ {

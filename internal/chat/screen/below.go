@@ -10,11 +10,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/chat"
 )
 
-// maxPicks is how many members a mention that is being written offers at once.
+// maxPicks is the number of members that the completion of a mention offers at once.
 const maxPicks = 5
 
-// drawBelow returns what stands under the timeline: the composer with the members
-// that a mention may become, or the form of what is answered.
+// drawBelow returns the area below the timeline: the composer with the candidates of a mention,
+// or the form of an answer.
 func (m *model) drawBelow(width int) []string {
 	if m.form != nil && m.focus == answering {
 		lines, _, _ := m.form.draw(m, width)
@@ -45,7 +45,7 @@ func (m *model) drawBelow(width int) []string {
 	return lines
 }
 
-// mute says why nothing can be written; empty if something can.
+// mute returns why messages cannot be written; empty if they can.
 func (m *model) mute() string {
 	sp := m.state.Space(m.space)
 	switch {
@@ -54,25 +54,25 @@ func (m *model) mute() string {
 	case sp.Status == shoal.SpaceShut && sp.Summary != nil && *sp.Summary != "":
 		return "closed: " + *sp.Summary
 	case sp.Status == shoal.SpaceShut:
-		return "closed: nobody writes here any more"
+		return "this space is closed"
 	case !m.state.Member(sp):
-		return "you are no member: `shoal spaces add " + string(sp.ID) + " " + string(m.state.Me) + "` lets you write"
+		return "you are not a member: run `shoal spaces add " + string(sp.ID) + " " + string(m.state.Me) + "` to write here"
 	}
 	return ""
 }
 
-// cursor is where the terminal's cursor stands, nil where nothing is typed.
+// cursor returns the position of the terminal's cursor, nil if there is no input.
 func (m *model) cursor() *tea.Cursor {
 	l := m.layout()
 	x, y, typing := m.typing(l)
-	y -= max(0, 2+l.body+l.below-m.height) // what does not fit is cut off above
+	y -= max(0, 2+l.body+l.below-m.height) // lines that do not fit are cut off at the top
 	if !typing || y < 0 || y >= m.height || x >= m.width {
 		return nil
 	}
 	return tea.NewCursor(x, y)
 }
 
-// typing is where the next character goes.
+// typing returns the position of the next typed character.
 func (m *model) typing(l layout) (x, y int, ok bool) {
 	top := 1 + l.body
 	switch {
@@ -94,7 +94,7 @@ func (m *model) typing(l layout) (x, y int, ok bool) {
 	return c.X + 2, top + l.below - m.composer.Height() + c.Y, true
 }
 
-// picks are the members that the mention before the cursor may become.
+// picks returns the candidates of the mention before the cursor.
 func (m *model) picks() chat.Completion {
 	sp := m.state.Space(m.space)
 	if m.focus != writing || sp == nil {
@@ -112,7 +112,7 @@ func (m *model) picks() chat.Completion {
 	return c
 }
 
-// beforeCursor is what was written up to the cursor.
+// beforeCursor returns the text before the cursor.
 func (m *model) beforeCursor() string {
 	lines := strings.Split(m.composer.Value(), "\n")
 	at := min(m.composer.Line(), len(lines)-1)

@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/chat/chattest"
 )
 
-// One frame while somebody writes a long text below 200 messages. Thirty of them a
-// second are to be cheap.
+// One frame while a long text streams below 200 messages. Thirty frames per second must be
+// cheap.
 func BenchmarkFrame(b *testing.B) {
 	w, m := chattest.New(), newModel("ann", "shop", time.Now, time.UTC)
 	m.width, m.height = 140, 50

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// lookAgain is how often the counts of what is unread are read anew.
+	// lookAgain is the interval in which the unread counts are read again.
 	lookAgain = 30 * time.Second
-	// tryAgain is how long a message waits that did not get through.
+	// tryAgain is the time before a failed message is sent again.
 	tryAgain = 2 * time.Second
-	// olderPage is how many older messages are fetched at once.
+	// olderPage is the number of older messages in one request.
 	olderPage = 50
 )
 
-// What calls bring back.
+// The results of calls.
 type (
 	happened struct {
 		batch feed.Batch
@@ -55,8 +55,7 @@ type (
 	}
 )
 
-// call makes a command of a call. What it brings back is dropped when the screen
-// has ended.
+// call returns a command that runs do. Its result is dropped when the screen has ended.
 func (m *model) call(do func(ctx context.Context) tea.Msg) tea.Cmd {
 	if m.session == nil {
 		return nil
@@ -70,14 +69,14 @@ func (m *model) call(do func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
-// underway are the calls that have not come back yet.
+// underway counts the calls that have not returned yet.
 type underway struct {
 	mu   sync.Mutex
 	over bool
 	all  sync.WaitGroup
 }
 
-// begin reports whether another call may begin; who begins it calls all.Done.
+// begin reports whether another call may start; after true the caller must call all.Done.
 func (u *underway) begin() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -87,7 +86,7 @@ func (u *underway) begin() bool {
 	return !u.over
 }
 
-// finish lets no call begin any more and waits for those under way.
+// finish permits no further calls and waits for the running ones.
 func (u *underway) finish() {
 	u.mu.Lock()
 	u.over = true
@@ -104,7 +103,7 @@ func (m *model) next() tea.Cmd {
 
 func (m *model) people() tea.Cmd {
 	return m.call(func(ctx context.Context) tea.Msg {
-		return met{all(m.session.Entities(ctx))} // without them, states come as they change
+		return met{all(m.session.Entities(ctx))} // on an error, states arrive with their changes
 	})
 }
 
@@ -117,11 +116,11 @@ func (m *model) tick() tea.Cmd {
 
 func (m *model) counts() tea.Cmd {
 	return m.call(func(ctx context.Context) tea.Msg {
-		return counted{all(m.session.Spaces(ctx))} // what is missing is counted next time
+		return counted{all(m.session.Spaces(ctx))} // on an error, the next tick counts again
 	})
 }
 
-// wait lets time pass, unless ctx ends.
+// wait waits for d or the end of ctx.
 func wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -129,7 +128,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// all gathers a list up to its end or an error.
+// all collects a list up to its end or an error.
 func all[T any](list func(func(T, error) bool)) (out []T) {
 	for v, err := range list {
 		if err != nil {
@@ -164,7 +163,7 @@ func (m *model) fetch(space shoal.SpaceID, o client.MessagesOptions) tea.Cmd {
 	})
 }
 
-// read acknowledges what is seen of the space that is shown.
+// read marks the visible messages of the current space as read.
 func (m *model) read() tea.Cmd {
 	if m.away || !m.timeline.follow || !m.state.Live || m.space == "" {
 		return nil
@@ -174,12 +173,12 @@ func (m *model) read() tea.Cmd {
 		return nil
 	}
 	return m.call(func(ctx context.Context) tea.Msg {
-		_ = m.session.MarkRead(ctx, space, seq) // what stays unread is counted again
+		_ = m.session.MarkRead(ctx, space, seq) // on an error, the messages are counted as unread again
 		return nil
 	})
 }
 
-// send puts a message into the outbox.
+// send adds a message to the outbox.
 func (m *model) send(text string, mentions []shoal.EntityID) tea.Cmd {
 	m.keys++
 	m.out.Add(chat.Outgoing{Key: m.prefix + "-" + strconv.Itoa(m.keys), Space: m.space, Text: text, Mentions: mentions})
@@ -187,7 +186,7 @@ func (m *model) send(text string, mentions []shoal.EntityID) tea.Cmd {
 	return m.post()
 }
 
-// post sends the next message of the outbox, if the connection stands.
+// post sends the next message of the outbox, if the connection is open.
 func (m *model) post() tea.Cmd {
 	if !m.state.Live {
 		return nil
@@ -202,7 +201,7 @@ func (m *model) post() tea.Cmd {
 	})
 }
 
-// notNow reports whether a message may get through later.
+// notNow reports whether a message may succeed later.
 func notNow(err error) bool {
 	for _, kind := range []shoal.Kind{client.ErrUnreachable, shoal.Busy, shoal.RateLimited} {
 		if errors.Is(err, kind) {
@@ -218,7 +217,7 @@ func (m *model) postedNow(in posted) tea.Cmd {
 		m.out.Posted(in.key)
 		m.state.Put(in.message)
 		for _, id := range in.message.SkippedAgents {
-			m.note = fmt.Sprintf("%s runs already and does not act on this message", id)
+			m.note = fmt.Sprintf("%s is already running and will not act on this message", id)
 		}
 		return tea.Batch(m.post(), m.read())
 	case notNow(in.err):
@@ -231,7 +230,7 @@ func (m *model) postedNow(in posted) tea.Cmd {
 	return m.post()
 }
 
-// sentence is what an error says to a person.
+// sentence returns the text of an error for people.
 func sentence(err error) string {
 	var e *shoal.Error
 	if errors.As(err, &e) && e.Msg != "" {

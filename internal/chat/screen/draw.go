@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/chat"
 )
 
-// Widths of the columns, and from which width of the terminal on they are shown.
+// Widths of the columns, and the terminal widths from which they are shown.
 const (
 	spacesWidth  = 22
 	membersWidth = 28
@@ -20,10 +20,10 @@ const (
 	gutter       = 2
 )
 
-// layout is where things are.
+// layout is the division of the screen.
 type layout struct {
-	left, middle, right int // columns; 0 for what is not shown
-	body, below         int // rows: of the timeline, and of what one writes
+	left, middle, right int // columns; 0 if not shown
+	body, below         int // rows of the timeline, and of the area below it
 }
 
 func (m *model) layout() layout {
@@ -59,8 +59,8 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// draw returns the lines of the screen: a bar, the columns, what one writes, and
-// what one can do.
+// draw returns the lines of the screen: a bar, the columns, the area below, and the available
+// keys.
 func (m *model) draw() []string {
 	l := m.layout()
 	lines := append([]string{m.bar()}, m.drawBody(l)...)
@@ -69,13 +69,13 @@ func (m *model) draw() []string {
 	for i := range lines {
 		lines[i] = ansi.Truncate(lines[i], m.width, "")
 	}
-	if over := len(lines) - m.height; over > 0 { // on a screen of a few lines only
+	if over := len(lines) - m.height; over > 0 { // only on very small screens
 		lines = lines[over:]
 	}
 	return lines
 }
 
-// bar says where one is, and whether the connection stands.
+// bar returns the current space and the state of the connection.
 func (m *model) bar() string {
 	live := m.style.good.Render("● live")
 	switch {
@@ -122,7 +122,7 @@ func (m *model) drawBody(l layout) []string {
 	return lines
 }
 
-// drawMiddle is the timeline, or what stands over it.
+// drawMiddle returns the timeline, or the view that covers it.
 func (m *model) drawMiddle(l layout) []string {
 	switch m.focus {
 	case choosing:
@@ -148,7 +148,7 @@ func (m *model) drawMiddle(l layout) []string {
 	return lines
 }
 
-// drawSpaces lists the spaces: what waits, mentions, and what is unread.
+// drawSpaces lists the spaces with their pending actions, mentions and unread counts.
 func (m *model) drawSpaces(l layout) []string {
 	lines := []string{m.style.dim.Render("SPACES"), ""}
 	for _, sp := range m.state.Spaces() {
@@ -205,7 +205,7 @@ func (m *model) drawMembers(l layout) []string {
 	return lines
 }
 
-// foot is the last line: what happened, or what one can do.
+// foot returns the last line: the latest note, or the available keys.
 func (m *model) foot() string {
 	if m.note != "" {
 		return m.style.ask.Render(cut(m.note, m.width))
@@ -241,7 +241,7 @@ func at(lines []string, i int) string {
 	return ""
 }
 
-// fit makes a line exactly width columns wide.
+// fit pads or truncates a line to exactly width columns.
 func fit(line string, width int) string {
 	line = ansi.Truncate(line, width, "…")
 	return line + strings.Repeat(" ", max(0, width-ansi.StringWidth(line)))

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxEntries = 8  // how many arguments of a tool call a card shows
-	maxName    = 16 // how much of their names
+	maxEntries = 8  // arguments of a tool call on a card
+	maxName    = 16 // columns of their names
 )
 
-// drawMessage returns the pieces of a message: what waits for an answer apart, so
-// that one can stand on it.
+// drawMessage returns the pieces of a message. Pending actions are pieces of their own, so that
+// they can be selected.
 func (m *model) drawMessage(msg *chat.Message, width int) []piece {
 	var waits []string
 	open := map[shoal.PartID]shoal.PendingAction{}
@@ -58,7 +58,7 @@ func (m *model) drawMessage(msg *chat.Message, width int) []piece {
 	return now.pieces
 }
 
-// head says who speaks to whom, when, and how far it is.
+// head returns the sender, the mentions, the time and the state of a message.
 func (m *model) head(msg *chat.Message, width int) string {
 	head := m.style.strong.Render(cut(m.name(msg.EntityID), width/2))
 	head += "  " + m.style.dim.Render(msg.CreatedAt.In(m.zone).Format("15:04"))
@@ -78,7 +78,7 @@ func (m *model) head(msg *chat.Message, width int) string {
 	return ansi.Truncate(head, width, "…")
 }
 
-// name is how a member is called: by its name, and by its id where that is another.
+// name returns the name of a member, with the id if it differs.
 func (m *model) name(id shoal.EntityID) string {
 	name := m.state.Entity(id).Name
 	if sp := m.state.Space(m.space); sp != nil {
@@ -115,7 +115,7 @@ func (m *model) drawPart(msg *chat.Message, p shoal.Part, waits shoal.PendingAct
 	return m.boxed(cut("[data] "+p.Name, width-4), m.entries(chat.Entries(p.Data), width-4), width)
 }
 
-// card shows a tool call: its state, what it was called with, and what came of it.
+// card shows a tool call: its state, arguments and result.
 func (m *model) card(msg *chat.Message, p shoal.Part, waits shoal.PendingAction, width int) []string {
 	mark := chat.PartMark(p)
 	if waits.ID != "" {
@@ -133,7 +133,7 @@ func (m *model) card(msg *chat.Message, p shoal.Part, waits shoal.PendingAction,
 	switch {
 	case waits.Kind == shoal.PendingQuestion:
 		body = wrap(chat.Subject(waits), width-4)
-	case waits.ID != "": // whoever decides sees all of it
+	case waits.ID != "": // people who decide see all arguments
 		body = m.wholeEntries(args, width-4)
 	case p.Error != "":
 		for _, l := range wrap("✗ "+p.Error, width-4) {
@@ -148,7 +148,7 @@ func (m *model) card(msg *chat.Message, p shoal.Part, waits shoal.PendingAction,
 	return m.boxed(title, body, width)
 }
 
-// boxed puts a line at the left of a title and its body.
+// boxed draws a line at the left of a title and its body.
 func (m *model) boxed(title string, body []string, width int) []string {
 	lines := []string{m.style.bar.Render("  ┌ ") + title}
 	for i, l := range body {
@@ -164,7 +164,7 @@ func (m *model) boxed(title string, body []string, width int) []string {
 	return lines
 }
 
-// howTo says how to answer what waits.
+// howTo returns how to answer a pending action.
 func (m *model) howTo(p shoal.PendingAction) string {
 	if m.form != nil && m.form.Action.ID == p.ID {
 		return "you are answering below"
@@ -175,10 +175,10 @@ func (m *model) howTo(p shoal.PendingAction) string {
 	case shoal.PendingQuestion:
 		return "to answer: Ctrl+O, Enter"
 	}
-	return "to hand in the result: Ctrl+O, Enter"
+	return "to submit the result: Ctrl+O, Enter"
 }
 
-// entries shows the members of an object, each in a line.
+// entries shows the members of an object, one per line.
 func (m *model) entries(all []chat.Entry, width int) []string {
 	column := m.column(all)
 	var lines []string
@@ -192,7 +192,7 @@ func (m *model) entries(all []chat.Entry, width int) []string {
 	return lines
 }
 
-// wholeEntries shows all members of an object, each in as many lines as it takes.
+// wholeEntries shows all members of an object, each on as many lines as necessary.
 func (m *model) wholeEntries(all []chat.Entry, width int) (lines []string) {
 	column := m.column(all)
 	for _, e := range all {
@@ -207,7 +207,7 @@ func (m *model) wholeEntries(all []chat.Entry, width int) (lines []string) {
 	return lines
 }
 
-// column is how wide the names of members are.
+// column returns the width of the names of members.
 func (m *model) column(all []chat.Entry) (width int) {
 	for _, e := range all {
 		width = max(width, ansi.StringWidth(cut(e.Name, maxName)))
@@ -260,7 +260,7 @@ func (m *model) drawOutgoing(o chat.Outgoing, width int) piece {
 	return piece{key: "o:" + o.Key, lines: append(lines, "")}
 }
 
-// drawLoose shows what waits for an answer without a part that shows it.
+// drawLoose shows the pending actions without a part.
 func (m *model) drawLoose(sp *chat.Space, width int) (all []piece) {
 	for _, a := range m.state.Waiting(sp.ID) {
 		if m.inMessage(sp, a) {

@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/chat/feed"
 )
 
-// happened takes what the stream brought.
+// happened processes a batch of the stream.
 func (m *model) happened(in happened) tea.Cmd {
 	if in.err != nil {
 		return m.fail(in.err)
@@ -31,8 +31,8 @@ func (m *model) happened(in happened) tea.Cmd {
 	return tea.Batch(follow...)
 }
 
-// arrive opens a space once all are known: the one that was asked for, or the one
-// that asks for the person. It leaves one that is not there any more.
+// arrive opens the first space once all spaces are known: the requested one, or the one that
+// needs the person. It leaves a space that no longer exists.
 func (m *model) arrive() tea.Cmd {
 	if !m.state.Ready {
 		return nil
@@ -42,11 +42,11 @@ func (m *model) arrive() tea.Cmd {
 	case m.timeline.space != "" && m.timeline.space == m.space && sp != nil:
 		return nil
 	case m.space != "" && sp == nil && m.timeline.space == "":
-		return m.fail(shoal.E("chat", shoal.NotFound, fmt.Sprintf("%s is no member of a space %q", m.state.Me, m.space)))
+		return m.fail(shoal.E("chat", shoal.NotFound, fmt.Sprintf("%s is not a member of a space %q", m.state.Me, m.space)))
 	case m.space != "" && sp != nil:
 		return m.open(m.space)
 	case m.space != "":
-		m.note = fmt.Sprintf("%s is gone: you are no member of it any more", m.space)
+		m.note = fmt.Sprintf("you have left %s", m.space)
 	}
 	if m.waitForPending() {
 		return nil
@@ -54,17 +54,17 @@ func (m *model) arrive() tea.Cmd {
 	id := m.state.Choose(m.first)
 	if id == "" {
 		return m.fail(shoal.E("chat", shoal.NotFound, fmt.Sprintf(
-			"%s is a member of no space; `shoal spaces create NAME` makes one, `shoal spaces add SPACE %s` adds to another", m.state.Me, m.state.Me)))
+			"%s is not a member of any space; create one with `shoal spaces create NAME`, or join one with `shoal spaces add SPACE %s`", m.state.Me, m.state.Me)))
 	}
 	return m.open(id)
 }
 
-// waitForPending reports whether it is not known yet where something waits.
+// waitForPending reports whether the pending actions are not known yet.
 func (m *model) waitForPending() bool {
 	return m.session != nil && !m.timeline.listed && m.timeline.space == ""
 }
 
-// open shows a space: its newest messages, with a line before what is unread.
+// open shows a space: its newest messages, with a line before the unread ones.
 func (m *model) open(id shoal.SpaceID) tea.Cmd {
 	sp := m.state.Space(id)
 	if sp == nil {
@@ -82,7 +82,7 @@ func (m *model) open(id shoal.SpaceID) tea.Cmd {
 	return tea.Batch(m.read(), m.mend())
 }
 
-// mend fetches what is missing in the space that is shown.
+// mend fetches the missing messages of the current space.
 func (m *model) mend() tea.Cmd {
 	sp := m.state.Space(m.space)
 	if sp == nil || m.timeline.fetching {
@@ -96,7 +96,7 @@ func (m *model) mend() tea.Cmd {
 	return m.fetch(m.space, feed.Page(from))
 }
 
-// older fetches what was said before the first message that is there.
+// older fetches the messages before the first known one.
 func (m *model) older() tea.Cmd {
 	sp := m.state.Space(m.space)
 	if sp == nil || m.timeline.fetching || len(sp.Messages) == 0 || sp.Messages[0].Seq <= 1 {
@@ -106,7 +106,7 @@ func (m *model) older() tea.Cmd {
 	return m.fetch(m.space, client.MessagesOptions{Before: sp.Messages[0].Seq, Limit: olderPage})
 }
 
-// answered takes what a call brought back.
+// answered processes the result of a call.
 func (m *model) answered(what tea.Msg) tea.Cmd {
 	switch in := what.(type) {
 	case listed:
@@ -118,7 +118,7 @@ func (m *model) answered(what tea.Msg) tea.Cmd {
 		}
 		m.lookAtForm()
 		again := tea.Cmd(nil)
-		if m.state.PendingStale() { // more may have happened since
+		if m.state.PendingStale() { // more may have changed since
 			again = m.listPending()
 		}
 		return tea.Batch(m.arrive(), again)

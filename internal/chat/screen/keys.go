@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/chat"
 )
 
-// focusOn moves the keys to something else.
+// focusOn moves the keyboard focus.
 func (m *model) focusOn(to focus) {
 	m.focus = to
 	if to == writing {
@@ -21,7 +21,7 @@ func (m *model) focusOn(to focus) {
 	}
 }
 
-// key takes one key.
+// key handles one key press.
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	m.note = ""
 	switch k.String() {
@@ -102,14 +102,14 @@ func (m *model) writingKey(k tea.KeyPressMsg) tea.Cmd {
 	return then
 }
 
-// begun reports whether the mention before the cursor is not whole yet: then Enter
-// completes it instead of sending.
+// begun reports whether the mention before the cursor is incomplete: then Enter completes it
+// instead of sending.
 func (m *model) begun(c chat.Completion) bool {
 	word := m.beforeCursor()[c.From+1:]
 	return !slices.ContainsFunc(c.Members, func(member shoal.Member) bool { return strings.EqualFold(string(member.EntityID), word) })
 }
 
-// submit sends what is written.
+// submit sends the composed message.
 func (m *model) submit() tea.Cmd {
 	text := strings.TrimSpace(m.composer.Value())
 	sp := m.state.Space(m.space)
@@ -146,9 +146,9 @@ func (m *model) readingKey(k tea.KeyPressMsg) tea.Cmd {
 			return m.older()
 		}
 	case "n":
-		return m.nextSpace(func(sp *chat.Space) bool { return sp.UnreadCount > 0 }, "nothing is unread elsewhere")
+		return m.nextSpace(func(sp *chat.Space) bool { return sp.UnreadCount > 0 }, "no unread messages in other spaces")
 	case "N":
-		return m.nextSpace(func(sp *chat.Space) bool { return sp.MentionCount > 0 }, "nobody mentions you elsewhere")
+		return m.nextSpace(func(sp *chat.Space) bool { return sp.MentionCount > 0 }, "no mentions in other spaces")
 	case ".":
 		m.panel = map[bool]panel{true: hidden, false: shown}[m.layout().right > 0]
 	case "?":
@@ -168,7 +168,7 @@ func (m *model) readingKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// chosen acts on what one stands on: what waits is answered.
+// chosen acts on the selection: it opens the form of a pending action.
 func (m *model) chosen() tea.Cmd {
 	for _, p := range m.state.Waiting(m.space) {
 		if m.timeline.selected == pendingStop(p.ID) {
@@ -180,7 +180,7 @@ func (m *model) chosen() tea.Cmd {
 	return nil
 }
 
-// nextSpace opens the next space with something.
+// nextSpace opens the next space for which has returns true.
 func (m *model) nextSpace(has func(*chat.Space) bool, none string) tea.Cmd {
 	for _, sp := range m.state.Spaces() {
 		if sp.ID != m.space && has(sp) {

@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
-// places is the list of spaces to go to.
+// places is the list for switching to another space.
 type places struct {
 	typed string
 	at    int
@@ -29,7 +29,7 @@ func (m *model) choose() {
 	m.focusOn(choosing)
 }
 
-// found are the spaces whose name or id holds what was typed.
+// found returns the spaces whose name or id contains the typed text.
 func (m *model) found() (all []*chat.Space) {
 	typed := strings.ToLower(m.places.typed)
 	for _, sp := range m.state.Spaces() {
@@ -72,7 +72,7 @@ func (m *model) drawPlaces(l layout) []string {
 	lines := []string{"", "  " + m.style.strong.Render("Go to: ") + m.places.typed, ""}
 	all := m.found()
 	if len(all) == 0 {
-		lines = append(lines, "  "+m.style.dim.Render("no space of yours is called that"))
+		lines = append(lines, "  "+m.style.dim.Render("no matching space"))
 	}
 	room := max(1, l.body-len(lines))
 	from := max(0, m.places.at-room+1)
@@ -86,21 +86,21 @@ func (m *model) drawPlaces(l layout) []string {
 	return lines
 }
 
-// help are the keys, with what they do.
+// help lists the keys and their effects.
 var help = [][2]string{
-	{"Enter", "sends what you write; Alt+Enter begins a new line"},
+	{"Enter", "sends what you write; Alt+Enter starts a new line"},
 	{"@", "mentions a member: ↑ ↓ choose, Tab or Enter takes"},
 	{"Esc", "from writing to reading, and back"},
-	{"J  K", "next and previous message, or what waits (also ↓ ↑)"},
+	{"J  K", "next and previous message or pending action (also ↓ ↑)"},
 	{"PgUp  PgDn", "scroll; Home and End go to the ends"},
-	{"Ctrl+O", "goes to what waits for you; Enter there answers it"},
-	{"N", "opens the next space with something unread"},
+	{"Ctrl+O", "goes to the next pending action; Enter answers it"},
+	{"N", "opens the next space with unread messages"},
 	{"Shift+N", "opens the next space that mentions you"},
 	{"Ctrl+K", "goes to another space"},
 	{".", "shows or hides the members"},
 	{":json VALUE", "in an answer: the whole result as JSON"},
-	{":error TEXT", "in an answer: there is no result, and why"},
-	{"Ctrl+C", "leaves; agents go on working"},
+	{":error TEXT", "in an answer: report why there is no result"},
+	{"Ctrl+C", "leaves; agents continue to work"},
 }
 
 func helpLines(width int, s style) []string {

@@ -1,20 +1,18 @@
-// Package screen is a conversation over the whole terminal: the spaces at the
-// left, what is said in the middle, who is there at the right, and below what one
-// writes or answers.
+// Package screen shows conversations on the whole terminal: the spaces at the left, the
+// timeline in the middle, the members at the right, and below it the composer or the form of an
+// answer.
 //
 //	err := screen.Run(ctx, screen.Options{Session: session, Me: "ann", Space: "shop", In: os.Stdin, Out: os.Stdout})
 //
-// It promises:
-//   - What others wrote is shown and never obeyed: all of it passes
+// Guarantees:
+//   - Text of others is displayed and never interpreted: all of it passes through
 //     [safetext.Clean].
-//   - The screen is drawn at most thirty times a second, however fast somebody
-//     writes.
-//   - A state is told by a sign and a word; colours only repeat it.
-//   - No single key answers anything: a decision is typed and sent with Enter.
-//     While the connection is lost nothing is answered, and messages wait.
-//   - Drawing is a function of the model: what is shown at a size is tested as
-//     text.
-//   - When Run returns, the terminal is as before and no goroutine is left.
+//   - The screen is drawn at most thirty times a second, at any rate of events.
+//   - A state is shown by a sign and a word; colours only repeat it.
+//   - No single key answers a pending action: a decision is typed and sent with Enter. While
+//     the connection is lost, answers cannot be sent and messages are queued.
+//   - Drawing is a function of the model: the output for a size is tested as text.
+//   - When Run returns, the terminal is restored and no goroutine is left.
 package screen
 
 import (
@@ -33,20 +31,20 @@ import (
 	"github.com/shoal-dev/shoal/internal/chat/feed"
 )
 
-// Options say whose conversation is shown where.
+// Options select the conversation and the terminal.
 type Options struct {
 	Session *client.Session
 	Me      shoal.EntityID
-	// Space is opened first; empty, the one where something waits or the newest,
-	// and First where nothing was said anywhere yet.
+	// Space is opened first. If empty, it is the space with a pending action or the newest
+	// message, and First if no space has messages.
 	Space, First shoal.SpaceID
 	// In and Out are the terminal.
 	In, Out *os.File
 }
 
-// Run shows the conversation until the person leaves, which is no error, or ctx
-// ends, which is its cause, or the server refuses to go on. A Space that the
-// entity is no member of, or that it is a member of none at all, is NotFound.
+// Run shows the conversation until the person leaves, which is not an error, until ctx ends,
+// which returns its cause, or until the server refuses to continue. The error is NotFound if
+// the entity is not a member of Space or not a member of any space.
 func Run(ctx context.Context, o Options) error {
 	life, end := context.WithCancel(ctx)
 	events := feed.Start(life, o.Session)
@@ -70,7 +68,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// focus is what keys go to.
+// focus is the target of key presses.
 type focus int
 
 const (
@@ -81,8 +79,8 @@ const (
 	helping                // the list of keys
 )
 
-// model is the whole screen. Its methods draw and decide; calls to the server are
-// commands, which the program runs beside it.
+// model is the state of the screen. Its methods draw and decide; calls to the server are
+// commands that the program runs concurrently.
 type model struct {
 	session *client.Session
 	events  *feed.Feed
@@ -95,14 +93,14 @@ type model struct {
 	out           chat.Outbox
 	style         style
 	width, height int
-	away          bool // whether the terminal is not looked at
+	away          bool // whether the terminal has lost the focus
 
 	space    shoal.SpaceID
 	first    shoal.SpaceID
 	focus    focus
-	before   focus // what the list or the help stands over
+	before   focus // the focus before the list or the help was opened
 	composer textarea.Model
-	pick     int // of the members that a mention may become
+	pick     int // index of the selected candidate of a mention
 	unpicked string
 	drafts   map[shoal.SpaceID]string
 	form     *form
@@ -111,11 +109,11 @@ type model struct {
 	panel    panel
 	note     string
 	failure  error
-	keys     int // of the idempotency keys that were made
+	keys     int // number of idempotency keys created
 	prefix   string
 }
 
-// panel says whether the members are shown.
+// panel is the visibility of the members.
 type panel int
 
 const (
@@ -135,7 +133,7 @@ func newModel(me shoal.EntityID, space shoal.SpaceID, now func() time.Time, zone
 	return m
 }
 
-// newInput returns an input of one line or more that looks like nothing.
+// newInput returns an input of one or more lines without decoration.
 func newInput(placeholder string) textarea.Model {
 	in := textarea.New()
 	in.Placeholder = placeholder
@@ -144,18 +142,18 @@ func newInput(placeholder string) textarea.Model {
 	in.EndOfBufferCharacter = ' '
 	in.SetVirtualCursor(false)
 	in.SetStyles(inputStyles())
-	in.KeyMap.Paste.SetEnabled(false) // the terminal pastes; this would run programs
+	in.KeyMap.Paste.SetEnabled(false) // the terminal handles pasting; the widget would run programs
 	in.KeyMap.CopySelection.SetEnabled(false)
 	in.KeyMap.InsertNewline.SetKeys("alt+enter", "shift+enter", "ctrl+j")
 	return in
 }
 
-// Init begins to follow.
+// Init starts to follow the session.
 func (m *model) Init() tea.Cmd {
 	return tea.Batch(m.next(), m.people(), m.tick())
 }
 
-// Update takes one thing that happened.
+// Update processes one message of the program.
 func (m *model) Update(what tea.Msg) (tea.Model, tea.Cmd) {
 	switch what := what.(type) {
 	case tea.WindowSizeMsg:

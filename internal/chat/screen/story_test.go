@@ -16,21 +16,21 @@ import (
 	"github.com/shoal-dev/shoal/internal/storytest"
 )
 
-var update = flag.Bool("update", false, "write what happens into the stories")
+var update = flag.Bool("update", false, "rewrite the stories with the actual output")
 
-// Stories of what ann sees on a terminal: events as chattest writes them, besides
+// Stories of ann's terminal: events in the notation of chattest, and
 //
 //	size WIDTH HEIGHT
-//	open SPACE              begins with this space
+//	open SPACE              starts with this space
 //	lost, back              the connection
-//	type TEXT               key by key
-//	key NAME…               keys by their names
-//	accepted | refused ID [TEXT]   the server's word on an answer
-//	posted N, refuse N TEXT        and on the Nth message that was written
+//	type TEXT               types key by key
+//	key NAME…               presses keys by their names
+//	accepted | refused ID [TEXT]   the server's response to an answer
+//	posted N, refuse N TEXT        the server's response to the Nth message
 //	older SPACE MSG MSG     a page of older messages arrives
 //
-// and, below four dashes, the screen without its colours. A line ends at the last
-// thing that is shown in it.
+// and, below four dashes, the screen without its colours. Trailing spaces of a line are
+// removed.
 func TestScreens(t *testing.T) {
 	storytest.Play(t, "testdata/*.txt", 5, *update, func(t *testing.T, _, text string) string {
 		s := &stage{t: t, world: chattest.New()}
@@ -64,7 +64,7 @@ func (s *stage) tell(what tea.Msg) {
 	if then == nil {
 		return
 	}
-	// The server's part is played by the story; only the end is looked for.
+	// The story plays the server, so commands are not run; only the end is checked.
 	if _, quit := then().(tea.QuitMsg); quit {
 		s.quit = true
 	}
@@ -158,12 +158,12 @@ func key(t *testing.T, name string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModAlt}
 	}
 	if len(name) != 1 {
-		t.Fatalf("there is no key %s", name)
+		t.Fatalf("unknown key %s", name)
 	}
 	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
 }
 
-// screen is what is shown, checked for what must hold of every screen.
+// screen returns the screen and checks the invariants of every screen.
 func (s *stage) screen() string {
 	s.t.Helper()
 	if s.quit {
@@ -174,7 +174,7 @@ func (s *stage) screen() string {
 	}
 	lines := s.model.draw()
 	if len(lines) > s.model.height {
-		s.t.Errorf("%d lines are drawn on %d", len(lines), s.model.height)
+		s.t.Errorf("got %d lines on a screen of %d", len(lines), s.model.height)
 	}
 	var b strings.Builder
 	for i, line := range lines {
@@ -187,21 +187,21 @@ func (s *stage) screen() string {
 	return b.String() + s.cursor(lines)
 }
 
-// cursor says behind what the cursor stands.
+// cursor returns the text before the cursor.
 func (s *stage) cursor(lines []string) string {
 	c := s.model.cursor()
 	if c == nil {
 		return "no cursor\n"
 	}
 	if c.Y < 0 || c.Y >= len(lines) {
-		s.t.Errorf("the cursor stands in line %d of %d", c.Y, len(lines))
+		s.t.Errorf("the cursor is in line %d of %d", c.Y, len(lines))
 		return ""
 	}
-	return fmt.Sprintf("cursor behind %q\n", strings.TrimRight(ansi.Strip(ansi.Truncate(lines[c.Y]+strings.Repeat(" ", 200), c.X, "")), " "))
+	return fmt.Sprintf("cursor after %q\n", strings.TrimRight(ansi.Strip(ansi.Truncate(lines[c.Y]+strings.Repeat(" ", 200), c.X, "")), " "))
 }
 
-// What others write is never obeyed, wherever it is shown: names, texts, arguments,
-// results, errors, summaries, options.
+// Text of others is never interpreted, wherever it is shown: names, texts, arguments, results,
+// errors, summaries, options.
 func TestNothingOfOthersIsObeyed(t *testing.T) {
 	const evil = "\x1b[31mred\x1b]0;title\a \u202egnp\u2066 \u009b2J \r\bend"
 	quoted := strconv.Quote(evil)
@@ -218,13 +218,13 @@ func TestNothingOfOthersIsObeyed(t *testing.T) {
 	drawn := strings.Join(s.model.draw(), "\n")
 	for _, r := range ansi.Strip(drawn) {
 		if r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069) {
-			t.Errorf("the screen holds %U", r)
+			t.Errorf("the screen contains %U", r)
 		}
 	}
-	// What is left of sequences is our own colours alone.
+	// The remaining sequences are only our own colours.
 	for _, part := range strings.Split(drawn, "\x1b")[1:] {
 		if end := strings.IndexByte(part, 'm'); part[0] != '[' || end < 0 || strings.Trim(part[1:end], "0123456789;") != "" {
-			t.Errorf("the screen holds the sequence %.12q", part)
+			t.Errorf("the screen contains the sequence %.12q", part)
 		}
 	}
 	if !strings.Contains(drawn, "red") || !strings.Contains(drawn, "end") {
@@ -233,11 +233,11 @@ func TestNothingOfOthersIsObeyed(t *testing.T) {
 	m := s.model.state.Space("shop")
 	m.Name = evil
 	if bar := ansi.Strip(s.model.bar()); strings.ContainsAny(bar, "\x1b\a\r") {
-		t.Errorf("the bar is %q", bar)
+		t.Errorf("got the bar %q", bar)
 	}
 }
 
-// However small the terminal is, something is drawn and nothing breaks.
+// For any size of the terminal the screen is drawn without errors.
 func TestEverySize(t *testing.T) {
 	s := &stage{t: t, world: chattest.New()}
 	s.model = newModel("ann", "shop", time.Now, time.UTC)
@@ -253,7 +253,7 @@ func TestEverySize(t *testing.T) {
 			for height := 1; height <= 40; height += 3 {
 				s.play(fmt.Sprintf("size %d %d", width, height))
 				if s.screen() == "" {
-					t.Errorf("nothing is drawn at %d × %d", width, height)
+					t.Errorf("got an empty screen at %d × %d", width, height)
 				}
 				s.model.scroll(-1)
 				s.model.scroll(1 << 20)

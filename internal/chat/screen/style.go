@@ -7,8 +7,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/chat"
 )
 
-// style is how things look: with the 16 colours that every terminal has its own
-// idea of, and never by colour alone.
+// style is the appearance of elements, with the 16 colours that every terminal defines itself,
+// and never with colour as the only sign.
 type style struct {
 	strong, dim, good, busy, bad, ask, bar lipgloss.Style
 }
@@ -26,7 +26,7 @@ func newStyle() style {
 	}
 }
 
-// mark colours a state like what its sign says.
+// mark colours a state according to its sign.
 func (s style) mark(m chat.Mark) string {
 	text := m.String()
 	switch m.Sign {

@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
-// wrap breaks text of others into safe lines of at most width columns, between
-// words where it can.
+// wrap breaks untrusted text into safe lines of at most width columns, between words if
+// possible.
 func wrap(text string, width int) (lines []string) {
 	text = strings.ReplaceAll(safetext.Clean(text), "\t", "    ")
 	width = max(width, 8)
@@ -39,12 +39,12 @@ func wrap(text string, width int) (lines []string) {
 	return lines
 }
 
-// cut makes one safe line of at most width columns of a text of others.
+// cut returns untrusted text as one safe line of at most width columns.
 func cut(text string, width int) string {
 	return ansi.Truncate(safetext.Line(text), max(width, 1), "…")
 }
 
-// size says bytes in the unit that people read.
+// size formats bytes in a readable unit.
 func size(n int64) string {
 	switch {
 	case n < 1<<10:
@@ -55,7 +55,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// indent puts lines under their head.
+// indent indents lines below their head.
 func indent(lines []string) []string {
 	for i := range lines {
 		lines[i] = "  " + lines[i]
@@ -63,7 +63,7 @@ func indent(lines []string) []string {
 	return lines
 }
 
-// rule is a line with a word in it.
+// rule returns a horizontal line with a word in it.
 func (m *model) rule(word string, width int) string {
 	if word != "" {
 		word = " " + word + " "

@@ -11,16 +11,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/chat"
 )
 
-// timeline is what of a space is shown, and where one stands in it.
+// timeline is the visible part of a space and the selection in it.
 type timeline struct {
 	space    shoal.SpaceID // empty before the first is opened
-	follow   bool          // whether the newest is kept in sight
-	anchor   place         // what the first line is, if not
-	selected string        // the stop that one stands on; empty for none
-	unread   int64         // before the message with this seq stands the line "new"; 0 for none
+	follow   bool          // whether the newest line stays visible
+	anchor   place         // the first line, if follow is false
+	selected string        // the selected stop; empty for none
+	unread   int64         // the line "new" is before the message with this seq; 0 for none
 	seen     int64         // the last seq when following ended
-	fetching bool          // whether messages are asked for
-	listed   bool          // whether it is known what waits
+	fetching bool          // whether messages are being fetched
+	listed   bool          // whether the pending actions are known
 	drawn    map[shoal.MessageID]drawn
 }
 
@@ -30,14 +30,14 @@ type place struct {
 	line  int
 }
 
-// piece is what belongs together on the screen. Stop is what one stands on when
-// one stands on it, empty for what cannot be chosen.
+// piece is a group of lines that belong together. Stop identifies it as a selection, empty if
+// it cannot be selected.
 type piece struct {
 	key, stop string
 	lines     []string
 }
 
-// drawn are the pieces of a message as they were drawn last.
+// drawn caches the pieces of a message from the last drawing.
 type drawn struct {
 	revision int64
 	width    int
@@ -49,14 +49,14 @@ func (t *timeline) clear() {
 	t.drawn, t.follow, t.selected, t.anchor = map[shoal.MessageID]drawn{}, true, "", place{}
 }
 
-// open begins to show a space, at its end.
+// open shows a space, at its end.
 func (t *timeline) open(sp *chat.Space, me shoal.EntityID) {
 	t.clear()
 	t.space, t.unread, t.fetching = sp.ID, firstUnread(sp, me), false
 }
 
-// firstUnread is the seq of the first message that is not read, as far as the
-// counts tell: the server counts, and does not say which.
+// firstUnread returns the seq of the first unread message, derived from the counts: the server
+// counts unread messages and does not list them.
 func firstUnread(sp *chat.Space, me shoal.EntityID) int64 {
 	left := sp.UnreadCount
 	for _, m := range slices.Backward(sp.Messages) {
@@ -76,7 +76,7 @@ func messageStop(id shoal.MessageID) string { return "m:" + string(id) }
 
 func pendingStop(id shoal.PendingID) string { return "p:" + string(id) }
 
-// pieces are all that the timeline shows, from above.
+// pieces returns all pieces of the timeline, from top to bottom.
 func (m *model) pieces(width int) []piece {
 	sp := m.state.Space(m.space)
 	if sp == nil {
@@ -84,10 +84,10 @@ func (m *model) pieces(width int) []piece {
 	}
 	var all []piece
 	if len(sp.Messages) > 0 && sp.Messages[0].Seq > 1 {
-		all = append(all, piece{key: "older", lines: []string{m.style.dim.Render("  … PgUp shows what was said before"), ""}})
+		all = append(all, piece{key: "older", lines: []string{m.style.dim.Render("  … PgUp shows older messages"), ""}})
 	}
 	notices := sp.Notices
-	if len(sp.Messages) > 0 { // those about what is not shown are not shown either
+	if len(sp.Messages) > 0 { // notices about messages that are not shown are omitted
 		first := sp.Messages[0].Seq - 1
 		notices = slices.DeleteFunc(slices.Clone(notices), func(n chat.Notice) bool { return n.After < first })
 	}
@@ -113,7 +113,7 @@ func (m *model) pieces(width int) []piece {
 	return append(all, m.drawLoose(sp, width)...)
 }
 
-// stops are the things that one can stand on, from above.
+// stops returns the selectable stops, from top to bottom.
 func stops(all []piece) []string {
 	var keys []string
 	for _, p := range all {
@@ -124,8 +124,8 @@ func stops(all []piece) []string {
 	return keys
 }
 
-// window returns the lines of pieces that fit into height, which the timeline
-// follows or is anchored at, and how many lines there are above them.
+// window returns the lines that fit into height, at the end or at the anchor, and the number of
+// lines above them.
 func (t *timeline) window(all []piece, height int) (lines []row, above int) {
 	var rows []row
 	for _, p := range all {
@@ -146,8 +146,8 @@ func (t *timeline) window(all []piece, height int) (lines []row, above int) {
 	return rows[top:min(len(rows), top+height)], top
 }
 
-// anchored is the row of the anchor, or where its message begins if that line is
-// gone; -1 without either.
+// anchored returns the row of the anchor, or the start of its message if that line no longer
+// exists; -1 without either.
 func (t *timeline) anchored(rows []row) int {
 	at := slices.IndexFunc(rows, func(r row) bool { return r.place == t.anchor })
 	if at < 0 {
@@ -164,12 +164,12 @@ type row struct {
 	place place
 }
 
-// stays reports whether the row can be an anchor: it belongs to a message, so that
-// it is there as long as that is.
+// stays reports whether the row can be an anchor: it belongs to a message, so it exists as long
+// as the message.
 func (r row) stays() bool { return strings.HasPrefix(r.place.piece, messageStop("")) }
 
-// scroll moves what is shown by lines, down if by is positive. It reports whether
-// it was to go above the first line.
+// scroll moves the visible lines, down if by is positive. It reports whether the start was
+// passed.
 func (m *model) scroll(by int) (above bool) {
 	lay := m.layout()
 	all := m.pieces(lay.middle)
@@ -196,7 +196,7 @@ func (m *model) scroll(by int) (above bool) {
 	return now+by < 0
 }
 
-// below says how many messages have come out of sight; empty for none.
+// below returns the number of new messages out of sight; empty for none.
 func (m *model) below() string {
 	sp := m.state.Space(m.space)
 	if sp == nil || m.timeline.follow || m.timeline.seen == 0 || sp.LastSeq <= m.timeline.seen {
@@ -205,8 +205,7 @@ func (m *model) below() string {
 	return fmt.Sprintf("↓ %d new, End shows them", sp.LastSeq-m.timeline.seen)
 }
 
-// step stands on the next stop, or with by -1 on the one before, and brings it into
-// sight.
+// step selects the next stop, or with -1 the previous one, and scrolls to it.
 func (m *model) step(by int) {
 	all := m.pieces(m.layout().middle)
 	keys := stops(all)
@@ -225,7 +224,7 @@ func (m *model) step(by int) {
 	m.stand(keys[at])
 }
 
-// stand stands on a stop and brings it into sight.
+// stand selects a stop and scrolls to it.
 func (m *model) stand(stop string) {
 	m.timeline.selected = stop
 	lay := m.layout()
