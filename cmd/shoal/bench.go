@@ -61,7 +61,7 @@ func (c *benchCmd) Run(ctx context.Context, sh *shell) (err error) {
 	sh.output.note("measuring %s, in a session of its own that is deleted in the end; others that use it now will feel it", url)
 	survey := load.Survey{
 		URL: url, Admin: admin, Only: c.Only, Length: c.Length, Waits: c.Waits, Readers: c.Readers,
-		Tell: func(f load.Figure) {
+		Report: func(f load.Figure) {
 			found.Figures, rows = append(found.Figures, f), append(rows, figureRow(f))
 			sh.output.note("%s over %s: done", f.Name, f.Face)
 		},

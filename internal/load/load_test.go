@@ -52,13 +52,13 @@ func TestCursorIn(t *testing.T) {
 func TestReadersFindMarksAcrossReads(t *testing.T) {
 	var r Readers
 	one := Marked()
-	r.Read(&pieces{[]string{"data: " + one[:9], one[9:15], one[15:] + "\n\ndata: @" + one + "\n\n: @ this is no mark, however long it is\n\n"}})
+	r.Read(&pieces{[]string{"data: " + one[:9], one[9:15], one[15:] + "\n\ndata: @" + one + "\n\n: @ this is not a mark, however long it is\n\n"}})
 	if got := r.Seen(); got != 2 {
 		t.Errorf("found %d marks, want 2", got)
 	}
 }
 
-// Whatever a stream holds, its marks are found, however it arrives.
+// The marks of any stream are found, in any splitting.
 func FuzzReaders(f *testing.F) {
 	f.Add("data: @", 3)
 	f.Add("@@@@0000", 1)
@@ -94,7 +94,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// A survey leaves a server as it found it.
+// A survey restores the state of the server.
 func TestASurveyOfARealServer(t *testing.T) {
 	s := apptest.Start(t)
 	admin := nobody(t, s)
@@ -102,7 +102,7 @@ func TestASurveyOfARealServer(t *testing.T) {
 	var found []Figure
 	survey := Survey{
 		URL: s.URL, Admin: admin, Length: 50 * time.Millisecond, Waits: 5, Readers: 3,
-		Tell: func(f Figure) { found = append(found, f) },
+		Report: func(f Figure) { found = append(found, f) },
 	}
 	if err := survey.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestASurveyOfARealServer(t *testing.T) {
 	for _, f := range found {
 		names = append(names, f.Name+" "+f.Face)
 		if f.Operations == 0 || (f.PerSecond == nil) != strings.HasPrefix(f.Name, "wake-up") || f.PerSecond != nil && *f.PerSecond <= 0 || f.P50Ms <= 0 || f.P99Ms < f.P50Ms || f.Lost != 0 {
-			t.Errorf("%+v is no figure, or something was lost", f)
+			t.Errorf("invalid figure or lost messages: %+v", f)
 		}
 	}
 	want := []string{
@@ -124,27 +124,27 @@ func TestASurveyOfARealServer(t *testing.T) {
 		t.Errorf("measured\n%q, want\n%q", names, want)
 	}
 	if after := counts(t, s); after != before {
-		t.Errorf("there were %v sessions and keys, now there are %v", before, after)
+		t.Errorf("got %[2]v sessions and keys after the survey, want %[1]v", before, after)
 	}
 }
 
-// Also one that fails.
+// A failed survey does, too.
 func TestAFailedSurveyLeavesNothing(t *testing.T) {
 	s := apptest.Start(t)
 	admin := nobody(t, s)
 	before := counts(t, s)
-	survey := Survey{URL: s.URL + "/nowhere", Admin: admin, Length: time.Millisecond, Waits: 1, Readers: 1, Tell: func(Figure) {}}
+	survey := Survey{URL: s.URL + "/nowhere", Admin: admin, Length: time.Millisecond, Waits: 1, Readers: 1, Report: func(Figure) {}}
 	err := survey.Run(t.Context())
 	var refused *RefusedError
 	if !errors.As(err, &refused) || refused.Status != 404 {
 		t.Errorf("Run() = %v, want a 404", err)
 	}
 	if after := counts(t, s); after != before {
-		t.Errorf("there were %v sessions and keys, now there are %v", before, after)
+		t.Errorf("got %[2]v sessions and keys after the survey, want %[1]v", before, after)
 	}
 }
 
-// nobody is an admin who acts as no entity.
+// nobody returns a client with an admin key that acts as no entity.
 func nobody(t *testing.T, s *apptest.Server) *client.Client {
 	t.Helper()
 	made, err := s.Admin.CreateKey(t.Context(), shoal.NewKey{Role: shoal.RoleAdmin})
@@ -175,8 +175,8 @@ func counts(t *testing.T, s *apptest.Server) (n [2]int) {
 	return n
 }
 
-// What comes after the wait that was woken is counted: this is how a message that is
-// delivered twice would be seen.
+// Messages that arrive after the wait are counted: this detects messages that are delivered
+// twice.
 func TestWhatComesTwiceIsCounted(t *testing.T) {
 	s := apptest.Start(t)
 	w, err := NewWorld(t.Context(), nobody(t, s), shoal.DefaultSession, 4)
@@ -201,15 +201,15 @@ func TestWhatComesTwiceIsCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := twice(t.Context(), p, 2); n != 1 || err != nil {
-			t.Errorf("%T: %d of 2 waiters got something again, %v; want 1", p, n, err)
+			t.Errorf("%T: got %d waiters with duplicates, %v; want 1", p, n, err)
 		}
 		if n, err := twice(t.Context(), p, 2); n != 0 || err != nil {
-			t.Errorf("%T: %d of 2 waiters got something again, %v; want 0", p, n, err)
+			t.Errorf("%T: got %d waiters with duplicates, %v; want 0", p, n, err)
 		}
 	}
 }
 
-// What a server refuses is told in its own words.
+// A refusal is an error with the server's message.
 func TestARefusalIsAnErrorOfTheContract(t *testing.T) {
 	s := apptest.Start(t)
 	_, _, err := NewWire(s.URL).Do(t.Context(), "GET", "/v1/sessions/default/spaces", Header("shoal_wrong"), nil)

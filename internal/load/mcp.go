@@ -11,24 +11,24 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// mcpVersion is an era of MCP that has sessions, as most clients speak it.
+// mcpVersion is a version of MCP with sessions, which most clients use.
 const mcpVersion = "2025-06-18"
 
-// What a client says before it calls tools.
+// The messages of a client before it calls tools.
 const (
 	MCPInitialize  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + mcpVersion + `","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
 	MCPInitialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 )
 
-// Tools are clients of a server that speaks MCP over streamable HTTP at /mcp. They
-// speak JSON-RPC by hand, so that the server is what is measured.
+// Tools are clients of a server that speaks MCP over streamable HTTP at /mcp. They write
+// JSON-RPC by hand, so that the measurement is dominated by the server.
 type Tools struct {
 	Wire
 	headers []http.Header // by client
 	calls   atomic.Int64
 }
 
-// MCPHeader is what every request of a client has; key may be empty.
+// MCPHeader returns the header of all requests of a client; key may be empty.
 func MCPHeader(key string) http.Header {
 	h := http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {mcpVersion},
@@ -72,13 +72,13 @@ func (t *Tools) Leave(ctx context.Context) error {
 	})
 }
 
-// ToolCall is the request that calls a tool.
+// ToolCall returns the request that calls a tool.
 func ToolCall(id int64, tool string, args any) ([]byte, error) {
 	encoded, err := json.Marshal(args)
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":%s}}`, id, tool, encoded), err
 }
 
-// Tool calls a tool as a client and returns the whole answer.
+// Tool calls a tool as a client and returns the complete response.
 func (t *Tools) Tool(ctx context.Context, client int, name string, args any) ([]byte, error) {
 	body, err := ToolCall(t.calls.Add(1), name, args)
 	if err != nil {
@@ -91,7 +91,7 @@ func (t *Tools) Tool(ctx context.Context, client int, name string, args any) ([]
 	return answer, err
 }
 
-// MCP is a world as its pairs use it over MCP. It implements [Pairs].
+// MCP is a world whose pairs use MCP. It implements [Pairs].
 type MCP struct {
 	Tools
 	*World

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Readers follow streams and count the marked messages that come. They are safe for
+// Readers follow streams and count the marked messages in them. They are safe for
 // concurrent use.
 type Readers struct {
 	running sync.WaitGroup
@@ -22,8 +22,8 @@ type Readers struct {
 	took    []float64 // µs from sending to reading
 }
 
-// Follow reads a stream until its end or Close, on a goroutine of its own. The stream
-// is closed by Close.
+// Follow reads a stream on a goroutine of its own until the end of the stream or Close. Close
+// closes the stream.
 func (r *Readers) Follow(stream io.ReadCloser) {
 	r.mu.Lock()
 	r.streams = append(r.streams, stream)
@@ -31,19 +31,19 @@ func (r *Readers) Follow(stream io.ReadCloser) {
 	r.running.Go(func() { r.Read(stream) })
 }
 
-// Close closes the streams and returns when nobody reads any more.
+// Close closes the streams and returns when all goroutines have ended.
 func (r *Readers) Close() {
 	r.mu.Lock()
 	streams := r.streams
 	r.streams = nil
 	r.mu.Unlock()
 	for _, s := range streams {
-		_ = s.Close() // nothing more is wanted of it
+		_ = s.Close() // the rest of the stream is not needed
 	}
 	r.running.Wait()
 }
 
-// Every message carries the moment at which it was sent, between two marks.
+// Every message contains the time at which it was sent, between two marks.
 const (
 	mark       = '@'
 	markLength = 21
@@ -91,7 +91,7 @@ func (r *Readers) Read(in io.Reader) {
 	}
 }
 
-// Forget begins to count anew.
+// Forget resets the counts.
 func (r *Readers) Forget() {
 	r.mu.Lock()
 	r.took = nil
@@ -99,40 +99,40 @@ func (r *Readers) Forget() {
 	r.seen.Store(0)
 }
 
-// Seen is how many messages all readers together have read.
+// Seen returns the number of messages that all readers together have read.
 func (r *Readers) Seen() int64 { return r.seen.Load() }
 
-// Took is what they took from sending to reading, in µs.
+// Took returns the times from sending to reading, in µs.
 func (r *Readers) Took() []float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.took[:len(r.took):len(r.took)]
 }
 
-// Missing is how many of the deliveries of so many messages have not come, if every
-// reader is to get each.
+// Missing returns the number of deliveries that are missing if every reader is to receive each
+// of the messages.
 func (r *Readers) Missing(messages int) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return int64(messages)*int64(len(r.streams)) - r.seen.Load()
 }
 
-// Fan is how messages are published to readers.
+// Fan configures publishing to readers.
 type Fan struct {
 	Length time.Duration
-	// Pace is the time from one message to the next. 0 is flat out: as soon as no
-	// more than Ahead messages are under way to the slowest reader.
+	// Pace is the time from one message to the next. 0 means as fast as possible: a message
+	// is sent when at most Ahead messages are on their way to the slowest reader.
 	Pace  time.Duration
 	Ahead int
 	// Publish returns when the message is stored.
 	Publish func(ctx context.Context, text string) error
 }
 
-// lateAtMost is how long the deliveries that are missing at the end are waited for.
+// lateAtMost is the maximum wait for missing deliveries at the end.
 const lateAtMost = 5 * time.Second
 
-// Publish publishes, and waits until every reader has everything, or for five seconds.
-// It returns how many messages were sent and how long all of it took.
+// Publish publishes messages and waits until every reader has all of them, for at most five
+// seconds. It returns the number of messages and the total time.
 func (r *Readers) Publish(ctx context.Context, f Fan) (sent int, took time.Duration, err error) {
 	r.Forget()
 	began := time.Now()

@@ -9,25 +9,24 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// REST is a world as its pairs use it over REST. It implements [Pairs].
+// REST is a world whose pairs use REST. It implements [Pairs].
 type REST struct {
 	Wire
 	*World
 	cursors []string
 }
 
-// NewREST makes the spaces of so many pairs in a world of at least twice as many
-// agents.
+// NewREST creates the spaces for the pairs in a world with at least twice as many agents.
 func NewREST(ctx context.Context, wire Wire, w *World, pairs int) (*REST, error) {
 	return RESTOf(wire, w, pairs), w.Pair(ctx, pairs)
 }
 
-// RESTOf uses spaces of so many pairs that are there.
+// RESTOf uses the existing spaces of the pairs.
 func RESTOf(wire Wire, w *World, pairs int) *REST {
 	return &REST{Wire: wire, World: w, cursors: make([]string, pairs)}
 }
 
-// Posting is the body of a post. No mentions are none: nobody acts on it by default.
+// Posting is the body of a post. Empty mentions mean none: no default recipient acts on it.
 type Posting struct {
 	Text     string           `json:"text"`
 	Mentions []shoal.EntityID `json:"mentions"`
@@ -54,7 +53,7 @@ func mentioned(i int, wake bool) []shoal.EntityID {
 	return []shoal.EntityID{AgentID(2*i + 1)}
 }
 
-// Wait waits for mentions, and acknowledges what the wait before it returned.
+// Wait waits for mentions, and acknowledges the entries of the previous wait.
 func (s *REST) Wait(ctx context.Context, i int) ([]byte, error) {
 	body, err := json.Marshal(Waiting{Kind: shoal.WaitMentions, TimeoutMs: WaitMs, Ack: s.cursors[i]})
 	if err != nil {
@@ -65,8 +64,8 @@ func (s *REST) Wait(ctx context.Context, i int) ([]byte, error) {
 	return answer, err
 }
 
-// Unread acknowledges what the last wait of a pair returned, and returns what is left
-// for its waiter, without waiting: nothing, if each message was delivered once.
+// Unread acknowledges the entries of a pair's last wait, and returns the remaining entries of
+// its waiter without waiting: none, if each message was delivered once.
 func (s *REST) Unread(ctx context.Context, i int) ([]byte, error) {
 	body, err := json.Marshal(Waiting{Kind: shoal.WaitMentions, Ack: s.cursors[i]})
 	if err != nil {
@@ -77,18 +76,18 @@ func (s *REST) Unread(ctx context.Context, i int) ([]byte, error) {
 	return answer, err
 }
 
-// WaitMs is how long a wait waits at most, the longest that Shoal allows.
+// WaitMs is the time-out of a wait, the maximum of Shoal.
 const WaitMs = 600_000
 
-// Waiting is the body of a wait, and the arguments of the tool that waits.
+// Waiting is the body of a wait, and of the arguments of the wait tool.
 type Waiting struct {
 	Kind      shoal.WaitKind `json:"kind,omitempty"`
 	TimeoutMs int            `json:"timeoutMs"`
 	Ack       string         `json:"ack,omitempty"`
 }
 
-// CursorIn finds the cursor in the answer to a wait, over whichever protocol it
-// came, without decoding the rest; empty if nothing came.
+// CursorIn returns the cursor in the response to a wait over any protocol, without decoding the
+// rest; empty if there are no entries.
 func CursorIn(answer []byte) string {
 	_, rest, _ := bytes.Cut(answer, []byte(`"cursor":"`))
 	cursor, _, _ := bytes.Cut(rest, []byte(`"`))

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Pairs is a server as its clients use it. Pair i is a sender and a waiter; pairs may
-// be used at once.
+// Pairs is a server from the view of its clients. Pair i is a sender and a waiter. Different
+// pairs may be used concurrently.
 type Pairs interface {
 	// Send returns when the message of pair i is stored; with wake its waiter is
 	// mentioned. One at a time.
 	Send(ctx context.Context, i int, text string, wake bool) error
-	// Wait returns the answer that holds the next message for the waiter of pair i.
+	// Wait returns the response with the next message for the waiter of pair i.
 	// One at a time.
 	Wait(ctx context.Context, i int) ([]byte, error)
 }
 
-// Post lets so many senders post one message after the other, for so long, each at
-// most so many if most is not 0. It returns what each post took, in µs.
+// Post lets senders post messages one after the other for length, at most most messages each
+// unless most is 0. It returns the time of each post in µs.
 func Post(ctx context.Context, p Pairs, senders int, length time.Duration, most int) ([]float64, error) {
 	var running sync.WaitGroup
 	found, failed := make([][]float64, senders), make([]error, senders)
@@ -44,9 +44,9 @@ func Post(ctx context.Context, p Pairs, senders int, length time.Duration, most 
 // wakeGap lets the waiter block again.
 const wakeGap = 10 * time.Millisecond
 
-// Wake wakes the waiter of each of so many pairs so many times, all pairs at once. It
-// returns what each time took, in µs: from before the post that mentions the waiter
-// until its wait has returned with that message.
+// Wake wakes the waiter of each pair the given number of times, all pairs concurrently. It
+// returns each time in µs: from before the post that mentions the waiter until its wait has
+// returned with the message.
 func Wake(ctx context.Context, p Pairs, pairs, times int) ([]float64, error) {
 	var running sync.WaitGroup
 	found, failed := make([][]float64, pairs), make([]error, pairs)
@@ -85,7 +85,7 @@ func wakeOnce(ctx context.Context, p Pairs, i int) (time.Duration, error) {
 	return w.at.Sub(began), w.holds(message)
 }
 
-// woken is how a wait ended.
+// woken is the result of a wait.
 type woken struct {
 	answer []byte
 	at     time.Time
@@ -94,12 +94,12 @@ type woken struct {
 
 func (w woken) holds(message string) error {
 	if w.err == nil && !bytes.Contains(w.answer, []byte(message)) {
-		return fmt.Errorf("the wait answered without the message: %.300s", w.answer)
+		return fmt.Errorf("the wait returned without the message: %.300s", w.answer)
 	}
 	return w.err
 }
 
-// waiting opens a wait, which ends at the latest with ctx.
+// waiting starts a wait, which ends at the latest with ctx.
 func waiting(ctx context.Context, p Pairs, i int) <-chan woken {
 	done := make(chan woken, 1)
 	go func() {
@@ -109,9 +109,9 @@ func waiting(ctx context.Context, p Pairs, i int) <-chan woken {
 	return done
 }
 
-// WakeAll opens the waits of so many pairs, lets them block for settle, and wakes each
-// once, several at a time. It returns what each took, in µs, and how long it took until
-// the first had been woken and the last had returned.
+// WakeAll starts the waits of the pairs, lets them block for settle, and wakes each once,
+// several concurrently. It returns each time in µs, and the time from the first wake-up until
+// the last wait has returned.
 func WakeAll(ctx context.Context, p Pairs, pairs int, settle time.Duration) (took []float64, all time.Duration, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	waits := make([]<-chan woken, pairs)
@@ -147,7 +147,7 @@ func WakeAll(ctx context.Context, p Pairs, pairs int, settle time.Duration) (too
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// Percentile is the value at the nearest rank, NaN of nothing.
+// Percentile returns the value at the nearest rank, or NaN for no values.
 func Percentile(xs []float64, p float64) float64 {
 	if len(xs) == 0 {
 		return math.NaN()

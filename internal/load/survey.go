@@ -12,10 +12,9 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// Figure is what one measurement found: so many operations, how many a second, and
-// what one took as its caller saw it. PerSecond is nil where they were made with
-// pauses, so that it would say nothing. Lost is how many of those that are delivered
-// did not happen, or not once.
+// Figure is the result of one measurement: the number of operations, their rate, and the
+// duration of one for its caller. PerSecond is nil for paced operations, whose rate has no
+// meaning. Lost is the number of deliveries that did not happen exactly once.
 type Figure struct {
 	Name       string   `json:"name"`
 	Face       string   `json:"face"`
@@ -26,7 +25,7 @@ type Figure struct {
 	Lost       int64    `json:"lost"`
 }
 
-// What a survey can measure.
+// The measurements of a survey.
 const (
 	SurveyPosts   = "posts"
 	SurveyWakes   = "wakes"
@@ -34,43 +33,43 @@ const (
 	SurveyStreams = "streams"
 )
 
-// Survey measures a server that others may be using, too: what it makes is in a
+// Survey measures a server that others may use at the same time. It creates everything in a
 // session of its own.
 type Survey struct {
 	URL string
-	// Admin calls with an admin's key and acts as nobody.
+	// Admin is a client with an admin key that acts as no entity.
 	Admin *client.Client
-	// Only names what is measured, everything if empty.
+	// Only lists the measurements to make; empty means all.
 	Only []string
-	// Length is how long posts and streams are measured, each time.
+	// Length is the duration of each measurement of posts and streams.
 	Length time.Duration
-	// Waits and Readers are how many waits and streams are open at once.
+	// Waits and Readers are the numbers of concurrent waits and streams.
 	Waits, Readers int
-	// Tell is called with each figure as it is found.
-	Tell func(Figure)
+	// Report is called with each figure immediately.
+	Report func(Figure)
 }
 
 const (
 	surveySenders = 64
 	surveyAtOnce  = 32
 	surveyTimes   = 40
-	// surveyPosts bounds the posts of one sender: a server lets one caller make ten
-	// thousand calls at once, unless it is told otherwise.
+	// surveyPosts limits the posts of one sender: by default a server accepts a burst of ten
+	// thousand calls from one caller.
 	surveyPosts  = 4000
 	surveySettle = time.Second
 	surveyWarmUp = 300 * time.Millisecond
 	surveyPace   = 20 * time.Millisecond
-	// surveyTidy is how long the session may take to be deleted.
+	// surveyTidy is the time-out for deleting the session.
 	surveyTidy = time.Minute
 
 	faceREST = "REST"
 	faceMCP  = "MCP"
 )
 
-// Run measures, and deletes what it has made when it is done, also when it failed or
-// ctx ended. The first failure ends it.
+// Run makes the measurements and deletes its session at the end, also after a failure or the
+// end of ctx. It stops at the first failure.
 func (s Survey) Run(ctx context.Context) (err error) {
-	session, err := s.Admin.CreateSession(ctx, shoal.NewSession{Name: "A measurement; it is deleted when it is done"})
+	session, err := s.Admin.CreateSession(ctx, shoal.NewSession{Name: "Measurement, deleted at its end"})
 	if err != nil {
 		return err
 	}
@@ -78,7 +77,7 @@ func (s Survey) Run(ctx context.Context) (err error) {
 		tidy, cancel := context.WithTimeout(context.WithoutCancel(ctx), surveyTidy)
 		defer cancel()
 		if left := s.Admin.Session(session.ID).Delete(tidy); left != nil {
-			err = errors.Join(err, fmt.Errorf("the session %s of the measurement stays, and can be deleted with DELETE /v1/sessions/%s: %w", session.ID, session.ID, left))
+			err = errors.Join(err, fmt.Errorf("the session %s of the measurement was not deleted; delete it with DELETE /v1/sessions/%s: %w", session.ID, session.ID, left))
 		}
 	}()
 	pairs := surveySenders
@@ -123,10 +122,10 @@ func (s Survey) Run(ctx context.Context) (err error) {
 
 func (s Survey) wants(part string) bool { return len(s.Only) == 0 || slices.Contains(s.Only, part) }
 
-// tell makes a figure of what each operation took, in µs, and all of them together, 0 if
-// that says nothing.
-func (s Survey) tell(name, face string, took []float64, all time.Duration, lost int64) {
-	f := Figure{Name: name, Face: face, Operations: len(took), Lost: lost}
+// report reports a figure from the duration of each operation in µs and the total time, which is
+// 0 if a rate has no meaning.
+func (s Survey) report(name, transport string, took []float64, all time.Duration, lost int64) {
+	f := Figure{Name: name, Face: transport, Operations: len(took), Lost: lost}
 	if all > 0 {
 		perSecond := thousandths(float64(len(took)) / all.Seconds())
 		f.PerSecond = &perSecond
@@ -134,28 +133,28 @@ func (s Survey) tell(name, face string, took []float64, all time.Duration, lost 
 	if len(took) > 0 {
 		f.P50Ms, f.P99Ms = thousandths(Percentile(took, 50)/1e3), thousandths(Percentile(took, 99)/1e3)
 	}
-	s.Tell(f)
+	s.Report(f)
 }
 
-// thousandths leaves out what no clock has measured.
+// thousandths removes digits beyond the precision of the clock.
 func thousandths(v float64) float64 { return math.Round(v*1000) / 1000 }
 
-// tidyPairs can also look for what a waiter was given twice.
+// tidyPairs can also detect duplicate deliveries.
 type tidyPairs interface {
 	Pairs
 	Unread(ctx context.Context, i int) ([]byte, error)
 }
 
-// faces calls do with both.
-func faces(rest *REST, mcp *MCP, do func(face string, p tidyPairs) error) error {
+// forEachTransport calls do with both transports.
+func forEachTransport(rest *REST, mcp *MCP, do func(transport string, p tidyPairs) error) error {
 	if err := do(faceREST, rest); err != nil {
 		return err
 	}
 	return do(faceMCP, mcp)
 }
 
-// twice acknowledges what the waiters of so many pairs have got, and returns how many of
-// them are given something again.
+// twice acknowledges the deliveries to the waiters of the pairs, and returns the number of
+// waiters with duplicates.
 func twice(ctx context.Context, p tidyPairs, pairs int) (n int64, err error) {
 	again := make([]bool, pairs)
 	err = each(pairs, func(i int) error {
@@ -173,11 +172,11 @@ func twice(ctx context.Context, p tidyPairs, pairs int) (n int64, err error) {
 
 func (s Survey) posts(ctx context.Context, rest *REST, mcp *MCP) error {
 	for _, senders := range []int{1, surveySenders} {
-		err := faces(rest, mcp, func(face string, p tidyPairs) error {
+		err := forEachTransport(rest, mcp, func(transport string, p tidyPairs) error {
 			began := time.Now()
 			took, err := Post(ctx, p, senders, s.Length, surveyPosts)
 			if err == nil {
-				s.tell("posts, "+counted(senders, "sender"), face, took, time.Since(began), 0)
+				s.report("posts, "+counted(senders, "sender"), transport, took, time.Since(began), 0)
 			}
 			return err
 		})
@@ -190,13 +189,13 @@ func (s Survey) posts(ctx context.Context, rest *REST, mcp *MCP) error {
 
 func (s Survey) wakes(ctx context.Context, rest *REST, mcp *MCP) error {
 	for _, pairs := range []int{1, surveyAtOnce} {
-		err := faces(rest, mcp, func(face string, p tidyPairs) error {
+		err := forEachTransport(rest, mcp, func(transport string, p tidyPairs) error {
 			took, err := Wake(ctx, p, pairs, surveyTimes)
 			if err != nil {
 				return err
 			}
 			again, err := twice(ctx, p, pairs)
-			s.tell("wake-up, "+counted(pairs, "pair"), face, took, 0, again)
+			s.report("wake-up, "+counted(pairs, "pair"), transport, took, 0, again)
 			return err
 		})
 		if err != nil {
@@ -206,18 +205,18 @@ func (s Survey) wakes(ctx context.Context, rest *REST, mcp *MCP) error {
 	return nil
 }
 
-// waits opens many waits, wakes all, and looks whether anybody got anything twice.
+// waits starts many waits, wakes all, and counts duplicates.
 func (s Survey) waits(ctx context.Context, rest *REST, _ *MCP) error {
 	took, all, err := WakeAll(ctx, rest, s.Waits, surveySettle)
 	if err != nil {
 		return err
 	}
 	again, err := twice(ctx, rest, s.Waits)
-	s.tell("waits, "+counted(s.Waits, "wait")+" open", faceREST, took, all, again)
+	s.report("waits, "+counted(s.Waits, "wait")+" open", faceREST, took, all, again)
 	return err
 }
 
-// streams publishes to one reader and to many, paced and flat out.
+// streams publishes to one reader and to many, at a constant rate and as fast as possible.
 func (s Survey) streams(ctx context.Context, rest *REST, _ *MCP) error {
 	for i, of := range []struct {
 		readers int
@@ -251,7 +250,7 @@ func (s Survey) stream(ctx context.Context, rest *REST, space, readers int, pace
 		return rest.Send(ctx, space, text, false)
 	}})
 	if err == nil {
-		s.tell(name, faceREST, all.Took(), took, all.Missing(sent))
+		s.report(name, faceREST, all.Took(), took, all.Missing(sent))
 	}
 	return err
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Wire sends requests to one server over as many connections as it takes, which
-// it keeps. It is safe for concurrent use.
+// Wire sends requests to one server over as many connections as necessary, and reuses them. It
+// is safe for concurrent use.
 type Wire struct {
 	url  string
 	http *http.Client
@@ -27,17 +27,17 @@ func NewWire(url string) Wire {
 	}}}
 }
 
-// RefusedError is an answer that is no success.
+// RefusedError is an unsuccessful response.
 type RefusedError struct {
 	Call   string // method and path
 	Status int
 	Body   string
 }
 
-// Error tells the call and its answer.
+// Error returns the call and its response.
 func (e *RefusedError) Error() string { return fmt.Sprintf("%s: %d %s", e.Call, e.Status, e.Body) }
 
-// Unwrap returns what the answer says if it is a problem as Shoal tells it.
+// Unwrap returns the error of the response if it is a problem in Shoal's format.
 func (e *RefusedError) Unwrap() error {
 	var problem struct {
 		Code   shoal.Kind `json:"code"`
@@ -49,15 +49,14 @@ func (e *RefusedError) Unwrap() error {
 	return &shoal.Error{Kind: problem.Code, Msg: problem.Detail}
 }
 
-// Do makes a call and returns the body and the header of its answer, and a
-// [RefusedError] besides if that is no success. The header of the request is the
-// wire's from now on.
+// Do makes a call and returns the body and the header of its response, and also a
+// [RefusedError] if the response is not a success. Do takes ownership of header.
 func (w Wire) Do(ctx context.Context, method, path string, header http.Header, body []byte) ([]byte, http.Header, error) {
 	res, err := w.send(ctx, method, path, header, body)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = res.Body.Close() }() // it was read, or is of no use
+	defer func() { _ = res.Body.Close() }() // it was read completely, or is not needed
 	answer, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
 		err = &RefusedError{method + " " + path, res.StatusCode, string(answer)}
@@ -65,8 +64,8 @@ func (w Wire) Do(ctx context.Context, method, path string, header http.Header, b
 	return answer, res.Header, err
 }
 
-// Open makes a GET whose answer is a stream, and returns that once it has begun.
-// The stream is the caller's to close; it ends with ctx, too.
+// Open makes a GET request whose response is a stream, and returns the stream once it has
+// started. The caller must close it; it also ends with ctx.
 func (w Wire) Open(ctx context.Context, path string, header http.Header) (io.ReadCloser, error) {
 	res, err := w.send(ctx, http.MethodGet, path, header, nil)
 	if err != nil {
@@ -75,7 +74,7 @@ func (w Wire) Open(ctx context.Context, path string, header http.Header) (io.Rea
 	if res.StatusCode == http.StatusOK {
 		return res.Body, nil
 	}
-	answer, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10)) // its status says enough
+	answer, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10)) // the status is sufficient
 	_ = res.Body.Close()
 	return nil, &RefusedError{"GET " + path, res.StatusCode, string(answer)}
 }
@@ -94,14 +93,14 @@ func (w Wire) send(ctx context.Context, method, path string, header http.Header,
 	return w.http.Do(req)
 }
 
-// Text returns a message of 256 bytes that begins with this moment.
+// Text returns a message of 256 bytes that starts with the current time.
 func Text() string {
 	b := bytes.Repeat([]byte{'x'}, 256)
 	copy(b, fmt.Sprintf("%019d ", time.Now().UnixNano()))
 	return string(b)
 }
 
-// Pause waits and reports whether ctx still stands.
+// Pause waits for d and reports whether ctx is still active.
 func Pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

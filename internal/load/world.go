@@ -10,8 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// World is what stands in a session of a Shoal server before it is loaded: agents,
-// each with a key of its own.
+// World is the content of a session of a Shoal server before it is loaded: agents, each with
+// its own key.
 type World struct {
 	Admin   *client.Client
 	Session *client.Session
@@ -19,16 +19,16 @@ type World struct {
 	Keys    []string // of the agents, by number
 }
 
-// AgentID names an agent by its number.
+// AgentID returns the id of the agent with a number.
 func AgentID(n int) shoal.EntityID { return shoal.EntityID(fmt.Sprintf("a%d", n)) }
 
-// SpaceID names a space by its number.
+// SpaceID returns the id of the space with a number.
 func SpaceID(i int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("pair-%d", i)) }
 
-// atOnce is how much is made or looked at together: it shares commits.
+// atOnce is the number of concurrent requests during setup, which then share commits.
 const atOnce = 16
 
-// NewWorld makes so many agents in a session that exists, as an admin.
+// NewWorld creates the agents in an existing session, as an admin.
 func NewWorld(ctx context.Context, admin *client.Client, id shoal.SessionID, agents int) (*World, error) {
 	w := &World{Admin: admin, Session: admin.Session(id), ID: id, Keys: make([]string, agents)}
 	return w, each(agents, func(n int) error {
@@ -40,11 +40,11 @@ func NewWorld(ctx context.Context, admin *client.Client, id shoal.SessionID, age
 	})
 }
 
-// Pair makes so many spaces: in the i-th are the agents 2i, who sends, and 2i+1, who
-// waits.
+// Pair creates a space for each pair: the members of the i-th are the agents 2i, the sender,
+// and 2i+1, the waiter.
 func (w *World) Pair(ctx context.Context, pairs int) error { return w.Rooms(ctx, pairs, 2) }
 
-// Rooms makes so many spaces, each with so many agents, no agent in two.
+// Rooms creates rooms spaces with agents members each; no agent is in two spaces.
 func (w *World) Rooms(ctx context.Context, rooms, agents int) error {
 	return each(rooms, func(i int) error {
 		members := make([]shoal.EntityID, agents)
@@ -56,12 +56,11 @@ func (w *World) Rooms(ctx context.Context, rooms, agents int) error {
 	})
 }
 
-// StreamsEach is how many streams Shoal allows one key.
+// StreamsEach is the number of streams that Shoal permits for one key.
 const StreamsEach = 20
 
-// Services makes the keys that so many readers need, who may look into every space
-// without being members, who would get each message into an inbox besides. Reader
-// i uses the key i/[StreamsEach].
+// Services creates the keys for readers. A service may read every space without being a member;
+// members would also receive each message in an inbox. Reader i uses the key i/[StreamsEach].
 func (w *World) Services(ctx context.Context, readers int) ([]string, error) {
 	keys := make([]string, (readers+StreamsEach-1)/StreamsEach)
 	return keys, each(len(keys), func(n int) error {
@@ -73,36 +72,36 @@ func (w *World) Services(ctx context.Context, readers int) ([]string, error) {
 	})
 }
 
-// Path is where the session is.
+// Path returns the path of the session.
 func (w *World) Path() string { return "/v1/sessions/" + string(w.ID) }
 
-// MessagesPath is where messages of a space go to.
+// MessagesPath returns the path of the messages of a space.
 func (w *World) MessagesPath(space shoal.SpaceID) string {
 	return w.Path() + "/spaces/" + string(space) + "/messages"
 }
 
-// EventsPath is where the events of a space come from.
+// EventsPath returns the path of the events of a space.
 func (w *World) EventsPath(space shoal.SpaceID) string {
 	return w.Path() + "/spaces/" + string(space) + "/events"
 }
 
-// WaitPath is where an agent waits.
+// WaitPath returns the path of the waits of an agent.
 func (w *World) WaitPath(n int) string { return w.Path() + "/entities/" + string(AgentID(n)) + "/wait" }
 
-// Header is what a REST call with a key has.
+// Header returns the header of a REST call with a key.
 func Header(key string) http.Header {
 	return http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
 }
 
-// StreamHeader is what a call with a key has whose answer is a stream.
+// StreamHeader returns the header of a call with a key whose response is a stream.
 func StreamHeader(key string) http.Header {
 	h := Header(key)
 	h.Set("Accept", "text/event-stream")
 	return h
 }
 
-// each calls do for 0…n-1, atOnce of them together, and returns the first error: a server that
-// refuses one refuses most. A worker stops at its own first.
+// each calls do for 0…n-1, atOnce of them concurrently, and returns the first error. A worker
+// stops at its first error, because a server that refuses one call refuses most.
 func each(n int, do func(i int) error) error {
 	var running sync.WaitGroup
 	failed := make([]error, min(atOnce, n))

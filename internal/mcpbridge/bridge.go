@@ -1,20 +1,19 @@
-// Package mcpbridge connects a program that speaks MCP over its standard input
-// and output to a Shoal server, which speaks it over HTTP.
+// Package mcpbridge connects a program that speaks MCP over standard input and output to the
+// MCP endpoint of a Shoal server, which uses HTTP.
 //
 //	err := mcpbridge.Run(ctx, mcpbridge.Options{URL: "http://127.0.0.1:7462", Key: key, Stdin: os.Stdin, Stdout: os.Stdout})
 //
 // Guarantees:
-//   - Standard output carries protocol messages and nothing else, one in a line,
-//     each written whole.
-//   - Every request gets exactly one answer, unless the client cancelled it:
-//     that of the server, or an error that says what to do when the server does
-//     not answer. The next request tries again, so a restart of the server
-//     breaks nothing; a stream of notifications is opened anew, with its
-//     subscriptions.
-//   - When the client cancels a request or closes its output, the HTTP request
-//     ends, and with it the wait that it held on the server.
-//   - Both eras of the protocol pass through; the bridge adds the headers that
-//     HTTP wants and keeps the session that the older one has.
+//   - Standard output carries only protocol messages, one per line, each written in one
+//     piece.
+//   - Every request gets exactly one response, unless the client cancels it: the server's
+//     response, or an error that says what to do when the server does not respond. Each
+//     request connects again, so a restart of the server breaks nothing; a stream of
+//     notifications is reopened with its subscriptions.
+//   - When the client cancels a request or closes its output, the HTTP request ends, and with
+//     it the wait on the server.
+//   - Both eras of the protocol are supported. The bridge adds the headers that HTTP requires
+//     and keeps the session of the older era.
 package mcpbridge
 
 import (
@@ -29,32 +28,32 @@ import (
 	"sync"
 )
 
-// Options say what is connected with what. URL, Stdin and Stdout are required.
+// Options configure the bridge. URL, Stdin and Stdout are required.
 type Options struct {
-	// URL is the server's, without /mcp.
+	// URL is the URL of the server, without /mcp.
 	URL string
-	// Key proves who calls; As and Session name the actor for an admin's key.
+	// Key authenticates the calls; As and Session select the actor of an admin key.
 	Key     string
 	As      string
 	Session string
 	Stdin   io.Reader
 	Stdout  io.Writer
-	// HTTP calls the server; nil is a client without time-out.
+	// HTTP is the client for the server; nil means a client without time-out.
 	HTTP *http.Client
 }
 
-// Bounds of the bridge.
+// Limits of the bridge.
 const (
-	maxMessage = 4 << 20 // the server takes no larger one
-	maxOpen    = 64      // requests at the same time; further ones wait their turn
+	maxMessage = 4 << 20 // the server accepts no larger message
+	maxOpen    = 64      // concurrent requests; further ones are queued
 )
 
-// errDone ends what is open when the client has closed its output.
+// errDone cancels open requests when the client has closed its output.
 var errDone = errors.New("the client has gone")
 
-// Run carries messages both ways until Stdin ends, which is no error, or ctx
-// does. It returns when all that it started has ended; a Stdin that never ends
-// holds only the goroutine that reads it.
+// Run relays messages in both directions until Stdin ends, which is not an error, or ctx ends.
+// It returns when everything that it started has ended, except the goroutine that reads a
+// Stdin that never ends.
 func Run(ctx context.Context, o Options) error {
 	if o.HTTP == nil {
 		o.HTTP = &http.Client{}
@@ -87,14 +86,14 @@ type bridge struct {
 
 	mu         sync.Mutex
 	session    string // Mcp-Session-Id of the older era
-	version    string // what initialize agreed upon
+	version    string // version that initialize negotiated
 	hello      message
 	streaming  bool
 	open       map[string]context.CancelCauseFunc // by request id
 	subscribed map[string]message                 // by resource
 }
 
-// message is a line with what the bridge needs to know of it.
+// message is a line with the fields that the bridge needs.
 type message struct {
 	raw    []byte
 	ID     json.RawMessage `json:"id"`
@@ -133,8 +132,8 @@ func (b *bridge) read(ctx context.Context, lines chan<- []byte) error {
 	}
 }
 
-// take passes one message on. Requests run beside each other; what has no
-// answer, and initialize, on which the others build, are passed in order.
+// take relays one message. Requests run concurrently; messages without a response are relayed
+// in order, and so is initialize, because later messages depend on it.
 func (b *bridge) take(ctx context.Context, line []byte) {
 	m := message{raw: line}
 	if len(line) > maxMessage {
@@ -164,7 +163,7 @@ func (b *bridge) take(ctx context.Context, line []byte) {
 	}
 }
 
-// start passes a request on beside others.
+// start relays a request concurrently.
 func (b *bridge) start(ctx context.Context, m message) {
 	select {
 	case b.slots <- struct{}{}:
@@ -194,7 +193,7 @@ func (b *bridge) start(ctx context.Context, m message) {
 	})
 }
 
-// cancel ends an open request; it gets no answer any more.
+// cancel ends an open request, which then gets no response.
 func (b *bridge) cancel(id json.RawMessage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -203,8 +202,8 @@ func (b *bridge) cancel(id json.RawMessage) {
 	}
 }
 
-// write puts one message on a line of Stdout. A client that has closed its
-// input ends soon; until then there is nobody to tell.
+// write writes one message as a line to Stdout. An error means that the client is ending, and
+// nobody is left to notify.
 func (b *bridge) write(message []byte) {
 	var line bytes.Buffer
 	if json.Compact(&line, message) != nil {
@@ -216,7 +215,7 @@ func (b *bridge) write(message []byte) {
 	_, _ = b.Stdout.Write(line.Bytes())
 }
 
-// fail answers a request with an error; what is no request has no answer.
+// fail responds to a request with an error; other messages have no response.
 func (b *bridge) fail(m message, code int, sentence string) {
 	id := m.ID
 	if len(id) == 0 {

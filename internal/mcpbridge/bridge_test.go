@@ -24,8 +24,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// server is the MCP face as it runs in production, at an address that stays the
-// same when it is restarted.
+// server is the MCP endpoint as in production, at an address that stays the same across
+// restarts.
 type server struct {
 	t       *testing.T
 	path    string
@@ -128,7 +128,7 @@ func (s *server) waiting(want bool) {
 	}
 }
 
-// client is a program in front of the bridge.
+// client is a program that uses the bridge.
 type client struct {
 	t     *testing.T
 	in    *io.PipeWriter
@@ -142,7 +142,7 @@ func bridge(t *testing.T, address, key string) *client {
 	return bridgeOver(t, address, key, nil)
 }
 
-// bridgeOver is bridge over a client of HTTP of the test's own, unless it is nil.
+// bridgeOver is bridge with an HTTP client of the test, unless it is nil.
 func bridgeOver(t *testing.T, address, key string, over *http.Client) *client {
 	t.Helper()
 	in, feed := io.Pipe()
@@ -164,7 +164,7 @@ func bridgeOver(t *testing.T, address, key string, over *http.Client) *client {
 	t.Cleanup(func() {
 		cancel()
 		_ = feed.Close()
-		for range c.lines { // until the bridge has ended
+		for range c.lines { // until the bridge ends
 		}
 	})
 	return c
@@ -179,7 +179,7 @@ func (c *client) send(lines ...string) {
 	}
 }
 
-// next returns the next line, which is a message of the protocol.
+// next returns the next line, which must be a protocol message.
 func (c *client) next() string {
 	c.t.Helper()
 	select {
@@ -197,7 +197,7 @@ func (c *client) next() string {
 	panic("unreachable")
 }
 
-// want checks what the next line holds.
+// want checks that the next line contains all texts.
 func (c *client) want(has ...string) {
 	c.t.Helper()
 	line := c.next()
@@ -228,8 +228,8 @@ func (c *client) hello() {
 	c.send(initialized)
 }
 
-// What a client of either era sends arrives with the headers that HTTP wants,
-// and comes back as lines, however the server wraps it.
+// Messages of a client of either era arrive with the headers that HTTP requires, and responses
+// come back as lines in any encoding of the server.
 func TestBothErasPass(t *testing.T) {
 	s := serve(t)
 	t.Run("session", func(t *testing.T) {
@@ -282,8 +282,8 @@ func TestProgressPasses(t *testing.T) {
 	}
 }
 
-// Messages of the server's own, which the older era has, come without a call;
-// they go on after a restart.
+// The server's own messages, a feature of the older era, arrive without a call, also after a
+// restart.
 func TestNotificationsPassAndSurviveARestart(t *testing.T) {
 	s := serve(t)
 	c := bridge(t, s.address, s.key)
@@ -292,9 +292,9 @@ func TestNotificationsPassAndSurviveARestart(t *testing.T) {
 	c.want(`"id":1`, `"result"`)
 	updated := func() {
 		t.Helper()
-		// The stream may be opening still, and what comes before it is lost: a
-		// subscriber reads the resource when it sees the stream, the test says
-		// more.
+		// The stream may still be opening, and earlier notifications are lost: a real
+		// subscriber reads the resource when the stream is open; the test posts
+		// repeatedly.
 		for range 200 {
 			s.say("news")
 			select {
@@ -311,14 +311,13 @@ func TestNotificationsPassAndSurviveARestart(t *testing.T) {
 	updated()
 	s.stop()
 	s.start()
-	for len(c.lines) > 0 { // of before the restart
+	for len(c.lines) > 0 { // from before the restart
 		<-c.lines
 	}
 	updated()
 }
 
-// A cancelled call ends on the server and has no answer; others are not
-// concerned.
+// A cancelled call ends on the server and has no response. Other calls are not affected.
 func TestCancelEndsTheCall(t *testing.T) {
 	s := serve(t)
 	for era, meta := range map[string]string{"session": "", "modern": modern} {
@@ -337,8 +336,8 @@ func TestCancelEndsTheCall(t *testing.T) {
 	}
 }
 
-// late answers a call when it is cancelled, as a server may do on a connection that has
-// not ended yet.
+// late answers a call when it is cancelled, as a server may do on a connection that is still
+// open.
 type late struct{ cancelled chan struct{} }
 
 // RoundTrip implements http.RoundTripper.
@@ -365,8 +364,7 @@ func (l late) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(said)), Request: r}, nil
 }
 
-// The answer to a call that its client has cancelled is not passed on, though the server
-// still sends one.
+// The response to a cancelled call is not relayed, even if the server sends one.
 func TestCancelledCallsHaveNoAnswer(t *testing.T) {
 	for _, tool := range []string{"wait_for_mentions", "wait_for_messages"} {
 		l := late{make(chan struct{})}
@@ -380,7 +378,7 @@ func TestCancelledCallsHaveNoAnswer(t *testing.T) {
 	}
 }
 
-// The end of the input ends what is open, and the bridge.
+// The end of the input ends open requests and the bridge.
 func TestEndOfInputEndsTheBridge(t *testing.T) {
 	s := serve(t)
 	c := bridge(t, s.address, s.key)
@@ -397,12 +395,12 @@ func TestEndOfInputEndsTheBridge(t *testing.T) {
 			t.Errorf("Run: %v", err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Fatal("Run goes on")
+		t.Fatal("Run has not returned")
 	}
 }
 
-// A server that is away is an error of the call that says what to do. When it is
-// back, the next call works, and so does a session from before.
+// An unreachable server leads to an error that says what to do. When it is back, the next call
+// works, also in an earlier session.
 func TestServerAway(t *testing.T) {
 	s := serve(t)
 	c := bridge(t, s.address, s.key)
@@ -417,7 +415,7 @@ func TestServerAway(t *testing.T) {
 	c.want(`"id":3`, `"result"`)
 }
 
-// A call that is open when its server goes away is answered.
+// A call that is open when its server stops gets a response.
 func TestServerGoesAwayDuringACall(t *testing.T) {
 	cut := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -435,8 +433,7 @@ func TestServerGoesAwayDuringACall(t *testing.T) {
 	c.want(`"id":1`, `"error"`)
 }
 
-// What the server refuses is answered under the id of the request, in the
-// server's words.
+// A refusal by the server is returned under the id of the request, with the server's message.
 func TestRefusals(t *testing.T) {
 	s := serve(t)
 	c := bridge(t, s.address, "shoal_wrong")
@@ -446,7 +443,7 @@ func TestRefusals(t *testing.T) {
 	c.want(`"id":1`, `"error"`, "unauthenticated: ")
 }
 
-// Lines that are no messages get an error, and nothing breaks.
+// Lines that are not messages get an error, and the bridge continues.
 func TestGarbage(t *testing.T) {
 	s := serve(t)
 	c := bridge(t, s.address, s.key)

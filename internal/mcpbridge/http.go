@@ -16,11 +16,10 @@ import (
 // stateless is the first revision of the protocol without sessions.
 const stateless = "2026-07-28"
 
-// listenAgain is how long the bridge pauses before it opens a stream of
-// notifications anew.
+// listenAgain is the pause before the bridge reopens a stream of notifications.
 const listenAgain = time.Second
 
-// pass sends a message to the server and writes what it answers.
+// pass sends a message to the server and writes the response.
 func (b *bridge) pass(ctx context.Context, m message) {
 	res, err := b.post(ctx, m)
 	if err == nil {
@@ -28,8 +27,8 @@ func (b *bridge) pass(ctx context.Context, m message) {
 		err = b.answer(ctx, res, m)
 	}
 	if err != nil && ctx.Err() == nil {
-		b.HTTP.CloseIdleConnections() // a server that went away took the others with it
-		b.fail(m, -32603, fmt.Sprintf("The Shoal server at %s does not answer (%v). See that it runs (shoal serve), then call again.", b.URL, err))
+		b.HTTP.CloseIdleConnections() // the other idle connections are broken, too
+		b.fail(m, -32603, fmt.Sprintf("The Shoal server at %s does not respond (%v). Make sure that it is running (shoal serve), then call again.", b.URL, err))
 	}
 }
 
@@ -53,7 +52,7 @@ func (b *bridge) post(ctx context.Context, m message) (*http.Response, error) {
 	return b.HTTP.Do(req)
 }
 
-// request makes a request with the headers that all have.
+// request returns a request with the common headers.
 func (b *bridge) request(ctx context.Context, method string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(b.URL, "/")+"/mcp", body)
 	if err != nil {
@@ -74,9 +73,8 @@ func (b *bridge) request(ctx context.Context, method string, body io.Reader) (*h
 	return req, nil
 }
 
-// answer writes what the server answered to m. An error is one of the
-// connection, or that of ctx: what was cancelled has no answer any more, though the
-// server may still have sent one.
+// answer writes the server's response to m. An error is one of the connection or the cause of
+// ctx: a cancelled request gets no response, although the server may have sent one.
 func (b *bridge) answer(ctx context.Context, res *http.Response, m message) error {
 	if m.Method == "initialize" && res.StatusCode == http.StatusOK {
 		b.mu.Lock()
@@ -108,7 +106,7 @@ func (b *bridge) answer(ctx context.Context, res *http.Response, m message) erro
 	case res.StatusCode == http.StatusAccepted || len(body) == 0 && res.StatusCode < 300:
 		return nil
 	case decodeErr == nil && said.Error != nil && (len(said.ID) == 0 || string(said.ID) == "null"):
-		b.fail(m, said.Error.Code, said.Error.Message) // refused before its id was read
+		b.fail(m, said.Error.Code, said.Error.Message) // refused before the server read its id
 	case res.StatusCode < 300 || decodeErr == nil && said.Error != nil:
 		b.write(body)
 	default:
@@ -117,14 +115,14 @@ func (b *bridge) answer(ctx context.Context, res *http.Response, m message) erro
 	return nil
 }
 
-// agreed remembers the revision that initialize agreed upon.
+// agreed stores the protocol version that initialize negotiated.
 func (b *bridge) agreed(body []byte) {
 	var said struct {
 		Result struct {
 			ProtocolVersion string `json:"protocolVersion"`
 		} `json:"result"`
 	}
-	_ = json.Unmarshal(body, &said) // without a version the client's own stays
+	_ = json.Unmarshal(body, &said) // without a version the client's version is kept
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if said.Result.ProtocolVersion != "" {
@@ -132,8 +130,8 @@ func (b *bridge) agreed(body []byte) {
 	}
 }
 
-// relay writes the messages of a stream of events until it ends. It is an error
-// if m waits for an answer and the stream ends without it.
+// relay writes the messages of an event stream until it ends. The error says that the stream
+// ended before the response to m.
 func (b *bridge) relay(ctx context.Context, body io.Reader, m message) error {
 	in := bufio.NewReaderSize(body, 32<<10)
 	var data bytes.Buffer
@@ -161,7 +159,7 @@ func (b *bridge) relay(ctx context.Context, body io.Reader, m message) error {
 	}
 }
 
-// event writes one message of a stream and reports whether it answers m.
+// event writes one message of a stream and reports whether it is the response to m.
 func (b *bridge) event(data []byte, m message) bool {
 	var said struct {
 		ID     json.RawMessage `json:"id"`
@@ -177,8 +175,8 @@ func (b *bridge) event(data []byte, m message) bool {
 	return said.Method == "" && bytes.Equal(said.ID, m.ID)
 }
 
-// listen opens the stream of the server's own messages, which the older era has,
-// and keeps it open.
+// listen opens the stream of the server's own messages, a feature of the older era, and keeps
+// it open.
 func (b *bridge) listen(ctx context.Context) {
 	b.mu.Lock()
 	start := !b.streaming && b.session != "" && b.version < stateless
@@ -222,8 +220,8 @@ func (b *bridge) stream(ctx context.Context) (status int, err error) {
 	return res.StatusCode, b.relay(ctx, res.Body, message{})
 }
 
-// reconnect makes a session anew with what the client once said, and its
-// subscriptions in it. The client, which has its answers, sees nothing of it.
+// reconnect creates another session with the client's original parameters and its
+// subscriptions. The client, which already has the responses, does not notice.
 func (b *bridge) reconnect(ctx context.Context) {
 	b.mu.Lock()
 	hello := b.hello
@@ -252,7 +250,7 @@ func (b *bridge) reconnect(ctx context.Context) {
 	}
 }
 
-// forget drops an answer that the client has had before.
+// forget discards a response that the client already has.
 func forget(res *http.Response) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxMessage))
 	res.Body.Close()
