@@ -32,7 +32,7 @@ func TestSchemaRejectsInvalidConfigs(t *testing.T) {
 
 // Every text, list, table and number of a configuration has a limit, which the schema states
 // and the validation takes from the same table.
-func TestEveryInputHasALimit(t *testing.T) {
+func TestEveryInputHasABound(t *testing.T) {
 	var schema any
 	if err := json.Unmarshal(agentconfig.Schema(), &schema); err != nil {
 		t.Fatal(err)
