@@ -15,7 +15,7 @@ TOOLS := .cache/bin/built-with-$(GOVERSION)
 
 # Packages where goroutines meet: their tests run with the race detector only,
 # all the others without it, so that nothing is compiled and run twice.
-RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|app|chat/feed|console|httpapi|hub|load|localbus|mcpapi|parking|run|spacetool|sqlite|sqlstore|tool))$$
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|app|chat/feed|console|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool))$$
 
 # With it, several times as slow, these take a part of their seeds or points in
 # time: they also run without it, and take them all.

@@ -36,6 +36,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/calendar"
 	"github.com/shoal-dev/shoal/internal/console"
+	"github.com/shoal-dev/shoal/internal/detach"
 	"github.com/shoal-dev/shoal/internal/docsite"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/httpapi"
@@ -44,7 +45,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 	"github.com/shoal-dev/shoal/internal/metrics"
-	"github.com/shoal-dev/shoal/internal/parking"
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 	"github.com/shoal-dev/shoal/internal/tool"
@@ -84,7 +84,7 @@ type Server struct {
 	mcp      *mcpapi.API
 	console  *console.Console
 	listener net.Listener
-	lot      *parking.Lot
+	lot      *detach.Lot
 	metrics  *metrics.Set
 	limits   *limit.Principals
 	// figures serves the metrics alone, if somebody wants that.
@@ -215,7 +215,7 @@ func (s *Server) listen() error {
 	}
 	open := bounded(l, s.proxy, s.metrics)
 	s.listener = open
-	s.lot = parking.New(parking.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.closed, Answered: open.answered})
+	s.lot = detach.New(detach.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.closed, Answered: open.answered})
 	s.metrics.GaugeFunc("shoal_connections_parked", "Connections of calls that wait outside of their handlers.", func() float64 { return float64(s.lot.Parked()) })
 	faces, err := s.faces()
 	if err == nil {

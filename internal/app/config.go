@@ -85,7 +85,7 @@ type Config struct {
 	// nil is the environment.
 	Keys func(name string) string `kong:"-"`
 	// ParkAfter is how long a wait over REST lasts before its connection is parked
-	// (see internal/parking), 100 ms if zero.
+	// (see internal/detach), 100 ms if zero.
 	ParkAfter time.Duration `kong:"-"`
 	// Manager is what keeps the server running in the background, empty if nothing does.
 	Manager background.Manager `kong:"-"`

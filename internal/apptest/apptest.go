@@ -48,7 +48,7 @@ func Start(t *testing.T) *Server {
 // Run runs the server that config describes until the test ends, and returns it with
 // its admin's key. What config leaves open is as in Start: a free port, a directory
 // of the test, no key of a model vendor; but for calls that wait, which are parked at
-// once (see internal/parking).
+// once (see internal/detach).
 func Run(t *testing.T, config app.Config) (running *app.Server, key string) {
 	t.Helper()
 	if config.Addr == "" {

@@ -13,10 +13,10 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/detach"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
-	"github.com/shoal-dev/shoal/internal/parking"
 )
 
 // Options say what an [API] stands on. Hub and Auth are required and stay the
@@ -49,7 +49,7 @@ type Options struct {
 	Limits *limit.Principals
 	// Lot takes the connections of calls that wait for long; nil leaves them where they
 	// are. It must not be stopped before the hub.
-	Lot *parking.Lot
+	Lot *detach.Lot
 	// Metrics counts calls, and is what GET /metrics shows; nil is allowed.
 	Metrics *metrics.Set
 	// Ready tells why the server cannot serve now; nil means that it always can.

@@ -77,7 +77,7 @@ var importTable = []importRule{
 		dir: "internal/app",
 		inside: []string{
 			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/console", "internal/docsite", "internal/guard",
-			"internal/httpapi", "internal/hub", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/parking", "internal/run",
+			"internal/httpapi", "internal/hub", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/detach", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
 		others: true, never: sqlPackages,
@@ -109,7 +109,7 @@ var importTable = []importRule{
 	{dir: "internal/guard", inside: []string{".", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{
 		dir:    "internal/httpapi",
-		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics", "internal/parking"}, others: true, never: sqlPackages,
+		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics", "internal/detach"}, others: true, never: sqlPackages,
 	},
 	{dir: "internal/hub", inside: []string{".", "internal/approval", "internal/behalf", "internal/limit", "internal/metrics", "internal/naming", "internal/search"}, never: sqlAndWeb},
 	{dir: "internal/limit", inside: []string{".", "internal/metrics"}, never: sqlAndWeb},
@@ -119,7 +119,7 @@ var importTable = []importRule{
 	{dir: "internal/mcpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics", "internal/naming"}, others: true, never: sqlPackages},
 	{dir: "internal/metrics", never: sqlAndWeb},
 	{dir: "internal/naming", inside: []string{"."}, others: true, never: sqlAndWeb},
-	{dir: "internal/parking", never: sqlPackages},
+	{dir: "internal/detach", never: sqlPackages},
 	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
 	{
 		dir: "internal/run",

@@ -1,9 +1,9 @@
-// Package parking takes connections out of a net/http server while a call on them
+// Package detach takes connections out of a net/http server while a call on them
 // waits for long, and hands them back for the next one. A blocked handler keeps about
 // twenty KiB of buffers and stack that it does not need meanwhile; a parked call keeps
 // its connection and two small goroutines.
 //
-//	lot := parking.New(parking.Options{After: time.Second, Idle: 2 * time.Minute})
+//	lot := detach.New(detach.Options{After: time.Second, Idle: 2 * time.Minute})
 //	go server.Serve(listener)
 //	go server.Serve(lot) // the connections that come back
 //
@@ -23,7 +23,7 @@
 //   - [Lot.Stop] returns when no goroutine of the lot runs any more.
 //
 // Only HTTP/1.1 connections that stay open can be parked; others wait as they are.
-package parking
+package detach
 
 import (
 	"bufio"

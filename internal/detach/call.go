@@ -1,4 +1,4 @@
-package parking
+package detach
 
 import (
 	"bytes"
@@ -121,7 +121,7 @@ func (c *Call) Write(b []byte) (int, error) {
 	return c.body.Write(b)
 }
 
-var errTwice = errors.New("parking: an answer is flushed once")
+var errTwice = errors.New("detach: an answer is flushed once")
 
 // FlushError writes the answer, which is whole with it, unless its Content-Length says
 // otherwise: then the error is [http.ErrContentLength], and the connection ends behind

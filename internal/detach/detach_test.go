@@ -1,4 +1,4 @@
-package parking_test
+package detach_test
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/shoal-dev/shoal/internal/parking"
+	"github.com/shoal-dev/shoal/internal/detach"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,11 +27,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // told to by a name sent to its channel, or with "gone" by what ended the call.
 type server struct {
 	*http.Server
-	lot      *parking.Lot
+	lot      *detach.Lot
 	addr     string
-	parked   chan *parking.Call // those that have been parked
-	answers  chan string        // what they are to answer
-	ends     chan error         // the causes of those that ended without one
+	parked   chan *detach.Call // those that have been parked
+	answers  chan string       // what they are to answer
+	ends     chan error        // the causes of those that ended without one
 	flushes  chan error
 	closed   atomic.Int64
 	refused  atomic.Int64 // calls that could not be parked
@@ -43,9 +43,9 @@ type server struct {
 func start(t *testing.T, idle time.Duration) *server {
 	t.Helper()
 	s := &server{
-		parked: make(chan *parking.Call, 100), answers: make(chan string, 100), ends: make(chan error, 100), flushes: make(chan error, 100),
+		parked: make(chan *detach.Call, 100), answers: make(chan string, 100), ends: make(chan error, 100), flushes: make(chan error, 100),
 	}
-	s.lot = parking.New(parking.Options{Idle: idle, Closed: func(net.Conn) { s.closed.Add(1) }})
+	s.lot = detach.New(detach.Options{Idle: idle, Closed: func(net.Conn) { s.closed.Add(1) }})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/here", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
