@@ -187,7 +187,7 @@ func checkID(name, value string) error {
 // parseDate parses a date. Days, months and years start in UTC.
 func (p *parser) parseDate(name, value string, not bool) {
 	if not {
-		p.err = fmt.Errorf("has -%s:, which is not supported: use the opposite one of before: and after:", name)
+		p.err = fmt.Errorf("has -%s:, which is not supported: use before: or after: the other way round", name)
 		return
 	}
 	p.dated = true

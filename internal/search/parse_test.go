@@ -84,7 +84,7 @@ func TestParseErrors(t *testing.T) {
 		`in:"Launch plan"`:              "which is not an id",
 		"before:yesterday":              "use a day such as 2027-01-31",
 		"after:2026-13":                 "which is not a date",
-		"-before:2026":                  "use the opposite one",
+		"-before:2026":                  "the other way round",
 		strings.Repeat("a", 501):        "at most 500",
 		strings.Repeat("a ", 21):        "at most 20",
 		strings.Repeat("has:file ", 21): "at most 20",
