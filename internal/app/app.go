@@ -84,7 +84,7 @@ type Server struct {
 	mcp      *mcpapi.API
 	console  *console.Console
 	listener net.Listener
-	lot      *detach.Lot
+	pool     *detach.Pool
 	metrics  *metrics.Set
 	limits   *limit.Principals
 	// figures serves the metrics alone, if somebody wants that.
@@ -155,7 +155,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		return nil, err
 	}
 	go func() { s.served <- s.http.Serve(s.listener) }() // ends with Stop
-	go func() { _ = s.http.Serve(s.lot) }()              // ends with the other
+	go func() { _ = s.http.Serve(s.pool) }()             // ends with the other
 	s.announce(ctx)
 	return s, nil
 }
@@ -215,8 +215,8 @@ func (s *Server) listen() error {
 	}
 	open := bounded(l, s.proxy, s.metrics)
 	s.listener = open
-	s.lot = detach.New(detach.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.closed, Answered: open.answered})
-	s.metrics.GaugeFunc("shoal_connections_parked", "Connections of calls that wait outside of their handlers.", func() float64 { return float64(s.lot.Parked()) })
+	s.pool = detach.New(detach.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.closed, Answered: open.answered})
+	s.metrics.GaugeFunc("shoal_connections_parked", "Connections of calls that wait outside of their handlers.", func() float64 { return float64(s.pool.Count()) })
 	faces, err := s.faces()
 	if err == nil {
 		err = s.showMetrics()
@@ -241,7 +241,7 @@ func (s *Server) faces() (_ http.Handler, err error) {
 	rest := httpapi.New(httpapi.Options{
 		Ready: (&readiness{reachable: s.store.Reachable, refusing: s.limits.Refusing}).check,
 		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview, Conversation: run.Conversation,
-		Lot: s.lot,
+		Pool: s.pool,
 	})
 	s.console, err = console.New(console.Options{
 		Auth: s.auth, Guard: s.guard, Pages: console.Built(), Else: rest.Handler(), Open: c.open(), Log: c.Log,
@@ -290,7 +290,7 @@ func (s *Server) Stop() {
 	if s.http != nil {
 		s.mcp.Stop()
 		<-shut
-		s.lot.Stop(ctx)
+		s.pool.Stop(ctx)
 		s.cut()
 	}
 	if s.figures != nil {

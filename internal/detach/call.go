@@ -10,33 +10,33 @@ import (
 	"time"
 )
 
-// Call is a parked call: its context, and the writer of its answer. It belongs to the
-// function that is given to Go.
+// Call is a detached call: its context, and the writer of its response. Only the function
+// that is passed to Go may use it.
 type Call struct {
-	lot    *Lot
+	pool   *Pool
 	conn   net.Conn
-	ahead  []byte // of the next request
+	ahead  []byte // bytes of the next request that were already read
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
 	header   http.Header
 	status   int
 	body     bytes.Buffer
-	written  bool          // the answer is out, whole
+	written  bool          // the complete response was written
 	answered chan struct{} // closed when the function has returned
 }
 
-// Context ends when the client goes away, with the function, and when the lot is cut
-// off.
+// Context returns a context that ends when the client disconnects, when the function returns,
+// and when the pool cancels its calls.
 func (c *Call) Context() context.Context { return c.ctx }
 
-// Go runs the rest of the call on a goroutine of its own and returns at once. The
-// connection goes on when answer returns; without a whole answer it ends. A panic with
-// [http.ErrAbortHandler] ends the connection; another one is not stopped.
+// Go runs the rest of the call on a goroutine of its own and returns immediately. The
+// connection continues after answer returns with a complete response; otherwise it is closed.
+// A panic with [http.ErrAbortHandler] closes the connection; other panics are not recovered.
 func (c *Call) Go(answer func()) {
 	go c.watch()
 	go func() {
-		defer c.lot.running.Done()
+		defer c.pool.running.Done()
 		defer c.done()
 		defer func() {
 			switch p := recover(); p {
@@ -51,14 +51,14 @@ func (c *Call) Go(answer func()) {
 	}()
 }
 
-// done hands the connection to whoever watches it, without what was answered.
+// done returns the connection to the watching goroutine, without the response.
 func (c *Call) done() {
 	c.header, c.body = nil, bytes.Buffer{}
-	l := c.lot
+	l := c.pool
 	l.mu.Lock()
-	l.parked[c] = true
+	l.calls[c] = true
 	if c.written && !l.stopped() {
-		// An error is that of a broken connection, which reading tells.
+		// An error means a broken connection, which the next read reports.
 		_ = c.conn.SetReadDeadline(time.Now().Add(l.idle))
 	} else {
 		c.interrupt()
@@ -69,20 +69,20 @@ func (c *Call) done() {
 	close(c.answered)
 }
 
-// interrupt ends the wait for another request.
+// interrupt interrupts the wait for another request.
 func (c *Call) interrupt() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) }
 
-// watch notices that the client goes away, and hands the connection back when it
-// sends another request and this one is answered.
+// watch detects that the client disconnects. It returns the connection to the server when the
+// client sends another request and the response to this one is complete.
 func (c *Call) watch() {
-	defer c.lot.running.Done()
+	defer c.pool.running.Done()
 	if len(c.ahead) == 0 && !c.first() {
 		c.cancel(errGone)
 	}
 	<-c.answered
-	l := c.lot
+	l := c.pool
 	l.mu.Lock()
-	delete(l.parked, c)
+	delete(l.calls, c)
 	l.mu.Unlock()
 	if c.written && len(c.ahead) > 0 && c.conn.SetReadDeadline(time.Time{}) == nil {
 		select {
@@ -91,14 +91,14 @@ func (c *Call) watch() {
 		case <-l.stopping:
 		}
 	}
-	_ = c.conn.Close() // nobody is there to tell
+	_ = c.conn.Close() // an error concerns nobody any more
 	l.closed(c.conn)
 }
 
 // first reads the first byte of the next request.
 func (c *Call) first() bool {
 	var b [1]byte
-	n, _ := c.conn.Read(b[:]) // whatever it is, the connection ends with it
+	n, _ := c.conn.Read(b[:]) // any error ends the connection
 	if n == 1 {
 		c.ahead = []byte{b[0]}
 	}
@@ -108,14 +108,14 @@ func (c *Call) first() bool {
 // Header implements [http.ResponseWriter].
 func (c *Call) Header() http.Header { return c.header }
 
-// WriteHeader implements [http.ResponseWriter]; only the first call counts.
+// WriteHeader implements [http.ResponseWriter]; only the first call has an effect.
 func (c *Call) WriteHeader(status int) {
 	if c.status == 0 {
 		c.status = status
 	}
 }
 
-// Write implements [http.ResponseWriter]. It keeps b until the flush.
+// Write implements [http.ResponseWriter]. It buffers b until the flush.
 func (c *Call) Write(b []byte) (int, error) {
 	c.WriteHeader(http.StatusOK)
 	return c.body.Write(b)
@@ -123,10 +123,10 @@ func (c *Call) Write(b []byte) (int, error) {
 
 var errTwice = errors.New("detach: an answer is flushed once")
 
-// FlushError writes the answer, which is whole with it, unless its Content-Length says
-// otherwise: then the error is [http.ErrContentLength], and the connection ends behind
-// what there is, so that nobody takes it for whole. It returns nil when the connection
-// still stood when the last byte had been handed to it.
+// FlushError writes the response. If its Content-Length promises more than was written, the
+// error is [http.ErrContentLength], and the connection is closed after the written part, so
+// that no client mistakes it for complete. A nil error means that the connection was still open
+// when the last byte was passed to it.
 func (c *Call) FlushError() error {
 	if c.written {
 		return errTwice
@@ -145,7 +145,7 @@ func (c *Call) FlushError() error {
 	}
 	var out bytes.Buffer
 	out.WriteString("HTTP/1.1 " + strconv.Itoa(c.status) + " " + http.StatusText(c.status) + "\r\n")
-	if c.lot.stopped() {
+	if c.pool.stopped() {
 		h["Connection"] = []string{"close"}
 	}
 	if err := h.Write(&out); err != nil {
@@ -161,5 +161,5 @@ func (c *Call) FlushError() error {
 	return err
 }
 
-// SetWriteDeadline bounds how long the flush may take.
+// SetWriteDeadline sets the deadline of the flush.
 func (c *Call) SetWriteDeadline(deadline time.Time) error { return c.conn.SetWriteDeadline(deadline) }

@@ -1,28 +1,28 @@
-// Package detach takes connections out of a net/http server while a call on them
-// waits for long, and hands them back for the next one. A blocked handler keeps about
-// twenty KiB of buffers and stack that it does not need meanwhile; a parked call keeps
-// its connection and two small goroutines.
+// Package detach removes connections from a net/http server while a call on them waits for a
+// long time, and returns them for the next request. A blocked handler keeps about twenty KiB of
+// buffers and stack that it does not need during the wait; a detached call keeps its connection
+// and two small goroutines.
 //
-//	lot := detach.New(detach.Options{After: time.Second, Idle: 2 * time.Minute})
+//	pool := detach.New(detach.Options{After: time.Second, Idle: 2 * time.Minute})
 //	go server.Serve(listener)
-//	go server.Serve(lot) // the connections that come back
+//	go server.Serve(pool) // the returned connections
 //
-// In a handler, when it is known that there is no answer yet:
+// In a handler, when it is known that the call has to wait:
 //
-//	if p, ok := lot.Park(w, r); ok {
+//	if p, ok := pool.Detach(w, r); ok {
 //		p.Go(func() { answer(p, waitOn(p.Context())) })
 //		return
 //	}
 //
-// What holds:
-//   - p.Context() ends when the client goes away, and when the lot is cut off;
-//   - the answer is written whole by one flush, with the headers that the handler had
-//     set before; who reads it sees no difference to one of net/http;
-//   - a request that comes behind it, also before it (pipelining), is served by the
-//     server of [Lot.Accept];
-//   - [Lot.Stop] returns when no goroutine of the lot runs any more.
+// Guarantees:
+//   - p.Context() ends when the client disconnects, and when the pool cancels its calls;
+//   - the response is written completely by one flush, with the headers that the handler had
+//     set before; clients see no difference to a response of net/http;
+//   - a following request, including a pipelined one that arrives before the response, is
+//     served by the server of [Pool.Accept];
+//   - [Pool.Stop] returns when no goroutine of the pool is running.
 //
-// Only HTTP/1.1 connections that stay open can be parked; others wait as they are.
+// Only persistent HTTP/1.1 connections can be detached; other calls wait in their handlers.
 package detach
 
 import (
@@ -35,45 +35,45 @@ import (
 	"time"
 )
 
-// Options say when connections are parked.
+// Options configure a pool.
 type Options struct {
-	// After is how long a call should have waited before it is parked: parking and
-	// handing back cost about as much as a small call.
+	// After is how long a call should wait before it is detached: detaching and returning
+	// cost about as much as a small call.
 	After time.Duration
-	// Idle is how long a connection may stay without another request behind an answer.
+	// Idle is the maximum time between a response and the next request on its connection.
 	Idle time.Duration
-	// Closed is called for each connection that ends while it is parked, which
-	// net/http does not tell. nil is allowed.
+	// Closed is called for each connection that is closed while it is detached, which
+	// net/http does not report. It may be nil.
 	Closed func(net.Conn)
-	// Answered is called for each connection whose parked call has ended: it is idle
-	// now, until it comes back or ends. nil is allowed.
+	// Answered is called for each connection whose detached call has ended: the connection
+	// is idle until it returns or is closed. It may be nil.
 	Answered func(net.Conn)
 }
 
-// Lot holds the parked connections. It is safe for concurrent use, and a
-// [net.Listener] for those that come back.
-type Lot struct {
+// Pool contains the detached connections. It is safe for concurrent use, and a [net.Listener]
+// for the connections that return.
+type Pool struct {
 	after, idle time.Duration
 	closed      func(net.Conn)
 	answered    func(net.Conn)
 	back        chan net.Conn
-	stopping    chan struct{} // closed when nothing comes back any more
+	stopping    chan struct{} // closed when no more connections return
 	ctx         context.Context
 	cut         context.CancelCauseFunc
 	running     sync.WaitGroup
 
-	mu     sync.Mutex     // held to close stopping, too
-	parked map[*Call]bool // whether it is answered
+	mu    sync.Mutex     // also held to close stopping
+	calls map[*Call]bool // true when the response was written
 }
 
 var (
-	errGone = errors.New("the client has gone")
+	errGone = errors.New("the client has disconnected")
 	errCut  = errors.New("the server has stopped")
 )
 
-// New returns an empty lot. Stop it in the end.
-func New(o Options) *Lot {
-	l := &Lot{after: o.After, idle: o.Idle, closed: o.Closed, answered: o.Answered, back: make(chan net.Conn), stopping: make(chan struct{}), parked: map[*Call]bool{}}
+// New returns an empty pool. The caller must call Stop.
+func New(o Options) *Pool {
+	l := &Pool{after: o.After, idle: o.Idle, closed: o.Closed, answered: o.Answered, back: make(chan net.Conn), stopping: make(chan struct{}), calls: map[*Call]bool{}}
 	if l.closed == nil {
 		l.closed = func(net.Conn) {}
 	}
@@ -84,12 +84,12 @@ func New(o Options) *Lot {
 	return l
 }
 
-// After is how long a call waits before it is parked.
-func (l *Lot) After() time.Duration { return l.after }
+// After returns how long a call should wait before it is detached.
+func (l *Pool) After() time.Duration { return l.after }
 
-// Accept returns a connection that comes back. It blocks until there is one, and
-// returns [net.ErrClosed] when the lot is closed.
-func (l *Lot) Accept() (net.Conn, error) {
+// Accept blocks until a connection returns, and returns it. After Close the error is
+// [net.ErrClosed].
+func (l *Pool) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.back:
 		return c, nil
@@ -98,16 +98,16 @@ func (l *Lot) Accept() (net.Conn, error) {
 	}
 }
 
-// Close lets no connection come back any more: those without a call end, and each
-// other one behind its answer. It may be repeated.
-func (l *Lot) Close() error {
+// Close stops the return of connections: those without a call are closed, and the others after
+// their response. It may be called repeatedly.
+func (l *Pool) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stopped() {
 		return nil
 	}
 	close(l.stopping)
-	for c, answered := range l.parked {
+	for c, answered := range l.calls {
 		if answered {
 			c.interrupt()
 		}
@@ -115,7 +115,7 @@ func (l *Lot) Close() error {
 	return nil
 }
 
-func (l *Lot) stopped() bool {
+func (l *Pool) stopped() bool {
 	select {
 	case <-l.stopping:
 		return true
@@ -124,35 +124,35 @@ func (l *Lot) stopped() bool {
 	}
 }
 
-// Addr is that of no network: nobody connects to a lot.
-func (l *Lot) Addr() net.Addr { return addr{} }
+// Addr returns a placeholder, because clients do not connect to a pool.
+func (l *Pool) Addr() net.Addr { return addr{} }
 
 type addr struct{}
 
-func (addr) Network() string { return "parking" }
-func (addr) String() string  { return "parking" }
+func (addr) Network() string { return "detach" }
+func (addr) String() string  { return "detach" }
 
-// Stop closes the lot and waits for the calls that are parked. When ctx ends it cuts
-// them off: their contexts end, and their connections.
-func (l *Lot) Stop(ctx context.Context) {
-	_ = l.Close() // which never fails
+// Stop closes the pool and waits for the detached calls. When ctx ends it cancels their
+// contexts and closes their connections.
+func (l *Pool) Stop(ctx context.Context) {
+	_ = l.Close() // Close never fails
 	defer context.AfterFunc(ctx, func() {
 		l.cut(errCut)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		for c := range l.parked {
-			_ = c.conn.Close() // nobody is there to tell
+		for c := range l.calls {
+			_ = c.conn.Close() // an error concerns nobody any more
 		}
 	})()
 	l.running.Wait()
 	l.cut(errCut)
 }
 
-// Parked is how many calls are parked and not answered.
-func (l *Lot) Parked() (n int) {
+// Count returns the number of detached calls without a response.
+func (l *Pool) Count() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, answered := range l.parked {
+	for _, answered := range l.calls {
 		if !answered {
 			n++
 		}
@@ -160,10 +160,10 @@ func (l *Lot) Parked() (n int) {
 	return n
 }
 
-// Park takes the connection of a call out of its server. From then on w and r belong
-// to nobody: the handler gives the call to [Call.Go] and returns. ok is false where
-// that cannot be, and everything is as before.
-func (l *Lot) Park(w http.ResponseWriter, r *http.Request) (_ *Call, ok bool) {
+// Detach removes the connection of a call from its server. Afterwards w and r must not be used:
+// the handler passes the call to [Call.Go] and returns. If the connection cannot be detached,
+// ok is false and nothing has changed.
+func (l *Pool) Detach(w http.ResponseWriter, r *http.Request) (_ *Call, ok bool) {
 	if r.ProtoMajor != 1 || r.ProtoMinor != 1 || r.Close {
 		return nil, false
 	}
@@ -177,30 +177,30 @@ func (l *Lot) Park(w http.ResponseWriter, r *http.Request) (_ *Call, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	c := &Call{lot: l, header: header, answered: make(chan struct{})}
+	c := &Call{pool: l, header: header, answered: make(chan struct{})}
 	c.conn, c.ahead = unwrap(conn), ahead(buffered.Reader)
 	c.ctx, c.cancel = context.WithCancelCause(l.ctx)
-	l.parked[c] = false
+	l.calls[c] = false
 	l.running.Add(2)
 	return c, true
 }
 
-// ahead is what has been read of the next request already.
+// ahead returns the bytes of the next request that were already read.
 func ahead(r *bufio.Reader) []byte {
 	if r.Buffered() == 0 {
 		return nil
 	}
-	b, _ := r.Peek(r.Buffered()) // it has them
+	b, _ := r.Peek(r.Buffered()) // buffered bytes are always available
 	return append([]byte(nil), b...)
 }
 
-// returned is a connection that has come back, with what was read from it.
+// returned is a connection that has returned, with the bytes that were read from it.
 type returned struct {
 	net.Conn
 	ahead []byte
 }
 
-// unwrap leaves out what has been read by now.
+// unwrap removes wrappers whose bytes were read completely.
 func unwrap(c net.Conn) net.Conn {
 	if r, ok := c.(*returned); ok && len(r.ahead) == 0 {
 		return r.Conn

@@ -23,18 +23,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server answers /here in its handler, and /parked on a parked connection, when it is
-// told to by a name sent to its channel, or with "gone" by what ended the call.
+// server answers /here in its handler, and /detached on a detached connection when a name is sent
+// to its channel; for "gone" it answers with the cause of the call's end.
 type server struct {
 	*http.Server
-	lot      *detach.Lot
+	pool     *detach.Pool
 	addr     string
-	parked   chan *detach.Call // those that have been parked
-	answers  chan string       // what they are to answer
-	ends     chan error        // the causes of those that ended without one
+	detached chan *detach.Call // the detached calls
+	answers  chan string       // their responses
+	ends     chan error        // the causes of calls that ended without a response
 	flushes  chan error
 	closed   atomic.Int64
-	refused  atomic.Int64 // calls that could not be parked
+	refused  atomic.Int64 // calls that could not be detached
 	serving  sync.WaitGroup
 	panicky  bool
 	listener net.Listener
@@ -43,44 +43,44 @@ type server struct {
 func start(t *testing.T, idle time.Duration) *server {
 	t.Helper()
 	s := &server{
-		parked: make(chan *detach.Call, 100), answers: make(chan string, 100), ends: make(chan error, 100), flushes: make(chan error, 100),
+		detached: make(chan *detach.Call, 100), answers: make(chan string, 100), ends: make(chan error, 100), flushes: make(chan error, 100),
 	}
-	s.lot = detach.New(detach.Options{Idle: idle, Closed: func(net.Conn) { s.closed.Add(1) }})
+	s.pool = detach.New(detach.Options{Idle: idle, Closed: func(net.Conn) { s.closed.Add(1) }})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/here", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		_, _ = fmt.Fprintf(w, "here %s", body) // whoever reads it tells
+		_, _ = fmt.Fprintf(w, "here %s", body) // the client reports errors
 	})
-	mux.HandleFunc("/parked", s.park)
+	mux.HandleFunc("/detached", s.detach)
 	s.Server = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	var err error
 	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
 	s.addr = s.listener.Addr().String()
-	for _, l := range []net.Listener{s.listener, s.lot} {
+	for _, l := range []net.Listener{s.listener, s.pool} {
 		s.serving.Go(func() { _ = s.Serve(l) })
 	}
 	t.Cleanup(func() {
 		_ = s.Close()
-		s.lot.Stop(t.Context()) // which is over: whoever is left is cut off
+		s.pool.Stop(t.Context()) // the context has ended, so the remaining calls are cancelled
 		s.serving.Wait()
 	})
 	return s
 }
 
-// half is an answer that says that it is twice as long.
+// half is a response that announces twice its length.
 const half = "half of it"
 
-func (s *server) park(w http.ResponseWriter, r *http.Request) {
+func (s *server) detach(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Before", "kept")
-	p, ok := s.lot.Park(w, r)
+	p, ok := s.pool.Detach(w, r)
 	if !ok {
 		s.refused.Add(1)
-		_, _ = io.WriteString(w, "not parked")
+		_, _ = io.WriteString(w, "not detached")
 		return
 	}
-	s.parked <- p
+	s.detached <- p
 	p.Go(func() {
 		select {
 		case text := <-s.answers:
@@ -133,12 +133,12 @@ func post(body string) string {
 	return fmt.Sprintf("POST /here HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
-// answer is one, read to its end.
+// answer is a complete response.
 type answer struct {
 	status int
 	header http.Header
-	length int64 // as it was announced
-	closes bool  // the connection is said to end with it
+	length int64 // the announced length
+	closes bool  // the response announces the end of the connection
 	body   string
 }
 
@@ -162,9 +162,9 @@ func (c *connection) ended() bool {
 	return err != nil && !strings.Contains(err.Error(), "timeout")
 }
 
-// A parked call is answered as any other, and the connection serves what comes next:
-// again and again, in the handler and parked.
-func TestAParkedCallIsAnsweredAndTheConnectionGoesOn(t *testing.T) {
+// A detached call is answered like any other, and the connection serves further requests,
+// repeatedly, in the handler and detached.
+func TestDetachedCallAndNextRequests(t *testing.T) {
 	s := start(t, time.Minute)
 	c := s.dial(t)
 	for i := range 20 {
@@ -172,42 +172,42 @@ func TestAParkedCallIsAnsweredAndTheConnectionGoesOn(t *testing.T) {
 		if got := c.read(); got.body != "here I am" {
 			t.Fatalf("round %d: in the handler: %q", i, got.body)
 		}
-		c.send(get("/parked"))
-		<-s.parked
+		c.send(get("/detached"))
+		<-s.detached
 		s.answers <- "at last"
 		got := c.read()
 		if got.status != http.StatusAccepted || got.body != "at last" || got.header.Get("X-Before") != "kept" || got.header.Get("Content-Type") != "text/plain" ||
 			got.header.Get("Date") == "" || got.length != 7 || got.closes {
-			t.Fatalf("round %d: parked: %+v", i, got)
+			t.Fatalf("round %d: detached: %+v", i, got)
 		}
 		if err := <-s.flushes; err != nil {
 			t.Fatal(err)
 		}
 	}
-	// A client has an answer a moment before the lot counts the call as answered; the
-	// connection serves another request only after that.
+	// The client may receive the response shortly before the pool counts it. The connection
+	// serves another request only after that.
 	c.send(post("still"))
 	if got := c.read(); got.body != "here still" {
-		t.Fatalf("after the last parked call: %q", got.body)
+		t.Fatalf("after the last detached call: %q", got.body)
 	}
-	if n := s.lot.Parked(); n != 0 {
-		t.Errorf("%d calls are parked after the last answer", n)
+	if n := s.pool.Count(); n != 0 {
+		t.Errorf("%d calls are detached after the last answer", n)
 	}
 }
 
-// What comes before the answer is served behind it.
-func TestRequestsBeforeTheAnswerAreServedBehindIt(t *testing.T) {
-	for name, cut := range map[string]int{"with the first": -1, "all behind it": 0, "the first byte behind it": 1, "half of it behind it": 20} {
+// Requests that arrive before the response are served after it.
+func TestPipelinedRequests(t *testing.T) {
+	for name, cut := range map[string]int{"with the first": -1, "all after it": 0, "the first byte after it": 1, "half of it after it": 20} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, time.Minute)
 			c := s.dial(t)
 			next := post("one") + post(strings.Repeat("two", 3000)) + get("/here")
 			if cut < 0 {
-				c.send(get("/parked") + next)
-				<-s.parked
+				c.send(get("/detached") + next)
+				<-s.detached
 			} else {
-				c.send(get("/parked"))
-				<-s.parked
+				c.send(get("/detached"))
+				<-s.detached
 				c.send(next[:cut])
 			}
 			s.answers <- "first"
@@ -226,44 +226,43 @@ func TestRequestsBeforeTheAnswerAreServedBehindIt(t *testing.T) {
 	}
 }
 
-// Whoever goes away ends the call, and the connection is told to have ended, once.
-func TestAClientThatGoesAwayEndsTheCall(t *testing.T) {
+// A client that disconnects ends the call, and Closed is called once.
+func TestDisconnectEndsCall(t *testing.T) {
 	s := start(t, time.Minute)
 	c := s.dial(t)
-	c.send(get("/parked"))
-	<-s.parked
+	c.send(get("/detached"))
+	<-s.detached
 	_ = c.Close()
-	if err := <-s.ends; err == nil || !strings.Contains(err.Error(), "gone") {
-		t.Errorf("the call ended by %v", err)
+	if err := <-s.ends; err == nil || !strings.Contains(err.Error(), "disconnected") {
+		t.Errorf("got the cause %v, want the disconnect", err)
 	}
 	for s.closed.Load() == 0 {
 		runtime.Gosched()
 	}
 	if n := s.closed.Load(); n != 1 {
-		t.Errorf("one connection was told to have ended %d times", n)
+		t.Errorf("got %d calls of Closed for one connection", n)
 	}
 }
 
-// A call that ends without an answer, or in a panic that says so, ends its connection.
-func TestACallWithoutAnAnswerEndsItsConnection(t *testing.T) {
+// A call that ends without an answer, or with http.ErrAbortHandler, ends its connection.
+func TestCallWithoutResponseClosesConnection(t *testing.T) {
 	s := start(t, time.Minute)
 	s.panicky = true
 	c := s.dial(t)
-	c.send(get("/parked"))
-	<-s.parked
-	s.answers <- "never told"
+	c.send(get("/detached"))
+	<-s.detached
+	s.answers <- "never sent"
 	if !c.ended() {
-		t.Error("the connection goes on")
+		t.Error("the connection is still open")
 	}
 }
 
-// A connection on which nothing comes any more ends.
-// What says that it is longer must not look whole.
-func TestAnAnswerThatIsCutShortEndsItsConnection(t *testing.T) {
+// A response that is shorter than announced must not look complete.
+func TestShortResponseClosesConnection(t *testing.T) {
 	s := start(t, time.Minute)
 	c := s.dial(t)
-	c.send(get("/parked"))
-	<-s.parked
+	c.send(get("/detached"))
+	<-s.detached
 	s.answers <- half
 	res, err := http.ReadResponse(c.in, nil)
 	if err != nil {
@@ -274,32 +273,32 @@ func TestAnAnswerThatIsCutShortEndsItsConnection(t *testing.T) {
 		t.Errorf("it reads as %q, %v", body, err)
 	}
 	if err := <-s.flushes; !errors.Is(err, http.ErrContentLength) {
-		t.Errorf("whoever answers is told %v", err)
+		t.Errorf("got the error %v of the flush", err)
 	}
 }
 
-func TestAConnectionWithoutARequestEnds(t *testing.T) {
+func TestIdleConnectionCloses(t *testing.T) {
 	s := start(t, time.Millisecond)
 	c := s.dial(t)
-	c.send(get("/parked"))
-	<-s.parked
+	c.send(get("/detached"))
+	<-s.detached
 	s.answers <- "last"
 	if got := c.read(); got.body != "last" {
 		t.Fatalf("got %q", got.body)
 	}
 	if !c.ended() {
-		t.Error("the connection goes on")
+		t.Error("the connection is still open")
 	}
 }
 
-// Stop lets calls that are parked be answered, tells their clients that the connection
-// ends, ends those without a call at once, and takes no other.
+// Stop lets detached calls finish, announces the end of their connections, closes connections
+// without a call immediately, and accepts no others.
 func TestStopWaitsForAnswers(t *testing.T) {
 	s := start(t, time.Hour)
 	idle, waiting := s.dial(t), s.dial(t)
 	for _, c := range []*connection{idle, waiting} {
-		c.send(get("/parked"))
-		<-s.parked
+		c.send(get("/detached"))
+		<-s.detached
 		if c == idle {
 			s.answers <- "answered before"
 			c.read()
@@ -308,14 +307,14 @@ func TestStopWaitsForAnswers(t *testing.T) {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		s.lot.Stop(context.Background())
+		s.pool.Stop(context.Background())
 	}()
 	if !idle.ended() {
-		t.Error("a connection without a call goes on")
+		t.Error("a connection without a call is still open")
 	}
 	select {
 	case <-stopped:
-		t.Fatal("stopped while a call was parked")
+		t.Fatal("Stop returned while a call was detached")
 	default:
 	}
 	s.answers <- "to the end"
@@ -324,42 +323,42 @@ func TestStopWaitsForAnswers(t *testing.T) {
 	}
 	<-stopped
 	if !waiting.ended() {
-		t.Error("an answered connection goes on")
+		t.Error("a connection is open after its response")
 	}
 	late := s.dial(t)
-	late.send(get("/parked"))
-	if got := late.read(); got.body != "not parked" || s.refused.Load() != 1 {
-		t.Errorf("behind Stop: %q", got.body)
+	late.send(get("/detached"))
+	if got := late.read(); got.body != "not detached" || s.refused.Load() != 1 {
+		t.Errorf("after Stop: %q", got.body)
 	}
 	if n := s.closed.Load(); n != 2 {
-		t.Errorf("%d connections were told to have ended, want 2", n)
+		t.Errorf("got %d calls of Closed, want 2", n)
 	}
 }
 
-// Who does not answer in time is cut off.
-func TestStopCutsOff(t *testing.T) {
+// Stop cancels calls that do not finish in time.
+func TestStopCancelsCalls(t *testing.T) {
 	s := start(t, time.Hour)
 	c := s.dial(t)
-	c.send(get("/parked"))
-	<-s.parked
+	c.send(get("/detached"))
+	<-s.detached
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s.lot.Stop(ctx)
+	s.pool.Stop(ctx)
 	if err := <-s.ends; err == nil {
-		t.Error("the call goes on")
+		t.Error("the call is still running")
 	}
 	if !c.ended() {
-		t.Error("the connection goes on")
+		t.Error("the connection is still open")
 	}
 }
 
-// What cannot come back is not parked: the answer is as it would be anyway.
-func TestWhatEndsWithItsAnswerIsNotParked(t *testing.T) {
+// Connections that end with their response are not detached; the response is the same.
+func TestClosingConnectionsAreNotDetached(t *testing.T) {
 	s := start(t, time.Minute)
-	for _, request := range []string{"GET /parked HTTP/1.0\r\n\r\n", "GET /parked HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"} {
+	for _, request := range []string{"GET /detached HTTP/1.0\r\n\r\n", "GET /detached HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"} {
 		c := s.dial(t)
 		c.send(request)
-		if got := c.read(); got.body != "not parked" {
+		if got := c.read(); got.body != "not detached" {
 			t.Errorf("%q: %q", request, got.body)
 		}
 	}

@@ -47,9 +47,9 @@ type Options struct {
 	// Limits bounds the calls and streams of principals, together with those of the
 	// other faces; nil gives this face limit.DefaultBounds of its own.
 	Limits *limit.Principals
-	// Lot takes the connections of calls that wait for long; nil leaves them where they
+	// Pool takes the connections of calls that wait for long; nil leaves them where they
 	// are. It must not be stopped before the hub.
-	Lot *detach.Lot
+	Pool *detach.Pool
 	// Metrics counts calls, and is what GET /metrics shows; nil is allowed.
 	Metrics *metrics.Set
 	// Ready tells why the server cannot serve now; nil means that it always can.

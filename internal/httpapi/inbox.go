@@ -60,8 +60,8 @@ func wait(c *call) error {
 		return err
 	}
 	while := shoal.MaxWait
-	if c.Lot != nil {
-		while = c.Lot.After()
+	if c.Pool != nil {
+		while = c.Pool.After()
 	}
 	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, while)
 	if on != nil {
@@ -76,7 +76,7 @@ func wait(c *call) error {
 // park lets a call go on where it needs little: on a goroutine of its own, which has its
 // connection to itself. Where that cannot be, it goes on here.
 func (c *call) park(do func(*call) error) error {
-	p, ok := c.Lot.Park(c.w, c.r)
+	p, ok := c.Pool.Detach(c.w, c.r)
 	if !ok {
 		return do(c)
 	}
