@@ -23,8 +23,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server answers /here in its handler, and /detached on a detached connection when a name is sent
-// to its channel; for "gone" it answers with the cause of the call's end.
+// server answers /here in its handler, and /detached on a detached connection with the next text
+// from answers. When the call ends first, its cause is sent to ends.
 type server struct {
 	*http.Server
 	pool     *detach.Pool
