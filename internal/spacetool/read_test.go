@@ -50,7 +50,7 @@ func TestReadSpaceMessages(t *testing.T) {
 
 	for arguments, want := range map[string]string{
 		`{"spaceId":"../x"}`:                                             "spaceId may contain only",
-		`{"spaceId":"shop","search":"!?"}`:                               "search holds no word",
+		`{"spaceId":"shop","search":"!?"}`:                               "search has neither a word",
 		`{"spaceId":"shop","search":"` + strings.Repeat("a", 501) + `"}`: "search has 501 bytes",
 		`{"spaceId":"shop","search":"` + strings.Repeat("a ", 21) + `"}`: "search has 21 words",
 		`{}`:            "spaceId is missing",
