@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -82,6 +83,10 @@ func (r *run) idlers(data string, w *load.World) []idler {
 	startShoal := func(ctx context.Context) (*process, error) {
 		copied := r.newPath("shoal") // so that no wait finds messages of another round
 		if err := os.CopyFS(copied, os.DirFS(data)); err != nil {
+			return nil, err
+		}
+		// CopyFS adds rights, and the server refuses a key file that others can read.
+		if err := os.Chmod(filepath.Join(copied, "admin.key"), 0o600); err != nil {
 			return nil, err
 		}
 		return r.startShoal(ctx, copied)
