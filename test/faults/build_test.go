@@ -14,8 +14,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
-// plant is a change of the program's source: with takes the place of anchor, which
-// must be there exactly once.
+// plant is a change of the program's source: with replaces anchor, which must occur
+// exactly once in file.
 type plant struct{ file, anchor, with string }
 
 // builtPrograms holds the binaries that were built for this run of the tests.
@@ -24,15 +24,15 @@ var builtPrograms struct {
 	productBinary, plantedBinary, clockBinary build
 }
 
-// build is one of them.
+// build is a binary that is built once, on first use.
 type build struct {
 	once   sync.Once
 	made   *program.Shoal
 	failed error
 }
 
-// path builds the binary when somebody asks for it first, with the overlay that more
-// writes into a directory, and returns where it is.
+// path returns the path of the binary. The first call builds it, with the overlay that
+// more writes into a directory.
 func (b *build) path(t *testing.T, name string, more func(dir string) (list string, err error)) string {
 	t.Helper()
 	b.once.Do(func() {
@@ -52,14 +52,14 @@ func (b *build) path(t *testing.T, name string, more func(dir string) (list stri
 	return b.made.Path()
 }
 
-// product returns the binary as it is released.
+// productBinary returns the binary without changes.
 func productBinary(t *testing.T) string {
 	t.Helper()
 	return builtPrograms.productBinary.path(t, "shoal", nil)
 }
 
-// planted returns the binary with all points and bugs in it. Each of them does
-// nothing unless it is named in the environment of the process.
+// plantedBinary returns the binary with all points and bugs. Each of them is active only
+// if the environment of the process names it.
 func plantedBinary(t *testing.T) string {
 	t.Helper()
 	return builtPrograms.plantedBinary.path(t, "shoal-planted", func(dir string) (string, error) { return overlay(dir, plants()) })
@@ -73,8 +73,9 @@ var root = func() string {
 	return dir
 }()
 
-// overlay writes the changed copies of source files, and beside them in each
-// package what points and bugs ask, and returns the file that names them all.
+// overlay writes the changed copies of source files, and one file with the functions of
+// points and bugs for each package. It returns the path of the -overlay file that lists
+// them.
 func overlay(dir string, plants []plant) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -91,7 +92,7 @@ func overlay(dir string, plants []plant) (string, error) {
 			text = string(b)
 		}
 		if n := strings.Count(text, p.anchor); n != 1 {
-			missing = append(missing, fmt.Errorf("%s has this text %d times, where the rig must find it once; bring test/faults/plants_test.go in line with the source:\n%s", p.file, n, p.anchor))
+			missing = append(missing, fmt.Errorf("%s contains this text %d times, want once: update test/faults/plants_test.go to match the source:\n%s", p.file, n, p.anchor))
 		}
 		sources[p.file] = strings.Replace(text, p.anchor, p.with, 1)
 		packages[filepath.Dir(p.file)] = true
@@ -117,8 +118,8 @@ func overlay(dir string, plants []plant) (string, error) {
 	return overlayOf(dir, replace)
 }
 
-// overlayOf writes the file for -overlay that has other files take the place of
-// sources, and returns where it is.
+// overlayOf writes the file for -overlay that replaces sources by other files, and returns
+// its path.
 func overlayOf(dir string, replace map[string]string) (list string, err error) {
 	b, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -128,8 +129,8 @@ func overlayOf(dir string, replace map[string]string) (list string, err error) {
 	return list, os.WriteFile(list, b, 0o600)
 }
 
-// Every anchor is where the table says, and every point and bug that a test names
-// is in the table.
+// Every anchor of the table exists in its source, and the table contains every point and
+// bug that a test names.
 func TestPlantAnchorsExist(t *testing.T) {
 	if _, err := overlay(t.TempDir(), plants()); err != nil {
 		t.Fatal(err)
@@ -140,7 +141,7 @@ func TestPlantAnchorsExist(t *testing.T) {
 	}
 	for _, name := range slices.Concat(names(points), names(bugs)) {
 		if !strings.Contains(text.String(), `("`+name+`")`) {
-			t.Errorf("%q is planted nowhere", name)
+			t.Errorf("no plant implements %q", name)
 		}
 	}
 }
@@ -149,7 +150,7 @@ func TestOverlayRefusesMissingAnchors(t *testing.T) {
 	for anchor, want := range map[string]string{"no such text": "0 times", "\n": "times"} {
 		_, err := overlay(t.TempDir(), []plant{{"internal/hub/hub.go", anchor, ""}})
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("anchor %q: %v", anchor, err)
+			t.Errorf("anchor %q: got error %v, want one with %q", anchor, err, want)
 		}
 	}
 }

@@ -13,28 +13,28 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// errUnknown says that nobody can tell whether a call was done; errGone besides
-// that the connection broke.
+// errUnknown reports that it is unknown whether a call took effect; errGone reports in
+// addition that the connection broke.
 var (
 	errUnknown = errors.New("the outcome is unknown")
 	errGone    = fmt.Errorf("the server is gone: %w", errUnknown)
 )
 
-// caller is one client with one key. It makes every call once, whereas package
-// client would try again.
+// caller is a client with one key. It makes every call once, whereas package client
+// retries.
 type caller struct {
 	http *http.Client
 	url  string
 	key  string
 	as   shoal.EntityID
 
-	mcpSession string // of the initialization; kept over all lives of the server
+	mcpSession string // of the initialization; kept across all lives of the server
 	calls      int
 }
 
-// exchange sends JSON and returns the answer's body. It is errUnknown when there
-// was no answer, or one that says that the server did not manage. The end of ctx
-// does not cut it off: only the server does.
+// exchange sends JSON and returns the body of the response. It returns errUnknown if
+// there is no response, or one that reports a server failure. The end of ctx does not
+// interrupt it.
 func (c *caller) exchange(ctx context.Context, path string, header map[string]string, body any) ([]byte, http.Header, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -68,13 +68,13 @@ func (c *caller) exchange(ctx context.Context, path string, header map[string]st
 	return answer, res.Header, nil
 }
 
-// speaker is how a client talks: over REST or over MCP.
+// speaker is the protocol of a client: REST or MCP.
 type speaker interface {
 	post(ctx context.Context, p *post) (shoal.Message, error)
 	wait(ctx context.Context, w waiting) (shoal.WaitResult, error)
 }
 
-// waiting is what a wait asks for.
+// waiting is the input of a wait.
 type waiting struct {
 	kind      shoal.WaitKind
 	timeoutMs int64
@@ -104,8 +104,8 @@ func (s restSpeaker) wait(ctx context.Context, w waiting) (r shoal.WaitResult, e
 	return r, err
 }
 
-// mcpSpeaker speaks an era of MCP that has sessions, and never initializes
-// again: a restart breaks no client.
+// mcpSpeaker uses a revision of MCP that has MCP sessions, and never initializes again: a
+// restart must not break a client.
 type mcpSpeaker struct{ *caller }
 
 const mcpVersion = "2025-06-18"
@@ -124,7 +124,7 @@ func (s mcpSpeaker) wait(ctx context.Context, w waiting) (r shoal.WaitResult, er
 	return r, s.tool(ctx, "wait_for_"+string(w.kind), args, &r)
 }
 
-// initialize opens the one session of this client.
+// initialize opens the only MCP session of this client.
 func (s mcpSpeaker) initialize(ctx context.Context) error {
 	_, header, err := s.rpc(ctx, map[string]any{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": map[string]any{
 		"protocolVersion": mcpVersion, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "crash", "version": "1"},
@@ -137,8 +137,8 @@ func (s mcpSpeaker) initialize(ctx context.Context) error {
 	return err
 }
 
-// tool calls a tool and decodes its structured content. An error of the tool
-// that says that the server did not manage is errUnknown.
+// tool calls a tool and decodes its structured content. It returns errUnknown for an error
+// of the tool that reports a server failure.
 func (s mcpSpeaker) tool(ctx context.Context, name string, args map[string]any, out any) error {
 	s.calls++
 	answer, _, err := s.rpc(ctx, map[string]any{
@@ -171,8 +171,8 @@ func (s mcpSpeaker) tool(ctx context.Context, name string, args map[string]any, 
 	return json.Unmarshal(got.Result.StructuredContent, out)
 }
 
-// rpc sends one JSON-RPC message and returns the message that answers it,
-// whether it came as JSON or as the last event of a stream.
+// rpc sends one JSON-RPC message and returns its response, which arrives as JSON or as the
+// last event of a stream.
 func (s mcpSpeaker) rpc(ctx context.Context, message any) ([]byte, http.Header, error) {
 	header := map[string]string{"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": mcpVersion}
 	if s.mcpSession != "" {
@@ -189,7 +189,7 @@ func (s mcpSpeaker) rpc(ctx context.Context, message any) ([]byte, http.Header, 
 		}
 	}
 	if last == nil {
-		return nil, nil, errGone // the stream was cut before the answer
+		return nil, nil, errGone // the stream ended before the response
 	}
 	return last, got, nil
 }

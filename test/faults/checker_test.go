@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// check returns what is wrong with a history, nothing if it is sound.
+// check returns the faults of a history, none if it is correct.
 func check(h history) []string {
 	c := checker{history: h, byID: map[shoal.MessageID]seen{}, byKey: map[string][]seen{}}
 	c.timelines()
@@ -39,15 +39,15 @@ func (c *checker) fault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
-// timelines: seq is 1…n in every space, and no id names two messages.
+// timelines checks that the seq numbers of every space are 1…n and that ids are unique.
 func (c *checker) timelines() {
 	for _, space := range slices.Sorted(maps.Keys(c.timeline)) {
 		for i, m := range c.timeline[space] {
 			if m.Seq != int64(i+1) {
-				c.fault("gap: %s has seq %d at place %d", space, m.Seq, i+1)
+				c.fault("gap: %s has seq %d at position %d", space, m.Seq, i+1)
 			}
 			if _, taken := c.byID[m.ID]; taken {
-				c.fault("doubled: the id %s names two messages", m.ID)
+				c.fault("doubled: two messages have the id %s", m.ID)
 			}
 			c.byID[m.ID] = m
 			c.byKey[keyOf(m)] = append(c.byKey[keyOf(m)], m)
@@ -55,8 +55,8 @@ func (c *checker) timelines() {
 	}
 }
 
-// fates: what was acknowledged is there once, as it was sent and answered; what
-// is unknown is there at most once; nothing else is there.
+// fates checks that every acknowledged post is stored once, as it was sent and returned,
+// that every unknown post is stored at most once, and that nothing else is stored.
 func (c *checker) fates() {
 	sent := map[string]bool{}
 	for _, p := range c.posts {
@@ -64,24 +64,24 @@ func (c *checker) fates() {
 		found := c.byKey[p.key]
 		switch {
 		case len(found) > 1:
-			c.fault("doubled: %s is %d times in the timelines, as %s and %s", p.key, len(found), found[0].ID, found[1].ID)
+			c.fault("doubled: %s is stored %d times, as %s and %s", p.key, len(found), found[0].ID, found[1].ID)
 		case len(found) == 0 && len(p.answers) > 0:
-			c.fault("lost: %s was acknowledged as %s seq %d of %s and is gone", p.key, p.answers[0].ID, p.answers[0].Seq, p.space)
+			c.fault("lost: %s was acknowledged as %s seq %d of %s and is not stored", p.key, p.answers[0].ID, p.answers[0].Seq, p.space)
 		case len(found) == 1:
 			c.same(p, found[0])
 		}
 		if c.final && len(p.answers) == 0 && !p.abandoned {
-			c.fault("unresolved: %s was tried again and is still unknown", p.key)
+			c.fault("unresolved: the outcome of %s is still unknown after a retry", p.key)
 		}
 	}
 	for key, found := range c.byKey {
 		if !sent[key] {
-			c.fault("foreign: %s in %s was sent by nobody", found[0].ID, found[0].SpaceID)
+			c.fault("foreign: no client sent %s in %s", found[0].ID, found[0].SpaceID)
 		}
 	}
 }
 
-// same: a stored message is what was sent and what every answer said.
+// same checks that a stored message equals the sent post and every response.
 func (c *checker) same(p *post, m seen) {
 	if m.SpaceID != p.space || m.EntityID != p.sender || m.Text() != p.text || !slices.Equal(m.Mentions, p.mentions) {
 		c.fault("changed: %s was sent to %s as %q and is stored as %s", p.key, p.space, p.text, m.bytes)
@@ -89,14 +89,14 @@ func (c *checker) same(p *post, m seen) {
 	for _, a := range p.answers {
 		switch {
 		case a.ID != m.ID:
-			c.fault("two ids: %s was answered as %s and is stored as %s", p.key, a.ID, m.ID)
+			c.fault("two ids: %s was returned as %s and is stored as %s", p.key, a.ID, m.ID)
 		case a.stored().bytes != m.bytes:
-			c.fault("changed: %s was answered as %s and is stored as %s", p.key, a.bytes, m.bytes)
+			c.fault("changed: %s was returned as %s and is stored as %s", p.key, a.bytes, m.bytes)
 		}
 	}
 }
 
-// order: what was acknowledged before something else was sent has the smaller
+// order checks that a post that was acknowledged before another was sent has the lower
 // seq.
 func (c *checker) order(space shoal.SpaceID) {
 	fate := map[string]*post{}
@@ -111,7 +111,7 @@ func (c *checker) order(space shoal.SpaceID) {
 			continue
 		}
 		if earliest < p.sent {
-			c.fault("reordered: in %s %s was acknowledged before %s was sent and stands behind it", space, whose, key)
+			c.fault("reordered: in %s %s was acknowledged before %s was sent, but comes after it", space, whose, key)
 		}
 		if p.acked > 0 && p.acked < earliest {
 			earliest, whose = p.acked, key
@@ -119,18 +119,18 @@ func (c *checker) order(space shoal.SpaceID) {
 	}
 }
 
-// known: what somebody was shown is in the timeline, byte for byte.
+// known checks that a message that a client received is in the timeline, byte for byte.
 func (c *checker) known(who string, m seen) {
 	switch stored, ok := c.byID[m.ID]; {
 	case !ok:
-		c.fault("lost: %s was shown %s seq %d of %s, which is gone", who, m.ID, m.Seq, m.SpaceID)
+		c.fault("lost: %s received %s seq %d of %s, which is not stored", who, m.ID, m.Seq, m.SpaceID)
 	case stored.bytes != m.bytes:
-		c.fault("changed: %s was shown %s and stored is %s", who, m.bytes, stored.bytes)
+		c.fault("changed: %s received %s, stored is %s", who, m.bytes, stored.bytes)
 	}
 }
 
-// stream: behind a snapshot every message once, in order; a snapshot never goes
-// back.
+// stream checks that after a snapshot every message arrives once and in order, and that a
+// snapshot never moves back.
 func (c *checker) stream(s *stream) {
 	at := map[shoal.SpaceID]int64{}
 	for _, ev := range s.events {
@@ -169,12 +169,12 @@ func (c *checker) snapshot(s *stream, ev event, before int64) {
 	}
 	for i, m := range ev.messages {
 		if want := ev.lastSeq - int64(len(ev.messages)) + int64(i) + 1; m.Seq != want {
-			c.fault("stream gap: %s got a snapshot of %s at %d with seq %d where %d belongs", s.name, ev.space, ev.lastSeq, m.Seq, want)
+			c.fault("stream gap: %s got a snapshot of %s at %d with seq %d, want %d", s.name, ev.space, ev.lastSeq, m.Seq, want)
 		}
 	}
 }
 
-// byAnswer orders posts by when they were acknowledged, unknown ones last.
+// byAnswer compares posts by the time of their acknowledgement, unknown ones last.
 func byAnswer(a, b *post) int {
 	last := func(p *post) time.Duration {
 		if p.acked == 0 {

@@ -13,13 +13,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
-// The clock on the wall of one process is put forward and back at build time: where
-// the program asks package time for the time, it asks this instead, which changes
-// what the clock on the wall says and leaves the clock that never jumps, by which
-// timers and time-outs run, as it is. That is what a machine does whose clock is set.
+// These tests set the wall clock of a single process. At build time the calls of time.Now
+// in the program are replaced by calls of package rigclock, which changes the wall clock
+// reading and keeps the monotonic reading, which timers and time-outs use. This is how a
+// machine behaves whose clock is set.
 
-// clockSource sets the clock by a file: so many nanoseconds forward, or the word
-// freeze and a moment.
+// clockSource is package rigclock. It reads the clock from a file: an offset in
+// nanoseconds, or the word freeze and a time.
 const clockSource = `package rigclock
 
 import (
@@ -70,7 +70,8 @@ func look(path string) {
 	}
 }
 
-// Now is the present time: the wall's as it is set, and the one that never jumps.
+// Now returns the current time with the wall clock as it is set and the real monotonic
+// clock.
 func Now() time.Time {
 	now := time.Now()
 	c := set.Load()
@@ -78,7 +79,7 @@ func Now() time.Time {
 	if c.frozen != 0 {
 		at = time.Unix(0, c.frozen)
 	}
-	// The first word of a time.Time that has both: 1, seconds since 1885, nanoseconds.
+	// The first word of a time.Time with a monotonic reading: 1, seconds from 1885, nanoseconds.
 	const since = 1885
 	seconds := uint64(at.Unix() - time.Date(since, 1, 1, 0, 0, 0, 0, time.UTC).Unix())
 	*(*uint64)(unsafe.Pointer(&now)) = 1<<63 | seconds<<30 | uint64(at.Nanosecond())
@@ -86,17 +87,17 @@ func Now() time.Time {
 }
 `
 
-// clockPackage is where it is put.
+// clockPackage is the path of that package.
 const clockPackage = "internal/rigclock"
 
-// clockBinary returns the binary whose clock on the wall can be set.
+// clockBinary returns the binary whose wall clock can be set.
 func clockBinary(t *testing.T) string {
 	t.Helper()
 	return builtPrograms.clockBinary.path(t, "shoal-clocked", clockOverlay)
 }
 
-// clockOverlay writes the copies of sources that ask the rig's clock, and the clock,
-// and returns the file that names them all.
+// clockOverlay writes package rigclock and the copies of sources that use it, and returns
+// the path of the -overlay file that lists them.
 func clockOverlay(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -128,7 +129,7 @@ var (
 	packageClause = regexp.MustCompile(`(?m)^package \w+$`)
 )
 
-// asking returns the files of the program that ask for the time.
+// timeReaders returns the files of the program that call time.Now.
 func timeReaders() (files []string, err error) {
 	sources, err := program.Sources()
 	if err != nil {
@@ -147,22 +148,22 @@ func timeReaders() (files []string, err error) {
 		}
 	}
 	if len(files) < 10 {
-		return nil, fmt.Errorf("only %q ask for the time: the rig does not see the others", files)
+		return nil, fmt.Errorf("only %q call time.Now: want at least 10 files", files)
 	}
 	return files, nil
 }
 
-// withRigClock returns the source of a file that asks the rig's clock instead.
+// withRigClock returns the source of a file with time.Now replaced by rigclock.Now.
 func withRigClock(text []byte) []byte {
 	first := packageClause.FindIndex(text)[1]
 	text = slices.Concat(text[:first], []byte(`; import rigclock "github.com/shoal-dev/shoal/`+clockPackage+`"`), text[first:])
 	return append(asksTime.ReplaceAll(text, []byte("rigclock.Now")), "\nvar _, _ = rigclock.Now, time.Now\n"...)
 }
 
-// wall is the clock on the wall of a server.
+// wall is the wall clock of a server.
 type wall struct {
 	file  string
-	ahead time.Duration // while it goes
+	ahead time.Duration // the current offset
 }
 
 func (c *wall) write(t *testing.T, text string) {
@@ -171,19 +172,19 @@ func (c *wall) write(t *testing.T, text string) {
 	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(next, c.file); err != nil { // it is never there in part
+	if err := os.Rename(next, c.file); err != nil { // atomically
 		t.Fatal(err)
 	}
 }
 
-// set puts the clock so far ahead of ours.
+// set sets the offset of the clock to the real one.
 func (c *wall) set(t *testing.T, ahead time.Duration) {
 	t.Helper()
 	c.ahead = ahead
 	c.write(t, strconv.FormatInt(int64(ahead), 10))
 }
 
-// freeze stops the clock where it is.
+// freeze stops the clock at its current time.
 func (c *wall) freeze(t *testing.T) {
 	t.Helper()
 	c.write(t, fmt.Sprintf("freeze %d", time.Now().Add(c.ahead).UnixNano()))

@@ -14,13 +14,12 @@ import (
 
 const tenYears = 10 * 365 * 24 * time.Hour
 
-// jumps are what is done to the clock: how far from the truth it is put, and 0 to
-// freeze it.
+// jumps are the offsets that the clock is set to; 0 freezes it.
 var jumps = []time.Duration{time.Hour, -time.Hour, tenYears, -tenYears, 0}
 
-// A clock that is put forward and back and stopped, under load, with runs under way:
-// order comes from seq, waits end, nothing is done twice, and nothing waits for a
-// time that has become far.
+// The clock is set forward and back and stopped, under load, with runs in progress: seq
+// determines the order, waits end, nothing is done twice, and nothing waits for a time that
+// has become distant.
 func TestClock(t *testing.T) {
 	seed := randomSeed(t)
 	clock := &wall{file: filepath.Join(t.TempDir(), "clock")}
@@ -35,7 +34,7 @@ func TestClock(t *testing.T) {
 		dice := random(seed, uint64(50_000+n))
 		l := w.live(t, minLife, func() {
 			for range 4 {
-				kind := "by chance"
+				kind := "random"
 				switch jump := dice.IntN(len(jumps) + 1); {
 				case jump == len(jumps):
 					clock.set(t, time.Duration(dice.Int64N(int64(2*tenYears)))-tenYears)
@@ -64,9 +63,9 @@ func TestClock(t *testing.T) {
 	report(t, o)
 }
 
-// checkClockIsSet puts the clock an hour forward and looks whether that is so, and
-// what becomes of what depends on it: a plan that is due fires once, though its hour
-// comes again, and a key ends when its time is over.
+// checkClockIsSet sets the clock an hour forward and back, twice, and checks the effects:
+// a plan that becomes due runs once, although its time comes again, and a key is refused
+// while its time is over.
 func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
 	t.Helper()
 	config := json.RawMessage(`{"version":"1.0","agent":{"id":"planner","system":"You plan."},"model":{"provider":"script","name":"plans","providerOptions":{"script":"say Planned."}}}`)
@@ -95,7 +94,7 @@ func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
 				return
 			}
 			if time.Since(began) > 5*time.Second {
-				wrong = append(wrong, fmt.Sprintf("key: it is answered with %d, want %d, with the clock %v ahead", status, want, clock.ahead))
+				wrong = append(wrong, fmt.Sprintf("key: got status %d, want %d, with the clock set %v ahead", status, want, clock.ahead))
 				return
 			}
 		}
@@ -104,25 +103,25 @@ func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
 	for range 2 {
 		clock.set(t, time.Hour)
 		visit(http.StatusUnauthorized)
-		// Who keeps time looks at the clock now and then, and when a plan is made.
+		// The scheduler reads the clock periodically, and when a plan is created.
 		if _, err := w.admin.CreatePlan(t.Context(), "planner", shoal.NewPlan{Name: "later", Instruction: "Plan.", ScheduledAt: &later}); err != nil {
 			t.Fatal(err)
 		}
 		for began := time.Now(); w.runsOf(t, "planner") == 0; pause(t.Context(), 10*time.Millisecond) {
 			if time.Since(began) > settleLimit {
-				return append(wrong, fmt.Sprintf("plan: it has not fired after %v", time.Since(began)))
+				return append(wrong, fmt.Sprintf("plan: it has not run after %v", time.Since(began)))
 			}
 		}
 		clock.set(t, 0)
 		visit(http.StatusOK)
 	}
 	if n := w.runsOf(t, "planner"); n != 1 {
-		wrong = append(wrong, fmt.Sprintf("plan: it fired %d times", n))
+		wrong = append(wrong, fmt.Sprintf("plan: it ran %d times, want once", n))
 	}
 	return wrong
 }
 
-// visit asks for something that every key may see.
+// visit makes a call that every key allows and returns its status.
 func (w *world) visit(t *testing.T, c *caller) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url+"/v1/sessions/default/spaces", nil)

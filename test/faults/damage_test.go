@@ -18,8 +18,8 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// copyTo copies the files of a server that is down. Keys stay for their owner's eyes:
-// the server refuses others.
+// copyTo copies the files of a stopped server. Key files get the mode 0600: the server
+// refuses others.
 func copyTo(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
@@ -36,7 +36,7 @@ func copyTo(t *testing.T, from, to string) {
 	}
 }
 
-// replaceBy puts files in the place of those of a server that is down.
+// replaceBy replaces the files of a stopped server.
 func replaceBy(t *testing.T, from, to string) {
 	t.Helper()
 	entries, err := os.ReadDir(to)
@@ -55,8 +55,8 @@ func followFrom(space shoal.SpaceID, cursor shoal.Cursor) client.FollowOptions {
 	return client.FollowOptions{Space: space, After: cursor}
 }
 
-// fileFault is what is done to a file of a server that is down. Of the log only the
-// end may be missed afterwards; of the database nothing.
+// fileFault is a kind of damage to a file of a stopped server. If the log is damaged, its
+// end may be missing afterwards; of the database nothing may be missing.
 type fileFault struct {
 	name string
 	log  bool
@@ -76,8 +76,8 @@ func flip(b []byte, _ string, dice *rand.Rand) []byte {
 	return b
 }
 
-// scribble changes a byte of a word that one message has, in one of the places where
-// it stands.
+// scribble changes a byte of a word that only one message contains, in one of its
+// occurrences.
 func scribble(b []byte, word string, dice *rand.Rand) []byte {
 	var places []int
 	for at := 0; ; {
@@ -88,7 +88,7 @@ func scribble(b []byte, word string, dice *rand.Rand) []byte {
 		places = append(places, at+n)
 		at += n + 1
 	}
-	if len(places) > 0 { // a long text may be torn apart by a page's end
+	if len(places) > 0 { // a long text may be split across pages
 		b[places[dice.IntN(len(places))]+dice.IntN(len(word))] ^= 0x15
 	}
 	return b
@@ -96,7 +96,7 @@ func scribble(b []byte, word string, dice *rand.Rand) []byte {
 
 func cutShort(b []byte, _ string, dice *rand.Rand) []byte { return b[:dice.IntN(len(b))] }
 
-// verdict is how a server behaves on damaged files.
+// verdict is the behaviour of a server with damaged files.
 type verdict int
 
 const (
@@ -106,22 +106,23 @@ const (
 	servedPrefix
 )
 
-// Files that are damaged while the server is down: it refuses to start and says why,
-// or it serves what was there, or says where it cannot; of a log it may miss the end.
+// Files are damaged while the server is stopped: it refuses to start and reports why, or
+// it serves every message unchanged, or it reports an error for a damaged one. Of a
+// damaged log the end may be missing.
 func TestDamagedFiles(t *testing.T) {
 	for _, o := range damageFiles(t, newServer(t, productBinary(t)), fileFaults, times(t, "SHOAL_DAMAGES", 4), randomSeed(t)) {
 		report(t, o)
 	}
 }
 
-// damageFiles harms copies of the files that a server under load has left, each in so
-// many places.
+// damageFiles damages copies of the files of a server under load, each kind of damage each
+// times.
 func damageFiles(t *testing.T, s *server, fileFaults []fileFault, each int, seed uint64) (all []outcome) {
 	t.Helper()
 	s.start(t)
 	w := newWorld(t, s, seed, 1)
 	w.live(t, 700*time.Millisecond, s.kill)
-	logged := t.TempDir() // the database with its log, as a kill leaves them
+	logged := t.TempDir() // the database and its log after a kill
 	copyTo(t, s.data, logged)
 	s.start(t)
 	w.finish(t)
@@ -144,13 +145,13 @@ func damageFiles(t *testing.T, s *server, fileFaults []fileFault, each int, seed
 			o.count++
 			o.operations++
 		}
-		o.note = fmt.Sprintf("%d refused to start, %d said so when read, %d served all, %d missed the end of the log", seen[0], seen[1], seen[2], seen[3])
+		o.note = fmt.Sprintf("%d refused to start, %d reported the damage when read, %d served every message, %d lost the end of the log", seen[0], seen[1], seen[2], seen[3])
 		all = append(all, o)
 	}
 	return all
 }
 
-// damage harms a copy of a server's files and starts a server on it.
+// damage damages a copy of a server's files and starts a server with it.
 func damage(t *testing.T, w *world, from, file string, h fileFault, dice *rand.Rand) (v verdict, wrong []string) {
 	t.Helper()
 	s := newServer(t, w.server.binary)
@@ -158,7 +159,7 @@ func damage(t *testing.T, w *world, from, file string, h fileFault, dice *rand.R
 	copyTo(t, from, s.data)
 	defer func() {
 		s.kill()
-		_ = os.RemoveAll(s.data) // many copies are many megabytes
+		_ = os.RemoveAll(s.data) // the copies are large
 	}()
 	path := filepath.Join(s.data, file)
 	b, err := os.ReadFile(path)
@@ -171,7 +172,7 @@ func damage(t *testing.T, w *world, from, file string, h fileFault, dice *rand.R
 	if _, err := s.tryStart(t.Context()); err != nil {
 		output := err.Error()
 		if !strings.Contains(output, filepath.Join(s.data, "shoal.db")) || !strings.Contains(output, "damaged") {
-			wrong = append(wrong, fmt.Sprintf("refusal: %s: it says neither which file is damaged nor what to do: %s", h.name, output))
+			wrong = append(wrong, fmt.Sprintf("refusal: %s: the error does not name the damaged file: %s", h.name, output))
 		}
 		return refusedToStart, wrong
 	}
@@ -191,14 +192,14 @@ func damage(t *testing.T, w *world, from, file string, h fileFault, dice *rand.R
 	return v, wrong
 }
 
-// anyWord returns the last word of some message's text, a number that no other has.
+// anyWord returns the last word of a random message, which is unique to it.
 func (w *world) anyWord(dice *rand.Rand) string {
 	timeline := w.timeline[w.rooms[dice.IntN(len(w.rooms))].id]
 	words := strings.Fields(timeline[dice.IntN(len(timeline))].Text())
 	return words[len(words)-1]
 }
 
-// worse is the stronger of two verdicts.
+// worse returns the stronger of two verdicts.
 func worse(a, b verdict) verdict {
 	if a == reportedWhenRead || b == reportedWhenRead {
 		return reportedWhenRead
@@ -206,8 +207,8 @@ func worse(a, b verdict) verdict {
 	return max(a, b)
 }
 
-// compare holds a timeline against what it was. A page that cannot be read is read
-// message by message: it shows what stands before and behind the damage.
+// compare compares a timeline with its state before the damage. If a page cannot be read,
+// it reads its messages one by one, which shows the ones before and after the damage.
 func (w *world) compare(ctx context.Context, space shoal.SpaceID, want []seen, h fileFault, wrong []string) (verdict, []string) {
 	v, limit := servedWhole, shoal.MaxPage
 	for n := 0; n < len(want); {
@@ -228,11 +229,11 @@ func (w *world) compare(ctx context.Context, space shoal.SpaceID, want []seen, h
 			limit = shoal.MaxPage
 			continue
 		case len(got) == 0:
-			return v, append(wrong, fmt.Sprintf("lost: %s: %s ends after %d of %d messages, and nobody is told", h.name, space, n, len(want)))
+			return v, append(wrong, fmt.Sprintf("lost: %s: %s ends after %d of %d messages without an error", h.name, space, n, len(want)))
 		}
 		for i, m := range got {
 			if n+i >= len(want) || see(m).bytes != want[n+i].bytes {
-				return v, append(wrong, fmt.Sprintf("changed: %s: served is %s, which was not stored", h.name, see(m).bytes))
+				return v, append(wrong, fmt.Sprintf("changed: %s: got %s, which was not stored", h.name, see(m).bytes))
 			}
 		}
 		n += len(got)
@@ -240,7 +241,7 @@ func (w *world) compare(ctx context.Context, space shoal.SpaceID, want []seen, h
 	return v, wrong
 }
 
-// get asks for a list.
+// get reads a list.
 func (w *world) get(ctx context.Context, list string) (status int, body string) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.server.url()+"/v1/sessions/default/"+list, nil)
 	if err != nil {

@@ -6,23 +6,23 @@ import (
 	"net/url"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // to look at the database from outside
+	_ "modernc.org/sqlite" // reads the database without the server
 )
 
-// ask asks the database of a server that is down and returns the first column of
-// the answer.
+// ask queries the database of a stopped server and returns the first column of the
+// result.
 func (s *server) ask(ctx context.Context, query string) (answer []string, err error) {
 	name := url.URL{Scheme: "file", Path: filepath.Join(s.data, "shoal.db")}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = db.Close() }() // nothing was written
+	defer func() { _ = db.Close() }() // only read
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // Err says what was wrong
+	defer func() { _ = rows.Close() }() // Err returns the error
 	for rows.Next() {
 		var text string
 		if err := rows.Scan(&text); err != nil {
@@ -33,8 +33,8 @@ func (s *server) ask(ctx context.Context, query string) (answer []string, err er
 	return answer, rows.Err()
 }
 
-// checkDatabase asks SQLite whether the database of a server that is down is sound,
-// and returns what is wrong with it.
+// checkDatabase runs SQLite's integrity check on the database of a stopped server and
+// returns its findings.
 func (s *server) checkDatabase(ctx context.Context) (wrong []string) {
 	found, err := s.ask(ctx, "PRAGMA integrity_check")
 	if err != nil {
@@ -48,14 +48,14 @@ func (s *server) checkDatabase(ctx context.Context) (wrong []string) {
 	return wrong
 }
 
-// locked reports whether somebody has the database of a server locked for writing.
+// locked reports whether the database of a server is locked for writing.
 func (s *server) locked(ctx context.Context) bool {
 	name := url.URL{Scheme: "file", Path: filepath.Join(s.data, "shoal.db"), RawQuery: "_pragma=busy_timeout(100)&_txlock=immediate"}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return true
 	}
-	defer func() { _ = db.Close() }() // nothing was written
+	defer func() { _ = db.Close() }() // only read
 	tx, err := db.BeginTx(ctx, nil)
 	if err == nil {
 		err = tx.Rollback()

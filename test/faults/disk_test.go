@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// mount mounts something for the length of a test. It reports false, and the lane
-// is reported as skipped, where mounting is not allowed.
+// mount mounts a file system until the end of the test. If mounting is not allowed, it
+// reports the test as skipped and returns false.
 func mount(t *testing.T, fault, dir string, args ...string) bool {
 	t.Helper()
 	if withoutRoot(t, fault) {
@@ -26,14 +26,14 @@ func mount(t *testing.T, fault, dir string, args ...string) bool {
 		}
 		t.Fatalf("mount %v %s: %v\n%s", args, dir, err, out)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // a test that failed may still use it
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // a failed test may still use it
 	return true
 }
 
-// disk is a file system of its own in a file, whose power can be cut.
+// disk is a file system in a file, whose power can be cut.
 type disk struct{ image, dir string }
 
-// diskSize has room for a lane's database, and is quick to make.
+// diskSize is enough for the database of a test, and fast to format.
 const diskSize = 512 << 20
 
 func newDisk(t *testing.T, fault string) *disk {
@@ -63,14 +63,13 @@ const (
 	noLogFlush    = 2          // EXT4_GOING_FLAGS_NOLOGFLUSH
 )
 
-// cut cuts the power: what was not flushed to the disk is gone, and nothing reaches
-// it any more.
+// cut cuts the power: data that was not flushed is lost, and nothing is written any more.
 func (d *disk) cut() error {
 	root, err := os.Open(d.dir)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // only its number was needed
+	defer func() { _ = root.Close() }() // only its descriptor was needed
 	flags := uint32(noLogFlush)
 	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, root.Fd(), ioctlShutdown, uintptr(unsafe.Pointer(&flags))); errno != 0 {
 		return fmt.Errorf("EXT4_IOC_SHUTDOWN: %w", errno)
@@ -78,7 +77,7 @@ func (d *disk) cut() error {
 	return nil
 }
 
-// restore gives the power back: the disk is mounted again, as it was left.
+// restore restores the power: it mounts the disk again.
 func (d *disk) restore(t *testing.T) {
 	t.Helper()
 	if err := syscall.Unmount(d.dir, 0); err != nil && !errors.Is(err, syscall.EINVAL) {
@@ -89,7 +88,7 @@ func (d *disk) restore(t *testing.T) {
 	}
 }
 
-// cutPower plays a lane in which the power is cut again and again.
+// cutPower runs rounds in which the power is cut.
 func cutPower(t *testing.T, fault, binary string, env []string, rounds int, seed uint64) (o outcome, ran bool) {
 	t.Helper()
 	d := newDisk(t, fault)
@@ -111,7 +110,7 @@ func cutPower(t *testing.T, fault, binary string, env []string, rounds int, seed
 	return o, true
 }
 
-// A server whose power is cut at random moments, with posts, waits and runs under way.
+// The power of a server is cut at random moments, with posts, waits and runs in progress.
 func TestPowerCut(t *testing.T) {
 	seed := randomSeed(t)
 	if o, ran := cutPower(t, "power cut", productBinary(t), nil, times(t, "SHOAL_POWER_CUTS", 4), seed); ran {

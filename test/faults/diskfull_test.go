@@ -20,13 +20,13 @@ import (
 
 const (
 	fullDisk    = "8m"            // the size of the disk
-	freedSpace  = 3 << 20         // at least so much of it is free again later
-	resumeLimit = 5 * time.Second // how long writing may take to go on when there is room
+	freedSpace  = 3 << 20         // the space that is freed later, at least
+	resumeLimit = 5 * time.Second // within which posts must succeed after space is freed
 	heldFull    = 500 * time.Millisecond
 )
 
-// A disk that is full under load: posts are refused with 507 and nothing of them is
-// kept, reading goes on, and writing goes on when there is room.
+// The disk is full under load: posts are refused with 507 and not stored, reads continue,
+// and posts succeed again when space is freed.
 func TestDiskFull(t *testing.T) {
 	const fault = "disk full"
 	seed := randomSeed(t)
@@ -39,8 +39,7 @@ func TestDiskFull(t *testing.T) {
 	report(t, o)
 }
 
-// fillRepeatedly fills the disk under a new server each time, and gives it room
-// again.
+// fillRepeatedly starts a new server in each round, fills its disk, and frees space again.
 func fillRepeatedly(t *testing.T, binary string, env []string, dir string, rounds int, seed uint64) (o outcome) {
 	t.Helper()
 	slowest := time.Duration(0)
@@ -86,7 +85,7 @@ func fillRepeatedly(t *testing.T, binary string, env []string, dir string, round
 			break
 		}
 	}
-	o.note = fmt.Sprintf("posts again after at most %v", slowest.Round(time.Millisecond))
+	o.note = fmt.Sprintf("posts succeed again after at most %v", slowest.Round(time.Millisecond))
 	return o
 }
 
@@ -108,7 +107,7 @@ func fill(path string) error {
 	return f.Close()
 }
 
-// probe is a post of the operator, outside of everybody's history.
+// probe posts as the operator, outside of the history.
 func (w *world) probe(ctx context.Context, key string) (status int, body string, err error) {
 	text, err := json.Marshal(map[string]any{"text": key})
 	if err != nil {
@@ -131,11 +130,11 @@ func (w *world) probe(ctx context.Context, key string) (status int, body string,
 	return res.StatusCode, string(answer), err
 }
 
-// probed is where probes are posted: nobody else's history knows of them.
+// probed is the space of probes; it is not part of the history.
 const probed shoal.SpaceID = "probes"
 
-// whileFull looks at a server whose disk is full: it must come to refuse posts, with
-// the right words, and go on to show what there is.
+// whileFull checks a server whose disk is full: it must refuse posts with the right error
+// and continue to serve reads.
 func (w *world) whileFull(t *testing.T) (wrong []string) {
 	t.Helper()
 	began := time.Now()
@@ -144,11 +143,11 @@ func (w *world) whileFull(t *testing.T) (wrong []string) {
 		status, body, err := w.probe(t.Context(), fmt.Sprintf("probe-%d-%d", time.Now().UnixNano(), n))
 		switch {
 		case err != nil:
-			return append(wrong, fmt.Sprintf("full: a post had no answer: %v", err))
+			return append(wrong, fmt.Sprintf("full: a post got no response: %v", err))
 		case status == http.StatusInsufficientStorage && strings.Contains(body, string(shoal.StorageFull)):
 			refused = true
 		case status >= 300 && status != http.StatusServiceUnavailable:
-			return append(wrong, fmt.Sprintf("full: a post was answered with %d %s", status, body))
+			return append(wrong, fmt.Sprintf("full: a post returned %d %s", status, body))
 		}
 		pause(t.Context(), 20*time.Millisecond)
 	}
@@ -162,14 +161,14 @@ func (w *world) whileFull(t *testing.T) (wrong []string) {
 	defer cancel()
 	for ev, err := range w.admin.Follow(ctx, client.FollowOptions{Space: w.rooms[0].id}) {
 		if err != nil || ev.Type != shoal.EventSnapshot {
-			wrong = append(wrong, fmt.Sprintf("full: a stream begins with %v %v", ev.Type, err))
+			wrong = append(wrong, fmt.Sprintf("full: a stream starts with %v %v", ev.Type, err))
 		}
 		break
 	}
 	return wrong
 }
 
-// untilPosted waits until a post is taken again.
+// untilPosted waits until a post succeeds again.
 func (w *world) untilPosted(t *testing.T) (took time.Duration, wrong []string) {
 	t.Helper()
 	began := time.Now()
@@ -179,7 +178,7 @@ func (w *world) untilPosted(t *testing.T) (took time.Duration, wrong []string) {
 		case err == nil && status == http.StatusCreated:
 			return time.Since(began), nil
 		case time.Since(began) > resumeLimit:
-			return time.Since(began), []string{fmt.Sprintf("full: there is room for %v and a post is answered with %d %s (%v)", time.Since(began), status, body, err)}
+			return time.Since(began), []string{fmt.Sprintf("full: %v after space was freed a post returns %d %s (%v)", time.Since(began), status, body, err)}
 		}
 		pause(t.Context(), 10*time.Millisecond)
 	}

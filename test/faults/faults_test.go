@@ -1,42 +1,42 @@
-// Package faults does to a real server what happens to servers, under load, and
-// holds what its clients saw against what it says afterwards.
+// Package faults injects faults into a real server under load, and compares what its
+// clients observed with the state of the server afterwards.
 //
 //	go test ./test/faults                                    # every fault a few times
-//	make torture                                             # every fault often, every planted bug
+//	make torture                                             # every fault many times, every planted bug
 //	SHOAL_FAULT_SEED=7 SHOAL_KILLS=150 go test ./test/faults -run '^TestKill$'
 //
 // A fault is a kill at a random moment or at a named point of the program, a power
-// cut, a full disk, a disk that fails or is slow, a damaged file. The rig:
-//   - server: the real binary with its data directory, over many lives;
-//   - world: writers that repeat what got no answer under the same key, waiters
-//     that acknowledge explicitly, implicitly or not at all, readers that resume
-//     their streams, hosted agents at work whose tools write a ledger;
-//   - history: what all of them sent and saw, kept in this process, where no
-//     fault reaches it. An answer that never came makes an outcome unknown,
-//     never a failure;
-//   - checker: pure, so that planted histories can prove that it finds each fault
-//     (plantedhistory_test.go); beside it Porcupine looks for one order of all
-//     posts and reads of a space that explains every answer (order_test.go).
+// cut, a full disk, a disk that fails or is slow, a damaged file, and so on. The parts:
+//   - server: the real binary with its data directory, restarted many times. The
+//     time between two restarts is called a life;
+//   - world: writers that repeat a post without a response under the same key,
+//     waiters that acknowledge explicitly, implicitly or not at all, readers that
+//     resume their streams, and hosted agents whose tools write a ledger;
+//   - history: what all clients sent and received, kept in this process, which no
+//     fault affects. A missing response makes an outcome unknown, never a failure;
+//   - checker: a pure function, so that histories with planted faults can prove that
+//     it finds each of them (plantedhistory_test.go). In addition, Porcupine searches
+//     for one order of all posts and reads of a space that explains every response
+//     (order_test.go).
 //
-// What must hold after every restart (the invariants of docs/reliability.md):
+// The invariants that must hold after every restart (docs/reliability.md):
 //   - I1: no acknowledged message is lost or changed;
-//   - I2: none is there twice, and a retry under a key returns the first id;
-//   - I3: a retry finds out the one fate of an unknown post;
-//   - I4: seq of a space is 1…n, and agrees with the order in which posts were
-//     acknowledged before others were sent;
-//   - I5: what is in an inbox is delivered until it is acknowledged and never
-//     afterwards; nobody sleeps beside a message;
-//   - I6: a stream that is resumed has every event once, or a snapshot;
-//   - I7: a finished tool call is not executed again, a run has one message for
-//     its space with every text once;
-//   - I8: the server answers again within two seconds, the database is sound, and
-//     when the load is gone the server takes no more than it did (leak_test.go).
+//   - I2: no message is stored twice, and a retry with a key returns the first id;
+//   - I3: a retry determines the outcome of an unknown post;
+//   - I4: the seq numbers of a space are 1…n, and a post that was acknowledged before
+//     another was sent has the lower one;
+//   - I5: an inbox entry is delivered until it is acknowledged and never afterwards;
+//     no waiter sleeps while its inbox has an unread message;
+//   - I6: a resumed stream has every event once, or starts with a snapshot;
+//   - I7: a finished tool call is not executed again; a run has one message in its
+//     space that contains every text once;
+//   - I8: the server responds within two seconds, the database is intact, and when
+//     the load has ended the server uses no more resources than before (leak_test.go).
 //
-// A round under load with fewer than 200 answers a second does not count.
-// Where root is needed and missing, a lane is reported as skipped, in the output
-// and in the table at the end. Named points and planted bugs are put into
-// the program by `go build -overlay` (build_test.go): nothing of them is in the
-// product.
+// A round under load with fewer than 200 responses per second does not count. A test
+// that requires root is reported as skipped without it, in the output and in the table
+// at the end. Named points and planted bugs are compiled into the program with
+// `go build -overlay` (build_test.go); the product contains none of them.
 package faults
 
 import (
@@ -50,12 +50,12 @@ import (
 )
 
 const (
-	minRate      = 200 // answered posts, waits and reads a second; a round below it does not count
+	minRate      = 200 // responses per second; a round below it does not count
 	minLife      = 50 * time.Millisecond
 	maxLife      = 1500 * time.Millisecond
 	restartLimit = 2 * time.Second
-	settleLimit  = 30 * time.Second // how long clients may take to see everything at the end
-	wakeLimit    = time.Second      // how long somebody may sleep beside a message
+	settleLimit  = 30 * time.Second // within which all clients must have received everything at the end
+	wakeLimit    = time.Second      // within which a message must wake its waiter
 	shownFaults  = 20
 )
 
@@ -71,22 +71,23 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
-	_ = os.RemoveAll(dir) // it holds nothing but binaries
+	_ = os.RemoveAll(dir) // contains only binaries
 	os.Exit(code)
 }
 
-// times reads how often a lane does its fault.
+// times returns how often a test injects its fault: the value of an environment variable,
+// or fallback.
 func times(t *testing.T, name string, fallback uint64) int {
 	t.Helper()
 	return int(setting.Number(t, name, fallback))
 }
 
-// seeded returns the seed of a test, chosen by chance unless one is given, and
-// says how to have it again.
+// randomSeed returns the seed of a test, random unless SHOAL_FAULT_SEED is set, and logs
+// it.
 func randomSeed(t *testing.T) uint64 {
 	t.Helper()
 	return setting.Seed(t, "SHOAL_FAULT_SEED")
 }
 
-// random is the chance of one iteration of a test.
+// random returns the random numbers of one iteration of a test.
 func random(seed, iteration uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, iteration)) }

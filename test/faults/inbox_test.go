@@ -6,27 +6,27 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// inboxCheck follows what must be known of one inbox, wait by wait. It leans on
-// the contract: an inbox is ordered, a wait answers with the first messages in
-// it that are not acknowledged, and a cursor covers a batch and all before it.
+// inboxCheck checks the waits of one inbox in their order. It relies on the API contract:
+// an inbox is ordered, a wait returns its first unacknowledged messages, and a cursor
+// covers a batch and everything before it.
 type inboxCheck struct {
 	*checker
 	*inbox
 	entries map[shoal.MessageID]*entry // everything that was delivered
-	open    []*entry                   // what of it may be unacknowledged
+	open    []*entry                   // those that may be unacknowledged
 	newest  map[shoal.SpaceID]int64    // the largest seq that was delivered
-	lost    int                        // waits without an answer so far
-	due     []*post                    // what concerns the owner, by acknowledgement
+	lost    int                        // the number of waits without a response so far
+	due     []*post                    // posts for the owner, by the time of their acknowledgement
 }
 
 // entry is a message that was delivered.
 type entry struct {
 	id     shoal.MessageID
-	first  int // the wait that delivered it first
-	last   int // and the one that did last
-	number int // of that last delivery
+	first  int // the first wait that delivered it
+	last   int // the last wait that delivered it
+	number int // the delivery count in that wait
 	acked  bool
-	doubt  bool // an acknowledgement of it was not answered
+	doubt  bool // an acknowledgement of it got no response
 }
 
 func (c *inboxCheck) run() {
@@ -57,20 +57,20 @@ func (c *inboxCheck) run() {
 	}
 }
 
-// concerns tells whether a message belongs into what the owner waits for.
+// concerns reports whether a message matches the waits of the owner.
 func (c *inboxCheck) concerns(space shoal.SpaceID, sender shoal.EntityID, mentions []shoal.EntityID) bool {
 	return slices.Contains(c.spaces, space) && sender != c.owner &&
 		(c.kind == shoal.WaitMessages || slices.Contains(mentions, c.owner))
 }
 
-// acknowledge does what wait i says about earlier batches, as far as its
+// acknowledge applies the acknowledgement of wait i to earlier batches, as far as its
 // outcome is known.
 func (c *inboxCheck) acknowledge(i int) {
 	w := c.waits[i]
 	upTo := w.ack
 	if c.implicit {
-		// A batch is acknowledged by the next wait, but no server remembers
-		// what another one, before the crash, had handed out.
+		// The next wait acknowledges a batch, but a server does not know which batch
+		// was delivered before a crash.
 		if upTo = i - 1; upTo >= 0 && (!c.waits[upTo].answered || c.waits[upTo].life != w.life) {
 			upTo = -1
 		}
@@ -83,7 +83,7 @@ func (c *inboxCheck) acknowledge(i int) {
 	c.open = slices.DeleteFunc(c.open, func(e *entry) bool { return e.acked })
 }
 
-// receive takes in the batch of wait i.
+// receive processes the batch of wait i.
 func (c *inboxCheck) receive(i int) {
 	for _, m := range c.waits[i].batch {
 		c.known(string(c.owner), m.seen)
@@ -97,7 +97,7 @@ func (c *inboxCheck) receive(i int) {
 		}
 		least := e.number
 		if c.waits[e.last].life == c.waits[i].life && !c.uncounted {
-			least++ // only the count of a delivery in flight may die with the server
+			least++ // a crash may lose the count of the last delivery only
 		}
 		if most := e.number + i - e.last; m.delivery < least || m.delivery > most {
 			c.fault("delivery number: %s got %s as delivery %d in wait %d, want %d…%d", c.owner, m.ID, m.delivery, i, least, most)
@@ -112,7 +112,7 @@ func (c *inboxCheck) fresh(i int, m delivered) {
 	c.open = append(c.open, e)
 	switch {
 	case !c.concerns(m.SpaceID, m.EntityID, m.Mentions):
-		c.fault("foreign: %s got %s, which does not concern it", c.owner, m.ID)
+		c.fault("foreign: %s got %s, which is not for it", c.owner, m.ID)
 	case m.Seq <= c.newest[m.SpaceID]:
 		c.fault("inbox moved back: %s got seq %d of %s for the first time after %d", c.owner, m.Seq, m.SpaceID, c.newest[m.SpaceID])
 	case m.delivery < 1 || m.delivery > 1+c.lost:
@@ -121,9 +121,9 @@ func (c *inboxCheck) fresh(i int, m delivered) {
 	c.newest[m.SpaceID] = max(c.newest[m.SpaceID], m.Seq)
 }
 
-// missing looks at what wait i should have answered and did not: everything
-// that was delivered and not acknowledged, and, if it answered with nothing,
-// everything that was there when it began, or came long before it ended.
+// missing checks what wait i should have returned and did not: everything that was
+// delivered and not acknowledged, and, if it returned nothing, everything that was unread
+// when it started or arrived long before it ended.
 func (c *inboxCheck) missing(i int) {
 	got := map[shoal.MessageID]bool{}
 	for _, m := range c.waits[i].batch {
@@ -134,7 +134,7 @@ func (c *inboxCheck) missing(i int) {
 		switch {
 		case !e.doubt:
 			if !got[e.id] {
-				c.fault("not redelivered: %s got %s in wait %d, did not acknowledge it, and wait %d answered without it", c.owner, e.id, e.last, i)
+				c.fault("not redelivered: %s got %s in wait %d, did not acknowledge it, and wait %d returned without it", c.owner, e.id, e.last, i)
 			}
 		case got[e.id]:
 			firstKept = min(firstKept, e.first)
@@ -145,7 +145,7 @@ func (c *inboxCheck) missing(i int) {
 		e.doubt = false
 	}
 	if lastGone >= firstKept {
-		c.fault("acknowledged in part: of wait %d of %s some messages came back and others did not", firstKept, c.owner)
+		c.fault("acknowledged in part: only some messages of wait %d of %s were delivered again", firstKept, c.owner)
 	}
 	c.open = slices.DeleteFunc(c.open, func(e *entry) bool { return e.acked })
 	if len(got) > 0 {
@@ -154,7 +154,7 @@ func (c *inboxCheck) missing(i int) {
 	there := max(c.waits[i].sent, c.waits[i].ended-wakeLimit)
 	for len(c.due) > 0 && c.due[0].acked > 0 && c.due[0].acked < there {
 		if m := c.due[0].answers[0]; c.entries[m.ID] == nil {
-			c.fault("not delivered: wait %d of %s answered with nothing, though %s was there", i, c.owner, m.ID)
+			c.fault("not delivered: wait %d of %s returned nothing, although %s was unread", i, c.owner, m.ID)
 		}
 		c.due = c.due[1:]
 	}

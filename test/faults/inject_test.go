@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// inject lets system calls of a running process fail or last, by strace, until stop
-// is called or the process ends.
+// inject makes system calls of a running process fail or slow, with strace, until stop is
+// called or the process ends.
 func inject(t *testing.T, pid int, calls, what string) (stop func()) {
 	t.Helper()
 	path, err := exec.LookPath("strace")
@@ -30,19 +30,19 @@ func inject(t *testing.T, pid int, calls, what string) (stop func()) {
 	}
 	lines := bufio.NewScanner(output)
 	if !lines.Scan() || !strings.Contains(lines.Text(), "attached") {
-		t.Fatalf("strace does not attach: %s", lines.Text())
+		t.Fatalf("strace cannot attach: %s", lines.Text())
 	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for lines.Scan() {
 		}
-		_ = trace.Wait() // it ends with the process, or by stop
+		_ = trace.Wait() // ends with the process, or with stop
 	}()
 	return func() {
-		// A call that strace has changed and lets go before it returns fails with
-		// ENOSYS, which no disk says: so the process makes none while strace goes.
-		_ = syscall.Kill(pid, syscall.SIGSTOP)   // it, and strace, may have ended
+		// If strace detaches during a call that it has changed, the call fails with
+		// ENOSYS, which a disk never returns. So the process is stopped meanwhile.
+		_ = syscall.Kill(pid, syscall.SIGSTOP)   // the process and strace may have ended
 		defer syscall.Kill(pid, syscall.SIGCONT) //nolint:errcheck // see above
 		<-time.After(50 * time.Millisecond)
 		_ = trace.Process.Signal(syscall.SIGINT)
@@ -55,8 +55,8 @@ func inject(t *testing.T, pid int, calls, what string) (stop func()) {
 	}
 }
 
-// mayTrace reports whether processes can be traced here; if not, the lane is
-// reported as skipped.
+// mayTrace reports whether processes can be traced here. If not, it reports the test as
+// skipped.
 func mayTrace(t *testing.T, fault string) bool {
 	t.Helper()
 	idle := exec.CommandContext(t.Context(), "sleep", "60")
@@ -65,7 +65,7 @@ func mayTrace(t *testing.T, fault string) bool {
 	}
 	defer func() {
 		_ = idle.Process.Kill()
-		_ = idle.Wait() // says that it was killed
+		_ = idle.Wait() // reports that it was killed
 	}()
 	out, err := exec.CommandContext(t.Context(), "timeout", "--signal=INT", "1", "strace", "-p", strconv.Itoa(idle.Process.Pid), "-o", os.DevNull).CombinedOutput()
 	if strings.Contains(string(out), "not permitted") {
@@ -81,15 +81,15 @@ func mayTrace(t *testing.T, fault string) bool {
 const syncs = "fsync,fdatasync"
 
 const (
-	// exitDisk is how a server ends whose disk failed a commit.
+	// exitDisk is the exit code of a server after a commit failed on the disk.
 	exitDisk = 70
-	// endLimit is how long that may take: what it waits for when it is asked to stop
-	// cannot come to pass any more.
+	// endLimit is the time within which it must exit. It must not wait for work that
+	// cannot complete any more.
 	endLimit = 2 * time.Second
 )
 
-// A disk that fails to flush: the server says so, ends at once, and starts again as if
-// it had been killed.
+// The disk fails to flush: the server reports it, exits immediately, and starts again like
+// after a kill.
 func TestDiskFails(t *testing.T) {
 	const fault = "fsync fails with EIO"
 	seed := randomSeed(t)
@@ -102,12 +102,12 @@ func TestDiskFails(t *testing.T) {
 		defer stop()
 		began := time.Now()
 		if code := s.died(15 * time.Second); code != exitDisk {
-			wrong = append(wrong, fmt.Sprintf("end: the server ended with %d, want %d", code, exitDisk))
+			wrong = append(wrong, fmt.Sprintf("end: the server exited with %d, want %d", code, exitDisk))
 			s.kill()
 		}
 		took := time.Since(began)
 		if slowest = max(slowest, took); took > endLimit {
-			wrong = append(wrong, fmt.Sprintf("slow: the server ended %v after its disk had failed; the limit is %v", took, endLimit))
+			wrong = append(wrong, fmt.Sprintf("slow: the server exited %v after its disk had failed, want at most %v", took, endLimit))
 		}
 		return wrong
 	}})
@@ -115,7 +115,7 @@ func TestDiskFails(t *testing.T) {
 	report(t, o)
 }
 
-// A disk that has no room for a while, told by the calls that write.
+// System calls that write fail with ENOSPC for some time.
 func TestNoRoom(t *testing.T) {
 	const fault = "pwrite64 fails with ENOSPC"
 	seed := randomSeed(t)
@@ -145,11 +145,11 @@ func TestNoRoom(t *testing.T) {
 	w.finish(t)
 	report(t, outcome{
 		fault: fault, count: rounds, operations: w.operations(), found: w.found, slowest: s.slowest,
-		note: fmt.Sprintf("posts again after at most %v", slowest.Round(time.Millisecond)),
+		note: fmt.Sprintf("posts succeed again after at most %v", slowest.Round(time.Millisecond)),
 	})
 }
 
-// A disk that is slow to flush: everything takes its time, and nothing is lost.
+// The disk is slow to flush: calls take longer, and nothing is lost.
 func TestSlowDisk(t *testing.T) {
 	seed := randomSeed(t)
 	for _, c := range []struct {
@@ -174,7 +174,7 @@ func TestSlowDisk(t *testing.T) {
 				}
 				stop()
 				if w.answers.Load() == before {
-					w.found = append(w.found, fmt.Sprintf("slow: nothing was answered in %v", c.life))
+					w.found = append(w.found, fmt.Sprintf("slow: no response in %v", c.life))
 				}
 			})
 			if l.died || s.died(0) >= 0 {

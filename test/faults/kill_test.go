@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// round is what a lane under load does again and again.
+// round describes the rounds of a test under load.
 type round struct {
 	rounds int
 	agents int
 	seed   uint64
-	// uncounted says that the disk refuses writes while the server still answers.
+	// uncounted means that the disk refuses writes while the server still responds.
 	uncounted bool
-	// strike harms the server, which is under load, leaves it dead, and says what was
-	// wrong meanwhile.
+	// strike injects the fault into the server under load, leaves the server stopped,
+	// and returns its findings.
 	strike func(n int) []string
-	// repair, if it is there, makes that the server can start again.
+	// repair, if not nil, makes a restart of the server possible.
 	repair func()
 }
 
-// play lets the world live, strikes, restarts and checks, so often, and checks
-// everything at the end. A round without load does not count.
+// play runs the rounds: load, fault, restart, check; and checks everything at the end. A
+// round without enough load does not count.
 func play(t *testing.T, s *server, r round) (outcome, *world) {
 	t.Helper()
 	s.start(t)
@@ -60,7 +60,7 @@ func play(t *testing.T, s *server, r round) (outcome, *world) {
 	return outcome{count: counted, operations: w.operations(), found: w.found, slowest: s.slowest}, w
 }
 
-// A server that is killed at random moments, with posts, waits and runs under way.
+// A server is killed at random moments, with posts, waits and runs in progress.
 func TestKill(t *testing.T) {
 	seed := randomSeed(t)
 	s := newServer(t, productBinary(t))
@@ -69,9 +69,9 @@ func TestKill(t *testing.T) {
 		return nil
 	}})
 	h := w.harm()
-	o.fault, o.note = "kill -9 at a random moment", fmt.Sprintf("runs under way at %d, %v", w.atWork, h)
+	o.fault, o.note = "kill -9 at a random moment", fmt.Sprintf("runs in progress at %d, %v", w.atWork, h)
 	if h.cutPosts == 0 || h.cutWaits == 0 || h.redelivered == 0 {
-		t.Error("the kills hit nobody: no post or no wait was cut, or nothing had to be delivered again")
+		t.Error("the kills had no effect: want interrupted posts and waits, and repeated deliveries")
 	}
 	report(t, o)
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 )
 
-// What each guest begins before it leaves.
+// What each guest starts before it disconnects.
 const (
 	guestCount   = 5
 	guestWaits   = 3
 	guestStreams = 3
 )
 
-// guestClients are clients that come, begin what lasts, and are gone in the middle of it:
-// all come over one line, which is reset.
+// guestClients are clients that disconnect in the middle of long calls. They use one proxy,
+// which resets all connections.
 type guestClients struct {
 	*world
 	line *faultproxy.Proxy
@@ -40,9 +40,9 @@ func (w *world) newGuests(t *testing.T) *guestClients {
 	return g
 }
 
-// visit lets all come and begin waits, streams, sessions of MCP, a request and the
-// reading of an export, and leave when the server has taken all of that in. What was
-// begun in a session of MCP goes on without its caller, until the session is ended.
+// visit lets all guests start waits, streams, MCP sessions, half a request and the reading
+// of an export, and disconnects them when the server has accepted everything. A call in an
+// MCP session continues without its caller until the MCP session is ended.
 func (g *guestClients) visit(t *testing.T) {
 	t.Helper()
 	before := g.serverMetrics(t)
@@ -72,7 +72,7 @@ func (g *guestClients) visit(t *testing.T) {
 		beginRequest(t, g.line.Addr())
 	}
 	g.until(t, serverMetrics{
-		"shoal_waits_open":   before["shoal_waits_open"] + guestCount*(guestWaits+1) - float64(len(g.waiters)), // those come and go
+		"shoal_waits_open":   before["shoal_waits_open"] + guestCount*(guestWaits+1) - float64(len(g.waiters)), // those start and end
 		"shoal_streams_open": before["shoal_streams_open"] + guestCount*guestStreams,
 	})
 	g.line.Reset()
@@ -80,7 +80,7 @@ func (g *guestClients) visit(t *testing.T) {
 	close(begun)
 	for err := range begun {
 		if !errors.Is(err, errGone) {
-			g.found = append(g.found, fmt.Sprintf("rig: the wait of a guest was not cut: %v", err))
+			g.found = append(g.found, fmt.Sprintf("rig: the wait of a guest was not interrupted: %v", err))
 		}
 	}
 	for n, m := range ended {
@@ -88,11 +88,11 @@ func (g *guestClients) visit(t *testing.T) {
 		g.endSession(t, m)
 	}
 	if err := g.admin.Export(t.Context(), &leavesAfter{bytes: 1 << 10}); !errors.Is(err, errEnough) {
-		g.found = append(g.found, fmt.Sprintf("rig: the export was not left: %v", err))
+		g.found = append(g.found, fmt.Sprintf("rig: the export was not abandoned: %v", err))
 	}
 }
 
-// until waits until figures are at least so high.
+// until waits until the metrics are at least as high as want.
 func (g *guestClients) until(t *testing.T, want serverMetrics) {
 	t.Helper()
 	for began := time.Now(); ; pause(t.Context(), 10*time.Millisecond) {
@@ -104,12 +104,12 @@ func (g *guestClients) until(t *testing.T, want serverMetrics) {
 			return
 		}
 		if time.Since(began) > settleLimit {
-			t.Fatalf("%v of what the guests begin does not come to pass; it is %v, %v", want, now["shoal_waits_open"], now["shoal_streams_open"])
+			t.Fatalf("the guests did not reach %v: got %v waits, %v streams", want, now["shoal_waits_open"], now["shoal_streams_open"])
 		}
 	}
 }
 
-// endSession ends a session of MCP, over a line that stands.
+// endSession ends an MCP session, over an intact connection.
 func (g *guestClients) endSession(t *testing.T, m mcpSpeaker) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, g.server.url()+"/mcp", nil)
@@ -125,11 +125,11 @@ func (g *guestClients) endSession(t *testing.T, m mcpSpeaker) {
 	}
 	defer func() { _ = res.Body.Close() }() // only the status matters
 	if res.StatusCode != http.StatusNoContent {
-		t.Fatalf("the end of a session of MCP is answered with %d", res.StatusCode)
+		t.Fatalf("ending an MCP session returned %d", res.StatusCode)
 	}
 }
 
-// beginRequest sends half of a request.
+// beginRequest sends the first half of a request.
 func beginRequest(t *testing.T, addr string) {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
@@ -142,9 +142,9 @@ func beginRequest(t *testing.T, addr string) {
 	}
 }
 
-var errEnough = errors.New("the reader has enough")
+var errEnough = errors.New("the reader stops")
 
-// leavesAfter takes so many bytes and no more.
+// leavesAfter is a writer that fails after a number of bytes.
 type leavesAfter struct{ bytes int }
 
 func (l *leavesAfter) Write(b []byte) (int, error) {

@@ -10,15 +10,15 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// idleBounds is by how much a server at rest may take more than after its first rounds.
-// Half a mebibyte is the garbage of reading these figures; eight are for the memory of
-// SQLite, which is not collected, and comes and goes by a few from round to round.
+// idleBounds is the allowed growth of an idle server since its first rounds. 0.5 MiB of heap
+// is the garbage of reading the metrics; 8 MiB resident are the memory of SQLite, which is
+// not garbage-collected and varies by a few MiB between rounds.
 var idleBounds = []bound{
 	{"shoal_waits_open", 0, 0},
 	{"shoal_streams_open", 0, 0},
 	{"shoal_runs_executing", 0, 0},
 	{"shoal_body_bytes", 0, 0},
-	{"shoal_connections_open", 0, 2}, // those by which it is asked
+	{"shoal_connections_open", 0, 2}, // those that read the metrics
 	{"go_goroutines", .05, 2},
 	{"process_open_fds", .05, 2},
 	{"go_heap_objects_bytes", .05, 512 << 10},
@@ -26,22 +26,21 @@ var idleBounds = []bound{
 }
 
 const (
-	// idleTime is how long a server must have nothing to do until it has given back
-	// what memory it does not need: it begins with that after a second, and does it
-	// three times.
+	// idleTime is the time after which an idle server has returned unused memory: it starts
+	// to do so after a second, and does it three times.
 	idleTime = 3 * time.Second
-	// rests is how often it may be disturbed in that.
+	// rests is how often the metrics may be read in that time.
 	maxIdleReads = 5
 )
 
-// rest returns how low each figure comes while nobody wants anything of the server.
-// It is over as soon as all are within the bounds of others, if there are others.
+// rest returns the lowest value of each metric while the server is idle. It returns early
+// once all metrics are within the bounds of than, if that is not nil.
 func (w *world) rest(t *testing.T, than serverMetrics) (low serverMetrics) {
 	t.Helper()
 	low = w.serverMetrics(t)
 	for range maxIdleReads {
-		// A server that has been at rest for long gives nothing back any more; so it is
-		// given something to do first.
+		// A server that has been idle for long returns no more memory; so it gets
+		// some work first.
 		for n := range 4 * len(w.rooms) {
 			if _, err := w.admin.Messages(t.Context(), w.rooms[n%len(w.rooms)].id, client.MessagesOptions{Limit: shoal.MaxPage}); err != nil {
 				t.Fatal(err)
@@ -62,8 +61,8 @@ func (w *world) rest(t *testing.T, than serverMetrics) (low serverMetrics) {
 	return low
 }
 
-// fillCaches lets the server's caches of the database become as large as they may:
-// they grow with the database, which is no leak.
+// fillCaches fills the server's caches of the database: they grow with the database, which
+// is not a leak.
 func (w *world) fillCaches(t *testing.T) {
 	t.Helper()
 	for n := range 6 {
@@ -73,8 +72,8 @@ func (w *world) fillCaches(t *testing.T) {
 	}
 }
 
-// endLastingClients has nobody last over the rounds: readers come anew in each, and waits end
-// soon behind it.
+// endLastingClients makes all clients end with their round: readers connect again in each, and
+// waits are short.
 func (w *world) endLastingClients() {
 	w.close()
 	for _, r := range w.readers {
@@ -85,8 +84,7 @@ func (w *world) endLastingClients() {
 	}
 }
 
-// round lets everybody at the server, and besides guests who leave in the middle of
-// what they do. When it returns, all have gone.
+// round runs all clients and the guests. When it returns, all have disconnected.
 func (g *guestClients) round(t *testing.T) lifeResult {
 	t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
@@ -97,11 +95,11 @@ func (g *guestClients) round(t *testing.T) lifeResult {
 	l := g.live(t, roundLife, func() { g.visit(t) })
 	settled, cancel := context.WithTimeout(t.Context(), settleLimit)
 	defer cancel()
-	g.work.settle(settled) // the agents do what they have to do
+	g.work.settle(settled) // the agents finish their jobs
 	g.close()
-	// Whoever hangs up with an answer in hand may seem not to have it.
+	// The server may notice a disconnection with a delay.
 	pause(t.Context(), readEvery)
 	g.http.CloseIdleConnections()
-	g.work.ledger.CloseClientConnections() // those to tools are kept, as many as were needed at once
+	g.work.ledger.CloseClientConnections() // connections to tools are kept
 	return l
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// size is what a server that was stopped keeps.
+// size is the disk usage of a stopped server.
 type size struct {
 	files           int
-	bytes, messages int64 // of the database, in it
+	bytes, messages int64 // of the database; messages in it
 }
 
 func (s *server) size(t *testing.T) (out size) {
@@ -35,25 +35,25 @@ func (s *server) size(t *testing.T) (out size) {
 	return out
 }
 
-// maxGrowth is by which part a message may take more room than one of the first
-// rounds, and what belongs to it with it: its events, its place in the search index,
-// the run that it starts.
+// maxGrowth is the allowed relative growth of the disk space of a message, compared with
+// the first rounds, including its related rows: events, search index, the run that it
+// starts.
 const maxGrowth = .25
 
-// compareSizes holds what the messages of later lives take against those of the first
-// ones, and says what both take.
+// compareSizes compares the disk space per message of later lives with that of the first
+// ones, and returns a summary of both.
 func compareSizes(sizes []size) (summary string, wrong []string) {
 	if len(sizes) < 3 {
-		return "", []string{fmt.Sprintf("rig: the server was stopped %d times, which is too seldom to compare", len(sizes))}
+		return "", []string{fmt.Sprintf("rig: the server was stopped %d times, too few to compare", len(sizes))}
 	}
 	first, second, last := sizes[0], sizes[1], sizes[len(sizes)-1]
 	each := func(a, b size) float64 { return float64(b.bytes-a.bytes) / float64(b.messages-a.messages) }
 	before, after := each(first, second), each(second, last)
 	if after > before*(1+maxGrowth) {
-		wrong = append(wrong, fmt.Sprintf("left behind: a message takes %.0f bytes of the database, one of the first rounds took %.0f", after, before))
+		wrong = append(wrong, fmt.Sprintf("leaked: a message takes %.0f bytes of the database, one of the first rounds took %.0f", after, before))
 	}
 	if last.files > first.files {
-		wrong = append(wrong, fmt.Sprintf("left behind: there are %d files beside the database, at first there were %d", last.files-1, first.files-1))
+		wrong = append(wrong, fmt.Sprintf("leaked: got %d files besides the database, %d at first", last.files-1, first.files-1))
 	}
 	return fmt.Sprintf("%.0f and then %.0f bytes of the database for each message", before, after), wrong
 }

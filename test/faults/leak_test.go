@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// roundLife is how long a round of load lasts at least.
+// roundLife is the minimum duration of a round of load.
 const roundLife = 500 * time.Millisecond
 
-// leaks is a lane in which load comes and goes, and in which the server must take no
-// more afterwards than it took after the first rounds.
+// leaks is a test with rounds of load, after which the server must not use more resources
+// than after the first rounds.
 type leaks struct {
-	rounds int // that are judged
+	rounds int // the number of rounds that are compared
 	seed   uint64
-	// between, if it is there, ends the server behind a round, by its number, and says
-	// what was wrong with that. The server is started again.
+	// between, if not nil, stops the server after the n-th round and returns findings.
+	// The server is started again.
 	between func(n int) []string
 }
 
-// warmUps are the rounds that say what the server takes: one may be over before all
-// that stays has been needed once.
+// warmUps returns the number of rounds that determine the base level: a single round may
+// not use every resource that stays allocated.
 func (l leaks) warmUps() int { return 2 + l.rounds/5 }
 
-// play lets the rounds come and go, until one leaves something behind. A round
-// without load does not count.
+// play runs the rounds until one leaks a resource. A round without enough load does not
+// count.
 func (l leaks) play(t *testing.T, s *server) outcome {
 	t.Helper()
 	s.start(t)
@@ -67,23 +67,23 @@ func (l leaks) play(t *testing.T, s *server) outcome {
 	}
 }
 
-// String tells the figures of a server at rest that are not 0.
+// String returns the figures of an idle server that are not 0.
 func (f serverMetrics) String() string {
 	return fmt.Sprintf("%.0f goroutines, %.0f files, %.1f MiB of heap, %.1f MiB resident",
 		f["go_goroutines"], f["process_open_fds"], f["go_heap_objects_bytes"]/(1<<20), f["process_resident_memory_bytes"]/(1<<20))
 }
 
-// Rounds of load in one life of a server: when the clients have gone, it takes no
-// more than after the first of them.
+// After rounds of load without a restart, when the clients have disconnected, the server
+// uses no more resources than after the first rounds.
 func TestRounds(t *testing.T) {
-	t.Parallel() // it mostly waits until the server is at rest
+	t.Parallel() // it mostly waits until the server is idle
 	o := leaks{rounds: times(t, "SHOAL_ROUNDS", 2), seed: randomSeed(t)}.play(t, newServer(t, productBinary(t)))
 	o.fault = "rounds of load"
 	report(t, o)
 }
 
-// Restarts on the same data, some of them without a warning: later lives take no more
-// than the first ones, and a message takes as much room as it did.
+// After restarts on the same data, some of them kills, the server uses no more resources
+// than after the first ones, and a message no more disk space.
 func TestRestarts(t *testing.T) {
 	t.Parallel() // as above
 	s := newServer(t, productBinary(t))

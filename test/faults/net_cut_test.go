@@ -15,17 +15,18 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 )
 
-// faultyLine is the connection of one client that is harmed while the others' stand.
+// faultyLine is the connection of one client that is disturbed while the others are intact.
 type faultyLine struct {
 	*faultproxy.Proxy
 	dice   *rand.Rand
-	broken int64 // connections that were thirsty or silent and then reset
+	broken int64 // connections that were slow or silent and then reset
 }
 
-// patterns are places in answers and events behind which a line is cut.
+// patterns are texts in responses and events after which a connection is reset.
 var patterns = []string{`"id"`, `"cursor"`, `"messages"`, "event: message.created", "data: ", "HTTP/1.1 200", "\r\n\r\n"}
 
-// injectFaults harms the line in one way after the other until ctx ends, and heals it.
+// injectFaults injects one fault after the other into the connection until ctx ends, and then
+// repairs it.
 func (l *faultyLine) injectFaults(ctx context.Context) {
 	cut := func(b faultproxy.Fault) (faultproxy.Fault, faultproxy.Fault) { return faultproxy.Fault{}, b }
 	for ctx.Err() == nil {
@@ -41,7 +42,7 @@ func (l *faultyLine) injectFaults(ctx context.Context) {
 			l.Harm(cut(faultproxy.Fault{Rate: 1}))
 			resets = true
 		case 6:
-			// Half open: one side has gone, and the other one learns nothing of it.
+			// Half open: one side has disconnected, and the other side does not notice.
 			l.Harm(faultproxy.Fault{Silent: l.dice.IntN(2) == 0}, faultproxy.Fault{Silent: true})
 			resets = true
 		case 7:
@@ -56,10 +57,10 @@ func (l *faultyLine) injectFaults(ctx context.Context) {
 	l.Reset()
 }
 
-// weaken puts a line of its own between the server and those clients that can
-// stand it: writers, waiters that acknowledge by a cursor, and readers that come
-// anew. A wait that acknowledges by waiting again is at most once for who is cut off
-// from an answer that was written, so those stay out of it.
+// weaken gives those clients a faulty connection of their own that can handle it:
+// writers, waiters that acknowledge with a cursor, and readers that reconnect. A waiter
+// that acknowledges by waiting again loses the batch if a written response does not reach
+// it, so those waiters are not included.
 func (w *world) addFaultyLines(t *testing.T, seed uint64) (lines []*faultyLine, writers []*writer, waiters []*waiter) {
 	t.Helper()
 	line := func() *faultyLine {
@@ -101,8 +102,8 @@ func (w *world) addFaultyLines(t *testing.T, seed uint64) (lines []*faultyLine, 
 	return lines, writers, waiters
 }
 
-// Clients that are slow, silent or cut off in the middle of what they ask and are
-// answered: each gets what it is owed, and the others notice nothing.
+// Clients are slow, silent or disconnected in the middle of requests and responses: each
+// still gets everything, and the others are not affected.
 func TestCutClients(t *testing.T) {
 	seed := randomSeed(t)
 	s := newServer(t, productBinary(t))
@@ -111,10 +112,10 @@ func TestCutClients(t *testing.T) {
 	lines, writers, waiters := w.addFaultyLines(t, seed)
 	calm := func() { pause(t.Context(), 10*minLife) }
 	for n := 0; n < 5 && !allSticky(waiters); n++ {
-		w.live(t, 10*minLife, calm) // a key that has never acknowledged a cursor acknowledges by waiting
+		w.live(t, 10*minLife, calm) // a key that has never sent a cursor acknowledges by waiting
 	}
 	if !allSticky(waiters) {
-		t.Fatal("not every waiter came to acknowledge by a cursor: this machine is too busy")
+		t.Fatal("some waiters have not acknowledged with a cursor: this machine is too busy")
 	}
 	w.http.CloseIdleConnections()
 	idle := w.serverMetrics(t)
@@ -127,7 +128,7 @@ func TestCutClients(t *testing.T) {
 	}
 	for began := time.Now(); harmed() < want && len(w.found) == 0; {
 		if time.Since(began) > 3*settleLimit+time.Duration(want)*50*time.Millisecond {
-			t.Fatalf("only %d of %d lines were cut in %v", harmed(), want, time.Since(began))
+			t.Fatalf("only %d of %d faults were injected in %v", harmed(), want, time.Since(began))
 		}
 		l := w.liveWithFaultyLines(t, lines, writers, waiters, 3*time.Second)
 		if l.died {
@@ -135,7 +136,7 @@ func TestCutClients(t *testing.T) {
 		}
 		w.check(t, false)
 	}
-	o := outcome{fault: "slow, silent and cut clients", count: int(harmed())}
+	o := outcome{fault: "slow, silent and disconnected clients", count: int(harmed())}
 	w.http.CloseIdleConnections()
 	o.found = append(o.found, w.exceeding(t, idle, wideBounds)...)
 	w.finish(t)
@@ -143,7 +144,7 @@ func TestCutClients(t *testing.T) {
 	o.found = append(o.found, w.found...)
 	o.operations, o.slowest, o.note = w.operations(), s.slowest, h.String()
 	if h.cutPosts == 0 || h.cutWaits == 0 || h.redelivered == 0 {
-		t.Errorf("the cuts hit nobody: %v", h)
+		t.Errorf("the faults had no effect: %v", h)
 	}
 	report(t, o)
 }
@@ -157,8 +158,8 @@ func allSticky(waiters []*waiter) bool {
 	return true
 }
 
-// liveWithFaultyLines lets the world live, and besides those behind the lines, which are harmed
-// for a time and try again whenever they are cut off.
+// liveWithFaultyLines runs all clients, including those with faulty connections, which retry
+// whenever they are disconnected.
 func (w *world) liveWithFaultyLines(t *testing.T, lines []*faultyLine, writers []*writer, waiters []*waiter, lasts time.Duration) lifeResult {
 	t.Helper()
 	all, allWaiters := w.writers, w.waiters

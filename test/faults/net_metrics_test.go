@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// serverMetrics are what a server counts, by name.
+// serverMetrics are the metrics of a server, by name.
 type serverMetrics map[string]float64
 
 // figures reads them.
@@ -28,7 +28,7 @@ func (w *world) serverMetrics(t *testing.T) serverMetrics {
 	defer func() { _ = res.Body.Close() }() // read completely
 	text, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("/metrics is answered with %d %s (%v)", res.StatusCode, text, err)
+		t.Fatalf("/metrics returned %d %s (%v)", res.StatusCode, text, err)
 	}
 	out := serverMetrics{}
 	for line := range strings.Lines(string(text)) {
@@ -40,44 +40,44 @@ func (w *world) serverMetrics(t *testing.T) serverMetrics {
 	return out
 }
 
-// raise raises each figure to that of others that are higher.
+// raise raises each metric to the value in to, if that is higher.
 func (f serverMetrics) raise(to serverMetrics) {
 	for name, n := range to {
 		f[name] = max(f[name], n)
 	}
 }
 
-// bound is by how much a figure may be above what it was: by a part of that, and so
-// much more.
+// bound is the allowed growth of a metric: a share of its old value, plus an absolute
+// amount.
 type bound struct {
 	name       string
 	part, more float64
 }
 
-// soon are the bounds for a server that may have opened connections to the database
-// that it had not needed before.
+// soon are the bounds for a server that may have opened additional connections to
+// the database.
 var wideBounds = []bound{{"go_goroutines", 0, 10}, {"process_open_fds", 0, 10}, {"shoal_streams_open", 0, 10}, {"shoal_waits_open", 0, 10}}
 
-// above says which figures are beyond their bounds of what they were before.
+// above returns the metrics that exceed their bounds.
 func (f serverMetrics) above(before serverMetrics, bounds []bound) (wrong []string) {
 	for _, b := range bounds {
 		was, there := before[b.name]
 		if !there {
-			return []string{"rig: the server does not count " + b.name}
+			return []string{"rig: the server has no metric " + b.name}
 		}
 		if f[b.name] > was+b.part*was+b.more {
-			wrong = append(wrong, fmt.Sprintf("left behind: %s is %.0f, before it was %.0f", b.name, f[b.name], was))
+			wrong = append(wrong, fmt.Sprintf("leaked: %s is %.0f, %.0f before", b.name, f[b.name], was))
 		}
 	}
 	return wrong
 }
 
-// readEvery is how often figures are read: that makes garbage, and a server that
-// makes much of it is not at rest.
+// readEvery is the interval between reads of the metrics. Reading creates garbage, and a
+// server with much garbage is not idle.
 const readEvery = 300 * time.Millisecond
 
-// exceeding waits until the figures are within their bounds of what they were
-// before, and says what the server has too much of.
+// exceeding waits until the metrics are within their bounds of before, and returns those
+// that are not.
 func (w *world) exceeding(t *testing.T, before serverMetrics, bounds []bound) (wrong []string) {
 	t.Helper()
 	for began := time.Now(); ; pause(t.Context(), readEvery) {

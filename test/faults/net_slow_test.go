@@ -13,25 +13,24 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 )
 
-// maxReaderMemory is how much memory of the server a reader that does not keep up may
-// take.
+// maxReaderMemory is the memory limit of the server for a slow reader.
 const maxReaderMemory = 1 << 20
 
-// Readers of streams that take one byte a second: the server lets go of them, they
-// take no more memory than they may, and whoever posts meanwhile waits no longer.
-// How much longer is told, not judged: it is the machine's as much as the server's.
+// Stream readers read one byte per second: the server disconnects them, they do not exceed
+// their memory limit, and posts do not become slower. The latency of posts is reported and
+// not asserted, because it depends on the machine as much as on the server.
 func TestSlowReaders(t *testing.T) {
 	seed := randomSeed(t)
 	s := newServer(t, productBinary(t))
 	s.start(t)
 	w := newWorld(t, s, seed, 0)
 	count, posts := times(t, "SHOAL_SLOW_READERS", 120), times(t, "SHOAL_SLOW_POSTS", 600)
-	talker, alone := w.prober(t, "talker"), 0.0 // the memory at most, which goes up and down by itself
+	talker, alone := w.prober(t, "talker"), 0.0 // the peak of the memory, which varies by itself
 	high := func() bool {
 		alone = max(alone, w.serverMetrics(t)["process_resident_memory_bytes"])
 		return false
 	}
-	timePosts(t, talker, posts/2, high) // what grows with use has grown
+	timePosts(t, talker, posts/2, high) // until memory that grows with use has grown
 	idle := w.serverMetrics(t)
 	baseline := timePosts(t, talker, posts, high)
 	before := w.serverMetrics(t)
@@ -40,7 +39,7 @@ func TestSlowReaders(t *testing.T) {
 	line.Harm(faultproxy.Fault{}, faultproxy.Fault{Rate: 1})
 	key := ""
 	for n := range count {
-		if n%15 == 0 { // one caller may have 20 streams
+		if n%15 == 0 { // the limit of a caller is 20 streams
 			key = w.prober(t, fmt.Sprintf("slow-%d", n)).key
 		}
 		openStream(t, line.Addr(), key)
@@ -60,23 +59,23 @@ func TestSlowReaders(t *testing.T) {
 	beside := timePosts(t, talker, posts, let)
 	for began := time.Now(); !let(); timePosts(t, talker, 50, let) {
 		if time.Since(began) > settleLimit {
-			w.found = append(w.found, fmt.Sprintf("slow: %.0f streams of readers that take nothing are open after %v", w.serverMetrics(t)["shoal_streams_open"], time.Since(began)))
+			w.found = append(w.found, fmt.Sprintf("slow: %.0f streams of slow readers are still open after %v", w.serverMetrics(t)["shoal_streams_open"], time.Since(began)))
 			break
 		}
 	}
 	grown := max(0, most-alone) / float64(count)
 	if grown > maxReaderMemory {
-		w.found = append(w.found, fmt.Sprintf("memory: the server grew by %.0f bytes for each slow reader; the limit is %d", grown, maxReaderMemory))
+		w.found = append(w.found, fmt.Sprintf("memory: the server grew by %.0f bytes for each slow reader, want at most %d", grown, maxReaderMemory))
 	}
 	line.Reset()
 	w.found = append(w.found, w.exceeding(t, idle, wideBounds)...)
-	note := fmt.Sprintf("p99 of posts %v alone, %v beside them; the server grew by %.0f KiB for each, and let go of all",
+	note := fmt.Sprintf("p99 of posts %v alone, %v with them; the server grew by %.0f KiB for each, and disconnected all",
 		p99(baseline).Round(100*time.Microsecond), p99(beside).Round(100*time.Microsecond), grown/1024)
 	w.finish(t)
-	report(t, outcome{fault: "readers of one byte a second", count: count, operations: len(baseline) + len(beside), found: w.found, slowest: s.slowest, note: note})
+	report(t, outcome{fault: "readers of one byte per second", count: count, operations: len(baseline) + len(beside), found: w.found, slowest: s.slowest, note: note})
 }
 
-// prober makes an entity that is in the space of probes.
+// prober creates an entity that is a member of the space of probes.
 func (w *world) prober(t *testing.T, name string) *caller {
 	t.Helper()
 	c := &caller{http: w.http, url: w.server.url(), as: shoal.EntityID(name)}
@@ -87,8 +86,7 @@ func (w *world) prober(t *testing.T, name string) *caller {
 	return c
 }
 
-// openStream begins to follow the space of probes, and reads no more than the line
-// brings.
+// openStream follows the space of probes over a connection that limits its speed.
 func openStream(t *testing.T, addr, key string) {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
@@ -102,8 +100,8 @@ func openStream(t *testing.T, addr, key string) {
 	go func() { _, _ = bufio.NewReader(c).Discard(1 << 30) }() // ends with the connection
 }
 
-// timePosts has somebody post texts of 4 KiB, one after the other, into the space of
-// probes, until there are so many or enough says so, and returns how long each took.
+// timePosts posts texts of 4 KiB to the space of probes, one after the other, until there
+// are most of them or enough returns true. It returns the latency of each.
 func timePosts(t *testing.T, who *caller, most int, enough func() bool) (took []time.Duration) {
 	t.Helper()
 	text := strings.Repeat("0123456789abcde ", 256)

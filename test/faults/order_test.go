@@ -15,12 +15,12 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// A space is a list that posts append to and reads return. Porcupine looks for one
-// order of all posts and reads of a space that agrees with when each was called
-// and answered, and with every answer.
+// A space is a list: posts append to it, reads return it. Porcupine searches for one
+// order of all posts and reads of a space that is consistent with the times of each call
+// and with every response.
 
-// timelineRead is a read of a whole timeline that was answered: how many messages it had,
-// and a sum over their ids.
+// timelineRead is a successful read of a whole timeline: the number of messages and a
+// checksum of their ids.
 type timelineRead struct {
 	space        shoal.SpaceID
 	called, back time.Duration
@@ -28,7 +28,7 @@ type timelineRead struct {
 	sum          uint64
 }
 
-// looker reads the timelines again and again, each time what is new.
+// timelineReader reads the new messages of the timelines repeatedly.
 type timelineReader struct {
 	session       *client.Session
 	clock         func() time.Duration
@@ -39,7 +39,7 @@ type timelineReader struct {
 	wrong         []string
 }
 
-// listed is the state of a space: so many messages, with a sum over their ids.
+// timelineState is the number of messages of a space and a checksum of their ids.
 type timelineState struct {
 	n   int64
 	sum uint64
@@ -51,7 +51,7 @@ func (l timelineState) append(id shoal.MessageID) timelineState {
 	return timelineState{l.n + 1, l.sum*31 + maphash.String(sumSeed, string(id))}
 }
 
-// timelineReadInterval paces a looker: it shall see much, and not be the load.
+// timelineReadInterval is short enough for many reads, and long enough not to be the load.
 const timelineReadInterval = 15 * time.Millisecond
 
 func (l *timelineReader) run(ctx context.Context) {
@@ -72,7 +72,7 @@ func (l *timelineReader) once(ctx context.Context, space shoal.SpaceID) bool {
 	}
 	got, err := l.session.Messages(ctx, space, page)
 	if err != nil {
-		return false // it is no answer
+		return false // no response
 	}
 	for _, m := range got {
 		if m.Seq != at.n+1 {
@@ -83,13 +83,13 @@ func (l *timelineReader) once(ctx context.Context, space shoal.SpaceID) bool {
 	}
 	l.known[space] = at
 	l.answers.Add(1)
-	if len(got) < shoal.MaxPage { // it went to the end
+	if len(got) < shoal.MaxPage { // the end of the timeline
 		l.timelineReads = append(l.timelineReads, timelineRead{space, called, l.clock(), at.n, at.sum})
 	}
 	return true
 }
 
-// orderLimit is how long Porcupine may look at all spaces together.
+// orderLimit is the time limit for one space.
 const orderLimit = 2 * time.Minute
 
 // appended is the input of a post, or of a read, whose id is empty.
@@ -108,8 +108,8 @@ var space = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%v → %v", input, output) },
 }
 
-// checkOrder finds out whether each space was one list all the time. What never
-// got an answer and is in the timeline happened at some time since it was sent.
+// checkOrder checks that each space behaved as one list all the time. A stored post
+// without a response took effect at some time after it was sent.
 func checkOrder(h history) (wrong []string) {
 	stored := map[shoal.SpaceID]map[string]seen{}
 	for id, timeline := range h.timeline {
@@ -122,7 +122,7 @@ func checkOrder(h history) (wrong []string) {
 	for i, p := range h.posts {
 		m, ok := stored[p.space][p.key]
 		if !ok {
-			continue // that it is missing, if it may not, is found by check
+			continue // check finds posts that must not be missing
 		}
 		back := int64(math.MaxInt64)
 		if p.acked > 0 {
@@ -140,15 +140,15 @@ func checkOrder(h history) (wrong []string) {
 	for id, all := range operations {
 		switch porcupine.CheckOperationsTimeout(space, all, orderLimit) {
 		case porcupine.Illegal:
-			wrong = append(wrong, fmt.Sprintf("order: no order of the %d posts and reads of %s explains their answers", len(all), id))
+			wrong = append(wrong, fmt.Sprintf("order: no order of the %d posts and reads of %s explains their responses", len(all), id))
 		case porcupine.Unknown:
-			wrong = append(wrong, fmt.Sprintf("order: %d posts and reads of %s were too many to find an order in %v", len(all), id, orderLimit))
+			wrong = append(wrong, fmt.Sprintf("order: found no order of %d posts and reads of %s within %v", len(all), id, orderLimit))
 		}
 	}
 	return wrong
 }
 
-// sumOf is what a read of the first messages of the space "den" sees.
+// sumOf returns the state that a read of the first n messages of the space "den" returns.
 func sumOf(h *history, n int) (at timelineState) {
 	for _, m := range h.timeline["den"][:n] {
 		at = at.append(m.ID)
@@ -168,19 +168,19 @@ func TestCheckOrderFindsPlantedFaults(t *testing.T) {
 	}{
 		{"nothing", func(*history) {}, true},
 		{"a read between two posts", func(h *history) { read(h, 1, 16, 18) }, true},
-		{"a read while a post is under way", func(h *history) { read(h, 0, 11, 12); read(h, 1, 13, 14) }, true},
+		{"a read while a post is in progress", func(h *history) { read(h, 0, 11, 12); read(h, 1, 13, 14) }, true},
 		{"an unknown post is seen", func(h *history) { h.posts[2].answers, h.posts[2].acked = nil, 0; read(h, 3, 33, 34) }, true},
-		{"a read misses what was acknowledged", func(h *history) { read(h, 1, 26, 27) }, false},
-		{"a read sees what was not sent yet", func(h *history) { read(h, 2, 16, 18) }, false},
+		{"a read misses an acknowledged post", func(h *history) { read(h, 1, 26, 27) }, false},
+		{"a read returns a post that was not sent yet", func(h *history) { read(h, 2, 16, 18) }, false},
 		{"a read goes back", func(h *history) { read(h, 1, 11, 12); read(h, 0, 13, 14) }, false},
 		{"a read has another message", func(h *history) { read(h, 2, 26, 27); h.timelineReads[0].sum++ }, false},
-		{"two posts have one place", func(h *history) { h.posts[1].answers[0].Seq = 1 }, false},
-		{"posts stand in the wrong order", func(h *history) { h.posts[3].sent, h.posts[3].acked = 1, 2 }, false},
+		{"two posts have the same seq", func(h *history) { h.posts[1].answers[0].Seq = 1 }, false},
+		{"posts are in the wrong order", func(h *history) { h.posts[3].sent, h.posts[3].acked = 1, 2 }, false},
 	} {
 		h := soundHistory()
 		c.plant(h)
 		if wrong := checkOrder(*h); (len(wrong) == 0) != c.legal {
-			t.Errorf("%s: found %q, want legal %v", c.planted, wrong, c.legal)
+			t.Errorf("%s: got %q, want legal %v", c.planted, wrong, c.legal)
 		}
 	}
 }

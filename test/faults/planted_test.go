@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// quick are the bugs that are looked for in every run of the tests: they show that
-// the rig finds what it is for. `make torture` looks for all.
+// quick are the bugs that every test run looks for, as a check of the tests themselves.
+// `make torture` looks for all bugs.
 var quick = []string{"published before the commit", "the idempotency key is ignored", "a replay is off by one", "the inbox cursor moves when a batch is sent"}
 
-// catch plays what must find a bug. ran is false where it cannot be played.
+// catch runs the test that must find a bug. ran is false if it cannot run here.
 func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	t.Helper()
 	env := []string{"RIG_BUG=" + bug}
@@ -31,7 +31,7 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	case "synchronous is NORMAL":
 		return cutPower(t, bug, plantedBinary(t), env, 5, seed)
 	case "acknowledged before the commit":
-		s.env = nil // the world's own keys are to be there
+		s.env = nil // the keys of the world's clients must be stored
 		s.start(t)
 		w := newWorld(t, s, seed, 0)
 		for n := int64(0); n < 5 && len(w.found) == 0; n++ {
@@ -70,7 +70,7 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	}
 }
 
-// Every bug that is planted is found.
+// The tests find every planted bug.
 func TestPlanted(t *testing.T) {
 	seed := randomSeed(t)
 	caught, of := 0, 0
@@ -85,7 +85,7 @@ func TestPlanted(t *testing.T) {
 			}
 			of++
 			if len(o.found) == 0 {
-				t.Errorf("SHOAL_FAULT_SEED=%d: a server with the bug %q (%s) was tried %d times, and nothing was found", seed, bug.name, bug.note, o.count)
+				t.Errorf("SHOAL_FAULT_SEED=%d: no finding for a server with the bug %q (%s) after %d rounds", seed, bug.name, bug.note, o.count)
 				return
 			}
 			caught++

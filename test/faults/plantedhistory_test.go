@@ -32,8 +32,8 @@ func lostWait(life, ack int, sent time.Duration) wait {
 	return wait{life: life, ack: ack, sent: sent}
 }
 
-// sound is a history without a fault: four posts, of which k3 got no answer at
-// first, over two lives of the server.
+// soundHistory returns a history without a fault: four posts, of which k3 got no response
+// at first, over two lives of the server.
 func soundHistory() *history {
 	h := &history{timeline: map[shoal.SpaceID][]seen{}, final: true}
 	for seq := int64(1); seq <= 4; seq++ {
@@ -50,7 +50,7 @@ func soundHistory() *history {
 		{owner: "bea", kind: shoal.WaitMentions, spaces: []shoal.SpaceID{"den"}, waits: []wait{
 			batch(1, -1, 11, 1, 1, 2),
 			lostWait(1, 0, 30),
-			batch(2, -1, 40, 1, 1, 2, 3), // the unanswered wait had acknowledged nothing, the count of wait 0 was lost
+			batch(2, -1, 40, 1, 1, 2, 3), // the lost wait had acknowledged nothing, the delivery count of wait 0 was lost
 			batch(2, 2, 50, 1, 4),
 			batch(2, -1, 60, 2, 4),
 			batch(2, 4, 110, 0),
@@ -60,7 +60,7 @@ func soundHistory() *history {
 			batch(1, -1, 20, 1, 3),
 			batch(2, -1, 30, 2, 3),
 			lostWait(2, -1, 35),
-			batch(3, -1, 40, 2, 4), // the unanswered wait had acknowledged 3
+			batch(3, -1, 40, 2, 4), // the lost wait had acknowledged 3
 			batch(3, -1, 110, 0),
 		}},
 	}
@@ -80,7 +80,7 @@ func TestCheckAcceptsASoundHistory(t *testing.T) {
 	}
 }
 
-// Every fault that the checker is for, planted into a sound history.
+// The checker finds every kind of fault, planted into a correct history.
 func TestCheckFindsPlantedFaults(t *testing.T) {
 	den := func(h *history) []seen { return h.timeline["den"] }
 	explicit := func(h *history, i int) *wait { return &h.inboxes[0].waits[i] }
@@ -91,15 +91,15 @@ func TestCheckFindsPlantedFaults(t *testing.T) {
 		plant   func(h *history)
 		want    string
 	}{
-		{"an acknowledged message is gone", func(h *history) { h.timeline["den"] = den(h)[:3] }, "lost: k4"},
-		{"a delivered message is gone", func(h *history) {
+		{"an acknowledged message is not stored", func(h *history) { h.timeline["den"] = den(h)[:3] }, "lost: k4"},
+		{"a delivered message is not stored", func(h *history) {
 			h.timeline["den"] = den(h)[:3]
 			h.posts[3].answers, h.posts[3].acked = nil, 0
-		}, "lost: bea was shown msg_4"},
-		{"a streamed message is gone", func(h *history) {
+		}, "lost: bea received msg_4"},
+		{"a streamed message is not stored", func(h *history) {
 			h.timeline["den"] = den(h)[:3]
 			h.posts[3].answers, h.posts[3].acked = nil, 0
-		}, "lost: reader was shown msg_4"},
+		}, "lost: reader received msg_4"},
 		{"a retry stored the message again", func(h *history) {
 			again := denMessage(3)
 			again.ID, again.Seq = "msg_5", 5
@@ -109,78 +109,78 @@ func TestCheckFindsPlantedFaults(t *testing.T) {
 			again := denMessage(4)
 			again.Seq = 5
 			h.timeline["den"] = append(den(h), see(again.Message))
-		}, "doubled: the id msg_4"},
-		{"a retry was answered with another id", func(h *history) {
+		}, "doubled: two messages have the id msg_4"},
+		{"a retry returns another id", func(h *history) {
 			other := denMessage(3)
 			other.ID = "msg_7"
 			h.posts[2].answers = append(h.posts[2].answers, see(other.Message))
 		}, "two ids: k3"},
 		{"a stored text differs from what was sent", func(h *history) { h.posts[0].text += "!" }, "changed: k1"},
-		{"a stored message differs from its answer", func(h *history) {
+		{"a stored message differs from its response", func(h *history) {
 			other := denMessage(1)
 			other.UpdatedAt = shoal.At(time.Unix(1, 0))
 			h.posts[0].answers[0] = see(other.Message)
 		}, "changed: k1"},
 		{"a mention was dropped", func(h *history) { h.posts[0].mentions = []shoal.EntityID{"bea", "cid"} }, "changed: k1"},
-		{"a message that nobody sent", func(h *history) { h.posts = slices.Delete(h.posts, 1, 2) }, "foreign: msg_2"},
+		{"no client sent a message", func(h *history) { h.posts = slices.Delete(h.posts, 1, 2) }, "foreign: no client sent msg_2"},
 		{"a seq is missing", func(h *history) { h.timeline["den"] = slices.Delete(den(h), 1, 2) }, "gap: den"},
 		{"a seq is given twice", func(h *history) { den(h)[2].Seq = 2 }, "gap: den"},
-		{"an earlier message stands behind a later one", func(h *history) {
+		{"an earlier message comes after a later one", func(h *history) {
 			h.posts[3].sent, h.posts[3].acked = 1, 2
 		}, "reordered: in den k4 was acknowledged before k3 was sent"},
-		{"a retry that never resolved", func(h *history) { h.posts[4].abandoned = false }, "unresolved: k9"},
+		{"a retry that never resolved", func(h *history) { h.posts[4].abandoned = false }, "unresolved: the outcome of k9"},
 
-		{"a message comes again after its acknowledgement", func(h *history) {
+		{"a message is delivered again after its acknowledgement", func(h *history) {
 			*explicit(h, 5) = batch(2, 4, 110, 3, 4)
 		}, "redelivered after ack: bea got msg_4"},
-		{"an acknowledgement is taken back by the crash", func(h *history) {
+		{"an acknowledgement is lost in the crash", func(h *history) {
 			*explicit(h, 4) = batch(3, -1, 60, 2, 1, 2, 3, 4)
 		}, "redelivered after ack: bea got msg_1"},
-		{"an implicit acknowledgement is taken back", func(h *history) {
+		{"an implicit acknowledgement is lost", func(h *history) {
 			*implicit(h, 2) = batch(2, -1, 30, 2, 1, 2, 3)
 		}, "redelivered after ack: bea got msg_1"},
-		{"an unacknowledged message does not come again", func(h *history) {
+		{"an unacknowledged message is not delivered again", func(h *history) {
 			*explicit(h, 4) = batch(2, -1, 60, 0)
 		}, "not redelivered: bea got msg_4"},
-		{"a message is taken for read because it was sent", func(h *history) {
+		{"a delivery counts as an acknowledgement", func(h *history) {
 			*implicit(h, 2) = batch(2, -1, 30, 0)
 		}, "not redelivered: bea got msg_3"},
-		{"an acknowledgement is stored in part", func(h *history) {
+		{"an acknowledgement is stored partially", func(h *history) {
 			*explicit(h, 2) = batch(2, -1, 40, 2, 2, 3)
 		}, "acknowledged in part"},
 		{"a mention is never delivered", func(h *history) {
 			h.inboxes[0].waits = h.inboxes[0].waits[:3]
 		}, "not delivered: bea never got msg_4"},
-		{"a wait sleeps over what is there", func(h *history) {
+		{"a wait sleeps although an earlier message is unread", func(h *history) {
 			*explicit(h, 3) = batch(2, 2, 50, 0)
-		}, "not delivered: wait 3 of bea answered with nothing"},
-		{"a wait sleeps beside a message", func(h *history) {
+		}, "not delivered: wait 3 of bea returned nothing"},
+		{"a wait sleeps although a message arrives", func(h *history) {
 			w := explicit(h, 3)
 			*w = batch(2, 2, 42, 0)
 			w.ended = 45 + 2*wakeLimit
-		}, "not delivered: wait 3 of bea answered with nothing"},
+		}, "not delivered: wait 3 of bea returned nothing"},
 		{"a message overtakes another in the inbox", func(h *history) {
 			*explicit(h, 0) = batch(1, -1, 11, 1, 2, 1)
 		}, "inbox moved back"},
 		{"a delivery number falls", func(h *history) {
 			*implicit(h, 2) = batch(2, -1, 30, 0, 3)
 		}, "delivery number: bea got msg_3"},
-		{"a delivery number stays in one life", func(h *history) {
+		{"a delivery number does not rise within a life", func(h *history) {
 			*explicit(h, 4) = batch(2, -1, 60, 1, 4)
 		}, "delivery number: bea got msg_4"},
 		{"a delivery number jumps", func(h *history) {
 			*explicit(h, 4) = batch(2, -1, 60, 5, 4)
 		}, "delivery number: bea got msg_4"},
-		{"a first delivery that is no first", func(h *history) {
+		{"a first delivery has another number", func(h *history) {
 			*explicit(h, 0) = batch(1, -1, 11, 2, 1, 2)
 		}, "delivery number: bea got msg_1 for the first time"},
-		{"somebody gets what does not concern him", func(h *history) { h.inboxes[0].owner = "cid" }, "foreign: cid got msg_1"},
+		{"a waiter gets a message that is not for it", func(h *history) { h.inboxes[0].owner = "cid" }, "foreign: cid got msg_1"},
 
-		{"a stream leaves out a message", func(h *history) { *events(h) = slices.Delete(*events(h), 1, 2) }, "stream gap: reader got seq 3"},
-		{"a stream says a message twice", func(h *history) {
+		{"a stream omits a message", func(h *history) { *events(h) = slices.Delete(*events(h), 1, 2) }, "stream gap: reader got seq 3"},
+		{"a stream repeats a message", func(h *history) {
 			*events(h) = slices.Insert(*events(h), 2, (*events(h))[1])
 		}, "stream twice: reader got seq 2"},
-		{"a snapshot goes back", func(h *history) {
+		{"a snapshot moves back", func(h *history) {
 			(*events(h))[3] = event{space: "den", snapshot: true, lastSeq: 2, messages: []seen{denMessage(1), denMessage(2)}}
 		}, "stream moved back"},
 		{"a snapshot has a hole", func(h *history) {
@@ -195,7 +195,7 @@ func TestCheckFindsPlantedFaults(t *testing.T) {
 			c.plant(h)
 			faults := check(*h)
 			if !slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, c.want) }) {
-				t.Errorf("found %q, want one that begins with %q", faults, c.want)
+				t.Errorf("got faults %q, want one that starts with %q", faults, c.want)
 			}
 		})
 	}

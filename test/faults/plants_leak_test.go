@@ -1,10 +1,10 @@
 package faults
 
-// leakBugs are bugs that leave something behind.
+// leakBugs are bugs that leak resources.
 var leakBugs = []named{
-	{"a wait leaks a goroutine", "it ends with the process"},
-	{"a call leaves a file open", "one in ten does, and nobody closes it"},
-	{"a response stays in memory", "every one is kept"},
+	{"a wait leaks a goroutine", "the goroutine ends with the process"},
+	{"a call leaves a file open", "one call in ten opens a file and does not close it"},
+	{"a response stays in memory", "every response is kept"},
 }
 
 func leakPlants() []plant {
@@ -39,7 +39,7 @@ func leakPlants() []plant {
 	}
 }
 
-// rigLeaks is what leaks in the package httpapi ask.
+// rigLeaks contains the functions of the leaks in package httpapi.
 const rigLeaks = `package httpapi
 
 import (
@@ -54,7 +54,7 @@ var rigKept struct {
 	answers [][]byte
 }
 
-// rigOpen opens a file every tenth time: a process may have no more than a few thousand.
+// rigOpen opens a file in every tenth call: a process can open only a few thousand.
 func rigOpen() {
 	rigKept.Lock()
 	defer rigKept.Unlock()

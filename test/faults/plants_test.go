@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// named is a point at which the program dies, or a bug.
+// named is a point at which the program can be killed, or a planted bug.
 type named struct{ name, note string }
 
 func names(of []named) (out []string) {
@@ -15,50 +15,52 @@ func names(of []named) (out []string) {
 	return out
 }
 
-// points are the places at which the program can be made to die while it serves.
+// points are the places at which the program can kill itself while it serves.
 var points = []named{
-	{"before a commit", "all is written, nothing is committed"},
-	{"after a commit", "it is durable, and nobody knows"},
-	{"before the notifications", "callers may know, nobody was woken"},
-	{"before a response is written", "it is done, and the caller learns nothing"},
-	{"in the middle of a response", "the caller has half of it"},
-	{"before a wait counts as written", "the caller has all of it, the server does not know"},
-	{"in the middle of an event", "a reader has half of what it was sent"},
-	{"before a step is stored", "a model or a tool has done something, the journal does not have it"},
+	{"before a commit", "everything is written, nothing is committed"},
+	{"after a commit", "the change is durable, no caller knows"},
+	{"before the notifications", "callers may know, no waiter was notified"},
+	{"before a response is written", "the call is complete, the caller gets no response"},
+	{"in the middle of a response", "the caller has received half of it"},
+	{"before a wait counts as written", "the caller has received it, the server does not know"},
+	{"in the middle of an event", "a reader has received half of the event"},
+	{"before a step is stored", "a model or a tool has finished, its result is not stored"},
 	{"after a write of a run", "between two writes of a run's journal and messages"},
-	{"while the index is updated", "words are in, the note of it is not"},
+	{"while the index is updated", "the words are stored, the progress of the index is not"},
 	{"after a checkpoint", "the log was copied into the database"},
 }
 
-// migrationPoints are those that a server passes once, when it starts.
+// migrationPoints are the points that a server passes only during its start.
 var migrationPoints = []named{
-	{"before a migration", "the step is known, nothing is done"},
-	{"in a migration", "the tables are changed, the note of it is not there"},
+	{"before a migration", "the migration is known, nothing is done"},
+	{"in a migration", "the tables are changed, the migration is not recorded"},
 	{"before a migration is committed", "both are written, nothing is committed"},
-	{"after a migration", "one step is done, the others are not"},
+	{"after a migration", "one migration is complete, the others are not"},
 }
 
-// dieAt is how a process is told where to die: at the n-th passing, after a pause.
+// dieAt returns the environment variable that makes a process kill itself at the n-th
+// passing of a point, after a pause.
 func dieAt(point string, n int64, pause time.Duration) string {
 	return fmt.Sprintf("RIG_POINT=%s@%d@%s", point, n, pause)
 }
 
-// bugs are defects of the kind that the rig is for. note says what they do.
+// bugs are defects of the kinds that these tests are meant to find. note describes their
+// effect.
 var bugs = append([]named{
 	{"synchronous is NORMAL", "commits do not wait for the disk"},
-	{"acknowledged before the commit", "the caller learns of it too early"},
-	{"published before the commit", "whoever is woken finds nothing and sleeps on"},
+	{"acknowledged before the commit", "callers get their response too early"},
+	{"published before the commit", "woken waiters find nothing and keep sleeping"},
 	{"a failed commit counts as successful", "the error is swallowed"},
-	{"the inbox cursor moves when a batch is sent", "the cursor of an inbox moves with the answer"},
-	{"read before subscribed", "what comes in between, in 3 ms, wakes nobody"},
+	{"the inbox cursor moves when a batch is sent", "delivery acknowledges the batch"},
+	{"read before subscribed", "a message within the 3 ms in between wakes no waiter"},
 	{"the idempotency key is ignored", "a retry stores the message again"},
 	{"the key is stored after the message", "in a transaction of its own"},
-	{"the generation of a lease is not checked", "a server that was asleep writes over the new one"},
+	{"the generation of a lease is not checked", "a stopped server overwrites the changes of the new one"},
 	{"a replay is off by one", "a reader that resumes misses an event"},
-	{"a required snapshot is missing", "a reader whose place is not there any more is told nothing"},
-	{"a cursor without lineage", "a place is believed whatever start of the server gave it"},
-	{"the checksum of a message is ignored", "whatever the disk gives back is served"},
-	{"the output of a failed attempt remains", "its text is there again when it is made again"},
+	{"a required snapshot is missing", "a reader whose position no longer exists receives nothing"},
+	{"a cursor without lineage", "a position is accepted regardless of the lineage of its cursor"},
+	{"the checksum of a message is ignored", "whatever the disk returns is served"},
+	{"the output of a failed attempt remains", "the text of a retried model call appears twice"},
 }, leakBugs...)
 
 func plants() []plant {
@@ -229,7 +231,7 @@ func plants() []plant {
 	}...)
 }
 
-// rigSource stands in every package that something is planted in.
+// rigSource is added to every package that contains a point or a bug.
 const rigSource = `
 import (
 	"os"
@@ -279,7 +281,7 @@ func rigEither(yes, no string, which bool) string {
 var _ = []any{rigHas, rigDue, rigDie, rigPoint, rigEither}
 `
 
-// rigExtra is a further file of one package.
+// rigExtra contains additional source files, by package.
 var rigExtra = map[string]string{"httpapi": rigLeaks, "sqlstore": `package sqlstore
 
 import (
@@ -296,7 +298,7 @@ func rigClose(done chan struct{}) {
 	}
 }
 
-// The keys of messages that are stored without them; the writer's alone.
+// rigKeys are the keys of messages that were stored without them. Only the writer uses it.
 var rigKeys [][]any
 
 func rigLater(values ...any) { rigKeys = append(rigKeys, values) }
@@ -312,7 +314,7 @@ func rigStoreKeys(c *conn, begin string) {
 	rigKeys = nil
 }
 
-// rigSteps adds a step that touches every message, if it is asked for.
+// rigSteps adds the migration of RIG_MIGRATION, if it is set.
 func rigSteps(steps fs.FS) fs.FS {
 	text := os.Getenv("RIG_MIGRATION")
 	if text == "" {

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// maxPassings bounds how often a server passes a point before it dies there.
+// maxPassings limits how often a server passes a point before it kills itself there.
 var maxPassings = map[string]int64{
 	"after a checkpoint": 1, "while the index is updated": 3, "before a step is stored": 25, "after a write of a run": 60, "before a wait counts as written": 20,
 }
 
-// reached bounds how long it may take a server under load to come to a point.
+// reachWithin is the time within which a server under load must reach a point.
 const reachWithin = 8 * time.Second
 
-// A server that dies at a named point, under load, and what is there afterwards.
+// A server under load is killed at a named point and keeps the invariants.
 func TestPoints(t *testing.T) {
 	seed := randomSeed(t)
 	each := times(t, "SHOAL_POINTS", 2)
@@ -28,7 +28,7 @@ lanes:
 	for i, p := range points {
 		for n, tries := 0, 0; n < each; tries++ {
 			if tries > 3*each {
-				w.found = append(w.found, fmt.Sprintf("rig: the server comes to the point %q too seldom", p.name))
+				w.found = append(w.found, fmt.Sprintf("rig: the server reaches the point %q too rarely", p.name))
 				break
 			}
 			dice := random(seed, uint64(i*10_000+tries))
@@ -38,7 +38,7 @@ lanes:
 			}
 			nth := 1 + dice.Int64N(most)
 			if n == 0 && most == 150 {
-				nth += 10 // the start passes it, too
+				nth += 10 // the start passes the point, too
 			}
 			if dieAtPoint(t, w, p.name, nth) {
 				n++
@@ -54,14 +54,14 @@ lanes:
 	for i, p := range points {
 		o := outcome{fault: "kill -9 " + p.name, count: counted[p.name], slowest: s.slowest}
 		if i == 0 {
-			o.operations, o.found = w.operations(), w.found // of all points together
+			o.operations, o.found = w.operations(), w.found // of all points
 		}
 		report(t, o)
 	}
 }
 
-// dieAtPoint kills the server that is up, has the next one live until it dies at the
-// point, and starts another. It reports whether the point was reached.
+// dieAtPoint restarts the server so that it kills itself at the point, runs the clients
+// until then, and restarts it again. It reports whether the point was reached.
 func dieAtPoint(t *testing.T, w *world, point string, nth int64) bool {
 	t.Helper()
 	s := w.server
@@ -71,7 +71,7 @@ func dieAtPoint(t *testing.T, w *world, point string, nth int64) bool {
 	var ended *exitError
 	died := errors.As(err, &ended) && killed(ended.state)
 	switch {
-	case died: // at its start
+	case died: // during its start
 	case err != nil:
 		t.Fatal(err)
 	default:
@@ -85,11 +85,11 @@ func dieAtPoint(t *testing.T, w *world, point string, nth int64) bool {
 	return died
 }
 
-// touching is a migration that rewrites what is there.
+// rewritingMigration is a migration that copies and changes existing rows.
 const rewritingMigration = `CREATE TABLE rig AS SELECT doc, seq, id FROM messages; CREATE INDEX rig_seq ON rig (seq); DELETE FROM rig WHERE seq % 2 = 0;`
 
-// A server that dies while it brings its database forward: the empty one through
-// all steps, a full one through a further step.
+// A server is killed while it migrates its database: an empty one through all
+// migrations, a full one through an additional migration.
 func TestPointsOfMigration(t *testing.T) {
 	seed := randomSeed(t)
 	each := times(t, "SHOAL_POINTS", 2)
@@ -107,7 +107,7 @@ func TestPointsOfMigration(t *testing.T) {
 			dice := random(seed, uint64(i*10_000+n))
 			s := newServer(t, plantedBinary(t))
 			nth := int64(1)
-			if n%2 == 0 && p.name != "before a migration" { // the empty database has several steps before it
+			if n%2 == 0 && p.name != "before a migration" { // an empty database has several migrations
 				nth += dice.Int64N(3)
 			}
 			if n%2 == 1 {
@@ -115,7 +115,7 @@ func TestPointsOfMigration(t *testing.T) {
 			}
 			s.env = []string{"RIG_MIGRATION=" + rewritingMigration, dieAt(p.name, nth, 0)}
 			if _, err := s.tryStart(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
-				t.Fatalf("SHOAL_FAULT_SEED=%d: it does not die at the %d. passing of %q: %v", seed, nth, p.name, err)
+				t.Fatalf("SHOAL_FAULT_SEED=%d: the server was not killed at passing %d of %q: %v", seed, nth, p.name, err)
 			}
 			s.env = s.env[:1]
 			if _, err := s.tryStart(t.Context()); err != nil {
@@ -130,7 +130,7 @@ func TestPointsOfMigration(t *testing.T) {
 			o.found = append(o.found, s.stop())
 			o.found = append(withoutEmpty(o.found), s.checkDatabase(t.Context())...)
 			if steps, err := s.ask(t.Context(), `SELECT name FROM migrations ORDER BY version`); err != nil || steps[len(steps)-1] != "9999_rig.sql" {
-				o.found = append(o.found, fmt.Sprintf("end: the steps are %q (%v)", steps, err))
+				o.found = append(o.found, fmt.Sprintf("end: got migrations %q (%v)", steps, err))
 			}
 		}
 		report(t, o)
@@ -146,8 +146,8 @@ func withoutEmpty(all []string) (out []string) {
 	return out
 }
 
-// sameAs compares the timelines of a server that has a copy of a world's database
-// with those of the world.
+// sameAs compares the timelines of a server that uses a copy of a world's database with
+// those of the world.
 func sameAs(t *testing.T, w *world, s *server) (wrong []string) {
 	t.Helper()
 	other := &world{server: s, key: w.key}

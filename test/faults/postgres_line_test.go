@@ -15,13 +15,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 )
 
-// database is a PostgreSQL server of its own, and the line from the server to it.
+// database is a PostgreSQL server, and the proxy between it and the Shoal server.
 type database struct {
 	*shoaltest.PostgresServer
 	line *faultproxy.Proxy
-	lose atomic.Bool  // answers to COMMIT, every second one
-	lost atomic.Int64 // answers to COMMIT so far
-	seen atomic.Int64 // answers to COMMIT while they are being lost
+	lose atomic.Bool  // whether every second response to COMMIT is lost
+	lost atomic.Int64 // the number of lost responses to COMMIT
+	seen atomic.Int64 // responses to COMMIT while lose was set
 }
 
 func newDatabase(t *testing.T) *database {
@@ -32,7 +32,7 @@ func newDatabase(t *testing.T) *database {
 	return d
 }
 
-// url is where a server finds the database: behind the line.
+// url returns the URL of the database through the proxy.
 func (d *database) url() string {
 	return "postgres://postgres@" + d.line.Addr() + "/shoal?sslmode=disable"
 }
@@ -41,7 +41,7 @@ func (d *database) heal() {
 	d.line.Harm(faultproxy.Fault{}, faultproxy.Fault{Gate: commitGate(d.takesLoss)})
 }
 
-// takesLoss decides about one answer to COMMIT.
+// takesLoss reports whether a response to COMMIT is to be lost.
 func (d *database) takesLoss() bool {
 	if !d.lose.Load() || d.seen.Add(1)%2 == 0 {
 		return false
@@ -50,12 +50,12 @@ func (d *database) takesLoss() bool {
 	return true
 }
 
-// commitGate reads the frames of PostgreSQL's answers, and cuts a connection in front
-// of the one that says that a COMMIT was done, if lose says so. It has to see a
-// connection from its beginning.
+// commitGate parses the frames of PostgreSQL's responses, and closes a connection before
+// the frame that confirms a COMMIT, if lose returns true. It must see a connection from
+// its start.
 func commitGate(lose func() bool) func() faultproxy.Gate {
 	return func() faultproxy.Gate {
-		var begun []byte // of a frame whose end has not come
+		var begun []byte // of an incomplete frame
 		return func(piece []byte) (int, bool) {
 			passed := len(begun)
 			all := append(begun, piece...)
@@ -84,20 +84,20 @@ func TestCommitGateFindsCommitResponses(t *testing.T) {
 		all := []byte(before + commit)
 		n, cut := gate(all[:at])
 		if n != at || cut {
-			t.Fatalf("of %q pass %d bytes, cut %v", all[:at], n, cut)
+			t.Fatalf("%q: got %d bytes passed, cut %v", all[:at], n, cut)
 		}
 		if n, cut = gate(all[at:]); !cut || n != max(0, len(before)-at) {
-			t.Errorf("behind %q pass %d bytes, cut %v", all[:at], n, cut)
+			t.Errorf("after %q: got %d bytes passed, cut %v", all[:at], n, cut)
 		}
 	}
 	gate := commitGate(func() bool { return false })()
 	if n, cut := gate([]byte(before + commit)); n != len(before+commit) || cut {
-		t.Errorf("of what is not to be lost pass %d bytes, cut %v", n, cut)
+		t.Errorf("without a loss: got %d bytes passed, cut %v", n, cut)
 	}
 }
 
-// statuses counts how calls were answered that the server could not do, and keeps
-// what was said other than that it is busy or does not know.
+// statuses counts the failed calls by their response, and records the ones that report
+// neither busy nor an unknown outcome.
 type statuses struct {
 	http.RoundTripper
 	mu            sync.Mutex
@@ -105,7 +105,7 @@ type statuses struct {
 	wrong         []string
 }
 
-// unknownOutcome is in the words about a commit whose outcome nobody knows.
+// unknownOutcome is part of the error for a commit with an unknown outcome.
 const unknownOutcome = "may or may not be"
 
 // RoundTrip implements [http.RoundTripper].
@@ -124,7 +124,7 @@ func (s *statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer s.mu.Unlock()
 	switch {
 	case res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "":
-		s.wrong = append(s.wrong, fmt.Sprintf("status: %s %s was answered with %d %s", req.Method, req.URL.Path, res.StatusCode, body))
+		s.wrong = append(s.wrong, fmt.Sprintf("status: %s %s returned %d %s", req.Method, req.URL.Path, res.StatusCode, body))
 	case strings.Contains(string(body), unknownOutcome):
 		s.unknown++
 	default:

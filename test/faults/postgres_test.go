@@ -15,20 +15,20 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
-// databaseFault is a way to take the database away and give it back, and how often.
+// databaseFault is a way to interrupt the database and restore it, and the number of times.
 type databaseFault struct {
 	name   string
 	times  int
 	strike func() []string
 }
 
-// maxOutage is how long the database may be away without harm to runs: one that
-// cannot store for longer may fail, and says so.
+// maxOutage is the time for which the database may be unavailable without failed runs: a run
+// that cannot write for longer may fail.
 const maxOutage = 5 * time.Second
 
-// A database that is not there for a while, or does not say what it has done: the
-// server stays up and says so, nothing is lost or done twice, and when the database
-// is back so is the server.
+// The database is unavailable for some time, or loses its responses: the server keeps
+// running and reports it, nothing is lost or done twice, and the server recovers with the
+// database.
 func TestPostgres(t *testing.T) {
 	seed := randomSeed(t)
 	d := newDatabase(t)
@@ -54,24 +54,24 @@ func TestPostgres(t *testing.T) {
 	}
 	seen := databaseOutcome{least: math.MaxFloat64}
 	note := []string{}
-	o := outcome{fault: "PostgreSQL taken away under load"}
+	o := outcome{fault: "PostgreSQL interrupted under load"}
 	for _, h := range []databaseFault{
 		{"restarts (fast)", times(t, "SHOAL_POSTGRES_RESTARTS", 1), restart(shoaltest.PostgresFast)},
 		{"restarts (immediate)", times(t, "SHOAL_POSTGRES_RESTARTS", 1), restart(shoaltest.PostgresImmediate)},
 		{"kills of all backends", times(t, "SHOAL_POSTGRES_KILLS", 2), func() []string {
 			if d.Exec(t, "shoal", `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`) == 0 {
-				return []string{"rig: there was no backend to kill"}
+				return []string{"rig: no backend to kill"}
 			}
 			return nil
 		}},
-		{fmt.Sprintf("cuts of %v", away), times(t, "SHOAL_POSTGRES_CUTS", 1), func() []string {
+		{fmt.Sprintf("disconnections of %v", away), times(t, "SHOAL_POSTGRES_CUTS", 1), func() []string {
 			d.line.Cut()
 			wrong := w.checkOutage(t)
 			pause(t.Context(), away)
 			d.heal()
 			return wrong
 		}},
-		{fmt.Sprintf("silences of %v", away), times(t, "SHOAL_POSTGRES_CUTS", 1), func() []string {
+		{fmt.Sprintf("silent connections of %v", away), times(t, "SHOAL_POSTGRES_CUTS", 1), func() []string {
 			d.line.Harm(faultproxy.Fault{Silent: true}, faultproxy.Fault{Silent: true})
 			pause(t.Context(), away)
 			d.line.Reset()
@@ -92,23 +92,23 @@ func TestPostgres(t *testing.T) {
 	o.found = append(w.found, observed.wrong...)
 	o.count += lost
 	o.operations, o.slowest = w.operations(), seen.slowest
-	o.note = fmt.Sprintf("%s, %d answers to COMMIT lost; %d calls told busy, %d unknown; at least %.0f answers/s before; the slowest time is that until a post was taken again; %v",
+	o.note = fmt.Sprintf("%s, %d responses to COMMIT lost; %d calls returned busy, %d unknown; at least %.0f responses/s before; slowest start is the time until a post succeeded again; %v",
 		strings.Join(note, ", "), lost, observed.busy, observed.unknown, seen.least, w.harm())
 	if observed.busy == 0 || observed.unknown == 0 {
-		t.Errorf("the faults hit nobody: %d calls were told busy, %d unknown", observed.busy, observed.unknown)
+		t.Errorf("the faults had no effect: %d calls returned busy, %d unknown", observed.busy, observed.unknown)
 	}
 	report(t, o)
 }
 
-// struck is what was seen over several faults.
+// struck is the result of several faults.
 type databaseOutcome struct {
-	slowest time.Duration // until a post was taken again
-	least   float64       // answers a second before a fault
+	slowest time.Duration // until a post succeeded again
+	least   float64       // responses per second before a fault
 }
 
-// injectDatabaseFault does one fault so often, each time under load, and returns how often
-// that was. SHOAL_LEAST_RATE lowers what counts as load, for a machine that has much
-// else to do.
+// injectDatabaseFault injects one fault repeatedly, each time under load, and returns the
+// number of times. SHOAL_LEAST_RATE lowers the rate that counts as load, for a busy
+// machine.
 func (w *world) injectDatabaseFault(t *testing.T, h databaseFault, seed uint64, seen *databaseOutcome) (counted int) {
 	t.Helper()
 	floor := float64(setting.Number(t, "SHOAL_LEAST_RATE", minRate))
@@ -139,8 +139,8 @@ func (w *world) injectDatabaseFault(t *testing.T, h databaseFault, seed uint64, 
 	return counted
 }
 
-// loseCommits loses so many answers to COMMIT, and lets everybody find out what
-// became of theirs.
+// loseCommits loses most responses to COMMIT, while the clients determine the outcome of
+// their posts.
 func (d *database) loseCommits(t *testing.T, w *world, most int64) int {
 	t.Helper()
 	limit := 2*settleLimit + time.Duration(most)*time.Second
@@ -159,31 +159,31 @@ func (d *database) loseCommits(t *testing.T, w *world, most int64) int {
 		}
 		w.check(t, false)
 		if time.Since(began) > limit {
-			t.Fatalf("only %d answers to COMMIT were lost in %v", d.lost.Load(), time.Since(began))
+			t.Fatalf("only %d responses to COMMIT were lost in %v", d.lost.Load(), time.Since(began))
 		}
 	}
 	return int(d.lost.Load())
 }
 
-// checkOutage looks at a server whose database cannot be reached: it is up, and
-// answers whoever writes, reads or asks whether it can serve with 503.
+// checkOutage checks a server whose database is unavailable: it runs, and returns 503 for
+// writes, reads and the readiness check.
 func (w *world) checkOutage(t *testing.T) (wrong []string) {
 	t.Helper()
 	status, body, err := w.probe(t.Context(), fmt.Sprintf("away-%d", time.Now().UnixNano()))
 	if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(body, string(shoal.Busy)) {
-		wrong = append(wrong, fmt.Sprintf("status: without its database the server answers a post with %d %s (%v)", status, body, err))
+		wrong = append(wrong, fmt.Sprintf("status: without its database the server returns %d %s for a post (%v)", status, body, err))
 	}
 	if w.server.ready(t.Context()) {
-		wrong = append(wrong, "status: without its database the server says that it is ready")
+		wrong = append(wrong, "status: without its database the server reports that it is ready")
 	}
 	if m, err := w.admin.Messages(t.Context(), w.rooms[0].id, client.MessagesOptions{Limit: 1}); err == nil {
-		wrong = append(wrong, fmt.Sprintf("status: without its database the server shows %d messages", len(m)))
+		wrong = append(wrong, fmt.Sprintf("status: without its database the server returns %d messages", len(m)))
 	}
 	return wrong
 }
 
-// That answers to COMMIT are really lost shows in a server that does not look at
-// idempotency keys: it stores twice what it is asked again.
+// A server that ignores idempotency keys stores repeated posts twice, which shows that
+// responses to COMMIT are really lost.
 func TestLostCommitsRevealIgnoredKeys(t *testing.T) {
 	const bug = "the idempotency key is ignored"
 	seed := randomSeed(t)
@@ -196,7 +196,7 @@ func TestLostCommitsRevealIgnoredKeys(t *testing.T) {
 	o.found = w.found
 	w.close()
 	if o.of("doubled") == 0 {
-		t.Errorf("a server with the bug %q lost %d answers to COMMIT, and nothing was found twice: %q", bug, o.count, o.found)
+		t.Errorf("a server with the bug %q: got no duplicates after %d lost responses to COMMIT: %q", bug, o.count, o.found)
 	}
-	t.Logf("found after %d lost answers: %d things twice", o.count, o.of("doubled"))
+	t.Logf("found after %d lost responses: %d duplicates", o.count, o.of("doubled"))
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// reader follows one space or all of its spaces. A lasting one follows in one
-// go over all lives of the server, another one comes anew in each life with the
-// last cursor that it has seen.
+// reader follows one space or all of its spaces. A lasting reader follows one stream across
+// all lives of the server; another reader connects in each life with the last cursor that
+// it has received.
 type reader struct {
 	session *client.Session
 	space   shoal.SpaceID // empty for all
@@ -27,7 +27,7 @@ type reader struct {
 	changed chan struct{} // capacity 1
 }
 
-// run follows until ctx ends, or the server's refusal.
+// run follows until ctx ends or the server refuses it.
 func (r *reader) run(ctx context.Context) {
 	r.mu.Lock()
 	from := client.FollowOptions{Space: r.space, After: r.cursor}
@@ -69,7 +69,7 @@ func (r *reader) take(got shoal.Event) error {
 		r.cursor = got.Cursor
 	}
 	if ev.space == "" {
-		return nil // nothing about messages
+		return nil // not about messages
 	}
 	r.stream.events = append(r.stream.events, ev)
 	r.at[ev.space] = ev.lastSeq
@@ -83,7 +83,7 @@ func (r *reader) take(got shoal.Event) error {
 	return nil
 }
 
-// has reports whether the reader has seen everything up to these ends.
+// has reports whether the reader has received everything up to the given ends.
 func (r *reader) has(ends map[shoal.SpaceID]int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +95,7 @@ func (r *reader) has(ends map[shoal.SpaceID]int64) bool {
 	return true
 }
 
-// so returns what the reader has seen so far.
+// so returns what the reader has received so far.
 func (r *reader) so() (*stream, []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

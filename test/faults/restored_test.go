@@ -12,13 +12,12 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// backup copies what a server has stored, while it does not run, and puts the copy in the
-// place of what it has stored since.
+// backup copies the data of a stopped server, and restores the copy.
 type backup struct {
 	save, putBack func(t *testing.T)
 }
 
-// ofDirectory is a backup of the whole data directory.
+// ofDirectory returns a backup of the whole data directory.
 func ofDirectory(s *server, older string) backup {
 	return backup{
 		save:    func(t *testing.T) { copyTo(t, s.data, older) },
@@ -26,7 +25,7 @@ func ofDirectory(s *server, older string) backup {
 	}
 }
 
-// ofDatabase is a backup of a PostgreSQL database.
+// ofDatabase returns a backup of a PostgreSQL database.
 func ofDatabase(d *database) backup {
 	copied := func(t *testing.T, from, to string) {
 		d.Exec(t, "postgres", `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IN ('shoal', 'older')`)
@@ -39,10 +38,10 @@ func ofDatabase(d *database) backup {
 	}
 }
 
-// checkRestored starts a server with an older copy of what it has stored, as from a backup.
-// Whoever follows from a place that is lost gets a snapshot, also when other events have
-// taken the places up to there; an acknowledgement from there removes nothing, and nothing
-// that is unread is passed over.
+// checkRestored starts a server with an older copy of its data, as after a restore from a
+// backup. A follower whose position no longer exists gets a snapshot, also after new events
+// have reached that position; an acknowledgement at such a position removes nothing, and no
+// unread message is skipped.
 func checkRestored(t *testing.T, s *server, b backup, seed uint64) (o outcome) {
 	t.Helper()
 	s.start(t)
@@ -77,24 +76,24 @@ func checkRestored(t *testing.T, s *server, b backup, seed uint64) (o outcome) {
 		}
 	}
 	for space, cursor := range at {
-		// A reader that was slow to come back may have seen nothing that the copy lacks.
+		// A slow reader may have received nothing that the copy lacks.
 		if place(t, cursor) > place(t, w.end(t, space)) {
 			lost[space] = cursor
 		}
 	}
 	if o.count = len(lost); o.count == 0 {
-		o.found = append(o.found, "rig: no reader has seen anything that the copy lacks")
+		o.found = append(o.found, "rig: no reader has received an event that the copy lacks")
 		return o
 	}
 	follow("")
-	// The new history overtakes the lost one.
+	// The new history exceeds the positions of the lost one.
 	want := []string{"kept"}
 	for n := 0; n < 2 || place(t, w.end(t, "shelf")) <= slices.Max(places(t, lost)); n++ {
 		text := fmt.Sprint("new-", n)
 		k.post(t, text)
 		want = append(want, text)
 	}
-	follow(", after others have taken the places up to there")
+	follow(", after new events have reached that position")
 	for _, c := range []struct {
 		ack  shoal.WaitResult
 		want []string
@@ -108,7 +107,7 @@ func checkRestored(t *testing.T, s *server, b backup, seed uint64) (o outcome) {
 	return o
 }
 
-// places are the numbers that cursors end with.
+// places returns the positions at the end of cursors.
 func places(t *testing.T, cursors map[shoal.SpaceID]shoal.Cursor) (all []int64) {
 	t.Helper()
 	for _, c := range cursors {
@@ -117,7 +116,7 @@ func places(t *testing.T, cursors map[shoal.SpaceID]shoal.Cursor) (all []int64) 
 	return all
 }
 
-// keeper is somebody who is mentioned and reads, in a space of its own.
+// keeper is an entity that is mentioned and reads, in a space of its own.
 type mentionedReader struct{ own, other restSpeaker }
 
 func newKeeper(t *testing.T, w *world) mentionedReader {
@@ -150,7 +149,7 @@ func (k mentionedReader) wait(t *testing.T, ack string) shoal.WaitResult {
 	return r
 }
 
-// remembered are the texts of what a wait returns.
+// remembered returns the texts of the messages that a wait has returned.
 func textsOf(r shoal.WaitResult) (out []string) {
 	for _, item := range r.Items {
 		for _, m := range item.Messages {
@@ -160,7 +159,7 @@ func textsOf(r shoal.WaitResult) (out []string) {
 	return out
 }
 
-// end is where the events of a space end.
+// end returns the cursor at the end of the events of a space.
 func (w *world) end(t *testing.T, space shoal.SpaceID) shoal.Cursor {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), wakeLimit)
@@ -171,22 +170,22 @@ func (w *world) end(t *testing.T, space shoal.SpaceID) shoal.Cursor {
 		}
 		return ev.Cursor
 	}
-	t.Fatalf("a reader of %s is told nothing", space)
+	t.Fatalf("a reader of %s receives nothing", space)
 	return ""
 }
 
-// place is the number that a cursor ends with.
+// place returns the position at the end of a cursor.
 func place(t *testing.T, c shoal.Cursor) (n int64) {
 	t.Helper()
 	_, number, _ := strings.Cut(string(c), ".")
 	if _, err := fmt.Sscan(number, &n); err != nil {
-		t.Fatalf("the cursor %q has no place: %v", c, err)
+		t.Fatalf("the cursor %q has no position: %v", c, err)
 	}
 	return n
 }
 
-// firstEvent follows a space from a cursor that the server cannot know, and says
-// what is wrong with what comes.
+// firstEvent follows a space from a cursor that no longer exists. It returns a finding if
+// the first event is not a snapshot.
 func (w *world) firstEvent(t *testing.T, space shoal.SpaceID, cursor shoal.Cursor) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), wakeLimit)
@@ -196,7 +195,7 @@ func (w *world) firstEvent(t *testing.T, space shoal.SpaceID, cursor shoal.Curso
 			return fmt.Sprintf("stream: %v", err)
 		}
 		if ev.Type != shoal.EventSnapshot {
-			return fmt.Sprintf("stream gap: at %s behind %s, which is not there, %s comes first: %s", space, cursor, ev.Type, ev.Data)
+			return fmt.Sprintf("stream gap: at %s after %s, which no longer exists, the first event is %s: %s", space, cursor, ev.Type, ev.Data)
 		}
 		var d shoal.SnapshotData
 		if err := json.Unmarshal(ev.Data, &d); err != nil {
@@ -204,7 +203,7 @@ func (w *world) firstEvent(t *testing.T, space shoal.SpaceID, cursor shoal.Curso
 		}
 		return ""
 	}
-	return fmt.Sprintf("stream gap: a reader of %s behind %s, which is not there, is told nothing", space, cursor)
+	return fmt.Sprintf("stream gap: a reader of %s after %s, which no longer exists, receives nothing", space, cursor)
 }
 
 func TestRestored(t *testing.T) {

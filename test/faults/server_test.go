@@ -16,20 +16,18 @@ import (
 	"time"
 )
 
-// server is a real binary with its data directory. It keeps one address over all
-// of its lives.
+// server is a real binary with its data directory. It keeps its address across all lives.
 type server struct {
 	binary, data, addr string
-	env                []string // what its next life is told beside the test's environment
+	env                []string // additional environment variables of its next life
 	life               int
 	process            *exec.Cmd
 	ended              chan struct{}
 	output             *os.File
-	slowest            time.Duration // of its starts
+	slowest            time.Duration // the slowest of its starts
 }
 
-// newServer returns a server that has not started, with its data in a directory of
-// its own.
+// newServer returns a server that has not been started, with a new data directory.
 func newServer(t *testing.T, binary string) *server {
 	t.Helper()
 	return newServerIn(t, binary, t.TempDir())
@@ -45,14 +43,14 @@ func newServerIn(t *testing.T, binary, data string) *server {
 	t.Cleanup(func() {
 		s.kill()
 		if t.Failed() {
-			t.Logf("the server said at last:\n%s", s.lastWords(8<<10))
+			t.Logf("the last output of the server:\n%s", s.lastWords(8<<10))
 		}
 		_ = s.output.Close() // read completely
 	})
 	return s
 }
 
-// lastWords returns the end of what the server said on standard error.
+// lastWords returns the end of the server's output on standard error.
 func (s *server) lastWords(most int) string {
 	output, err := os.ReadFile(s.output.Name())
 	if err != nil {
@@ -61,25 +59,24 @@ func (s *server) lastWords(most int) string {
 	return string(output[max(0, len(output)-most):])
 }
 
-// freeAddr returns an address that stays free while the server is down: its port
-// is below those that the system gives to connections.
+// freeAddr returns an address that stays free while the server is stopped: its port is
+// below those that the system assigns to connections.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		addr := fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(18000))
 		if l, err := net.Listen("tcp", addr); err == nil {
-			_ = l.Close() // it was only asked whether it is free
+			_ = l.Close() // only checked whether it is free
 			return addr
 		}
 	}
-	t.Fatal("found no free port")
+	t.Fatal("no free port")
 	return ""
 }
 
 func (s *server) url() string { return "http://" + s.addr }
 
-// start starts the next life and returns how long it took until the server was
-// ready.
+// start starts the next life and returns the time until the server was ready.
 func (s *server) start(t *testing.T) time.Duration {
 	t.Helper()
 	took, err := s.tryStart(t.Context())
@@ -89,8 +86,8 @@ func (s *server) start(t *testing.T) time.Duration {
 	return took
 }
 
-// tryStart is start for a server that may refuse to. Then the error holds its exit
-// code and its words.
+// tryStart is like start, for a server that may refuse to start. Then the error contains
+// its exit status and output.
 func (s *server) tryStart(ctx context.Context) (time.Duration, error) {
 	s.life++
 	s.process = exec.Command(s.binary, "serve", "--addr", s.addr, "--data", s.data, "--allow-private", "127.0.0.0/8")
@@ -109,7 +106,7 @@ func (s *server) tryStart(ctx context.Context) (time.Duration, error) {
 	s.ended = ended
 	go func() {
 		defer close(ended)
-		_ = process.Wait() // how it ended is asked of ProcessState
+		_ = process.Wait() // ProcessState has the result
 	}()
 	for {
 		if s.ready(ctx) {
@@ -122,28 +119,28 @@ func (s *server) tryStart(ctx context.Context) (time.Duration, error) {
 		case <-time.After(time.Millisecond):
 		}
 		if time.Since(began) > settleLimit {
-			return 0, fmt.Errorf("life %d of the server does not answer:\n%s", s.life, s.lastWords(2<<10))
+			return 0, fmt.Errorf("life %d of the server does not respond:\n%s", s.life, s.lastWords(2<<10))
 		}
 	}
 }
 
-// exitError says that a server ended at its start.
+// exitError reports that a server exited during its start.
 type exitError struct {
 	state  *os.ProcessState
 	output string
 }
 
 func (e *exitError) Error() string {
-	return fmt.Sprintf("the server ended at its start: %v\n%s", e.state, e.output)
+	return fmt.Sprintf("the server exited during its start: %v\n%s", e.state, e.output)
 }
 
-// killed reports whether a server that ended was killed.
+// killed reports whether a server was killed.
 func killed(state *os.ProcessState) bool {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// probe opens a connection for each question: none is left from an earlier life.
+// probe uses a new connection for each request, so that none is left from an earlier life.
 var probe = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
 
 func (s *server) ready(ctx context.Context) bool {
@@ -159,7 +156,7 @@ func (s *server) ready(ctx context.Context) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// kill ends this life without a warning.
+// kill kills the server.
 func (s *server) kill() {
 	if s.process == nil || s.process.Process == nil {
 		return
@@ -170,10 +167,10 @@ func (s *server) kill() {
 	<-s.ended
 }
 
-// signal sends a signal to this life, if it still lasts.
+// signal sends a signal to the server, if it is still running.
 func (s *server) signal(sig syscall.Signal) { _ = s.process.Process.Signal(sig) }
 
-// stop ends this life as an operator does, and says what was wrong with its end.
+// stop stops the server with SIGTERM, and returns a finding, empty if there is none.
 func (s *server) stop() string {
 	s.signal(syscall.SIGTERM)
 	select {
@@ -184,12 +181,12 @@ func (s *server) stop() string {
 		return ""
 	case <-time.After(10 * time.Second):
 		s.kill()
-		return "end: the server does not stop within 10 s"
+		return "end: the server did not stop within 10 s"
 	}
 }
 
-// died waits for the end of this life and returns its exit code, -1 if it lasts
-// longer than limit.
+// died waits until the server exits and returns its exit code, -1 if it is still running
+// after limit.
 func (s *server) died(limit time.Duration) int {
 	select {
 	case <-s.ended:

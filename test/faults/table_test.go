@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// outcome is what a lane saw.
+// outcome is the result of a test: a row of the table.
 type outcome struct {
 	fault      string
-	count      int // how often the fault was done
-	operations int // answered posts, waits and reads, and ended runs
+	count      int // how often the fault was injected
+	operations int // completed posts, waits, reads and runs
 	found      []string
-	slowest    time.Duration // of the starts that followed
+	slowest    time.Duration // of the starts after the faults
 	note       string
 }
 
-// of counts what was found of a kind.
+// of counts the findings that start with one of the kinds.
 func (o *outcome) of(kinds ...string) (n int) {
 	for _, f := range o.found {
 		for _, kind := range kinds {
@@ -36,7 +36,7 @@ var table struct {
 	rows []outcome
 }
 
-// report puts a lane into the table and fails the test if it found anything.
+// report adds a test to the table and fails the test if there are findings.
 func report(t *testing.T, o outcome) {
 	t.Helper()
 	table.Lock()
@@ -51,8 +51,8 @@ func report(t *testing.T, o outcome) {
 	t.Logf("%s: %d times, %d operations, slowest start %v %s", o.fault, o.count, o.operations, o.slowest.Round(time.Millisecond), o.note)
 }
 
-// skipped puts a lane into the table that cannot run here, and says so where it is
-// seen: a test that does not run must not look like one that passed.
+// skipped adds a test that cannot run here to the table, with the reason: it must not look
+// like one that passed.
 func skipped(t *testing.T, fault, why string) {
 	t.Helper()
 	table.Lock()
@@ -61,26 +61,25 @@ func skipped(t *testing.T, fault, why string) {
 	t.Logf("SKIPPED: %s: %s", fault, why)
 }
 
-// withoutRoot reports whether a lane must be left out because it needs root.
+// withoutRoot reports whether a test must be skipped because it requires root.
 func withoutRoot(t *testing.T, fault string) bool {
 	t.Helper()
 	if os.Geteuid() == 0 {
 		return false
 	}
-	skipped(t, fault, "it needs root; run `sudo make torture`")
+	skipped(t, fault, "requires root: run `sudo make torture`")
 	return true
 }
 
-// printTable prints the table, and below it what was found, to standard output and
-// to the file that SHOAL_FAULT_TABLE names: `go test` keeps the output of what
-// passed to itself, and who is told only the end of a long output must not miss
-// what is wrong.
+// printTable writes the table and the findings to standard output and to the file that
+// SHOAL_FAULT_TABLE names. `go test` hides the output of passed tests, and the findings
+// must be visible at the end of a long output.
 func printTable() error {
 	var b strings.Builder
 	if len(table.rows) == 0 {
 		return nil
 	}
-	b.WriteString("| fault | times | operations | lost | doubled | reordered | anything else | slowest start |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	b.WriteString("| fault | times | operations | lost | duplicated | reordered | other | slowest start |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, o := range table.rows {
 		if o.count == 0 {
 			fmt.Fprintf(&b, "| %s | %s | | | | | | |\n", o.fault, o.note)
@@ -96,7 +95,7 @@ func printTable() error {
 	}
 	for _, o := range table.rows {
 		for _, f := range o.found[:min(len(o.found), shownFaults)] {
-			fmt.Fprintf(&b, "\nfound by %q: %s\n", o.fault, f)
+			fmt.Fprintf(&b, "\nfinding of %q: %s\n", o.fault, f)
 		}
 	}
 	if _, err := os.Stdout.WriteString("\n" + b.String()); err != nil {

@@ -12,16 +12,16 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// A server that sleeps while it executes a run, and wakes when another one has taken
-// the run over: it must not write any more.
+// A server is stopped while it executes a run, and continued when another one has taken
+// over the run: it must not write any more.
 
 const (
-	chunkPause = 30 * time.Millisecond // between two pieces of what the agent's model writes
+	chunkPause = 30 * time.Millisecond // between two chunks of the agent's model
 	takenOver  = 20 * time.Second
 )
 
 // asleep stops a server in the middle of a run, starts another one on the same
-// database, and wakes the first while the other executes the run.
+// database, and continues the first while the other executes the run.
 func stopDuringRuns(t *testing.T, binary string, env []string, rounds int, seed uint64) (o outcome) {
 	t.Helper()
 	for n := 0; n < rounds && len(o.found) == 0; n++ {
@@ -31,7 +31,7 @@ func stopDuringRuns(t *testing.T, binary string, env []string, rounds int, seed 
 		w := newWorld(t, s, seed+uint64(n), 0)
 		w.work = newWork(t, w, 1)
 		j := w.work.jobbers[0]
-		j.texts = nil // nobody watches
+		j.texts = nil // the stream is not followed
 		w.work.hire(t, j, chunkPause)
 		other := newServerIn(t, binary, s.data)
 		other.env = env
@@ -48,9 +48,9 @@ func stopDuringRuns(t *testing.T, binary string, env []string, rounds int, seed 
 	return o
 }
 
-// overtake hands in a job, has the server of the world sleep while it is under way,
-// and wakes it when the other one is at work. A server that fell asleep with the
-// database locked is woken and put to sleep again.
+// overtake posts a job, stops the server of the world while the job is in progress, and
+// continues it when the other server executes the run. If the server is stopped while it
+// has locked the database, it is continued and stopped again.
 func takeOverRun(t *testing.T, w *world, other *server, into int64) {
 	t.Helper()
 	j := w.work.jobbers[0]
@@ -62,14 +62,14 @@ func takeOverRun(t *testing.T, w *world, other *server, into int64) {
 	w.server.signal(syscall.SIGSTOP)
 	for tries := 0; w.server.locked(t.Context()); tries++ {
 		if tries == 100 {
-			t.Fatal("the server never sleeps without a lock on the database")
+			t.Fatal("the server could not be stopped without a lock on the database")
 		}
 		w.server.signal(syscall.SIGCONT)
 		pause(t.Context(), 7*time.Millisecond)
 		w.server.signal(syscall.SIGSTOP)
 	}
-	// The server that sleeps keeps the lock of a server that is the only one. Somebody
-	// who takes it for dead removes it.
+	// The stopped server still holds the lock file that prevents a second server. An
+	// operator that believes it to be dead removes the file.
 	if err := os.Remove(filepath.Join(w.server.data, "shoal.db.lock")); err != nil {
 		t.Fatal(err)
 	}
@@ -78,9 +78,9 @@ func takeOverRun(t *testing.T, w *world, other *server, into int64) {
 	admin := (&world{server: other, key: w.key}).session(t, w.key)
 	for at := int64(-1); ; pause(t.Context(), 10*time.Millisecond) {
 		if time.Since(began) > takenOver {
-			t.Fatalf("nobody takes the run over in %v", takenOver)
+			t.Fatalf("no server took over the run within %v", takenOver)
 		}
-		// The new server writes of the run once it executes it.
+		// The new server writes events of the run once it executes it.
 		if n := eventsOf(t, admin, j.space); at < 0 {
 			at = n
 		} else if n > at {
@@ -90,8 +90,8 @@ func takeOverRun(t *testing.T, w *world, other *server, into int64) {
 	w.server.signal(syscall.SIGCONT)
 }
 
-// eventsOf counts how far the messages of a space have come: each text that grows
-// moves it.
+// eventsOf measures the progress of the messages of a space: each growing text increases
+// it.
 func eventsOf(t *testing.T, admin *client.Session, space shoal.SpaceID) (n int64) {
 	t.Helper()
 	page, err := admin.Messages(t.Context(), space, client.MessagesOptions{Limit: 50})
@@ -104,7 +104,7 @@ func eventsOf(t *testing.T, admin *client.Session, space shoal.SpaceID) (n int64
 	return n
 }
 
-// untilEnded waits until no run of an agent is under way.
+// untilEnded waits until no run of an agent is in progress.
 func (w *world) untilEnded(t *testing.T, agent shoal.EntityID) {
 	t.Helper()
 	for began := time.Now(); ; pause(t.Context(), 50*time.Millisecond) {
@@ -121,7 +121,7 @@ func (w *world) untilEnded(t *testing.T, agent shoal.EntityID) {
 			return
 		}
 		if time.Since(began) > settleLimit {
-			w.found = append(w.found, fmt.Sprintf("stuck: %d runs of %s do not end", open, agent))
+			w.found = append(w.found, fmt.Sprintf("stuck: %d runs of %s have not ended", open, agent))
 			return
 		}
 	}

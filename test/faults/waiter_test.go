@@ -11,33 +11,33 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// waiter waits for what concerns it, one wait at a time.
+// waiter waits for messages or mentions, one wait at a time.
 type waiter struct {
 	speaker
 	*inbox
 	dice    *rand.Rand
 	clock   func() time.Duration
-	answers *atomic.Int64 // of everybody
-	lasts   time.Duration // of each wait
+	answers *atomic.Int64 // of all clients
+	lasts   time.Duration // the time-out of each wait
 
-	cursors map[int]string // by wait
-	newest  int            // the wait that gave the newest cursor, -1 before
-	sticky  bool           // an answered wait has acknowledged explicitly
-	met     int            // the life of the server that it came to last
+	cursors map[int]string // by index of the wait
+	newest  int            // the index of the wait with the newest cursor, -1 before
+	sticky  bool           // a wait with a response has acknowledged explicitly
+	met     int            // the last life of the server in which it has waited
 	wrong   []string
 }
 
-// waitFor is how long a wait lasts: longer than most lives, and nobody minds to wait
-// so long when a lane ends.
+// waitFor is the time-out of a wait: longer than most lives, and short enough for the end
+// of a test.
 const waitFor = 2500 * time.Millisecond
 
-// run waits until the server is gone.
+// run waits repeatedly until the server is gone.
 func (w *waiter) run(ctx context.Context, life int) {
-	first := life != w.met // a server that goes on remembers what it handed out
+	first := life != w.met // a server remembers the batches that it has delivered in this life
 	for w.met = life; ctx.Err() == nil; first = false {
 		_, err := w.once(ctx, life, w.chooseAck(first), w.lasts.Milliseconds())
 		if errors.Is(err, errUnknown) && !errors.Is(err, errGone) && pause(ctx, thinkTime) {
-			continue // the server is there, but did not manage
+			continue // the server runs, but failed
 		}
 		if err != nil {
 			return
@@ -45,9 +45,9 @@ func (w *waiter) run(ctx context.Context, life int) {
 	}
 }
 
-// chooseAck says which batch the next wait acknowledges. Now and then it is none,
-// or an old one: then what is not acknowledged must come again. A key that has
-// not acknowledged explicitly yet would do so by a wait without a cursor.
+// chooseAck returns the batch that the next wait acknowledges. Sometimes it chooses none, or an
+// old one: then the unacknowledged messages must be delivered again. A key that has not
+// acknowledged explicitly yet acknowledges by waiting without a cursor.
 func (w *waiter) chooseAck(first bool) int {
 	if w.implicit || w.newest < 0 {
 		return -1
@@ -66,7 +66,7 @@ func (w *waiter) chooseAck(first bool) int {
 	return w.newest
 }
 
-// once makes one wait and reports whether it brought anything.
+// once makes one wait and reports whether it returned messages.
 func (w *waiter) once(ctx context.Context, life, ack int, timeoutMs int64) (bool, error) {
 	call := wait{life: life, ack: ack, sent: w.clock()}
 	ask := waiting{kind: w.kind, timeoutMs: timeoutMs}
@@ -99,7 +99,7 @@ func (w *waiter) once(ctx context.Context, life, ack int, timeoutMs int64) (bool
 	return len(call.batch) > 0, nil
 }
 
-// drain takes and acknowledges everything that is left.
+// drain reads and acknowledges everything that is unread.
 func (w *waiter) drain(ctx context.Context, life int) error {
 	for {
 		ack := w.newest

@@ -10,18 +10,18 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Waits that begin while a message is being posted. Nobody else is there whose
-// messages would wake a sleeper by chance.
+// Waits start while a message is being posted. There are no other clients whose messages
+// could wake a waiter by chance.
 
 const (
 	sleepers   = 48
 	early      = 10 * time.Millisecond
 	sleepLimit = 3 * time.Second                   // of a wait
-	lateWake   = sleepLimit - 200*time.Millisecond // whoever sleeps so long beside a message is found
+	lateWake   = sleepLimit - 200*time.Millisecond // a wait that sleeps longer although there is a message is a finding
 )
 
-// wakeUp lets everybody wait from a moment near to that in which one message for all
-// of them is posted, again and again, and says who slept beside it.
+// wakeUp repeatedly starts the waits of many entities close to the time at which one
+// message for all of them is posted, and reports the waits that miss it.
 func wakeUp(t *testing.T, s *server, rounds int, seed uint64) (o outcome) {
 	t.Helper()
 	s.start(t)
@@ -39,14 +39,14 @@ func wakeUp(t *testing.T, s *server, rounds int, seed uint64) (o outcome) {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	latency := 5 * time.Millisecond // of a post: waits begin from before it until after it
+	latency := 5 * time.Millisecond // of a post: waits start from before it until after it
 	for n := 0; n < rounds && len(o.found) == 0; n++ {
 		dice := random(seed, uint64(n))
 		p := &alarm{key: fmt.Sprintf("wake-%d", n)}
 		began := time.Now()
 		var going sync.WaitGroup
 		for i, c := range callers {
-			// Some wait before, the others begin while it is posted.
+			// Some waits start before the post, the others during it.
 			after := time.Duration(0)
 			if i > 3 {
 				after = early + time.Duration(dice.Int64N(int64(2*latency)))
@@ -62,8 +62,8 @@ func wakeUp(t *testing.T, s *server, rounds int, seed uint64) (o outcome) {
 				case err != nil:
 					o.found = append(o.found, fmt.Sprintf("rig: a wait: %v", err))
 				case r.TimedOut, time.Since(slept) > lateWake:
-					// A wait reads once more when its time is up, and so may find what it slept beside.
-					o.found = append(o.found, fmt.Sprintf("not delivered: %s began to wait %v after the round did and slept %v beside %s", c.as, slept.Sub(began), time.Since(slept), p.key))
+					// A wait reads once more at its time-out, and so may return a message that it missed.
+					o.found = append(o.found, fmt.Sprintf("not delivered: the wait of %s started %v after the round and slept %v without returning %s", c.as, slept.Sub(began), time.Since(slept), p.key))
 				}
 			})
 		}
@@ -83,7 +83,7 @@ func wakeUp(t *testing.T, s *server, rounds int, seed uint64) (o outcome) {
 	return o
 }
 
-// alarm is a message that mentions everybody.
+// alarm is a message that mentions all waiters.
 type alarm struct{ key string }
 
 func (p *alarm) send(ctx context.Context, as restSpeaker, to []shoal.EntityID) error {

@@ -17,30 +17,30 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/ledger"
 )
 
-// work is hosted agents that do jobs, whom a person hands in one job after the
-// other, and the ledger of what their tools have done.
+// work is a number of hosted agents that do jobs, the person that posts one job after the
+// other, and the ledger of the effects of their tools.
 type work struct {
 	admin   *client.Session
 	ledger  *ledger.Ledger
 	jobbers []*jobber
 }
 
-// effectTime is how long a tool takes after its effect.
+// effectTime is the time that a tool takes after its effect.
 const effectTime = 10 * time.Millisecond
 
-// jobber is one agent in a space of its own, and the person who has jobs for it.
+// jobber is one agent in a space of its own, and the person that posts its jobs.
 type jobber struct {
 	*caller
 	work    *work
 	session *client.Session
 	agent   shoal.EntityID
 	space   shoal.SpaceID
-	busy    int // how many jobs may be under way
+	busy    int // the maximum number of jobs in progress
 
 	jobs []*job
 
 	mu      sync.Mutex
-	texts   map[shoal.PartID]string // as the stream told; nil when nobody watches
+	texts   map[shoal.PartID]string // as the stream reported; nil if it is not followed
 	over    map[shoal.RunID]bool
 	wrong   []string
 	changed chan struct{} // capacity 1
@@ -52,7 +52,7 @@ type job struct {
 	message shoal.MessageID // empty while the outcome is unknown
 }
 
-// jobWords is how many words the script knows: later jobs use them again.
+// jobWords is the number of words that the script knows; later jobs reuse them.
 const jobWords = 100
 
 const (
@@ -60,8 +60,8 @@ const (
 	jobEnds   = "It is done, and this takes a while to say, and this takes a while to say."
 )
 
-// script is what the model of an agent plays: it says that it begins, has two
-// effects for the word of its job, and says that it is done.
+// script returns the script of an agent's model: it writes that it starts, has two effects
+// for the word of its job, and writes that it is done.
 func (j *jobber) script(pause time.Duration) string {
 	var b strings.Builder
 	say := func(text string) {
@@ -102,7 +102,7 @@ func newWork(t *testing.T, w *world, agents int) *work {
 	return out
 }
 
-// hire applies the configuration of a jobber's agent.
+// hire creates the hosted agent of a jobber.
 func (w *work) hire(t *testing.T, j *jobber, pause time.Duration) {
 	t.Helper()
 	record := func(name string, idempotent bool) map[string]any {
@@ -126,7 +126,7 @@ func (w *work) hire(t *testing.T, j *jobber, pause time.Duration) {
 	}
 }
 
-// run hands in jobs until ctx ends or the server is gone.
+// run posts jobs until ctx ends or the server is gone.
 func (j *jobber) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if n := len(j.jobs); n == 0 || j.jobs[n-1].message != "" {
@@ -152,7 +152,7 @@ func (j *jobber) run(ctx context.Context) {
 	}
 }
 
-// handIn posts the last job, for the first time or again.
+// handIn posts the last job, for the first time or as a retry.
 func (j *jobber) handIn(ctx context.Context) error {
 	last := j.jobs[len(j.jobs)-1]
 	header := map[string]string{"Idempotency-Key": fmt.Sprintf("%s-%d", j.agent, len(j.jobs))}
@@ -174,15 +174,15 @@ func (j *jobber) note(format string, args ...any) {
 	j.wrong = append(j.wrong, fmt.Sprintf(format, args...))
 }
 
-// ended counts the runs whose end the stream has told.
+// ended counts the runs whose end the stream has reported.
 func (j *jobber) ended() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.over)
 }
 
-// watch follows the space through all lives of the server, and knows of the texts
-// in it only what the stream tells.
+// watch follows the space across all lives of the server, and keeps the texts as the stream
+// reports them.
 func (j *jobber) watch(ctx context.Context) {
 	for ev, err := range j.session.Follow(ctx, client.FollowOptions{Space: j.space}) {
 		if err == nil {
@@ -223,7 +223,7 @@ func (j *jobber) see(ev shoal.Event) error {
 		j.texts[d.PartID] = ""
 	case shoal.EventTextDelta:
 		if had := len(j.texts[d.PartID]); d.Offset != had {
-			return fmt.Errorf("stream gap: a delta at %d where there are %d bytes: %s", d.Offset, had, ev.Data)
+			return fmt.Errorf("stream gap: a delta at offset %d after %d bytes: %s", d.Offset, had, ev.Data)
 		}
 		j.texts[d.PartID] += d.Delta
 	case shoal.EventTextEnd:
@@ -240,7 +240,7 @@ func (j *jobber) see(ev shoal.Event) error {
 	return nil
 }
 
-// strange returns what jobbers could make no sense of.
+// strange returns the findings of the jobbers.
 func (w *work) unexpected() (wrong []string) {
 	for _, j := range w.jobbers {
 		j.mu.Lock()
@@ -258,7 +258,7 @@ func (w *work) ended() (n int) {
 	return n
 }
 
-// underWay counts the jobs that were acknowledged and have not ended.
+// underWay counts the acknowledged jobs that have not ended.
 func (w *work) underWay() (n int) {
 	for _, j := range w.jobbers {
 		for _, job := range j.jobs {
@@ -271,7 +271,7 @@ func (w *work) underWay() (n int) {
 	return n
 }
 
-// settle finds out about jobs that are unknown and waits until all have ended.
+// settle determines the outcome of unknown jobs and waits until all jobs have ended.
 func (w *work) settle(ctx context.Context) {
 	for _, j := range w.jobbers {
 		for n := len(j.jobs); n > 0 && j.jobs[n-1].message == "" && ctx.Err() == nil; pause(ctx, thinkTime) {
@@ -291,7 +291,7 @@ func (w *work) settle(ctx context.Context) {
 	}
 }
 
-// open says which runs have not completed.
+// open describes the runs that have not completed.
 func (j *jobber) open(ctx context.Context) string {
 	var left []shoal.Run
 	for r, err := range j.work.admin.Runs(ctx, client.RunsOptions{Agent: j.agent}) {
@@ -305,9 +305,8 @@ func (j *jobber) open(ctx context.Context) string {
 	return ends(left)
 }
 
-// check holds what happened against what is stored: each job has one run, which is
-// completed, and one message with its texts, once each; each effect happened as
-// often as it may.
+// check compares the effects with what is stored: each job has one completed run and one
+// message that contains each of its texts once; each effect happened as often as allowed.
 func (w *work) check(ctx context.Context) (wrong []string) {
 	for _, j := range w.jobbers {
 		wrong = append(wrong, j.check(ctx)...)
@@ -327,7 +326,7 @@ func (j *jobber) check(ctx context.Context) (wrong []string) {
 	seq := int64(0)
 	for m, err := range j.work.admin.Timeline(ctx, j.space, 0) {
 		if seq++; err != nil || m.Seq != seq {
-			return []string{fmt.Sprintf("gap: %s has seq %d at place %d (%v)", j.space, m.Seq, seq, err)}
+			return []string{fmt.Sprintf("gap: %s has seq %d at position %d (%v)", j.space, m.Seq, seq, err)}
 		}
 		if m.RunID == nil {
 			continue
@@ -352,7 +351,7 @@ func (j *jobber) check(ctx context.Context) (wrong []string) {
 	return append(wrong, j.compare(calls)...)
 }
 
-// texts are those of all messages of a run, if all of them are whole.
+// texts returns the texts of all messages of a run, and notes incomplete messages.
 func texts(messages []shoal.Message) (out []string) {
 	if len(messages) != 1 {
 		out = append(out, fmt.Sprintf("%d messages", len(messages)))
@@ -368,7 +367,7 @@ func texts(messages []shoal.Message) (out []string) {
 	return out
 }
 
-// ends says how runs ended.
+// ends describes how runs ended.
 func ends(runs []shoal.Run) (output string) {
 	for _, r := range runs {
 		output += fmt.Sprintf("%s %s ", r.ID, r.Status)
@@ -379,7 +378,7 @@ func ends(runs []shoal.Run) (output string) {
 	return output
 }
 
-// agrees compares what the stream told of a message with the message.
+// agrees compares a message with what the stream reported of it.
 func (j *jobber) agrees(m shoal.Message) (wrong []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -394,8 +393,8 @@ func (j *jobber) agrees(m shoal.Message) (wrong []string) {
 	return wrong
 }
 
-// calls counts the calls with one input: all, and those whose model was told that
-// they were cut off.
+// calls counts the calls with one input: all of them, and those that the model saw as
+// interrupted.
 type calls struct{ all, cut int }
 
 func (j *jobber) count(ctx context.Context, run shoal.RunID, by map[string]*calls) error {
@@ -421,9 +420,9 @@ func (j *jobber) count(ctx context.Context, run shoal.RunID, by map[string]*call
 	return nil
 }
 
-// compare holds the calls against the ledger. An effect that is not idempotent
-// happened once for each call, or not at all if the model was told that it was cut
-// off; an idempotent one at least once.
+// compare compares the calls with the ledger. An effect that is not idempotent happened once
+// for each call, or not at all if the model saw the call as interrupted; an idempotent one
+// at least once.
 func (j *jobber) compare(by map[string]*calls) (wrong []string) {
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		c := by[name]
@@ -431,13 +430,13 @@ func (j *jobber) compare(by map[string]*calls) (wrong []string) {
 		done := j.work.ledger.Of(key, step)
 		switch {
 		case done < c.all-c.cut:
-			wrong = append(wrong, fmt.Sprintf("lost: %d calls of %s (%d cut off) had %d effects", c.all, name, c.cut, done))
+			wrong = append(wrong, fmt.Sprintf("lost: %d calls of %s (%d interrupted) had %d effects", c.all, name, c.cut, done))
 		case step == "once" && done > c.all:
 			wrong = append(wrong, fmt.Sprintf("doubled: %d calls of %s had %d effects", c.all, name, done))
 		case j.work.ledger.Calls(key, step) > c.all:
-			wrong = append(wrong, fmt.Sprintf("doubled: %d calls of %s came under %d keys", c.all, name, j.work.ledger.Calls(key, step)))
+			wrong = append(wrong, fmt.Sprintf("doubled: %d calls of %s had %d keys", c.all, name, j.work.ledger.Calls(key, step)))
 		case step == "again" && c.cut > 0:
-			wrong = append(wrong, fmt.Sprintf("runs: %d idempotent calls of %s were given up", c.cut, name))
+			wrong = append(wrong, fmt.Sprintf("runs: %d idempotent calls of %s were not repeated", c.cut, name))
 		}
 	}
 	return wrong

@@ -18,9 +18,9 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// world is everybody who uses the server: writers and waiters over REST and MCP,
-// readers of streams and of timelines, agents at work, and an admin who looks at
-// everything afterwards.
+// world is all clients of the server: writers and waiters over REST and MCP, readers of
+// streams and of timelines, hosted agents, and an admin that checks everything
+// afterwards.
 type world struct {
 	server         *server
 	began          time.Time
@@ -32,20 +32,20 @@ type world struct {
 	waiters        []*waiter
 	readers        []*reader
 	timelineReader *timelineReader
-	work           *work // nil if no agents are at work
+	work           *work // nil without hosted agents
 	timeline       map[shoal.SpaceID][]seen
-	answers        atomic.Int64 // to everybody
-	found          []string     // everything that was wrong
-	uncounted      bool         // the disk was full for a while
-	atWork         int          // rounds in which the fault found runs under way
+	answers        atomic.Int64 // to all clients
+	found          []string     // all findings
+	uncounted      bool         // the disk was full for some time
+	atWork         int          // rounds in which runs were in progress at the fault
 
-	busy    chan struct{} // holds a value when a post was acknowledged
+	busy    chan struct{} // receives a value when a post is acknowledged
 	lasting sync.WaitGroup
 	leave   context.CancelFunc
 }
 
-// newWorld makes the spaces, the entities and their keys at a server that is up,
-// lets the lasting readers in, and hires so many agents.
+// newWorld creates the spaces, the entities and their keys on a running server, starts
+// the readers that last over all lives, and creates the given number of hosted agents.
 func newWorld(t *testing.T, s *server, seed uint64, agents int) *world {
 	t.Helper()
 	key, err := os.ReadFile(filepath.Join(s.data, "admin.key"))
@@ -150,7 +150,7 @@ func (w *world) session(t *testing.T, key string) *client.Session {
 	return c.Session(shoal.DefaultSession)
 }
 
-// newKey mints a key, which makes its entity.
+// newKey creates a key, which creates its entity.
 func (w *world) newKey(t *testing.T, id shoal.EntityID) string {
 	t.Helper()
 	admin, err := client.New(client.Options{URL: w.server.url(), Key: w.key, HTTP: w.http})
@@ -176,28 +176,28 @@ func (w *world) reader(t *testing.T, key, name string, space shoal.SpaceID, last
 	return r
 }
 
-// clock tells the time since the beginning, never twice the same moment as zero.
+// clock returns the time since the start of the world, from a monotonic clock.
 func (w *world) clock() time.Duration { return time.Since(w.began) }
 
-// lived is how a life went: how long it was used, and how much was answered in
-// that time.
+// lifeResult describes a life of the server: the time for which it was used, and the
+// number of responses in that time.
 type lifeResult struct {
 	used    time.Duration
 	answers int64
-	died    bool // by itself
+	died    bool // the server exited by itself
 }
 
 func (l lifeResult) rate() float64 { return float64(l.answers) / max(l.used.Seconds(), 1e-3) }
 
-// live lets everybody at the server, lets strike do its harm a while after the
-// first post was acknowledged, and sends everybody away when that is done. A
-// server that ends before is not struck.
+// live runs all clients, calls strike to inject the fault after the given time from the
+// first acknowledged post, and then stops the clients. It does not call strike if the
+// server has exited before.
 func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lifeResult) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	select {
-	case <-w.busy: // of an earlier life
+	case <-w.busy: // a value of an earlier life
 	default:
 	}
 	var running sync.WaitGroup
@@ -222,7 +222,7 @@ func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lifeRes
 	case <-w.busy:
 	case <-w.server.ended:
 	case <-time.After(settleLimit):
-		w.found = append(w.found, "lost: nobody can post any more")
+		w.found = append(w.found, "lost: no client can post")
 	}
 	began, before := time.Now(), w.answers.Load()
 	select {
@@ -239,8 +239,8 @@ func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lifeRes
 	return l
 }
 
-// check reads what the timelines hold beyond what was read before, and holds what
-// everybody saw against it. It reports whether nothing was wrong so far.
+// check reads the new messages of the timelines, and compares the timelines with what
+// all clients have received. It reports whether there are no findings so far.
 func (w *world) check(t *testing.T, final bool) bool {
 	t.Helper()
 	for _, r := range w.rooms {
@@ -258,7 +258,8 @@ func (w *world) check(t *testing.T, final bool) bool {
 	return len(w.found) == 0
 }
 
-// history gathers what everybody saw, and what they could make no sense of.
+// history collects what all clients sent and received, and the responses that they could
+// not interpret.
 func (w *world) history(final bool) (h history, wrong []string) {
 	h = history{timeline: w.timeline, final: final, uncounted: w.uncounted, timelineReads: w.timelineReader.timelineReads}
 	wrong = append(wrong, w.timelineReader.wrong...)
@@ -281,7 +282,7 @@ func (w *world) history(final bool) (h history, wrong []string) {
 	return h, wrong
 }
 
-// read appends to a timeline what the server has behind it.
+// read appends to a timeline the messages after its end.
 func (w *world) read(ctx context.Context, space shoal.SpaceID, timeline []seen) ([]seen, error) {
 	for {
 		next := client.MessagesOptions{After: int64(len(timeline)), Limit: shoal.MaxPage}
@@ -301,26 +302,26 @@ func (w *world) read(ctx context.Context, space shoal.SpaceID, timeline []seen) 
 	}
 }
 
-// checkReread reads all timelines from their beginning: nothing that was read
-// after an earlier restart has changed since.
+// checkReread reads all timelines from the start, and checks that no message has changed
+// since it was read after an earlier restart.
 func (w *world) checkReread(ctx context.Context) {
 	for _, r := range w.rooms {
 		again, err := w.read(ctx, r.id, nil)
 		if err != nil || !slices.EqualFunc(again, w.timeline[r.id], func(a, b seen) bool { return a.bytes == b.bytes }) {
-			w.found = append(w.found, fmt.Sprintf("changed: the timeline of %s is not what it was after earlier restarts (%v)", r.id, err))
+			w.found = append(w.found, fmt.Sprintf("changed: the timeline of %s differs from that after earlier restarts (%v)", r.id, err))
 		}
 	}
 }
 
-// settle brings everybody to rest: writers know the fate of every post, inboxes
-// are empty, readers have seen everything, runs have ended.
+// settle waits until writers know the outcome of every post, inboxes are empty, readers
+// have received everything, and runs have ended.
 func (w *world) settle(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), settleLimit)
 	defer cancel()
 	for _, x := range w.writers {
 		if !x.resolve(ctx) {
-			w.found = append(w.found, fmt.Sprintf("unresolved: %s cannot find out about its posts: %q", x.id, x.wrong))
+			w.found = append(w.found, fmt.Sprintf("unresolved: %s cannot determine the outcome of its posts: %q", x.id, x.wrong))
 		}
 	}
 	for _, x := range w.waiters {
@@ -357,8 +358,8 @@ func (w *world) settle(t *testing.T) {
 	}
 }
 
-// finish settles, checks everything for the last time, stops the server and looks
-// at its database.
+// finish settles, checks everything for the last time, stops the server, and checks its
+// database.
 func (w *world) finish(t *testing.T) {
 	t.Helper()
 	if len(w.found) > 0 {
@@ -379,17 +380,17 @@ func (w *world) finish(t *testing.T) {
 	w.close()
 	w.found = append(w.found, w.server.checkDatabase(t.Context())...)
 	if w.server.slowest > restartLimit {
-		w.found = append(w.found, fmt.Sprintf("slow: the slowest restart took %v until the first answer; the limit is %v", w.server.slowest, restartLimit))
+		w.found = append(w.found, fmt.Sprintf("slow: the slowest restart took %v until the first response, want at most %v", w.server.slowest, restartLimit))
 	}
 }
 
-// checkSearch finds some messages of each room, once each.
+// checkSearch checks that search finds some messages of each room, once each.
 func (w *world) checkSearch(ctx context.Context) {
 	for _, r := range w.rooms {
 		timeline := w.timeline[r.id]
 		for i := 0; i < len(timeline); i += 1 + len(timeline)/8 {
 			words, hits := strings.Fields(timeline[i].Text()), 0
-			key := words[len(words)-1] // a number that no other message has
+			key := words[len(words)-1] // a number that is unique to the message
 			for hit, err := range w.admin.Search(ctx, key, client.SearchOptions{Space: r.id}) {
 				if err != nil {
 					w.found = append(w.found, fmt.Sprintf("search: %v", err))
@@ -406,13 +407,13 @@ func (w *world) checkSearch(ctx context.Context) {
 	}
 }
 
-// close sends the lasting readers home. It may be repeated.
+// close stops the lasting readers. It may be called more than once.
 func (w *world) close() {
 	w.leave()
 	w.lasting.Wait()
 }
 
-// operations counts what was answered.
+// operations returns the number of completed operations.
 func (w *world) operations() (n int) {
 	for _, x := range w.writers {
 		for _, p := range x.posts {
@@ -433,7 +434,7 @@ func (w *world) operations() (n int) {
 	return n
 }
 
-// harm says how much the faults hit.
+// harm counts the effects of the faults.
 type harm struct{ posts, cutPosts, waits, cutWaits, redelivered, replays int }
 
 func (w *world) harm() (h harm) {
@@ -457,6 +458,6 @@ func (w *world) harm() (h harm) {
 }
 
 func (h harm) String() string {
-	return fmt.Sprintf("%d posts, %d tries cut, %d repeated long after their answer, %d waits, %d cut, %d deliveries not the first",
+	return fmt.Sprintf("%d posts, %d attempts interrupted, %d repeated after their response, %d waits, %d interrupted, %d repeated deliveries",
 		h.posts, h.cutPosts, h.replays, h.waits, h.cutWaits, h.redelivered)
 }

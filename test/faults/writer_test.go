@@ -20,17 +20,17 @@ type writer struct {
 	dice   *rand.Rand
 	clock  func() time.Duration
 
-	busy chan<- struct{} // is told of every first answer; has room for one
+	busy chan<- struct{} // receives a value at every first response; capacity 1
 
 	posts   []*post
-	open    []*post       // whose outcome is unknown
-	answers *atomic.Int64 // of everybody
+	open    []*post       // posts whose outcome is unknown
+	answers *atomic.Int64 // of all clients
 	replays int
-	cut     int // tries without an answer
+	cut     int // attempts without a response
 	wrong   []string
 }
 
-// room is a space with those whom writers mention there.
+// room is a space and the entities that writers mention there.
 type room struct {
 	id      shoal.SpaceID
 	waiters []shoal.EntityID
@@ -38,8 +38,8 @@ type room struct {
 
 const thinkTime = 3 * time.Millisecond
 
-// run first finds out about what is unknown, then repeats some of what is long
-// answered, and then posts new messages, until the server is gone.
+// run first determines the outcome of unknown posts, then repeats some old posts, and then
+// posts new messages, until the server is gone.
 func (w *writer) run(ctx context.Context) {
 	if !w.resolve(ctx) || !w.replay(ctx) {
 		return
@@ -59,7 +59,7 @@ func (w *writer) run(ctx context.Context) {
 	}
 }
 
-// resolve tries again what got no answer.
+// resolve retries the posts without a response.
 func (w *writer) resolve(ctx context.Context) bool {
 	for len(w.open) > 0 {
 		if !w.try(ctx, w.open[0]) {
@@ -70,7 +70,7 @@ func (w *writer) resolve(ctx context.Context) bool {
 	return true
 }
 
-// replay repeats a few posts that were answered, in this life or another.
+// replay repeats a few posts with a response, of this life or an earlier one.
 func (w *writer) replay(ctx context.Context) bool {
 	for range 2 {
 		if len(w.posts) == 0 {
@@ -86,8 +86,8 @@ func (w *writer) replay(ctx context.Context) bool {
 	return true
 }
 
-// try makes one attempt to post p and reports whether it was answered. A server
-// that is there but did not manage is asked again.
+// try attempts to post p and reports whether it got a response. It retries if the server
+// runs but fails.
 func (w *writer) try(ctx context.Context, p *post) bool {
 	for {
 		m, err := w.post(ctx, p)
@@ -115,10 +115,10 @@ func (w *writer) try(ctx context.Context, p *post) bool {
 	}
 }
 
-// unusualTexts is what a careless encoder would change.
+// unusualTexts are texts that an incorrect encoder would change.
 var unusualTexts = []string{"plain", "<b>&amp;</b>", `"quoted" \ back`, "line\nbreak\ttab", "naïve 東京 🐟", "\u2028\u200b", "{\"json\": [1, 2]}", strings.Repeat("long ", 60)}
 
-// compose makes up the next message.
+// compose returns the next message.
 func (w *writer) compose() *post {
 	in := w.spaces[w.dice.IntN(len(w.spaces))]
 	p := &post{key: fmt.Sprintf("%s-%d", w.id, len(w.posts)), sender: w.id, space: in.id, mentions: []shoal.EntityID{}}
@@ -132,7 +132,7 @@ func (w *writer) compose() *post {
 	return p
 }
 
-// pause waits and reports whether ctx still stands.
+// pause waits for d, and returns false if ctx ends before.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
