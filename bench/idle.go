@@ -85,9 +85,11 @@ func (r *run) idlers(data string, w *load.World) []idler {
 		if err := os.CopyFS(copied, os.DirFS(data)); err != nil {
 			return nil, err
 		}
-		// CopyFS adds rights, and the server refuses a key file that others can read.
-		if err := os.Chmod(filepath.Join(copied, "admin.key"), 0o600); err != nil {
-			return nil, err
+		// CopyFS adds rights, and the server refuses key files that others can read.
+		for _, key := range []string{"admin.key", "operator.key"} {
+			if err := os.Chmod(filepath.Join(copied, key), 0o600); err != nil {
+				return nil, err
+			}
 		}
 		return r.startShoal(ctx, copied)
 	}
