@@ -4,10 +4,9 @@
 //	key := s.Agent("scout") // a member of the space welcome
 //	s.Operator.Post(ctx, app.Welcome, draft)
 //
-// The server is the one that `shoal serve` runs, on a free port, with its data
-// in a directory of the test, and ends with the test. It has no key of a model
-// vendor, and its first agent, which would answer whoever speaks, is not in the
-// space welcome.
+// The server is the one that `shoal serve` runs, on a free port, with its data in a
+// directory of the test, and ends with the test. It has no API key of a model vendor. Its
+// default agent, which would answer every message, is not a member of the space welcome.
 package apptest
 
 import (
@@ -22,8 +21,8 @@ import (
 // Server is a running server.
 type Server struct {
 	URL string
-	// Admin calls as the server's admin, who acts as the operator; Operator is
-	// its session default.
+	// Admin is a client with the server's admin key, acting as the operator; Operator
+	// is its session default.
 	Admin    *client.Client
 	Operator *client.Session
 
@@ -45,10 +44,9 @@ func Start(t *testing.T) *Server {
 	return s
 }
 
-// Run runs the server that config describes until the test ends, and returns it with
-// its admin's key. What config leaves open is as in Start: a free port, a directory
-// of the test, no key of a model vendor; but for calls that wait, which are parked at
-// once (see internal/detach).
+// Run runs a server with config until the test ends, and returns it with its admin key.
+// Fields that config does not set are as in Start: a free port, a directory of the test, no
+// API key of a model vendor. Waits are detached from their HTTP handlers immediately.
 func Run(t *testing.T, config app.Config) (running *app.Server, key string) {
 	t.Helper()
 	if config.Addr == "" {
@@ -58,7 +56,7 @@ func Run(t *testing.T, config app.Config) (running *app.Server, key string) {
 		config.Data = t.TempDir()
 	}
 	if config.ParkAfter == 0 {
-		config.ParkAfter = time.Millisecond // so that calls are parked that are not by themselves
+		config.ParkAfter = time.Millisecond // so that short waits are detached, too
 	}
 	if config.Keys == nil {
 		config.Keys = func(string) string { return "" }
@@ -74,8 +72,7 @@ func Run(t *testing.T, config app.Config) (running *app.Server, key string) {
 	return running, key
 }
 
-// Agent makes an agent that is a member of the space welcome, and returns its
-// key.
+// Agent creates an agent that is a member of the space welcome, and returns its key.
 func (s *Server) Agent(id shoal.EntityID) string {
 	s.t.Helper()
 	key := Key(s.t, s.Admin, id)
@@ -85,7 +82,7 @@ func (s *Server) Agent(id shoal.EntityID) string {
 	return key
 }
 
-// Key mints a key for an entity, which it makes if there is none, and returns it.
+// Key creates a key for an entity, and the entity if it does not exist, and returns the key.
 func Key(t *testing.T, admin *client.Client, id shoal.EntityID) string {
 	t.Helper()
 	key, err := admin.CreateKey(t.Context(), shoal.NewKey{Role: shoal.RoleEntity, EntityID: id})
@@ -95,8 +92,8 @@ func Key(t *testing.T, admin *client.Client, id shoal.EntityID) string {
 	return *key.Secret
 }
 
-// Ask posts text to the space welcome, mentioning an entity, and returns what is
-// said next that mentions the operator.
+// Ask posts text to the space welcome, mentioning an entity, and returns the text of the
+// next message that mentions the operator.
 func (s *Server) Ask(id shoal.EntityID, text string) string {
 	s.t.Helper()
 	ctx := s.t.Context()

@@ -16,9 +16,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/apptest"
 )
 
-// The stacks of a parked wait take 8 KiB at most, 4 for the one that waits and as much
-// for the one that reads: one frame too many on the way doubles one of them for
-// everybody who waits.
+// The stacks of a detached wait take at most 8 KiB, 4 KiB each for the goroutine that waits
+// and the one that reads: one additional frame can double one of them for every wait.
 func TestTheStackOfABlockedWait(t *testing.T) {
 	const waits, limit = 200, 8<<10 + 512
 	s := apptest.Start(t)
@@ -60,17 +59,17 @@ func TestTheStackOfABlockedWait(t *testing.T) {
 	each := (stacks() - before) / waits
 	t.Logf("a blocked wait holds %d bytes of stack", each)
 	if each > limit {
-		t.Errorf("a blocked wait holds %d bytes of stack, at most %d are allowed", each, limit)
+		t.Errorf("a blocked wait holds %d bytes of stack, want at most %d", each, limit)
 	}
 }
 
-// stacks is what the stacks of the process take after they have become as small as
-// they will.
+// stacks returns the size of all stacks of the process after they have shrunk as far as
+// possible.
 func stacks() int64 {
-	for range 4 { // by half in each collection
+	for range 4 { // each collection halves them
 		runtime.GC()
 	}
 	found := []metrics.Sample{{Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(found)
-	return int64(found[0].Value.Uint64()) //nolint:gosec // no process has that many
+	return int64(found[0].Value.Uint64()) //nolint:gosec // fits
 }

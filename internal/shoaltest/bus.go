@@ -9,37 +9,37 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// ExerciseBus holds that a bus does what [hub.Bus] says. open makes a bus without
-// subscribers, which ends with the test. Where a note may take its way through
-// other processes the suite waits for it, at most patience.
+// ExerciseBus is the conformance suite of [hub.Bus]. open returns a bus without
+// subscribers, which is closed when the test ends. Messages may travel through other
+// processes: the suite waits for each, at most patience.
 func ExerciseBus(t *testing.T, open func(t *testing.T) hub.Bus) {
 	for _, c := range []struct {
 		promise string
 		test    func(*testing.T, hub.Bus)
 	}{
-		{"who subscribes to a topic gets its notes and no others", busTopics},
-		{"notes of one topic arrive in their order", busOrder},
-		{"hints that are not taken yet are one", busHintsMerge},
-		{"hints that are one go as far as all of them", busHintsPlaces},
-		{"a full queue drops the newest passing events and no hint", busBound},
-		{"what was published before Add is not missed by who reads after it", busAddFirst},
-		{"Add and Remove may be repeated", busRepeated},
-		{"Close ends the subscription and may be repeated", busClose},
-		{"one value of Ready may stand for many notes", busReady},
-		{"publishers and subscribers do not meet", busRace},
+		{"a subscriber gets the messages of its topics and no others", busTopics},
+		{"messages of one topic arrive in order", busOrder},
+		{"pending notifications are merged", busHintsMerge},
+		{"merged notifications cover the positions of all of them", busHintsPlaces},
+		{"a full queue drops the newest ephemeral events and no notification", busBound},
+		{"a reader that adds a topic and then reads misses nothing", busAddFirst},
+		{"Add and Remove are idempotent", busRepeated},
+		{"Close ends the subscription and is idempotent", busClose},
+		{"one value of Ready may announce many messages", busReady},
+		{"publishers and subscribers run concurrently", busRace},
 	} {
 		t.Run(c.promise, func(t *testing.T) { c.test(t, open(t)) })
 	}
 }
 
-// patience is how long a note may be under way.
+// patience is the time within which a message must arrive.
 const patience = 10 * time.Second
 
-func hint(topic string) hub.Note { return hub.Note{Topic: topic} }
+func notification(topic string) hub.Note { return hub.Note{Topic: topic} }
 
-func news(topic, event string) hub.Note { return hub.Note{Topic: topic, Event: []byte(event)} }
+func ephemeral(topic, event string) hub.Note { return hub.Note{Topic: topic, Event: []byte(event)} }
 
-// take returns the next notes, n of them at least.
+// take returns the next messages, at least n.
 func take(t *testing.T, sub hub.Subscription, n int) (out []hub.Note) {
 	t.Helper()
 	late := time.NewTimer(patience)
@@ -49,7 +49,7 @@ func take(t *testing.T, sub hub.Subscription, n int) (out []hub.Note) {
 		case <-sub.Ready():
 			out = append(out, sub.Take()...)
 		case <-late.C:
-			t.Fatalf("%d notes have come after %v, want %d: %s", len(out), patience, n, show(out))
+			t.Fatalf("got %d messages after %v, want %d: %s", len(out), patience, n, show(out))
 		}
 	}
 	return out
@@ -66,7 +66,7 @@ func show(notes []hub.Note) string {
 func wantNotes(t *testing.T, got []hub.Note, want ...hub.Note) {
 	t.Helper()
 	if show(got) != show(want) {
-		t.Errorf("came %s, want %s", show(got), show(want))
+		t.Errorf("got %s, want %s", show(got), show(want))
 	}
 }
 
@@ -77,12 +77,12 @@ func busTopics(t *testing.T, bus hub.Bus) {
 	defer none.Close()
 	one.Add("a")
 	both.Add("a", "b")
-	bus.Publish(hint("b"))
-	bus.Publish(hint("c"))
-	bus.Publish(news("a", "1"))
-	wantNotes(t, take(t, one, 1), news("a", "1"))
+	bus.Publish(notification("b"))
+	bus.Publish(notification("c"))
+	bus.Publish(ephemeral("a", "1"))
+	wantNotes(t, take(t, one, 1), ephemeral("a", "1"))
 	if got := take(t, both, 2); len(got) != 2 {
-		t.Errorf("came %s, want a hint of b and the event of a", show(got))
+		t.Errorf("got %s, want a notification of b and the event of a", show(got))
 	}
 	wantNotes(t, none.Take())
 }
@@ -93,7 +93,7 @@ func busOrder(t *testing.T, bus hub.Bus) {
 	sub.Add("a")
 	var want []hub.Note
 	for n := range 500 {
-		want = append(want, news("a", fmt.Sprint(n)))
+		want = append(want, ephemeral("a", fmt.Sprint(n)))
 		bus.Publish(want[n])
 	}
 	wantNotes(t, take(t, sub, len(want)), want...)
@@ -104,24 +104,23 @@ func busHintsMerge(t *testing.T, bus hub.Bus) {
 	defer sub.Close()
 	sub.Add("a", "b")
 	for range 100_000 { // a queue without merging would be full, or huge
-		bus.Publish(hint("a"))
+		bus.Publish(notification("a"))
 	}
-	bus.Publish(hint("b"))
-	bus.Publish(news("b", "last"))
-	hints := map[string]int{}
+	bus.Publish(notification("b"))
+	bus.Publish(ephemeral("b", "last"))
+	counts := map[string]int{}
 	for last := false; !last; {
 		for _, n := range take(t, sub, 1) {
-			hints[n.Topic]++
+			counts[n.Topic]++
 			last = last || n.Event != nil
 		}
 	}
-	if hints["a"] < 1 || hints["a"] > 1000 || hints["b"] != 2 {
-		t.Errorf("came %v notes by topic, want few of a, and the hint and the event of b", hints)
+	if counts["a"] < 1 || counts["a"] > 1000 || counts["b"] != 2 {
+		t.Errorf("got %v messages by topic, want few of a, and the notification and the event of b", counts)
 	}
 }
 
-// Whoever takes hints that are one knows how far all of them go, or that one of them
-// does not say.
+// A merged notification has the highest position of all, or none if one of them has none.
 func busHintsPlaces(t *testing.T, bus hub.Bus) {
 	for _, c := range []struct {
 		places []int64
@@ -138,7 +137,7 @@ func busHintsPlaces(t *testing.T, bus hub.Bus) {
 		for _, place := range c.places {
 			bus.Publish(hub.Note{Topic: "a", Place: place})
 		}
-		bus.Publish(news("end", "x"))
+		bus.Publish(ephemeral("end", "x"))
 		var got []hub.Note
 		for len(got) == 0 || got[len(got)-1].Topic != "end" {
 			got = append(got, take(t, sub, 1)...)
@@ -148,7 +147,7 @@ func busHintsPlaces(t *testing.T, bus hub.Bus) {
 			all = all.Join(n)
 		}
 		if all.Place != c.want {
-			t.Errorf("hints at the places %v are one at %d, want %d", c.places, all.Place, c.want)
+			t.Errorf("notifications with the positions %v: got the merged position %d, want %d", c.places, all.Place, c.want)
 		}
 		sub.Close()
 	}
@@ -162,36 +161,36 @@ func busBound(t *testing.T, bus hub.Bus) {
 	quick.Add("end")
 	const many = 100_000
 	for n := range many {
-		bus.Publish(news("a", fmt.Sprint(n)))
+		bus.Publish(ephemeral("a", fmt.Sprint(n)))
 	}
-	bus.Publish(hint("b"))
-	bus.Publish(hint("end"))
-	take(t, quick, 1) // whatever comes has come
+	bus.Publish(notification("b"))
+	bus.Publish(notification("end"))
+	take(t, quick, 1) // everything has arrived
 	got := take(t, slow, 1)
-	hinted := false
+	notified := false
 	next := 0
 	for _, n := range got {
 		switch {
 		case n.Topic == "b":
-			hinted = true
+			notified = true
 		case string(n.Event) != fmt.Sprint(next):
-			t.Fatalf("event %s came where %d was next: what is dropped are the newest", n.Event, next)
+			t.Fatalf("got event %s, want %d: only the newest events may be dropped", n.Event, next)
 		default:
 			next++
 		}
 	}
-	if !hinted {
-		t.Error("a full queue has dropped a hint")
+	if !notified {
+		t.Error("a full queue dropped a notification")
 	}
 	if next == 0 || next == many {
-		t.Errorf("of %d events %d were kept; some bound is expected", many, next)
+		t.Errorf("of %d events %d were kept, want a bound", many, next)
 	}
-	bus.Publish(news("a", "again"))
-	wantNotes(t, take(t, slow, 1), news("a", "again"))
+	bus.Publish(ephemeral("a", "again"))
+	wantNotes(t, take(t, slow, 1), ephemeral("a", "again"))
 }
 
-// The hub relies on this: it subscribes, then reads the store. Whoever stored
-// something before that is read, whoever stores after it is heard.
+// The hub relies on this: it subscribes, then reads the store. A change is either read, or
+// its notification arrives.
 func busAddFirst(t *testing.T, bus hub.Bus) {
 	for n := range 200 {
 		topic := fmt.Sprintf("t%d", n)
@@ -203,7 +202,7 @@ func busAddFirst(t *testing.T, bus hub.Bus) {
 			stored.Lock()
 			there = true
 			stored.Unlock()
-			bus.Publish(hint(topic))
+			bus.Publish(notification(topic))
 		}()
 		sub := bus.Subscribe()
 		sub.Add(topic)
@@ -223,16 +222,16 @@ func busRepeated(t *testing.T, bus hub.Bus) {
 	defer sub.Close()
 	sub.Add("a")
 	sub.Add("a", "b", "a")
-	bus.Publish(news("a", "1"))
-	wantNotes(t, take(t, sub, 1), news("a", "1"))
+	bus.Publish(ephemeral("a", "1"))
+	wantNotes(t, take(t, sub, 1), ephemeral("a", "1"))
 	sub.Remove("a", "never added")
 	sub.Remove("a")
-	bus.Publish(news("a", "2"))
-	bus.Publish(news("b", "3"))
-	wantNotes(t, take(t, sub, 1), news("b", "3"))
+	bus.Publish(ephemeral("a", "2"))
+	bus.Publish(ephemeral("b", "3"))
+	wantNotes(t, take(t, sub, 1), ephemeral("b", "3"))
 	sub.Add("a")
-	bus.Publish(news("a", "4"))
-	wantNotes(t, take(t, sub, 1), news("a", "4"))
+	bus.Publish(ephemeral("a", "4"))
+	wantNotes(t, take(t, sub, 1), ephemeral("a", "4"))
 }
 
 func busClose(t *testing.T, bus hub.Bus) {
@@ -241,12 +240,12 @@ func busClose(t *testing.T, bus hub.Bus) {
 	sub.Add("a", "b")
 	other.Add("b")
 	if !bus.Watched("a") || !bus.Watched("b") {
-		t.Error("a topic with a subscriber is not watched")
+		t.Error("Watched = false for a topic with a subscriber")
 	}
 	sub.Close()
 	sub.Close()
-	bus.Publish(news("b", "1"))
-	wantNotes(t, take(t, other, 1), news("b", "1"))
+	bus.Publish(ephemeral("b", "1"))
+	wantNotes(t, take(t, other, 1), ephemeral("b", "1"))
 	wantNotes(t, sub.Take())
 	bus.Subscribe().Close() // without a topic
 }
@@ -256,23 +255,24 @@ func busReady(t *testing.T, bus hub.Bus) {
 	defer sub.Close()
 	sub.Add("a", "end")
 	for n := range 10 {
-		bus.Publish(news("a", fmt.Sprint(n)))
+		bus.Publish(ephemeral("a", fmt.Sprint(n)))
 	}
-	bus.Publish(news("end", "x"))
+	bus.Publish(ephemeral("end", "x"))
 	got := take(t, sub, 11)
 	if len(got) != 11 {
-		t.Errorf("came %s, want ten events and the end", show(got))
+		t.Errorf("got %s, want ten events and the end", show(got))
 	}
 	wantNotes(t, sub.Take())
 	select {
-	case <-sub.Ready(): // one for what was taken already is allowed
+	case <-sub.Ready(): // a value for messages that were taken already is allowed
 	default:
 	}
-	bus.Publish(hint("a"))
-	wantNotes(t, take(t, sub, 1), hint("a"))
+	bus.Publish(notification("a"))
+	wantNotes(t, take(t, sub, 1), notification("a"))
 }
 
-// The race detector watches this. Who stays gets everything of its topic.
+// This test is for the race detector. A permanent subscriber gets every message of its
+// topic.
 func busRace(t *testing.T, bus hub.Bus) {
 	const publishers, each = 4, 200
 	var all sync.WaitGroup
@@ -282,8 +282,8 @@ func busRace(t *testing.T, bus hub.Bus) {
 		sub.Add(topic)
 		all.Go(func() {
 			for n := range each {
-				bus.Publish(news(topic, fmt.Sprint(n)))
-				bus.Publish(hint("all"))
+				bus.Publish(ephemeral(topic, fmt.Sprint(n)))
+				bus.Publish(notification("all"))
 			}
 		})
 		all.Go(func() {
@@ -292,12 +292,12 @@ func busRace(t *testing.T, bus hub.Bus) {
 				select {
 				case <-sub.Ready():
 				case <-time.After(patience):
-					t.Errorf("%s: event %d has not come after %v", topic, next, patience)
+					t.Errorf("%s: event %d has not arrived after %v", topic, next, patience)
 					return
 				}
 				for _, n := range sub.Take() {
 					if string(n.Event) != fmt.Sprint(next) {
-						t.Errorf("%s: event %s came where %d was next", topic, n.Event, next)
+						t.Errorf("%s: got event %s, want %d", topic, n.Event, next)
 						return
 					}
 					next++

@@ -10,8 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// Fill puts something of every noun into a new session of a store, with values that
-// are special to somebody. Its runs have ended or wait.
+// Fill stores at least one record of every type in a new session, with values that need
+// escaping in some format. Its runs have ended or are suspended.
 func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 	t.Helper()
 	c := &storeCase{T: t, store: store, session: id}
@@ -110,8 +110,8 @@ var (
 	entryLine = regexp.MustCompile(`"type":"inboxEntry","entityId":"(\w+)","place":(\d+)`)
 )
 
-// InboxesBehind is a text of records with the places in its inboxes behind those of
-// another, as they are in a session that has taken its place.
+// InboxesBehind returns the exported text with its inbox positions moved after those of
+// before, as in a session that has replaced the one of before.
 func InboxesBehind(before, text string) string {
 	ends := map[string]int{}
 	for _, end := range inboxLine.FindAllStringSubmatch(before, -1) {

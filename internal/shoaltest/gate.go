@@ -9,19 +9,19 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// gate is a store that a scenario can slow down and make unsure.
+// gate is a store whose calls a scenario can hold, and whose results it can lose.
 type gate struct {
 	hub.Store
 
 	mu     sync.Mutex
-	reads  barrier // for whoever has read an inbox
-	counts barrier // for whoever has counted deliveries
-	acks   barrier // for whoever has acknowledged
+	reads  barrier // for calls that have read an inbox
+	counts barrier // for calls that have counted deliveries
+	acks   barrier // for calls that have acknowledged
 	unsure bool
 	dead   bool // nothing is stored any more
 }
 
-// barrier is closed while it is not nil; closing the channel opens it.
+// barrier holds calls while it is not nil; closing the channel releases them.
 type barrier chan struct{}
 
 func (b *barrier) hold() {
@@ -37,8 +37,8 @@ func (b *barrier) release() {
 	}
 }
 
-// hold keeps whoever reads an inbox, counts deliveries or acknowledges from learning
-// that it has.
+// hold holds calls that read an inbox, count deliveries or acknowledge, after they have
+// done so.
 func (g *gate) hold(which func(*gate) *barrier) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -49,7 +49,7 @@ func reads(g *gate) *barrier  { return &g.reads }
 func counts(g *gate) *barrier { return &g.counts }
 func acks(g *gate) *barrier   { return &g.acks }
 
-// step lets those pass who are held now, and nobody behind them.
+// step releases the calls that are held now, and no later ones.
 func (g *gate) step() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

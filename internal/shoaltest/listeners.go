@@ -8,8 +8,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// Listeners is a bus that knows how many subscriptions are open for callers. The
-// one that a hub keeps for itself, to learn what is due, is not counted.
+// Listeners is a bus that counts the open subscriptions of callers. The subscription of
+// the hub's scheduler is not counted.
 type Listeners struct {
 	hub.Bus
 	open atomic.Int64
@@ -35,7 +35,7 @@ type listener struct {
 // Add implements [hub.Subscription].
 func (l *listener) Add(topics ...string) {
 	if slices.Contains(topics, upkeepTopic) {
-		l.closed() // it is no caller's
+		l.closed() // it is the hub's own
 	}
 	l.Subscription.Add(topics...)
 }

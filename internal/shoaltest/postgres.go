@@ -20,17 +20,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Postgres returns the URL of a new, empty database on a PostgreSQL server of
-// this process, which it starts when it is called first. The server listens on a
-// socket in a temporary directory, sorts text as people do by default, so that a
-// forgotten collation shows, and is gone with its directory when the process
-// is, however that ends. Where PostgreSQL is missing, the test fails with the
-// command that installs it.
+// Postgres returns the URL of a new, empty database on a PostgreSQL server of this process.
+// The first call starts the server. It listens on a socket in a temporary directory, and
+// uses a linguistic collation by default, so that a missing COLLATE clause is detected. The
+// server and its directory are removed when the process ends, for whatever reason. If
+// PostgreSQL is not installed, the test fails with the command that installs it.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	server, err := postgresServer()
 	if err != nil {
-		t.Fatalf("PostgreSQL does not start: %v", err)
+		t.Fatalf("PostgreSQL did not start: %v", err)
 	}
 	name := fmt.Sprintf("test%d", postgresDatabases.Add(1))
 	ctx := context.Background()
@@ -38,7 +37,7 @@ func Postgres(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer admin.Close(ctx) //nolint:errcheck // the database is made or not by then
+	defer admin.Close(ctx) //nolint:errcheck // the database has been created or not by then
 	if _, err := admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
 		t.Fatal(err)
 	}
@@ -52,10 +51,10 @@ func postgresURL(directory, name string) string {
 	return u.String()
 }
 
-// postgresScript runs the server in directory $1 with the programs of directory
-// $2 until its standard input ends, which is when the process that holds the
-// other end is gone. A line there that names a signal ends the server with it, and
-// the line "start" starts it again; each is answered with a line when it is done.
+// postgresScript runs the server in directory $1 with the programs of directory $2 until
+// its standard input ends, which is when the process at the other end is gone. A line with
+// the name of a signal stops the server with it, the line "start" starts it again; the
+// script writes a line when each is done.
 const postgresScript = `
 trap "" PIPE
 fail() { echo failed; cat "$1"/*.log; rm -rf "$1"; exit 1; }
@@ -81,18 +80,18 @@ wait
 rm -rf "$1"
 `
 
-// postgresProcess is a server and the script that holds it.
+// postgresProcess is a server and the script that runs it.
 type postgresProcess struct {
 	directory string         // where its socket is
-	lifeline  io.WriteCloser // while it is open the server runs
+	lifeline  io.WriteCloser // the server runs while it is open
 	said      *bufio.Reader
 }
 
-// postgresServer starts the server of this process, once. Nobody closes its
-// lifeline: it ends with the process.
+// postgresServer starts the server of this process, once. Its lifeline is never closed: it
+// ends with the process.
 var postgresServer = sync.OnceValues(startPostgres)
 
-// startPostgres makes a cluster in a directory of its own and starts it.
+// startPostgres creates a cluster in a new directory and starts it.
 func startPostgres() (server postgresProcess, err error) {
 	programs, err := postgresPrograms()
 	if err != nil {
@@ -103,7 +102,7 @@ func startPostgres() (server postgresProcess, err error) {
 	}
 	watch := exec.Command("sh", "-c", postgresScript, "sh", server.directory, programs)
 	watch.Dir = server.directory
-	watch.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is not for the script: it has to clean up
+	watch.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not end the script, which has to clean up
 	if os.Geteuid() == 0 {
 		// PostgreSQL refuses to run as root.
 		if watch.SysProcAttr.Credential, err = postgresUser(server.directory); err != nil {
@@ -124,7 +123,7 @@ func startPostgres() (server postgresProcess, err error) {
 	return server, server.expect("ready")
 }
 
-// expect waits until the script has done what it was asked.
+// expect waits until the script writes the given word.
 func (p postgresProcess) expect(word string) error {
 	if first, _ := p.said.ReadString('\n'); first != word+"\n" {
 		rest, _ := io.ReadAll(p.said)
@@ -133,7 +132,7 @@ func (p postgresProcess) expect(word string) error {
 	return nil
 }
 
-// postgresPrograms returns the directory of the newest PostgreSQL here.
+// postgresPrograms returns the program directory of the newest installed PostgreSQL.
 func postgresPrograms() (string, error) {
 	installed, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil {
@@ -142,7 +141,7 @@ func postgresPrograms() (string, error) {
 	if len(installed) == 0 {
 		path, err := exec.LookPath("initdb")
 		if err != nil {
-			return "", fmt.Errorf("it is not installed; run: apt-get install -y postgresql")
+			return "", fmt.Errorf("PostgreSQL is not installed: run apt-get install -y postgresql")
 		}
 		installed = []string{path}
 	}
@@ -154,7 +153,7 @@ func postgresPrograms() (string, error) {
 	return filepath.Dir(newest), nil
 }
 
-// postgresUser returns the user postgres and makes directory its own.
+// postgresUser returns the user postgres and makes it the owner of directory.
 func postgresUser(directory string) (*syscall.Credential, error) {
 	account, err := user.Lookup("postgres")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PostgresServer is a PostgreSQL server of one test's own, which the test may harm.
-// It is not for several goroutines at once.
+// PostgresServer is a PostgreSQL server for one test, which may stop it. It must not be
+// used concurrently.
 type PostgresServer struct {
 	// URL is that of an empty database on it, and Socket the file it listens on.
 	URL, Socket string
@@ -20,28 +20,28 @@ type PostgresServer struct {
 	process postgresProcess
 }
 
-// PostgresEnd is how a PostgreSQL server is told to end: the name of the signal.
+// PostgresEnd is a way to stop a PostgreSQL server: the name of the signal.
 type PostgresEnd string
 
-// How a server ends: fast sends everybody away and writes down what is in memory,
+// Ways to stop a server: fast disconnects the clients and writes its memory to the disk,
 // immediate does neither and recovers at the next start.
 const (
 	PostgresFast      PostgresEnd = "INT"
 	PostgresImmediate PostgresEnd = "QUIT"
 )
 
-// NewPostgresServer starts a server that is gone, with all it has, when the test is
-// over or its process ends. Where PostgreSQL is missing, the test fails with the
-// command that installs it.
+// NewPostgresServer starts a server that is removed, with its data, when the test or its
+// process ends. If PostgreSQL is not installed, the test fails with the command that
+// installs it.
 func NewPostgresServer(t testing.TB) *PostgresServer {
 	t.Helper()
 	process, err := startPostgres()
 	if err != nil {
-		t.Fatalf("PostgreSQL does not start: %v", err)
+		t.Fatalf("PostgreSQL did not start: %v", err)
 	}
 	t.Cleanup(func() {
-		_ = process.lifeline.Close()             // the script ends the server
-		_, _ = io.Copy(io.Discard, process.said) // and then itself
+		_ = process.lifeline.Close()             // makes the script stop the server
+		_, _ = io.Copy(io.Discard, process.said) // until the script has exited
 	})
 	p := &PostgresServer{
 		URL: postgresURL(process.directory, "shoal"), Socket: filepath.Join(process.directory, ".s.PGSQL.5432"), process: process,
@@ -56,7 +56,7 @@ func (p *PostgresServer) Stop(t testing.TB, how PostgresEnd) {
 	p.order(t, string(how))
 }
 
-// Start starts the server again and returns when it takes connections.
+// Start starts the server again and returns when it accepts connections.
 func (p *PostgresServer) Start(t testing.TB) {
 	t.Helper()
 	p.order(t, "start")
@@ -73,8 +73,8 @@ func (p *PostgresServer) order(t testing.TB, word string) {
 	}
 }
 
-// Exec runs a statement in a database of the server, over a connection of its own,
-// and returns how many rows it found or changed.
+// Exec runs a statement in a database of the server, over a new connection, and returns
+// the number of rows that it returned or changed.
 func (p *PostgresServer) Exec(t testing.TB, database, statement string) int64 {
 	t.Helper()
 	ctx := context.Background()
@@ -82,7 +82,7 @@ func (p *PostgresServer) Exec(t testing.TB, database, statement string) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(ctx) //nolint:errcheck // the statement is done or not by then
+	defer c.Close(ctx) //nolint:errcheck // the statement has been executed or not by then
 	tag, err := c.Exec(ctx, statement)
 	if err != nil {
 		t.Fatalf("%s: %v", statement, err)
@@ -90,15 +90,15 @@ func (p *PostgresServer) Exec(t testing.TB, database, statement string) int64 {
 	return tag.RowsAffected()
 }
 
-// Promote lets a server that was stopped go on as a standby that takes over does: on a
-// timeline of its own. It returns when the server takes changes.
+// Promote starts a stopped server like a promoted standby: on a new timeline. It returns
+// when the server accepts changes.
 func (p *PostgresServer) Promote(t testing.TB) {
 	t.Helper()
 	name := filepath.Join(p.process.directory, "data", "standby.signal")
 	if err := os.WriteFile(name, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(name, 0o666); err != nil { // PostgreSQL runs as somebody else
+	if err := os.Chmod(name, 0o666); err != nil { // PostgreSQL runs as another user
 		t.Fatal(err)
 	}
 	p.Start(t)

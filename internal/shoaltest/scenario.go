@@ -39,8 +39,8 @@ func OpenSQLite(t testing.TB) *sqlstore.Store {
 	return store
 }
 
-// Play plays every scenario that pattern matches, each as a subtest. With update
-// it writes the outcomes anew instead of comparing them.
+// Play runs every scenario that pattern matches, each as a subtest. With update it rewrites
+// the outputs instead of comparing them.
 func Play(t *testing.T, pattern string, update bool) {
 	storytest.Play(t, pattern, 1, update, func(t *testing.T, file, text string) (got string) {
 		synctest.Test(t, func(t *testing.T) { got = play(t, file, text) })
@@ -48,7 +48,7 @@ func Play(t *testing.T, pattern string, update bool) {
 	})
 }
 
-// play runs a scenario and returns its text with the outcomes that it had.
+// play runs a scenario and returns its text with the actual outputs.
 func play(t *testing.T, file, text string) string {
 	s := newStage(t)
 	defer s.stop()
@@ -64,12 +64,12 @@ func (s *stage) play(file, text string) string {
 		trimmed := strings.TrimSpace(line)
 		switch {
 		case skipping && trimmed != "":
-			continue // an outcome of an earlier run
+			continue // an output of an earlier run
 		case trimmed == "----":
 			if !inBlock {
 				t.Fatalf("%s:%d: ---- without a command before it", file, n+1)
 			}
-			fmt.Fprintf(&out, "%s\n%s", line, s.told())
+			fmt.Fprintf(&out, "%s\n%s", line, s.takeOutput())
 			inBlock, skipping = false, true
 			continue
 		case trimmed == "":
@@ -89,7 +89,7 @@ func (s *stage) play(file, text string) string {
 	return out.String()
 }
 
-// stage is where a scenario plays: one hub, and what was said about it.
+// stage is the state of a running scenario: its hub and its output.
 type stage struct {
 	t     *testing.T
 	store *gate
@@ -126,7 +126,7 @@ func newStageOf(t *testing.T, executor *Executor) *stage {
 	return s
 }
 
-// open starts a hub that keeps so many events of a space; 0 is its default.
+// open starts a hub that keeps a number of events of a space; 0 means the default.
 func (s *stage) open(keepEvents int) {
 	s.hub = hub.New(hub.Options{Store: s.store, Bus: s.bus, KeepEvents: keepEvents, NextTime: calendar.NextTime, FitsSchema: s.fits()})
 	if err := s.hub.Start(context.Background()); err != nil {
@@ -135,8 +135,7 @@ func (s *stage) open(keepEvents int) {
 	s.execute()
 }
 
-// stop ends everything that still waits or follows, and the hub. Nothing may be
-// left of them.
+// stop ends all waits and followers, and the hub, and checks that nothing remains.
 func (s *stage) stop() {
 	s.store.release()
 	s.idle()
@@ -153,7 +152,7 @@ func (s *stage) stop() {
 	s.hub.Stop()
 }
 
-// do carries out one command and all that follows from it.
+// do executes one command and waits for everything that follows from it.
 func (s *stage) do(line string) error {
 	c, err := parse(line)
 	if err != nil {
@@ -169,15 +168,15 @@ func (s *stage) do(line string) error {
 	}
 	var refused *shoal.Error
 	if errors.As(err, &refused) {
-		s.say("%s", told(err))
+		s.say("%s", errorText(err))
 		err = nil
 	}
 	synctest.Wait()
-	s.tellWaits()
+	s.printWaits()
 	return err
 }
 
-// say adds a line to the outcome, without what differs from run to run.
+// say adds a line to the output, without parts that differ between runs.
 func (s *stage) say(format string, args ...any) {
 	line := strings.ReplaceAll(fmt.Sprintf(format, args...), s.store.Epoch(), "EPOCH")
 	for name, id := range s.keys {
@@ -190,7 +189,7 @@ func (s *stage) say(format string, args ...any) {
 	fmt.Fprintln(&s.out, s.steady(line))
 }
 
-// named puts the names of things where their ids stand.
+// named replaces ids by names.
 func named[T ~string](line string, names map[T]string) string {
 	for id, name := range names {
 		line = strings.ReplaceAll(line, string(id), name)
@@ -198,14 +197,14 @@ func named[T ~string](line string, names map[T]string) string {
 	return line
 }
 
-// told returns what was said since it was asked last.
-func (s *stage) told() string {
+// takeOutput returns the output since the last call.
+func (s *stage) takeOutput() string {
 	defer s.out.Reset()
 	return s.out.String()
 }
 
-// told writes an error as its kind and its sentence.
-func told(err error) string {
+// errorText formats an error as its kind and its message.
+func errorText(err error) string {
 	var e *shoal.Error
 	if errors.As(err, &e) {
 		return fmt.Sprintf("%s: %s", e.Kind, e.Msg)

@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// stageFollower reads events until it is cut or they end.
+// stageFollower reads events until it is closed or they end.
 type stageFollower struct {
 	presence bool
 	cut      func()
@@ -33,7 +33,7 @@ func follow(s *stage, c *command) error {
 	return s.followOn(name, who, hub.FollowRequest{Session: session, Space: shoal.SpaceID(c.word()), After: after}, presence)
 }
 
-// followOn starts a follower of that name in the place of an older one.
+// followOn starts a follower and replaces an older one of the same name.
 func (s *stage) followOn(name string, who shoal.Principal, req hub.FollowRequest, presence bool) error {
 	f := &stageFollower{presence: presence}
 	if before := s.followers[name]; before != nil {
@@ -59,7 +59,7 @@ func (s *stage) followOn(name string, who shoal.Principal, req hub.FollowRequest
 	return nil
 }
 
-// after finds the cursor behind which to follow.
+// after returns the cursor after which to follow.
 func (s *stage) after(word string) (shoal.Cursor, error) {
 	if place, ok := strings.CutPrefix(word, "@"); ok {
 		return shoal.Cursor(s.store.Epoch() + "." + place), nil
@@ -117,7 +117,7 @@ func events(s *stage, c *command) error {
 	}
 	f.events = nil
 	if f.ended != nil {
-		s.say("the end: %s", told(f.ended))
+		s.say("the end: %s", errorText(f.ended))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func newAgent(s *stage, c *command) error {
 	if a.MaxSteps == 0 {
 		a.MaxSteps = 5
 	}
-	// What is configured is what makes the hash.
+	// The hash is computed from the configuration.
 	a.Hash = hash(fmt.Sprint(a.Name, a.Description, a.OnNewMessage, settle, steps, string(a.Config)))
 	made, created, err := s.hub.Agents.Put(ctx, who, a)
 	if err != nil {
@@ -168,7 +168,7 @@ func retryRun(s *stage, c *command) error {
 	return err
 }
 
-// runName returns the number of a run: run1 is the first that was shown. It may be
+// runName returns the number of a run: run1 is the first that was printed. It may be
 // called from any goroutine.
 func (s *stage) runName(id shoal.RunID) string {
 	s.naming.Lock()

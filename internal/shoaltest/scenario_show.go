@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// How things are written in an outcome: short, and the same in every run.
+// The formats of the output: short, and the same in every run.
 
 func join[T ~string](ids []T) string {
 	out := make([]string, len(ids))
@@ -20,10 +20,10 @@ func join[T ~string](ids []T) string {
 	return strings.Join(out, ",")
 }
 
-// since writes a moment as the time since the scenario began.
+// since formats a time as the duration since the start of the scenario.
 func (s *stage) since(t time.Time) string { return "+" + t.Sub(s.start).String() }
 
-// name returns the number of a message: msg1 is the first that was shown.
+// name returns the number of a message: msg1 is the first that was printed.
 func (s *stage) name(id shoal.MessageID) string {
 	if s.messages[id] == "" {
 		s.messages[id] = "msg" + strconv.Itoa(len(s.messages)+1)
@@ -129,7 +129,7 @@ func (s *stage) key(k shoal.Key) string {
 	return out
 }
 
-// cursor writes the cursor of an event without the epoch of the database.
+// cursor formats the cursor of an event without the epoch of the database.
 func cursor(c shoal.Cursor) string {
 	if _, place, ok := strings.Cut(string(c), "."); ok {
 		return " @" + place
@@ -137,7 +137,7 @@ func cursor(c shoal.Cursor) string {
 	return ""
 }
 
-// event writes an event as its followers read it: from its data alone.
+// event formats an event from its data alone, as its followers receive it.
 func (s *stage) event(ev shoal.Event) (string, error) {
 	var data struct {
 		shoal.EventHead

@@ -23,7 +23,7 @@ func newSpace(s *stage, c *command) error {
 	return s.spaceOr(s.hub.Spaces.Create(ctx, who, session, n, c.option("once")))
 }
 
-// spaceOr says what a space is like, if there is no error.
+// spaceOr prints a space, or the error.
 func (s *stage) spaceOr(p shoal.Space, err error) error {
 	if err == nil {
 		s.say("%s", space(p))
@@ -122,7 +122,7 @@ func post(s *stage, c *command) error {
 	}
 	node := s.hub
 	if c.flag("elsewhere") {
-		node = hub.New(hub.Options{Store: s.store, Bus: s.bus}) // it is not started: it only posts
+		node = hub.New(hub.Options{Store: s.store, Bus: s.bus}) // not started: it only posts
 	}
 	var m shoal.Message
 	for range max(times, 1) {
@@ -143,7 +143,7 @@ func post(s *stage, c *command) error {
 
 var runIDs = regexp.MustCompile(shoal.PrefixRun + `\w+`)
 
-// reached shows how a posted message reaches those that it mentions, and its runs.
+// reached formats the reach of a posted message and the runs that it starts.
 func (s *stage) reached(m shoal.Message) {
 	for _, r := range m.Reach {
 		text := fmt.Sprintf("  %s is %s", r.EntityID, r.State)

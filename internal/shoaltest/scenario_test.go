@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A misspelt word is an error of the scenario, never silence.
+// A misspelt word is an error of the scenario.
 func TestCommandsAreComplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
@@ -49,7 +49,7 @@ func TestPlay(t *testing.T) {
 	blank := strings.Replace(told, "ann human offline\nnone\n", "", 1)
 	wrong := strings.Replace(told, "offline", "connected", 1)
 	file := filepath.Join(t.TempDir(), "story.txt")
-	for name, text := range map[string]string{"as told": told, "without outcome": blank, "with another one": wrong} {
+	for name, text := range map[string]string{"as expected": told, "without outcome": blank, "with another one": wrong} {
 		synctest.Test(t, func(t *testing.T) {
 			if got := play(t, file, text); got != told {
 				t.Errorf("%s it plays as\n%s", name, storytest.Difference(told, got))

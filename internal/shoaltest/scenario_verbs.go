@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// verbs are the commands; the package comment says what each does.
+// verbs are the commands; the package comment documents them.
 var verbs map[string]func(*stage, *command) error
 
 func init() {
@@ -35,7 +35,7 @@ func init() {
 	}
 }
 
-// ctx is that of every call that does not wait: nobody hangs up on it.
+// ctx is the context of every call that does not wait; it is never canceled.
 var ctx = context.Background()
 
 func newSession(s *stage, c *command) error {
@@ -68,7 +68,7 @@ func deleteSession(s *stage, c *command) error {
 	return s.hub.Sessions.Delete(ctx, admin, shoal.SessionID(c.word()))
 }
 
-// by is who does what an admin does unless the command says otherwise.
+// by returns the actor of a command, an admin unless the command names another.
 func (s *stage) by(c *command) (shoal.Principal, shoal.SessionID) {
 	if by := c.option("by"); by != "" {
 		return s.actor(c, by)
@@ -151,7 +151,7 @@ func call(s *stage, c *command) error {
 	return nil
 }
 
-// hash stands for the hash of a secret that belongs to a named key.
+// hash returns a replacement for the hash of a named key's secret.
 func hash(name string) string {
 	sum := sha256.Sum256([]byte("the secret of " + name))
 	return hex.EncodeToString(sum[:])

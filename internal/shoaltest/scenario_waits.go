@@ -12,15 +12,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// stageWait is a call that waits: for messages, or for agents.
+// stageWait is a call that waits for messages or for agents.
 type stageWait struct {
 	name     string
 	begun    time.Time
 	cancel   context.CancelFunc
 	ended    chan struct{}
 	took     time.Duration
-	blocked  bool // was said
-	told     bool // how it ended was said
+	blocked  bool // its start has been printed
+	told     bool // its end has been printed
 	delivery *hub.Delivery
 	outcome  []string
 }
@@ -34,7 +34,7 @@ func (s *stage) wait(name string) (*stageWait, error) {
 	return nil, fmt.Errorf("there is no wait %q", name)
 }
 
-// begin runs a call that may wait, and says so if it does.
+// begin runs a call that may wait, and prints that it waits if it does.
 func (s *stage) begin(name string, call func(context.Context, *stageWait)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &stageWait{name: name, begun: time.Now(), cancel: cancel, ended: make(chan struct{})}
@@ -47,9 +47,9 @@ func (s *stage) begin(name string, call func(context.Context, *stageWait)) {
 	}()
 }
 
-// tellWaits says which waits have ended since it was asked last, in the order of
-// their beginning, and which have just begun.
-func (s *stage) tellWaits() {
+// printWaits prints the waits that have ended since the last call, in the order of their
+// start, and those that have just started.
+func (s *stage) printWaits() {
 	for _, w := range s.waits {
 		if w.told {
 			continue
@@ -97,8 +97,8 @@ func wait(s *stage, c *command) (err error) {
 	return nil
 }
 
-// ack finds the cursor that the named wait returned. A word with a colon is a
-// cursor itself, in which EPOCH stands for that of the database.
+// ack returns the cursor that the named wait returned. A word with a colon is a cursor
+// itself, in which EPOCH is replaced by the epoch of the database.
 func (s *stage) ack(name string) (string, error) {
 	if strings.Contains(name, ":") {
 		return strings.ReplaceAll(name, "EPOCH", s.store.Epoch()), nil
@@ -118,7 +118,7 @@ func outcome(d *hub.Delivery, err error) []string {
 	case errors.Is(err, context.Canceled):
 		return []string{"is cancelled"}
 	case err != nil:
-		return []string{"ends: " + told(err)}
+		return []string{"ends: " + errorText(err)}
 	case d.Result.TimedOut != (len(d.Result.Items) == 0) || d.Result.TimedOut != (d.Result.Cursor == nil):
 		return []string{fmt.Sprintf("contradicts itself: %+v", d.Result)}
 	case d.Result.TimedOut:

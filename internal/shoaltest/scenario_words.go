@@ -51,7 +51,7 @@ func parse(line string) (*command, error) {
 	return c, nil
 }
 
-// word takes the next word; empty when there is none.
+// word takes the next word; empty if there is none.
 func (c *command) word() string {
 	if len(c.words) == 0 {
 		return ""
@@ -61,7 +61,7 @@ func (c *command) word() string {
 	return w
 }
 
-// flag takes a word that stands anywhere in the rest of the line.
+// flag takes a word from anywhere in the rest of the line.
 func (c *command) flag(name string) bool {
 	i := slices.Index(c.words, name)
 	if i >= 0 {
@@ -105,7 +105,7 @@ func (c *command) ids(name string) []shoal.EntityID {
 	return out
 }
 
-// unused says which words and options nobody took.
+// unused lists the words and options that the command has not read.
 func (c *command) unused() error {
 	left := slices.Clone(c.words)
 	left = append(left, slices.Sorted(maps.Keys(c.options))...)
@@ -115,7 +115,7 @@ func (c *command) unused() error {
 	return fmt.Errorf("what does %q mean here?", left)
 }
 
-// actor reads who makes a call, and takes the session that the call is about.
+// actor reads the caller and the session of a call.
 func (s *stage) actor(c *command, word string) (shoal.Principal, shoal.SessionID) {
 	word, session, other := strings.Cut(word, "@")
 	if !other {
@@ -143,5 +143,5 @@ func (s *stage) actor(c *command, word string) (shoal.Principal, shoal.SessionID
 	return who, shoal.SessionID(session)
 }
 
-// admin is whoever sets the stage.
+// admin is the admin that prepares a scenario.
 var admin = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "admin-own"}

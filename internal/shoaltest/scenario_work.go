@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// What executes runs, played by the scenario: OWNER claims, and each command on a
-// run writes under the lease that was claimed last, or an older generation.
+// The scenario plays the executor: OWNER claims runs, and each command on a run writes
+// under its last lease, or under an older generation.
 
 func claim(s *stage, c *command) error {
 	owner := c.word()
@@ -82,7 +82,7 @@ func (s *stage) sayHeld(owner string, runs []hub.StoredRun) {
 	}
 }
 
-// write makes one write of the run that the command names.
+// write makes one write of the run of the command.
 func (s *stage) write(c *command, do func(*hub.RunChange) error) error {
 	id, err := s.runID(c.word())
 	if err != nil {
@@ -137,7 +137,7 @@ func delegateRun(s *stage, c *command) error {
 	})
 }
 
-// sayAs has a run write a whole message, as sendSpaceMessage does.
+// sayAs posts a complete message of a run, like sendSpaceMessage.
 func sayAs(s *stage, c *command) error {
 	mentions := c.ids("mention")
 	return s.write(c, func(ch *hub.RunChange) error {
@@ -161,8 +161,7 @@ func sayAs(s *stage, c *command) error {
 	})
 }
 
-// ask has a run wait for something: a call of a client tool, unless kind says
-// otherwise.
+// ask makes a run wait: for a call of a client tool, unless kind has another value.
 func ask(s *stage, c *command) error {
 	kind := shoal.PendingKind(c.option("kind"))
 	if kind == "" {
@@ -191,7 +190,7 @@ func ask(s *stage, c *command) error {
 	})
 }
 
-// takeAnswers gives a run the answers that have come.
+// takeAnswers delivers the available answers to a run.
 func takeAnswers(s *stage, c *command) error {
 	return s.write(c, func(ch *hub.RunChange) error {
 		rows, err := ch.PendingOf(ch.Run.SessionID, ch.Run.ID)
@@ -212,7 +211,7 @@ func takeAnswers(s *stage, c *command) error {
 	})
 }
 
-// answer hands in the result of a client tool.
+// answer returns the result of a client tool.
 func answer(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	id, err := s.runID(c.word())

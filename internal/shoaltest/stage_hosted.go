@@ -13,12 +13,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// What hosted agents do, as others see it.
+// The activity of hosted agents as other clients see it.
 
 func work(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	all, err := s.hub.Runs.List(ctx, who, session, hub.RunFilter{Agent: shoal.EntityID(c.option("agent")), Limit: shoal.MaxPage})
-	// What came at the same moment has no order of its own.
+	// Events of the same moment have no defined order.
 	slices.SortFunc(all, func(a, b shoal.Run) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(s.runNumber(a.ID), s.runNumber(b.ID)), cmp.Compare(a.Depth, b.Depth),
 			cmp.Compare(a.AgentID, b.AgentID), cmp.Compare(a.Trigger.PlanName, b.Trigger.PlanName), cmp.Compare(a.Trigger.MessageContent, b.Trigger.MessageContent))
@@ -36,8 +36,8 @@ func work(s *stage, c *command) error {
 	return err
 }
 
-// runNumber is the number in the name of a run; one that was not shown yet comes
-// behind all others.
+// runNumber returns the number in the name of a run; a run that was not printed yet comes
+// after all others.
 func (s *stage) runNumber(id shoal.RunID) int {
 	s.naming.Lock()
 	defer s.naming.Unlock()
@@ -184,7 +184,7 @@ func give(s *stage, c *command) error {
 	}
 	p, err := s.hub.Pending.Answer(ctx, who, session, id, a)
 	if err != nil {
-		s.say("%s", told(err))
+		s.say("%s", errorText(err))
 		return nil
 	}
 	s.say("%s", s.pending(p))

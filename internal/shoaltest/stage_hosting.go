@@ -17,33 +17,33 @@ import (
 	"github.com/shoal-dev/shoal/internal/storytest"
 )
 
-// Stages on which hosted agents really run. Commands besides those of the package:
+// Stages that execute hosted agents. Additional commands:
 //
 //	host FILE [NAME=VALUE …]          hosts the agents of a file beside the scenario: agent configs in YAML with
-//	                                  lines of --- between them, in which %NAME% stands for VALUE
+//	                                  lines of --- between them, in which %NAME% is replaced by VALUE
 //	work ACTOR [agent=]               the runs, the oldest first, with their steps and errors
-//	told RUN                          what the model wrote for itself, and was told about its calls
+//	told RUN                          the text that the model wrote for itself, and the results of its calls
 //	show ACTOR SPACE [limit=]         the timeline with the parts of its messages
-//	waiting ACTOR [status=open]       what waits for answers: pnd1 is the first that was shown
+//	waiting ACTOR [status=open]       the pending actions; pnd1 is the first that was printed
 //	give ACTOR PND [result=JSON] [error=] [approve|deny] [reason=] [remember=] [says=]
-//	restart [killed] …                killed: nothing that is under way gets to store its end
+//	restart [killed] …                killed: nothing in progress can store its end
 //
-// What runs at the same moment has no order: a script that has to be behind
-// another one pauses.
+// Runs of the same moment have no defined order: a script that must come after another one
+// has to pause.
 func init() {
 	maps.Copy(verbs, map[string]func(*stage, *command) error{
 		"host": host, "work": work, "told": toldTo, "show": showParts, "waiting": waiting, "give": give,
 	})
 }
 
-// Executor is what executes runs on a stage. Start gets a hub that has started, and
-// stop is called before that one stops. Fits judges results; see hub.Options.
+// Executor executes runs on a stage. Start gets a started hub; the stop function that it
+// returns is called before the hub stops. Fits validates results; see hub.Options.
 type Executor struct {
 	Start func(t *testing.T, h *hub.Hub) (stop func())
 	Fits  func(name string, schema, value json.RawMessage) error
 }
 
-// PlayWith is [Play] on stages whose runs are executed.
+// PlayWith is like [Play], on stages that execute runs.
 func PlayWith(t *testing.T, pattern string, update bool, executor Executor) {
 	t.Helper()
 	storytest.Play(t, pattern, 1, update, func(t *testing.T, file, text string) (got string) {
@@ -56,12 +56,12 @@ func PlayWith(t *testing.T, pattern string, update bool, executor Executor) {
 	})
 }
 
-// hosting is what a stage has because its runs are executed.
+// hosting is the additional state of a stage that executes runs.
 type hosting struct {
 	executor *Executor
-	folder   string // where the scenario stands
+	folder   string // the directory of the scenario
 	stopRuns func()
-	others   map[string]string // names of what has no map of its own, by id
+	others   map[string]string // names of things without a map of their own, by id
 }
 
 func (h *hosting) fits() func(name string, schema, value json.RawMessage) error {
@@ -71,14 +71,14 @@ func (h *hosting) fits() func(name string, schema, value json.RawMessage) error 
 	return h.executor.Fits
 }
 
-// execute begins to execute runs, if the stage does that.
+// execute starts the executor, if the stage has one.
 func (s *stage) execute() {
 	if s.executor != nil {
 		s.stopRuns = s.executor.Start(s.t, s.hub)
 	}
 }
 
-// idle ends what execute began.
+// idle stops the executor.
 func (s *stage) idle() {
 	if s.stopRuns != nil {
 		s.stopRuns()
@@ -114,10 +114,10 @@ func host(s *stage, c *command) error {
 	return nil
 }
 
-// generated is what an id looks like that nobody has chosen.
+// generated matches generated ids.
 var generated = regexp.MustCompile(`\b(msg|run|prt|pnd|trn)_[0-9a-hjkmnp-tv-z]{22}`)
 
-// steady gives whatever has a generated id a name that is the same in every play.
+// steady replaces generated ids by names that are the same in every run.
 func (s *stage) steady(line string) string {
 	return generated.ReplaceAllStringFunc(line, func(id string) string {
 		switch kind, _, _ := strings.Cut(id, "_"); kind {
@@ -131,7 +131,7 @@ func (s *stage) steady(line string) string {
 	})
 }
 
-// other names what is neither a message nor a run.
+// other returns the name of something that is neither a message nor a run.
 func (s *stage) other(kind, id string) string {
 	if s.others == nil {
 		s.others = map[string]string{}

@@ -13,19 +13,19 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// What runs wait for, and who answers it. Commands:
+// Pending actions and their answers. Commands:
 //
 //	pend RUN CALL [kind=client_tool|permission|question|timer|reply] [space=] [target=] [by=A,B] [quorum=N]
 //	     [not-requester] [untargeted] [args=JSON] [expires=1m] [for=any|agent|human|ID] [behind=SEQ]
-//	                                  the run is to wait for that
+//	                                  the run waits for that
 //	settle ACTOR RUN CALL [result=JSON] [error=] [approve|deny] [reason=] [remember=allow|deny,SCOPE,MS]
 //	     [ask=] [args=JSON] [hash=OTHER] [also-equal] [says=] [by-call]
 //	                                  an answer, by the action's id or by run and call
-//	remembered ACTOR                  the decisions that count for later calls, oldest first
+//	remembered ACTOR                  the remembered decisions, oldest first
 //	forget ACTOR N                    revokes the Nth of them, as an admin sees them
-//	race ACTOR ACTOR RUN CALL         both permit it at once: told is how many won
+//	race ACTOR ACTOR RUN CALL         both permit it at once: prints how many succeeded
 //	pendings ACTOR [status=open] [space=] [trigger]
-//	rows RUN                          the answers that the run will be given
+//	rows RUN                          the answers for the run
 //	follow-run NAME ACTOR RUN [after=NAME]
 func init() {
 	maps.Copy(verbs, map[string]func(*stage, *command) error{
@@ -82,7 +82,7 @@ func pend(s *stage, c *command) error {
 	})
 }
 
-// row finds what a run waits or waited for.
+// row returns a pending action of a run, open or not.
 func (s *stage) row(run shoal.RunID, call string) (found hub.StoredPending, err error) {
 	err = s.hub.Work.Read(ctx, func(tx hub.Tx) error {
 		rows, err := tx.PendingOf(shoal.DefaultSession, run)
@@ -129,7 +129,7 @@ func settleOne(s *stage, c *command) error {
 	case err == nil:
 		s.say("%s", pendingLine(p))
 	case row.ID != "": // its id differs from run to run
-		s.say("%s", strings.ReplaceAll(told(err), string(row.ID), call))
+		s.say("%s", strings.ReplaceAll(errorText(err), string(row.ID), call))
 		err = nil
 	}
 	return err
@@ -169,7 +169,7 @@ func forget(s *stage, c *command) error {
 		id = all[n-1].ID
 	}
 	if err := s.hub.Pending.Forget(ctx, who, session, id); err != nil {
-		s.say("%s", strings.ReplaceAll(told(err), string(id), "it"))
+		s.say("%s", strings.ReplaceAll(errorText(err), string(id), "it"))
 		return nil
 	}
 	s.say("forgotten")

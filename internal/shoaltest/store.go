@@ -18,13 +18,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// ExerciseStore is the specification of [hub.Store] as subtests. Every
-// implementation passes all of it; none may differ.
+// ExerciseStore is the specification of [hub.Store] as subtests. Every implementation must
+// pass all of them.
 //
-// open opens a store on the database that belongs to t: an empty one at the
-// first call, the same one at each further call with the same t, also while the
-// first store is open. The store is an [io.Closer], and is closed when t ends,
-// if the test has not done so.
+// open opens a store on the database of t: an empty one in the first call, the same one in
+// each further call with the same t, also while the first store is open. The store is an
+// [io.Closer], and is closed when t ends unless the test has closed it.
 func ExerciseStore(t *testing.T, open func(t *testing.T) hub.Store) {
 	for _, noun := range []struct {
 		name  string
@@ -75,8 +74,8 @@ func ExerciseStore(t *testing.T, open func(t *testing.T) hub.Store) {
 	}
 }
 
-// storeCase is one test: a store, and a session of its own in it, so that tests
-// share a database without meeting each other.
+// storeCase is one test: a store, and a session of its own, so that tests can share a
+// database.
 type storeCase struct {
 	*testing.T
 	store   hub.Store
@@ -94,7 +93,7 @@ func newStoreCase(t *testing.T, store hub.Store) *storeCase {
 	return c
 }
 
-// storeTime is a moment with microseconds, n of them after 10 o'clock.
+// storeTime returns the time n microseconds after 10 o'clock.
 func storeTime(n int) shoal.Time {
 	return shoal.At(time.Date(2026, 11, 20, 10, 0, 0, n*1000, time.UTC))
 }
@@ -107,8 +106,8 @@ func (c *storeCase) close() {
 	}
 }
 
-// update runs fn and fails the test when it fails. fn runs on a goroutine of the
-// store, so it returns its errors.
+// update runs fn in an Update and fails the test if it fails. fn runs on a goroutine of
+// the store, so it must return its errors.
 func (c *storeCase) update(fn func(hub.Tx) error) {
 	c.Helper()
 	if err := c.store.Update(context.Background(), fn); err != nil {
@@ -116,8 +115,8 @@ func (c *storeCase) update(fn func(hub.Tx) error) {
 	}
 }
 
-// refused runs fn and fails the test unless it fails with an error of the kind
-// and a sentence for people.
+// refused runs fn in an Update and fails the test unless fn fails with an error of the kind
+// and with a message for people.
 func (c *storeCase) refused(kind shoal.Kind, fn func(hub.Tx) error) {
 	c.Helper()
 	err := c.store.Update(context.Background(), fn)
@@ -130,7 +129,7 @@ func (c *storeCase) refused(kind shoal.Kind, fn func(hub.Tx) error) {
 	}
 }
 
-// absent is refused with NotFound, for a View.
+// absent is like refused with NotFound, in a View.
 func (c *storeCase) absent(fn func(hub.Tx) error) {
 	c.Helper()
 	if err := c.store.View(context.Background(), fn); !errors.Is(err, shoal.NotFound) {
@@ -161,11 +160,11 @@ func done[T any](c *storeCase, fn func(hub.Tx) (T, error)) (v T) {
 	return v
 }
 
-// same fails the test when two values differ; what tells them apart in JSON
-// counts: nil and empty lists, and every byte of raw JSON.
+// same fails the test if two values differ in JSON: nil and empty lists differ, and so does
+// every byte of raw JSON.
 func same[T any](c *storeCase, what string, got, want T) {
 	c.Helper()
-	// JSON as one value: byte for byte it takes cmp seconds under the race detector.
+	// JSON is compared as one value: byte by byte, cmp takes seconds under the race detector.
 	whole := cmp.Comparer(func(a, b json.RawMessage) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) })
 	times := cmp.Comparer(func(a, b shoal.Time) bool { return a.Equal(b.Time) && a.String() == b.String() })
 	if diff := cmp.Diff(want, got, whole, times); diff != "" {
@@ -173,7 +172,7 @@ func same[T any](c *storeCase, what string, got, want T) {
 	}
 }
 
-// entities makes agents with these ids, whose names are the ids in capitals.
+// entities creates agents with these ids; their names are the ids in capitals.
 func (c *storeCase) entities(ids ...shoal.EntityID) {
 	c.Helper()
 	c.update(func(tx hub.Tx) error {
@@ -187,7 +186,7 @@ func (c *storeCase) entities(ids ...shoal.EntityID) {
 	})
 }
 
-// space makes an open space with these members, in their order.
+// space creates an open space with these members, in this order.
 func (c *storeCase) space(id shoal.SpaceID, members ...shoal.EntityID) {
 	c.Helper()
 	c.update(func(tx hub.Tx) error {
@@ -204,7 +203,7 @@ func (c *storeCase) space(id shoal.SpaceID, members ...shoal.EntityID) {
 	})
 }
 
-// message returns a message of one text without its place.
+// message returns a message with one text, without a position.
 func (c *storeCase) message(space shoal.SpaceID, sender shoal.EntityID, text string, mentions ...shoal.EntityID) shoal.Message {
 	return shoal.Message{
 		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: c.session, SpaceID: space, EntityID: sender,
@@ -214,7 +213,7 @@ func (c *storeCase) message(space shoal.SpaceID, sender shoal.EntityID, text str
 	}
 }
 
-// post stores m as the hub does, with its place, its inbox entries and an event.
+// post stores m like the hub, with its position, its inbox entries and an event.
 func (c *storeCase) post(m shoal.Message) shoal.Message {
 	c.Helper()
 	return done(c, func(tx hub.Tx) (shoal.Message, error) { return storePost(tx, m) })
@@ -226,7 +225,7 @@ func (c *storeCase) say(space shoal.SpaceID, sender shoal.EntityID, text string,
 	return c.post(c.message(space, sender, text, mentions...))
 }
 
-// storePost stores a message with all that follows from it.
+// storePost stores a message with its inbox entries and its event.
 func storePost(tx hub.Tx, m shoal.Message) (shoal.Message, error) {
 	s, err := tx.LockSpace(m.SessionID, m.SpaceID)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// rawJSON is JSON of which every byte must survive: spaces, the order of keys,
-// how numbers are written, and characters that are special to somebody.
+// rawJSON is JSON that must be preserved byte for byte: spaces, the order of keys, the
+// format of numbers, and characters that need escaping in some format.
 var rawJSON = []byte(`{ "b" : "<ü> & \u2028 ' \"; DROP TABLE runs; --  𝄞 \\u0000 $1 ?" , "a":1.50e+3,"a":[ ],"big":"` + strings.Repeat("é<", 100<<10) + `" }`)
 
 // hostile is a text of that kind.
 const hostile = "it's \"<b>\" & \u2028 \\ $1 ? 𝄞 '; DROP TABLE runs; --\r\n\t\x7f"
 
-// host makes an entity a hosted agent, in its next version.
+// host stores the next version of an entity's configuration as a hosted agent.
 func (c *storeCase) host(id shoal.EntityID, version int) hub.StoredAgent {
 	c.Helper()
 	a := hub.StoredAgent{
@@ -126,7 +126,7 @@ var agentTests = map[string]func(*storeCase){
 		c.space("shop", "zed", "ann", "bot")
 		c.space("yard", "bot")
 		same(c, "at first", hostedMembers(c, "shop"), []shoal.EntityID{"zed"})
-		c.host("bot", 1) // a member becomes one
+		c.host("bot", 1) // a member becomes a hosted agent
 		same(c, "with bot", hostedMembers(c, "shop"), []shoal.EntityID{"zed", "bot"})
 		same(c, "in the yard", hostedMembers(c, "yard"), []shoal.EntityID{"bot"})
 		c.host("bee", 1)

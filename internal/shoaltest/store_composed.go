@@ -110,7 +110,7 @@ var composedTests = map[string]func(*storeCase){
 		for _, when := range []string{"at once", "later", "much later"} {
 			same(c, "when it is closed, "+when, find(c, query), want)
 			same(c, "the first two, "+when, find(c, hub.SearchQuery{Query: query.Query, Limit: 2}), want[:2])
-			same(c, "those behind the first two, "+when, find(c, hub.SearchQuery{
+			same(c, "those after the first two, "+when, find(c, hub.SearchQuery{
 				Query: query.Query, Before: foundAt(c, query)[1],
 			}), want[2:])
 			feedIndex(c)
@@ -121,7 +121,7 @@ var composedTests = map[string]func(*storeCase){
 			same(c, "by its new words, "+when, find(c, hub.SearchQuery{Query: Words("words other")}), []string{"other words"})
 			feedIndex(c)
 		}
-		// An index may be fed behind the messages: no moment of that may show.
+		// An index may lag: this must not be visible at any time.
 		c.finish(m, "thimble")
 		for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); {
 			if got := find(c, hub.SearchQuery{Query: Words("thimble")}); len(got) != 1 {
@@ -140,7 +140,7 @@ var composedTests = map[string]func(*storeCase){
 		same(c, "what is found", find(c, hub.SearchQuery{Query: Words("needle")}), []string{})
 	},
 
-	"it reaches the inboxes when it is closed, behind messages that follow it in the timeline": func(c *storeCase) {
+	"it reaches the inboxes when it is complete, after messages that follow it in the timeline": func(c *storeCase) {
 		c.entities("ann", "bob", "bot")
 		c.space("shop", "ann", "bob", "bot")
 		m := c.wrote("shop", "r1")

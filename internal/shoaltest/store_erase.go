@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// eraseTests say what is left of a message that is erased.
+// eraseTests specify what remains of an erased message.
 var eraseTests = map[string]func(*storeCase){
 	"a message is found by its id alone": func(c *storeCase) {
 		c.space("shop")

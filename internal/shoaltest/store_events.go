@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// happen appends an event and returns its place.
+// happen appends an event and returns its position.
 func happen(c *storeCase, space shoal.SpaceID, about shoal.EntityID) int64 {
 	c.Helper()
 	return done(c, func(tx hub.Tx) (int64, error) {
@@ -19,7 +19,7 @@ func happen(c *storeCase, space shoal.SpaceID, about shoal.EntityID) int64 {
 	})
 }
 
-// happened lists the places of events.
+// happened lists the positions of events.
 func happened(c *storeCase, filter hub.EventFilter, after int64, limit int) (all []int64) {
 	c.Helper()
 	for _, e := range seen(c, func(tx hub.Tx) ([]hub.StoredEvent, error) { return tx.Events(c.session, filter, after, limit) }) {
@@ -57,7 +57,7 @@ var eventTests = map[string]func(*storeCase){
 		}), []hub.StoredEvent{})
 	},
 
-	"one that tells of a posted message is made of the message": func(c *storeCase) {
+	"the event of a posted message is derived from the message": func(c *storeCase) {
 		c.entities("ann", "bob")
 		c.space("shop", "ann", "bob")
 		c.space("yard", "ann")
@@ -86,17 +86,17 @@ var eventTests = map[string]func(*storeCase){
 		c.space("shop", "ann", "bob")
 		c.space("yard", "ann")
 		c.space("hall", "bob")
-		spaceOf := []shoal.SpaceID{""} // of each place
+		spaceOf := []shoal.SpaceID{""} // by position
 		run := shoal.RunID("run_1")
 		for i := range 400 {
 			space := []shoal.SpaceID{"shop", "yard", "shop", "hall"}[i%4]
 			if i > 300 && space == "hall" {
-				space = "shop" // the hall falls silent
+				space = "shop" // no more events in the hall
 			}
 			switch {
 			case i%7 == 3:
 				happen(c, space, "")
-			case i%11 == 5: // a message of a run, of which events of their own tell
+			case i%11 == 5: // a message of a run, which has events of its own
 				m := c.message(space, "ann", "written by a run")
 				m.RunID = &run
 				c.update(func(tx hub.Tx) error {
@@ -124,7 +124,7 @@ var eventTests = map[string]func(*storeCase){
 							want = append(want, int64(place))
 						}
 					}
-					same(c, fmt.Sprintf("the first %d of %+v behind %d", limit, filter, after), happened(c, filter, int64(after), limit), want)
+					same(c, fmt.Sprintf("the first %d of %+v after %d", limit, filter, after), happened(c, filter, int64(after), limit), want)
 				}
 			}
 		}
@@ -147,7 +147,7 @@ var eventTests = map[string]func(*storeCase){
 		}
 		c.update(func(tx hub.Tx) error { return tx.TrimEvents(c.session, "shop", 3) })
 		same(c, "the floor with three kept", floor(c, hub.EventFilter{Space: "shop"}), 4)
-		same(c, "what is behind it", happened(c, hub.EventFilter{Space: "shop"}, 4, 9), []int64{5, 6, 7, 8})
+		same(c, "what is after it", happened(c, hub.EventFilter{Space: "shop"}, 4, 9), []int64{5, 6, 7, 8})
 		same(c, "another space's floor", floor(c, hub.EventFilter{Space: "yard"}), 0)
 		same(c, "the session's floor", floor(c, hub.EventFilter{}), 4)
 		c.update(func(tx hub.Tx) error { return tx.TrimEvents(c.session, "shop", 0) })

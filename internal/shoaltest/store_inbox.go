@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// places lists the places of what is unread.
+// places lists the positions of the unread entries.
 func places(c *storeCase, entity shoal.EntityID, filter hub.InboxFilter) (all []int64) {
 	c.Helper()
 	for _, e := range seen(c, func(tx hub.Tx) ([]hub.InboxEntry, error) { return tx.Unread(c.session, entity, filter, 1000) }) {
@@ -18,20 +18,20 @@ func places(c *storeCase, entity shoal.EntityID, filter hub.InboxFilter) (all []
 	return all
 }
 
-// deliver marks places as delivered once more.
+// deliver marks positions as delivered once more.
 func deliver(c *storeCase, entity shoal.EntityID, places ...int64) {
 	c.Helper()
 	c.update(func(tx hub.Tx) error { return tx.MarkDelivered(c.session, entity, places) })
 }
 
-// acknowledge acknowledges up to a place.
+// acknowledge acknowledges up to a position.
 func acknowledge(c *storeCase, entity shoal.EntityID, upTo int64) {
 	c.Helper()
 	c.update(func(tx hub.Tx) error { return tx.Acknowledge(c.session, entity, hub.InboxFilter{}, upTo) })
 }
 
 var inboxTests = map[string]func(*storeCase){
-	"a message reaches every member but its sender, and is told to whom": func(c *storeCase) {
+	"a message reaches every member except its sender, and Deliver returns the recipients": func(c *storeCase) {
 		c.entities("ann", "bob", "cid", "out")
 		c.space("shop", "ann", "bob", "cid")
 		c.space("yard", "ann", "cid")

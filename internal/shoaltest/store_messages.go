@@ -20,7 +20,7 @@ func timeline(c *storeCase, space shoal.SpaceID, page hub.Page) []string {
 	return texts
 }
 
-// everyCharacter is all of Unicode but the NUL character, which no text holds.
+// everyCharacter is all of Unicode except the NUL character, which texts cannot contain.
 func everyCharacter() string {
 	var b strings.Builder
 	for r := rune(1); r <= utf8.MaxRune; r++ {
@@ -111,7 +111,7 @@ var messageTests = map[string]func(*storeCase){
 			m.Seq = seq
 			err := c.store.Update(c.Context(), func(tx hub.Tx) error { return tx.InsertMessage(m, hub.PostKey{}) })
 			if err == nil {
-				c.Errorf("a message at place %d behind 1 was stored", seq)
+				c.Errorf("a message at seq %d after 1 was stored", seq)
 			}
 		}
 		c.refused(shoal.AlreadyExists, func(tx hub.Tx) error { m.Seq = 1; return tx.InsertMessage(m, hub.PostKey{}) })

@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// pending returns an open one with nothing but what it needs.
+// pending returns an open pending action with the required fields only.
 func (c *storeCase) pending(id shoal.PendingID, kind shoal.PendingKind, run shoal.RunID, space shoal.SpaceID) hub.StoredPending {
 	p := hub.StoredPending{Session: c.session}
 	p.ID, p.Kind, p.RunID, p.AgentID, p.Status, p.CreatedAt = id, kind, run, "bot", shoal.PendingOpen, storeTime(1)
@@ -30,7 +30,7 @@ func (c *storeCase) open(all ...hub.StoredPending) {
 	})
 }
 
-// settle stores changed ones.
+// settle stores changed pending actions.
 func (c *storeCase) settle(all ...hub.StoredPending) {
 	c.Helper()
 	c.update(func(tx hub.Tx) error {
@@ -55,7 +55,7 @@ func pendings(c *storeCase, read func(hub.Tx) ([]hub.StoredPending, error)) []sh
 	return ids
 }
 
-// fullPending returns one in which every field is set.
+// fullPending returns a pending action with every field set.
 func (c *storeCase) fullPending() hub.StoredPending {
 	return hub.StoredPending{
 		PendingAction: shoal.PendingAction{

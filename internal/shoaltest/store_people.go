@@ -12,7 +12,7 @@ import (
 // ref returns a pointer to v, as optional fields want it.
 func ref[T any](v T) *T { return &v }
 
-// trickyIDs are in the order of their bytes, which is no dictionary's.
+// trickyIDs are in the order of their bytes, which differs from a linguistic order.
 var trickyIDs = []string{"-", ".x", "0", "10", "9", "A", "B", "Z", "_", "a", "a-b", "a.b", "aB", "a_b", "ab", "b", "z"}
 
 var sessionTests = map[string]func(*storeCase){
@@ -99,7 +99,7 @@ var sessionTests = map[string]func(*storeCase){
 	},
 }
 
-// sessionContents counts what belongs to a session.
+// sessionContents counts the records of a session.
 type sessionContents struct {
 	Session, Key, Explicit, Answer                    bool
 	Entities, Names, Spaces, Members, Messages, Found int

@@ -31,7 +31,7 @@ func finds(c *storeCase, texts []string, searches []searchFor) {
 	}
 }
 
-// queryTests say what the words and the filters of a query mean.
+// queryTests specify the meaning of the words and filters of a query.
 var queryTests = map[string]func(*storeCase){
 	"all words, in any order, the last one also as a beginning": func(c *storeCase) {
 		c.space("shop")

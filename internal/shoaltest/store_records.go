@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// filled returns a session with something of every noun.
+// filled returns a session with a record of every type.
 func filled(c *storeCase) shoal.SessionID {
 	c.Helper()
 	id := shoal.SessionID(fmt.Sprintf("filled%03d", storeCases.Add(1)))
@@ -232,7 +232,7 @@ var recordTests = map[string]func(*storeCase){
 		c.refused(shoal.NotFound, func(tx hub.Tx) error { return tx.EndImport(stage, "token", shut(to)) })
 	},
 
-	"an error of whoever reads ends it": func(c *storeCase) {
+	"an error of the reader ends it": func(c *storeCase) {
 		from, n := filled(c), 0
 		err := c.store.View(c.Context(), func(tx hub.Tx) error {
 			return tx.EachRecord(from, hub.RecordTypes[1], func([]any) error { n++; return errOfTheCaller })
@@ -241,7 +241,7 @@ var recordTests = map[string]func(*storeCase){
 			c.Errorf("got %v after %d", err, n)
 		}
 		if lines := records(c, from); !bytes.Contains([]byte(lines), []byte(`"usage"`)) {
-			c.Error("nothing can be read behind it")
+			c.Error("nothing can be read after it")
 		}
 	},
 }

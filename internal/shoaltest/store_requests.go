@@ -124,7 +124,7 @@ var requestTests = map[string]func(*storeCase){
 			return seen(c, func(tx hub.Tx) ([]string, error) { return tx.TextHashes(c.session, after, limit) })
 		}
 		same(c, "the first", hashes("", 3), []string{"B", "a", "b"})
-		same(c, "those behind", hashes("b", 3), []string{"c"})
+		same(c, "those after", hashes("b", 3), []string{"c"})
 		c.update(func(tx hub.Tx) error { return tx.DropTexts(c.session, []string{"b", "c", "x"}) })
 		same(c, "what is left", hashes("", 3), []string{"B", "a"})
 		same(c, "what is unknown to the other session", unknownTexts(other, "b"), []string{})

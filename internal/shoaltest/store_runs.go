@@ -273,7 +273,7 @@ var runTests = map[string]func(*storeCase){
 	},
 }
 
-// claimTests look at runs of all sessions, so each leaves none that is awake or held.
+// claimTests read the runs of all sessions, so each must leave no awake or leased run.
 var claimTests = map[string]func(*storeCase){
 	"awake, due and held by nobody, the oldest first": func(c *storeCase) {
 		claimable := func(at, limit int) []shoal.RunID {

@@ -9,8 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/search"
 )
 
-// Words returns the query that a text means; nothing at all for one that means
-// none.
+// Words returns the parsed query of a text, or an empty query if the text is not valid.
 func Words(text string) search.Query {
 	q, err := search.Parse("query", text)
 	if err != nil {
@@ -50,7 +49,7 @@ func findAll(c *storeCase, query hub.SearchQuery) (all []hub.Found) {
 	}
 }
 
-// foundAt returns the places of what a search finds.
+// foundAt returns the positions of the hits.
 func foundAt(c *storeCase, query hub.SearchQuery) (all []int64) {
 	c.Helper()
 	for _, f := range findAll(c, query) {
@@ -59,7 +58,7 @@ func foundAt(c *storeCase, query hub.SearchQuery) (all []int64) {
 	return all
 }
 
-// feedIndex lets a store that feeds its index behind the messages do so now.
+// feedIndex makes a store with an asynchronous index update it now.
 func feedIndex(c *storeCase) {
 	c.Helper()
 	if store, ok := c.store.(interface{ CatchUp() error }); ok {
@@ -69,7 +68,7 @@ func feedIndex(c *storeCase) {
 	}
 }
 
-// searchTests say which messages may be found, from when on, and in what order.
+// searchTests specify which messages are found, from which time on, and in which order.
 var searchTests = map[string]func(*storeCase){
 	"the newest first, page by page": func(c *storeCase) {
 		c.space("shop")
@@ -201,7 +200,7 @@ var searchTests = map[string]func(*storeCase){
 			}
 			return err
 		})
-		// An index may be fed behind the messages: no moment of that may show.
+		// An index may lag: this must not be visible at any time.
 		for end := time.Now().Add(700 * time.Millisecond); time.Now().Before(end); {
 			if got := find(c, query); len(got) != 1 {
 				c.Fatalf("later %d were found", len(got))

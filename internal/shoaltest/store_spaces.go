@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// memberIDs lists who is in a space.
+// memberIDs lists the members of a space.
 func memberIDs(c *storeCase, space shoal.SpaceID) []shoal.EntityID {
 	c.Helper()
 	ids := []shoal.EntityID{}
@@ -162,7 +162,7 @@ var spaceTests = map[string]func(*storeCase){
 		}
 		same(c, "all", spaceIDs(c, hub.SpaceFilter{}), trickyIDs)
 		same(c, "the first two", spaceIDs(c, hub.SpaceFilter{Limit: 2}), trickyIDs[:2])
-		same(c, "those behind 9", spaceIDs(c, hub.SpaceFilter{After: "9", Limit: 3}), []string{"A", "B", "Z"})
+		same(c, "those after 9", spaceIDs(c, hub.SpaceFilter{After: "9", Limit: 3}), []string{"A", "B", "Z"})
 		same(c, "those of bob", spaceIDs(c, hub.SpaceFilter{Member: "bob", Limit: 3}), []string{".x", "10", "A"})
 		same(c, "the open ones of bob", spaceIDs(c, hub.SpaceFilter{Member: "bob", OpenOnly: true, After: "9", Limit: 2}), []string{"A", "Z"})
 		same(c, "those of nobody", spaceIDs(c, hub.SpaceFilter{Member: "nobody"}), []string{})

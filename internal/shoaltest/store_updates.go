@@ -134,8 +134,8 @@ var updateTests = map[string]func(*storeCase){
 	"places have no gaps under 16 writers, and appear in their order": manyWriters,
 }
 
-// manyUpdates lets 64 callers update at once, over and over, of whom some fail
-// in every way there is.
+// manyUpdates runs 64 concurrent callers that update repeatedly; some of them fail in every
+// possible way.
 func manyUpdates(c *storeCase) {
 	c.space("shop")
 	for round := range 4 {
@@ -186,7 +186,7 @@ func manyUpdates(c *storeCase) {
 	}
 }
 
-// manyWriters lets 16 writers post into two spaces while a reader looks on.
+// manyWriters runs 16 writers that post into two spaces while a reader reads.
 func manyWriters(c *storeCase) {
 	const writers, posts = 16, 20
 	c.entities("ann", "bob")

@@ -1,18 +1,18 @@
-// Package faultproxy stands between a client and a server and does to their
-// connections what networks do: delay, thirst, silence, a reset in the middle.
+// Package faultproxy is a proxy between clients and a server that injects the faults of
+// networks into their connections: delay, low rates, silence, a reset in the middle.
 //
 //	p := faultproxy.New(t, "tcp", server.Addr)
 //	p.Harm(faultproxy.Fault{}, faultproxy.Fault{Gate: faultproxy.After(1000)})
-//	get("http://" + p.Addr())   // is reset behind 1000 bytes of the answer
+//	get("http://" + p.Addr())   // is reset after 1000 bytes of the response
 //	p.Heal()
 //
 // Guarantees:
-//   - what it passes on is what it was given, in order, up to where it cuts;
-//   - a cut is a reset: whoever is cut off does not take it for the end;
-//   - a fault holds for connections that are open, too, from the next piece on;
-//   - a slow or silent connection fills no memory here: what is not passed on is
-//     not read either;
-//   - when the test is over, all connections and goroutines have ended.
+//   - it passes on bytes unchanged and in order, up to the reset;
+//   - a cut is a reset, so neither side mistakes it for the end of the data;
+//   - a fault also applies to open connections, from the next piece on;
+//   - a slow or silent connection uses no memory: bytes that are not passed on are not
+//     read either;
+//   - when the test ends, all connections and goroutines have ended.
 package faultproxy
 
 import (
@@ -23,8 +23,7 @@ import (
 	"time"
 )
 
-// Proxy carries the connections that it is given to one server. It is safe for
-// concurrent use.
+// Proxy forwards connections to one server. It is safe for concurrent use.
 type Proxy struct {
 	network, target string
 	listener        net.Listener
@@ -37,37 +36,38 @@ type Proxy struct {
 	closed  bool
 }
 
-// Fault is what happens to one direction of every connection. The zero Fault is
-// none.
+// Fault describes the faults of one direction of every connection. The zero Fault has no
+// effect.
 type Fault struct {
-	// Delay passes before each piece is passed on.
+	// Delay is the time before each piece is passed on.
 	Delay time.Duration
-	// Rate is how many bytes a second are passed on; 0 is no limit. Connections that
-	// are opened with it have a small window, so that the sender feels it soon.
+	// Rate is the limit in bytes per second; 0 means no limit. Connections that are
+	// opened while it is set have a small window, so that it soon affects the sender.
 	Rate int
-	// Silent passes nothing on and tells nobody: the other side seems to think.
+	// Silent passes nothing on and keeps the connection open: the other side seems to
+	// be busy.
 	Silent bool
-	// Gate makes what looks at the bytes of one connection; nil lets all pass.
+	// Gate returns the gate of one connection; if it is nil, all bytes pass.
 	Gate func() Gate
 }
 
-// Gate is given all pieces of one direction of one connection. It returns how many
-// bytes of a piece may pass, and whether the connection is reset behind them;
+// Gate is called with all pieces of one direction of one connection. It returns the number
+// of bytes of a piece that may pass, and whether the connection is reset after them;
 // without a reset the whole piece passes.
 type Gate func(piece []byte) (pass int, cut bool)
 
-// faults are those of both directions at one time.
+// faults are the current faults of both directions.
 type faults struct {
 	requests, answers Fault
 	refuse            bool
-	over              chan struct{} // closed when others take their place
+	over              chan struct{} // closed when other faults replace these
 }
 
 // window is the buffer of a connection with a Rate.
 const window = 8 << 10
 
 // New starts a proxy on a free port of the loopback address to a server on network,
-// tcp or unix, that lives until the test is over.
+// tcp or unix, that runs until the test ends.
 func New(t testing.TB, network, target string) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -84,16 +84,16 @@ func New(t testing.TB, network, target string) *Proxy {
 // Addr is where the proxy listens, as host:port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Harm puts these faults in the place of the earlier ones: what clients send
-// suffers from requests, what the server sends from answers.
+// Harm replaces the current faults: requests applies to what clients send, answers to what
+// the server sends.
 func (p *Proxy) Harm(requests, answers Fault) {
 	p.set(&faults{requests: requests, answers: answers})
 }
 
-// Heal ends all faults. Silent connections go on with what was held back.
+// Heal ends all faults. Silent connections continue with the bytes that were held back.
 func (p *Proxy) Heal() { p.set(&faults{}) }
 
-// Cut resets all connections and refuses further ones until Harm or Heal.
+// Cut resets all connections and refuses new ones until Harm or Heal is called.
 func (p *Proxy) Cut() {
 	p.set(&faults{refuse: true})
 	p.Reset()
@@ -104,7 +104,7 @@ func (p *Proxy) set(f *faults) {
 	close(p.faults.Swap(f).over)
 }
 
-// Reset resets all connections and returns how many there were.
+// Reset resets all connections and returns their number.
 func (p *Proxy) Reset() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,7 +129,7 @@ func (p *Proxy) close() {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	_ = p.listener.Close() // nobody comes any more
+	_ = p.listener.Close() // no new connections
 	p.Reset()
 	p.running.Wait()
 }
@@ -138,13 +138,13 @@ func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
 		if err != nil {
-			return // it was closed
+			return // closed
 		}
 		p.running.Go(func() { p.carry(client) })
 	}
 }
 
-// carry carries one connection until it ends.
+// carry forwards one connection until it ends.
 func (p *Proxy) carry(client net.Conn) {
 	f := p.faults.Load()
 	if f.refuse {
@@ -165,7 +165,7 @@ func (p *Proxy) carry(client net.Conn) {
 	c := &carried{proxy: p, client: client, server: server, ended: make(chan struct{})}
 	p.mu.Lock()
 	if p.closed || p.faults.Load().refuse {
-		c.cut() // it came while everything was cut
+		c.cut() // it was opened after Cut
 	}
 	p.carried[c] = true
 	p.mu.Unlock()
@@ -178,8 +178,7 @@ func (p *Proxy) carry(client net.Conn) {
 	p.mu.Unlock()
 }
 
-// reset closes a connection in such a way that the other side learns of it as an
-// error.
+// reset closes a connection so that the other side gets an error.
 func reset(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // it may be closed already
@@ -189,6 +188,6 @@ func reset(c net.Conn) {
 
 func narrow(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
-		_ = tcp.SetReadBuffer(window) // with a larger one the sender feels it later
+		_ = tcp.SetReadBuffer(window) // a larger buffer would delay the effect on the sender
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 )
 
-// echo answers with what it is sent.
+// echo starts a server that returns what it receives.
 func echo(t *testing.T, network, address string) string {
 	t.Helper()
 	listener, err := net.Listen(network, address)
@@ -59,7 +59,7 @@ func send(t *testing.T, c net.Conn, text string) {
 	}
 }
 
-// answered reads so many bytes and wants them to be text.
+// answered reads text from the connection, or fails the test.
 func answered(t *testing.T, c net.Conn, text string) {
 	t.Helper()
 	got := make([]byte, len(text))
@@ -68,7 +68,7 @@ func answered(t *testing.T, c net.Conn, text string) {
 	}
 }
 
-// wasReset wants that c brings text and is reset behind it.
+// wasReset checks that c returns text and is then reset.
 func wasReset(t *testing.T, c net.Conn, text string) {
 	t.Helper()
 	got, err := io.ReadAll(c)
@@ -76,7 +76,7 @@ func wasReset(t *testing.T, c net.Conn, text string) {
 		t.Errorf("the connection ended with %v, want a reset", err)
 	}
 	if len(got) > len(text) || string(got) != text[:len(got)] {
-		t.Errorf("before the reset came %q, want %q or a beginning of it", got, text)
+		t.Errorf("got %q before the reset, want %q or a prefix of it", got, text)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestADelayHoldsForOpenConnectionsToo(t *testing.T) {
 	send(t, c, "slow")
 	answered(t, c, "slow")
 	if took := time.Since(began); took < late {
-		t.Errorf("the answer took %v, want at least %v", took, late)
+		t.Errorf("the response took %v, want at least %v", took, late)
 	}
 }
 
@@ -115,14 +115,14 @@ func TestARateIsKept(t *testing.T) {
 	p.Harm(faultproxy.Fault{}, faultproxy.Fault{Rate: 100})
 	c := dial(t, p)
 	began := time.Now()
-	send(t, c, "0123456789012345678901234567890") // the pause behind the 30th byte is the third
+	send(t, c, "0123456789012345678901234567890") // the pause after the 30th byte is the third
 	answered(t, c, "0123456789012345678901234567890")
 	if took := time.Since(began); took < 300*time.Millisecond {
-		t.Errorf("31 bytes at 100 a second took %v", took)
+		t.Errorf("31 bytes at 100 bytes/s took %v", took)
 	}
 }
 
-// A reader with a rate does not make the proxy take in what it cannot pass on.
+// For a slow reader, the proxy does not read bytes that it cannot pass on.
 func TestWhatIsNotPassedOnIsNotRead(t *testing.T) {
 	p := newProxy(t)
 	p.Harm(faultproxy.Fault{}, faultproxy.Fault{Rate: 1})
@@ -156,7 +156,7 @@ func TestSilenceHoldsBackUntilItIsHealed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n, err := c.Read(make([]byte, 1)); n != 0 || !errors.Is(err, syscall.EAGAIN) && !isTimeout(err) {
-				t.Errorf("in silence came %d bytes and %v", n, err)
+				t.Errorf("got %d bytes and error %v from a silent connection", n, err)
 			}
 			if err := c.SetReadDeadline(time.Time{}); err != nil {
 				t.Fatal(err)
@@ -175,13 +175,13 @@ func isTimeout(err error) bool {
 func TestACutBehindSoManyBytes(t *testing.T) {
 	p := newProxy(t)
 	p.Harm(faultproxy.Fault{}, faultproxy.Fault{Gate: faultproxy.After(4)})
-	for range 2 { // each connection counts for itself
+	for range 2 { // each connection counts separately
 		c := dial(t, p)
 		send(t, c, "whole")
 		wasReset(t, c, "whol")
 	}
 	if n := p.Cuts(); n != 2 {
-		t.Errorf("%d cuts are counted", n)
+		t.Errorf("Cuts = %d", n)
 	}
 }
 
@@ -193,10 +193,10 @@ func TestACutBehindAPattern(t *testing.T) {
 		}
 	}
 	if n, cut := gate([]byte("b and more")); n != 1 || !cut {
-		t.Errorf("of the end of the pattern pass %d bytes, cut %v", n, cut)
+		t.Errorf("end of the pattern: %d bytes passed, cut %v", n, cut)
 	}
 	if n, cut := faultproxy.On([]byte("b"))()([]byte("abc")); n != 2 || !cut {
-		t.Errorf("of a pattern in one piece pass %d bytes, cut %v", n, cut)
+		t.Errorf("pattern in one piece: %d bytes passed, cut %v", n, cut)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestACutRefusesUntilItIsHealed(t *testing.T) {
 	wasReset(t, c, "")
 	if refused, err := net.Dial("tcp", p.Addr()); err == nil { // or the reset came first
 		if n, err := refused.Read(make([]byte, 1)); err == nil {
-			t.Errorf("while everything is cut came %d bytes", n)
+			t.Errorf("got %d bytes after Cut", n)
 		}
 		_ = refused.Close()
 	}
@@ -245,7 +245,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 	for began := time.Now(); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Since(began) > 5*time.Second {
-			t.Fatalf("%d goroutines are left of %d", runtime.NumGoroutine(), before)
+			t.Fatalf("%d goroutines, %d before the test", runtime.NumGoroutine(), before)
 		}
 	}
 }

@@ -12,10 +12,10 @@ type carried struct {
 	proxy          *Proxy
 	client, server net.Conn
 	once           sync.Once
-	ended          chan struct{} // closed when it is over
+	ended          chan struct{} // closed when the connection has ended
 }
 
-// cut ends it with a reset.
+// cut ends the connection with a reset.
 func (c *carried) cut() {
 	c.once.Do(func() {
 		close(c.ended)
@@ -24,7 +24,7 @@ func (c *carried) cut() {
 	})
 }
 
-// finish ends it as whoever closed it did.
+// finish closes both ends normally.
 func (c *carried) finish() {
 	c.once.Do(func() {
 		close(c.ended)
@@ -33,11 +33,11 @@ func (c *carried) finish() {
 	})
 }
 
-// maxPiece is the most that is passed on at once.
+// maxPiece is the maximum number of bytes of a piece.
 const maxPiece = 32 << 10
 
-// pump passes one direction on until either end is gone. What it reads is judged by
-// the faults that hold when it has it.
+// pump forwards one direction until either end is closed. The faults that are current after
+// a read apply to the piece.
 func (c *carried) pump(from, to net.Conn, mine func(*faults) Fault) {
 	defer c.finish()
 	buffer := make([]byte, maxPiece)
@@ -67,7 +67,7 @@ func (c *carried) pump(from, to net.Conn, mine func(*faults) Fault) {
 	}
 }
 
-// pass passes one piece on and reports whether the connection goes on.
+// pass passes one piece on and reports whether the connection continues.
 func (c *carried) pass(piece []byte, to net.Conn, all *faults, fault Fault, gate Gate) bool {
 	cut := false
 	if gate != nil {
@@ -96,7 +96,7 @@ func (c *carried) pass(piece []byte, to net.Conn, all *faults, fault Fault, gate
 	return !cut
 }
 
-// piece is how much is passed on at once: with a Rate a tenth of a second's worth.
+// piece returns the size of a piece: with a Rate, the bytes of a tenth of a second.
 func (f Fault) piece() int {
 	if f.Rate == 0 {
 		return maxPiece
@@ -104,8 +104,8 @@ func (f Fault) piece() int {
 	return min(maxPiece, max(1, f.Rate/10))
 }
 
-// wait waits for a time, or without one until over, and reports whether the
-// connection still stands. It ends early when over is closed.
+// wait waits for d, or, if that is zero, until over is closed, and reports whether the
+// connection is still open. It returns early when over is closed.
 func (c *carried) wait(over <-chan struct{}, d time.Duration) bool {
 	var passed <-chan time.Time
 	if d > 0 {
@@ -137,11 +137,11 @@ func After(n int) func() Gate {
 	}
 }
 
-// On resets the connection behind the first occurrence of a pattern, which passes,
-// wherever the pieces begin and end.
+// On resets the connection after the first occurrence of a pattern, which passes, even if
+// the pattern spans several pieces.
 func On(pattern []byte) func() Gate {
 	return func() Gate {
-		var tail []byte // the end of what has passed, shorter than the pattern
+		var tail []byte // the last passed bytes, shorter than the pattern
 		return func(piece []byte) (int, bool) {
 			seen := append(tail, piece...)
 			if at := bytes.Index(seen, pattern); at >= 0 {

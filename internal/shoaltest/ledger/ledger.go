@@ -1,6 +1,5 @@
-// Package ledger is a server whose tools agents call while a test does harm to the
-// server that hosts them. What their calls have done is kept here, where no harm
-// reaches it:
+// Package ledger is a server with tools for agents whose own server is under test. It
+// records the effects of their calls in the process of the test, which no fault affects:
 //
 //	l := ledger.New(t, 10*time.Millisecond)
 //	// … a tool with {"url": l.URL} is called with {"key": "job 1", "step": "pay"}
@@ -17,7 +16,7 @@ import (
 	"time"
 )
 
-// Ledger is such a server. It is safe for concurrent use.
+// Ledger is a server that records calls. It is safe for concurrent use.
 type Ledger struct {
 	*httptest.Server
 
@@ -26,11 +25,11 @@ type Ledger struct {
 	named map[entry]map[string]bool
 }
 
-// entry says what a call does: one step of the job with that key.
+// entry is the effect of a call: one step of the job with a key.
 type entry struct{ Key, Step string }
 
-// New starts a ledger until the test ends. A call has its effect at once and its
-// result so much later, so that harm may come in between.
+// New starts a ledger that runs until the test ends. A call has its effect immediately and
+// returns later, so that a fault can happen in between.
 func New(t testing.TB, later time.Duration) *Ledger {
 	t.Helper()
 	l := &Ledger{count: map[entry]int{}, named: map[entry]map[string]bool{}}
@@ -48,21 +47,21 @@ func New(t testing.TB, later time.Duration) *Ledger {
 		l.named[did][r.Header.Get("Idempotency-Key")] = true
 		l.mu.Unlock()
 		<-time.After(later)
-		_, _ = io.WriteString(w, `{"noted":true}`) // whoever asked may be gone
+		_, _ = io.WriteString(w, `{"noted":true}`) // the caller may have disconnected
 	}))
 	t.Cleanup(l.Close)
 	return l
 }
 
-// Of returns how often a step of a job was done.
+// Of returns the number of times that a step of a job was done.
 func (l *Ledger) Of(key, step string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.count[entry{key, step}]
 }
 
-// Calls returns by how many calls that was, told by their Idempotency-Key: one that is
-// made again keeps its own.
+// Calls returns the number of different calls that did the step, by their
+// Idempotency-Key: a repeated call keeps its key.
 func (l *Ledger) Calls(key, step string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

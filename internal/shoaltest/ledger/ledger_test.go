@@ -23,14 +23,14 @@ func TestLedger(t *testing.T) {
 			}
 			res.Body.Close()
 			if res.StatusCode != want {
-				t.Errorf("%s is answered with %d, want %d", body, res.StatusCode, want)
+				t.Errorf("%s: got status %d, want %d", body, res.StatusCode, want)
 			}
 		}
 	}
 	if n, other := l.Of("job 1", "pay"), l.Of("job", "1 pay"); n != 2 || other != 0 {
-		t.Errorf("it was done %d times, want 2; something else %d times", n, other)
+		t.Errorf("Of = %d, want 2; for another step %d, want 0", n, other)
 	}
 	if n := l.Calls("job 1", "pay"); n != 1 {
-		t.Errorf("it was done by %d calls, want one", n)
+		t.Errorf("Calls = %d, want 1", n)
 	}
 }

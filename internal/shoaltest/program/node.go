@@ -1,5 +1,5 @@
-// Package program holds the programs that tests start: shoal, built from its
-// sources, and what others wrote for Node, which `make setup` installs.
+// Package program provides the programs that tests start: shoal, built from its sources, and
+// programs for Node, which `make setup` installs.
 //
 //	code, err := program.WithShoal(func(built *program.Shoal) int { shoal = built; return m.Run() })
 //	server := exec.Command(shoal.Path(), "serve")
@@ -18,17 +18,15 @@ import (
 	"testing"
 )
 
-// Node returns the path of the Node that test/node has, at least 22.19, for
-// programs that the machine's own may be too old for. It fails the test where it
-// is not installed.
+// Node returns the path of the Node in test/node, at least 22.19, for programs that require
+// a newer version than that of the machine. It fails the test if it is not installed.
 func Node(t testing.TB) string {
 	t.Helper()
 	return Installed(t, "test/node/node_modules/.bin/node")
 }
 
-// Installed returns the absolute path of a file of this repository that `make
-// setup` installs, by its path below the root. It fails the test where there is
-// none.
+// Installed returns the absolute path of a file that `make setup` installs in this
+// repository, by its path below the root. It fails the test if the file does not exist.
 func Installed(t testing.TB, name string) string {
 	t.Helper()
 	root, err := repository()
@@ -53,15 +51,15 @@ func repository() (string, error) {
 			return root, nil
 		}
 		if filepath.Dir(root) == root {
-			return "", errors.New("the test does not run inside the repository")
+			return "", errors.New("the test does not run in the repository")
 		}
 		root = filepath.Dir(root)
 	}
 }
 
-// Serve starts a server that is a script for the machine's Node, and puts into said
-// what its first line says, in JSON: where it is. Its errors go to those of the
-// test. It ends when its input does, which is what stop brings about and waits for.
+// Serve starts a script with the machine's Node and decodes its first line of output, in
+// JSON, into said; it contains the address of the server. Its standard error is that of the
+// test. The script ends when its input ends; stop closes the input and waits for the end.
 func Serve(script string, said any) (stop func() error, err error) {
 	if _, err := exec.LookPath("node"); err != nil {
 		return nil, fmt.Errorf("%w; run `make setup`", err)
@@ -85,7 +83,7 @@ func Serve(script string, said any) (stop func() error, err error) {
 		err = json.Unmarshal(line, said)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s said %q: %w", script, line, err), stop())
+		return nil, errors.Join(fmt.Errorf("%s: invalid first line %q: %w", script, line, err), stop())
 	}
 	return stop, nil
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
-// Who builds at the same time gets a whole program each, and what is linked is
-// linked once.
+// Concurrent builds each get a complete program, which is linked only once.
 func TestBuild(t *testing.T) {
 	const name = "shoal-of-this-test"
 	kept := filepath.Join("..", "..", "..", ".cache", "test", name)
@@ -46,7 +45,7 @@ func TestBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Another text is that of another source: somebody is at work here.
+	// A different content means that a source has changed meanwhile.
 	if !os.SameFile(before, after) && bytes.Equal(read(t, filepath.Join(dirs[1], name)), read(t, filepath.Join(dirs[2], name))) {
 		t.Error("the same program was linked twice")
 	}
@@ -61,7 +60,7 @@ func read(t *testing.T, path string) []byte {
 	return text
 }
 
-// What shoal embeds is a source, and what its tests need is none.
+// Embedded files are sources of shoal, files of its tests are not.
 func TestSources(t *testing.T) {
 	files, err := program.Sources()
 	if err != nil {
@@ -73,12 +72,12 @@ func TestSources(t *testing.T) {
 		"_test.go": false, "internal/shoaltest": false,
 	} {
 		if strings.Contains(filepath.ToSlash(all), part) != want {
-			t.Errorf("%s is among the sources: %v", part, !want)
+			t.Errorf("Sources contains %s = %v", part, !want)
 		}
 	}
 }
 
-func TestAScriptThatSaysNothing(t *testing.T) {
+func TestServeWithoutOutput(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "mute.mjs")
 	if err := os.WriteFile(script, []byte("process.stdout.write('nowhere\\n')"), 0o600); err != nil {
 		t.Fatal(err)

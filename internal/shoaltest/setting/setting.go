@@ -1,5 +1,5 @@
-// Package setting reads what the environment tells a test: how often it does what it
-// does, and which chance it takes.
+// Package setting reads the settings of tests from the environment: numbers of repetitions
+// and random seeds.
 //
 //	kills, seed := setting.Number(t, "SHOAL_KILLS", 12), setting.Seed(t, "SHOAL_CRASH_SEED")
 package setting
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Number returns the number that the environment has under name, or else usual. It
-// fails the test where something else is there.
+// Number returns the number in the environment variable name, or usual if it is not set. It
+// fails the test if the value is not a number.
 func Number(t testing.TB, name string, usual uint64) uint64 {
 	t.Helper()
 	text := os.Getenv(name)
@@ -21,13 +21,13 @@ func Number(t testing.TB, name string, usual uint64) uint64 {
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		t.Fatalf("%s=%q is no number", name, text)
+		t.Fatalf("%s=%q: want a number", name, text)
 	}
 	return n
 }
 
-// Seed returns the seed that the environment has under name, or else one that
-// chance chooses, and logs how to have it again.
+// Seed returns the seed in the environment variable name, or a random one if it is not set,
+// and logs how to use the same seed again.
 func Seed(t testing.TB, name string) uint64 {
 	t.Helper()
 	seed := Number(t, name, rand.Uint64())
