@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the repository, one after the other, for the given
-# time each. Go writes an input that fails into testdata/fuzz: commit it.
+# Runs every fuzz target of the repository, one after the other, for the given time each. Go
+# writes a failing input to testdata/fuzz: commit it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 time="${1:?how long each target runs, such as 20s}"
@@ -9,7 +9,7 @@ mapfile -t targets < <(
 	git ls-files -z --cached --others --exclude-standard '*_test.go' |
 		xargs -0 grep -HoE '^func Fuzz\w+' | sed 's/:func /:/' | sort
 )
-((${#targets[@]} > 0)) || { echo "there is no fuzz target" >&2; exit 1; }
+((${#targets[@]} > 0)) || { echo "fuzz: no fuzz targets found" >&2; exit 1; }
 
 failed=()
 for target in "${targets[@]}"; do
@@ -21,4 +21,4 @@ if ((${#failed[@]} > 0)); then
 	printf 'failed: %s\n' "${failed[@]}" >&2
 	exit 1
 fi
-echo "${#targets[@]} fuzz targets, $time each: nothing found"
+echo "${#targets[@]} fuzz targets, $time each: no failures"

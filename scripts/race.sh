@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Runs `go test -race` with the given arguments. The detector of Go 1.26 can give
-# up by itself in tests that use testing/synctest ("ThreadSanitizer: CHECK
-# failed", https://go.dev/issue/78156). A package that ended so, without a failed
-# test or a race, has shown nothing: it runs once more. Everything else counts.
+# Runs `go test -race` with the given arguments. The race detector of Go 1.26 can abort in
+# tests that use testing/synctest ("ThreadSanitizer: CHECK failed",
+# https://go.dev/issue/78156). A package that aborts that way, without a failed test or a
+# race, runs once more. Any other failure counts.
 #
-# SQLite, which is C that was translated to Go, is compiled without the detector:
-# it keeps its data outside of Go's memory, where the detector does not look, and
-# looking there all the same took more than half of the time. What goes in and out
-# is copied by internal/sqlite, which the detector watches.
+# SQLite, which is C translated to Go, is compiled without the detector: its data is outside
+# of Go's memory, which the detector cannot check, and instrumenting it took more than half
+# of the time. internal/sqlite, which copies all data in and out, is checked.
 set -euo pipefail
 
 log="$(mktemp)"
@@ -17,7 +16,7 @@ export CGO_ENABLED=1
 race=(go test -race -gcflags='modernc.org/...=-race=false')
 "${race[@]}" "$@" 2>&1 | tee "$log" && exit 0
 
-# Prints the packages that have shown nothing; fails if another one failed.
+# Prints the packages that aborted; fails if another one failed.
 again="$(awk '
 	/ThreadSanitizer: CHECK failed/ { gaveup = 1 }
 	/--- FAIL/ || /DATA RACE/       { failed = 1 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Go and the machine lacks: PostgreSQL's
-# server programs, a C compiler for the race detector, Node for the tests with
-# foreign clients, a browser for the console's, the shells that complete, what reads
-# units of systemd, what installs and checks releases (rpm, curl, wget, ssh-keygen),
-# strace and mkfs.ext4 for the fault rig. Does nothing, quickly, where all of it is there.
+# Installs the programs that the tests need besides Go, if they are missing: PostgreSQL's
+# server, a C compiler for the race detector, Node for the tests with other clients, a
+# browser for the console's tests, the shells with completion, systemd-analyze, the
+# programs that install and check releases (rpm, curl, wget, ssh-keygen), strace and
+# mkfs.ext4 for the fault tests. Returns quickly if everything is installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,7 +11,7 @@ has_postgres() {
 	command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null
 }
 
-# A compiler without the C library's headers is there but of no use.
+# A compiler without the C library's headers is not sufficient.
 has_compiler() {
 	local cc
 	read -ra cc <<<"$(go env CC)"
@@ -30,7 +30,7 @@ has_shells() {
 	{ command -v bash && command -v zsh && command -v fish; } >/dev/null
 }
 
-# lacking lists the Debian packages that would fill the gaps.
+# lacking lists the Debian packages that are missing.
 lacking() {
 	has_postgres || echo postgresql
 	has_compiler || printf '%s\n' gcc libc6-dev
@@ -52,21 +52,21 @@ mapfile -t packages < <(lacking)
 install=(apt-get install --yes --no-install-recommends "${packages[@]}")
 if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
 	{
-		echo "The tests need what these Debian packages hold: ${packages[*]}. Install them with"
+		echo "The tests need these Debian packages: ${packages[*]}. Install them with"
 		echo "  sudo sh -c 'apt-get update && ${install[*]}'"
-		echo "or, on another system, the programs by its own means, on PATH: initdb, a C compiler, node and npm, chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, ssh-keygen."
+		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, ssh-keygen."
 	} >&2
 	exit 1
 fi
 
 echo "installing ${packages[*]}"
 export DEBIAN_FRONTEND=noninteractive
-# A fresh machine has no package lists, another one perhaps one broken source.
-apt-get update || echo "apt-get update failed; going on with the package lists that are there" >&2
+# A new machine has no package lists, another one may have a broken source.
+apt-get update || echo "apt-get update failed; continuing with the existing package lists" >&2
 "${install[@]}" </dev/null
 
 mapfile -t packages < <(lacking)
 if ((${#packages[@]} > 0)); then
-	echo "installed, but still not usable: ${packages[*]}" >&2
+	echo "installed, but still missing: ${packages[*]}" >&2
 	exit 1
 fi

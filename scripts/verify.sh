@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the generated files anew and fails, showing the difference, if that
-# changed one; fails too if go.mod is not tidy or SQLite gets a foreign libc.
+# Regenerates the generated files, and fails with the difference if one has changed; also
+# fails if go.mod is not tidy or SQLite gets a foreign libc.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -8,8 +8,8 @@ scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 objects="$(git rev-parse --path-format=absolute --git-path objects)"
 
-# in_scratch runs git with an index and an object store of its own, so that
-# the state of the checkout can be kept without touching the real ones.
+# in_scratch runs git with a separate index and object store, so that it can record the
+# state of the checkout without changing the real ones.
 in_scratch() {
 	GIT_INDEX_FILE="$scratch/index" GIT_OBJECT_DIRECTORY="$scratch" \
 		GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects" git -c core.autocrlf=false "$@"
@@ -21,7 +21,7 @@ before="$(keep)"
 make generate
 after="$(keep)"
 if ! in_scratch --no-pager diff --exit-code "$before" "$after"; then
-	echo "verify: generated files were not up to date; they are now: look at them and commit them" >&2
+	echo "verify: generated files were not up to date and have been regenerated: review and commit them" >&2
 	failed=1
 fi
 mapfile -t modules < <(git ls-files --cached --others --exclude-standard 'go.mod' '*/go.mod')

@@ -1,5 +1,5 @@
-// Package attack does to the real binary what a caller without scruples would do, and
-// measures what it costs everybody else.
+// Package attack attacks the real binary like a malicious caller, and measures the effect on
+// other callers.
 package attack_test
 
 import (
@@ -17,22 +17,21 @@ import (
 )
 
 const (
-	// rounds is how often a bystander does each thing: a median of that many holds on a
-	// busy machine.
+	// rounds is the number of measurements of each call of a bystander, enough for a stable
+	// median on a busy machine.
 	rounds = 15
-	// slack is what a median may be worse for no reason.
+	// slack is the allowed random increase of a median.
 	slack = 40 * time.Millisecond
-	// runSlack is that of a run, which is a dozen writes and a call of a model, one after
-	// the other.
+	// runSlack is the same for a run, which is a dozen writes and a model call in sequence.
 	runSlack = 6 * slack
-	// mostRSS is how much memory the server may have resident under attack.
+	// mostRSS is the limit for the resident memory of the server under attack.
 	mostRSS = 400 << 20
 )
 
-// While somebody attacks, what a bystander does and the admin's revocation cost at most
-// twice as much as before, nobody but the attacker is refused, and the memory of the
-// server stays bounded.
-func TestBystandersDoNotPay(t *testing.T) {
+// During an attack, the calls of a bystander and a revocation by the admin take at most
+// twice as long as before, only the attacker is refused, and the memory of the server stays
+// bounded.
+func TestBystandersAreNotAffected(t *testing.T) {
 	for name, attack := range map[string]func(*world, context.Context) (stop func()){
 		"512 waits of two keys":                     waits,
 		"60 bodies of 4 MiB without a key, held":    bodies,
@@ -46,7 +45,7 @@ func TestBystandersDoNotPay(t *testing.T) {
 			close(quick.gate)
 			w.host("calm", quick)
 			w.ask(w.ann, "POST", "/v1/sessions/default/spaces", `{"id":"desk","name":"desk","members":["calm"]}`, 201)
-			w.measure() // so that nothing is cold
+			w.measure() // warm-up
 			w.run(t)
 			before, beforeRun := w.measure(), w.run(t)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -57,21 +56,21 @@ func TestBystandersDoNotPay(t *testing.T) {
 			stop()
 			for what, took := range during {
 				if most := 2*before[what] + slack; took > most {
-					t.Errorf("%s took %v, without the attack %v", what, took, before[what])
+					t.Errorf("%s took %v, %v without the attack", what, took, before[what])
 				}
 			}
 			if duringRun > 2*beforeRun+runSlack {
 				t.Errorf("a run took %v, without the attack %v", duringRun, beforeRun)
 			}
 			if rss > mostRSS {
-				t.Errorf("the server has %d MiB resident", rss>>20)
+				t.Errorf("the server uses %d MiB of resident memory", rss>>20)
 			}
 			t.Logf("before %v and %v, during %v and %v, %d MiB", before, beforeRun, during, duringRun, rss>>20)
 		})
 	}
 }
 
-// measure returns the medians of what a bystander and the admin do.
+// measure returns the median latencies of the calls of a bystander and the admin.
 func (w *world) measure() map[string]time.Duration {
 	w.Helper()
 	took := map[string][]time.Duration{}
@@ -87,10 +86,10 @@ func (w *world) measure() map[string]time.Duration {
 		timed("a wait", func() {
 			said := w.ask(w.bob, "POST", "/v1/sessions/default/entities/bob/wait", `{"kind":"mentions","timeoutMs":5000}`, 200)
 			if !strings.Contains(said, "hello") {
-				w.Errorf("the wait answers %s", said)
+				w.Errorf("the wait returned %s", said)
 			}
 		})
-		id, _ := w.mint(`{"role":"entity","sessionId":"default","entityId":"mallory"}`)
+		id, _ := w.createKey(`{"role":"entity","sessionId":"default","entityId":"mallory"}`)
 		timed("a revocation", func() { w.ask(w.admin, "DELETE", "/v1/keys/"+id, "", 204) })
 	}
 	out := map[string]time.Duration{}
@@ -101,7 +100,7 @@ func (w *world) measure() map[string]time.Duration {
 	return out
 }
 
-// run is the median of how long a run of a bystander takes.
+// run returns the median duration of a run of a bystander.
 func (w *world) run(t *testing.T) time.Duration {
 	t.Helper()
 	took := make([]time.Duration, 0, 5)
@@ -112,7 +111,7 @@ func (w *world) run(t *testing.T) time.Duration {
 	return took[len(took)/2]
 }
 
-// many runs an attack on so many goroutines, which end with ctx.
+// many runs an attack on a number of goroutines, which end with ctx.
 func many(n int, do func(i int)) (stop func()) {
 	var all sync.WaitGroup
 	for i := range n {
@@ -121,7 +120,7 @@ func many(n int, do func(i int)) (stop func()) {
 	return all.Wait
 }
 
-// tool is a call of a tool of MCP.
+// tool calls an MCP tool.
 func (w *world) tool(ctx context.Context, key, name, arguments string) {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/mcp", strings.NewReader(body))
@@ -135,7 +134,7 @@ func (w *world) tool(ctx context.Context, key, name, arguments string) {
 		return // the attack is over
 	}
 	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, res.Body) // whatever the attacker is answered
+	_, _ = io.Copy(io.Discard, res.Body) // the response does not matter
 }
 
 func waits(w *world, ctx context.Context) func() {
@@ -175,15 +174,15 @@ func uploads(w *world, ctx context.Context) func() {
 		"\r\nContent-Type: text/plain\r\nContent-Length: 10000000\r\n\r\n", 64<<10)
 }
 
-// connections opens more of them than the server may have, as far as this process may:
-// idle ones, and those with half a header.
+// connections opens more connections than the server accepts: idle ones, and some with
+// half a header.
 func connections(w *world, ctx context.Context) func() {
 	idle := w.hold(ctx, 1000, "", 0)
 	half := w.hold(ctx, 1000, "GET /v1/sessions HTTP/1.1\r\nHost: lo", 0)
 	return func() { idle(); half() }
 }
 
-// hold sends the beginnings of so many requests, and their ends never.
+// hold sends the first part of a number of requests, and never the rest.
 func (w *world) hold(ctx context.Context, n int, head string, size int) func() {
 	var sent sync.WaitGroup
 	sent.Add(n)
@@ -192,7 +191,7 @@ func (w *world) hold(ctx context.Context, n int, head string, size int) func() {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(w.url, "http://"))
 		if err == nil {
 			defer conn.Close()
-			_, _ = conn.Write(append([]byte(head), body...)) // a refusal may close it
+			_, _ = conn.Write(append([]byte(head), body...)) // a refusal may close the connection
 		}
 		sent.Done()
 		<-ctx.Done()

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// vendor is a model that answers once its gate is open and counts what it was asked.
+// vendor is a model that responds once its gate is open, and counts its requests.
 type vendor struct {
 	*httptest.Server
 	gate  chan struct{}
@@ -40,7 +40,7 @@ func (v *vendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		`data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`+"\n\ndata: [DONE]\n\n")
 }
 
-// host makes a hosted agent that asks the vendor.
+// host creates a hosted agent that uses the vendor.
 func (w *world) host(id string, v *vendor) {
 	w.Helper()
 	w.ask(w.admin, "PUT", "/v1/sessions/default/agents/"+id, fmt.Sprintf(
@@ -88,7 +88,7 @@ func (w *world) answered(t *testing.T) time.Duration {
 	return time.Since(began)
 }
 
-// queue mentions the agent worker so many times in the space mine.
+// queue mentions the agent worker a number of times in the space mine.
 func (w *world) queue(key string, jobs int, done func()) {
 	many(8, func(worker int) {
 		for i := worker; i < jobs; i += 8 {
@@ -139,7 +139,7 @@ func TestAThousandRunsOfOneEntity(t *testing.T) {
 	drain, drainRun := w.measure(), w.answered(t)
 	left := w.runs("worker")
 	if n := posted.Load(); n != jobs || waiting["queued"]+waiting["running"] != jobs || waiting["queued"] == 0 {
-		t.Errorf("of %d jobs %d were posted, and the runs were %v", jobs, n, waiting)
+		t.Errorf("got %[2]d posted jobs, want %[1]d; runs %[3]v", jobs, n, waiting)
 	}
 	for when, measured := range map[string]map[string]time.Duration{"are queued": during, "end": drain} {
 		for what, took := range measured {
@@ -153,25 +153,25 @@ func TestAThousandRunsOfOneEntity(t *testing.T) {
 			t.Errorf("a run took %v while those of the attack %s, without the attack %v", took, when, beforeRun)
 		}
 	}
-	// 384 runs, which are three quarters of the slots, hold a request each.
+	// 384 runs, three quarters of the slots, have a request in progress.
 	if rss > mostRSS {
-		t.Errorf("the server has %d MiB resident", rss>>20)
+		t.Errorf("the server uses %d MiB of resident memory", rss>>20)
 	}
 	for end := time.Now().Add(2 * time.Minute); w.runs("worker")["completed"] < jobs; {
 		if time.Now().After(end) {
-			t.Fatalf("not all runs end: %v", w.runs("worker"))
+			t.Fatalf("some runs have not ended: %v", w.runs("worker"))
 		}
 		<-time.After(100 * time.Millisecond)
 	}
 	if all := w.runs("worker"); all["completed"] != jobs || len(all) != 1 {
-		t.Errorf("the runs are %v", all)
+		t.Errorf("got runs %v", all)
 	}
 	if n := slow.calls.Load(); n != jobs {
-		t.Errorf("%d runs of one step asked the model %d times", jobs, n)
+		t.Errorf("%d runs of one step called the model %d times", jobs, n)
 	}
-	peak := w.memory("VmHWM") // once the model answers, the runs go on together
+	peak := w.memory("VmHWM") // once the model responds, all runs continue
 	if peak > 2*mostRSS {
-		t.Errorf("the server had %d MiB resident", peak>>20)
+		t.Errorf("the server used %d MiB of resident memory", peak>>20)
 	}
 	t.Logf("%d MiB resident, at most %d, before %v and %v, during %v and %v with %v, at the end %v and %v with %v", rss>>20, peak>>20, before, beforeRun, during, duringRun, waiting, drain, drainRun, left)
 }

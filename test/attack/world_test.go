@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// world is a server with the bystanders ann and bob, who are in the space hall.
+// world is a server with the bystanders ann and bob, who are members of the space hall.
 type world struct {
 	*testing.T
 	url             string
@@ -51,7 +51,7 @@ func start(t *testing.T) *world {
 	}
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
-		_ = c.Wait() // with what the signal makes of it
+		_ = c.Wait() // ended by the signal
 	})
 	var said strings.Builder
 	buffer := make([]byte, 4096)
@@ -59,7 +59,7 @@ func start(t *testing.T) *world {
 		n, err := out.Read(buffer)
 		said.Write(buffer[:n])
 		if err != nil {
-			t.Fatalf("the server does not start: %v\n%s", err, said.String())
+			t.Fatalf("the server did not start: %v\n%s", err, said.String())
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }() // until the process ends
@@ -78,7 +78,7 @@ func start(t *testing.T) *world {
 	return w
 }
 
-// ask makes a call that must have this status, and returns the answer.
+// ask makes a call, which must return status, and returns the response.
 func (w *world) ask(key, method, path, body string, status int) string {
 	w.Helper()
 	r, err := http.NewRequestWithContext(w.Context(), method, w.url+path, strings.NewReader(body))
@@ -98,8 +98,8 @@ func (w *world) ask(key, method, path, body string, status int) string {
 	return string(text)
 }
 
-// mint makes a key and returns its id and its secret.
-func (w *world) mint(of string) (id, secret string) {
+// createKey creates a key and returns its id and its secret.
+func (w *world) createKey(of string) (id, secret string) {
 	w.Helper()
 	var made struct{ ID, Key string }
 	if err := json.Unmarshal([]byte(w.ask(w.admin, "POST", "/v1/keys", of, 201)), &made); err != nil {
@@ -108,20 +108,20 @@ func (w *world) mint(of string) (id, secret string) {
 	return made.ID, made.Key
 }
 
-// key makes a key of an entity of the session default.
+// key creates a key of an entity of the session default.
 func (w *world) key(entity string) string {
 	w.Helper()
-	_, secret := w.mint(fmt.Sprintf(`{"role":"entity","sessionId":"default","entityId":%q}`, entity))
+	_, secret := w.createKey(fmt.Sprintf(`{"role":"entity","sessionId":"default","entityId":%q}`, entity))
 	return secret
 }
 
-// rss returns how many bytes of the server are resident.
+// rss returns the resident memory of the server in bytes.
 func (w *world) rss() int {
 	w.Helper()
 	return w.memory("VmRSS")
 }
 
-// memory returns a figure of the server's process, in bytes.
+// memory returns a value from the status of the server's process, in bytes.
 func (w *world) memory(figure string) int {
 	w.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.process.Process.Pid))

@@ -1,6 +1,6 @@
-// Package resume kills a process in the middle of a turn, between every pair of
-// its writes and inside of its tools, and looks whether another process ends the
-// turn as if nothing had happened.
+// Package resume kills a process in the middle of a turn, between every pair of its writes
+// and inside its tools, and checks that another process completes the turn as if nothing had
+// happened.
 package resume_test
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/script"
 )
 
-// The process that is killed is this test binary with childEnv set: the
-// directory of its store, and the point at which it dies.
+// The killed process is this test binary with childEnv set to the directory of its store and
+// the point at which it dies.
 const (
 	childEnv = "SHOAL_RESUME_DIR"
 	pointEnv = "SHOAL_RESUME_POINT"
@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fiveSteps is what the model says: four steps with tools, one of them with two
-// calls, and an answer.
+// fiveSteps is the script of the model: four steps with tools, one of them with two calls,
+// and an answer.
 const fiveSteps = `
 say  First.
 call add#c1 {"n":1}
@@ -59,7 +59,7 @@ call add#c5 {"n":5}
 say  The sum is 15.
 `
 
-// child takes the turn, or goes on with it, and dies at the point.
+// child runs or resumes the turn, and dies at the point.
 func child(dir, point string, idempotent bool) error {
 	files, err := filestore.Open(filepath.Join(dir, "store"))
 	if err != nil {
@@ -83,13 +83,13 @@ func child(dir, point string, idempotent bool) error {
 	case record.Open != nil:
 		input = nil
 	case len(record.Messages) > 0:
-		return nil // it had ended before the process died
+		return nil // the turn had ended before the process died
 	}
 	_, err = a.Run(context.Background(), c, input...)
 	return err
 }
 
-// death kills the process when the point comes.
+// death kills the process at its point.
 type death struct {
 	at     string
 	writes int
@@ -102,7 +102,7 @@ func (d *death) comes(point string) {
 	}
 }
 
-// mortal is a store whose process may die behind each write.
+// mortal is a store whose process can die after each write.
 type mortal struct {
 	agent.Store
 	death *death
@@ -149,7 +149,7 @@ func adder(dir string, d *death, idempotent bool) agent.Tool {
 	return agent.Configure(add, func(s *agent.ToolSpec) { s.Idempotent = idempotent })
 }
 
-// life runs the child until it dies or is done.
+// life runs the child until it dies or has finished.
 func life(t *testing.T, dir, point string, env ...string) (died bool) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -167,11 +167,11 @@ func life(t *testing.T, dir, point string, env ...string) (died bool) {
 	return false
 }
 
-// state reads what the dead process left.
+// state reads the store and the ledger of the dead process.
 func state(t *testing.T, dir string) (history, finished []string, ledger map[string]int) {
 	t.Helper()
-	// A process that another test starts meanwhile would hold the store's lock, too,
-	// from its fork to its exec.
+	// A process that another test starts meanwhile would also hold the store's lock,
+	// between its fork and its exec.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	files, err := filestore.Open(filepath.Join(dir, "store"))
@@ -214,7 +214,7 @@ func state(t *testing.T, dir string) (history, finished []string, ledger map[str
 	return history, finished, ledger
 }
 
-// want is the conversation of a life without death.
+// want is the conversation of a turn without a kill.
 var want = []string{
 	"user: add up",
 	`assistant: First.[c1 add {"n":1}]`, "tool: [c1 ok added 1]",
@@ -224,9 +224,9 @@ var want = []string{
 	"assistant: The sum is 15.",
 }
 
-// Twelve writes make a turn of five steps: the input, for each step with tools
-// its answer and its whole, one more between the two calls of a step, the last
-// step and the end.
+// A turn of five steps makes twelve writes: the input; for each step with tools, its answer
+// and the complete step; one more between the two calls of a step; the last step; and the
+// end.
 const writes = 12
 
 func TestKilledBetweenEveryPairOfWrites(t *testing.T) {
@@ -239,10 +239,10 @@ func TestKilledBetweenEveryPairOfWrites(t *testing.T) {
 	}
 	history, _, ledger := state(t, whole)
 	if d := cmp.Diff(want, history); d != "" {
-		t.Fatalf("without a death:\n%s", d)
+		t.Fatalf("without a kill:\n%s", d)
 	}
 	if d := cmp.Diff(map[string]int{"c1": 1, "c2": 1, "c3": 1, "c4": 1, "c5": 1}, ledger); d != "" {
-		t.Fatalf("without a death:\n%s", d)
+		t.Fatalf("without a kill:\n%s", d)
 	}
 	for n := 1; n < writes; n++ {
 		t.Run(fmt.Sprint("write ", n), func(t *testing.T) { diesAt(t, fmt.Sprint("write ", n)) })
@@ -253,24 +253,24 @@ func TestKilledBetweenEveryPairOfWrites(t *testing.T) {
 	}
 }
 
-// diesAt kills the process at the point, and lets another one go on.
+// diesAt kills the process at the point, and resumes the turn in another one.
 func diesAt(t *testing.T, point string) {
 	t.Parallel()
 	dir := t.TempDir()
 	if !life(t, dir, point) {
-		t.Fatal("it did not die")
+		t.Fatal("the process did not die at the point")
 	}
 	_, finished, before := state(t, dir)
 	if life(t, dir, "") {
-		t.Fatal("it died again")
+		t.Fatal("the second process died, too")
 	}
 	history, _, after := state(t, dir)
 	if d := cmp.Diff(want, history); d != "" {
-		t.Errorf("the conversation is another one:\n%s", d)
+		t.Errorf("the conversation differs:\n%s", d)
 	}
 	for _, id := range finished {
 		if after[id] != before[id] || before[id] != 1 {
-			t.Errorf("%s had finished and has %d effects, then %d", id, before[id], after[id])
+			t.Errorf("the finished call %s has %d effects, then %d", id, before[id], after[id])
 		}
 	}
 	for id, n := range after {
@@ -280,13 +280,13 @@ func diesAt(t *testing.T, point string) {
 	}
 }
 
-// A turn that dies again and again still ends.
+// A turn that is killed repeatedly still ends.
 func TestKilledAtEveryWriteInOneTurn(t *testing.T) {
 	dir := t.TempDir()
 	deaths := 0
-	for life(t, dir, "write 2") { // the first is the taking over
+	for life(t, dir, "write 2") { // the first write takes over the turn
 		if deaths++; deaths > 2*writes {
-			t.Fatal("the turn does not come forward")
+			t.Fatal("the turn makes no progress")
 		}
 	}
 	history, _, ledger := state(t, dir)
@@ -294,16 +294,16 @@ func TestKilledAtEveryWriteInOneTurn(t *testing.T) {
 		t.Error(d)
 	}
 	if d := cmp.Diff(map[string]int{"c1": 1, "c2": 1, "c3": 1, "c4": 1, "c5": 1}, ledger); d != "" {
-		t.Errorf("after %d deaths:\n%s", deaths, d)
+		t.Errorf("after %d kills:\n%s", deaths, d)
 	}
 }
 
-// A tool that may not be executed twice is not: the model is told.
+// A tool that must not be executed twice is not repeated, and the model sees an error.
 func TestKilledInsideOfAHarmfulTool(t *testing.T) {
 	for _, point := range []string{"before effect 2", "after effect 2"} {
 		dir := t.TempDir()
 		if !life(t, dir, point, harmEnv+"=1") || life(t, dir, "", harmEnv+"=1") {
-			t.Fatal("it has to die once")
+			t.Fatal("want exactly one kill")
 		}
 		history, _, ledger := state(t, dir)
 		if got := history[4]; got != "tool: [c2 interrupted Error: interrupted, effect unknown.]" {
@@ -313,7 +313,7 @@ func TestKilledInsideOfAHarmfulTool(t *testing.T) {
 			t.Errorf("%s: %d effects", point, n)
 		}
 		if history[len(history)-1] != "assistant: The sum is 15." {
-			t.Errorf("%s: the turn ends with %s", point, history[len(history)-1])
+			t.Errorf("%s: got last message %s", point, history[len(history)-1])
 		}
 	}
 }

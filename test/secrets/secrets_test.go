@@ -18,13 +18,13 @@ import (
 
 const base = "/v1/sessions/default"
 
-// unkind is a server that repeats in its refusals what it was sent, as some do. It
-// tells when it was called.
+// unkind is a server that repeats the request in its error responses, as some do. It
+// reports each call.
 func unkind(t *testing.T) (address string, called chan string) {
 	t.Helper()
 	called = make(chan string, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // what came of it
+		body, _ := io.ReadAll(r.Body) // may be incomplete
 		select {
 		case called <- r.URL.Path:
 		default:
@@ -38,8 +38,8 @@ func unkind(t *testing.T) (address string, called chan string) {
 	return server.URL, called
 }
 
-// planted is a world in which every kind of secret has been used rightly and
-// wrongly, over every face.
+// planted is a world in which every kind of secret has been used correctly and
+// incorrectly, over every interface.
 func planted(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -53,7 +53,7 @@ func planted(t *testing.T) *world {
 	}
 	greeting := w.start(env...)
 	if strings.Contains(greeting, "#login=") {
-		t.Errorf("the server prints a link that signs in where no terminal is:\n%s", greeting)
+		t.Errorf("the server prints a sign-in link without a terminal:\n%s", greeting)
 	}
 	file, err := os.ReadFile(filepath.Join(w.data, "admin.key"))
 	w.must(err)
@@ -71,12 +71,11 @@ func planted(t *testing.T) *world {
 	w.agents(admin, at, called)
 	stop := w.follow(admin, base+"/events")
 	defer stop()
-	w.faces(admin, bot, service, stray)
+	w.interfaces(admin, bot, service, stray)
 	return w
 }
 
-// browser signs in with the code of the link, twice, and with keys that work and
-// do not.
+// browser signs in with the code of the link, twice, and with valid and invalid keys.
 func (w *world) browser(code string) {
 	w.Helper()
 	origin := []string{"Origin", w.url, "Sec-Fetch-Site", "same-origin"}
@@ -92,15 +91,15 @@ func (w *world) browser(code string) {
 	w.ask("", "POST", "/console/login", `{"code":"`+code+`"}`, origin...)                   // used already
 	w.ask("", "GET", "/console/"+code, "")                                                  // the code in a path
 	w.ask("", "GET", base+"/spaces?login="+code, "", kept...)                               // and in a query
-	w.ask("", "GET", base+"/spaces", "", "Cookie", name+"="+value)                          // a page of somebody else
+	w.ask("", "GET", base+"/spaces", "", "Cookie", name+"="+value)                          // a foreign page
 	w.ask("", "POST", "/console/login", `{"key":"`+value+`","more":1}`, origin...)          // a body that fails
 	w.ask("", "POST", "/console/login", `{"key":"wrong-`+value+`"}`, origin...)             // a key that does not work
-	w.ask("", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, kept...)          // a face that knows no cookies
-	w.ask("", "POST", base+"/spaces", `{"name":"x`, append(kept, "X-Request-Id", value)...) // no JSON
+	w.ask("", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, kept...)          // an interface without cookies
+	w.ask("", "POST", base+"/spaces", `{"name":"x`, append(kept, "X-Request-Id", value)...) // invalid JSON
 }
 
-// agents makes agents whose vendor, tool and MCP server refuse them and repeat what
-// they were sent, and waits until each was asked.
+// agents creates hosted agents whose vendor, tool and MCP server return errors that repeat
+// the request, and waits until each was called.
 func (w *world) agents(admin, at string, called chan string) {
 	w.Helper()
 	put := func(id, config string) {
@@ -130,7 +129,7 @@ func (w *world) agents(admin, at string, called chan string) {
 		case path := <-called:
 			asked[strings.Split(strings.Trim(path, "/"), "/")[0]] = true
 		case <-time.After(patience):
-			w.Fatalf("only %v were asked", asked)
+			w.Fatalf("only %v were called", asked)
 		}
 	}
 	for id, run := range runs {
@@ -151,8 +150,9 @@ func (w *world) agents(admin, at string, called chan string) {
 	}
 }
 
-// faces calls everything rightly and wrongly, and puts keys where none belong.
-func (w *world) faces(admin, bot, service, stray string) {
+// interfaces makes correct and incorrect calls of every interface, and puts keys in wrong
+// places.
+func (w *world) interfaces(admin, bot, service, stray string) {
 	w.Helper()
 	rpc := func(method, params string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`
@@ -175,7 +175,7 @@ func (w *world) faces(admin, bot, service, stray string) {
 		w.ask(key, "POST", "/agui/default/room", `{}`)
 		w.ask(key, "POST", "/v1/keys", `{"role":"nothing"}`)
 	}
-	// A key where none belongs, in calls that fail for it.
+	// A key in a wrong place, in calls that fail because of it.
 	for _, key := range []string{bot, admin, ""} {
 		w.ask(key, "GET", "/v1/"+stray+"/x", "")
 		w.ask(key, "GET", "/"+stray, "")
@@ -203,19 +203,19 @@ func (w *world) faces(admin, bot, service, stray string) {
 	}
 }
 
-// Nothing that is secret comes out of a server, whatever is done to it.
-func TestNoSecretComesOut(t *testing.T) {
+// A server never discloses a secret, also after errors and crashes.
+func TestNoSecretIsDisclosed(t *testing.T) {
 	w := planted(t)
 	if len(w.secrets) < 11 {
 		t.Fatalf("only %d secrets are planted", len(w.secrets))
 	}
 	for _, where := range []string{"the log", "answers", "streams", "metrics"} {
 		if w.seen[where] == nil || w.seen[where].Len() < 1000 {
-			t.Errorf("of %s nothing was kept", where)
+			t.Errorf("no output recorded from %s", where)
 		}
 	}
 	w.report("while it runs")
-	w.stop(syscall.SIGQUIT) // it ends as from a panic, with all of its stacks
+	w.stop(syscall.SIGQUIT) // exits like after a panic, with all stacks
 	w.report("after a crash")
 	w.start()
 	w.stop(syscall.SIGKILL)
@@ -231,18 +231,17 @@ func (w *world) report(when string) {
 	}
 }
 
-// The password of the database stands nowhere, though the database cannot be
-// reached.
-func TestThePasswordOfTheDatabase(t *testing.T) {
+// The password of the database is never printed, also if the database is unavailable.
+func TestDatabasePasswordIsNotDisclosed(t *testing.T) {
 	w := newWorld(t)
 	password := w.plant("password of the database", "canary0password0123456789")
 	for _, address := range []string{"postgres://shoal:%s@127.0.0.1:1/shoal?sslmode=disable", "postgres://127.0.0.1:1/shoal?user=shoal&password=%s", "postgres://shoal:%s@127.0.0.1:x/shoal"} {
 		for _, args := range [][]string{{"serve"}, {"serve", "--print-config"}, {"serve", "--json"}, {"serve", "--print-config", "--json"}, {"doctor"}} {
 			c := exec.CommandContext(t.Context(), shoalBinary.Path(), append(args, "--data", w.data)...)
 			c.Env = append(os.Environ(), "SHOAL_DATABASE="+fmt.Sprintf(address, password), "SHOAL_ADDR=127.0.0.1:0", "SHOAL_LOG_LEVEL=debug", "HOME="+w.data)
-			said, _ := c.CombinedOutput() // most of them fail, and should
+			said, _ := c.CombinedOutput() // most of them fail, as expected
 			if len(said) == 0 {
-				t.Errorf("%q says nothing", args)
+				t.Errorf("%q printed nothing", args)
 			}
 			w.note("what is said", said)
 		}
@@ -250,9 +249,9 @@ func TestThePasswordOfTheDatabase(t *testing.T) {
 	w.report("")
 }
 
-// The search finds: a secret that somebody says aloud is found in the answers, in a
-// stream and in the database, and one that is only half there, too.
-func TestTheSearchFinds(t *testing.T) {
+// The search for secrets works: a disclosed secret is found in responses, in a stream and
+// in the database, and so is a part of one.
+func TestSearchFindsDisclosedSecrets(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	file, err := os.ReadFile(filepath.Join(w.data, "admin.key"))
@@ -281,7 +280,7 @@ func TestTheSearchFinds(t *testing.T) {
 	w.stop(syscall.SIGTERM)
 	for _, where := range []string{"answers", "streams", "the file shoal.db", "the half"} {
 		if !seen(where) {
-			t.Errorf("the control is not found in %s", where)
+			t.Errorf("the control secret was not found in %s", where)
 		}
 	}
 }

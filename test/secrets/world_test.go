@@ -1,7 +1,7 @@
-// Package secrets plants secrets wherever a server gets some, drives every face of
-// the real binary, through errors and crashes too, and looks for them in all that
-// comes out: answers, streams, logs, metrics, the database with its log, and the
-// text of a crash.
+// Package secrets gives a real server secrets in every place that accepts one, calls every
+// interface, also through errors and crashes, and searches all output for the secrets:
+// responses, streams, logs, metrics, the database with its log, and the stack traces of a
+// crash.
 package secrets_test
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
-// patience is how long a test waits for what must come.
+// patience is the time limit for expected events.
 const patience = 40 * time.Second
 
 var shoalBinary *program.Shoal
@@ -41,8 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// world is a server, everything that came out of it, and the secrets that must not
-// be in there.
+// world is a server, all its output, and the secrets that the output must not contain.
 type world struct {
 	*testing.T
 	data    string
@@ -52,7 +51,7 @@ type world struct {
 	metrics string // its address
 
 	mu      sync.Mutex
-	secrets map[string]string // by what they are
+	secrets map[string]string // by description
 	seen    map[string]*bytes.Buffer
 }
 
@@ -61,19 +60,19 @@ func newWorld(t *testing.T) *world {
 	return &world{T: t, data: t.TempDir(), secrets: map[string]string{}, seen: map[string]*bytes.Buffer{}}
 }
 
-// plant makes value a secret.
+// plant registers value as a secret and returns it.
 func (w *world) plant(what, value string) string {
 	w.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(value) < 12 {
-		w.Fatalf("the %s is %q, which is no secret to look for", what, value)
+		w.Fatalf("the %s is %q, which is too short to search for", what, value)
 	}
 	w.secrets[what] = value
 	return value
 }
 
-// note keeps what came out of the server.
+// note records output of the server.
 func (w *world) note(where string, text []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +82,7 @@ func (w *world) note(where string, text []byte) {
 	w.seen[where].Write(text)
 }
 
-// noting is a place to write to.
+// noting is a writer that records output.
 type noting struct {
 	*world
 	where string
@@ -91,8 +90,8 @@ type noting struct {
 
 func (n noting) Write(p []byte) (int, error) { n.note(n.where, p); return len(p), nil }
 
-// start starts the server with more of an environment, and returns what it greets
-// with, once it answers.
+// start starts the server with additional environment variables, and returns its greeting
+// once it responds.
 func (w *world) start(env ...string) (greeting string) {
 	w.Helper()
 	c := exec.CommandContext(context.WithoutCancel(w.Context()), shoalBinary.Path(), "serve", "--data", w.data, "--addr", "127.0.0.1:0", "--log-level", "debug",
@@ -110,12 +109,12 @@ func (w *world) start(env ...string) (greeting string) {
 		n, err := out.Read(buffer)
 		lines.Write(buffer[:n])
 		if err != nil {
-			w.Fatalf("the server does not start: %v\n%s\n%s", err, lines.String(), w.seen["the log"])
+			w.Fatalf("the server did not start: %v\n%s\n%s", err, lines.String(), w.seen["the log"])
 		}
 	}
 	go func() {
 		_, _ = io.Copy(noting{w, "standard output"}, out) // until the process ends
-		_ = c.Wait()                                      // with whatever a signal makes of it
+		_ = c.Wait()                                      // also if a signal ended it
 		close(ended)
 	}()
 	w.Cleanup(func() { _ = c.Process.Kill() })
@@ -130,9 +129,9 @@ func (w *world) stop(with syscall.Signal) {
 	w.Helper()
 	w.must(w.process.Process.Signal(with))
 	select {
-	case <-w.ended: // with whatever the signal makes of it
+	case <-w.ended:
 	case <-time.After(patience):
-		w.Fatalf("the server does not end after %v", with)
+		w.Fatalf("the server did not exit after %v", with)
 	}
 }
 
@@ -143,15 +142,15 @@ func (w *world) must(err error) {
 	}
 }
 
-// answer is what came back for a request.
+// answer is the response to a request.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// ask makes a request and keeps all of its answer but what keep says not to: the
-// header Set-Cookie and the body of the one answer that shows a secret.
+// ask makes a request and records the response, except for what keep excludes: the header
+// Set-Cookie and the body of the one response that contains a secret.
 func (w *world) ask(key, method, path, body string, header ...string) answer {
 	w.Helper()
 	a := w.quiet(key, method, path, body, header...)
@@ -159,7 +158,7 @@ func (w *world) ask(key, method, path, body string, header ...string) answer {
 	return a
 }
 
-// quiet makes a request whose answer is allowed to show a secret.
+// quiet makes a request whose response may contain a secret.
 func (w *world) quiet(key, method, path, body string, header ...string) answer {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), patience)
@@ -185,7 +184,7 @@ func (w *world) quiet(key, method, path, body string, header ...string) answer {
 	return answer{res.StatusCode, res.Header, text}
 }
 
-// follow keeps what a stream tells until the returned function is called.
+// follow records a stream until the returned function is called.
 func (w *world) follow(key, path string) (stop func()) {
 	w.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
@@ -193,10 +192,10 @@ func (w *world) follow(key, path string) (stop func()) {
 	w.must(err)
 	r.Header.Set("Authorization", "Bearer "+key)
 	r.Header.Set("Accept", "text/event-stream")
-	res, err := http.DefaultClient.Do(r) //nolint:bodyclose // whoever reads it closes it
+	res, err := http.DefaultClient.Do(r) //nolint:bodyclose // the goroutine below closes it
 	w.must(err)
 	if res.StatusCode != http.StatusOK {
-		w.Fatalf("%s answers %d", path, res.StatusCode)
+		w.Fatalf("%s returned %d", path, res.StatusCode)
 	}
 	read := make(chan struct{})
 	go func() {
@@ -207,18 +206,18 @@ func (w *world) follow(key, path string) (stop func()) {
 	return func() { cancel(); <-read }
 }
 
-// into decodes the body of an answer, which must have the status.
+// into decodes the body of a response, which must have the status.
 func into[T any](w *world, a answer, status int) (out T) {
 	w.Helper()
 	if a.status != status {
-		w.Fatalf("answered %d, want %d: %s", a.status, status, a.body)
+		w.Fatalf("got status %d, want %d: %s", a.status, status, a.body)
 	}
 	w.must(json.Unmarshal(a.body, &out))
 	return out
 }
 
-// found lists where secrets are, as "what in where". The files of the data
-// directory belong to it, without the one that holds the admin key by promise.
+// found lists the disclosed secrets, as "what in where". It also searches the files of the
+// data directory, except for the documented file with the admin key.
 func (w *world) found() (hits []string) {
 	w.Helper()
 	places := map[string][]byte{}

@@ -83,7 +83,7 @@ func TestServeWithoutOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said struct{ URL string }
-	if _, err := program.Serve(script, &said); err == nil || !strings.Contains(err.Error(), `said "nowhere\n"`) {
-		t.Errorf("it is taken for a server at %q: %v", said.URL, err)
+	if _, err := program.Serve(script, &said); err == nil || !strings.Contains(err.Error(), `invalid first line "nowhere\n"`) {
+		t.Errorf("got URL %q, error %v, want an error with the invalid line", said.URL, err)
 	}
 }
