@@ -22,7 +22,7 @@ func scripted(o agent.Options, answers ...script.Answer) agui.Build {
 }
 
 // weather is a tool that the server executes.
-var weather = agent.Func("weather", "Tells the weather.", func(_ context.Context, in struct {
+var weather = agent.Func("weather", "Returns the weather.", func(_ context.Context, in struct {
 	City string `json:"city"`
 },
 ) (string, error) {
@@ -100,7 +100,7 @@ tool Error: there is no tool 'nothing'. The tools are: weather. {"status":"unkno
 assistant Take an umbrella.
 `)
 	if len(got.Pending) > 0 {
-		t.Errorf("the client believes that it has to answer %q", got.Pending)
+		t.Errorf("the client has pending calls %q, want none", got.Pending)
 	}
 }
 
@@ -127,7 +127,7 @@ assistant Which one? pick_colour{"of":["red","green"]}
 	if !strings.HasPrefix(got.Error, "HTTP 409") || !strings.Contains(got.Error, "a tool message for the call c1 of pick_colour") {
 		t.Errorf("a run without the result is answered by %q", got.Error)
 	}
-	// The result comes behind the message that was too early; both are taken.
+	// The result comes after the early message; both are accepted.
 	got = c.run(order{Add: []message{{ID: "r1", Role: "tool", ToolCallID: "c1", Content: "green"}}, Run: tools})
 	if got.Outcome != "success" {
 		t.Fatalf("the run ended as %q: %s", got.Outcome, got.Error)
@@ -146,11 +146,11 @@ func TestFrontendToolThatTheServerHas(t *testing.T) {
 	c := meet(t, agent.NewMemory(), scripted(agent.Options{Tools: []agent.Tool{weather}}, script.Answer{Text: "Hi."}))
 	got := c.say("u1", "Hi", map[string]any{"tools": []map[string]any{{"name": "weather", "description": "Mine."}}})
 	if !strings.HasPrefix(got.Error, "HTTP 400") || !strings.Contains(got.Error, "Frontend tool 'weather' conflicts with backend tool name") {
-		t.Errorf("the client is told %q", got.Error)
+		t.Errorf("the client got the error %q", got.Error)
 	}
 }
 
-// A model call that breaks off and is made again leaves nothing on the client.
+// An interrupted and retried model call leaves nothing on the client.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	broken := &agent.ModelError{Class: agent.ClassNetwork, Provider: "script"}
@@ -174,7 +174,7 @@ tool rain in Kiel
 assistant Whole.
 `)
 	if len(got.Pending) > 0 {
-		t.Errorf("the client believes that it has to answer %q", got.Pending)
+		t.Errorf("the client has pending calls %q, want none", got.Pending)
 	}
 	if n := count(got.Events, "MESSAGES_SNAPSHOT"); n != 2 {
 		t.Errorf("%d snapshots were sent for two attempts that were seen", n)
@@ -205,7 +205,7 @@ user Hi
 assistant I would
 `)
 	if got.Error != "provider_auth: The model provider refused the key." {
-		t.Errorf("the client is told %q", got.Error)
+		t.Errorf("the client got the error %q", got.Error)
 	}
 	got = c.say("u2", "Again", nil)
 	got.sees(t, "success", `
@@ -216,7 +216,7 @@ assistant Here I am.
 `)
 }
 
-// The client closes the connection; the turn is canceled and the thread goes on.
+// When the client closes the connection, the turn is canceled and the thread continues.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	store := agent.NewMemory()
@@ -243,7 +243,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A server that forgot the thread learns it from the client.
+// A server that has lost the thread gets it from the client.
 func TestForgottenThread(t *testing.T) {
 	t.Parallel()
 	build := scripted(agent.Options{Tools: []agent.Tool{weather}},

@@ -23,38 +23,38 @@ const [url, headers = '{}'] = process.argv.slice(2);
 
 let warnings = [];
 console.warn = (...said) => warnings.push(said.map(String).join(' '));
-console.error = () => {}; // what runAgent rejects with says the same
+console.error = () => {}; // runAgent rejects with the same error
 
 const agent = new HttpAgent({ url, headers: JSON.parse(headers), threadId: 'thread' });
 
 async function run({ add = [], run: parameters = {}, abortOn }) {
   warnings = [];
-  const told = { events: [], custom: [], pending: [], interrupts: [] };
+  const observed = { events: [], custom: [], pending: [], interrupts: [] };
   for (const message of add) agent.messages.push(message);
   const subscriber = {
     onEvent({ event }) {
-      told.events.push(event.type);
-      if (event.type === 'CUSTOM') told.custom.push({ name: event.name, value: event.value });
-      if (event.usage) told.usage = event.usage;
+      observed.events.push(event.type);
+      if (event.type === 'CUSTOM') observed.custom.push({ name: event.name, value: event.value });
+      if (event.usage) observed.usage = event.usage;
       if (event.type === abortOn) agent.abortRun();
     },
     onRunFinishedEvent({ outcome, pendingToolCallIds = [], interrupts = [] }) {
-      Object.assign(told, { outcome, pending: pendingToolCallIds, interrupts });
+      Object.assign(observed, { outcome, pending: pendingToolCallIds, interrupts });
     },
     onRunErrorEvent({ event }) {
-      told.outcome = 'error';
-      told.error = `${event.code}: ${event.message}`;
+      observed.outcome = 'error';
+      observed.error = `${event.code}: ${event.message}`;
     },
   };
   try {
     await agent.runAgent(parameters, subscriber);
   } catch (err) {
-    told.error = err.message;
+    observed.error = err.message;
   }
-  return { ...told, messages: agent.messages, warnings };
+  return { ...observed, messages: agent.messages, warnings };
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const told = await run(JSON.parse(line));
-  process.stdout.write(JSON.stringify(told) + '\n');
+  const observed = await run(JSON.parse(line));
+  process.stdout.write(JSON.stringify(observed) + '\n');
 }

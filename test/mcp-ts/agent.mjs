@@ -1,5 +1,5 @@
-// An agent on the official TypeScript SDK, played from outside: it connects,
-// says with whom, and then makes the calls that come in as JSON lines.
+// An agent on the official TypeScript SDK that a test controls: it connects, reports the
+// server, and then makes the calls that it reads as JSON lines.
 //
 //   node agent.mjs --name scout --sdk 1 --transport http --url http://127.0.0.1:7462/mcp --key KEY
 //   node agent.mjs --name scout --sdk 2 --era 2026-07-28 --transport stdio -- shoal mcp
@@ -7,17 +7,17 @@
 // --sdk        1 (@modelcontextprotocol/sdk) or 2 (@modelcontextprotocol/client)
 // --transport  http (streamable), sse or stdio
 // --era        for SDK 2: session (the default), auto, or the revision to insist on
-// --progress   ask with each call to be told of its progress
-// After -- stands the command of the stdio transport; it gets the environment
-// variables whose names begin with SHOAL_.
+// --progress   request progress notifications with each call
+// The command of the stdio transport follows --; it gets the environment variables whose
+// names start with SHOAL_.
 //
-// In:  {"id": 1, "tool": "send_message", "arguments": {…}}   calls run side by side
-//      {"id": 2, "cancel": 1}                                gives up call 1
+// In:  {"id": 1, "tool": "send_message", "arguments": {…}}   calls run concurrently
+//      {"id": 2, "cancel": 1}                                cancels call 1
 //      {"id": 3, "read": "shoal://me"}                       reads a resource
-//      {"id": 4, "subscribe": "shoal://threads/x"}           asks to be told of its changes
+//      {"id": 4, "subscribe": "shoal://threads/x"}           subscribes to its changes
 // Out: {"connected": {…}} or {"failed": {…}} once, then for each line in
 //      {"id": 1, "result": {…}} or {"id": 1, "error": {…}}, and in between
-//      {"notified": {…}} and {"progress": {…}} for what the server notifies of.
+//      {"notified": {…}} and {"progress": {…}} for the server's notifications.
 // The client checks each structured result against the tool's output schema. The
 // end of the input ends the agent.
 
@@ -39,12 +39,12 @@ const { values: options, positionals: command } = parseArgs({
 
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n');
 
-// An error as data: its class, code and sentence, with those of its cause.
-const told = (err) => ({
+// errorData returns the class, code and message of an error, with those of its cause.
+const errorData = (err) => ({
   name: err.name,
   code: err.code,
   message: err.message,
-  cause: err.cause instanceof Error ? told(err.cause) : undefined,
+  cause: err.cause instanceof Error ? errorData(err.cause) : undefined,
 });
 
 /** The classes of one SDK major under the same names. */
@@ -94,10 +94,10 @@ client.fallbackNotificationHandler = async (notification) => say({ notified: not
 const connection = transport(classes);
 try {
   await client.connect(connection);
-  const { tools } = await client.listTools(); // from here on results are checked against the schemas
+  const { tools } = await client.listTools(); // from now on the client validates results against the schemas
   say({
     connected: {
-      // Only SDK 2 knows eras; SDK 1 leaves the revision with its transport.
+      // Only SDK 2 has eras; in SDK 1 the transport stores the revision.
       era: client.getProtocolEra?.() ?? 'legacy',
       protocolVersion: client.getNegotiatedProtocolVersion?.() ?? connection.protocolVersion ?? null,
       sessionId: connection.sessionId ?? null,
@@ -107,13 +107,13 @@ try {
     },
   });
 } catch (err) {
-  say({ failed: told(err) });
+  say({ failed: errorData(err) });
   process.exit(1);
 }
 
-const open = new Map(); // the calls that are not answered yet, and how to give them up
+const open = new Map(); // the pending calls, with the way to cancel each
 
-// The eras subscribe in different ways.
+// Subscribing differs between the eras.
 const subscribe = (uri) =>
   client.getProtocolEra?.() === 'modern'
     ? client.listen({ resourceSubscriptions: [uri] }).then(() => ({}))
@@ -140,7 +140,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line);
   answer(order).then(
     (result) => say({ id: order.id, result }),
-    (err) => say({ id: order.id, error: told(err) }),
+    (err) => say({ id: order.id, error: errorData(err) }),
   );
 }
 await client.close();
