@@ -27,7 +27,8 @@ func everything(tx hub.Tx) error {
 	revoked := key
 	revoked.ID = "key_2"
 	return errors.Join(
-		post(tx, "msg_1", "hello"), post(tx, "msg_2", "hello"), tx.EditMessage(shoal.Message{SessionID: session, SpaceID: "shop", ID: "msg_2", Parts: []shoal.Part{shoal.Text("hi")}, EditedAt: &now, UpdatedAt: now}), tx.TrimEvents(session, "shop", 1),
+		post(tx, "msg_1", "hello"), post(tx, "msg_2", "hello"), tx.TrimEvents(session, "shop", 1),
+		tx.EditMessage(shoal.Message{ID: "msg_1", SessionID: session, UpdatedAt: now, EditedAt: &now, Parts: []shoal.Part{shoal.Text("hello again")}}),
 		errorOf(tx.AppendEvent(hub.StoredEvent{Session: session, Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte("{}")})),
 		tx.Acknowledge(session, "bob", hub.InboxFilter{}, 1),
 		tx.InsertKey(key, "hash"), tx.InsertKey(revoked, "revoked"), tx.DeleteKey(session, "key_2"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(hub.AnswerKey{Session: session}, hub.Answer{At: now}),
