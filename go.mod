@@ -28,13 +28,16 @@ require (
 )
 
 require (
+	aead.dev/minisign v0.3.0
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
 	go.mau.fi/util v0.9.4
+	golang.org/x/mod v0.41.0
 )
 
 require (
 	github.com/kr/pretty v0.3.1 // indirect
 	github.com/stretchr/testify v1.12.1 // indirect
+	golang.org/x/crypto v0.48.0 // indirect
 )
 
 require (

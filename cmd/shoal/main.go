@@ -36,6 +36,7 @@ type commands struct {
 	globals
 	Up         upCmd         `cmd:"" help:"Start the server in the background, wait until it is ready, and open the console."`
 	Down       downCmd       `cmd:"" help:"Stop the server that up has started."`
+	Upgrade    upgradeCmd    `cmd:"" help:"Install a newer release and restart the server that up runs; --rollback goes back."`
 	Serve      serveCmd      `cmd:"" help:"Run the server."`
 	Console    consoleCmd    `cmd:"" help:"Make a link that opens the console in a browser and signs in there, once; with --admin."`
 	Connect    connectCmd    `cmd:"" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI: print the entry for its configuration, or write it with a key of its own."`

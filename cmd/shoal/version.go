@@ -3,6 +3,8 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+
+	"github.com/shoal-dev/shoal/internal/app"
 )
 
 // A release sets these with -ldflags "-X main.version=1.2.3 …": build/release does. The
@@ -17,12 +19,14 @@ type versionCmd struct{}
 
 // buildInfo describes the binary that runs.
 type buildInfo struct {
-	Version string       `json:"version"`
-	Commit  string       `json:"commit"`
-	Date    string       `json:"date"` // of the commit; empty if unknown
-	Go      string       `json:"go"`
-	OS      string       `json:"os"`
-	Arch    string       `json:"arch"`
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Date    string `json:"date"` // of the commit; empty if unknown
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	// Schema is the version of the databases that the binary works with; it refuses newer ones.
+	Schema  int          `json:"schema"`
 	Modules []moduleInfo `json:"modules"`
 }
 
@@ -33,7 +37,7 @@ type moduleInfo struct {
 }
 
 func thisBuild() buildInfo {
-	b := buildInfo{Version: version, Commit: commit, Date: date, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Modules: []moduleInfo{}}
+	b := buildInfo{Version: version, Commit: commit, Date: date, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Schema: app.Schema(), Modules: []moduleInfo{}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		b.addStamp(info)
 	}

@@ -70,7 +70,8 @@ func (s Service) Start(ctx context.Context, d Definition) error {
 	return s.start(ctx, d)
 }
 
-// Restart stops the server if it runs, and starts it with the stored definition.
+// Restart stops the server if it runs, and starts it with the stored definition. systemd
+// does both for itself, so that it is done even if this process ends.
 func (s Service) Restart(ctx context.Context) error {
 	d, defined, err := s.Definition()
 	switch {
@@ -79,8 +80,10 @@ func (s Service) Restart(ctx context.Context) error {
 	case !defined:
 		return fmt.Errorf("there is no %s in %s", definitionFile, s.Data)
 	}
-	if err := s.Halt(ctx); err != nil {
-		return err
+	if d.Manager != Systemd {
+		if err := s.Halt(ctx); err != nil {
+			return err
+		}
 	}
 	return s.Start(ctx, d)
 }

@@ -238,7 +238,7 @@ func TestTheCallsOfSystemd(t *testing.T) {
 	script := `#!/bin/sh
 echo "$*" | sed 's/shoal-[0-9a-f]*/NAME/' >>"` + bin + `/calls"
 case "$*" in
-*enable*--now*) exec sh -c "$(sed -n 's/^ExecStart=//p' "` + home + `"/systemd/user/*.service) >/dev/null 2>&1 &" ;;
+*restart*) exec sh -c "$(sed -n 's/^ExecStart=//p' "` + home + `"/systemd/user/*.service) >/dev/null 2>&1 &" ;;
 *ActiveState*) echo active ;;
 esac
 case "$*" in *disable*) kill "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "` + home + `/data/server.json")" ;; esac
@@ -279,7 +279,7 @@ case "$*" in *disable*) kill "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "` + home 
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"--user show --property=Version", "--user daemon-reload", "--user reset-failed NAME.service", "--user enable --now NAME.service",
+		"--user show --property=Version", "--user daemon-reload", "--user reset-failed NAME.service", "--user enable NAME.service", "--user restart NAME.service",
 		"--user disable --now NAME.service", "--user daemon-reload",
 	}, seen); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)

@@ -113,7 +113,10 @@ func (s Service) startSystemd(ctx context.Context, d Definition) error {
 	}
 	// One that failed before may be refused otherwise; one that is new cannot be reset.
 	_, _ = systemctl(ctx, "reset-failed", s.name()+".service")
-	_, err = systemctl(ctx, "enable", "--now", s.name()+".service")
+	if _, err := systemctl(ctx, "enable", s.name()+".service"); err != nil {
+		return err
+	}
+	_, err = systemctl(ctx, "restart", s.name()+".service") // starts one that does not run
 	return err
 }
 

@@ -37,6 +37,10 @@ type dialect struct {
 	// check looks at the database, before anything else is done with it, and
 	// says why it cannot be used, if so.
 	check func(*conn) error
+	// backup, if set, copies the database, which has a version, before it is migrated, and
+	// dropBackups removes copies that are too old.
+	backup      func(c *conn, version int) error
+	dropBackups func() error
 	// explain, if set, says what to do about an error of the opening.
 	explain func(error) error
 	// faultOf tells what an error of the driver means.

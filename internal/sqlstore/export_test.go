@@ -166,3 +166,19 @@ func RecordWidth(name string) int { return len(recordTables[name].columns) }
 func Columns(t hub.Tx, table string) ([]string, error) {
 	return list(t.(tx).c, func(r *rows) string { return r.text(0) }, `SELECT name FROM pragma_table_info($1)`, table)
 }
+
+// LockAlone takes the lock of the database as a server does that is the only one.
+func LockAlone(ctx context.Context, url string) (free func(), err error) {
+	d, err := dialectOf(url)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{dialect: d, alone: true, opening: true}
+	free = func() {
+		c.drop()
+		if d.unlock != nil {
+			d.unlock()
+		}
+	}
+	return free, c.open(ctx)
+}

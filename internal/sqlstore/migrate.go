@@ -8,6 +8,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
+const createMigrations = `CREATE TABLE IF NOT EXISTS migrations (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+
 // migrate brings the database to the last of the steps, each in a transaction
 // of its own together with the note that it was done. Steps are files whose
 // names sort in their order; their place in it, from 1, is the version of the
@@ -32,7 +34,7 @@ func migrateOnce(c *conn, steps fs.FS, files []string) (done bool, err error) {
 		return false, err
 	}
 	defer c.end()
-	_, err = c.exec(`CREATE TABLE IF NOT EXISTS migrations (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`)
+	_, err = c.exec(createMigrations)
 	if err != nil {
 		return false, err
 	}
@@ -42,7 +44,7 @@ func migrateOnce(c *conn, steps fs.FS, files []string) (done bool, err error) {
 		return false, err
 	case version > last:
 		return false, shoal.E("sqlstore.Open", shoal.Conflict, fmt.Sprintf(
-			"The database has version %d, but this program knows versions up to %d: a newer Shoal has migrated it. Start that one, or restore the backup from before.", version, last))
+			"The database has version %d, but this program knows versions up to %d: a newer Shoal has migrated it. Start that one, or go back with `shoal upgrade --rollback --restore`, which puts back the copy from before the migration.", version, last))
 	case version == last:
 		return true, c.commit()
 	}

@@ -50,6 +50,8 @@ func sqliteDialect(path string) (*dialect, error) {
 		version:         "PRAGMA data_version",
 		beginView:       "BEGIN",
 		check:           func(c *conn) error { return checkFile(c, path) },
+		backup:          func(c *conn, version int) error { return backUp(c, path, version) },
+		dropBackups:     func() error { return dropOldBackups(path, time.Now()) },
 		explain:         func(err error) error { return explain(path, err) },
 		faultOf:         sqliteFault,
 		due:             checkpoints.due,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"sync"
@@ -132,12 +133,35 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.dialect.check(c); err != nil {
 		return err
 	}
-	if err := migrate(c, s.dialect.migrations); err != nil {
+	if err := s.migrate(ctx); err != nil {
 		return err
 	}
 	b, err := c.beginBoot()
 	c.boot, s.epoch = b, b.name
 	return err
+}
+
+// migrate brings the tables to the version of this program.
+func (s *Store) migrate(ctx context.Context) error {
+	files, err := fs.Glob(s.dialect.migrations, "*.sql")
+	if err != nil {
+		return err
+	}
+	finish, err := s.prepareMigration(ctx, len(files))
+	if err != nil {
+		return err
+	}
+	err = migrate(s.writer, s.dialect.migrations)
+	finish()
+	if err != nil {
+		return err
+	}
+	if s.writer.alone && s.dialect.dropBackups != nil {
+		if err := s.dialect.dropBackups(); err != nil {
+			s.log.Warn("an old copy of the database cannot be removed", "error", err)
+		}
+	}
+	return s.writer.open(ctx)
 }
 
 // Close refuses further calls, lets the Updates and Views that have begun end,

@@ -56,7 +56,7 @@ var importTable = []importRule{
 	{
 		dir: "cmd/shoal",
 		inside: []string{
-			".", "client", "internal/app", "internal/background", "internal/chat", "internal/chat/feed", "internal/chat/screen", "internal/configfile", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/mcpbridge", "internal/safetext",
+			".", "client", "internal/app", "internal/background", "internal/chat", "internal/chat/feed", "internal/chat/screen", "internal/configfile", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/mcpbridge", "internal/release", "internal/safetext",
 			"internal/yamltext",
 		},
 		others: true, never: sqlPackages,
@@ -121,6 +121,7 @@ var importTable = []importRule{
 	{dir: "internal/naming", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/detach", never: sqlPackages},
 	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
+	{dir: "internal/release", inside: []string{"."}, others: true, never: sqlPackages},
 	{
 		dir: "internal/run",
 		inside: []string{
