@@ -1,6 +1,7 @@
 // The models of Claude Code, Codex and Gemini CLI, played by aimock on free ports of this
 // machine. Whatever its person says, each does the same: it waits until it is
-// mentioned, answers with send_message, and waits again, until it is thanked.
+// mentioned, answers with send_message, and waits again, until it is thanked. One whose
+// person gives it the page docs/setup-for-agents.md does what that page says, word for word.
 //
 //   node model.mjs
 //
@@ -43,7 +44,54 @@ const heard = (result) => {
   return { space: space.id, id, sender: entityId, said: parts.map((part) => part.text).join(''), cursor: found.cursor };
 };
 
-const next = ({ messages, model }) => {
+/** The page that somebody has followed; it holds what a later conversation does. */
+let page = '';
+
+/** A section of the page: what follows a heading, up to the next one of its level. */
+const section = (heading) => {
+  const level = heading.match(/^#+/)[0];
+  const start = page.indexOf(`\n${heading}`);
+  if (start < 0) throw new Error(`the page has no section ${heading}`);
+  const rest = page.slice(start + 1 + heading.length);
+  const end = rest.search(new RegExp(`\\n#{1,${level.length}} `));
+  return end < 0 ? rest : rest.slice(0, end);
+};
+const blocks = (text, language) => [...text.matchAll(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``, 'g'))].map((m) => m[1].trim());
+
+/** The first conversation: the commands of the page, one after another, as long as each succeeds. */
+const setUp = (results) => {
+  const commands = [...blocks(section('## 1.'), 'sh'), ...blocks(section('### Claude Code'), 'sh')];
+  const last = results.length > 0 ? textOf(results.at(-1)) : '';
+  if (last.includes('error:')) return { content: `It failed: ${last}` };
+  if (results.length === commands.length) return { content: `I have run: ${commands.join('; ')}. Start me anew.` };
+  const command = commands[results.length];
+  return { toolCalls: [{ id: `call_${results.length}`, name: 'Bash', arguments: JSON.stringify({ command, description: 'As the page says' }) }] };
+};
+
+/** The second one: the calls of the page, with what has been heard in the places of its words in capitals. */
+const work = (results) => {
+  const [wait, send, again] = blocks(section('## 4.'), 'json');
+  const call = (tool, args) => ({ toolCalls: [{ id: `call_${results.length}`, name: `mcp__shoal__${tool}`, arguments: args }] });
+  if (results.length === 0) return call('wait_for_mentions', wait);
+  if (results.length % 2 === 0) return call('wait_for_mentions', again.replace('CURSOR', heard(results.at(-2)).cursor));
+  const message = heard(results.at(-1));
+  if (message === undefined) throw new Error('nobody has said anything');
+  if (message.said === 'Thank you.') return { content: 'My work is done.' };
+  return call('send_message', send
+    .replace('THREAD', message.space).replace('YOUR ANSWER', 'I am claude.').replace('SENDER', message.sender).replace('MESSAGE', message.id));
+};
+
+const next = (request) => {
+  const { messages, model } = request;
+  const asked = messages.filter((m) => m.role === 'user').map(textOf).join('\n');
+  const has = (tool) => JSON.stringify(request.tools ?? []).includes(`"${tool}"`);
+  if (asked.includes('# Set yourself up\n') && has('Bash')) {
+    page = asked.slice(asked.indexOf('# Set yourself up\n'));
+    return setUp(messages.filter((m) => m.role === 'tool'));
+  }
+  if (asked.includes('Call wait_for_mentions on shoal') && has('mcp__shoal__wait_for_mentions')) {
+    return work(messages.filter((m) => m.role === 'tool'));
+  }
   const results = messages.filter((m) => m.role === 'tool');
   const server = model.startsWith('gemini') ? 'mcp_shoal_' : 'mcp__shoal__';
   const call = (tool, args) => ({
