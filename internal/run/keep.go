@@ -32,7 +32,8 @@ func (e *Executor) lookForCanceledAlways() {
 }
 
 // keepLeases renews the leases, and ends executions whose lease is lost. A renewal that
-// fails is tried again soon.
+// fails is tried again soon, where another server may take the lease: it is a change of
+// every run, and a store that has much to do should not make it for nothing.
 func (e *Executor) keepLeases() {
 	timer := time.NewTimer(e.o.Lease / 3)
 	defer timer.Stop()
@@ -43,11 +44,11 @@ func (e *Executor) keepLeases() {
 		case <-timer.C:
 		case <-e.fresh.wanted:
 		}
-		if e.renew() {
-			timer.Reset(e.o.Lease / 3)
-		} else {
-			timer.Reset(e.o.Lease / 15)
+		next := e.o.Lease / 3
+		if !e.renew() && !e.o.Alone {
+			next = e.o.Lease / 15
 		}
+		timer.Reset(next)
 	}
 }
 
@@ -57,8 +58,11 @@ func (e *Executor) renew() bool {
 	if len(mine) == 0 {
 		return true
 	}
-	// Long: a store under load does not answer sooner if it is asked again.
-	ctx, cancel := context.WithTimeout(e.ctx, e.o.Lease)
+	patience := e.o.Lease // a store under load does not answer sooner if it is asked again
+	if e.o.Alone {
+		patience = e.o.Lease / 3
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, patience)
 	defer cancel()
 	progress := make([]hub.Progress, 0, len(mine))
 	for _, x := range mine {
