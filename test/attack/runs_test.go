@@ -47,8 +47,8 @@ func (w *world) host(id string, v *vendor) {
 		`{"version":"1.0","agent":{"id":%q,"name":%[1]q,"system":"You answer."},"model":{"provider":"openai","api":"chat","name":"m","baseURL":%q}}`, id, v.URL+"/v1"), 201)
 }
 
-// runs counts the runs of an agent by their status.
-func (w *world) runs(agent string) map[string]int {
+// runs counts the runs of the agent worker by their status.
+func (w *world) runs() map[string]int {
 	w.Helper()
 	found := map[string]int{}
 	for cursor := ""; ; {
@@ -59,7 +59,7 @@ func (w *world) runs(agent string) map[string]int {
 			}
 			NextCursor *string
 		}
-		said := w.ask(w.admin, "GET", "/v1/sessions/default/runs?limit=200&agent="+agent+"&cursor="+url.QueryEscape(cursor), "", 200)
+		said := w.ask(w.admin, "GET", "/v1/sessions/default/runs?limit=200&agent=worker&cursor="+url.QueryEscape(cursor), "", 200)
 		if err := json.Unmarshal([]byte(said), &page); err != nil {
 			w.Fatal(err)
 		}
@@ -134,10 +134,10 @@ func TestAThousandRunsOfOneEntity(t *testing.T) {
 	var posted atomic.Int64
 	w.queue(mallory, jobs, func() { posted.Add(1) })
 	during, duringRun := w.measure(), w.answered(t)
-	rss, waiting := w.rss(), w.runs("worker")
+	rss, waiting := w.rss(), w.runs()
 	close(slow.gate)
 	drain, drainRun := w.measure(), w.answered(t)
-	left := w.runs("worker")
+	left := w.runs()
 	if n := posted.Load(); n != jobs || waiting["queued"]+waiting["running"] != jobs || waiting["queued"] == 0 {
 		t.Errorf("got %[2]d posted jobs, want %[1]d; runs %[3]v", jobs, n, waiting)
 	}
@@ -159,13 +159,13 @@ func TestAThousandRunsOfOneEntity(t *testing.T) {
 	if rss > mostRSS {
 		t.Errorf("the server uses %d MiB of resident memory", rss>>20)
 	}
-	for end := time.Now().Add(2 * time.Minute); w.runs("worker")["completed"] < jobs; {
+	for end := time.Now().Add(2 * time.Minute); w.runs()["completed"] < jobs; {
 		if time.Now().After(end) {
-			t.Fatalf("some runs have not ended: %v", w.runs("worker"))
+			t.Fatalf("some runs have not ended: %v", w.runs())
 		}
 		<-time.After(100 * time.Millisecond)
 	}
-	if all := w.runs("worker"); all["completed"] != jobs || len(all) != 1 {
+	if all := w.runs(); all["completed"] != jobs || len(all) != 1 {
 		t.Errorf("got runs %v", all)
 	}
 	if n := slow.calls.Load(); n != jobs {
