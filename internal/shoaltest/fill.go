@@ -94,6 +94,12 @@ func Fill(t *testing.T, store hub.Store, id shoal.SessionID) {
 				return tx.InsertSpace(shoal.Space{SessionID: id, ID: "den", Name: "Den", Status: shoal.SpaceOpen, OwnerID: ref(shoal.EntityID("ann")), CreatedAt: storeTime(0)})
 			},
 			func() error {
+				if err := tx.InsertSpace(shoal.Space{SessionID: id, ID: "gone", Status: shoal.SpaceOpen, CreatedAt: storeTime(0)}); err != nil {
+					return err
+				}
+				return tx.DeleteSpace(id, "gone", 1)
+			},
+			func() error {
 				return tx.UpdateSpace(shoal.Space{SessionID: id, ID: "attic", Name: "Attic", Status: shoal.SpaceShut, Summary: ref(hostile), ClosedAt: ref(storeTime(8)), CreatedAt: storeTime(0)})
 			},
 		} {

@@ -60,7 +60,10 @@ func (c *storeCase) begin(stage shoal.SessionID) {
 
 // shut is the session that an import becomes.
 func shut(id shoal.SessionID) shoal.Session {
-	return shoal.Session{ID: id, Name: hostile, Status: shoal.SessionShut, CreatedAt: storeTime(3), ClosedAt: ref(storeTime(4))}
+	return shoal.Session{
+		ID: id, Name: hostile, Status: shoal.SessionShut, CreatedAt: storeTime(3), ClosedAt: ref(storeTime(4)),
+		Limits: shoal.Limits{MaxCostPerRequest: 1.5, MaxTokensPerRequest: 9}, SpaceRights: shoal.SpaceRightsModerators,
+	}
 }
 
 var recordTests = map[string]func(*storeCase){

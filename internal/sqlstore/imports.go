@@ -70,7 +70,10 @@ func (t tx) EndImport(session shoal.SessionID, token string, s shoal.Session) er
 	if err == nil && n == 0 {
 		err = missing("EndImport", noSession, s.ID)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return t.UpdateSession(s)
 }
 
 // checkImport refuses timelines and inboxes with gaps or with entries behind their

@@ -42,6 +42,7 @@ func everything(tx hub.Tx) error {
 		errorOf(tx.Spend(session, "msg_1", hub.Spending{Tokens: 1})),
 		tx.AddUsage(session, hub.StepUsage{Run: "run_1", At: now}), tx.InsertFile(session, shoal.File{ID: "fil_1"}, "", now, nil),
 		tx.ShowFile(session, "fil_1", "shop"),
+		tx.InsertSpace(shoal.Space{SessionID: session, ID: "gone", CreatedAt: now}), tx.DeleteSpace(session, "gone", 1),
 		errorOf(tx.PutRenderer(session, shoal.Renderer{Name: "card", CreatedAt: now}, nil)),
 	)
 }
