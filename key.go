@@ -1,6 +1,9 @@
 package shoal
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Role is what a key allows in general.
 type Role string
@@ -26,14 +29,29 @@ type Key struct {
 	LastUsedAt *Time      `json:"lastUsedAt"`
 }
 
+// Door names the front end that a key is for.
+type Door string
+
+// The front ends whose keys act for a person.
+const (
+	DoorAGUI   Door = "agui"
+	DoorOpenAI Door = "openai"
+	DoorAISDK  Door = "ai-sdk"
+	DoorInvite Door = "invite"
+)
+
+var doors = []Door{DoorAGUI, DoorOpenAI, DoorAISDK, DoorInvite}
+
 // NewKey is what a caller hands in to mint a key. A key of role service or
 // entity without a session belongs to [DefaultSession]. An entity key creates
-// its entity if it is new, of Kind or else an agent.
+// its entity if it is new: of Kind if that is given, a human for a key with a Door, else
+// an agent.
 type NewKey struct {
 	Role      Role       `json:"role"`
 	SessionID SessionID  `json:"sessionId,omitempty"`
 	EntityID  EntityID   `json:"entityId,omitempty"`
 	Kind      EntityKind `json:"kind,omitempty"`
+	Door      Door       `json:"door,omitempty"`
 	Name      string     `json:"name,omitempty"`
 	ExpiresAt *Time      `json:"expiresAt,omitempty"`
 }
@@ -60,6 +78,15 @@ func (n NewKey) Validate() error {
 	}
 	if n.Kind != "" && n.Kind != Human && n.Kind != Agent {
 		p.add(Invalid("kind", `must be "human" or "agent"`))
+	}
+	switch {
+	case n.Door == "":
+	case !slices.Contains(doors, n.Door):
+		p.add(Invalid("door", `must be "agui", "openai", "ai-sdk" or "invite"`))
+	case n.Role != RoleEntity:
+		p.add(Invalid("door", fmt.Sprintf("must be left out: a key of role %q acts as no entity", n.Role)))
+	case n.Kind == Agent:
+		p.add(Invalid("door", "is for people: leave kind out, or leave door out for the key of an agent"))
 	}
 	p.add(checkLine("name", n.Name, MaxName, false))
 	return p.err()

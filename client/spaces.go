@@ -49,6 +49,16 @@ func (s *Session) DeleteSpace(ctx context.Context, id shoal.SpaceID) error {
 	return s.client.do(ctx, call{op: "client.DeleteSpace", method: http.MethodDelete, path: s.path("spaces", string(id))}, nil)
 }
 
+// MarkUnread makes the messages of a space from seq on unread again for the acting entity,
+// which must be a person, and returns the space.
+func (s *Session) MarkUnread(ctx context.Context, id shoal.SpaceID, seq int64) (out shoal.Space, err error) {
+	in := call{op: "client.MarkUnread", method: http.MethodPost, path: s.path("spaces", string(id), "unread"), once: true}
+	in.body = struct {
+		Seq int64 `json:"seq"`
+	}{seq}
+	return out, s.client.do(ctx, in, &out)
+}
+
 // MuteSpace mutes a space for the acting entity and returns it: only messages that mention
 // the entity enter its inbox from then on.
 func (s *Session) MuteSpace(ctx context.Context, id shoal.SpaceID) (out shoal.Space, err error) {

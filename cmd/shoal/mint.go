@@ -15,6 +15,7 @@ type keysCreateCmd struct {
 	Role     shoal.Role       `help:"What the key allows: admin everything, service one session, entity acting as one entity." enum:"admin,service,entity" default:"entity"`
 	Entity   shoal.EntityID   `help:"Whom an entity key acts as; made if new." placeholder:"ID"`
 	Kind     shoal.EntityKind `help:"What a new entity is: agent (the default) or human." placeholder:"KIND"`
+	Door     shoal.Door       `help:"The front end of a person that the key is for: agui, openai, ai-sdk or invite; a new entity is a human." placeholder:"DOOR"`
 	Name     string           `help:"What the key is for." placeholder:"NAME"`
 	Expires  string           `help:"When the key ends: 90m, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
 	Join     []shoal.SpaceID  `help:"Add the entity to these spaces." placeholder:"SPACE"`
@@ -42,7 +43,7 @@ func (c *keysCreateCmd) Run(ctx context.Context, sh *shell) error {
 
 // asked returns the key to make.
 func (c *keysCreateCmd) asked(session shoal.SessionID, now time.Time) (shoal.NewKey, error) {
-	n := shoal.NewKey{Role: c.Role, EntityID: c.Entity, Kind: c.Kind, Name: c.Name}
+	n := shoal.NewKey{Role: c.Role, EntityID: c.Entity, Kind: c.Kind, Door: c.Door, Name: c.Name}
 	switch {
 	case c.Role == shoal.RoleEntity && c.Entity == "":
 		return n, shoal.E("", kindUsage, "an entity key needs --entity ID; other keys need --role admin or --role service")

@@ -14,6 +14,7 @@ type spacesCmd struct {
 	Delete spacesDeleteCmd `cmd:"" name:"rm" help:"Delete a space with all its messages; for owners of the session, or with --admin."`
 	Add    spacesAddCmd    `cmd:"" help:"Add members to a space."`
 	Remove spacesRemoveCmd `cmd:"" help:"Remove members from a space."`
+	Unread spacesUnreadCmd `cmd:"" help:"Mark the messages of a space as unread again, from one on."`
 	Mute   spacesMuteCmd   `cmd:"" help:"Get only those messages of a space that mention you."`
 	Unmute spacesUnmuteCmd `cmd:"" help:"Get all messages of a space again."`
 }
@@ -218,4 +219,23 @@ func (c *spacesDeleteCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	sh.output.note("space %s is deleted", c.Space)
 	return nil
+}
+
+type spacesUnreadCmd struct {
+	Space shoal.SpaceID `arg:"" help:"The space."`
+	Seq   int64         `arg:"" help:"The number of the first message that is to be unread."`
+}
+
+// Run marks messages as unread and says how many are.
+func (c *spacesUnreadCmd) Run(ctx context.Context, sh *shell) error {
+	session, _, err := sh.connect(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := session.MarkUnread(ctx, c.Space, c.Seq)
+	if err != nil {
+		return err
+	}
+	sh.output.note("unread in %s: %d", s.ID, s.UnreadCount)
+	return sh.output.spaceRow(s)
 }

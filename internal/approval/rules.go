@@ -76,7 +76,11 @@ func objection(a Action, v Voter) string {
 		if v.Entity == "" {
 			return fmt.Sprintf("This key may not answer the pending action %q: %s. Use the key of an entity, or name one with the header X-Shoal-Entity.", a.ID, why)
 		}
-		return fmt.Sprintf("%q may not answer the pending action %q: %s.", v.Entity, a.ID, why)
+		text := fmt.Sprintf("%q may not answer the pending action %q: %s.", v.Entity, a.ID, why)
+		if v.hasWrongKind(a) {
+			text += " " + WrongKind(v.Entity, v.Kind)
+		}
+		return text
 	}
 	switch {
 	case v.Entity == "" && a.Quorum > 1:
@@ -99,6 +103,31 @@ func objection(a Action, v Voter) string {
 		return no("a permission requires one of the run's requesters or the owner of the agent")
 	}
 	return no("only members of the space that shows it may")
+}
+
+// hasWrongKind reports whether v could answer if its kind were the other one.
+func (v Voter) hasWrongKind(a Action) bool {
+	if v.Kind == "" || isGranted(a, v) || v.Entity == a.Agent || a.Only != "" && a.Only != v.Entity {
+		return false
+	}
+	v.Kind = otherKind(v.Kind)
+	return isGranted(a, v)
+}
+
+func otherKind(k shoal.EntityKind) shoal.EntityKind {
+	if k == shoal.Human {
+		return shoal.Agent
+	}
+	return shoal.Human
+}
+
+// WrongKind states the kind of an entity that is refused for it, and how to change it.
+func WrongKind(id shoal.EntityID, kind shoal.EntityKind) string {
+	text := fmt.Sprintf("%q is of kind %q. If that is wrong, an admin or an owner of the session changes it: PATCH …/entities/%s {\"kind\": %q}.", id, kind, id, otherKind(kind))
+	if kind == shoal.Agent {
+		text += " Keys for front ends (door: agui, openai, ai-sdk, invite) create humans."
+	}
+	return text
 }
 
 // isGranted reports whether By, or the default of the kind, includes the voter.

@@ -50,7 +50,7 @@ var inputBounds = map[string]bound{
 	"NewSpace.id": idBound, "NewSpace.name": lineBound, "NewSpace.members": {entries: shoal.MaxMembers}, "NewSpace.members[]": idBound,
 	"NewSpace.adminAgentId": idBound, "NewSpace.metadata": {bytes: shoal.MaxMetadata},
 	"SpaceChange.name": lineBound, "SpaceChange.adminAgentId": idBound, "SpaceChange.metadata": {bytes: shoal.MaxMetadata},
-	"CloseInput.summary": {bytes: shoal.MaxSummary, content: true}, "ReadInput.seq": wholeBound,
+	"CloseInput.summary": {bytes: shoal.MaxSummary, content: true}, "ReadInput.seq": wholeBound, "UnreadInput.seq": wholeBound,
 
 	"MessageInput.text": contentBound, "MessageInput.parts": {entries: shoal.MaxParts}, "MessageInput.senderId": idBound, "MessageInput.replyTo": idBound,
 	"MessageInput.mentions": {entries: shoal.MaxMentions}, "MessageInput.mentions[]": idBound,

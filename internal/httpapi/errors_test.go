@@ -262,7 +262,7 @@ func FuzzDecode(f *testing.F) {
 		if len(body) == 0 || guard.Scan(body, guard.MaxDepth) != nil {
 			return // the guard lets none of this pass
 		}
-		for _, in := range []any{&messageInput{}, &waitInput{}, &shoal.NewSpace{}, &shoal.NewKey{}, &readInput{}, &triggerInput{}, &toolResultInput{}, &shoal.PendingAnswer{}, &shoal.NewPlan{}, &shoal.PlanChange{}} {
+		for _, in := range []any{&messageInput{}, &waitInput{}, &shoal.NewSpace{}, &shoal.NewKey{}, &readInput{}, &unreadInput{}, &triggerInput{}, &toolResultInput{}, &shoal.PendingAnswer{}, &shoal.NewPlan{}, &shoal.PlanChange{}} {
 			err := decodeInto(body, in)
 			var e *shoal.Error
 			if err != nil && (!errors.As(err, &e) || e.Kind != shoal.InvalidArgument || len(e.Fields) == 0) {

@@ -78,7 +78,17 @@ func spaceRoutes() []route {
 			in: readInput{}, example: `{"seq": 12}`, status: http.StatusOK, out: shoal.Space{},
 			errors: []shoal.Kind{shoal.EntityRequired, shoal.Forbidden},
 		},
+		{
+			method: http.MethodPost, path: spacePath + "/unread", do: unreadSpace, id: "markUnread", tag: "Spaces",
+			summary: "Mark a space as unread", about: "Makes the messages of the space from `seq` on unread again for the acting entity, a person and member: at most the newest 1,000, without its own and deleted ones. They are at the end of the inbox; open waits are not woken. An entity of kind agent is refused: what it has acknowledged never comes back, and it reads the timeline.",
+			in: unreadInput{}, example: `{"seq": 12}`, status: http.StatusOK, out: shoal.Space{},
+			errors: []shoal.Kind{shoal.EntityRequired, shoal.Forbidden},
+		},
 	}
+}
+
+type unreadInput struct {
+	Seq *int64 `json:"seq"`
 }
 
 type closeInput struct {
@@ -171,4 +181,16 @@ func readSpace(c *call) error {
 	}
 	read, err := c.Hub.Inbox.MarkRead(c.ctx(), c.who, c.session(), c.space(), *in.Seq)
 	return c.answerOr(err, http.StatusOK, read)
+}
+
+func unreadSpace(c *call) error {
+	var in unreadInput
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	if in.Seq == nil {
+		return shoal.Invalid("body.seq", "is missing: it is the seq of the first message that is to be unread")
+	}
+	changed, err := c.Hub.Inbox.MarkUnread(c.ctx(), c.who, c.session(), c.space(), *in.Seq)
+	return c.answerOr(err, http.StatusOK, changed)
 }

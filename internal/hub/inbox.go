@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/approval"
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
@@ -191,6 +192,58 @@ func (b *Inbox) MarkRead(ctx context.Context, who shoal.Principal, session shoal
 		return err
 	})
 	return out, err
+}
+
+// maxMarkedUnread is how many messages one call marks as unread at most.
+const maxMarkedUnread = 1000
+
+// MarkUnread makes what a person has read of a space unread again, from the message seq on,
+// and returns the space with its counts. It is for people: an entity of kind agent works off
+// its inbox with waits, and what it has acknowledged never comes back; it reads the timeline.
+// Of more than a thousand messages the newest are marked. Open waits are not woken; the next
+// one returns what is unread then. Own and deleted messages stay read. Forbidden for agents
+// and for entities that are not members.
+func (b *Inbox) MarkUnread(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
+	const op = "hub.Inbox.MarkUnread"
+	if err := enter(who, session); err != nil {
+		return out, wrap(op, err)
+	}
+	entity, err := actor(who)
+	if err != nil {
+		return out, wrap(op, err)
+	}
+	if seq < 1 {
+		return out, wrap(op, shoal.Invalid("seq", "must be at least 1: it is the first message that is to be unread"))
+	}
+	err = b.change(ctx, op, func(ch *change) (err error) {
+		if out, err = visible(ch, who, session, space, ch.LockSpace); err != nil {
+			return err
+		}
+		if err := mayMarkUnread(ch, out, entity); err != nil {
+			return err
+		}
+		if err := ch.MarkUnread(session, space, entity, seq, maxMarkedUnread); err != nil {
+			return err
+		}
+		out, err = whole(ch, who, out)
+		return err
+	})
+	return out, err
+}
+
+func mayMarkUnread(tx Tx, s shoal.Space, entity shoal.EntityID) error {
+	e, err := entityOf(tx, s.SessionID, entity)
+	if err != nil {
+		return err
+	}
+	if e.Kind != shoal.Human {
+		return shoal.E("", shoal.Forbidden, "Only people mark messages as unread; an agent reads them again in the timeline (?after=SEQ, read_thread). "+approval.WrongKind(e.ID, e.Kind))
+	}
+	in, err := tx.IsMember(s.SessionID, s.ID, entity)
+	if err == nil && !in {
+		err = shoal.E("", shoal.Forbidden, fmt.Sprintf("%q is not a member of the space %q, so nothing there is unread for it.", entity, s.ID))
+	}
+	return err
 }
 
 // items groups entries by space, spaces in the order of their first entry.

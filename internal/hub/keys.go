@@ -21,6 +21,9 @@ func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, 
 	if err := errors.Join(mayCreateKey(who, &n), n.Validate(), naming.Check("name", n.Name), checkOnce(idempotencyKey)); err != nil {
 		return made, false, wrap(op, first(err))
 	}
+	if n.Door != "" {
+		n.Kind = shoal.Human
+	}
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(shoal.Now().Time) {
 		return made, false, wrap(op, shoal.Invalid("expiresAt", "lies in the past"))
 	}
@@ -93,7 +96,7 @@ func entityForKey(ch *change, session shoal.SessionID, n shoal.NewKey, owner sho
 		return err
 	}
 	if n.Kind != "" && n.Kind != e.Kind {
-		return shoal.E("", shoal.Conflict, fmt.Sprintf("The entity %q is of kind %q; leave kind out or name another entity.", e.ID, e.Kind))
+		return shoal.E("", shoal.Conflict, fmt.Sprintf("The entity %q is of kind %q, and this key is for one of kind %q. Name another entity, leave kind and door out, or change the kind first: PATCH …/entities/%s {\"kind\": %q}.", e.ID, e.Kind, n.Kind, e.ID, n.Kind))
 	}
 	if claimAgent(&e, owner); e.OwnerID == nil || *e.OwnerID != owner {
 		return nil

@@ -273,6 +273,10 @@ type InboxTx interface {
 	// AcknowledgeSpace removes the entries of a space up to and with seq,
 	// delivered or not.
 	AcknowledgeSpace(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64) error
+	// MarkUnread puts the messages of a space from a seq on into the inbox of an entity, at
+	// new places, in their order: those that would have entered it and are not in it, the
+	// newest limit of them. Messages in progress, deleted ones and its own are left out.
+	MarkUnread(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64, limit int) error
 	// InboxEnd is the last place that was ever given in the inbox, 0 when none.
 	InboxEnd(session shoal.SessionID, entity shoal.EntityID) (int64, error)
 	// Counts returns how much of each of these spaces is unread.

@@ -56,6 +56,7 @@
 //	space ID by ACTOR [members=A,B] [admin=ID] [once=KEY]          spaces ACTOR
 //	get ACTOR SPACE                   set ACTOR SPACE [name=] [admin=]
 //	join ACTOR SPACE ENTITY           leave ACTOR SPACE ENTITY     close ACTOR SPACE SUMMARY
+//	mark-unread ACTOR SPACE SEQ
 //	mute ACTOR SPACE [off]            members ACTOR SPACE          delete-space ACTOR SPACE
 //	post ACTOR SPACE TEXT [mentions=A,B] [once=KEY] [times=N] [quiet] [elsewhere] [reach] [reply=MESSAGE]
 //	                                  prints the last of N; quiet starts no agent; elsewhere posts on another node,

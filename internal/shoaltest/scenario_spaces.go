@@ -197,6 +197,16 @@ func markRead(s *stage, c *command) error {
 	return s.spaceOr(s.hub.Inbox.MarkRead(ctx, who, session, in, seq))
 }
 
+func markUnread(s *stage, c *command) error {
+	who, session := s.actor(c, c.word())
+	in := shoal.SpaceID(c.word())
+	seq, err := strconv.ParseInt(c.word(), 10, 64)
+	if err != nil {
+		return err
+	}
+	return s.spaceOr(s.hub.Inbox.MarkUnread(ctx, who, session, in, seq))
+}
+
 func findMessages(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	page, err := s.hub.Messages.Search(ctx, who, session, hub.Search{

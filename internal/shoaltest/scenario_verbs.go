@@ -20,7 +20,7 @@ func init() {
 		"entity": newEntity, "delete-entity": deleteEntity, "rename": rename, "change": changeEntity, "entities": listEntities, "call": call,
 		"space": newSpace, "spaces": listSpaces, "get": getSpace, "set": setSpace,
 		"join": joinSpace, "leave": leaveSpace, "close": closeSpace,
-		"mute": muteSpace, "delete-space": deleteSpace, "members": listMembers,
+		"mute": muteSpace, "mark-unread": markUnread, "delete-space": deleteSpace, "members": listMembers,
 		"post": post, "delete": deleteMessage, "edit": editMessage, "history": messageHistory, "react": reactTo, "read": read, "mark-read": markRead, "search": findMessages,
 		"wait": wait, "written": written, "cancel": cancelWait, "agents": waitForAgents,
 		"follow": follow, "events": events, "unfollow": unfollow,

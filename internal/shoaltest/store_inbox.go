@@ -66,6 +66,32 @@ var inboxTests = map[string]func(*storeCase){
 		same(c, "the inbox of bob, unmuted", places(c, "bob", hub.InboxFilter{}), []int64{1, 2, 3})
 	},
 
+	"what was read is marked unread from a seq on, at new places": func(c *storeCase) {
+		c.entities("ann", "bob", "cid")
+		c.space("shop", "ann", "bob", "cid")
+		c.say("shop", "ann", "1")
+		c.say("shop", "ann", "2", "bob")
+		c.say("shop", "bob", "3")
+		c.say("shop", shoal.System, "4", "cid")
+		c.say("shop", shoal.System, "5")
+		acknowledge(c, "bob", 2)
+		unread := func(seq int64, limit int) {
+			c.update(func(tx hub.Tx) error { return tx.MarkUnread(c.session, "shop", "bob", seq, limit) })
+		}
+		same(c, "before", places(c, "bob", hub.InboxFilter{}), []int64{3})
+		unread(2, 100)
+		same(c, "from 2 on", places(c, "bob", hub.InboxFilter{}), []int64{3, 4})
+		same(c, "the mention", places(c, "bob", hub.InboxFilter{Kind: shoal.WaitMentions}), []int64{3, 4})
+		unread(1, 100)
+		unread(1, 100)
+		same(c, "from 1 on, twice", places(c, "bob", hub.InboxFilter{}), []int64{3, 4, 5})
+		acknowledge(c, "bob", 5)
+		unread(1, 1)
+		same(c, "the newest one", places(c, "bob", hub.InboxFilter{}), []int64{6})
+		c.say("shop", "ann", "6")
+		same(c, "and a message", places(c, "bob", hub.InboxFilter{}), []int64{6, 7})
+	},
+
 	"a space of one has no receivers": func(c *storeCase) {
 		c.entities("ann")
 		c.space("shop", "ann")

@@ -218,6 +218,34 @@ func (t tx) AcknowledgeSpace(session shoal.SessionID, space shoal.SpaceID, entit
 	return err
 }
 
+// MarkUnread implements [hub.InboxTx].
+func (t tx) MarkUnread(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64, limit int) error {
+	past, err := listFirst(t.c, limit, func(r *rows) shoal.Message {
+		return shoal.Message{Seq: r.int(0), EntityID: shoal.EntityID(r.text(1)), Mentions: decodeIDs(r.text(2))}
+	}, `SELECT m.seq, m.entity_id, m.mentions FROM messages AS m
+		WHERE m.session_id = $1 AND m.space_id = $2 AND m.seq >= $3 AND m.status <> 'streaming' AND m.deleted_at IS NULL AND m.entity_id <> $4
+		AND NOT EXISTS (SELECT 1 FROM inbox AS i WHERE i.session_id = $1 AND i.entity_id = $4 AND i.space_id = $2 AND i.seq = m.seq)
+		ORDER BY m.seq DESC`+upTo(limit), session, space, seq, entity)
+	if err != nil {
+		return err
+	}
+	end, err := t.inboxEnd(session, entity)
+	if err != nil {
+		return err
+	}
+	for _, m := range slices.Backward(past) {
+		if !forMember(m, knownMember{id: entity}) {
+			continue
+		}
+		end.last++
+		if _, err := t.c.exec(fillInboxesTexts()[1], session, space, m.Seq, entity, end.last, reasonFor(m, entity)); err != nil {
+			return err
+		}
+		t.c.known.noteInboxEnd(session, entity, end)
+	}
+	return nil
+}
+
 // InboxEnd implements [hub.InboxTx].
 func (t tx) InboxEnd(session shoal.SessionID, entity shoal.EntityID) (int64, error) {
 	end, err := t.inboxEnd(session, entity)
