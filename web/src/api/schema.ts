@@ -127,7 +127,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Mint a key
-         * @description The secret stands in the answer's `key`, this once; a repeated Idempotency-Key gives the same answer with `key: null`. A key of role `entity` creates its entity if it is new, of `kind` or else an agent. Without a session it belongs to `default`. For admins and owners of the session.
+         * @description The secret stands in the answer's `key`, this once; a repeated Idempotency-Key gives the same answer with `key: null`. A key of role `entity` creates its entity if it is new, of `kind` or else an agent; with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person uses) a human. 409 for an entity of another kind; `PATCH …/entities/{entity} {kind}` changes it. Without a session it belongs to `default`. For admins and owners of the session.
          */
         readonly post: operations["createKey"];
         readonly delete?: never;
@@ -237,7 +237,7 @@ export interface paths {
         readonly head?: never;
         /**
          * Change a session
-         * @description `limits` bound what one message may set off: all model calls of all runs with the same `causeRoot`; 0 is no limit, and what is left out stays as it is. Runs under way are bound by them from their next model call on. For admins and owners of the session.
+         * @description `limits` bound what one message may set off: all model calls of all runs with the same `causeRoot`; 0 is no limit, and what is left out stays as it is. Runs under way are bound by them from their next model call on. With `spaceRights: moderators` only the owner of a space, admins and owners of the session may add and remove other members, change it and close it; with `members`, the default, every member may. For admins and owners of the session.
          */
         readonly patch: operations["updateSession"];
         readonly trace?: never;
@@ -1154,7 +1154,11 @@ export interface paths {
         readonly get: operations["getSpace"];
         readonly put?: never;
         readonly post?: never;
-        readonly delete?: never;
+        /**
+         * Delete a space
+         * @description Erases the space with its messages, the runs that started there, conversations, memories, events, and files that no other space shows. First it is closed and its runs are canceled: 409 while one of them has not ended, then repeat the call. Followers get `space.deleted` and end, waits for the space end with 404. Deleting it again changes nothing; its id is never used again. Admins and owners of the session.
+         */
+        readonly delete: operations["deleteSpace"];
         readonly options?: never;
         readonly head?: never;
         /**
@@ -1234,7 +1238,7 @@ export interface paths {
         readonly get?: never;
         /**
          * Add a member
-         * @description Adding a member again changes nothing. The new member sees the whole history; its unread starts here. Members and admins.
+         * @description Adding a member again changes nothing. The new member sees the whole history; its unread starts here. A member that somebody else adds gets a system message that names the space and who added it, unless it is a hosted agent, or has never connected and is added by its owner, an admin or an owner of the session. Members and admins.
          */
         readonly put: operations["addMember"];
         readonly post?: never;
@@ -1272,6 +1276,30 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/spaces/{space}/mute": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Mute a space
+         * @description For the acting entity, a member. From then on only messages that mention it enter its inbox, so that `unreadCount` counts these alone. What is unread already stays. Only the member itself sees `muted`. Leaving ends it.
+         */
+        readonly put: operations["muteSpace"];
+        readonly post?: never;
+        /**
+         * Unmute a space
+         * @description What was left out of the inbox meanwhile does not come back.
+         */
+        readonly delete: operations["unmuteSpace"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/spaces/{space}/read": {
         readonly parameters: {
             readonly query?: never;
@@ -1286,6 +1314,26 @@ export interface paths {
          * @description Acknowledges what the acting entity's inbox holds of this space up to and with `seq`.
          */
         readonly post: operations["markRead"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/spaces/{space}/unread": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Mark a space as unread
+         * @description Makes the messages of the space from `seq` on unread again for the acting entity, a person and member: at most the newest 1,000, without its own and deleted ones. They are at the end of the inbox; open waits are not woken. An entity of kind agent is refused: what it has acknowledged never comes back, and it reads the timeline.
+         */
+        readonly post: operations["markUnread"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1728,6 +1776,8 @@ export interface components {
         };
         /** @description An entity in a space. */
         readonly Member: {
+            /** @description Who added the member; null for the creator of the space, for one that joined by itself, and where an admin key did that acts as no entity. */
+            readonly addedBy: string | null;
             readonly entityId: string;
             /** Format: date-time */
             readonly joinedAt: string;
@@ -2042,6 +2092,8 @@ export interface components {
         };
         /** @description A key to mint. */
         readonly NewKey: {
+            /** @description The front end of a person that the key is for: a new entity is a human. */
+            readonly door?: string;
             /** @description Whom a key of role `entity` acts as. */
             readonly entityId?: string;
             /**
@@ -2083,6 +2135,7 @@ export interface components {
             readonly id?: string;
             readonly limits?: components["schemas"]["Limits"];
             readonly name?: string;
+            readonly spaceRights?: string;
         };
         /** @description A space to create. */
         readonly NewSpace: {
@@ -2680,6 +2733,7 @@ export interface components {
          *         "maxCostPerRequest": 0,
          *         "maxTokensPerRequest": 0
          *       },
+         *       "spaceRights": "",
          *       "createdAt": "2026-11-20T10:00:00.000Z",
          *       "closedAt": null
          *     }
@@ -2692,12 +2746,15 @@ export interface components {
             readonly id: string;
             readonly limits: components["schemas"]["Limits"];
             readonly name: string;
+            /** @description Who may change the spaces, close them, and add and remove other members: their `members`, or `moderators`: the owner of the space, and admins and owners of the session. */
+            readonly spaceRights: string;
             /** @enum {string} */
             readonly status: "open" | "closed";
         };
         /** @description What is to change of a session; what is left out stays as it is. */
         readonly SessionChange: {
             readonly limits?: components["schemas"]["LimitsChange"];
+            readonly spaceRights?: string;
         };
         /** @description A page of sessions. */
         readonly SessionPage: {
@@ -2779,6 +2836,7 @@ export interface components {
          *       "name": "Shopping",
          *       "status": "open",
          *       "summary": null,
+         *       "ownerId": null,
          *       "adminAgentId": null,
          *       "showAgentReasoning": false,
          *       "metadata": {},
@@ -2787,12 +2845,14 @@ export interface components {
          *           "entityId": "ann",
          *           "kind": "human",
          *           "name": "Ann",
-         *           "joinedAt": "2026-11-20T10:00:00.000Z"
+         *           "joinedAt": "2026-11-20T10:00:00.000Z",
+         *           "addedBy": null
          *         }
          *       ],
          *       "lastSeq": 12,
          *       "unreadCount": 1,
          *       "mentionCount": 0,
+         *       "muted": false,
          *       "createdAt": "2026-11-20T10:00:00.000Z",
          *       "closedAt": null
          *     }
@@ -2820,7 +2880,11 @@ export interface components {
             readonly metadata: {
                 readonly [key: string]: unknown;
             };
+            /** @description Whether the reader has muted it; false for others and in events. */
+            readonly muted: boolean;
             readonly name: string;
+            /** @description Who created it; null where an admin key did that acts as no entity. */
+            readonly ownerId: string | null;
             readonly sessionId: string;
             readonly showAgentReasoning: boolean;
             /** @enum {string} */
@@ -2853,6 +2917,15 @@ export interface components {
             readonly spaceId: string | null;
             /** @enum {string} */
             readonly type: "space.updated" | "space.closed";
+        };
+        /** @description `space.deleted`: the last event of a space; its stream ends. Entities that follow all their spaces get `member.left` in its place. */
+        readonly SpaceDeletedData: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly runId: string | null;
+            readonly spaceId: string | null;
+            /** @enum {string} */
+            readonly type: "space.deleted";
         };
         /** @description A message of a space. */
         readonly SpaceMessageTrigger: components["schemas"]["ShownMessageTrigger"] | components["schemas"]["PrivateTrigger"];
@@ -3025,6 +3098,14 @@ export interface components {
         /** @description The `url` of a file or of a renderer of the session, as the API gives it. */
         readonly URLInput: {
             readonly url: string;
+        };
+        /** @description From where on a space is to be unread. */
+        readonly UnreadInput: {
+            /**
+             * Format: int64
+             * @description The place of the first message that is to be unread.
+             */
+            readonly seq: number | null;
         };
         /** @description What model calls used. `inputTokens` include `cachedInputTokens`; `cost` is 0 where the price is not known. */
         readonly Usage: {
@@ -5120,7 +5201,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "text/event-stream": components["schemas"]["SnapshotData"] | components["schemas"]["SnapshotEndData"] | components["schemas"]["MemberData"] | components["schemas"]["SpaceData"] | components["schemas"]["EntityData"] | components["schemas"]["MessageData"] | components["schemas"]["TextData"] | components["schemas"]["DeltaData"] | components["schemas"]["ToolInputData"] | components["schemas"]["ToolOutputData"] | components["schemas"]["PartResetData"] | components["schemas"]["RunData"] | components["schemas"]["PendingData"];
+                    readonly "text/event-stream": components["schemas"]["SnapshotData"] | components["schemas"]["SnapshotEndData"] | components["schemas"]["MemberData"] | components["schemas"]["SpaceData"] | components["schemas"]["SpaceDeletedData"] | components["schemas"]["EntityData"] | components["schemas"]["MessageData"] | components["schemas"]["TextData"] | components["schemas"]["DeltaData"] | components["schemas"]["ToolInputData"] | components["schemas"]["ToolOutputData"] | components["schemas"]["PartResetData"] | components["schemas"]["RunData"] | components["schemas"]["PendingData"];
                 };
             };
             readonly 401: components["responses"]["unauthenticated"];
@@ -6507,6 +6588,40 @@ export interface operations {
             readonly 503: components["responses"]["busy"];
         };
     };
+    readonly deleteSpace: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a space. */
+                readonly space: components["parameters"]["space"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
     readonly updateSpace: {
         readonly parameters: {
             readonly query?: never;
@@ -6633,7 +6748,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "text/event-stream": components["schemas"]["SnapshotData"] | components["schemas"]["SnapshotEndData"] | components["schemas"]["MemberData"] | components["schemas"]["SpaceData"] | components["schemas"]["EntityData"] | components["schemas"]["MessageData"] | components["schemas"]["TextData"] | components["schemas"]["DeltaData"] | components["schemas"]["ToolInputData"] | components["schemas"]["ToolOutputData"] | components["schemas"]["PartResetData"] | components["schemas"]["RunData"] | components["schemas"]["PendingData"];
+                    readonly "text/event-stream": components["schemas"]["SnapshotData"] | components["schemas"]["SnapshotEndData"] | components["schemas"]["MemberData"] | components["schemas"]["SpaceData"] | components["schemas"]["SpaceDeletedData"] | components["schemas"]["EntityData"] | components["schemas"]["MessageData"] | components["schemas"]["TextData"] | components["schemas"]["DeltaData"] | components["schemas"]["ToolInputData"] | components["schemas"]["ToolOutputData"] | components["schemas"]["PartResetData"] | components["schemas"]["RunData"] | components["schemas"]["PendingData"];
                 };
             };
             readonly 401: components["responses"]["unauthenticated"];
@@ -6859,6 +6974,78 @@ export interface operations {
             readonly 507: components["responses"]["storage_full"];
         };
     };
+    readonly muteSpace: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a space. */
+                readonly space: components["parameters"]["space"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Space"];
+                };
+            };
+            readonly 400: components["responses"]["entity_required"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly unmuteSpace: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a space. */
+                readonly space: components["parameters"]["space"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Space"];
+                };
+            };
+            readonly 400: components["responses"]["entity_required"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
     readonly markRead: {
         readonly parameters: {
             readonly query?: never;
@@ -6882,6 +7069,54 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": components["schemas"]["ReadInput"];
+            };
+        };
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Space"];
+                };
+            };
+            readonly 400: components["responses"]["entity_required-invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly markUnread: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description As whom an admin acts. Everybody else may only name itself. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a space. */
+                readonly space: components["parameters"]["space"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "seq": 12
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["UnreadInput"];
             };
         };
         readonly responses: {

@@ -59,6 +59,7 @@ type EventData =
   | Schemas["PendingData"]
   | Schemas["MemberData"]
   | Schemas["SpaceData"]
+  | Schemas["SpaceDeletedData"]
   | Schemas["EntityData"];
 
 // One shape serves several types of events; a union of one shape for each type can

@@ -27,8 +27,8 @@ const at = "2026-11-22T08:00:00.000Z";
 function world(): Live {
   const live = new Live("ann");
   const space: Space = {
-    id: "shop", sessionId: "s", name: "Shopping", status: "open", summary: null, adminAgentId: null, showAgentReasoning: false, metadata: {},
-    members: [{ entityId: "ann", kind: "human", name: "Ann", joinedAt: at }], lastSeq: 0, unreadCount: 0, mentionCount: 0, createdAt: at, closedAt: null,
+    id: "shop", sessionId: "s", name: "Shopping", status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false, metadata: {},
+    members: [{ entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null }], lastSeq: 0, unreadCount: 0, mentionCount: 0, muted: false, createdAt: at, closedAt: null,
   };
   const bot: Entity = { id: "bot", sessionId: "s", kind: "agent", sessionRole: "member", ownerId: null, hosted: true, name: "Shop Agent", description: "", externalId: null, state: "connected", waitEndsAt: null, lastSeenAt: null, lastFailure: null, stalledSince: null, metadata: {}, createdAt: at };
   const event = { at, cursor: "c", runId: null, members: space.members, messages: [], type: "snapshot" as const };

@@ -10,9 +10,9 @@ const at = "2026-11-22T10:00:00.000Z";
 
 function space(id: string, more: Partial<Space> = {}): Space {
   return {
-    id, sessionId: "default", name: id, status: "open", summary: null, adminAgentId: null, showAgentReasoning: false, metadata: {},
-    members: [{ entityId: "ann", kind: "human", name: "Ann", joinedAt: at }, { entityId: "bot", kind: "agent", name: "Bot", joinedAt: at }],
-    lastSeq: 0, unreadCount: 0, mentionCount: 0, createdAt: at, closedAt: null, ...more,
+    id, sessionId: "default", name: id, status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false, metadata: {},
+    members: [{ entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null }, { entityId: "bot", kind: "agent", name: "Bot", joinedAt: at, addedBy: null }],
+    lastSeq: 0, unreadCount: 0, mentionCount: 0, muted: false, createdAt: at, closedAt: null, ...more,
   };
 }
 
@@ -134,6 +134,9 @@ describe("counts", () => {
     ["a composite message is once it is whole", [created(message("m1", 1, [])), { type: "text-start", ...head }, delta(0, "a"), delta(1, "b")], 0, 0],
     ["… whole", [created(message("m1", 1, [])), { type: "message.completed", spaceId: "shop", runId: "run_1", at, message: message("m1", 1, [], { status: "completed" }) }], 1, 0],
     ["and told twice it counts once", [created(message("m1", 1, [], { status: "completed" })), created(message("m1", 1, [], { status: "completed" }))], 1, 0],
+    ["a system message for somebody else is not", [created(message("m1", 1, [], { status: "completed", entityId: "system", mentions: ["bot"] }))], 0, 0],
+    ["one for the reader is, and is no mention", [created(message("m1", 1, [], { status: "completed", entityId: "system", mentions: ["ann"] }))], 1, 0],
+    ["where the reader has muted the space only what mentions it is", [{ type: "console.read", space: space("shop", { muted: true }) }, created(message("m1", 1, [], { status: "completed" })), created(message("m2", 2, [], { status: "completed", mentions: ["ann"] }))], 1, 1],
     ["what was read is read", [created(message("m1", 1, [], { status: "completed" })), { type: "console.read", space: space("shop") }], 0, 0],
   ])("%s", (_, events, unread, mentions) => {
     expect(after(shop, ...events).spaces.get("shop")?.space).toMatchObject({ unreadCount: unread, mentionCount: mentions });
@@ -164,8 +167,15 @@ describe("spaces", () => {
     expect(live.spaces.get("shop")?.space).toMatchObject({ status: "closed", members: [{ entityId: "ann" }, { entityId: "bot" }] });
   });
 
+  it("that are deleted are gone, for an admin, too", () => {
+    const live = new Live("ann", false);
+    const deleted: ServerEvent = { type: "space.deleted", spaceId: "shop", runId: null, at };
+    for (const e of [snapshot(space("shop"), [message("m1", 1, [])]), end, deleted]) live.apply(e);
+    expect([live.spaces.has("shop"), live.messages.has("m1")]).toEqual([false, false]);
+  });
+
   it("that their reader has left are gone, but stay for an admin", () => {
-    const left: ServerEvent = { type: "member.left", spaceId: "shop", runId: null, at, member: { entityId: "ann", kind: "human", name: "Ann", joinedAt: at } };
+    const left: ServerEvent = { type: "member.left", spaceId: "shop", runId: null, at, member: { entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null } };
     for (const [own, there] of [[true, false], [false, true]] as const) {
       const live = new Live("ann", own);
       for (const e of [snapshot(space("shop"), [message("m1", 1, [])]), end, left]) live.apply(e);
@@ -269,7 +279,7 @@ it.each(["", "abc", "ä", "€uro", "🐟🐠", "a\u0301", "x🐟"])("bytes of %
 
 describe("a space that comes later", () => {
   const updated = (s: Space): ServerEvent => ({ type: "space.updated", spaceId: s.id, runId: null, at, space: s });
-  const joined = (id: string, entityId: string): ServerEvent => ({ type: "member.joined", spaceId: id, runId: null, at, member: { entityId, kind: "human", name: entityId, joinedAt: at } });
+  const joined = (id: string, entityId: string): ServerEvent => ({ type: "member.joined", spaceId: id, runId: null, at, member: { entityId, kind: "human", name: entityId, joinedAt: at, addedBy: null } });
 
   it("and is new is there at once, with what is said in it", () => {
     const live = after(end, updated(space("shop", { members: [] })), joined("shop", "ann"), joined("shop", "bob"), created(message("m1", 1, [])));
@@ -284,7 +294,7 @@ describe("a space that comes later", () => {
   });
 
   it("is none of somebody who is not in it", () => {
-    const live = after(end, updated(space("shop", { members: [{ entityId: "bob", kind: "human", name: "Bob", joinedAt: at }] })), joined("shop", "bob"));
+    const live = after(end, updated(space("shop", { members: [{ entityId: "bob", kind: "human", name: "Bob", joinedAt: at, addedBy: null }] })), joined("shop", "bob"));
     expect([live.spaces.size, live.gap]).toEqual([0, false]);
   });
 });

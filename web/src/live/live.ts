@@ -106,6 +106,8 @@ export class Live {
       case "space.updated":
       case "space.closed":
         return this.updateSpace(this.withMembers(event.space));
+      case "space.deleted":
+        return this.dropSpace(event.spaceId ?? "");
       case "entity.updated":
         return this.setEntity(event.entity);
       case "step.started":
@@ -185,7 +187,10 @@ export class Live {
     const live = this.spaces.get(m.spaceId);
     if (live === undefined || this.me === null || m.entityId === this.me) return;
     if (!live.space.members.some((member) => member.entityId === this.me)) return;
-    const mentioned = m.mentions.includes(this.me) ? 1 : 0;
+    const named = m.mentions.includes(this.me);
+    const system = m.entityId === "system";
+    if (!named && (live.space.muted || (system && m.mentions.length > 0))) return;
+    const mentioned = named && !system ? 1 : 0;
     this.updateSpace({ ...live.space, unreadCount: live.space.unreadCount + 1, mentionCount: live.space.mentionCount + mentioned }, true);
   }
 
@@ -310,11 +315,11 @@ export class Live {
     return space.members.length === 0 && known.length > 0 ? { ...space, members: known } : space;
   }
 
-  // Only a counted space says how much its reader has not read.
+  // Only a counted space says how much its reader has not read, and whether it is muted.
   private updateSpace(space: Space, counted = false): void {
     const live = this.spaces.get(space.id);
     if (live === undefined) return this.addSpace(space);
-    const next = counted ? space : { ...space, unreadCount: live.space.unreadCount, mentionCount: live.space.mentionCount };
+    const next = counted ? space : { ...space, unreadCount: live.space.unreadCount, mentionCount: live.space.mentionCount, muted: live.space.muted };
     this.spaces.set(space.id, { ...live, space: next });
     this.changed.add("spaces").add(`space:${space.id}`);
   }

@@ -1,18 +1,21 @@
 // One session from above: who is in it and what they do now, who waits for whom,
 // its spaces, and a way to write into them.
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Bot, DoorOpen, Lock, Trash2, User } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { api, data } from "@/api/client";
 import type { Entity, Session, Space } from "@/api/shapes";
 import { useConsole } from "@/app/console";
 import { inBrowser } from "@/app/kept";
 import { LiveContext, useConnection, useEntities, useSpaces, useStore } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
+import { SelectField } from "@/ui/field";
 import { Failed, Loading } from "@/ui/shown";
 import { EntityState } from "@/ui/state";
 import { Moment } from "@/ui/time";
-import { CloseSession, CloseSpace, defaultSession, DeleteSession } from "./forms";
+import { CloseSession, CloseSpace, defaultSession, DeleteSession, sessionsKey } from "./forms";
 import { SendPanel } from "./send";
 import { Left, Waiting } from "./waiting";
 
@@ -68,10 +71,31 @@ function Head({ session }: { session: Session }) {
           </Button>
         )}
       </div>
+      {session.status === "open" && <SpaceRights session={session} />}
       {session.id === defaultSession && <p className="text-sm text-soft">The session default always exists; it cannot be deleted.</p>}
       {asking === "close" && <CloseSession session={session} onClose={() => setAsking(undefined)} />}
       {asking === "delete" && <DeleteSession session={session} onClose={() => setAsking(undefined)} />}
     </header>
+  );
+}
+
+const rights = { members: "Every member of a space", moderators: "Only its owner, and admins and owners of the session" } as const;
+
+/** Who may change spaces, as a choice. */
+function SpaceRights({ session }: { session: Session }) {
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: (spaceRights: Session["spaceRights"]) => data(api.PATCH("/v1/sessions/{session}", { params: { path: { session: session.id } }, body: { spaceRights } })),
+    onSettled: () => queries.invalidateQueries({ queryKey: sessionsKey }),
+  });
+  return (
+    <div className="flex flex-col gap-2">
+      <SelectField label="Who may rename, close, and add or remove members" value={session.spaceRights} disabled={change.isPending} onChange={(e) => change.mutate(e.target.value === "moderators" ? "moderators" : "members")}>
+        <option value="members">{rights.members}</option>
+        <option value="moderators">{rights.moderators}</option>
+      </SelectField>
+      {change.isError && <Failed error={change.error} />}
+    </div>
   );
 }
 

@@ -9,8 +9,8 @@ const entity = (id: string, state: Entity["state"], waitEndsAt: string | null = 
 const space = {
   id: "shop", name: "Shopping",
   members: [
-    { entityId: "ann", kind: "human", name: "Ann", joinedAt: "" },
-    { entityId: "bot", kind: "agent", name: "Bot", joinedAt: "" },
+    { entityId: "ann", kind: "human", name: "Ann", joinedAt: "", addedBy: null },
+    { entityId: "bot", kind: "agent", name: "Bot", joinedAt: "", addedBy: null },
   ],
 } as unknown as Space;
 const pending = (status: PendingAction["status"], kind: PendingAction["kind"]): PendingAction => ({

@@ -16,7 +16,7 @@ import { PeoplePicker } from "./people-picker";
 import { type Action, useAction } from "./use-action";
 
 /** Which dialog of a space is open. */
-export type SpaceDialog = "rename" | "admin" | "close" | "leave" | "invite" | { readonly remove: string };
+export type SpaceDialog = "rename" | "admin" | "close" | "delete" | "leave" | "invite" | { readonly remove: string };
 
 interface Props {
   readonly space: Space;
@@ -31,6 +31,8 @@ export function SpaceDialogs({ shown, ...props }: Props & { shown: SpaceDialog }
       return <AdminAgent {...props} />;
     case "close":
       return <CloseSpace {...props} />;
+    case "delete":
+      return <DeleteSpace {...props} />;
     case "leave":
       return <Leave {...props} />;
     case "invite":
@@ -108,6 +110,27 @@ function CloseSpace({ space, onClose }: Props) {
     >
       <AreaField label="Summary" hint="What came out of it. Every member is told." value={summary} onChange={(e) => setSummary(e.target.value)} autoFocus required error={wrong(action.problem, "summary")} />
     </Form>
+  );
+}
+
+function DeleteSpace({ space, onClose }: Props) {
+  const { session } = useConsole();
+  const go = useNavigate();
+  const action = useAction();
+  const erase = async () => {
+    await api.DELETE("/v1/sessions/{session}/spaces/{space}", { params: pathOf(space) });
+    await go({ to: "/s/$session/spaces", params: { session } });
+  };
+  return (
+    <Form
+      title={`Delete ${space.name}?`}
+      about="All its messages are erased for everybody, with what agents did here and the files that only this space shows. This cannot be undone."
+      submit="Delete the space"
+      danger
+      action={action}
+      onClose={onClose}
+      call={erase}
+    />
   );
 }
 

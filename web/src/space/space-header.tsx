@@ -1,12 +1,12 @@
 // The head of a space: its name, who is in it and who answers, and what can be
 // done with it.
 import { Link } from "@tanstack/react-router";
-import { ArrowLeft, Brain, DoorOpen, EllipsisVertical, Lock, PanelRight, Pencil, UserPlus, UserRoundCheck } from "lucide-react";
-import { api } from "@/api/client";
+import { ArrowLeft, Bell, BellOff, Brain, DoorOpen, EllipsisVertical, Lock, PanelRight, Pencil, Trash2, UserPlus, UserRoundCheck } from "lucide-react";
+import { api, data } from "@/api/client";
 import { Problem } from "@/api/problem";
 import type { Space } from "@/api/shapes";
 import { useConsole } from "@/app/console";
-import { useEntities, useName } from "@/live/hooks";
+import { useEntities, useLive, useName } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";
 import { Menu, type MenuItem } from "@/ui/menu";
 import { notify } from "@/ui/notice";
@@ -64,21 +64,36 @@ function Answers({ members, agent }: { members: string; agent: string }) {
 }
 
 function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
-  const { actor } = useConsole();
+  const { actor, admin } = useConsole();
+  const store = useLive();
   const icon = "size-4";
+  const mute = () =>
+    void data(space.muted ? api.DELETE("/v1/sessions/{session}/spaces/{space}/mute", { params: pathOf(space) }) : api.PUT("/v1/sessions/{session}/spaces/{space}/mute", { params: pathOf(space) }))
+      .then((now) => {
+        store.share([{ type: "console.read", space: now }]);
+        notify(now.muted ? "Muted: only messages that mention you are unread here from now on." : "All messages of this space count as unread again.");
+      })
+      .catch((error: unknown) => notify(Problem.from(error).message, true));
   const toggleReasoning = () =>
     void api
       .PATCH("/v1/sessions/{session}/spaces/{space}", { params: pathOf(space), body: { showAgentReasoning: !space.showAgentReasoning } })
       .then(() => notify(space.showAgentReasoning ? "Reasoning is hidden from now on." : "Agents' reasoning is shown here from now on."))
       .catch((error: unknown) => notify(Problem.from(error).message, true));
+  const member = isMember(space, actor);
   const items: MenuItem[] = [
-    { label: "Invite", icon: <UserPlus className={icon} />, run: () => ask("invite") },
-    { label: "Rename", icon: <Pencil className={icon} />, run: () => ask("rename") },
-    { label: "Who answers here", icon: <UserRoundCheck className={icon} />, run: () => ask("admin") },
-    { label: "Show agents' reasoning", icon: <Brain className={icon} />, run: toggleReasoning, checked: space.showAgentReasoning },
-    ...(isMember(space, actor) ? [{ label: "Leave", icon: <DoorOpen className={icon} />, run: () => ask("leave") }] : []),
-    { label: "Close with a summary", icon: <Lock className={icon} />, run: () => ask("close"), danger: true },
+    ...(space.status === "open"
+      ? [
+          { label: "Invite", icon: <UserPlus className={icon} />, run: () => ask("invite") },
+          { label: "Rename", icon: <Pencil className={icon} />, run: () => ask("rename") },
+          { label: "Who answers here", icon: <UserRoundCheck className={icon} />, run: () => ask("admin") },
+          { label: "Show agents' reasoning", icon: <Brain className={icon} />, run: toggleReasoning, checked: space.showAgentReasoning },
+        ]
+      : []),
+    ...(member ? [{ label: space.muted ? "Unmute" : "Mute", icon: space.muted ? <Bell className={icon} /> : <BellOff className={icon} />, run: mute }] : []),
+    ...(member && space.status === "open" ? [{ label: "Leave", icon: <DoorOpen className={icon} />, run: () => ask("leave") }] : []),
+    ...(space.status === "open" ? [{ label: "Close with a summary", icon: <Lock className={icon} />, run: () => ask("close"), danger: true }] : []),
+    ...(admin ? [{ label: "Delete", icon: <Trash2 className={icon} />, run: () => ask("delete"), danger: true }] : []),
   ];
-  if (space.status === "closed") return null;
+  if (items.length === 0) return null;
   return <Menu label="More about this space" icon={<EllipsisVertical aria-hidden className={icon} />} items={items} />;
 }

@@ -1,7 +1,7 @@
 // The spaces in the navigation, the most wanted first. Bold: something is unread;
 // @n: how often the reader is mentioned; a hand: something waits for an answer.
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ChevronRight, Hand, Plus } from "lucide-react";
+import { BellOff, ChevronRight, Hand, Plus } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
@@ -99,6 +99,7 @@ function SpaceLine({ row, large }: { row: SpaceRow; large: boolean }) {
         <span className="min-w-0 flex-1 truncate" title={space.name}>
           {space.name}
         </span>
+        {space.muted && <BellOff aria-label="muted" className="size-3.5 shrink-0 text-soft" />}
         {waiting > 0 && (
           <span className="inline-flex items-center gap-0.5 rounded-full bg-warn-soft px-1.5 text-xs font-semibold text-warn tabular-nums" title={`${waiting} waiting for an answer`}>
             <Hand aria-hidden className="size-3" />

@@ -4,11 +4,11 @@ import type { Entity, Member, Message, PendingAction, Run, Space, TextPart, Tool
 const at = "2026-11-20T10:00:00.000Z";
 
 export const space = (some: Partial<Space> = {}): Space => ({
-  id: "shop", sessionId: "default", name: "Shopping", status: "open", summary: null, adminAgentId: null, showAgentReasoning: false,
-  metadata: {}, members: [], lastSeq: 0, unreadCount: 0, mentionCount: 0, createdAt: at, closedAt: null, ...some,
+  id: "shop", sessionId: "default", name: "Shopping", status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false,
+  metadata: {}, members: [], lastSeq: 0, unreadCount: 0, mentionCount: 0, muted: false, createdAt: at, closedAt: null, ...some,
 });
 
-export const member = (entityId: string, kind: Member["kind"] = "human", name = entityId): Member => ({ entityId, kind, name, joinedAt: at });
+export const member = (entityId: string, kind: Member["kind"] = "human", name = entityId): Member => ({ entityId, kind, name, joinedAt: at, addedBy: null });
 
 export const entity = (some: Partial<Entity> = {}): Entity => ({
   id: "ann", sessionId: "default", kind: "human", sessionRole: "member", ownerId: null, hosted: false, name: "Ann", description: "", externalId: null, state: "connected",

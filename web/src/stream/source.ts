@@ -134,7 +134,7 @@ export class Source {
         const known = this.live.spaces.get(space.id);
         if (known === undefined || known !== before.get(space.id) || known.space.lastSeq !== space.lastSeq) continue;
         if (known.order.some((id) => this.live.messages.get(id)?.status === "streaming")) continue;
-        if (known.space.unreadCount !== space.unreadCount || known.space.mentionCount !== space.mentionCount) this.apply([{ type: "console.read", space }]);
+        if (known.space.unreadCount !== space.unreadCount || known.space.mentionCount !== space.mentionCount || known.space.muted !== space.muted) this.apply([{ type: "console.read", space }]);
       }
     } catch {
       // The next look asks again.

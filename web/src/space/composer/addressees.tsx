@@ -22,7 +22,7 @@ export function Addressees({ space, text }: { space: Space; text: string }) {
   const outside = useMemo(() => {
     if (!text.includes("@")) return [];
     const others = entities.filter((e) => !space.members.some((m) => m.entityId === e.id));
-    const all = [...space.members, ...others.map((e): Member => ({ entityId: e.id, kind: e.kind, name: e.name, joinedAt: e.createdAt }))];
+    const all = [...space.members, ...others.map((e): Member => ({ entityId: e.id, kind: e.kind, name: e.name, joinedAt: e.createdAt, addedBy: null }))];
     return mentionedIds(text, all).filter((id) => others.some((e) => e.id === id));
   }, [text, entities, space.members]);
   return (

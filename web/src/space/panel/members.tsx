@@ -2,7 +2,7 @@
 import { Bot, User, UserPlus, X } from "lucide-react";
 import type { Entity, Member, PendingAction, Run, Space } from "@/api/shapes";
 import { useConsole } from "@/app/console";
-import { useEntity, usePending } from "@/live/hooks";
+import { useEntity, useName, usePending } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
 import { EntityState } from "@/ui/state";
@@ -22,6 +22,7 @@ export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere;
             key={m.entityId}
             member={m}
             answers={space.adminAgentId === m.entityId}
+            owner={space.ownerId === m.entityId}
             runs={runs.underWay.filter((r) => r.agentId === m.entityId)}
             pending={pending.filter((p) => p.agentId === m.entityId)}
             remove={open ? () => ask({ remove: m.entityId }) : undefined}
@@ -37,7 +38,7 @@ export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere;
   );
 }
 
-function MemberRow({ member, answers, runs, pending, remove }: { member: Member; answers: boolean; runs: readonly Run[]; pending: readonly PendingAction[]; remove: (() => void) | undefined }) {
+function MemberRow({ member, answers, owner, runs, pending, remove }: { member: Member; answers: boolean; owner: boolean; runs: readonly Run[]; pending: readonly PendingAction[]; remove: (() => void) | undefined }) {
   const { actor } = useConsole();
   const entity = useEntity(member.entityId);
   const you = member.entityId === actor;
@@ -52,7 +53,9 @@ function MemberRow({ member, answers, runs, pending, remove }: { member: Member;
         <div className="flex flex-wrap items-center gap-1.5 text-sm text-soft">
           {entity !== undefined && <State entity={entity} runs={runs} />}
           {answers && <Badge tone="accent">answers here</Badge>}
+          {owner && <Badge>owner</Badge>}
         </div>
+        {member.addedBy !== null && <AddedBy id={member.addedBy} />}
         <Waits pending={pending} />
         {runs.some((r) => r.status === "waiting_reply") && <p className="text-sm text-warn">waits for a reply</p>}
       </div>
@@ -63,6 +66,10 @@ function MemberRow({ member, answers, runs, pending, remove }: { member: Member;
       )}
     </li>
   );
+}
+
+function AddedBy({ id }: { id: string }) {
+  return <p className="truncate text-sm text-soft">added by {useName(id)}</p>;
 }
 
 // What it waits for, the same thing once; the oldest tells since when.
