@@ -84,6 +84,7 @@ var spaceTests = map[string]func(*storeCase){
 		c.space("shop", "ann", "bob")
 		c.space("yard", "ann", "bob")
 		said := c.say("shop", "ann", "hidden treasure", "bob")
+		c.update(func(tx hub.Tx) error { return tx.EditMessage(edited(said, "buried treasure", 7, "bob")) })
 		c.say("yard", "ann", "other treasure", "bob")
 		for _, id := range []shoal.FileID{"fil_shop", "fil_both"} {
 			c.update(func(tx hub.Tx) error {
@@ -137,6 +138,7 @@ var spaceTests = map[string]func(*storeCase){
 			c.Error("something is left to erase")
 		}
 		c.absent(func(tx hub.Tx) error { _, err := tx.MessageByID(c.session, said.ID); return err })
+		same(c, "the versions", len(seen(c, func(tx hub.Tx) ([]shoal.MessageVersion, error) { return tx.MessageVersions(c.session, said.ID, 0, 9) })), 0)
 		c.absent(func(tx hub.Tx) error { _, err := tx.Run(c.session, "r1"); return err })
 		seen(c, func(tx hub.Tx) (hub.StoredRun, error) { return tx.Run(c.session, "r2") })
 		c.absent(func(tx hub.Tx) error { _, _, err := tx.FileHead(c.session, "fil_shop"); return err })

@@ -87,8 +87,13 @@ func (t tx) eraseMessages(session shoal.SessionID, space shoal.SpaceID, limit in
 		if err := t.unlist(session, w.doc); err != nil {
 			return 0, err
 		}
-		if _, err := t.c.exec(`DELETE FROM message_causes WHERE session_id = $1 AND message_id = $2`, session, w.document.Message.ID); err != nil {
-			return 0, err
+		for _, query := range []string{
+			`DELETE FROM message_causes WHERE session_id = $1 AND message_id = $2`,
+			`DELETE FROM message_versions WHERE session_id = $1 AND message_id = $2`,
+		} {
+			if _, err := t.c.exec(query, session, w.document.Message.ID); err != nil {
+				return 0, err
+			}
 		}
 		if _, err := t.c.exec(`DELETE FROM messages WHERE doc = $1`, w.doc); err != nil {
 			return 0, err
