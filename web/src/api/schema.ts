@@ -3240,7 +3240,7 @@ export interface components {
          *           ]
          *         }
          *       ],
-         *       "cursor": "in:k3x9:41:mentions::",
+         *       "cursor": "w:7f3a90c2d4e1b586:Saa-zfjf_E5g:15:2k:mentions::",
          *       "timedOut": false,
          *       "timeoutMs": 30000,
          *       "failed": null
