@@ -34,7 +34,7 @@ func TestConvert(t *testing.T) {
 func TestConvertLeavesOtherErrors(t *testing.T) {
 	product := fmt.Errorf("store: %w", shoal.E("hub.Read", shoal.Busy, "Try again."))
 	for _, err := range []error{nil, context.Canceled, product} {
-		if got := agenterror.Convert(err); got != err {
+		if got := agenterror.Convert(err); got != err { //nolint:errorlint // the value itself comes back
 			t.Errorf("%v became %v", err, got)
 		}
 	}
