@@ -21,7 +21,7 @@ import (
 func TestTheArchiveIsAllThatIsNeeded(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	archive := artifactOf(t, "archive", "linux")
+	archive := artifactOf(t, "archive")
 	name := strings.TrimSuffix(filepath.Base(archive), ".tar.gz")
 	m.adopt(t, archive, "/tmp/shoal.tar.gz")
 	must(t, m.shell(t, "cd && tar -xzf /tmp/shoal.tar.gz"))
@@ -184,7 +184,7 @@ func TestEveryComponentIsListedWithItsLicence(t *testing.T) {
 		Metadata                             struct{ Component struct{ Version string } }
 		Components                           []struct{ Name, Version, PURL string }
 	}
-	if err := json.Unmarshal([]byte(read(t, artifactOf(t, "sbom", "linux"))), &list); err != nil {
+	if err := json.Unmarshal([]byte(read(t, artifactOf(t, "sbom"))), &list); err != nil {
 		t.Fatal(err)
 	}
 	if list.BOMFormat != "CycloneDX" || list.Metadata.Component.Version != version || len(list.SerialNumber) != len("urn:uuid:")+36 {
@@ -223,7 +223,7 @@ func TestEveryComponentIsListedWithItsLicence(t *testing.T) {
 // fromArchive reads a file of the archive.
 func fromArchive(t *testing.T, name string) string {
 	t.Helper()
-	f, err := os.Open(artifactOf(t, "archive", "linux"))
+	f, err := os.Open(artifactOf(t, "archive"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type imageConfig struct {
 func unpackImage(t *testing.T) (root string, config imageConfig) {
 	t.Helper()
 	layout := t.TempDir()
-	must(t, exec.CommandContext(bounded(t), "tar", "-xf", artifactOf(t, "image", "linux"), "-C", layout))
+	must(t, exec.CommandContext(bounded(t), "tar", "-xf", artifactOf(t, "image"), "-C", layout))
 	blob := func(d descriptor) string {
 		return filepath.Join(layout, "blobs", strings.ReplaceAll(d.Digest, ":", "/"))
 	}

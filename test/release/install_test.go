@@ -82,7 +82,7 @@ func TestInstallShDownloads(t *testing.T) {
 	t.Run("from a directory", func(t *testing.T) {
 		t.Parallel()
 		m, _ := newInstaller(t)
-		archive := artifactOf(t, "archive", "linux")
+		archive := artifactOf(t, "archive")
 		m.adopt(t, archive, "/media/"+filepath.Base(archive))
 		must(t, m.shell(t, "sh /tmp/install.sh", "SHOAL_BASE_URL=file:///media"))
 		installedAt(m, installedProgram).describesItself(t)
@@ -131,7 +131,7 @@ func TestInstallShRefuses(t *testing.T) {
 func TestInstallShCutOff(t *testing.T) {
 	t.Parallel()
 	m, _ := newInstaller(t)
-	archive := artifactOf(t, "archive", "linux")
+	archive := artifactOf(t, "archive")
 	m.adopt(t, archive, "/media/"+filepath.Base(archive))
 	const from = "SHOAL_BASE_URL=file:///media"
 	script := read(t, filepath.Join(dist(t), "install.sh"))

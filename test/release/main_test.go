@@ -111,17 +111,17 @@ func released(t *testing.T) (m struct {
 	return m
 }
 
-// artifactOf returns the path of the only artifact of a kind for a platform.
-func artifactOf(t *testing.T, kind, os string) string {
+// artifactOf returns the path of the only artifact of a kind for Linux.
+func artifactOf(t *testing.T, kind string) string {
 	t.Helper()
 	var found []string
 	for _, a := range released(t).Artifacts {
-		if a.Kind == kind && a.OS == os {
+		if a.Kind == kind && a.OS == "linux" {
 			found = append(found, filepath.Join(dist(t), a.File))
 		}
 	}
 	if len(found) != 1 {
-		t.Fatalf("the release has %q of the kind %s for %q, want one", found, kind, os)
+		t.Fatalf("the release has %q of the kind %s for Linux, want one", found, kind)
 	}
 	return found[0]
 }

@@ -30,7 +30,7 @@ func isInstalled(t *testing.T, m machine) {
 func TestDeb(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	m.adopt(t, artifactOf(t, "deb", "linux"), "/tmp/shoal.deb")
+	m.adopt(t, artifactOf(t, "deb"), "/tmp/shoal.deb")
 	printed := must(t, m.command(t, 0, "/usr/bin/dpkg", "--install", "/tmp/shoal.deb"))
 	if !strings.Contains(printed, "systemctl enable --now shoal") {
 		t.Errorf("dpkg prints %s", printed)
@@ -63,7 +63,7 @@ func TestDeb(t *testing.T) {
 func TestRPM(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	file := artifactOf(t, "rpm", "linux")
+	file := artifactOf(t, "rpm")
 	rpm := func(args ...string) string {
 		t.Helper()
 		c := exec.CommandContext(bounded(t), tool(t, "rpm", "rpm"), args...)
