@@ -38,7 +38,7 @@ var (
 // left to the hub, which adds them up. A test fails for an input without a bound, and
 // sends each one more than it may have.
 var inputBounds = map[string]bound{
-	"NewSession.id": idBound, "NewSession.name": lineBound, "NewSession.spaceRights": idBound, "SessionChange.spaceRights": idBound,
+	"NewSession.id": idBound, "NewSession.name": lineBound,
 	"Limits.maxCostPerRequest": {most: shoal.MaxLimitCost}, "Limits.maxTokensPerRequest": {most: shoal.MaxLimitTokens},
 	"LimitsChange.maxCostPerRequest": {most: shoal.MaxLimitCost}, "LimitsChange.maxTokensPerRequest": {most: shoal.MaxLimitTokens},
 

@@ -98,6 +98,8 @@ var nullable = map[string]bool{"Run.error": true, "Run.activity": true, "Run.wai
 // enums are the values of closed string types.
 var enums = map[reflect.Type][]any{
 	reflect.TypeFor[shoal.EntityKind]():    {shoal.Human, shoal.Agent},
+	reflect.TypeFor[shoal.SpaceRights]():   {shoal.SpaceRightsMembers, shoal.SpaceRightsModerators},
+	reflect.TypeFor[shoal.Door]():          {shoal.DoorAGUI, shoal.DoorOpenAI, shoal.DoorAISDK, shoal.DoorInvite},
 	reflect.TypeFor[shoal.State]():         {shoal.Waiting, shoal.Running, shoal.Connected, shoal.Offline},
 	reflect.TypeFor[shoal.SessionStatus](): {shoal.SessionOpen, shoal.SessionShut},
 	reflect.TypeFor[shoal.SpaceStatus]():   {shoal.SpaceOpen, shoal.SpaceShut},

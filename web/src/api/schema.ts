@@ -2092,8 +2092,11 @@ export interface components {
         };
         /** @description A key to mint. */
         readonly NewKey: {
-            /** @description The front end of a person that the key is for: a new entity is a human. */
-            readonly door?: string;
+            /**
+             * @description The front end of a person that the key is for: a new entity is a human.
+             * @enum {string}
+             */
+            readonly door?: "agui" | "openai" | "ai-sdk" | "invite";
             /** @description Whom a key of role `entity` acts as. */
             readonly entityId?: string;
             /**
@@ -2135,7 +2138,8 @@ export interface components {
             readonly id?: string;
             readonly limits?: components["schemas"]["Limits"];
             readonly name?: string;
-            readonly spaceRights?: string;
+            /** @enum {string} */
+            readonly spaceRights?: "members" | "moderators";
         };
         /** @description A space to create. */
         readonly NewSpace: {
@@ -2746,15 +2750,19 @@ export interface components {
             readonly id: string;
             readonly limits: components["schemas"]["Limits"];
             readonly name: string;
-            /** @description Who may change the spaces, close them, and add and remove other members: their `members`, or `moderators`: the owner of the space, and admins and owners of the session. */
-            readonly spaceRights: string;
+            /**
+             * @description Who may change the spaces, close them, and add and remove other members: their `members`, or `moderators`: the owner of the space, and admins and owners of the session.
+             * @enum {string}
+             */
+            readonly spaceRights: "members" | "moderators";
             /** @enum {string} */
             readonly status: "open" | "closed";
         };
         /** @description What is to change of a session; what is left out stays as it is. */
         readonly SessionChange: {
             readonly limits?: components["schemas"]["LimitsChange"];
-            readonly spaceRights?: string;
+            /** @enum {string} */
+            readonly spaceRights?: "members" | "moderators";
         };
         /** @description A page of sessions. */
         readonly SessionPage: {
