@@ -25,10 +25,14 @@ func (t tx) UpdateMessage(m shoal.Message, state json.RawMessage) error {
 		return err
 	}
 	mentions := encodeIDs(m.Mentions)
+	behalf, err := idsOrNull(m.OnBehalfOf)
+	if err != nil {
+		return err
+	}
 	n, err := t.c.exec(
 		`UPDATE messages SET status = $4, mentions = $5, updated_at = $6, part_id = $7, text = $8, parts = $9, state = $10, sum = $11
 		 WHERE session_id = $1 AND space_id = $2 AND id = $3 AND run_id IS NOT NULL`,
-		m.SessionID, m.SpaceID, m.ID, m.Status, mentions, m.UpdatedAt, partID, text, parts, orNull(state), t.c.sumOf(&m, mentions, partID, text, parts))
+		m.SessionID, m.SpaceID, m.ID, m.Status, mentions, m.UpdatedAt, partID, text, parts, orNull(state), t.c.sumOf(&m, mentions, behalf, partID, text, parts))
 	if err == nil && n == 0 {
 		err = missing("UpdateMessage", noMessage, m.ID)
 	}

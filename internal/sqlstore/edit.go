@@ -29,12 +29,16 @@ func (t tx) EditMessage(m shoal.Message) error {
 	if err != nil {
 		return err
 	}
-	was.Parts, was.Mentions, was.DroppedMentions, was.UpdatedAt = m.Parts, m.Mentions, m.DroppedMentions, m.UpdatedAt
+	was.Parts, was.Mentions, was.DroppedMentions, was.UpdatedAt, was.EditedAt = m.Parts, m.Mentions, m.DroppedMentions, m.UpdatedAt, m.EditedAt
+	behalf, err := idsOrNull(was.OnBehalfOf)
+	if err != nil {
+		return err
+	}
 	mentions := encodeIDs(m.Mentions)
 	if _, err := t.c.exec(
 		`UPDATE messages SET mentions = $3, dropped_mentions = $4, updated_at = $5, part_id = $6, text = $7, parts = $8, sum = $9, edited_at = $10
 		 WHERE session_id = $1 AND id = $2`,
-		m.SessionID, m.ID, mentions, encodeIDs(m.DroppedMentions), m.UpdatedAt, partID, text, parts, t.c.sumOf(&was, mentions, partID, text, parts), m.EditedAt); err != nil {
+		m.SessionID, m.ID, mentions, encodeIDs(m.DroppedMentions), m.UpdatedAt, partID, text, parts, t.c.sumOf(&was, mentions, behalf, partID, text, parts), m.EditedAt); err != nil {
 		return err
 	}
 	t.c.posted = true

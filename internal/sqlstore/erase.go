@@ -31,14 +31,18 @@ func (t tx) EraseMessage(session shoal.SessionID, id shoal.MessageID, at shoal.T
 		return err
 	}
 	m := found[0].document.Message
-	m.Parts, m.Mentions, m.DroppedMentions, m.UpdatedAt = nil, nil, nil, at
+	m.Parts, m.Mentions, m.DroppedMentions, m.UpdatedAt, m.DeletedAt, m.EditedAt = nil, nil, nil, at, &at, nil
+	behalf, err := idsOrNull(m.OnBehalfOf)
+	if err != nil {
+		return err
+	}
 	partID, text, parts, err := encodeParts(m.Parts)
 	if err != nil {
 		return err
 	}
 	if _, err := t.c.exec(
 		`UPDATE messages SET mentions = NULL, dropped_mentions = NULL, updated_at = $3, part_id = NULL, text = NULL, parts = $4, state = NULL, sum = $5, deleted_at = $3, edited_at = NULL, reactions = NULL
-		 WHERE session_id = $1 AND id = $2`, session, id, at, parts, t.c.sumOf(&m, nil, partID, text, parts)); err != nil {
+		 WHERE session_id = $1 AND id = $2`, session, id, at, parts, t.c.sumOf(&m, nil, behalf, partID, text, parts)); err != nil {
 		return err
 	}
 	if _, err := t.c.exec(`DELETE FROM message_versions WHERE session_id = $1 AND message_id = $2`, session, id); err != nil {

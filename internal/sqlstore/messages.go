@@ -20,6 +20,7 @@ func messageOf(r *rows, i int, session shoal.SessionID, space shoal.SpaceID) sho
 	s := summed{
 		session: string(session), space: string(space), seq: r.int(i), id: r.text(i + 1), entity: r.text(i + 2), run: r.text(i + 3), status: r.text(i + 4),
 		mentions: r.text(i + 5), dropped: r.text(i + 6), created: r.int(i + 7), updated: r.int(i + 8), part: r.text(i + 9), text: r.text(i + 10), parts: r.text(i + 11),
+		behalf: r.text(i + 13), deleted: r.int(i + 14), edited: r.int(i + 15), replyTo: r.text(i + 16),
 	}
 	r.verify(i+12, &s)
 	m := shoal.Message{
@@ -86,7 +87,7 @@ func (t tx) insertMessage(op string, m shoal.Message, post hub.PostKey, eventPla
 		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash, sum, event_place, on_behalf_of, reply_to)
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) ON CONFLICT DO NOTHING`,
 		m.SessionID, m.SpaceID, m.Seq, m.ID, m.EntityID, m.RunID, m.Status, mentions, encodeIDs(m.DroppedMentions),
-		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash, t.c.sumOf(&m, mentions, partID, text, parts), eventPlace, behalf, m.ReplyTo)
+		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash, t.c.sumOf(&m, mentions, behalf, partID, text, parts), eventPlace, behalf, m.ReplyTo)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ func TestAMessageThatWasChangedOutsideIsNotShown(t *testing.T) {
 			`text = 'tea for tvo'`, `entity_id = 'bea'`, `id = 'msg_x'`, `status = 'canceled'`, `mentions = 'ann'`, `dropped_mentions = 'ann'`,
 			`created_at = created_at + 1`, `updated_at = updated_at + 1`, `part_id = 'p2'`, `run_id = 'run_x'`, `parts = '[]'`, `sum = sum + 1`,
 			`text = NULL`, `text = text || ' '`,
+			`on_behalf_of = '["ann"]'`, `reply_to = 'm0'`, `deleted_at = 1`, `edited_at = 1`,
 		} {
 			id := shoal.MessageID(fmt.Sprintf("m%d", n))
 			update(t, s, func(tx hub.Tx) error { return post(tx, id, "tea for two") })
