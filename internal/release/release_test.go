@@ -44,7 +44,7 @@ func TestSources(t *testing.T) {
 		}
 	}
 	if _, err := release.NewSource("https://example.org", "no key"); !errors.Is(err, shoal.InvalidArgument) {
-		t.Errorf("a key that is none: %v", err)
+		t.Errorf("an invalid key: %v", err)
 	}
 }
 
