@@ -48,8 +48,12 @@ func (r *release) readGoComponents(ctx context.Context, info *debug.BuildInfo) (
 	}
 	args := []string{"mod", "download", "-json"}
 	for _, m := range info.Deps {
-		if m.Replace != nil {
-			return nil, fmt.Errorf("%s is replaced by %s; a release has no replace directives (docs/releasing.md)", m.Path, m.Replace.Path)
+		switch {
+		case m.Replace == nil:
+		case strings.HasPrefix(m.Replace.Path, "./"):
+			continue // a module of this repository, under its licence
+		default:
+			return nil, fmt.Errorf("%s is replaced by %s, which a release does not contain: remove the replace directive (docs/releasing.md)", m.Path, m.Replace.Path)
 		}
 		args = append(args, m.Path+"@"+m.Version)
 	}

@@ -119,7 +119,7 @@ func output(ctx context.Context, dir string, env []string, name string, args ...
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = dir
 	// git does not write into the repository only because it is asked for its state.
-	c.Env = append(append(os.Environ(), "GIT_OPTIONAL_LOCKS=0"), env...)
+	c.Env = append(append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GOWORK=off"), env...)
 	var problem bytes.Buffer
 	c.Stderr = &problem
 	out, err := c.Output()

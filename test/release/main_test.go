@@ -53,7 +53,7 @@ func withRelease(run func() int) (code int, err error) {
 	}
 	built.tool, built.dir = filepath.Join(scratch, "release"), filepath.Join(scratch, "dist")
 	tool := exec.Command("go", "build", "-o", built.tool, "./release")
-	tool.Dir = filepath.Join(repository, "build")
+	tool.Dir, tool.Env = filepath.Join(repository, "build"), append(os.Environ(), "GOWORK=off")
 	if out, err := tool.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("%w\n%s", err, out)
 	}
