@@ -227,7 +227,7 @@ func plants() []plant {
 			"\tif err == nil && over {\n",
 			"\trigPoint(\"after a write of a run\")\n\tif err == nil && over {\n",
 		},
-		{"internal/compose/restore.go", "\tr.withdraw()\n", "\tif !rigHas(\"the output of a failed attempt remains\") {\n\t\tr.withdraw()\n\t}\n"},
+		{"internal/compose/restore.go", "\tr.withdrawUnknown()\n", "\tif !rigHas(\"the output of a failed attempt remains\") {\n\t\tr.withdrawUnknown()\n\t}\n"},
 	}...)
 }
 
