@@ -2,7 +2,7 @@
 # Installs the programs that the tests need besides Go, if they are missing: PostgreSQL's
 # server, a C compiler for the race detector, Node for the tests with other clients, a
 # browser for the console's tests, the shells with completion, systemd-analyze, the
-# programs that install and check releases (rpm, curl, wget, ssh-keygen), strace and
+# programs that install and check releases (rpm, curl, wget), strace and
 # mkfs.ext4 for the fault tests. Returns quickly if everything is installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -40,7 +40,6 @@ lacking() {
 	has_browser || printf '%s\n' chromium fonts-dejavu-core
 	command -v strace >/dev/null || echo strace
 	command -v rpm >/dev/null || echo rpm
-	command -v ssh-keygen >/dev/null || echo openssh-client
 	command -v curl >/dev/null || echo curl
 	command -v wget >/dev/null || echo wget
 	[[ -x /usr/sbin/mkfs.ext4 ]] || command -v mkfs.ext4 >/dev/null || echo e2fsprogs
@@ -54,7 +53,7 @@ if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
 	{
 		echo "The tests need these Debian packages: ${packages[*]}. Install them with"
 		echo "  sudo sh -c 'apt-get update && ${install[*]}'"
-		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, ssh-keygen."
+		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget."
 	} >&2
 	exit 1
 fi

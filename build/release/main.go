@@ -16,6 +16,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"aead.dev/minisign"
 )
 
 // semver is what npm, Homebrew, Scoop, dpkg and rpm accept alike.
@@ -30,8 +32,8 @@ type options struct {
 	date    time.Time // of the commit
 	baseURL string    // where the files will be downloaded from
 	targets []target
-	signKey string // an SSH key for ssh-keygen -Y sign; empty writes no signature
-	only    bool   // check the types for every target, and write nothing
+	signKey *minisign.PrivateKey // nil writes no signature
+	only    bool                 // check the types for every target, and write nothing
 }
 
 func main() {
@@ -75,7 +77,7 @@ func parse(ctx context.Context, args []string) (o options, err error) {
 	flags.StringVar(&o.out, "out", "../dist", "the directory to write; what is in it is deleted")
 	flags.StringVar(&o.version, "version", "", "the version, such as 1.2.3")
 	flags.StringVar(&o.baseURL, "base-url", "", "where the files will be downloaded from (default: the releases of the project)")
-	flags.StringVar(&o.signKey, "sign", os.Getenv("SHOAL_SIGNING_KEY"), "sign SHA256SUMS with this SSH key")
+	signKey := flags.String("sign", os.Getenv("SHOAL_SIGNING_KEY"), "sign SHA256SUMS with the secret key of minisign in this file; its password is in SHOAL_SIGNING_PASSWORD")
 	targets := flags.String("targets", "", "build these platforms only, such as linux/amd64,darwin/arm64")
 	uncommitted := flags.Bool("uncommitted", false, "build the files as they are, though they are not committed")
 	flags.BoolVar(&o.only, "check", false, "check that the types fit on every platform, and write nothing")
@@ -96,12 +98,9 @@ func parse(ctx context.Context, args []string) (o options, err error) {
 	if !semver.MatchString(o.version) {
 		return o, fmt.Errorf("version %q is not of the form 1.2.3 or 1.2.3-rc.1; run `make release VERSION=1.2.3`", o.version)
 	}
-	if o.signKey != "" {
-		if o.signKey, err = filepath.Abs(o.signKey); err != nil {
+	if *signKey != "" { // a wrong one is reported before anything is built
+		if o.signKey, err = readSigningKey(*signKey, os.Getenv("SHOAL_SIGNING_PASSWORD")); err != nil {
 			return o, err
-		}
-		if _, err := os.Stat(o.signKey); err != nil { // before anything is built
-			return o, fmt.Errorf("the key that signs: %w", err)
 		}
 	}
 	if o.baseURL == "" {

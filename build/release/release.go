@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"aead.dev/minisign"
 )
 
 // release is what is being built. Its steps run one after another, and each adds to
@@ -103,15 +105,37 @@ func (r *release) writeChecksums(context.Context) error {
 	return r.write("SHA256SUMS", []byte(strings.Join(lines, "")), 0o644)
 }
 
-// sign writes SHA256SUMS.sig, which covers every file through its checksum. Without
+// sign writes SHA256SUMS.minisig, which covers every file through its checksum. Without
 // a key there is no signature.
-func (r *release) sign(ctx context.Context) error {
-	if r.signKey == "" {
+func (r *release) sign(context.Context) error {
+	if r.signKey == nil {
 		fmt.Fprintln(os.Stderr, "not signed: SHOAL_SIGNING_KEY names no key (docs/releasing.md)")
 		return nil
 	}
-	_, err := output(ctx, r.out, nil, "ssh-keygen", "-q", "-Y", "sign", "-f", r.signKey, "-n", "shoal-release", "SHA256SUMS")
-	return err
+	sums, err := os.ReadFile(filepath.Join(r.out, "SHA256SUMS"))
+	if err != nil {
+		return err
+	}
+	signature := minisign.SignWithComments(*r.signKey, sums, "shoal "+r.version, "verify with: minisign -Vm SHA256SUMS -P KEY")
+	return r.write("SHA256SUMS.minisig", signature, 0o644)
+}
+
+// readSigningKey reads a secret key of minisign, which a password may protect.
+func readSigningKey(file, password string) (*minisign.PrivateKey, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var key minisign.PrivateKey
+	if minisign.IsEncrypted(content) {
+		key, err = minisign.DecryptKey(password, content)
+	} else {
+		err = key.UnmarshalText(content)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a secret key of minisign, or SHOAL_SIGNING_PASSWORD is wrong: %w", file, err)
+	}
+	return &key, nil
 }
 
 // output runs a program and returns what it prints.

@@ -41,7 +41,7 @@ func TestTwoBuildsAreIdentical(t *testing.T) {
 	t.Parallel()
 	out, _ := secondBuild(t)
 	first, second := checksums(t, dist(t)), checksums(t, out)
-	delete(second, "SHA256SUMS.sig")
+	delete(second, "SHA256SUMS.minisig")
 	if len(first) < 10 {
 		t.Errorf("the release has %d files only: %q", len(first), first)
 	}
@@ -72,14 +72,14 @@ func secondBuild(t *testing.T) (dir, keys string) {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"release", "other"} {
-			must(t, exec.CommandContext(bounded(t), tool(t, "ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", filepath.Join(second.keys, name)))
+			newSigningKey(t, filepath.Join(second.keys, name))
 		}
 		c := releaseCommand(copyOfRepository(t), second.dir, "-sign", filepath.Join(second.keys, "release"))
 		again := exec.CommandContext(bounded(t), "sh", append([]string{"-c", `umask 077 && exec "$0" "$@"`}, c.Args...)...)
-		again.Env = append(os.Environ(), "TZ=Asia/Kathmandu", "LC_ALL=C", "GOFLAGS=-mod=mod", "GOAMD64=v2", "SOURCE_DATE_EPOCH=1")
+		again.Env = append(os.Environ(), "TZ=Asia/Kathmandu", "LC_ALL=C", "GOFLAGS=-mod=mod", "GOAMD64=v2", "SOURCE_DATE_EPOCH=1", "SHOAL_SIGNING_PASSWORD="+signingPassword)
 		must(t, again)
 	})
-	if _, err := os.Stat(filepath.Join(second.dir, "SHA256SUMS.sig")); err != nil {
+	if _, err := os.Stat(filepath.Join(second.dir, "SHA256SUMS.minisig")); err != nil {
 		t.Fatalf("the second build has failed: %v", err)
 	}
 	return second.dir, second.keys

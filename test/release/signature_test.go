@@ -1,41 +1,59 @@
 package release_test
 
 import (
-	"os/exec"
+	"crypto/rand"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aead.dev/minisign"
 )
 
-// A release that is signed with a key is verified with the command of
-// docs/releasing.md; one that was changed, or signed by somebody else, is not.
+// signingPassword protects the keys of the tests.
+const signingPassword = "a password of a test"
+
+// newSigningKey writes a new secret key of minisign to file, protected by
+// signingPassword, and its public key to file.pub.
+func newSigningKey(t *testing.T, file string) {
+	t.Helper()
+	public, secret, err := minisign.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encrypted, err := minisign.EncryptKey(signingPassword, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, string(encrypted), 0o600)
+	write(t, file+".pub", public.String(), 0o600)
+}
+
+// A signed release verifies with the public key of its signer; one that was changed, or
+// signed with another key, does not. `shoal upgrade` verifies it in the same way.
 func TestSignature(t *testing.T) {
 	t.Parallel()
 	signed, keys := secondBuild(t)
-	out := t.TempDir()
-	for _, name := range []string{"SHA256SUMS", "SHA256SUMS.sig"} {
-		write(t, filepath.Join(out, name), read(t, filepath.Join(signed, name)), 0o644)
-	}
-	signers := filepath.Join(out, "signers")
-	verify := func(key string) (string, int) {
+	sums, signature := read(t, filepath.Join(signed, "SHA256SUMS")), read(t, filepath.Join(signed, "SHA256SUMS.minisig"))
+	isSignedBy := func(key, sums string) bool {
 		t.Helper()
-		write(t, signers, `releases@shoal.dev namespaces="shoal-release" `+read(t, filepath.Join(keys, key+".pub")), 0o600)
-		c := exec.CommandContext(bounded(t), "ssh-keygen", "-Y", "verify", "-f", signers, "-I", "releases@shoal.dev", "-n", "shoal-release", "-s", filepath.Join(out, "SHA256SUMS.sig"))
-		c.Stdin = strings.NewReader(read(t, filepath.Join(out, "SHA256SUMS")))
-		return ran(t, c)
+		var public minisign.PublicKey
+		if err := public.UnmarshalText([]byte(read(t, filepath.Join(keys, key+".pub")))); err != nil {
+			t.Fatal(err)
+		}
+		return minisign.Verify(public, []byte(sums), []byte(signature))
 	}
-	if printed, code := verify("release"); code != 0 || !strings.Contains(printed, "Good") {
-		t.Errorf("the signature is refused: %s", printed)
+	if !isSignedBy("release", sums) {
+		t.Errorf("the signature does not verify:\n%s", signature)
 	}
-	if printed, code := verify("other"); code == 0 {
-		t.Errorf("the signature of another key is taken: %s", printed)
+	if isSignedBy("other", sums) {
+		t.Error("the signature verifies with the key of somebody else")
 	}
-	sums := filepath.Join(out, "SHA256SUMS")
-	write(t, sums, strings.Replace(read(t, sums), "  install.sh", "  install.sh.", 1), 0o644)
-	if printed, code := verify("release"); code == 0 {
-		t.Errorf("changed checksums are taken: %s", printed)
+	if isSignedBy("release", strings.Replace(sums, "  install.sh", "  install.sh.", 1)) {
+		t.Error("the signature verifies for changed checksums")
 	}
-	if out, code := ran(t, releaseCommand(repository, out, "-sign", filepath.Join(keys, "missing"))); code != 1 || !strings.Contains(out, "missing") {
-		t.Errorf("a key that is not there exits with %d: %s", code, out)
+	for key, want := range map[string]string{"missing": "missing", "release": "SHOAL_SIGNING_PASSWORD is wrong"} {
+		if out, code := ran(t, releaseCommand(repository, t.TempDir(), "-sign", filepath.Join(keys, key))); code != 1 || !strings.Contains(out, want) {
+			t.Errorf("the key %q without a password: got exit code %d and %q, want 1 and %q", key, code, out, want)
+		}
 	}
 }
