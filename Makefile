@@ -38,7 +38,13 @@ NODE_TESTS := $(WEB) $(patsubst %/package-lock.json,%/node_modules/.installed,$(
 # Go and git trust the authorities that the machine trusts; Node is told to.
 NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certificates.crt))
 
-.PHONY: help run build release web setup test race lint format fuzz torture pictures bench generate verify
+# What `make check` leaves to `make test`: packages whose tests need a browser, a database
+# server, a network, another program, or more than a few seconds; of the last four it runs
+# the scenarios and transcripts.
+SLOW := /(bench|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|console|docsite|doctor|filelock|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|attack|clients|conformance|console|e2e|faults|mcp-ts|models|release|resume|secrets|upgrade))$$
+QUICK := ^Test(Scenarios|Transcripts|Wire|Stories|ToolsAreTheContracts|OpenAPIDocumentIsFresh|EveryInputHasABound)$$
+
+.PHONY: help run build release web setup check test race lint format fuzz torture pictures bench generate verify
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +64,13 @@ web: $(WEB) ## Build the web console into internal/console/dist, which is commit
 
 setup: $(NODE_TESTS) ## Install what the tests need and this machine lacks
 	@scripts/setup.sh
+
+check: $(TOOLS) ## Check within a minute what most changes break: format, linters, rules of the repository, unit tests
+	@wrong="$$($(BIN)/gofumpt -l .)"; \
+	if [[ -n $$wrong ]]; then printf 'not formatted, run `make format`:\n%s\n' "$$wrong" >&2; exit 1; fi
+	$(BIN)/golangci-lint run $(PACKAGES)
+	go test -vet=off $$(go list $(PACKAGES) | grep -vE '$(SLOW)')
+	go test -vet=off -run '$(QUICK)' ./internal/hub ./internal/run ./internal/httpapi ./internal/mcpapi
 
 test: setup ## Run all tests, with the race detector where goroutines meet
 	@packages="$$(go list $(PACKAGES))"; failed=0; \
