@@ -52,7 +52,7 @@ func (r *release) writeImage(context.Context) error {
 	}
 	named := layout.WithAnnotations(map[string]string{
 		"org.opencontainers.image.ref.name": r.version,
-		"io.containerd.image.name":          "ghcr.io/shoal-dev/shoal:" + r.version,
+		"io.containerd.image.name":          "shoal-dev/shoal:" + r.version,
 	})
 	if err := path.AppendIndex(index, named); err != nil {
 		return err
