@@ -20,6 +20,7 @@ type presence struct {
 	seen    map[mailboxKey]*sight
 	keys    map[shoal.KeyID]shoal.Time
 	arrived map[shoal.SessionID]chan struct{} // of the sessions that somebody watches
+	absent  map[mailboxKey]lastSeen           // of entities that this node has not seen
 }
 
 // sight is what is known of one entity.
@@ -43,7 +44,7 @@ const (
 )
 
 func newPresence(c *core) *presence {
-	return &presence{core: c, seen: map[mailboxKey]*sight{}, keys: map[shoal.KeyID]shoal.Time{}, arrived: map[shoal.SessionID]chan struct{}{}}
+	return &presence{core: c, seen: map[mailboxKey]*sight{}, keys: map[shoal.KeyID]shoal.Time{}, arrived: map[shoal.SessionID]chan struct{}{}, absent: map[mailboxKey]lastSeen{}}
 }
 
 // Called notes that the principal's entity made a call now.
@@ -86,6 +87,7 @@ func (p *presence) forget(s shoal.SessionID, e shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.seen, mailboxKey{s, e})
+	delete(p.absent, mailboxKey{s, e})
 }
 
 func (p *presence) used(id shoal.KeyID) {

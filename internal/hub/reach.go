@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -95,12 +94,12 @@ func (ch *change) reachConnected(m shoal.Message, id shoal.EntityID) (shoal.Reac
 	if e.State != shoal.Offline {
 		return r, nil
 	}
-	stored, err := ch.Entity(m.SessionID, id)
-	if err != nil && !errors.Is(err, shoal.NotFound) {
-		return r, err
-	}
 	if r.LastSeenAt == nil {
-		r.LastSeenAt = stored.LastSeenAt
+		last, err := ch.core.presence.storedLast(ch.Tx, mailboxKey{m.SessionID, id})
+		if err != nil {
+			return r, err
+		}
+		r.LastSeenAt = last
 	}
 	r.State, r.Text = shoal.ReachAsleep, "not connected"
 	if r.LastSeenAt == nil {
