@@ -91,7 +91,7 @@ lint: $(TOOLS) ## Check the format and what the linters see
 	go vet $(PACKAGES)
 	GOWORK=off go -C build vet ./release
 	$(BIN)/golangci-lint run $(PACKAGES)
-	GOWORK=off go -C build run ./release -check
+	GOWORK=off go -C build run ./release -check$(if $(CI), -compile)
 
 format: $(TOOLS) ## Format all Go files
 	$(BIN)/gofumpt -w .

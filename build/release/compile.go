@@ -31,8 +31,7 @@ func (r *release) buildBinaries(ctx context.Context) error {
 	}
 	for _, t := range r.targets {
 		path := filepath.Join(r.scratch(), t.os+"_"+t.arch, t.program())
-		env := []string{"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOFLAGS=", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT="}
-		if _, err := output(ctx, r.root, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", path, "./cmd/shoal"); err != nil {
+		if _, err := output(ctx, r.root, t.env(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", path, "./cmd/shoal"); err != nil {
 			return err
 		}
 		content, err := os.ReadFile(path)
@@ -50,6 +49,12 @@ func (r *release) buildBinaries(ctx context.Context) error {
 		r.binaries = append(r.binaries, binary{target: t, content: content, components: append(all, npm...)})
 	}
 	return nil
+}
+
+// env is the environment in which the go command builds for the target. Settings of the
+// machine that change the program are reset.
+func (t target) env() []string {
+	return []string{"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOFLAGS=", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT="}
 }
 
 // stem is the name of a file of the release without its extension.

@@ -34,6 +34,7 @@ type options struct {
 	targets []target
 	signKey *minisign.PrivateKey // nil writes no signature
 	only    bool                 // check the types for every target, and write nothing
+	compile bool                 // compile and vet for every target, too
 }
 
 func main() {
@@ -81,6 +82,7 @@ func parse(ctx context.Context, args []string) (o options, err error) {
 	targets := flags.String("targets", "", "build these platforms only, such as linux/amd64,darwin/arm64")
 	uncommitted := flags.Bool("uncommitted", false, "build the files as they are, though they are not committed")
 	flags.BoolVar(&o.only, "check", false, "check that the types fit on every platform, and write nothing")
+	flags.BoolVar(&o.compile, "compile", false, "with -check, also compile and vet the program for every platform")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
