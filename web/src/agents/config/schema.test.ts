@@ -16,7 +16,7 @@ const config: JsonObject = {
 };
 
 test("a field's kind, words and bounds are the schema's", () => {
-  expect(shapeAt(schema, config, ["loop", "maxSteps"])).toMatchObject({ kind: "number", whole: true, least: 1, most: 10000, default: 5, description: "How often the model is called." });
+  expect(shapeAt(schema, config, ["loop", "maxSteps"])).toMatchObject({ kind: "number", whole: true, least: 1, most: 10000, default: 5, description: "The maximum number of model calls." });
   expect(shapeAt(schema, config, ["model", "provider"])).toMatchObject({ kind: "choice", required: true, choices: ["openai", "anthropic", "google", "ollama", "script"] });
   expect(shapeAt(schema, config, ["agent", "system"])).toMatchObject({ kind: "text", long: true, required: true });
   expect(shapeAt(schema, config, ["agent", "name"])).toMatchObject({ kind: "text", long: false, required: false });
