@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// change is one transaction with the hints that follow from it.
+// change is one transaction with the notifications that follow from it.
 type change struct {
 	Tx
 	core     *core
@@ -15,19 +15,19 @@ type change struct {
 	arrivals []arrival
 	hints    []Note
 	ends     []func(committed bool)
-	// replied are the agents whose wait for a reply a message has satisfied, by
-	// message: it starts no run of theirs.
+	// replied lists, for each message, the agents whose wait for a reply it has
+	// satisfied. The message starts no runs of these agents.
 	replied map[shoal.MessageID][]shoal.EntityID
 }
 
-// hint wakes whoever watches topic, once the transaction is durable.
+// hint notifies the subscribers of topic once the transaction is durable.
 func (ch *change) hint(topic string) { ch.hints = append(ch.hints, Note{Topic: topic}) }
 
-// after runs do once it is known whether the transaction is durable, before the
-// hints are sent.
+// after registers do to run once it is known whether the transaction is durable, before
+// the notifications are sent.
 func (ch *change) after(do func(committed bool)) { ch.ends = append(ch.ends, do) }
 
-// then runs do once the transaction is durable.
+// then registers do to run once the transaction is durable.
 func (ch *change) then(do func()) {
 	ch.after(func(committed bool) {
 		if committed {
@@ -46,9 +46,9 @@ func (ch *change) end(committed bool) {
 	ch.ends = nil
 }
 
-// change runs fn in one transaction and sends its hints after the commit. It
-// sends them too when the outcome is unknown: a needless hint costs a look, a
-// missing one would leave a waiter asleep beside its message.
+// change runs fn in one transaction and sends its notifications after the commit. It
+// also sends them when the outcome is unknown: an unnecessary notification costs one
+// read, a missing one would leave a wait asleep although its message is stored.
 func (c *core) change(ctx context.Context, op string, fn func(*change) error) error {
 	var hints []Note
 	var last *change
@@ -74,8 +74,8 @@ func (c *core) change(ctx context.Context, op string, fn func(*change) error) er
 		c.bus.Publish(hint)
 	}
 	if heard {
-		// Who was woken goes first. Otherwise it waits here until the answer of this
-		// call is written: another thread takes longer to wake than that.
+		// Let the woken goroutines run first. Otherwise they wait until the response of
+		// this call is written: waking another thread takes longer than that.
 		runtime.Gosched()
 	}
 	return wrap(op, err)

@@ -14,36 +14,38 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
-// Options say what a hub stands on. Store and Bus are required and stay the
-// caller's: the hub does not close them.
+// Options configure a hub. Store and Bus are required and remain the caller's: the hub
+// does not close them.
 type Options struct {
 	Store Store
 	Bus   Bus
-	// Log receives what an operator should know; nil discards it.
+	// Log receives messages for the operator; nil discards them.
 	Log *slog.Logger
-	// MaxWaits bounds the open waits of this server, 20,000 if zero. One more is
-	// refused with TooManyWaiters.
+	// MaxWaits limits the open waits of this server; zero means 20,000. Further waits
+	// fail with TooManyWaiters.
 	MaxWaits int
-	// KeepEvents is how many events of a space a follower can go back, 10,000
-	// if zero. Whoever is further behind gets a new snapshot.
+	// KeepEvents is how many events of a space are kept for followers that resume; zero
+	// means 10,000. A follower whose position is older gets a new snapshot.
 	KeepEvents int
-	// KeepRequests is how long is kept what models were sent for a run, from its end
-	// on; for ever if zero.
+	// KeepRequests is how long the requests that a run sent to models are kept after its
+	// end; zero keeps them forever.
 	KeepRequests time.Duration
-	// MaxSpacesEach bounds how many spaces an entity creates in its session, 1,000 if
-	// zero, and MaxBytesEach how many bytes of files it stores there, 1 GiB if zero.
+	// MaxSpacesEach limits how many spaces an entity may create in its session; zero
+	// means 1,000. MaxBytesEach limits how many bytes of files it may store there; zero
+	// means 1 GiB.
 	MaxSpacesEach int
 	MaxBytesEach  int64
-	// Metrics counts what the hub does; nil is allowed.
+	// Metrics receives the metrics of the hub; nil is allowed.
 	Metrics *metrics.Set
-	// FitsSchema reports why a value, which errors call by its name, does not fit a JSON
-	// Schema, nil when it does. Without it answers are not checked against schemas.
+	// FitsSchema returns an error if value does not match a JSON Schema; the error calls
+	// the value by name. Without it, answers are not checked against schemas.
 	FitsSchema func(name string, schema, value json.RawMessage) error
-	// NextTime knows calendars; without it plans with a cron expression are refused.
+	// NextTime computes the times of cron expressions; without it, plans with a cron
+	// expression are rejected.
 	NextTime NextTime
 }
 
-// Hub is the conversation. Its nouns hold the methods. It is safe for
+// Hub is the conversation. Its fields group the methods by resource. It is safe for
 // concurrent use.
 type Hub struct {
 	Sessions  *Sessions
@@ -60,16 +62,16 @@ type Hub struct {
 	Files     *Files
 	Usage     *Usage
 	Renderers *Renderers
-	// Work is for what executes runs, and for nobody else.
+	// Work is only for the executor of runs.
 	Work *Work
 
 	core *core
 }
 
-// ErrStopping is the cause with which Stop ends whatever still waits.
+// ErrStopping is the cause with which Stop ends calls that are still blocked.
 var ErrStopping = errors.New("the server is stopping")
 
-// New returns a hub that Start makes ready.
+// New returns a hub. Call Start before using it.
 func New(o Options) *Hub {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -107,8 +109,8 @@ func New(o Options) *Hub {
 	return h
 }
 
-// Start makes sure that the default session exists and starts the hub's
-// upkeep. It returns once the hub is ready; ctx bounds only that.
+// Start creates the default session if it does not exist and starts the hub's background
+// tasks. It returns once the hub is ready; ctx limits only the start itself.
 func (h *Hub) Start(ctx context.Context) error {
 	c := h.core
 	err := c.change(ctx, "hub.Start", func(ch *change) error {
@@ -128,30 +130,29 @@ func (h *Hub) Start(ctx context.Context) error {
 	c.own(h.Pending.keepTime)
 	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "events of runs", h.Events.trimRuns) })
 	c.own(func(ctx context.Context) { c.every(ctx, time.Minute, "deleted spaces", h.Spaces.eraseAllLeft) })
-	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "first answers", c.dropOldAnswers) })
+	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "stored responses", c.dropOldAnswers) })
 	c.own(c.clearImports)
 	if c.keepRequests > 0 {
-		c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "what models were sent", h.Runs.forgetRequests) })
+		c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "stored model requests", h.Runs.forgetRequests) })
 	}
 	c.own(func(ctx context.Context) { c.every(ctx, time.Minute, "mailboxes", h.Inbox.forget) })
 	c.own(func(ctx context.Context) { c.every(ctx, time.Hour, "remembered decisions", h.Pending.dropRemembered) })
 	c.own(func(ctx context.Context) { c.every(ctx, recheckEvery, "rights of open calls", h.Keys.recheck) })
-	c.own(func(ctx context.Context) { c.every(ctx, time.Second, "unread rights", h.Keys.expire) })
+	c.own(func(ctx context.Context) { c.every(ctx, time.Second, "unchecked rights", h.Keys.expire) })
 	c.own(h.Plans.keep)
 	c.own(func(ctx context.Context) { c.every(ctx, countEvery, "deliveries", h.Inbox.countAll) })
 	return nil
 }
 
 // Stop ends every open wait as timed out and every follower with ErrStopping,
-// and returns when those waits and everything that the hub started have ended.
-// The store must stay open until then. A wait that comes later times out at
-// once.
+// and returns when those waits and everything that the hub started have ended. The store
+// must stay open until Stop returns. Later waits fail with ErrStopping.
 func (h *Hub) Stop() {
 	h.core.stop()
-	_ = h.Inbox.countAll(h.core.ctx) // says what it cannot store itself
+	_ = h.Inbox.countAll(h.core.ctx) // logs its own failures
 }
 
-// core is what the nouns share.
+// core is shared by the fields of a Hub.
 type core struct {
 	store        Store
 	bus          Bus
@@ -161,11 +162,11 @@ type core struct {
 	maxSpaces    int
 	maxBytes     int64
 	nextTime     NextTime
-	replan       chan struct{} // holds a value when the next due plan may be another
+	replan       chan struct{} // holds a value when the next due time of a plan may have changed
 
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	stopping sync.Mutex // orders begin before or behind stop
+	stopping sync.Mutex // makes begin happen before or after stop
 	running  sync.WaitGroup
 	presence *presence
 	inbox    *Inbox
@@ -173,13 +174,13 @@ type core struct {
 	live     *live
 	fits     func(name string, schema, value json.RawMessage) error
 	callers  callers
-	// revocations counts changes after which some key no longer works. It rises
-	// after the commit and before the method returns.
+	// revocations counts changes that invalidate keys. It is incremented after the commit
+	// and before the method returns.
 	revocations atomic.Int64
 }
 
-// begin makes Stop wait until running.Done is called. It reports false, and
-// nothing is to be done, once Stop was called.
+// begin makes Stop wait until the caller calls running.Done. After Stop was called it
+// returns false, and the caller must do nothing.
 func (c *core) begin() bool {
 	c.stopping.Lock()
 	defer c.stopping.Unlock()
@@ -197,8 +198,7 @@ func (c *core) stop() {
 	c.running.Wait()
 }
 
-// own runs fn until it returns and makes Stop wait for it. fn ends when ctx
-// does.
+// own runs fn in a goroutine that Stop waits for. fn must return when ctx ends.
 func (c *core) own(fn func(ctx context.Context)) {
 	if !c.begin() {
 		return
@@ -214,8 +214,8 @@ func (c *core) view(ctx context.Context, op string, fn func(Tx) error) error {
 	return wrap(op, c.store.View(ctx, fn))
 }
 
-// wrap gives err the operation it happened in. An error without a kind is the
-// server's own fault, unless the caller went away.
+// wrap adds the operation to err. An error without a kind becomes Internal, unless it is
+// that of a canceled or expired context.
 func wrap(op string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -232,12 +232,12 @@ func wrap(op string, err error) error {
 	return &named
 }
 
-// dropOldAnswers forgets first answers once nobody may ask for them again.
+// dropOldAnswers deletes the stored responses whose idempotency window has passed.
 func (c *core) dropOldAnswers(ctx context.Context) error {
 	return c.store.Update(ctx, func(tx Tx) error { return tx.DropAnswers(time.Now().Add(-shoal.IdempotencyWindow)) })
 }
 
-// every runs do at intervals until ctx ends.
+// every runs do at an interval until ctx ends, and logs its failures.
 func (c *core) every(ctx context.Context, interval time.Duration, what string, do func(context.Context) error) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -248,7 +248,7 @@ func (c *core) every(ctx context.Context, interval time.Duration, what string, d
 		case <-tick.C:
 		}
 		if err := do(ctx); err != nil && ctx.Err() == nil {
-			c.log.Error("upkeep failed; it is tried again", "of", what, "every", interval, "error", err)
+			c.log.Error("background task failed and will be repeated", "task", what, "interval", interval, "error", err)
 		}
 	}
 }

@@ -20,8 +20,8 @@ type newMember struct {
 	entity shoal.Entity
 }
 
-// join makes a member and emits member.joined. NotFound when there is no such entity.
-// Forbidden for an agent that the caller may not invite.
+// join adds a member and emits member.joined. It fails with NotFound when the entity does
+// not exist and with Forbidden for an agent that the caller may not invite.
 func join(ch *change, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) (newMember, error) {
 	e, err := entityOf(ch, session, id)
 	if err != nil {
@@ -43,8 +43,9 @@ func join(ch *change, who shoal.Principal, session shoal.SessionID, space shoal.
 	})
 }
 
-// mayInvite refuses to add a hosted agent to a space for those whom its configuration
-// does not name (invite). Admins and the owners of the session and of the agent may.
+// mayInvite checks that the caller may add a hosted agent to a space: its configuration
+// must list the caller (invite). Admins and the owners of the session and of the agent
+// always may.
 func mayInvite(tx Tx, who shoal.Principal, e shoal.Entity) error {
 	if !e.Hosted || who.Manages() || who.EntityID == e.ID || e.OwnerID != nil && *e.OwnerID == who.EntityID {
 		return nil
@@ -65,8 +66,8 @@ func mayInvite(tx Tx, who shoal.Principal, e shoal.Entity) error {
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("You may not add the agent %q to a space: its configuration says who may (invite). Ask an admin or the owner of the agent.", e.ID))
 }
 
-// leave ends a membership and tells so; what an agent is writing there, its runs
-// close. NotFound when there is none.
+// leave ends a membership and emits member.left. The runs of an agent close the messages
+// that they are writing there. It fails with NotFound when the entity is not a member.
 func leave(ch *change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) error {
 	members, err := ch.Members(session, space)
 	if err != nil {
@@ -92,8 +93,7 @@ func leave(ch *change, session shoal.SessionID, space shoal.SpaceID, id shoal.En
 	return leaveMessages(ch, session, space, id)
 }
 
-// dropAdminAgent unsets the admin agent of a space that it has left, and tells
-// so.
+// dropAdminAgent unsets the admin agent of a space that it has left and emits an event.
 func dropAdminAgent(ch *change, s *shoal.Space) error {
 	if checkAdminAgent(*s) == nil {
 		return nil
@@ -102,9 +102,10 @@ func dropAdminAgent(ch *change, s *shoal.Space) error {
 	return saveSpace(ch, *s, shoal.EventSpaceUpdated)
 }
 
-// Join makes an entity a member. Members and admins may, or, if the session says so, its
-// moderators; joining twice changes nothing. The new member sees the whole history; its unread starts here.
-// AdminRequired for a second hosted agent where no admin agent is set.
+// Join makes an entity a member of a space. Members and admins may do this, or only
+// moderators if the session requires it. Joining twice changes nothing. The new member
+// sees the whole history; only later messages are unread for it. Join fails with
+// AdminRequired for a second hosted agent when the space has no admin agent.
 func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
 	return s.membership(ctx, "hub.Spaces.Join", who, session, id, entity, func(ch *change, to shoal.Space) error {
 		if !mayBe(entity) {
@@ -133,8 +134,8 @@ func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.Se
 	})
 }
 
-// Members returns the members of a space after the given one, in the order of ids, at
-// most limit, to whoever sees the space.
+// Members returns at most limit members of a space that the caller can see, in the order
+// of ids, starting after the given one.
 func (s *Spaces) Members(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, after shoal.EntityID, limit int) (out []shoal.Member, err error) {
 	err = s.view(ctx, "hub.Spaces.Members", func(tx Tx) error {
 		if _, err := sees(tx, who, session, id); err != nil {
@@ -157,17 +158,19 @@ func (s *Spaces) Members(ctx context.Context, who shoal.Principal, session shoal
 	return out, err
 }
 
-// Leave ends a membership: the entity's access and its pending inbox entries of
-// the space go with it. Members and admins may, or, if the session says so, its
-// moderators and the entity itself; NotFound when there is none.
+// Leave ends a membership, and with it the entity's access to the space and its unread
+// inbox entries from there. Members and admins may do this, or only moderators and the
+// entity itself if the session requires it. It fails with NotFound when the entity is not
+// a member.
 func (s *Spaces) Leave(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
 	return s.membership(ctx, "hub.Spaces.Leave", who, session, id, entity, func(ch *change, _ shoal.Space) error {
 		return leave(ch, session, id, entity)
 	})
 }
 
-// membership runs do, which is about the membership of an entity, on a locked, open space
-// and returns the space as it is then. One's own membership needs no moderator.
+// membership runs do, which changes the membership of an entity, on a locked, open space
+// and returns the space after the change. An entity may change its own membership without
+// being a moderator.
 func (s *Spaces) membership(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID, do func(*change, shoal.Space) error) (out shoal.Space, err error) {
 	allowed := moderates
 	if entity == ownEntity(who) {
@@ -180,7 +183,7 @@ func (s *Spaces) membership(ctx context.Context, op string, who shoal.Principal,
 		if err := do(ch, out); err != nil {
 			return err
 		}
-		if out, err = ch.Space(session, id); err != nil { // with the messages that do has posted
+		if out, err = ch.Space(session, id); err != nil { // includes the messages that do has posted
 			return err
 		}
 		if out, err = whole(ch, who, out); err != nil {

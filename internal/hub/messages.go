@@ -13,17 +13,18 @@ import (
 // Messages posts to timelines and reads them.
 type Messages struct{ *core }
 
-// Post adds a message of the acting entity to a space it is in. Mentions that
-// are no members are dropped and named in the message. A message posted under
-// an idempotency key is stored once for as long as it exists: the same call
-// returns the same message, another one is IdempotencyMismatch. Whoever waits is
-// woken after the commit.
+// Post adds a message of the acting entity to a space that it is in. Mentions of
+// entities that are not members are dropped and listed in DroppedMentions. A message
+// posted under an idempotency key is stored once for as long as it exists: the same call
+// returns the same message, a different call fails with IdempotencyMismatch. Waits for
+// the message wake after the commit.
 //
-// The hosted agents that are to act on it are started in the same transaction; the
-// answer's SkippedAgents are those who take no message while they run, its Runs those that
-// were started, and its Reach says how every mentioned agent is reached; none of them is
-// stored. A reply names a message of the same space, else it is InvalidArgument. A part that shows a file of this server is InvalidArgument when the
-// sender may not see that file.
+// The same transaction starts the hosted agents that act on the message. SkippedAgents
+// of the returned message are those that accept no messages while they run, Runs are the
+// runs that were started, and Reach is how each mentioned agent is reached; none of the
+// three is stored. Post fails with InvalidArgument when a reply names a message that is
+// not in the same space, or when a part shows a file of this server that the sender may
+// not see.
 func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (shoal.Message, error) {
 	return m.post(ctx, "hub.Messages.Post", who, session, space, d, nil, idempotencyKey)
 }
@@ -73,11 +74,11 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 	return out, err
 }
 
-// TrimEvery is how many messages pass in a space between two trimmings of its
-// events; a store finds what they remove among as many messages.
+// TrimEvery is after how many messages the events of a space are trimmed; a store finds
+// the events to remove among as many messages.
 const TrimEvery = 256
 
-// replay returns the message that was posted under the key before.
+// replay returns the message that was posted earlier under the key.
 func replay(tx Tx, session shoal.SessionID, key PostKey) (shoal.Message, bool, error) {
 	first, hash, err := tx.MessageByKey(session, key.Scope, key.Key)
 	switch {
@@ -89,7 +90,7 @@ func replay(tx Tx, session shoal.SessionID, key PostKey) (shoal.Message, bool, e
 	return first, true, err
 }
 
-// mayAct checks an entity that an admin named: it must be in the space.
+// mayAct checks that the entity an admin acts as is a member of the space.
 func mayAct(tx Tx, s shoal.Space, sender shoal.EntityID) error {
 	in, err := tx.IsMember(s.SessionID, s.ID, sender)
 	if err != nil || in {
@@ -101,14 +102,14 @@ func mayAct(tx Tx, s shoal.Space, sender shoal.EntityID) error {
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q is no member of the space %q; add it first.", sender, s.ID))
 }
 
-// announce stores a text of the system in an open, locked space, as post does.
+// announce posts a system message to an open, locked space.
 func announce(ch *change, s shoal.Space, text string, mentions []shoal.EntityID, key PostKey) (shoal.Message, error) {
 	return post(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: mentions}, nil, key)
 }
 
-// post stores one message of a sender, who may, in an open, locked space, with all that
-// follows from it. in is what a front end sends for the runs that the message starts; nil
-// for nothing.
+// post stores one message in an open, locked space, with everything that follows from it.
+// The caller has checked that the sender may post there. in is the input of a front end
+// for the runs that the message starts, or nil.
 func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *ClientInput, key PostKey) (shoal.Message, error) {
 	out := shoal.Message{
 		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1,
@@ -141,7 +142,7 @@ func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *C
 	return out, err
 }
 
-// replies makes m a reply to another message of its space, if that is asked for.
+// replies makes m a reply to the message to of its space, unless to is empty.
 func replies(tx Tx, m *shoal.Message, to shoal.MessageID) error {
 	if to == "" {
 		return nil
@@ -157,12 +158,12 @@ func replies(tx Tx, m *shoal.Message, to shoal.MessageID) error {
 	return err
 }
 
-// numbered gives the parts of a posted message their ids and makes them whole.
+// numbered returns the parts of a posted message with their ids and statuses.
 func numbered(parts []shoal.Part) []shoal.Part {
 	out := slices.Clone(parts)
 	for i := range out {
 		out[i].ID = shoal.PartID(fmt.Sprintf("%s%d", shoal.PrefixPart, i+1))
-		out[i].Target, out[i].Private = "", false // those are of tool calls; who posts says it to all
+		out[i].Target, out[i].Private = "", false // only tool calls set them; posted parts are for all members
 		if out[i].Type == shoal.TextPart {
 			out[i].Status = shoal.PartDone
 		}
@@ -170,8 +171,8 @@ func numbered(parts []shoal.Part) []shoal.Part {
 	return out
 }
 
-// checkMentions refuses what can be nobody's id. Who merely is no member is
-// dropped and named.
+// checkMentions rejects mentions that are not valid ids. Entities that are not members
+// pass; sortMentions drops and lists them.
 func checkMentions(ids []shoal.EntityID) error {
 	for i, id := range ids {
 		if id != shoal.System && !mayBe(id) {
@@ -181,8 +182,8 @@ func checkMentions(ids []shoal.EntityID) error {
 	return nil
 }
 
-// sortMentions keeps the mentioned members, once each, names the others, and returns the
-// members.
+// sortMentions sets the mentions and the dropped mentions of m, each entity once, and
+// returns the mentioned members.
 func sortMentions(tx Tx, m *shoal.Message, asked []shoal.EntityID) ([]MemberKind, error) {
 	if len(asked) == 0 {
 		return nil, nil
@@ -203,7 +204,7 @@ func sortMentions(tx Tx, m *shoal.Message, asked []shoal.EntityID) ([]MemberKind
 	return members, nil
 }
 
-// Read returns a page of a timeline in ascending order. Reading moves nothing.
+// Read returns a page of a timeline in ascending order. It acknowledges nothing.
 func (m *Messages) Read(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, page Page) (out []shoal.Message, err error) {
 	const op = "hub.Messages.Read"
 	if page.Before != 0 && page.After != 0 {
@@ -223,8 +224,8 @@ func (m *Messages) Read(ctx context.Context, who shoal.Principal, session shoal.
 	return out, err
 }
 
-// Names returns the display names of entities, deleted ones included; whoever
-// never existed is left out.
+// Names returns the display names of entities, including deleted ones. Ids of entities
+// that never existed are left out.
 func (m *Messages) Names(ctx context.Context, session shoal.SessionID, ids []shoal.EntityID) (out map[shoal.EntityID]string, err error) {
 	err = m.view(ctx, "hub.Messages.Names", func(tx Tx) error {
 		out, err = tx.EntityNames(session, ids)

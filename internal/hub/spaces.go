@@ -10,12 +10,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
-// Spaces creates, changes and closes spaces and keeps who is in them.
+// Spaces creates, changes and closes spaces and manages their members.
 type Spaces struct{ *core }
 
-// Create makes a space with its members; an acting entity is one of them. An
-// unknown member is InvalidArgument, several hosted agents without an admin agent
-// are AdminRequired, and nothing is created.
+// Create creates a space with its members, including the acting entity if there is one.
+// It fails with InvalidArgument for an unknown member and with AdminRequired for several
+// hosted agents without an admin agent; nothing is created then.
 func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace, idempotencyKey string) (made shoal.Space, err error) {
 	const op = "hub.Spaces.Create"
 	if err := enter(who, session); err != nil {
@@ -73,13 +73,13 @@ func insertSpace(ch *change, who shoal.Principal, session shoal.SessionID, n sho
 		return out, shoal.Invalid("adminAgentId", "must be one of the members")
 	}
 	if err := ch.InsertSpace(out); errors.Is(err, shoal.AlreadyExists) {
-		// In the same words whether the caller may know of that space or not.
+		// The text does not reveal whether the caller could see that space.
 		return out, shoal.E("", shoal.AlreadyExists, fmt.Sprintf("The id %q is not free for a new space. Leave id out to get a generated one, or choose another one.", out.ID))
 	} else if err != nil {
 		return out, err
 	}
-	// Who follows the whole session learns of the space here; its members, by
-	// joining it.
+	// Followers of the whole session learn of the space here; its members learn of it
+	// by joining.
 	if err := tellSpace(ch, out, shoal.EventSpaceUpdated); err != nil {
 		return out, err
 	}
@@ -156,8 +156,9 @@ func wholes(tx Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.
 	return spaces, nil
 }
 
-// List returns the spaces behind after that the caller sees, in the order of
-// ids, with members and counts: an entity's own, all for everybody else.
+// List returns the spaces that the caller can see, in the order of ids and after
+// filter.After, with members and counts. An entity sees the spaces that it is in; other
+// callers see all.
 func (s *Spaces) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter SpaceFilter) (out []shoal.Space, err error) {
 	err = s.view(ctx, "hub.Spaces.List", func(tx Tx) error {
 		if err := enter(who, session); err != nil {
@@ -178,9 +179,9 @@ func (s *Spaces) List(ctx context.Context, who shoal.Principal, session shoal.Se
 	return out, err
 }
 
-// Update changes how a space presents itself. Members and admins only, or, if the session
-// says so, its moderators.
-// AdminRequired for unsetting the admin agent of several hosted agents.
+// Update changes the properties of a space. Members and admins may do this, or only
+// moderators if the session requires it. It fails with AdminRequired when it would leave
+// several hosted agents without an admin agent.
 func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, c shoal.SpaceChange) (out shoal.Space, err error) {
 	const op = "hub.Spaces.Update"
 	if err := c.Validate(); err != nil {
@@ -229,7 +230,7 @@ func applySpace(s *shoal.Space, c shoal.SpaceChange) {
 	}
 }
 
-// saveSpace stores the space and tells its followers.
+// saveSpace stores the space and emits an event for its followers.
 func saveSpace(ch *change, s shoal.Space, what shoal.EventType) error {
 	if err := ch.UpdateSpace(s); err != nil {
 		return err
@@ -237,8 +238,8 @@ func saveSpace(ch *change, s shoal.Space, what shoal.EventType) error {
 	return tellSpace(ch, s, what)
 }
 
-// tellSpace emits an event with the space as it is now, without what is the caller's own:
-// the counts and whether it is muted.
+// tellSpace emits an event with the current state of the space, without the fields that
+// differ for each caller: the counts and whether it is muted.
 func tellSpace(ch *change, s shoal.Space, what shoal.EventType) error {
 	s.UnreadCount, s.MentionCount, s.Muted = 0, 0, false
 	return tell(ch, s.SessionID, s.ID, "", what, func(h shoal.EventHead) any {
@@ -246,9 +247,10 @@ func tellSpace(ch *change, s shoal.Space, what shoal.EventType) error {
 	})
 }
 
-// Close ends a space: a system message with the summary reaches every member's
-// inbox, the history stays, and nothing is posted any more. SpaceClosed when it
-// is closed already. Members and admins only, or, if the session says so, its moderators.
+// Close closes a space: a system message with the summary reaches every member's inbox,
+// the history stays, and nobody can post any more. It fails with SpaceClosed when the
+// space is already closed. Members and admins may do this, or only moderators if the
+// session requires it.
 func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, summary string) (out shoal.Space, err error) {
 	const op = "hub.Spaces.Close"
 	if err := shoal.CheckSummary(summary); err != nil {

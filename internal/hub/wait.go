@@ -8,61 +8,62 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// WaitRequest says who waits for what.
+// WaitRequest describes a wait.
 type WaitRequest struct {
 	Session shoal.SessionID
 	// Entity may name the caller; another one is IdentityMismatch.
 	Entity shoal.EntityID
 	Kind   shoal.WaitKind
-	// Timeout is clamped to 0…MaxWait. Zero looks and does not wait.
+	// Timeout is clamped to 0…MaxWait. With zero the call reads once and does not wait.
 	Timeout time.Duration
-	// Space and From narrow what is waited for, if set.
+	// Space and From, if set, limit the wait to messages of that space and from those
+	// senders.
 	Space shoal.SpaceID
 	From  []shoal.EntityID
-	// Ack is the cursor of an earlier answer: exactly what came with it is
-	// acknowledged before the wait begins, and from then on this key
-	// acknowledges explicitly.
+	// Ack is the cursor of an earlier result: exactly the entries of that result are
+	// acknowledged before the wait begins, and from then on this key acknowledges
+	// explicitly.
 	Ack string
-	// Redeliver asks a caller that acknowledges implicitly to get its previous
-	// batch again instead of acknowledging it.
+	// Redeliver returns the previous batch again to a caller that acknowledges
+	// implicitly, instead of acknowledging it.
 	Redeliver bool
 }
 
-// Delivery is the answer of a wait.
+// Delivery is the response to a wait.
 type Delivery struct {
-	// Result is what clients see.
+	// Result is the part that clients receive.
 	Result shoal.WaitResult
 
 	handed *handed
 }
 
-// Written tells that the answer was written whole on a connection that still
-// stood. Without it the answer counts as lost, and a caller that acknowledges
-// implicitly gets the batch again. It may be called from any goroutine.
+// Written records that the response was written completely to a connection that was
+// still open. Without this call the response counts as lost, and a caller that
+// acknowledges implicitly gets the batch again. It may be called from any goroutine.
 func (d *Delivery) Written() {
 	if d.handed != nil {
 		d.handed.once.Do(func() { close(d.handed.written) })
 	}
 }
 
-// Wait acknowledges what the caller has acknowledged and returns what is unread
-// and matches, at most MaxBatch messages in the order of the inbox: at once if
-// there is any, else as soon as there is, else a time-out. All waits that an
-// entity has open wake with the same messages; a fifth one ends the oldest as
-// timed out. It ends with the cause of ctx, having acknowledged nothing but
-// what was to be acknowledged when it was accepted; with TooManyWaiters when the
-// server holds too many waits; with Unauthenticated or NotFound when the key, the
-// entity or the session goes away meanwhile; with ErrStopping when it comes behind
-// Stop, which ends those that are open as timed out. The request belongs to the wait,
-// which completes it.
+// Wait acknowledges earlier batches as the request says and returns the unread messages
+// that match it, at most MaxBatch in the order of the inbox: at once if there are any,
+// otherwise as soon as one arrives, or a time-out. All open waits of an entity wake with
+// the same messages; a fifth wait ends the oldest as timed out.
+//
+// Wait fails with the cause of ctx, having acknowledged only what the request
+// acknowledged when it was accepted; with TooManyWaiters when the server has too many
+// open waits; with Unauthenticated or NotFound when the key, the entity or the session
+// is removed meanwhile; and with ErrStopping when it is called after Stop. Stop ends the
+// open waits as timed out. Wait owns the request and fills in its defaults.
 func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req *WaitRequest) (*Delivery, error) {
 	d, _, err := b.WaitShortly(ctx, who, req, shoal.MaxWait)
 	return d, err
 }
 
-// WaitShortly is Wait for a caller who would rather wait elsewhere after a while, with
-// a smaller stack for example. A wait that goes on then is returned, and nothing else:
-// whoever has it calls [HeldWait.Wait], once.
+// WaitShortly is Wait for callers that continue a long wait elsewhere, for example on a
+// goroutine with a smaller stack. If the wait is not over after while, WaitShortly
+// returns only the open wait, and the caller must call [HeldWait.Wait] once.
 func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitRequest, while time.Duration) (_ *Delivery, on *HeldWait, err error) {
 	w := &HeldWait{inbox: b, who: who, req: req}
 	defer func() {
@@ -81,15 +82,15 @@ func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitR
 	return d, nil, err
 }
 
-// Wait goes on with a wait, as [Inbox.Wait] does, now under this ctx.
+// Wait continues the wait as [Inbox.Wait] does, under the new ctx.
 func (w *HeldWait) Wait(ctx context.Context) (*Delivery, error) {
 	defer w.letGo()
 	w.timer.Reset(time.Until(w.ends))
-	_, err := w.box.block(ctx, w) // which does not end before the wait does
+	_, err := w.box.block(ctx, w) // returns only when the wait has ended
 	return w.outcome(err)
 }
 
-// outcome is what a wait answers.
+// outcome returns the result of a wait that has ended with err.
 func (w *HeldWait) outcome(err error) (*Delivery, error) {
 	w.inbox.figures.ended(w, err)
 	if err != nil {
@@ -98,9 +99,9 @@ func (w *HeldWait) outcome(err error) (*Delivery, error) {
 	return w.delivery(), nil
 }
 
-// HeldWait is a wait while it lasts. What it needs lies here and not in
-// the frames of the functions below it: a blocked wait is mostly stack, and ten
-// thousand of them should not need twice as much of it.
+// HeldWait is an open wait. Its state is kept here and not in the frames of the
+// functions that it calls: most of the memory of a blocked wait is stack, and larger
+// frames would double that for ten thousand waits.
 type HeldWait struct {
 	inbox *Inbox
 	who   shoal.Principal
@@ -108,23 +109,24 @@ type HeldWait struct {
 
 	entity  shoal.EntityID
 	filter  InboxFilter
-	counted bool      // it is one of the open waits
-	nth     int64     // of the waits of box, in the order in which they began
+	counted bool      // it counts as one of the open waits
+	nth     int64     // its number among the waits of box, in the order in which they began
 	running bool      // Stop waits for it
-	ends    time.Time // zero until others see it waiting
+	ends    time.Time // zero until presence shows it
 	call    *caller
 	box     *mailbox
 	timer   *time.Timer
 	sub     Subscription // nil until it is one of the waits of box
-	looks   int          // of box, before anything was acknowledged
-	clear   int64        // up to there nothing in the inbox is for it; guarded by box.mu
+	looks   int          // box.looks before anything was acknowledged
+	clear   int64        // no entry up to this position matches it; guarded by box.mu
 	slept   bool
-	over    bool // the time is up, and what came before it is read
+	over    bool // the time is up, and everything that arrived before has been read
 	result  chan answer
 	entries []InboxEntry
 }
 
-// hold does everything before the wait: it checks, counts, and acknowledges.
+// hold does everything that precedes blocking: it checks the request, counts the wait and
+// acknowledges earlier batches.
 //
 //go:noinline
 func (w *HeldWait) hold(ctx context.Context) (err error) {
@@ -138,7 +140,7 @@ func (w *HeldWait) hold(ctx context.Context) (err error) {
 	}
 	w.counted = true
 	if w.running = b.begin(); !w.running {
-		return ErrStopping // not a time-out: nothing is acknowledged, and nobody has looked
+		return ErrStopping // not a time-out: nothing was acknowledged or read
 	}
 	w.call = b.callers.enter(w.who, w.req.Session, w.entity)
 	w.box = b.mailbox(mailboxKey{w.req.Session, w.entity})
@@ -153,7 +155,7 @@ func (w *HeldWait) hold(ctx context.Context) (err error) {
 	return nil
 }
 
-// letGo undoes what hold has done, the last first.
+// letGo undoes what hold has done, in reverse order.
 func (w *HeldWait) letGo() {
 	b := w.inbox
 	if w.sub != nil {
@@ -175,7 +177,7 @@ func (w *HeldWait) letGo() {
 	}
 }
 
-// delivery makes the answer of what the wait has found.
+// delivery builds the response from the entries that the wait has found.
 func (w *HeldWait) delivery() *Delivery {
 	d := &Delivery{Result: shoal.WaitResult{Items: []shoal.WaitItem{}, TimedOut: true, TimeoutMs: w.req.Timeout.Milliseconds()}}
 	if len(w.entries) > 0 {
@@ -187,7 +189,7 @@ func (w *HeldWait) delivery() *Delivery {
 	return d
 }
 
-// answered takes the answer of the wait if it has one.
+// answered receives the answer of the wait, if it has one.
 func (w *HeldWait) answered() (ok bool, err error) {
 	select {
 	case a := <-w.result:
