@@ -4,31 +4,31 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// A wait that blocks knows up to which place of its inbox nothing is for it: nothing
-// was when it looked, or when its caller acknowledged all that there was. Mostly the
-// next entry stands right behind that place, and then it is the answer, as whoever
-// posts it has it: nobody needs to read it again. It is handed over after the commit
-// and before the hint, which wakes all others: waits that know less, an entry behind
-// one that they have not seen, and those on other nodes.
+// Direct delivery: a blocked wait knows up to which position of its inbox no entry matches
+// it, from its last read or because its caller acknowledged everything in the inbox.
+// Usually the next entry has the position after that one. The entry is then the answer of
+// the wait, and the transaction that posts the message delivers it directly, without
+// another read: after the commit and before the notification. The notification wakes all
+// other waits: those that know less, those that have not seen an earlier entry, and those
+// on other nodes.
 //
-// What happens between the commit and the moment at which the entry is handed over
-// finds the wait as it would find an answer that is on its way: the entry may be
-// acknowledged by another call, or its message withdrawn. A caller whose right has
-// ended gets nothing.
+// A change between the commit and the direct delivery has the same effect as one that
+// overtakes a response on its way to the client: another call may acknowledge the entry,
+// or its message may be withdrawn. A caller whose right has ended gets nothing.
 
-// arrival is a message that comes to stand in inboxes.
+// arrival is a message that enters inboxes.
 type arrival struct {
 	message   shoal.Message
 	space     shoal.SpaceRef
 	receivers []Receiver
-	place     int64 // where the events of the session end, this one's included
+	place     int64 // the last position of the session's events, including this message's
 }
 
-// deliver puts a message into the inboxes of the members of its space and, once that is
-// durable, wakes them.
+// deliver puts a message into the inboxes of the members of its space and wakes their
+// waits once the transaction is durable.
 func (ch *change) deliver(m shoal.Message) error { return ch.deliverTo(m, m.Mentions) }
 
-// deliverTo is deliver for a message that has these mentions for its readers' inboxes.
+// deliverTo is deliver with other mentions than those of the message.
 func (ch *change) deliverTo(m shoal.Message, mentions []shoal.EntityID) error {
 	as := m
 	as.Mentions = mentions
@@ -43,7 +43,7 @@ func (ch *change) deliverTo(m shoal.Message, mentions []shoal.EntityID) error {
 	return nil
 }
 
-// nameSpaces gives what arrives its space as the transaction leaves it.
+// nameSpaces sets the space of each arrival to its state at the end of the transaction.
 func (ch *change) nameSpaces() error {
 	for i := range ch.arrivals {
 		a := &ch.arrivals[i]
@@ -59,7 +59,7 @@ func (ch *change) nameSpaces() error {
 	return nil
 }
 
-// arrived hands a message to those of its receivers who wait for it.
+// arrived delivers a message directly to those of its receivers that wait for it.
 func (b *Inbox) arrived(a arrival) {
 	m := a.message
 	b.mu.Lock()
@@ -71,12 +71,12 @@ func (b *Inbox) arrived(a arrival) {
 	}
 }
 
-// unknown is what a wait knows before it has looked.
+// unknown is the value of HeldWait.clear before the wait has read its inbox.
 const unknown = -1
 
-// arrived answers the waits that a new entry matches, all or none: they wake with the
-// same messages. None is answered while one of them does not know that nothing else
-// comes before it.
+// arrived answers either all waits that a new entry matches or none of them, so that they
+// wake with the same messages. It answers none if one of the waits does not know that
+// there is no other entry for it before this one.
 func (m *mailbox) arrived(e InboxEntry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +86,7 @@ func (m *mailbox) arrived(e InboxEntry) {
 		}
 	}
 	entries, d, handed := []InboxEntry{e}, deliveredOf(e), false
-	for i := len(m.waits) - 1; i >= 0; i-- { // answer takes it off the list
+	for i := len(m.waits) - 1; i >= 0; i-- { // answer removes it from the list
 		w := m.waits[i]
 		switch {
 		case !d.matches(w.filter):
@@ -101,8 +101,8 @@ func (m *mailbox) arrived(e InboxEntry) {
 	}
 }
 
-// clearUpTo is up to where nothing is for a filter behind an acknowledgment: its whole
-// inbox, if that was all there was.
+// clearUpTo returns the position up to which no entry matches f after the acknowledgment:
+// the end of the inbox if everything that matches was acknowledged, otherwise unknown.
 func (a acknowledged) clearUpTo(f InboxFilter) int64 {
 	if a.end > 0 && a.upTo == a.end && sameFilter(a.filter, f) {
 		return a.end

@@ -9,15 +9,15 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// readerState is what the mailbox knows of one key: how it acknowledges, and
-// the batches it was handed since it last did.
+// readerState is the state of one key in a mailbox: how it acknowledges, and the batches
+// that were delivered to it since it last acknowledged.
 type readerState struct {
 	explicit bool
 	handed   []*handed
 }
 
-// handed is a batch that was returned. written is closed when its answer went
-// out whole.
+// handed is a batch that was delivered to a caller. written is closed when its response
+// was written completely.
 type handed struct {
 	filter  InboxFilter
 	upTo    int64
@@ -34,9 +34,9 @@ func (h *handed) isWritten() bool {
 	}
 }
 
-// writingFor is how long a call that acknowledges implicitly grants the answer
-// before it: its reader can be back before its writer has said that it is
-// written. One that is not written then counts as lost.
+// writingFor is how long a call that acknowledges implicitly waits for the previous
+// response to be recorded as written: the client can call again before the server has
+// recorded it. A response that is not recorded by then counts as lost.
 const writingFor = 100 * time.Millisecond
 
 // reader returns the state of a key; mu must be held.
@@ -49,8 +49,9 @@ func (m *mailbox) reader(key shoal.KeyID) *readerState {
 	return r
 }
 
-// isExplicit reports whether the key is known to acknowledge explicitly. It may do so
-// without being known here: the transaction that acknowledges a batch checks again.
+// isExplicit reports whether the mailbox knows that the key acknowledges explicitly. The
+// key may do so without the mailbox knowing it: the transaction that acknowledges a batch
+// checks again.
 func (m *mailbox) isExplicit(key shoal.KeyID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,7 +65,8 @@ func (m *mailbox) setExplicit(key shoal.KeyID) {
 	r.explicit, r.handed = true, nil
 }
 
-// hand remembers that a batch goes to a key that acknowledges implicitly.
+// hand records the delivery of a batch to a key that acknowledges implicitly. It returns
+// nil for a key that acknowledges explicitly.
 func (m *mailbox) hand(key shoal.KeyID, filter InboxFilter, upTo int64) *handed {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,8 +79,8 @@ func (m *mailbox) hand(key shoal.KeyID, filter InboxFilter, upTo int64) *handed 
 	return h
 }
 
-// writing waits until the answers with the batches handed to a key are written,
-// or have had time to be.
+// writing waits until the responses with the batches that were delivered to a key are
+// written, at most for writingFor.
 func (m *mailbox) writing(ctx context.Context, key shoal.KeyID) error {
 	m.mu.Lock()
 	pending := slices.DeleteFunc(slices.Clone(m.reader(key).handed), (*handed).isWritten)
@@ -100,8 +102,8 @@ func (m *mailbox) writing(ctx context.Context, key shoal.KeyID) error {
 	return nil
 }
 
-// settle forgets the batches handed to a key and returns those that count as
-// acknowledged: written whole, unless they are asked for again.
+// settle forgets the batches that were delivered to a key and returns those that count as
+// acknowledged: the completely written ones, or none if again is set.
 func (m *mailbox) settle(key shoal.KeyID, again bool) (done []*handed) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,10 +11,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// Inbox lets entities wait for what concerns them and acknowledge it.
+// Inbox lets entities wait for messages that are addressed to them, and acknowledge them.
 type Inbox struct {
 	*core
-	open      *limit.Open // waits, of all callers
+	open      *limit.Open // counts the open waits of all callers
 	mu        sync.Mutex
 	mailboxes map[mailboxKey]*mailbox
 }
@@ -23,10 +23,10 @@ func newInbox(c *core, mostWaits int) *Inbox {
 	return &Inbox{core: c, open: limit.NewOpen(0, mostWaits), mailboxes: map[mailboxKey]*mailbox{}}
 }
 
-// Waits is what bounds the open waits of all callers.
+// Waits returns the limit on the open waits of all callers.
 func (b *Inbox) Waits() *limit.Open { return b.open }
 
-// waiter checks and completes the request and returns who waits.
+// waiter checks the request, fills in its defaults and returns the entity that waits.
 func waiter(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
 	if err := enter(who, req.Session); err != nil {
 		return "", err
@@ -54,8 +54,8 @@ func waiter(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
 	return entity, nil
 }
 
-// checkWait checks that the entity of a wait exists, and that it may read the space that
-// the wait is limited to.
+// checkWait checks that the entity of a wait exists and may read the space that the wait
+// is limited to.
 func checkWait(tx Tx, who shoal.Principal, req *WaitRequest, entity shoal.EntityID) error {
 	if _, err := entityOf(tx, req.Session, entity); err != nil {
 		return err
@@ -69,7 +69,7 @@ func checkWait(tx Tx, who shoal.Principal, req *WaitRequest, entity shoal.Entity
 
 // acknowledge checks that the wait is allowed and acknowledges earlier batches: those up
 // to the cursor of the call, or, for a key that never sent one, the previous batch if its
-// answer was written whole. A wait that is not allowed acknowledges nothing.
+// response was written completely. A wait that is not allowed acknowledges nothing.
 func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) (acknowledged, error) {
 	check := func(tx Tx) error { return checkWait(tx, who, req, box.key.entity) }
 	if req.Ack != "" {
@@ -93,7 +93,7 @@ func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailb
 	return b.implicitAck(ctx, who, box, box.settle(who.KeyID, req.Redeliver))
 }
 
-// implicitAck acknowledges batches of a key that has not acknowledged explicitly so far.
+// implicitAck acknowledges batches of a key that has never acknowledged explicitly.
 func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailbox, done []*handed) (acknowledged, error) {
 	if len(done) == 0 {
 		return acknowledged{}, nil
@@ -128,8 +128,8 @@ func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailb
 	return acknowledged{last.filter, last.upTo, end}, nil
 }
 
-// acknowledged is what a call has acknowledged, last if it was more than one batch, and
-// the end of its inbox at that time.
+// acknowledged describes the batch that a call has acknowledged, the last one if there
+// were several, and the end of the inbox at that time.
 type acknowledged struct {
 	filter    InboxFilter
 	upTo, end int64
@@ -167,8 +167,8 @@ func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailb
 	return acknowledged{filter, upTo, end}, nil
 }
 
-// MarkRead acknowledges the caller's inbox entries of a space up to and with
-// seq, and returns the space with its counts.
+// MarkRead acknowledges the caller's inbox entries of a space up to and including seq,
+// and returns the space with its counts.
 func (b *Inbox) MarkRead(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
 	const op = "hub.Inbox.MarkRead"
 	if err := enter(who, session); err != nil {
@@ -197,12 +197,14 @@ func (b *Inbox) MarkRead(ctx context.Context, who shoal.Principal, session shoal
 // maxMarkedUnread is how many messages one call marks as unread at most.
 const maxMarkedUnread = 1000
 
-// MarkUnread makes what a person has read of a space unread again, from the message seq on,
-// and returns the space with its counts. It is for people: an entity of kind agent works off
-// its inbox with waits, and what it has acknowledged never comes back; it reads the timeline.
-// Of more than a thousand messages the newest are marked. Open waits are not woken; the next
-// one returns what is unread then. Own and deleted messages stay read. Forbidden for agents
-// and for entities that are not members.
+// MarkUnread marks the messages of a space, starting with the message seq, as unread again
+// and returns the space with its counts. At most the newest thousand messages are marked;
+// the caller's own and deleted messages stay read. Open waits do not wake; the next wait
+// returns the messages.
+//
+// MarkUnread is for humans. It fails with Forbidden for agents: they process their inbox
+// with waits, which never return acknowledged messages again, and read the timeline
+// instead. It also fails with Forbidden for entities that are not members.
 func (b *Inbox) MarkUnread(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
 	const op = "hub.Inbox.MarkUnread"
 	if err := enter(who, session); err != nil {
@@ -246,7 +248,7 @@ func mayMarkUnread(tx Tx, s shoal.Space, entity shoal.EntityID) error {
 	return err
 }
 
-// items groups entries by space, spaces in the order of their first entry.
+// items groups entries by space. The spaces are in the order of their first entry.
 func items(entries []InboxEntry) []shoal.WaitItem {
 	out := []shoal.WaitItem{}
 	for _, e := range entries {

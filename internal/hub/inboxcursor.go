@@ -10,11 +10,12 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// inboxCursor names a batch: the last place in it and the filter that selected it.
-// Places are assigned in the order of commits, so no entry can join the batch later. It
-// is valid for the entity whose inbox it is from: another entity would acknowledge what
-// it never saw. And it is valid while the database has the events that it had then,
-// which the epoch and a place among them tell.
+// inboxCursor identifies a batch by its last position and the filter that selected it.
+// Positions are assigned in the order of commits, so no entry can join the batch later.
+// A cursor is valid only for the entity of the inbox that it was issued for: another
+// entity would acknowledge messages that it never received. It is valid only while the
+// database still has the events that it had then, which the epoch and the position of an
+// event verify.
 type inboxCursor struct {
 	epoch  string
 	event  int64
@@ -22,23 +23,23 @@ type inboxCursor struct {
 	upTo   int64
 }
 
-// The first field of a cursor says how the others are written: the first edition named
-// session and entity in full.
+// The first field of a cursor is its format. Cursors of the first format contain the
+// session and the entity in full.
 const (
 	cursorForm      = "w"
 	firstCursorForm = "in"
 )
 
-// ownerMark is what a cursor says about whose inbox it is from.
+// ownerMark returns the field of a cursor that identifies the inbox it was issued for.
 func ownerMark(box mailboxKey) string {
 	sum := sha256.Sum256([]byte(string(box.session) + "\x00" + string(box.entity)))
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
-// cursor writes the cursor of a batch, of at most [shoal.MaxCursor] bytes. Where the
-// senders of the filter are too many for it, those of the batch are named instead, which
-// selects the same entries; [fitting] leaves no more senders in a batch than there is
-// room for.
+// cursor returns the cursor of a batch, at most [shoal.MaxCursor] bytes long. If the
+// filter has too many senders to fit, the cursor lists the senders of the batch instead,
+// which selects the same entries; [fitting] limits the senders of a batch to those that
+// fit.
 func (b *Inbox) cursor(box mailboxKey, f InboxFilter, entries []InboxEntry) string {
 	last := entries[len(entries)-1]
 	head := strings.Join([]string{
@@ -60,8 +61,8 @@ func joinIDs(ids []shoal.EntityID) string {
 	return strings.Join(out, ",")
 }
 
-// sendersOf returns the different senders of a batch; the system, which every filter
-// lets through, only if there is no other: a filter without senders lets all through.
+// sendersOf returns the distinct senders of a batch. Every filter accepts the system, so
+// it is included only if it is the only sender: a filter without senders accepts all.
 func sendersOf(entries []InboxEntry) (senders []shoal.EntityID) {
 	for _, e := range entries {
 		if id := e.Message.EntityID; id != shoal.System && !slices.Contains(senders, id) {
@@ -74,13 +75,13 @@ func sendersOf(entries []InboxEntry) (senders []shoal.EntityID) {
 	return senders
 }
 
-// roomForSenders is what is left of a cursor for the ids of senders and the signs between
-// them: it has an epoch of 16, two numbers of 13, a space and six signs besides. It is
-// enough for one sender in any case.
+// roomForSenders is the space in a cursor for the ids of senders and their separators. The
+// rest is an epoch of 16 bytes, two numbers of 13, a space and the separators of the
+// fields. It is always enough for one sender.
 const roomForSenders = shoal.MaxCursor - len(cursorForm) - 16 - 12 - 2*13 - len(shoal.WaitMessages) - shoal.MaxID - 7
 
-// fitting returns as many of the entries, from the first on, as a cursor can name where
-// the filter has senders.
+// fitting returns the longest prefix of entries whose senders fit into a cursor, if the
+// filter has senders.
 func fitting(f InboxFilter, entries []InboxEntry) []InboxEntry {
 	if len(joinIDs(f.From)) <= roomForSenders {
 		return entries
@@ -100,8 +101,8 @@ func fitting(f InboxFilter, entries []InboxEntry) []InboxEntry {
 	return entries
 }
 
-// parseCursor reads a cursor. One of the first edition, which has no place among the
-// events, is of an unknown epoch.
+// parseCursor parses a cursor. A cursor of the first format has no position of an event
+// and an unknown epoch.
 func parseCursor(box mailboxKey, s string) (at inboxCursor, err error) {
 	if len(s) > shoal.MaxCursor {
 		return at, badCursor()

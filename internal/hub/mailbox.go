@@ -14,46 +14,46 @@ type mailboxKey struct {
 	entity  shoal.EntityID
 }
 
-// mailbox is where the open waits of one entity meet. Whoever of them takes a
-// hint reads for all, so all wake with the same messages, even if one of them
+// mailbox coordinates the open waits of one entity. The wait that receives a notification
+// reads for all of them, so all wake with the same messages, even if one of them
 // acknowledges at once.
 type mailbox struct {
 	inbox *Inbox
 	key   mailboxKey
 
 	mu        sync.Mutex
-	users     int // calls that hold the mailbox
+	users     int // calls that use the mailbox
 	waits     []*HeldWait
-	others    []*agentWait // open waits for agents, which count among the waits
-	opened    int64        // how many waits there have been of both kinds
-	sub       Subscription // nil while nobody is about to wait
-	looks     int          // how often somebody took the hints from it
+	others    []*agentWait // open waits for agents, which also count as waits
+	opened    int64        // how many waits of both kinds were ever opened
+	sub       Subscription // nil while no call waits or is about to
+	looks     int          // how often notifications were received from sub
 	readers   map[shoal.KeyID]*readerState
-	uncounted []delivered // handed out, and not stored yet that they were
+	uncounted []delivered // deliveries that are not stored yet
 	idle      time.Time
 
-	collecting chan struct{} // holds a value while one reads for all
+	collecting chan struct{} // holds a value while one call reads for all
 }
 
-// answer is what ends a wait; without entries and error it is a time-out.
+// answer ends a wait. Without entries and error it is a time-out.
 type answer struct {
 	entries []InboxEntry
 	err     error
 }
 
-// begin opens a wait and looks at what is there, unless that is known. It is to block
-// no longer than while.
+// begin opens a wait and reads the inbox, unless the wait already knows that nothing
+// matches. The timer of the wait fires after while.
 func (m *mailbox) begin(w *HeldWait, while time.Duration) {
 	w.result = make(chan answer, 1)
 	w.timer = time.NewTimer(while)
 	if !m.enter(w) {
-		// The subscription stands: whatever is committed from here on hints.
+		// The subscription exists: every later commit sends a notification.
 		m.collect(0)
 	}
 }
 
-// block blocks until there is something, the time of the wait is up, or ctx ends. The
-// wait goes on if its timer comes before that.
+// block blocks until the wait has an answer, its time is up, or ctx ends. If the timer
+// of the wait fires before that, block returns goesOn, and the wait remains open.
 func (m *mailbox) block(ctx context.Context, w *HeldWait) (goesOn bool, err error) {
 	for {
 		if err := w.call.ended(); err != nil {
@@ -68,8 +68,8 @@ func (m *mailbox) block(ctx context.Context, w *HeldWait) (goesOn bool, err erro
 		w.slept = true
 		switch m.sleep(ctx, w) {
 		case hinted:
-			// The hint is for all waits: it is acted upon even if this call is
-			// just ending.
+			// The notification is for all waits, so it is processed even if this call is
+			// about to end.
 			m.follow(w.sub)
 		case rang:
 			if time.Now().Before(w.ends) {
@@ -84,18 +84,18 @@ func (m *mailbox) block(ctx context.Context, w *HeldWait) (goesOn bool, err erro
 	}
 }
 
-// What wakes a blocked wait.
+// wakeUp is a reason why a blocked wait wakes.
 type wakeUp int
 
 const (
-	lookAgain wakeUp = iota // there is an answer, or the right to it has ended
+	lookAgain wakeUp = iota // an answer has arrived, or the right to wait has ended
 	hinted
 	rang
 	stopping
 	callGone
 )
 
-// sleep blocks until something happens to w.
+// sleep blocks until one of the reasons to wake w occurs.
 //
 //go:noinline
 func (m *mailbox) sleep(ctx context.Context, w *HeldWait) wakeUp {
@@ -116,8 +116,8 @@ func (m *mailbox) sleep(ctx context.Context, w *HeldWait) wakeUp {
 	}
 }
 
-// lastLook reads once more what is unread, whether or not a hint has come: hints of
-// another server can be lost or late. A wait without a time-out has only just read.
+// lastLook reads the inbox once more, even without a notification: those of other servers
+// can be lost or late. A wait with a timeout of zero has only just read.
 func (m *mailbox) lastLook(w *HeldWait) {
 	w.over = true
 	select {
@@ -131,8 +131,9 @@ func (m *mailbox) lastLook(w *HeldWait) {
 	}
 }
 
-// forgetClear makes the open waits know nothing, so that none is handed an entry while
-// somebody reads for all of them: it would be delivered twice under one number.
+// forgetClear resets what the open waits know about the inbox, so that none receives an
+// entry directly while another call reads for all of them: the entry would be delivered
+// twice with the same delivery number.
 func (m *mailbox) forgetClear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -141,12 +142,12 @@ func (m *mailbox) forgetClear() {
 	}
 }
 
-// follow acts upon the hints so far.
+// follow processes the notifications that have arrived.
 func (m *mailbox) follow(sub Subscription) {
 	m.mu.Lock()
-	m.looks++ // whoever enters later has missed them
+	m.looks++ // waits that enter later have missed them
 	m.mu.Unlock()
-	var all Note // of no hint, if another wait has just taken it: look all the same
+	var all Note // stays zero if another wait has just received them; read nevertheless
 	for i, hint := range sub.Take() {
 		if i == 0 {
 			all = hint
@@ -156,8 +157,8 @@ func (m *mailbox) follow(sub Subscription) {
 	m.collect(all.Place)
 }
 
-// watch makes hints reach the mailbox, from before the caller changes or reads anything
-// in the inbox, and returns how often somebody has followed one.
+// watch subscribes the mailbox to notifications and returns the value of looks. The caller
+// calls it before it changes or reads anything in the inbox.
 func (m *mailbox) watch() (looks int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,9 +169,9 @@ func (m *mailbox) watch() (looks int) {
 	return m.looks
 }
 
-// enter registers w, which shares the mailbox's subscription with the others, and ends
-// the oldest wait if there are too many. It reports whether w knows what is there: no
-// hint has been followed since it began to know.
+// enter registers w, which shares the subscription of the mailbox with the other waits,
+// and ends the oldest wait if there are too many. It reports whether w knows which
+// entries match it: no notification was processed since it acknowledged.
 func (m *mailbox) enter(w *HeldWait) (knows bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -195,24 +196,25 @@ func (m *mailbox) remove(w *HeldWait) {
 	m.waits = slices.DeleteFunc(m.waits, func(o *HeldWait) bool { return o == w })
 }
 
-// answer gives w its one answer and takes it off the list; mu must be held.
+// answer sends w its only answer and removes it from the list; mu must be held.
 func (m *mailbox) answer(w *HeldWait, a answer) {
 	m.remove(w)
 	w.result <- a
 }
 
-// aware reports whether every open wait knows what is for it up to a place, which is 0
-// if it is not known. So it does if there is none: all are answered.
+// aware reports whether every open wait knows that no entry up to the position upTo
+// matches it. An upTo of 0 means that the position is unknown. Without open waits aware
+// returns true.
 func (m *mailbox) aware(upTo int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !slices.ContainsFunc(m.waits, func(w *HeldWait) bool { return upTo == 0 || w.clear < upTo })
 }
 
-// collect reads what is unread, unless nobody needs it up to that place, and answers
-// every open wait that it matches.
-// Waits with the same filter get the same entries. If it cannot read, every wait
-// gets the error: none is left to sleep over a hint that is spent.
+// collect reads the unread entries and answers every open wait that they match, unless
+// every wait is aware of the inbox up to upTo. Waits with the same filter get the same
+// entries. If the read fails, every wait gets the error, because the notification that
+// would wake it has already been received.
 func (m *mailbox) collect(upTo int64) {
 	m.collecting <- struct{}{}
 	defer func() { <-m.collecting }()
@@ -229,7 +231,7 @@ func (m *mailbox) collect(upTo int64) {
 	defer m.mu.Unlock()
 	for i, w := range waits {
 		if !slices.Contains(m.waits, w) || w.call.ended() != nil {
-			continue // it is answered, or learns by itself why nothing is for it
+			continue // it has an answer, or finds out itself that its right has ended
 		}
 		if err != nil {
 			m.answer(w, answer{err: err})
@@ -248,8 +250,9 @@ func (m *mailbox) collect(upTo int64) {
 	}
 }
 
-// read finds for each wait what matches it, on one snapshot, and where the inbox ends
-// there if one of them goes on. gone says which of them wait for a space that is deleted.
+// read returns the entries that match each wait, from one snapshot. end is the end of the
+// inbox in that snapshot if nothing matches one of the waits. gone marks the waits whose
+// space is deleted.
 func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxEntry, gone []bool, end int64, err error) {
 	err = m.inbox.store.View(ctx, func(tx Tx) (err error) {
 		found, gone = make([][]InboxEntry, len(waits)), make([]bool, len(waits))

@@ -7,11 +7,11 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// forgetAfter is how long a mailbox without waits remembers what it handed out.
-// A caller that comes back later gets its last batch again.
+// forgetAfter is how long a mailbox without waits remembers the batches that it
+// delivered. A caller that waits again later gets its last batch again.
 const forgetAfter = time.Hour
 
-// mailbox returns the mailbox for key and holds it until release.
+// mailbox returns the mailbox for key. The caller must release it.
 func (b *Inbox) mailbox(key mailboxKey) *mailbox {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -26,7 +26,7 @@ func (b *Inbox) mailbox(key mailboxKey) *mailbox {
 	return box
 }
 
-// release lets go of a mailbox.
+// release ends the use of a mailbox.
 func (b *Inbox) release(box *mailbox) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,9 +41,9 @@ func (b *Inbox) release(box *mailbox) {
 	b.dropUnused(box)
 }
 
-// dropUnused drops a mailbox that nobody holds and that holds nothing worth
-// remembering. One whose deliveries are being stored is kept until they are: who
-// waits next must not read around it. b.mu must be held.
+// dropUnused drops a mailbox that no call uses and that remembers no batches. It keeps a
+// mailbox whose deliveries are not stored yet, because the next wait must count them
+// before it reads. b.mu must be held.
 func (b *Inbox) dropUnused(box *mailbox) {
 	box.mu.Lock()
 	defer box.mu.Unlock()
@@ -58,7 +58,7 @@ func (b *Inbox) dropUnused(box *mailbox) {
 	delete(b.mailboxes, box.key)
 }
 
-// forget drops mailboxes that nobody has used for long.
+// forget drops mailboxes that have not been used for forgetAfter.
 func (b *Inbox) forget(context.Context) error {
 	now := time.Now()
 	b.mu.Lock()

@@ -2,21 +2,21 @@ package hub
 
 import "github.com/shoal-dev/shoal"
 
-// RendererTx keeps custom renderers. URL of what it returns is empty.
+// RendererTx stores custom renderers. The URL of the returned renderers is empty.
 type RendererTx interface {
-	// Renderer returns the newest version; NotFound when there is none, or the
-	// renderer is deleted.
+	// Renderer returns the newest version; NotFound when the renderer does not exist or is
+	// deleted.
 	Renderer(session shoal.SessionID, name shoal.RendererName) (shoal.Renderer, error)
-	// RendererPage returns a version with its page; NotFound for one that is not
-	// kept.
+	// RendererPage returns a version with its page; NotFound for a version that is not
+	// stored.
 	RendererPage(session shoal.SessionID, name shoal.RendererName, version int) (shoal.Renderer, []byte, error)
-	// Renderers lists the newest versions in the order of names, those after the
-	// given one.
+	// Renderers lists the newest versions in the order of names, starting after the given
+	// name.
 	Renderers(session shoal.SessionID, after shoal.RendererName, limit int) ([]shoal.Renderer, error)
-	// PutRenderer stores a page as the next version, whatever r.Version says, and
-	// returns which it is: one more than any that the name has had, also before it
-	// was deleted. Of the versions the newest [shoal.KeptRenderers] are kept.
+	// PutRenderer stores a page as the next version, regardless of r.Version, and returns
+	// the number of that version: one more than any that the name has had, including those
+	// from before it was deleted. The newest [shoal.KeptRenderers] versions are kept.
 	PutRenderer(session shoal.SessionID, r shoal.Renderer, page []byte) (version int, err error)
-	// DeleteRenderer erases every version; NotFound when there is none.
+	// DeleteRenderer erases every version; NotFound when the renderer does not exist.
 	DeleteRenderer(session shoal.SessionID, name shoal.RendererName) error
 }
