@@ -44,7 +44,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -115,13 +114,7 @@ func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.
 		if err != nil {
 			return err
 		}
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL("/v1/messages").String(), bytes.NewReader(body))
-		if err != nil {
-			return agent.Invalid("baseURL", "cannot be called")
-		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Anthropic-Version", version)
-		resp, err := x.Do(r)
+		resp, err := x.Post(ctx, m.URL("/v1/messages").String(), map[string]string{"Anthropic-Version": version}, body)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,6 @@
 package google
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,12 +116,7 @@ func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.
 		}
 		to := m.URL(m.path)
 		to.RawQuery = strings.TrimPrefix(to.RawQuery+"&alt=sse", "&")
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(text))
-		if err != nil {
-			return agent.Invalid("baseURL", "cannot be called")
-		}
-		r.Header.Set("Content-Type", "application/json")
-		resp, err := x.Do(r)
+		resp, err := x.Post(ctx, to.String(), nil, text)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -128,17 +127,8 @@ func malformed(err error) bool {
 
 // send sends the request; the caller closes the answer's body.
 func (m *model) send(ctx context.Context, x *wire.Exchange, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL(m.api.path).String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, agent.Invalid("baseURL", "cannot be called")
-	}
-	for name, value := range map[string]string{
-		"Content-Type": "application/json", "Accept": "text/event-stream", "User-Agent": "shoal",
+	return x.Post(ctx, m.URL(m.api.path).String(), map[string]string{
+		"Accept": "text/event-stream", "User-Agent": "shoal",
 		"OpenAI-Organization": m.options.Organization, "OpenAI-Project": m.options.Project,
-	} {
-		if value != "" {
-			req.Header.Set(name, value)
-		}
-	}
-	return x.Do(req)
+	}, body)
 }

@@ -68,6 +68,22 @@ func (x *Exchange) Finish(reason agent.FinishReason) {
 	x.Emit(agent.Chunk{Kind: agent.ChunkFinish, Reason: reason})
 }
 
+// Post sends a JSON body with the given headers as Do does; headers without a value are
+// left out.
+func (x *Exchange) Post(ctx context.Context, to string, header map[string]string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return nil, agent.Invalid("baseURL", "cannot be called")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for name, value := range header {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	return x.Do(req)
+}
+
 // Do sends a request with the key and the user's headers, once more if a
 // refreshed key may help. It returns an answer with a status of success, whose
 // body the caller closes, or an [*agent.ModelError].
