@@ -44,7 +44,7 @@ NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certi
 SLOW := /(bench|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|console|docsite|doctor|filelock|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|attack|clients|conformance|console|e2e|faults|mcp-ts|models|release|resume|secrets|upgrade))$$
 QUICK := ^Test(Scenarios|Transcripts|Wire|Stories|ToolsAreTheContracts|OpenAPIDocumentIsFresh|EveryInputHasABound)$$
 
-.PHONY: help run build release web setup check test race lint format fuzz torture pictures bench generate verify
+.PHONY: help run build release web setup formatted check test race lint format fuzz torture pictures bench generate verify
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,9 +65,7 @@ web: $(WEB) ## Build the web console into internal/console/dist, which is commit
 setup: $(NODE_TESTS) ## Install what the tests need and this machine lacks
 	@scripts/setup.sh
 
-check: $(TOOLS) ## Check within a minute what most changes break: format, linters, rules of the repository, unit tests
-	@wrong="$$($(BIN)/gofumpt -l .)"; \
-	if [[ -n $$wrong ]]; then printf 'not formatted, run `make format`:\n%s\n' "$$wrong" >&2; exit 1; fi
+check: formatted ## Check within a minute what most changes break: format, linters, rules of the repository, unit tests
 	$(BIN)/golangci-lint run $(PACKAGES)
 	go test -vet=off $$(go list $(PACKAGES) | grep -vE '$(SLOW)')
 	go test -vet=off -run '$(QUICK)' ./internal/hub ./internal/run ./internal/httpapi ./internal/mcpapi
@@ -85,9 +83,11 @@ test: setup ## Run all tests, with the race detector where goroutines meet
 race: setup ## Run only the tests with the race detector
 	@scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)')
 
-lint: $(TOOLS) ## Check the format and what the linters see
+formatted: $(TOOLS)
 	@wrong="$$($(BIN)/gofumpt -l .)"; \
 	if [[ -n $$wrong ]]; then printf 'not formatted, run `make format`:\n%s\n' "$$wrong" >&2; exit 1; fi
+
+lint: formatted ## Check the format and what the linters see
 	go vet $(PACKAGES)
 	GOWORK=off go -C build vet ./release
 	$(BIN)/golangci-lint run $(PACKAGES)
