@@ -50,7 +50,7 @@ func exportSession(c *call) error {
 		return err
 	}
 	defer spool.close()
-	if err := c.Hub.Sessions.Export(c.ctx(), c.who, c.session(), c.Version, spool); err != nil {
+	if err := c.Hub.Archive.Export(c.ctx(), c.who, c.session(), c.Version, spool); err != nil {
 		return spoolError(err)
 	}
 	size, err := spool.rewind()
@@ -128,7 +128,7 @@ func importSession(c *call) error {
 	if o.PausePlans, err = c.truth("pausePlans"); err != nil {
 		return err
 	}
-	made, err := c.Hub.Sessions.Import(c.ctx(), c.who, c.session(), &unhurried{c: c}, o)
+	made, err := c.Hub.Archive.Import(c.ctx(), c.who, c.session(), &unhurried{c: c}, o)
 	return c.answerOr(err, http.StatusCreated, made)
 }
 

@@ -87,11 +87,11 @@ func checkAwaited(who shoal.Principal, session shoal.SessionID, ids []shoal.Enti
 
 // waiterKey names the mailbox whose waits a caller's are: of a key without an entity
 // one that no entity can have.
-func waiterKey(who shoal.Principal, session shoal.SessionID) mailboxKey {
+func waiterKey(who shoal.Principal, session shoal.SessionID) EntityRef {
 	if who.EntityID == "" {
-		return mailboxKey{session, shoal.EntityID("key:" + who.KeyID)}
+		return EntityRef{session, shoal.EntityID("key:" + who.KeyID)}
 	}
-	return mailboxKey{session, who.EntityID}
+	return EntityRef{session, who.EntityID}
 }
 
 // block waits until all are present, the time is up, or the right to wait has ended.

@@ -45,7 +45,7 @@ func (j *judge) action(row StoredPending) (approval.Action, error) {
 	a := approval.Action{
 		ID: row.ID, Kind: row.Kind, Open: row.Status == shoal.PendingOpen, Agent: row.AgentID, Owner: ownerOf(owner),
 		Targeted: p.Targeted, Only: row.Target, By: p.By, Quorum: p.Quorum, NotRequester: p.NotRequester,
-		Requesters: row.requesters(), ByService: p.ByService, ArgsHash: row.Hash, Editable: len(p.ArgsSchema) > 0,
+		Requesters: requestersFor(row), ByService: p.ByService, ArgsHash: row.Hash, Editable: len(p.ArgsSchema) > 0,
 	}
 	for _, v := range p.Votes {
 		a.Votes = append(a.Votes, approval.Vote{Entity: v.EntityID, At: v.At.Time, Answer: v.Answer})
@@ -53,9 +53,9 @@ func (j *judge) action(row StoredPending) (approval.Action, error) {
 	return a, err
 }
 
-// requesters are the humans behind the run. A row of the first edition knows only
+// requestersFor are the humans behind the run. A row of the first edition knows only
 // whose message it was.
-func (p StoredPending) requesters() []shoal.EntityID {
+func requestersFor(p StoredPending) []shoal.EntityID {
 	if p.Policy.Requesters == nil && mayBe(shoal.EntityID(p.Requester)) {
 		return []shoal.EntityID{shoal.EntityID(p.Requester)}
 	}
@@ -92,10 +92,10 @@ func (j *judge) may(who shoal.Principal, row StoredPending) (bool, error) {
 func (j *judge) shown(row StoredPending) (shoal.PendingAction, error) {
 	out, p := row.PendingAction, row.Policy
 	out.By, out.Quorum, out.NotRequester, out.ArgsHash = p.By, max(p.Quorum, 1), p.NotRequester, row.Hash
-	out.Requesters = append([]shoal.EntityID{}, row.requesters()...)
+	out.Requesters = append([]shoal.EntityID{}, requestersFor(row)...)
 	out.Votes = []shoal.PendingVote{}
 	for _, v := range p.Votes {
-		out.Votes = append(out.Votes, v.shown())
+		out.Votes = append(out.Votes, shownVote(v))
 	}
 	if row.Status == shoal.PendingAnswered && row.Answer != nil {
 		out.EditedArgs = rules.EditedArgs(*row.Answer)
@@ -158,10 +158,10 @@ func (j *judge) concerns(row StoredPending, id shoal.EntityID) (bool, error) {
 		return false, nil
 	}
 	e, err := j.entity(row.AgentID)
-	return err == nil && (ownerOf(e) == id || slices.Contains(row.requesters(), id)), err
+	return err == nil && (ownerOf(e) == id || slices.Contains(requestersFor(row), id)), err
 }
 
-func (v StoredVote) shown() shoal.PendingVote {
+func shownVote(v StoredVote) shoal.PendingVote {
 	out := shoal.PendingVote{EntityID: v.EntityID, At: v.At, Approved: v.Answer.Approved, Error: v.Answer.Error, EditedArgs: rules.EditedArgs(v.Answer)}
 	if len(v.Answer.Result) > 0 {
 		out.Result = v.Answer.Result

@@ -65,7 +65,7 @@ func (b *Inbox) arrived(a arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range a.receivers {
-		if box := b.mailboxes[mailboxKey{m.SessionID, r.ID}]; box != nil {
+		if box := b.mailboxes[EntityRef{m.SessionID, r.ID}]; box != nil {
 			box.arrived(InboxEntry{Place: r.Place, Reason: r.Reason, Delivery: 1, Space: a.space, Message: m.For(r.ID), EventPlace: a.place})
 		}
 	}

@@ -65,7 +65,7 @@ func (c *core) change(ctx context.Context, op string, fn func(*change) error) er
 	last.end(err == nil)
 	if err == nil {
 		for _, a := range last.arrivals {
-			c.inbox.arrived(a)
+			c.onArrival(a)
 		}
 	}
 	heard := false

@@ -70,9 +70,9 @@ func clientInput(tx Tx, session shoal.SessionID, run shoal.RunID) (*ClientInput,
 	return &in, nil
 }
 
-// keep stores what a front end sent for a new run, or for a queued one that gets another
+// keepClientInput stores what a front end sent for a new run, or for a queued one that gets another
 // trigger; nil leaves what there is.
-func (in *ClientInput) keep(ch *change, r StoredRun) error {
+func keepClientInput(ch *change, r StoredRun, in *ClientInput) error {
 	if in == nil {
 		return nil
 	}
@@ -81,8 +81,8 @@ func (in *ClientInput) keep(ch *change, r StoredRun) error {
 	return ch.PutClientInput(r.SessionID, r.ID, own)
 }
 
-// from is what the sender of a message sends with it.
-func (in *ClientInput) from(sender shoal.EntityID) *ClientInput {
+// clientInputFrom is the input as what the sender of a message sends with it.
+func clientInputFrom(sender shoal.EntityID, in *ClientInput) *ClientInput {
 	if in == nil {
 		return nil
 	}

@@ -120,7 +120,7 @@ func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
 	if err := c.tellMessage(m, shoal.EventMessageCompleted); err != nil {
 		return err
 	}
-	c.then(func() { c.core.live.drop(func(p *livePart) bool { return p.Message == m.ID }) })
+	c.then(func() { c.live.drop(func(p *livePart) bool { return p.Message == m.ID }) })
 	if m.Status == shoal.MessageCompleted {
 		if _, err := settleReplies(c.change, m); err != nil {
 			return err

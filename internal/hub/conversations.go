@@ -37,7 +37,7 @@ func (a *Agents) Conversations(ctx context.Context, who shoal.Principal, session
 	err := a.notes(ctx, op, who, session, agent, func(tx Tx) error {
 		found, err := tx.Conversations(session, agent, filter)
 		for _, state := range found {
-			out = append(out, state.public(agent))
+			out = append(out, publicConversation(state, agent))
 		}
 		return err
 	})
@@ -83,7 +83,7 @@ func (p *ConversationPage) fill(tx Tx, before int64, limit int) error {
 				break
 			}
 			p.Blocks, before = append(p.Blocks, b), b.Began
-			size += b.size()
+			size += sizeOf(b)
 		}
 	}
 	older, err := read(1)
@@ -93,7 +93,7 @@ func (p *ConversationPage) fill(tx Tx, before int64, limit int) error {
 	return err
 }
 
-func (b Block) size() int {
+func sizeOf(b Block) int {
 	n := len(b.Turn)
 	for _, step := range b.Steps {
 		n += len(step)
@@ -147,8 +147,8 @@ func conversationName(agent shoal.EntityID, id string) (string, error) {
 	return fmt.Sprintf("%s/%s", agent, id), shoal.CheckID("conversation", id)
 }
 
-// public is the conversation as others read it.
-func (s ConversationState) public(agent shoal.EntityID) shoal.Conversation {
+// publicConversation is the conversation as others read it.
+func publicConversation(s ConversationState, agent shoal.EntityID) shoal.Conversation {
 	out := shoal.Conversation{AgentID: agent, LastRunAt: s.LastEnded}
 	if s.ActiveRun != "" {
 		out.ActiveRunID = &s.ActiveRun

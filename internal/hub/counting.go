@@ -69,14 +69,14 @@ func (m *mailbox) count(ctx context.Context) {
 	places := m.uncountedPlaces()
 	m.mu.Unlock()
 	if len(places) > 0 {
-		m.inbox.storeCounts(ctx, map[mailboxKey][]int64{m.key: places})
+		m.inbox.storeCounts(ctx, map[EntityRef][]int64{m.key: places})
 	}
 }
 
 // countAll stores the deliveries of all mailboxes. One that is being read from
 // is left to its reader, which counts first.
 func (b *Inbox) countAll(ctx context.Context) error {
-	places := map[mailboxKey][]int64{}
+	places := map[EntityRef][]int64{}
 	var counted []*mailbox
 	b.mu.Lock()
 	for key, box := range b.mailboxes {
@@ -105,10 +105,10 @@ func (b *Inbox) countAll(ctx context.Context) error {
 	return nil
 }
 
-func (b *Inbox) storeCounts(ctx context.Context, places map[mailboxKey][]int64) {
+func (b *Inbox) storeCounts(ctx context.Context, places map[EntityRef][]int64) {
 	err := b.store.Update(ctx, func(tx Tx) error {
 		for key, at := range places {
-			if err := tx.MarkDelivered(key.session, key.entity, at); err != nil {
+			if err := tx.MarkDelivered(key.Session, key.ID, at); err != nil {
 				return err
 			}
 		}
@@ -118,3 +118,6 @@ func (b *Inbox) storeCounts(ctx context.Context, places map[mailboxKey][]int64) 
 		b.log.Error("deliveries could not be counted; the next ones carry the same numbers", "error", err)
 	}
 }
+
+// Flush stores the delivery counts that are not stored yet. Call it after Stop.
+func (b *Inbox) Flush() { _ = b.countAll(b.ctx) } // logs its own failures

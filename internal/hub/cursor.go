@@ -29,12 +29,12 @@ const incompleteMark = ",*"
 // [shoal.MaxCursor] bytes: EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES. The end of a
 // thought adds RUN/PART= to it: nothing of it is stored, and its cursor would be that of
 // an event before.
-func (c *core) cursorAt(at cursorPlace) shoal.Cursor { return c.cursorWith(at, "") }
+func (e *Events) cursorAt(at cursorPlace) shoal.Cursor { return e.cursorWith(at, "") }
 
 // cursorWith is cursorAt with more at its end.
-func (c *core) cursorWith(at cursorPlace, more string) shoal.Cursor {
+func (e *Events) cursorWith(at cursorPlace, more string) shoal.Cursor {
 	var room [shoal.MaxCursor]byte
-	out := append(append(room[:0], c.store.Epoch()...), '.')
+	out := append(append(room[:0], e.store.Epoch()...), '.')
 	out = strconv.AppendInt(out, at.place, 10)
 	bare := len(out)
 	// There is seldom more than one, and each delta has a cursor for each follower.
@@ -95,7 +95,7 @@ func readKey(session shoal.SessionID, name string) (key partKey, ok bool) {
 }
 
 // placeOf reads a cursor and the epoch in which it was given, see [core.descends].
-func (c *core) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at cursorPlace, epoch string, err error) {
+func (e *Events) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at cursorPlace, epoch string, err error) {
 	if len(cursor) > shoal.MaxCursor {
 		return at, "", shoal.Invalid("after", fmt.Sprintf("has %d bytes; at most %d are allowed", len(cursor), shoal.MaxCursor))
 	}

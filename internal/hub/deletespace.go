@@ -205,3 +205,8 @@ func (s *Spaces) eraseAllLeft(ctx context.Context) error {
 		}
 	}
 }
+
+// Start starts the task that erases the data of deleted spaces.
+func (s *Spaces) Start() {
+	s.own(func(ctx context.Context) { s.every(ctx, time.Minute, "deleted spaces", s.eraseAllLeft) })
+}

@@ -16,7 +16,7 @@ const (
 	maxLinkedDepth = 32
 )
 
-func (c Cause) limit() int {
+func depthLimit(c Cause) int {
 	if c.Linked {
 		return maxLinkedDepth
 	}
@@ -25,7 +25,7 @@ func (c Cause) limit() int {
 
 // tooDeep reports whether a chain ends here: it has been long enough, or started by
 // more than a run can act for.
-func tooDeep(c Cause) bool { return c.Depth > c.limit() || len(c.ActingFor) > behalf.MaxActingFor }
+func tooDeep(c Cause) bool { return c.Depth > depthLimit(c) || len(c.ActingFor) > behalf.MaxActingFor }
 
 // depthScope is that of the keys under which a space is told that a chain has
 // ended there: once for each root.
@@ -39,8 +39,8 @@ func tellTooDeep(ch *change, s shoal.Space, agent shoal.EntityID, c Cause) error
 		return err
 	}
 	text := fmt.Sprintf("%s was not started: more than %d members have mentioned the agent that asks. Write to %s yourself.", agent, behalf.MaxActingFor, agent)
-	if c.Depth > c.limit() {
-		text = fmt.Sprintf("%s was not started: agents have mentioned each other %d times in a row here, and at most %d are allowed. A person can go on by writing to the agent.", agent, c.Depth, c.limit())
+	if c.Depth > depthLimit(c) {
+		text = fmt.Sprintf("%s was not started: agents have mentioned each other %d times in a row here, and at most %d are allowed. A person can go on by writing to the agent.", agent, c.Depth, depthLimit(c))
 	}
 	_, err = announce(ch, s, text, nil, key)
 	return err

@@ -80,3 +80,10 @@ func (p *Pending) settleDue(ctx context.Context) (time.Duration, error) {
 		}
 	}
 }
+
+// Start starts the tasks that settle actions whose time is up and drop remembered
+// decisions that have expired.
+func (p *Pending) Start() {
+	p.own(p.keepTime)
+	p.own(func(ctx context.Context) { p.every(ctx, time.Hour, "remembered decisions", p.dropRemembered) })
+}

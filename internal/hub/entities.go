@@ -13,6 +13,9 @@ import (
 // Entities keeps the participants of sessions and knows what they are doing.
 type Entities struct{ *core }
 
+// NewEntities returns the participants of a hub.
+func NewEntities(c *core) *Entities { return &Entities{c} }
+
 // Create makes an entity; an agent belongs to the entity that acts. For admins and
 // owners of the session. AlreadyExists when the id is or was
 // taken, or another entity has the external id.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -11,11 +12,15 @@ import (
 // Events lets callers follow what happens.
 type Events struct {
 	*core
+	live  *Live
 	mu    sync.Mutex
 	feeds map[feedKey]*feed
 }
 
-func newEvents(c *core) *Events { return &Events{core: c, feeds: map[feedKey]*feed{}} }
+// NewEvents returns the events of a hub.
+func NewEvents(c *core, live *Live) *Events {
+	return &Events{core: c, live: live, feeds: map[feedKey]*feed{}}
+}
 
 // trimRuns keeps only the newest of the events that no space tells.
 func (e *Events) trimRuns(ctx context.Context) error {
@@ -79,4 +84,9 @@ func head(ev StoredEvent, at shoal.Time) shoal.EventHead {
 		h.RunID = &ev.Run
 	}
 	return h
+}
+
+// Start starts the task that trims the events without a space.
+func (e *Events) Start() {
+	e.own(func(ctx context.Context) { e.every(ctx, time.Hour, "events of runs", e.trimRuns) })
 }

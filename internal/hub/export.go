@@ -9,6 +9,12 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
+// Archive exports sessions and imports them.
+type Archive struct{ *core }
+
+// NewArchive returns the archive of a hub.
+func NewArchive(c *core) *Archive { return &Archive{c} }
+
 // Export writes a session to w as JSON lines, see docs/export.md: the head, the
 // records of [RecordTypes] in their order, and a last line with counts and a digest.
 // Two exports of a session that has not changed are the same but for the head.
@@ -17,12 +23,12 @@ import (
 // All of it is one moment of the session: one transaction reads it, while others
 // write. Memory holds one record at a time. That transaction lasts as long as w takes
 // its lines, so w must not be a client that may be slow.
-func (s *Sessions) Export(ctx context.Context, who shoal.Principal, id shoal.SessionID, server string, w io.Writer) error {
-	const op = "hub.Sessions.Export"
+func (a *Archive) Export(ctx context.Context, who shoal.Principal, id shoal.SessionID, server string, w io.Writer) error {
+	const op = "hub.Archive.Export"
 	if err := errors.Join(enter(who, id), managersOnly(who)); err != nil {
 		return wrap(op, first(err))
 	}
-	return s.view(ctx, op, func(tx Tx) error {
+	return a.view(ctx, op, func(tx Tx) error {
 		session, err := sessionOf(tx, id)
 		if err != nil {
 			return err

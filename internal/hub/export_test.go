@@ -41,7 +41,7 @@ func sqlite(t *testing.T) string { return "sqlite://" + t.TempDir() + "/shoal.db
 func exported(t *testing.T, h *hub.Hub, id shoal.SessionID) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := h.Sessions.Export(t.Context(), admin, id, "test", &b); err != nil {
+	if err := h.Archive.Export(t.Context(), admin, id, "test", &b); err != nil {
 		t.Fatalf("export: %v", err)
 	}
 	return b.String()
@@ -49,7 +49,7 @@ func exported(t *testing.T, h *hub.Hub, id shoal.SessionID) string {
 
 func imported(t *testing.T, h *hub.Hub, id shoal.SessionID, text string, o hub.ImportOptions) shoal.Imported {
 	t.Helper()
-	done, err := h.Sessions.Import(t.Context(), admin, id, strings.NewReader(text), o)
+	done, err := h.Archive.Import(t.Context(), admin, id, strings.NewReader(text), o)
 	if err != nil {
 		t.Fatalf("import: %v", err)
 	}
@@ -123,7 +123,7 @@ func TestImportInPlaceOfASession(t *testing.T) {
 	shoaltest.Fill(t, store, "lab")
 	shoaltest.Fill(t, store, "full")
 	text := exported(t, h, "lab")
-	_, err := h.Sessions.Import(t.Context(), admin, "full", strings.NewReader(text), hub.ImportOptions{})
+	_, err := h.Archive.Import(t.Context(), admin, "full", strings.NewReader(text), hub.ImportOptions{})
 	if !errors.Is(err, shoal.Conflict) {
 		t.Errorf("into a full session: %v", err)
 	}
@@ -161,7 +161,7 @@ func TestImportInPlaceOfASession(t *testing.T) {
 	if err := h.Sessions.Delete(t.Context(), admin, "empty"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.Sessions.Import(t.Context(), admin, "empty", strings.NewReader(text), hub.ImportOptions{Replace: true})
+	_, err = h.Archive.Import(t.Context(), admin, "empty", strings.NewReader(text), hub.ImportOptions{Replace: true})
 	if !errors.Is(err, shoal.AlreadyExists) {
 		t.Errorf("under the id of a deleted session: %v", err)
 	}
@@ -300,7 +300,7 @@ func TestImportOfHostileFiles(t *testing.T) {
 		"a huge line":            {put(at("space"), `{"type":"space","id":"`+strings.Repeat("x", 33<<20)+"\"}\n"), at("space") + 1, "bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := h.Sessions.Import(t.Context(), admin, "copy", strings.NewReader(c.text), hub.ImportOptions{})
+			_, err := h.Archive.Import(t.Context(), admin, "copy", strings.NewReader(c.text), hub.ImportOptions{})
 			if err == nil || !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}
@@ -323,10 +323,10 @@ func TestOnlyAdminsExport(t *testing.T) {
 	h, store := archive(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	for _, who := range []shoal.Principal{{Role: shoal.RoleService, SessionID: "lab"}, {Role: shoal.RoleEntity, SessionID: "lab", EntityID: "ann"}} {
-		if err := h.Sessions.Export(t.Context(), who, "lab", "", &bytes.Buffer{}); !errors.Is(err, shoal.Forbidden) {
+		if err := h.Archive.Export(t.Context(), who, "lab", "", &bytes.Buffer{}); !errors.Is(err, shoal.Forbidden) {
 			t.Errorf("export: %v", err)
 		}
-		if _, err := h.Sessions.Import(t.Context(), who, "lab", strings.NewReader(""), hub.ImportOptions{}); !errors.Is(err, shoal.Forbidden) {
+		if _, err := h.Archive.Import(t.Context(), who, "lab", strings.NewReader(""), hub.ImportOptions{}); !errors.Is(err, shoal.Forbidden) {
 			t.Errorf("import: %v", err)
 		}
 	}

@@ -20,8 +20,7 @@ type figures struct {
 	cut       *metrics.Number
 }
 
-func newFigures(m *metrics.Set, inbox *Inbox) *figures {
-	m.GaugeFunc("shoal_waits_open", "Waits that are open.", func() float64 { return float64(inbox.open.Count()) })
+func newFigures(m *metrics.Set) *figures {
 	return &figures{
 		posts: m.Counter("shoal_messages_posted_total", "Messages that were posted and stored; those that runs compose apart."),
 		waits: m.Counters("shoal_waits_total", "Waits that have ended, by how: with messages, timed_out, gone (the caller went away), refused, or failed.", "outcome"),
@@ -33,8 +32,8 @@ func newFigures(m *metrics.Set, inbox *Inbox) *figures {
 	}
 }
 
-// ended counts a wait that has ended.
-func (f *figures) ended(w *HeldWait, err error) {
+// count counts a wait that has ended.
+func (w *HeldWait) count(err error) {
 	outcome := "messages"
 	var known *shoal.Error
 	switch {
@@ -47,7 +46,7 @@ func (f *figures) ended(w *HeldWait, err error) {
 	case err != nil: // the cause of its context, whatever the face says
 		outcome = "gone"
 	}
-	f.waits.With(outcome).Add(1)
+	w.inbox.figures.waits.With(outcome).Add(1)
 }
 
 // woken counts how long it took from the newest of these messages to its reader.

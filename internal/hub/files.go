@@ -14,6 +14,9 @@ import (
 // Files keeps uploaded files.
 type Files struct{ *core }
 
+// NewFiles returns the files of a hub.
+func NewFiles(c *core) *Files { return &Files{c} }
+
 // Upload stores a file. url makes its URL from its id. TooLarge over
 // [shoal.MaxFile] bytes.
 func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.File, data []byte, url func(shoal.FileID) string, idempotencyKey string) (made shoal.File, err error) {
@@ -133,6 +136,9 @@ func showFiles(ch *change, m shoal.Message) error {
 
 // Usage says what model calls used.
 type Usage struct{ *core }
+
+// NewUsage returns the usage of a hub.
+func NewUsage(c *core) *Usage { return &Usage{c} }
 
 // usageNames are what usage can be grouped by.
 var usageNames = []string{"day", "agent", "model", "run"}

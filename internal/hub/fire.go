@@ -114,12 +114,12 @@ func fire(ch *change, d DuePlan, now shoal.Time) error {
 		return err
 	}
 	plan.LastRunAt, plan.LastRunID = &now, &r.ID
-	ch.moveOn(&plan, now)
+	moveOn(ch, &plan, now)
 	return ch.UpdatePlan(d.Session, plan)
 }
 
 // moveOn finds a plan's time behind now; what was missed before is passed over.
-func (ch *change) moveOn(p *shoal.Plan, now shoal.Time) {
+func moveOn(ch *change, p *shoal.Plan, now shoal.Time) {
 	if p.Cron == nil {
 		p.Status, p.NextRunAt = shoal.PlanCompleted, nil
 		return
@@ -134,3 +134,6 @@ func (ch *change) moveOn(p *shoal.Plan, now shoal.Time) {
 	}
 	p.NextRunAt = &next
 }
+
+// Start starts the task that fires plans.
+func (p *Plans) Start() { p.own(p.keep) }

@@ -168,3 +168,10 @@ func (s textSet) others(tx Tx, session shoal.SessionID) (idle []string, err erro
 	}
 	return idle, nil
 }
+
+// Start starts the task that erases the requests that were kept for long enough.
+func (r *Runs) Start() {
+	if r.keepRequests > 0 {
+		r.own(func(ctx context.Context) { r.every(ctx, time.Hour, "stored model requests", r.forgetRequests) })
+	}
+}

@@ -12,6 +12,9 @@ import (
 // and checked by whoever calls.
 type Agents struct{ *core }
 
+// NewAgents returns the hosted agents of a hub.
+func NewAgents(c *core) *Agents { return &Agents{c} }
+
 // Put stores a configuration as the newest version and makes the agent's entity if
 // it is new; the entity's name and description follow the configuration. created
 // says that the agent was not hosted before. A configuration with the hash of the

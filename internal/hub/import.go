@@ -44,8 +44,8 @@ const (
 //
 // InvalidArgument says which line of the export is wrong. Errors of r are returned.
 // Admins only.
-func (s *Sessions) Import(ctx context.Context, who shoal.Principal, id shoal.SessionID, r io.Reader, o ImportOptions) (shoal.Imported, error) {
-	const op = "hub.Sessions.Import"
+func (a *Archive) Import(ctx context.Context, who shoal.Principal, id shoal.SessionID, r io.Reader, o ImportOptions) (shoal.Imported, error) {
+	const op = "hub.Archive.Import"
 	if err := errors.Join(enter(who, id), adminOnly(who), shoal.CheckID("session", string(id))); err != nil {
 		return shoal.Imported{}, wrap(op, first(err))
 	}
@@ -54,15 +54,15 @@ func (s *Sessions) Import(ctx context.Context, who shoal.Principal, id shoal.Ses
 	if err != nil {
 		return shoal.Imported{}, wrap(op, err)
 	}
-	im := &importer{core: s.core, in: in, from: head.Session, id: id, stage: id, options: o, token: rand.Text(), known: map[string]bool{}}
+	im := &importer{core: a.core, in: in, from: head.Session, id: id, stage: id, options: o, token: rand.Text(), known: map[string]bool{}}
 	if err := im.begin(ctx); err != nil {
 		return shoal.Imported{}, wrap(op, err)
 	}
 	done, err := im.run(ctx)
 	if err != nil {
 		// The client may be gone; what it left must go all the same.
-		if err := s.dropImport(context.WithoutCancel(ctx), im.stage); err != nil {
-			s.log.Error("what a failed import left could not be erased; it is tried again", "session", im.stage, "error", err)
+		if err := a.dropImport(context.WithoutCancel(ctx), im.stage); err != nil {
+			a.log.Error("what a failed import left could not be erased; it is tried again", "session", im.stage, "error", err)
 		}
 	}
 	return done, wrap(op, err)
@@ -257,9 +257,9 @@ func (im *importer) end(ctx context.Context) error {
 }
 
 // dropImport erases a hidden session, a part at a time.
-func (c *core) dropImport(ctx context.Context, stage shoal.SessionID) error {
+func (a *Archive) dropImport(ctx context.Context, stage shoal.SessionID) error {
 	for left := true; left; {
-		err := c.store.Update(ctx, func(tx Tx) (err error) {
+		err := a.store.Update(ctx, func(tx Tx) (err error) {
 			left, err = tx.DropImport(stage)
 			return err
 		})
@@ -271,14 +271,14 @@ func (c *core) dropImport(ctx context.Context, stage shoal.SessionID) error {
 }
 
 // dropImports erases what imports that were last felt before a time have left.
-func (c *core) dropImports(ctx context.Context, before shoal.Time) error {
+func (a *Archive) dropImports(ctx context.Context, before shoal.Time) error {
 	var left []shoal.SessionID
-	err := c.store.View(ctx, func(tx Tx) (err error) {
+	err := a.store.View(ctx, func(tx Tx) (err error) {
 		left, err = tx.Imports(before)
 		return err
 	})
 	for _, stage := range left {
-		err = errors.Join(err, c.dropImport(ctx, stage))
+		err = errors.Join(err, a.dropImport(ctx, stage))
 	}
 	return err
 }
@@ -286,12 +286,15 @@ func (c *core) dropImports(ctx context.Context, before shoal.Time) error {
 // clearImports erases, until ctx ends, what imports have left that make no progress:
 // those that an earlier process did not end, above all. One of another process goes
 // on.
-func (c *core) clearImports(ctx context.Context) {
+func (a *Archive) clearImports(ctx context.Context) {
 	drop := func(ctx context.Context) error {
-		return c.dropImports(ctx, shoal.At(time.Now().Add(-importPatience)))
+		return a.dropImports(ctx, shoal.At(time.Now().Add(-importPatience)))
 	}
 	if err := drop(ctx); err != nil && ctx.Err() == nil {
-		c.log.Error("what an unfinished import left could not be erased; it is tried again", "error", err)
+		a.log.Error("what an unfinished import left could not be erased; it is tried again", "error", err)
 	}
-	c.every(ctx, time.Minute, "imports that were given up", drop)
+	a.every(ctx, time.Minute, "imports that were given up", drop)
 }
+
+// Start starts the task that erases what unfinished imports left.
+func (a *Archive) Start() { a.own(a.clearImports) }

@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/approval"
 	"github.com/shoal-dev/shoal/internal/limit"
+	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
 // Inbox lets entities wait for messages that are addressed to them, and acknowledge them.
@@ -16,11 +17,14 @@ type Inbox struct {
 	*core
 	open      *limit.Open // counts the open waits of all callers
 	mu        sync.Mutex
-	mailboxes map[mailboxKey]*mailbox
+	mailboxes map[EntityRef]*mailbox
 }
 
-func newInbox(c *core, mostWaits int) *Inbox {
-	return &Inbox{core: c, open: limit.NewOpen(0, mostWaits), mailboxes: map[mailboxKey]*mailbox{}}
+// NewInbox returns the inboxes of a hub, which hold at most mostWaits open waits.
+func NewInbox(c *core, mostWaits int, m *metrics.Set) *Inbox {
+	b := &Inbox{core: c, open: limit.NewOpen(0, mostWaits), mailboxes: map[EntityRef]*mailbox{}}
+	m.GaugeFunc("shoal_waits_open", "Waits that are open.", func() float64 { return float64(b.open.Count()) })
+	return b
 }
 
 // Waits returns the limit on the open waits of all callers.
@@ -71,7 +75,7 @@ func checkWait(tx Tx, who shoal.Principal, req *WaitRequest, entity shoal.Entity
 // to the cursor of the call, or, for a key that never sent one, the previous batch if its
 // response was written completely. A wait that is not allowed acknowledges nothing.
 func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) (acknowledged, error) {
-	check := func(tx Tx) error { return checkWait(tx, who, req, box.key.entity) }
+	check := func(tx Tx) error { return checkWait(tx, who, req, box.key.ID) }
 	if req.Ack != "" {
 		at, err := parseCursor(box.key, req.Ack)
 		if err != nil {
@@ -103,15 +107,15 @@ func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailb
 	err := b.store.Update(ctx, func(tx Tx) (err error) {
 		// Only the database knows whether this key has acknowledged explicitly: before
 		// the mailbox existed, or on another server.
-		if explicit, err = tx.Explicit(box.key.session, box.key.entity, who.KeyID); err != nil || explicit {
+		if explicit, err = tx.Explicit(box.key.Session, box.key.ID, who.KeyID); err != nil || explicit {
 			return err
 		}
 		for _, h := range done {
-			if err := tx.Acknowledge(box.key.session, box.key.entity, h.filter, h.upTo); err != nil {
+			if err := tx.Acknowledge(box.key.Session, box.key.ID, h.filter, h.upTo); err != nil {
 				return err
 			}
 		}
-		end, err = tx.InboxEnd(box.key.session, box.key.entity)
+		end, err = tx.InboxEnd(box.key.Session, box.key.ID)
 		return err
 	})
 	if err != nil {
@@ -145,19 +149,19 @@ func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailb
 		if err := check(tx); err != nil {
 			return err
 		}
-		if here, err = b.descends(tx, box.key.session, at.epoch, at.event); err != nil || !here {
+		if here, err = b.descends(tx, box.key.Session, at.epoch, at.event); err != nil || !here {
 			return err
 		}
-		if end, err = tx.InboxEnd(box.key.session, box.key.entity); err != nil {
+		if end, err = tx.InboxEnd(box.key.Session, box.key.ID); err != nil {
 			return err
 		}
 		if upTo > end {
 			return badCursor()
 		}
-		if err := tx.SetExplicit(box.key.session, box.key.entity, who.KeyID); err != nil {
+		if err := tx.SetExplicit(box.key.Session, box.key.ID, who.KeyID); err != nil {
 			return err
 		}
-		return tx.Acknowledge(box.key.session, box.key.entity, filter, upTo)
+		return tx.Acknowledge(box.key.Session, box.key.ID, filter, upTo)
 	})
 	if err != nil || !here {
 		return acknowledged{}, err

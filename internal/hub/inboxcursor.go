@@ -31,8 +31,8 @@ const (
 )
 
 // ownerMark returns the field of a cursor that identifies the inbox it was issued for.
-func ownerMark(box mailboxKey) string {
-	sum := sha256.Sum256([]byte(string(box.session) + "\x00" + string(box.entity)))
+func ownerMark(box EntityRef) string {
+	sum := sha256.Sum256([]byte(string(box.Session) + "\x00" + string(box.ID)))
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
@@ -40,7 +40,7 @@ func ownerMark(box mailboxKey) string {
 // filter has too many senders to fit, the cursor lists the senders of the batch instead,
 // which selects the same entries; [fitting] limits the senders of a batch to those that
 // fit.
-func (b *Inbox) cursor(box mailboxKey, f InboxFilter, entries []InboxEntry) string {
+func (b *Inbox) cursor(box EntityRef, f InboxFilter, entries []InboxEntry) string {
 	last := entries[len(entries)-1]
 	head := strings.Join([]string{
 		cursorForm, b.store.Epoch(), ownerMark(box), strconv.FormatInt(last.Place, 36), strconv.FormatInt(last.EventPlace, 36),
@@ -103,7 +103,7 @@ func fitting(f InboxFilter, entries []InboxEntry) []InboxEntry {
 
 // parseCursor parses a cursor. A cursor of the first format has no position of an event
 // and an unknown epoch.
-func parseCursor(box mailboxKey, s string) (at inboxCursor, err error) {
+func parseCursor(box EntityRef, s string) (at inboxCursor, err error) {
 	if len(s) > shoal.MaxCursor {
 		return at, badCursor()
 	}
@@ -113,7 +113,7 @@ func parseCursor(box mailboxKey, s string) (at inboxCursor, err error) {
 	switch {
 	case len(part) == 8 && part[0] == cursorForm && part[2] == ownerMark(box):
 		at.epoch, numbers, part = part[1], [2]string{part[3], part[4]}, part[5:]
-	case len(part) == 8 && part[0] == firstCursorForm && part[2] == string(box.session) && part[3] == string(box.entity):
+	case len(part) == 8 && part[0] == firstCursorForm && part[2] == string(box.Session) && part[3] == string(box.ID):
 		base, numbers, part = 10, [2]string{part[4], "0"}, part[5:]
 	default:
 		return at, badCursor()

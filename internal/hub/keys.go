@@ -12,6 +12,9 @@ import (
 // Keys keeps credentials. It never sees a secret, only its hash.
 type Keys struct{ *core }
 
+// NewKeys returns the keys of a hub.
+func NewKeys(c *core) *Keys { return &Keys{c} }
+
 // Create stores a key under the hash of its secret. For admins, and for owners of a
 // session keys of that session. An entity key makes its entity if it is new; an agent
 // that nobody answers for belongs to the acting entity from then on. replayed says that the same call was answered

@@ -22,7 +22,7 @@ type lastSeen struct {
 
 // storedLast returns when an entity that this server has not seen was last seen, nil for
 // never. The answer may be a second old.
-func (p *presence) storedLast(tx Tx, key mailboxKey) (*shoal.Time, error) {
+func (p *presence) storedLast(tx Tx, key EntityRef) (*shoal.Time, error) {
 	now := time.Now()
 	p.mu.Lock()
 	known, ok := p.absent[key]
@@ -30,7 +30,7 @@ func (p *presence) storedLast(tx Tx, key mailboxKey) (*shoal.Time, error) {
 	if ok && now.Sub(known.read) < lastSeenFor {
 		return known.at, nil
 	}
-	stored, err := tx.Entity(key.session, key.entity)
+	stored, err := tx.Entity(key.Session, key.ID)
 	if err != nil && !errors.Is(err, shoal.NotFound) {
 		return nil, err
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// live holds what the parts in progress of this node have been told so far.
+// Live holds what the parts in progress of this node have been told so far.
 // Nothing of it is stored: it makes deltas that somebody missed good, and shows
 // snapshots what the last draft does not have yet.
-type live struct {
+type Live struct {
 	mu    sync.Mutex
 	parts map[partKey]*livePart
 }
 
-func newLive() *live { return &live{parts: map[partKey]*livePart{}} }
+func NewLive() *Live { return &Live{parts: map[partKey]*livePart{}} }
 
 // partKey names a part: of a message, or, for what passes by without being stored,
 // of a run.
@@ -46,7 +46,7 @@ func (p *livePart) end() int { return p.start + len(p.text) }
 
 // add takes a delta and returns what followers have to know of the part. ok is
 // false when whoever sends it has lost its lease.
-func (l *live) add(lease Lease, key partKey, d Delta) (base int64, ok bool) {
+func (l *Live) add(lease Lease, key partKey, d Delta) (base int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
@@ -73,7 +73,7 @@ func (l *live) add(lease Lease, key partKey, d Delta) (base int64, ok bool) {
 
 // since returns the bytes of a part from an offset on, for whoever has had the
 // stored events up to a place.
-func (l *live) since(key partKey, offset int, place int64) (text string, ok bool) {
+func (l *Live) since(key partKey, offset int, place int64) (text string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
@@ -85,7 +85,7 @@ func (l *live) since(key partKey, offset int, place int64) (text string, ok bool
 
 // state returns a part as it is for whoever has had the stored events up to a
 // place.
-func (l *live) state(key partKey, place int64) (livePart, bool) {
+func (l *Live) state(key partKey, place int64) (livePart, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
@@ -97,7 +97,7 @@ func (l *live) state(key partKey, place int64) (livePart, bool) {
 	return out, true
 }
 
-func (l *live) has(key partKey) bool {
+func (l *Live) has(key partKey) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.parts[key] != nil
@@ -112,7 +112,7 @@ func (p *livePart) head() shoal.PartHead {
 }
 
 // passing returns what is in no message.
-func (l *live) passing(session shoal.SessionID) (out []livePart) {
+func (l *Live) passing(session shoal.SessionID) (out []livePart) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, p := range l.parts {
@@ -126,7 +126,7 @@ func (l *live) passing(session shoal.SessionID) (out []livePart) {
 }
 
 // drop forgets parts: their message is closed, or their run has ended or waits.
-func (l *live) drop(which func(*livePart) bool) {
+func (l *Live) drop(which func(*livePart) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, p := range l.parts {
@@ -138,7 +138,7 @@ func (l *live) drop(which func(*livePart) bool) {
 
 // change notes what a transaction does to a part, at once that it may, and at its
 // end that it has.
-func (l *live) change(ch *change, key partKey, do func(*livePart)) {
+func (l *Live) change(ch *change, key partKey, do func(*livePart)) {
 	l.mu.Lock()
 	p := l.parts[key]
 	if p != nil {
@@ -172,7 +172,7 @@ func (c *RunChange) TellPart(space shoal.SpaceID, target shoal.EntityID, what sh
 		return err
 	}
 	key := partKey{ev.Session, string(h.MessageID), h.PartID}
-	l := c.core.live
+	l := c.live
 	switch what {
 	case shoal.EventTextStart, shoal.EventToolInputStart:
 		c.after(func(committed bool) {
@@ -194,7 +194,7 @@ func (c *RunChange) TellPart(space shoal.SpaceID, target shoal.EntityID, what sh
 }
 
 // open notes a new part, or one that another generation of its run has begun.
-func (l *live) open(key partKey, run *StoredRun, d Delta, place int64) {
+func (l *Live) open(key partKey, run *StoredRun, d Delta, place int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.parts[key] = &livePart{Delta: d, opened: place, run: run.ID, generation: run.Generation}
@@ -202,7 +202,7 @@ func (l *live) open(key partKey, run *StoredRun, d Delta, place int64) {
 
 // opened returns the parts of a message that were opened at a place or before it,
 // in that order.
-func (l *live) opened(session shoal.SessionID, message shoal.MessageID, place int64) (out []livePart) {
+func (l *Live) opened(session shoal.SessionID, message shoal.MessageID, place int64) (out []livePart) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, p := range l.parts {

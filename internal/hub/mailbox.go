@@ -9,17 +9,12 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-type mailboxKey struct {
-	session shoal.SessionID
-	entity  shoal.EntityID
-}
-
 // mailbox coordinates the open waits of one entity. The wait that receives a notification
 // reads for all of them, so all wake with the same messages, even if one of them
 // acknowledges at once.
 type mailbox struct {
 	inbox *Inbox
-	key   mailboxKey
+	key   EntityRef
 
 	mu        sync.Mutex
 	users     int // calls that use the mailbox
@@ -164,7 +159,7 @@ func (m *mailbox) watch() (looks int) {
 	defer m.mu.Unlock()
 	if m.sub == nil {
 		m.sub = m.inbox.bus.Subscribe()
-		m.sub.Add(inboxTopic(m.key.session, m.key.entity))
+		m.sub.Add(inboxTopic(m.key.Session, m.key.ID))
 	}
 	return m.looks
 }
@@ -258,7 +253,7 @@ func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxE
 		found, gone = make([][]InboxEntry, len(waits)), make([]bool, len(waits))
 		for i, w := range waits {
 			if w.filter.Space != "" {
-				if gone[i], err = tx.DeletedSpace(m.key.session, w.filter.Space); err != nil {
+				if gone[i], err = tx.DeletedSpace(m.key.Session, w.filter.Space); err != nil {
 					return err
 				}
 			}
@@ -266,24 +261,24 @@ func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]InboxE
 				found[i] = found[j]
 				continue
 			}
-			entries, err := tx.Unread(m.key.session, m.key.entity, w.filter, shoal.MaxBatch)
+			entries, err := tx.Unread(m.key.Session, m.key.ID, w.filter, shoal.MaxBatch)
 			if err != nil {
 				return err
 			}
 			entries = fitting(w.filter, entries)
 			for k := range entries {
 				entries[k].Delivery++
-				entries[k].Message = entries[k].Message.For(m.key.entity)
+				entries[k].Message = entries[k].Message.For(m.key.ID)
 			}
 			if n := len(entries); n > 0 && entries[n-1].EventPlace == 0 {
-				if entries[n-1].EventPlace, err = tx.EventEnd(m.key.session); err != nil {
+				if entries[n-1].EventPlace, err = tx.EventEnd(m.key.Session); err != nil {
 					return err
 				}
 			}
 			found[i] = entries
 		}
 		if slices.ContainsFunc(found, func(entries []InboxEntry) bool { return len(entries) == 0 }) {
-			end, err = tx.InboxEnd(m.key.session, m.key.entity)
+			end, err = tx.InboxEnd(m.key.Session, m.key.ID)
 		}
 		return err
 	})

@@ -6,8 +6,8 @@ import "testing"
 // a wait that made a new one would read the inbox before they are in it, and the
 // same message would be delivered twice under one number.
 func TestAMailboxThatIsCountedStays(t *testing.T) {
-	b := &Inbox{mailboxes: map[mailboxKey]*mailbox{}}
-	key := mailboxKey{"default", "ann"}
+	b := &Inbox{mailboxes: map[EntityRef]*mailbox{}}
+	key := EntityRef{"default", "ann"}
 	box := b.mailbox(key)
 	box.collecting <- struct{}{} // as countAll does
 	b.release(box)

@@ -12,7 +12,7 @@ import (
 const forgetAfter = time.Hour
 
 // mailbox returns the mailbox for key. The caller must release it.
-func (b *Inbox) mailbox(key mailboxKey) *mailbox {
+func (b *Inbox) mailbox(key EntityRef) *mailbox {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	box := b.mailboxes[key]
@@ -72,4 +72,10 @@ func (b *Inbox) forget(context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Start starts the tasks that drop unused mailboxes and store the delivery counts.
+func (b *Inbox) Start() {
+	b.own(func(ctx context.Context) { b.every(ctx, time.Minute, "mailboxes", b.forget) })
+	b.own(func(ctx context.Context) { b.every(ctx, countEvery, "deliveries", b.countAll) })
 }

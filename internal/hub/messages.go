@@ -11,7 +11,14 @@ import (
 )
 
 // Messages posts to timelines and reads them.
-type Messages struct{ *core }
+type Messages struct {
+	*core
+	inbox *Inbox
+}
+
+// NewMessages returns the messages of a hub; inbox reports how a message reaches those that
+// it mentions.
+func NewMessages(c *core, inbox *Inbox) *Messages { return &Messages{c, inbox} }
 
 // Post adds a message of the acting entity to a space that it is in. Mentions of
 // entities that are not members are dropped and listed in DroppedMentions. A message
@@ -50,7 +57,7 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 				return err
 			}
 			if replayed {
-				return ch.reachAgain(&out)
+				return m.inbox.reachAgain(ch, &out)
 			}
 		}
 		s, err := changes(ch, who, session, space)
@@ -62,7 +69,7 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 				return err
 			}
 		}
-		out, err = post(ch, s, sender, d, in, key)
+		out, err = m.insert(ch, s, sender, d, in, key)
 		if err == nil && out.Seq%TrimEvery == 0 {
 			err = ch.TrimEvents(session, space, m.keepEvents)
 		}
@@ -102,44 +109,52 @@ func mayAct(tx Tx, s shoal.Space, sender shoal.EntityID) error {
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q is no member of the space %q; add it first.", sender, s.ID))
 }
 
-// announce posts a system message to an open, locked space.
+// announce posts a system message to an open, locked space. It starts no runs.
 func announce(ch *change, s shoal.Space, text string, mentions []shoal.EntityID, key PostKey) (shoal.Message, error) {
-	return post(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: mentions}, nil, key)
+	m, _, err := insertMessage(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: mentions}, key)
+	return m, err
 }
 
-// post stores one message in an open, locked space, with everything that follows from it.
+// insert stores one message in an open, locked space and starts the runs that it is for.
 // The caller has checked that the sender may post there. in is the input of a front end
 // for the runs that the message starts, or nil.
-func post(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *ClientInput, key PostKey) (shoal.Message, error) {
-	out := shoal.Message{
+func (m *Messages) insert(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *ClientInput, key PostKey) (shoal.Message, error) {
+	out, mentioned, err := insertMessage(ch, s, sender, d, key)
+	if err != nil {
+		return out, err
+	}
+	set, err := trigger(ch, s, out, d.TriggerAgents, clientInputFrom(sender, in))
+	if err != nil {
+		return out, err
+	}
+	out.SkippedAgents, out.Runs = set.skipped, set.runs
+	out.Reach, err = m.inbox.reach(ch, out, mentioned, set)
+	return out, err
+}
+
+// insertMessage stores a message in an open, locked space, shows the files that it names
+// there and delivers it. It returns the message and the members that it mentions. The
+// caller has checked that the sender may post there.
+func insertMessage(ch *change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key PostKey) (out shoal.Message, mentioned []MemberKind, err error) {
+	out = shoal.Message{
 		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1,
 		EntityID: sender, Status: shoal.MessageCompleted, CreatedAt: ch.at, UpdatedAt: ch.at,
 		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Reactions: []shoal.Reaction{}, Parts: numbered(d.Parts),
 	}
 	if err := replies(ch, &out, d.ReplyTo); err != nil {
-		return out, err
+		return out, nil, err
 	}
-	mentioned, err := sortMentions(ch, &out, d.Mentions)
-	if err != nil {
-		return out, err
+	if mentioned, err = sortMentions(ch, &out, d.Mentions); err != nil {
+		return out, nil, err
 	}
 	if err := ch.PostMessage(out, key); err != nil {
-		return out, err
+		return out, nil, err
 	}
 	ch.told(s.SessionID, s.ID)
 	if err := showFiles(ch, out); err != nil {
-		return out, err
+		return out, nil, err
 	}
-	if err := ch.deliver(out); err != nil {
-		return out, err
-	}
-	set, err := trigger(ch, s, out, d.TriggerAgents, in.from(sender))
-	if err != nil {
-		return out, err
-	}
-	out.SkippedAgents, out.Runs = set.skipped, set.runs
-	out.Reach, err = ch.reach(out, mentioned, set)
-	return out, err
+	return out, mentioned, ch.deliver(out)
 }
 
 // replies makes m a reply to the message to of its space, unless to is empty.

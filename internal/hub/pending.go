@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +12,18 @@ import (
 )
 
 // Pending is what runs wait for somebody to do.
-type Pending struct{ *core }
+type Pending struct {
+	*core
+	fits FitsSchema
+}
+
+// FitsSchema returns an error if value does not match a JSON Schema; the error calls the
+// value by name.
+type FitsSchema func(name string, schema, value json.RawMessage) error
+
+// NewPending returns the pending actions of a hub. If fits is nil, answers are not checked
+// against schemas.
+func NewPending(c *core, fits FitsSchema) *Pending { return &Pending{c, fits} }
 
 // List returns what waits for the caller, in the filter's order: for an entity what
 // its spaces show and what it may answer, for services and admins everything.

@@ -13,6 +13,9 @@ import (
 // Plans keeps the schedules of hosted agents and fires them, each once.
 type Plans struct{ *core }
 
+// NewPlans returns the plans of a hub.
+func NewPlans(c *core) *Plans { return &Plans{c} }
+
 // NextTime returns the first time behind after that a cron expression names in a
 // time zone. InvalidArgument when either means nothing, or no time follows.
 type NextTime func(cron, timeZone string, after time.Time) (time.Time, error)
@@ -35,7 +38,7 @@ func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.S
 			Plan  shoal.NewPlan
 		}
 		made, _, err = once(ch, who, session, op, idempotencyKey, ask{agent, n}, func() (shoal.Plan, error) {
-			return ch.newPlan(session, agent, n, root(who))
+			return newPlan(ch, session, agent, n, root(who))
 		})
 		return err
 	})
@@ -47,7 +50,7 @@ func (c *RunChange) NewPlan(n shoal.NewPlan) (shoal.Plan, error) {
 	if err := n.Validate(); err != nil {
 		return shoal.Plan{}, err
 	}
-	return c.newPlan(c.Run.SessionID, c.Run.AgentID, n, c.Run.roots())
+	return newPlan(c.change, c.Run.SessionID, c.Run.AgentID, n, c.Run.roots())
 }
 
 // ChangePlan changes a plan of the run's agent, as [Plans.Update] does. NotFound
@@ -60,10 +63,10 @@ func (c *RunChange) ChangePlan(id shoal.PlanID, with shoal.PlanChange) (shoal.Pl
 	if err != nil {
 		return plan, err
 	}
-	return c.changePlan(c.Run.SessionID, plan, with, c.Run.roots())
+	return changePlan(c.change, c.Run.SessionID, plan, with, c.Run.roots())
 }
 
-func (ch *change) newPlan(session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, by []shoal.EntityID) (shoal.Plan, error) {
+func newPlan(ch *change, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, by []shoal.EntityID) (shoal.Plan, error) {
 	if _, err := hostedOf(ch, session, agent); err != nil {
 		return shoal.Plan{}, shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no hosted agent, and only those have plans. Give it a configuration first.", agent))
 	}
@@ -72,7 +75,7 @@ func (ch *change) newPlan(session shoal.SessionID, agent shoal.EntityID, n shoal
 		Cron: n.Cron, TimeZone: n.TimeZone, ScheduledAt: n.ScheduledAt, Status: shoal.PlanPending, CreatedAt: ch.at,
 		ActingFor: behalf.Join(by),
 	}
-	if err := ch.schedule(&out); err != nil {
+	if err := schedule(ch, &out); err != nil {
 		return out, err
 	}
 	return out, ch.InsertPlan(session, out)
@@ -83,7 +86,7 @@ func (ch *change) newPlan(session shoal.SessionID, agent shoal.EntityID, n shoal
 const pastPlan = time.Minute
 
 // schedule finds when a pending plan fires next, and has the timer look.
-func (ch *change) schedule(p *shoal.Plan) error {
+func schedule(ch *change, p *shoal.Plan) error {
 	if p.TimeZone == "" {
 		p.TimeZone = "UTC"
 	}
@@ -146,7 +149,7 @@ func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.S
 		if out, err = planOf(ch, session, id); err != nil {
 			return err
 		}
-		out, err = ch.changePlan(session, out, c, root(who))
+		out, err = changePlan(ch, session, out, c, root(who))
 		return err
 	})
 	return out, err
@@ -167,7 +170,7 @@ func noPlan(id shoal.PlanID) error {
 	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no plan %q here. List the agent's plans to see their ids.", id))
 }
 
-func (ch *change) changePlan(session shoal.SessionID, p shoal.Plan, c shoal.PlanChange, by []shoal.EntityID) (shoal.Plan, error) {
+func changePlan(ch *change, session shoal.SessionID, p shoal.Plan, c shoal.PlanChange, by []shoal.EntityID) (shoal.Plan, error) {
 	if p.Status == shoal.PlanCanceled {
 		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("The plan %q is canceled, which is for good. Make a new one.", p.ID))
 	}
@@ -192,7 +195,7 @@ func (ch *change) changePlan(session shoal.SessionID, p shoal.Plan, c shoal.Plan
 		return p, err
 	}
 	if timed {
-		if err := ch.schedule(&p); err != nil {
+		if err := schedule(ch, &p); err != nil {
 			return p, err
 		}
 	}

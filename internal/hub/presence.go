@@ -17,10 +17,10 @@ import (
 type presence struct {
 	*core
 	mu      sync.Mutex
-	seen    map[mailboxKey]*sight
+	seen    map[EntityRef]*sight
 	keys    map[shoal.KeyID]shoal.Time
 	arrived map[shoal.SessionID]chan struct{} // of the sessions that somebody watches
-	absent  map[mailboxKey]lastSeen           // of entities that this node has not seen
+	absent  map[EntityRef]lastSeen           // of entities that this node has not seen
 }
 
 // sight is what is known of one entity.
@@ -44,15 +44,18 @@ const (
 )
 
 func newPresence(c *core) *presence {
-	return &presence{core: c, seen: map[mailboxKey]*sight{}, keys: map[shoal.KeyID]shoal.Time{}, arrived: map[shoal.SessionID]chan struct{}{}, absent: map[mailboxKey]lastSeen{}}
+	return &presence{core: c, seen: map[EntityRef]*sight{}, keys: map[shoal.KeyID]shoal.Time{}, arrived: map[shoal.SessionID]chan struct{}{}, absent: map[EntityRef]lastSeen{}}
 }
 
 // Called notes that the principal's entity made a call now.
 func (e *Entities) Called(who shoal.Principal, session shoal.SessionID) {
 	if who.EntityID != "" {
-		e.presence.note(session, who.EntityID, func(*sight) {})
+		e.presence.called(session, who.EntityID)
 	}
 }
+
+// called records that an entity made a call now.
+func (p *presence) called(s shoal.SessionID, e shoal.EntityID) { p.note(s, e, func(*sight) {}) }
 
 func (p *presence) opened(s shoal.SessionID, e shoal.EntityID) {
 	p.note(s, e, func(x *sight) { x.streams++ })
@@ -86,8 +89,8 @@ func (p *presence) touch(s shoal.SessionID, e shoal.EntityID) {
 func (p *presence) forget(s shoal.SessionID, e shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.seen, mailboxKey{s, e})
-	delete(p.absent, mailboxKey{s, e})
+	delete(p.seen, EntityRef{s, e})
+	delete(p.absent, EntityRef{s, e})
 }
 
 func (p *presence) used(id shoal.KeyID) {
@@ -114,7 +117,7 @@ func (p *presence) note(s shoal.SessionID, e shoal.EntityID, change func(*sight)
 
 // sight must be called with mu held.
 func (p *presence) sight(s shoal.SessionID, e shoal.EntityID) *sight {
-	key := mailboxKey{s, e}
+	key := EntityRef{s, e}
 	x := p.seen[key]
 	if x == nil {
 		x = &sight{told: shoal.Offline}
@@ -159,8 +162,8 @@ func (p *presence) here(session shoal.SessionID) (out []shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, x := range p.seen {
-		if key.session == session && x.state(now) != shoal.Offline {
-			out = append(out, key.entity)
+		if key.Session == session && x.state(now) != shoal.Offline {
+			out = append(out, key.ID)
 		}
 	}
 	slices.Sort(out)
@@ -186,7 +189,7 @@ func (p *presence) felt(e shoal.Entity) shoal.Entity {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	x := p.seen[mailboxKey{e.SessionID, e.ID}]
+	x := p.seen[EntityRef{e.SessionID, e.ID}]
 	if x == nil {
 		return e
 	}
@@ -220,7 +223,7 @@ func (p *presence) announce(ctx context.Context) error {
 
 // changed returns whose state followers do not know, and takes it as told. They
 // come in the order of ids, so that followers of several see the same order.
-func (p *presence) changed() (out []mailboxKey) {
+func (p *presence) changed() (out []EntityRef) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,24 +233,24 @@ func (p *presence) changed() (out []mailboxKey) {
 			out = append(out, key)
 		}
 	}
-	slices.SortFunc(out, func(a, b mailboxKey) int {
-		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.entity, b.entity))
+	slices.SortFunc(out, func(a, b EntityRef) int {
+		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.ID, b.ID))
 	})
 	return out
 }
 
-func (p *presence) tell(ctx context.Context, key mailboxKey) error {
-	topics := []string{entityTopic(key.session, key.entity), sessionTopic(key.session)}
+func (p *presence) tell(ctx context.Context, key EntityRef) error {
+	topics := []string{entityTopic(key.Session, key.ID), sessionTopic(key.Session)}
 	topics = slices.DeleteFunc(topics, func(t string) bool { return !p.bus.Watched(t) })
 	if len(topics) == 0 {
 		return nil
 	}
 	var e shoal.Entity
 	err := p.store.View(ctx, func(tx Tx) (err error) {
-		if e, err = entityOf(tx, key.session, key.entity); err != nil {
+		if e, err = entityOf(tx, key.Session, key.ID); err != nil {
 			return err
 		}
-		return running(tx, key.session, &e)
+		return running(tx, key.Session, &e)
 	})
 	if shoal.KindOf(err) == shoal.NotFound {
 		return nil
@@ -301,7 +304,7 @@ func (p *presence) unstored() (seen []Sighting, keys map[shoal.KeyID]shoal.Time)
 	defer p.mu.Unlock()
 	for key, x := range p.seen {
 		if x.last.After(x.stored) {
-			seen = append(seen, Sighting{Session: key.session, Entity: key.entity, At: shoal.At(x.last)})
+			seen = append(seen, Sighting{Session: key.Session, Entity: key.ID, At: shoal.At(x.last)})
 			x.stored = x.last
 		}
 		if x.state(now) == shoal.Offline && x.told == shoal.Offline && now.Sub(x.last) > dropAfter {

@@ -27,7 +27,7 @@ type triggered struct {
 // server knows of their presence decides; only for one that is not here it is read when
 // it was last seen. It has to be called before the commit: whoever waits for the message
 // does not wait any more afterwards.
-func (ch *change) reach(m shoal.Message, mentioned []MemberKind, t triggered) (out []shoal.Reach, err error) {
+func (b *Inbox) reach(ch *change, m shoal.Message, mentioned []MemberKind, t triggered) (out []shoal.Reach, err error) {
 	for _, id := range m.Mentions {
 		i := slices.IndexFunc(mentioned, func(k MemberKind) bool { return k.ID == id })
 		if i < 0 || mentioned[i].Kind != shoal.Agent {
@@ -35,9 +35,9 @@ func (ch *change) reach(m shoal.Message, mentioned []MemberKind, t triggered) (o
 		}
 		r := reachHosted(id, t)
 		if mentioned[i].Hosted {
-			err = ch.reachBusy(m, &r)
+			err = reachBusy(ch, m, &r)
 		} else {
-			r, err = ch.reachConnected(m, id)
+			r, err = b.reachConnected(ch, m, id)
 		}
 		if err != nil {
 			return nil, err
@@ -66,7 +66,7 @@ func reachHosted(id shoal.EntityID, t triggered) shoal.Reach {
 }
 
 // reachBusy names the run that a busy agent is at, and says if it has stalled.
-func (ch *change) reachBusy(m shoal.Message, r *shoal.Reach) error {
+func reachBusy(ch *change, m shoal.Message, r *shoal.Reach) error {
 	if r.State != shoal.ReachBusy {
 		return nil
 	}
@@ -83,10 +83,10 @@ func (ch *change) reachBusy(m shoal.Message, r *shoal.Reach) error {
 }
 
 // reachConnected is the reach of an agent that runs elsewhere.
-func (ch *change) reachConnected(m shoal.Message, id shoal.EntityID) (shoal.Reach, error) {
-	e := ch.core.presence.felt(shoal.Entity{SessionID: m.SessionID, ID: id})
+func (b *Inbox) reachConnected(ch *change, m shoal.Message, id shoal.EntityID) (shoal.Reach, error) {
+	e := b.presence.felt(shoal.Entity{SessionID: m.SessionID, ID: id})
 	r := shoal.Reach{EntityID: id, State: shoal.ReachBusy, LastSeenAt: e.LastSeenAt, Text: "here, but not waiting for it"}
-	if ch.core.inbox.listens(m, id) {
+	if b.listens(m, id) {
 		via := shoal.ViaWait
 		r.State, r.Via, r.Text = shoal.ReachListening, &via, ""
 		return r, nil
@@ -95,7 +95,7 @@ func (ch *change) reachConnected(m shoal.Message, id shoal.EntityID) (shoal.Reac
 		return r, nil
 	}
 	if r.LastSeenAt == nil {
-		last, err := ch.core.presence.storedLast(ch.Tx, mailboxKey{m.SessionID, id})
+		last, err := b.presence.storedLast(ch.Tx, EntityRef{m.SessionID, id})
 		if err != nil {
 			return r, err
 		}
@@ -113,7 +113,7 @@ func (ch *change) reachConnected(m shoal.Message, id shoal.EntityID) (shoal.Reac
 func (b *Inbox) listens(m shoal.Message, id shoal.EntityID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	box := b.mailboxes[mailboxKey{m.SessionID, id}]
+	box := b.mailboxes[EntityRef{m.SessionID, id}]
 	if box == nil {
 		return false
 	}
@@ -124,7 +124,7 @@ func (b *Inbox) listens(m shoal.Message, id shoal.EntityID) bool {
 }
 
 // reachAgain is the reach of a message that was posted before, as it is now.
-func (ch *change) reachAgain(m *shoal.Message) error {
+func (b *Inbox) reachAgain(ch *change, m *shoal.Message) error {
 	mentioned, err := ch.MembersAmong(m.SessionID, m.SpaceID, m.Mentions)
 	if err != nil {
 		return err
@@ -141,6 +141,6 @@ func (ch *change) reachAgain(m *shoal.Message) error {
 		}
 	}
 	m.Runs = t.runs
-	m.Reach, err = ch.reach(*m, mentioned, t)
+	m.Reach, err = b.reach(ch, *m, mentioned, t)
 	return err
 }

@@ -155,3 +155,9 @@ func uncheckedRights() error {
 	err.RetryAfter = recheckLimit
 	return err
 }
+
+// Start starts the tasks that end open calls whose rights have ended.
+func (k *Keys) Start() {
+	k.own(func(ctx context.Context) { k.every(ctx, recheckEvery, "rights of open calls", k.recheck) })
+	k.own(func(ctx context.Context) { k.every(ctx, time.Second, "unchecked rights", k.expire) })
+}

@@ -28,7 +28,7 @@ func manages(e shoal.Entity) bool {
 func remember(ch *change, row StoredPending, r shoal.Remember) error {
 	d := shoal.RememberedDecision{
 		ID: shoal.NewID[shoal.RememberedID](shoal.PrefixDecided), AgentID: row.AgentID, ToolName: row.ToolName, SpaceID: row.SpaceID,
-		Requesters: append([]shoal.EntityID{}, row.requesters()...), Decision: r.Decision, Scope: r.Scope, ArgsHash: row.Hash, Args: row.Args,
+		Requesters: append([]shoal.EntityID{}, requestersFor(row)...), Decision: r.Decision, Scope: r.Scope, ArgsHash: row.Hash, Args: row.Args,
 		EntityID: row.AnsweredBy, CreatedAt: ch.at, ExpiresAt: shoal.At(ch.at.Add(shoal.RememberFor)),
 	}
 	if d.Scope == "" {

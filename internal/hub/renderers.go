@@ -14,6 +14,9 @@ import (
 // for browsers to run, in a sandbox; the hub never reads it.
 type Renderers struct{ *core }
 
+// NewRenderers returns the renderers of a hub.
+func NewRenderers(c *core) *Renderers { return &Renderers{c} }
+
 // Put stores a page as the newest version of a renderer. created says that there
 // was no renderer of this name. The page of the newest version changes nothing.
 // TooLarge over [shoal.MaxRenderer] bytes. For admins and owners of the session.

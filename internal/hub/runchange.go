@@ -15,6 +15,8 @@ type RunChange struct {
 	// Run is the run as it will be stored when the transaction ends: Turn, Steps,
 	// Usage, Began and Ended may be set. Status changes through the methods.
 	Run *StoredRun
+
+	live *Live
 }
 
 // The methods on status. Each tells the run's followers and those of its spaces.
@@ -148,12 +150,15 @@ func parked(before shoal.RunStatus, rows []StoredPending) (status shoal.RunStatu
 	return shoal.RunWaitingReply, true
 }
 
+// eventPage is how many events of a run are read at once.
+const eventPage = 256
+
 // untold reports whether one of the open actions is in no run.waiting_tool yet:
 // some of what the run waits for has come, and it waits for something new.
 func (c *RunChange) untold(rows []StoredPending) (bool, error) {
 	told := map[shoal.PendingID]bool{}
 	for place := int64(0); ; {
-		page, err := c.Events(c.Run.SessionID, EventFilter{Run: c.Run.ID}, place, feedPage)
+		page, err := c.Events(c.Run.SessionID, EventFilter{Run: c.Run.ID}, place, eventPage)
 		if err != nil {
 			return false, err
 		}
@@ -165,7 +170,7 @@ func (c *RunChange) untold(rows []StoredPending) (bool, error) {
 				}
 			}
 		}
-		if len(page) < feedPage {
+		if len(page) < eventPage {
 			break
 		}
 	}

@@ -13,7 +13,14 @@ import (
 )
 
 // Runs starts, shows and cancels runs.
-type Runs struct{ *core }
+type Runs struct {
+	*core
+	keepRequests time.Duration // after the end of a run; zero keeps them forever
+}
+
+// NewRuns returns the runs of a hub. It keeps the requests that a run sent to models for
+// keepRequests after the end of the run, or forever if that is zero.
+func NewRuns(c *core, keepRequests time.Duration) *Runs { return &Runs{c, keepRequests} }
 
 // Trigger starts a run of a hosted agent for a service. Services and admins only;
 // InvalidArgument for an agent that is not hosted.

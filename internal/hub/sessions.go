@@ -13,6 +13,9 @@ import (
 // Sessions creates, lists and ends sessions.
 type Sessions struct{ *core }
 
+// NewSessions returns the sessions of a hub.
+func NewSessions(c *core) *Sessions { return &Sessions{c} }
+
 // Create makes a session. Admins only. AlreadyExists when the id is or was
 // taken.
 func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewSession, idempotencyKey string) (shoal.Session, error) {

@@ -13,6 +13,9 @@ import (
 // Spaces creates, changes and closes spaces and manages their members.
 type Spaces struct{ *core }
 
+// NewSpaces returns the spaces of a hub.
+func NewSpaces(c *core) *Spaces { return &Spaces{c} }
+
 // Create creates a space with its members, including the acting entity if there is one.
 // It fails with InvalidArgument for an unknown member and with AdminRequired for several
 // hosted agents without an admin agent; nothing is created then.

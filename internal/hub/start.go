@@ -52,7 +52,7 @@ func (s start) at(ch *change, as StoredAgent, now shoal.Time, asleep bool) (Stor
 	if err := ch.InsertRun(r); err != nil {
 		return r, err
 	}
-	if err := s.client.keep(ch, r); err != nil {
+	if err := keepClientInput(ch, r, s.client); err != nil {
 		return r, err
 	}
 	ch.hint(workTopic)
@@ -116,7 +116,7 @@ func (s start) instead(ch *change, r StoredRun, notBefore shoal.Time) (StoredRun
 	r.Trigger, r.Requester, r.NotBefore = s.trigger, s.requester, notBefore
 	r.ActingFor = behalf.Join(r.roots(), s.cause.ActingFor)
 	r.CauseRoot, r.Depth, r.Linked = s.cause.Root, s.cause.Depth, s.cause.Linked
-	if err := s.client.keep(ch, r); err != nil {
+	if err := keepClientInput(ch, r, s.client); err != nil {
 		return r, err
 	}
 	ch.hint(workTopic)

@@ -39,7 +39,7 @@ func tellTooFew(ch *change, row StoredPending) error {
 		return err
 	}
 	var concerned []shoal.EntityID
-	for _, id := range append(row.requesters(), a.Owner) {
+	for _, id := range append(requestersFor(row), a.Owner) {
 		in, err := ch.IsMember(row.Session, s.ID, id)
 		if err != nil {
 			return err

@@ -92,7 +92,7 @@ func (w *HeldWait) Wait(ctx context.Context) (*Delivery, error) {
 
 // outcome returns the result of a wait that has ended with err.
 func (w *HeldWait) outcome(err error) (*Delivery, error) {
-	w.inbox.figures.ended(w, err)
+	w.count(err)
 	if err != nil {
 		return nil, wrap("hub.Inbox.Wait", err)
 	}
@@ -143,7 +143,7 @@ func (w *HeldWait) hold(ctx context.Context) (err error) {
 		return ErrStopping // not a time-out: nothing was acknowledged or read
 	}
 	w.call = b.callers.enter(w.who, w.req.Session, w.entity)
-	w.box = b.mailbox(mailboxKey{w.req.Session, w.entity})
+	w.box = b.mailbox(EntityRef{w.req.Session, w.entity})
 	w.looks = w.box.watch()
 	done, err := b.acknowledge(ctx, w.who, w.box, w.req)
 	if err != nil {

@@ -14,7 +14,13 @@ import (
 // Work is for what executes runs: it claims them and writes what they do. Nobody
 // else may use it; it asks for no rights. All that a run writes goes through
 // [Work.Write], which refuses whoever has lost the lease.
-type Work struct{ *core }
+type Work struct {
+	*core
+	live *Live
+}
+
+// NewWork returns the executor's side of the runs of a hub.
+func NewWork(c *core, live *Live) *Work { return &Work{c, live} }
 
 // Lease is the right to execute a run. Its Generation is in every write.
 type Lease struct {
@@ -97,7 +103,7 @@ func (s Slots) fitting(tx Tx, runs []StoredRun) (out []StoredRun, err error) {
 	if err != nil {
 		return nil, err
 	}
-	mine := map[mailboxKey]int64{}
+	mine := map[EntityRef]int64{}
 	for _, r := range held {
 		mine[requesterOf(r)]++
 	}
@@ -123,8 +129,8 @@ func (s Slots) over(owner string, r StoredRun) bool {
 	return r.Owner == owner || s.Over == nil || s.Over(Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
 }
 
-func requesterOf(r StoredRun) mailboxKey {
-	return mailboxKey{r.SessionID, shoal.EntityID(r.Requester)}
+func requesterOf(r StoredRun) EntityRef {
+	return EntityRef{r.SessionID, shoal.EntityID(r.Requester)}
 }
 
 // free ends the leases that which chooses, and wakes their runs. Those that kept
@@ -287,7 +293,7 @@ func (w *Work) Write(ctx context.Context, lease Lease, fn func(*RunChange) error
 			return leaseLost(lease)
 		}
 		before := r
-		if err := fn(&RunChange{change: ch, Run: &r}); err != nil {
+		if err := fn(&RunChange{change: ch, Run: &r, live: w.live}); err != nil {
 			return err
 		}
 		if reflect.DeepEqual(before, r) {
