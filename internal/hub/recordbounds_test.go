@@ -189,7 +189,7 @@ func TestPageOfExportsStatesTheBounds(t *testing.T) {
 			if f.Of != nil || b.Bytes == maxRecordLine && b.Entries == 0 || f.Kind == RecordID || f.Kind == RecordInt && b == anyWhole || b == (RecordBound{}) {
 				continue
 			}
-			if row := "| `" + of.Name + "." + f.Name + "` | " + b.words() + " |\n"; !strings.Contains(string(page), row) {
+			if row := "| `" + of.Name + "." + f.Name + "` | " + boundInWords(b) + " |\n"; !strings.Contains(string(page), row) {
 				t.Errorf("docs/export.md lacks this row:\n%s", row)
 			}
 		}
@@ -197,7 +197,7 @@ func TestPageOfExportsStatesTheBounds(t *testing.T) {
 }
 
 // words is a bound as the page states it.
-func (b RecordBound) words() string {
+func boundInWords(b RecordBound) string {
 	var words []string
 	if b.Bytes > 0 && b.Bytes != maxRecordLine {
 		words = append(words, fmt.Sprintf("%d bytes", b.Bytes))
