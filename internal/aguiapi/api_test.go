@@ -196,10 +196,10 @@ func (w *world) claim() *job {
 	sub := w.hub.Work.Subscribe()
 	defer sub.Close()
 	for deadline := time.After(patience); ; {
-		runs, err := w.hub.Work.Claim(w.Context(), "test", 1, time.Minute)
+		claimed, err := w.hub.Work.Claim(w.Context(), "test", 1, time.Minute)
 		w.must(err)
-		if len(runs) == 1 {
-			return &job{w, hub.Lease{Session: runs[0].SessionID, Run: runs[0].ID, Generation: runs[0].Generation}}
+		if len(claimed) == 1 {
+			return &job{w, hub.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation}}
 		}
 		select {
 		case <-sub.Ready():

@@ -64,11 +64,11 @@ func (s *Spaces) closeForGood(ctx context.Context, op string, session shoal.Sess
 	})
 	for before, more := shoal.RunID(""), true; more && !gone && err == nil; {
 		err = s.change(ctx, op, func(ch *change) error {
-			runs, err := ch.Runs(session, RunFilter{Space: id, Status: active, Before: before, Limit: eraseBatch})
-			if more = len(runs) == eraseBatch; more {
-				before = runs[len(runs)-1].ID
+			page, err := ch.Runs(session, RunFilter{Space: id, Status: active, Before: before, Limit: eraseBatch})
+			if more = len(page) == eraseBatch; more {
+				before = page[len(page)-1].ID
 			}
-			for _, r := range runs {
+			for _, r := range page {
 				if err == nil && r.Space == id {
 					_, err = cancelRun(ch, r)
 				}
@@ -118,11 +118,11 @@ func busySpace(op string, id shoal.SpaceID, run shoal.RunID) error {
 // workingIn returns the first runs that were started in a space and have not ended, or that
 // have a message in progress there.
 func workingIn(tx Tx, session shoal.SessionID, id shoal.SpaceID) (working []shoal.RunID, err error) {
-	runs, err := tx.Runs(session, RunFilter{Space: id, Status: active, Limit: eraseBatch})
+	found, err := tx.Runs(session, RunFilter{Space: id, Status: active, Limit: eraseBatch})
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range runs {
+	for _, r := range found {
 		if r.Space == id {
 			working = append(working, r.ID)
 		}

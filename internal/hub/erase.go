@@ -125,11 +125,11 @@ func eraseMessage(ch *change, m shoal.Message) error {
 // refuses while another one may write down again what is erased: the one that wrote the
 // message until it has ended, and any that has a copy of it in memory.
 func releaseRuns(ch *change, m shoal.Message, c *copies) error {
-	runs, err := ch.Runs(m.SessionID, RunFilter{Status: active})
+	unfinished, err := ch.Runs(m.SessionID, RunFilter{Status: active})
 	if err != nil {
 		return err
 	}
-	for _, r := range runs {
+	for _, r := range unfinished {
 		started := r.Trigger.MessageID == m.ID
 		switch {
 		case m.RunID != nil && *m.RunID == r.ID:

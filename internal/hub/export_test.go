@@ -18,8 +18,8 @@ import (
 
 var admin = shoal.Principal{Role: shoal.RoleAdmin}
 
-// archive is a hub that is not started, over a database.
-func archive(t *testing.T, url string) (*hub.Hub, *sqlstore.Store) {
+// openHub returns a hub that is not started, over a database.
+func openHub(t *testing.T, url string) (*hub.Hub, *sqlstore.Store) {
 	t.Helper()
 	store, err := sqlstore.Open(context.Background(), sqlstore.Options{URL: url, Fatal: func(err error) { t.Error(err) }})
 	if err != nil {
@@ -65,7 +65,7 @@ func body(text string) string {
 // An export of what was imported is the export that was imported, from database to
 // database and back.
 func TestExportsSurviveEveryDatabase(t *testing.T) {
-	first, store := archive(t, sqlite(t))
+	first, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	text := exported(t, first, "lab")
 	for _, of := range hub.RecordTypes {
@@ -74,7 +74,7 @@ func TestExportsSurviveEveryDatabase(t *testing.T) {
 		}
 	}
 	for _, url := range []string{shoaltest.Postgres(t), sqlite(t)} {
-		h, _ := archive(t, url)
+		h, _ := openHub(t, url)
 		done := imported(t, h, "lab", text, hub.ImportOptions{})
 		if done.Session.ID != "lab" || done.Session.Name != "The lab" || done.Records["message"] != 5 {
 			t.Errorf("imported: %+v", done)
@@ -100,7 +100,7 @@ func difference(a, b string) string {
 
 // What is imported under another id is the same session, and its files are its own.
 func TestImportUnderAnotherID(t *testing.T) {
-	h, store := archive(t, sqlite(t))
+	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	text := exported(t, h, "lab")
 	imported(t, h, "copy", text, hub.ImportOptions{PausePlans: true})
@@ -119,7 +119,7 @@ func TestImportUnderAnotherID(t *testing.T) {
 // A session gives way only when it is empty, or when that is asked for; its keys
 // stay, and so do the entities that they speak for.
 func TestImportInPlaceOfASession(t *testing.T) {
-	h, store := archive(t, sqlite(t))
+	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	shoaltest.Fill(t, store, "full")
 	text := exported(t, h, "lab")
@@ -201,7 +201,7 @@ func withoutEnd(text string) string {
 
 // Runs that were under way are canceled, those that wait can be answered.
 func TestImportOfWhatWasUnderWay(t *testing.T) {
-	h, store := archive(t, sqlite(t))
+	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	err := store.Update(t.Context(), func(tx hub.Tx) error {
 		for id, status := range map[shoal.RunID]shoal.RunStatus{"queued": shoal.RunQueued, "running": shoal.RunRunning} {
@@ -241,7 +241,7 @@ func TestImportOfWhatWasUnderWay(t *testing.T) {
 
 // Whatever is wrong with a file, the error says in which line, and nothing is left.
 func TestImportOfHostileFiles(t *testing.T) {
-	h, store := archive(t, sqlite(t))
+	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	text := exported(t, h, "lab")
 	lines := strings.SplitAfter(text, "\n")
@@ -320,7 +320,7 @@ func TestImportOfHostileFiles(t *testing.T) {
 
 // Nobody but admins exports and imports.
 func TestOnlyAdminsExport(t *testing.T) {
-	h, store := archive(t, sqlite(t))
+	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	for _, who := range []shoal.Principal{{Role: shoal.RoleService, SessionID: "lab"}, {Role: shoal.RoleEntity, SessionID: "lab", EntityID: "ann"}} {
 		if err := h.Archive.Export(t.Context(), who, "lab", "", &bytes.Buffer{}); !errors.Is(err, shoal.Forbidden) {

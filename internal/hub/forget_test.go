@@ -13,7 +13,7 @@ import (
 // What models were sent goes with the runs that ended long ago, and only what
 // nothing else leads to; nothing is looked for while a run is in progress.
 func TestRequestsAreForgotten(t *testing.T) {
-	h, store := archive(t, sqlite(t))
+	h, store := openHub(t, sqlite(t))
 	at := func(day int) shoal.Time { return shoal.At(shoal.Now().AddDate(0, 0, day)) }
 	text := func(v any) hub.ModelText {
 		out, err := hub.NewModelText(v)

@@ -130,12 +130,12 @@ func (b *Inbox) reachAgain(ch *change, m *shoal.Message) error {
 		return err
 	}
 	until := shoal.At(m.CreatedAt.Add(time.Millisecond))
-	runs, err := ch.Runs(m.SessionID, RunFilter{Trigger: shoal.SpaceMessageTrigger, Since: &m.CreatedAt, Until: &until, Limit: shoal.MaxPage})
+	started, err := ch.Runs(m.SessionID, RunFilter{Trigger: shoal.SpaceMessageTrigger, Since: &m.CreatedAt, Until: &until, Limit: shoal.MaxPage})
 	if err != nil {
 		return err
 	}
 	var t triggered
-	for _, r := range slices.Backward(runs) {
+	for _, r := range slices.Backward(started) {
 		if r.Trigger.MessageID == m.ID {
 			t.runs = append(t.runs, shoal.StartedRun{AgentID: r.AgentID, RunID: r.ID})
 		}

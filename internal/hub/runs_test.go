@@ -37,12 +37,12 @@ func hosts(t *testing.T, h *hub.Hub, id shoal.EntityID, change func(*hub.StoredA
 // claimOne claims the only run that there is something to do for.
 func claimOne(t *testing.T, h *hub.Hub, owner string) (hub.StoredRun, hub.Lease) {
 	t.Helper()
-	runs, err := h.Work.Claim(context.Background(), owner, 10, lasts)
+	claimed, err := h.Work.Claim(context.Background(), owner, 10, lasts)
 	must(t, err)
-	if len(runs) != 1 {
-		t.Fatalf("%s claimed %d runs, want 1", owner, len(runs))
+	if len(claimed) != 1 {
+		t.Fatalf("%s claimed %d runs, want 1", owner, len(claimed))
 	}
-	return runs[0], hub.Lease{Session: runs[0].SessionID, Run: runs[0].ID, Generation: runs[0].Generation}
+	return claimed[0], hub.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation}
 }
 
 func write(h *hub.Hub, l hub.Lease, do func(*hub.RunChange) error) error {

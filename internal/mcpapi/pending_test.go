@@ -28,12 +28,12 @@ func (w *world) asks(asked ...hub.StoredPending) []shoal.PendingID {
 	_, err = w.hub.Spaces.Join(ctx, adminWho, shoal.DefaultSession, "shop", "helper")
 	must(err)
 	w.say("ann", "shop", "help", "helper")
-	runs, err := w.hub.Work.Claim(ctx, "test", 1, time.Hour)
-	if must(err); len(runs) != 1 {
-		w.t.Fatalf("claimed are %d runs", len(runs))
+	claimed, err := w.hub.Work.Claim(ctx, "test", 1, time.Hour)
+	if must(err); len(claimed) != 1 {
+		w.t.Fatalf("claimed are %d runs", len(claimed))
 	}
 	var ids []shoal.PendingID
-	must(w.hub.Work.Write(ctx, hub.Lease{Session: shoal.DefaultSession, Run: runs[0].ID, Generation: runs[0].Generation}, func(c *hub.RunChange) error {
+	must(w.hub.Work.Write(ctx, hub.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}, func(c *hub.RunChange) error {
 		ids = nil
 		if err := c.Start(); err != nil {
 			return err

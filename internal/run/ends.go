@@ -161,14 +161,14 @@ func (x *execution) abort(err error) error {
 	switch {
 	case x.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		end = x.verdict(canceledEnd("The run was canceled."))
-	case storage(err):
+	case isStorageError(err):
 		end.Reason, end.Message = agent.ReasonStorage, "What the run did could not be stored."
 	}
 	if end.Outcome == agent.Failed {
 		x.log.Error("the run cannot go on", "error", err)
 	}
 	if err := x.load(); err != nil {
-		if storage(err) {
+		if isStorageError(err) {
 			return err
 		}
 		end.Reason, end.Message = agent.ReasonInternal, sentence(err, end.Message)
@@ -205,8 +205,8 @@ func (x *execution) force(end agent.TurnEnd) error {
 	})
 }
 
-// storage reports whether err is one of the store's.
-func storage(err error) bool {
+// isStorageError reports whether err is one of the store's.
+func isStorageError(err error) bool {
 	var broken *brokenError
 	var unreadable *unreadableError
 	if errors.As(err, &unreadable) {

@@ -114,14 +114,14 @@ func (w *world) ask(who shoal.EntityID, space shoal.SpaceID, text string, mentio
 // claim claims the one run that can be claimed, and begins it.
 func (w *world) claim() *spacetool.Run {
 	w.t.Helper()
-	runs, err := w.hub.Work.Claim(w.t.Context(), "test", 10, time.Minute)
+	claimed, err := w.hub.Work.Claim(w.t.Context(), "test", 10, time.Minute)
 	w.must(err)
-	if len(runs) != 1 {
-		w.t.Fatalf("%d runs can be claimed, want 1", len(runs))
+	if len(claimed) != 1 {
+		w.t.Fatalf("%d runs can be claimed, want 1", len(claimed))
 	}
 	r := &spacetool.Run{
-		Hub: w.hub, Run: runs[0], Lease: hub.Lease{Session: runs[0].SessionID, Run: runs[0].ID, Generation: runs[0].Generation},
-		Config: config(w.t, configs[runs[0].AgentID]), Now: func() shoal.Time { return w.now },
+		Hub: w.hub, Run: claimed[0], Lease: hub.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation},
+		Config: config(w.t, configs[claimed[0].AgentID]), Now: func() shoal.Time { return w.now },
 	}
 	w.write(r, func(c *hub.RunChange) error {
 		conv, err := c.Conversation(r.Run.SessionID, r.Run.Conversation)
