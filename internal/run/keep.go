@@ -69,13 +69,13 @@ func (e *Executor) renew() bool {
 		progress = append(progress, x.progress())
 	}
 	until := time.Now().Add(e.o.Lease)
-	runs, err := e.hub.Work.Renew(ctx, e.owner, progress, e.o.Lease)
+	renewed, err := e.hub.Work.Renew(ctx, e.owner, progress, e.o.Lease)
 	if err != nil {
 		e.complain("renew leases", err)
 		return false
 	}
 	held := map[hub.Lease]bool{}
-	for _, r := range runs {
+	for _, r := range renewed {
 		held[leaseOf(r)] = true
 	}
 	for _, x := range mine {
@@ -86,7 +86,7 @@ func (e *Executor) renew() bool {
 		x.until.Store(&until)
 	}
 	e.fresh.done()
-	disturb(mine, runs)
+	disturb(mine, renewed)
 	return true
 }
 
@@ -95,24 +95,24 @@ func (e *Executor) lookForCanceled() {
 	if len(mine) == 0 {
 		return
 	}
-	var runs []hub.StoredRun
+	var renewed []hub.StoredRun
 	err := e.hub.Work.Read(e.ctx, func(tx hub.Tx) (err error) {
-		runs, err = tx.HeldRuns(e.owner)
+		renewed, err = tx.HeldRuns(e.owner)
 		return err
 	})
 	if err != nil {
-		e.complain("look for canceled runs", err) // the next renewal sees them
+		e.complain("look for canceled renewed", err) // the next renewal sees them
 		return
 	}
-	disturb(mine, runs)
+	disturb(mine, renewed)
 }
 
 // disturb ends the executions of runs that somebody canceled, and has those look at
 // their spaces that were woken although they are awake: one was closed, or the agent
 // was removed from one.
-func disturb(mine []*execution, runs []hub.StoredRun) {
+func disturb(mine []*execution, renewed []hub.StoredRun) {
 	held := map[hub.Lease]hub.StoredRun{}
-	for _, r := range runs {
+	for _, r := range renewed {
 		held[leaseOf(r)] = r
 	}
 	for _, x := range mine {
