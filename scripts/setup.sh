@@ -2,7 +2,8 @@
 # Installs the programs that the tests need besides Go, if they are missing: PostgreSQL's
 # server, a C compiler for the race detector, Node for the tests with other clients, a
 # browser for the console's tests, the shells with completion, systemd-analyze, the
-# programs that install and check releases (rpm, curl, wget), strace and
+# programs that install and check releases (rpm, curl, wget), those that pages of docs/
+# show (python3, nginx, caddy), strace and
 # mkfs.ext4 for the fault tests. Returns quickly if everything is installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -42,6 +43,9 @@ lacking() {
 	command -v rpm >/dev/null || echo rpm
 	command -v curl >/dev/null || echo curl
 	command -v wget >/dev/null || echo wget
+	command -v python3 >/dev/null || echo python3
+	command -v nginx >/dev/null || [[ -x /usr/sbin/nginx ]] || echo nginx-light
+	command -v caddy >/dev/null || echo caddy
 	[[ -x /usr/sbin/mkfs.ext4 ]] || command -v mkfs.ext4 >/dev/null || echo e2fsprogs
 }
 
@@ -53,7 +57,7 @@ if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
 	{
 		echo "The tests need these Debian packages: ${packages[*]}. Install them with"
 		echo "  sudo sh -c 'apt-get update && ${install[*]}'"
-		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget."
+		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, python3, nginx, caddy."
 	} >&2
 	exit 1
 fi
