@@ -24,9 +24,6 @@ type agentsApplyCmd struct {
 	File []string `help:"A configuration in JSON or YAML, a directory of them, or - for standard input. May be repeated." short:"f" required:"" sep:"none" placeholder:"FILE|DIR"`
 }
 
-// kindNotApplied is the failure when some files were wrong.
-const kindNotApplied shoal.Kind = "not_applied"
-
 // configFile is one configuration to apply. ID is empty if it names none.
 type configFile struct {
 	name   string

@@ -67,26 +67,6 @@ func (o *output) trigger(p shoal.PendingAction) string {
 	return text
 }
 
-// asking tells what somebody is asked for, and how to answer.
-func asking(p shoal.PendingAction) string {
-	how := "`shoal approvals answer %s JSON`"
-	switch p.Kind {
-	case shoal.PendingPermission:
-		how = "`shoal approvals approve %s` or deny"
-	case shoal.PendingQuestion:
-		how = "`shoal approvals answer %s TEXT`"
-	}
-	return chat.Asks(p) + "; " + fmt.Sprintf(how, p.ID)
-}
-
-// settled tells how a pending action ended.
-func settled(p shoal.PendingAction) string {
-	if p.AnsweredBy != nil {
-		return fmt.Sprintf("%s is %s by %s", p.ID, p.Status, *p.AnsweredBy)
-	}
-	return fmt.Sprintf("%s is %s", p.ID, p.Status)
-}
-
 // rememberFlags say what is remembered of a decision.
 type rememberFlags struct {
 	Remember bool          `help:"Decide later calls with the same arguments, too."`

@@ -14,9 +14,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/doctor"
 )
 
-// kindUnwell is the failure of a doctor who found something.
-const kindUnwell shoal.Kind = "unwell"
-
 type doctorCmd struct {
 	app.Config // what the server here is started with
 

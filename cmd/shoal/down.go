@@ -12,9 +12,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/background"
 )
 
-// kindPortTaken is the failure of a start because of who listens at the address.
-const kindPortTaken shoal.Kind = "address_in_use"
-
 // kindNotUp is the failure of a server that did not start.
 const kindNotUp shoal.Kind = "not_started"
 

@@ -19,6 +19,18 @@ const (
 	kindTimedOut shoal.Kind = "timed_out"
 	kindDisk     shoal.Kind = "disk_failed"
 	kindRefused  shoal.Kind = "refused"
+
+	// Of what a command has waited for.
+	kindRunFailed shoal.Kind = "run_failed"
+	kindRejected  shoal.Kind = "rejected"
+	kindNoAnswer  shoal.Kind = "no_answer"
+
+	// kindNotApplied is the failure when some files were wrong.
+	kindNotApplied shoal.Kind = "not_applied"
+	// kindUnwell is the failure of a doctor who found something.
+	kindUnwell shoal.Kind = "unwell"
+	// kindPortTaken is the failure of a start because of who listens at the address.
+	kindPortTaken shoal.Kind = "address_in_use"
 )
 
 // interrupted is the exit code of a command that a signal ended.

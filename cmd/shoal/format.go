@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -29,4 +30,22 @@ func idOr[T ~string](id *T) string {
 func quoted[T ~string](s T) (string, error) {
 	b, err := json.Marshal(s)
 	return string(b), err
+}
+
+// short is s in one line of at most n characters.
+func short(s string, n int) string {
+	cut := []rune(strings.TrimSpace(line(s)))
+	if len(cut) <= n {
+		return string(cut)
+	}
+	return string(cut[:n-1]) + "…"
+}
+
+// list joins ids.
+func list[T ~string](ids []T, before, between string) string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = before + string(id)
+	}
+	return strings.Join(all, between)
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/app"
-	"github.com/shoal-dev/shoal/internal/doctor"
 )
 
 type keysCmd struct {
@@ -26,25 +24,6 @@ func (o *output) keyRow(k shoal.Key) []string {
 		string(k.ID), string(k.Role), idOr(k.SessionID), idOr(k.EntityID), k.Name,
 		o.when(k.ExpiresAt, "never"), o.when(k.LastUsedAt, "never"), o.when(&k.CreatedAt, "-"),
 	}
-}
-
-// when shows a time: to a person how far away it is, to a program the time itself.
-func (o *output) when(t *shoal.Time, none string) string {
-	if t == nil || !o.terminal {
-		return timeOr(t, none)
-	}
-	return away(time.Until(t.Time))
-}
-
-// away says how far away a moment is that comes after d, or is past if d is negative.
-func away(d time.Duration) string {
-	if d > time.Minute {
-		d = d.Round(time.Minute) // what is just given 30 days has 30 days
-	}
-	if d > 0 {
-		return "in " + doctor.Roughly(d)
-	}
-	return doctor.Roughly(-d) + " ago"
 }
 
 type keysListCmd struct{}

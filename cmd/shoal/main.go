@@ -15,19 +15,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
-	"slices"
-	"strings"
-	"syscall"
-	"time"
 
-	"github.com/alecthomas/kong"
-
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/background"
 )
 
@@ -73,118 +63,4 @@ func main() {
 		os.Exit(exits[kindUsage])
 	}
 	os.Exit(run(args, os.Stdin, os.Stdout, os.Stderr))
-}
-
-// sameSignal is how long signals count as one: a parent such as make passes on what
-// the whole process group has had.
-const sameSignal = time.Second
-
-// run runs one command and returns its exit code.
-func run(args []string, in io.Reader, out, notes *os.File) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	// A later signal ends the process at once.
-	context.AfterFunc(ctx, func() { time.AfterFunc(sameSignal, stop) })
-
-	forgetEmpty()
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	var c commands
-	sh := &shell{globals: &c.globals, in: in, output: newOutput(out, notes), sources: new(sources)}
-	// Until the flags are parsed, this says how errors are told.
-	sh.output.json = slices.Contains(args, "--json") || os.Getenv("SHOAL_JSON") != ""
-	parser := newParser(&c, kong.Writers(out, notes), kong.Resolvers(sh.sources), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(sh))
-	chosen, err := parser.Parse(args)
-	if err != nil {
-		var meant *kong.Context
-		meant, err = usage(err)
-		sh.command = meant.Command()
-		return sh.fail(ctx, sh.sources.blame(meant, err))
-	}
-	sh.command = chosen.Command()
-	sh.sessionGiven = os.Getenv("SHOAL_SESSION") != "" ||
-		slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "session" })
-	sh.output.json, sh.output.quiet = c.JSON, c.Quiet
-	return sh.fail(ctx, sh.sources.blame(chosen, chosen.Run()))
-}
-
-// newParser returns the parser of the command line. Flags are looked up where they
-// were given, then in the environment, then by what options add.
-func newParser(c *commands, options ...kong.Option) *kong.Kong {
-	parser, err := kong.New(c, append(options,
-		kong.Name("shoal"),
-		kong.Description("A server in which agents and people talk, and its command line. The flags that every command has, and the settings of serve, can be given as SHOAL_FLAG in the environment, too."),
-		kong.DefaultEnvars("SHOAL"),
-		kong.Vars{"default_wait": shoal.DefaultWait.String()},
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.ValueFormatter(flagHelp),
-	)...)
-	if err != nil {
-		panic(err) // the grammar above is wrong
-	}
-	dropVariables(parser.Model.Node)
-	hideSettings(parser.Model.Node)
-	return parser
-}
-
-// dropVariables leaves environment variables to the flags that every command has and
-// to the settings of the server: a variable that changes what one command does would
-// do it behind the back of whoever types that command.
-func dropVariables(root *kong.Node) {
-	kept := settingNames(root)
-	var visit func(*kong.Node)
-	visit = func(n *kong.Node) {
-		for _, flag := range n.Flags {
-			if !slices.Contains(kept, flag.Name) {
-				flag.Envs, flag.Tag.Envs = nil, nil
-			}
-		}
-		for _, child := range n.Children {
-			visit(child)
-		}
-	}
-	for _, command := range root.Children {
-		visit(command)
-	}
-}
-
-// hideSettings leaves the settings of the server out of the help of the commands that
-// only want to know them.
-func hideSettings(root *kong.Node) {
-	known := settingNames(root)
-	for _, n := range root.Children {
-		for _, flag := range n.Flags {
-			flag.Hidden = flag.Hidden || n.Name == "doctor" && slices.Contains(known, flag.Name)
-		}
-	}
-}
-
-// flagHelp is the help of a flag or argument, with its values and its default where
-// nothing else shows them.
-func flagHelp(v *kong.Value) string {
-	shown := *v
-	shown.Help = explained(v)
-	if v.Flag != nil && v.Flag.PlaceHolder != "" && v.Default != "" {
-		shown.Help = strings.TrimSuffix(shown.Help, ".") + " (default: " + v.Default + ")."
-	}
-	return kong.DefaultHelpValueFormatter(&shown)
-}
-
-// explained is the help of a value with those that it may have, unless it says them.
-func explained(v *kong.Value) string {
-	if v.Enum == "" || !slices.ContainsFunc(v.EnumSlice(), func(one string) bool { return !strings.Contains(v.Help, one) }) {
-		return v.Help
-	}
-	return v.Help + " One of " + strings.Trim(strings.Join(v.EnumSlice(), ", "), ", ") + "."
-}
-
-// forgetEmpty makes a variable that is set to nothing the same as none, as
-// people expect who write SHOAL_KEY= in front of a command.
-func forgetEmpty() {
-	for _, variable := range os.Environ() {
-		if name, value, _ := strings.Cut(variable, "="); value == "" && strings.HasPrefix(name, "SHOAL_") {
-			_ = os.Unsetenv(name) // fails for names that no variable has
-		}
-	}
 }

@@ -119,15 +119,6 @@ func outcome(d shoal.ToolOutputData) string {
 	return toolCall(p)
 }
 
-// list joins ids.
-func list[T ~string](ids []T, before, between string) string {
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = before + string(id)
-	}
-	return strings.Join(all, between)
-}
-
 // message prints one message in one line: for people a sentence, for programs
 // time, space, seq, sender, mentions and text.
 func (o *output) message(m shoal.Message, space bool) error {

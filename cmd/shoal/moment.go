@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/doctor"
 )
 
 // moment reads a time, or a duration from now in which d are days: forward with
@@ -24,4 +25,23 @@ func moment(flag, s string, now time.Time, sign int) (shoal.Time, error) {
 		return shoal.At(now.Add(time.Duration(sign) * d)), nil
 	}
 	return shoal.Time{}, shoal.E("", kindUsage, fmt.Sprintf("%s %s is neither a duration such as 90m or 30d nor a time such as 2027-01-31T00:00:00Z", flag, s))
+}
+
+// when shows a time: to a person how far away it is, to a program the time itself.
+func (o *output) when(t *shoal.Time, none string) string {
+	if t == nil || !o.terminal {
+		return timeOr(t, none)
+	}
+	return away(time.Until(t.Time))
+}
+
+// away says how far away a moment is that comes after d, or is past if d is negative.
+func away(d time.Duration) string {
+	if d > time.Minute {
+		d = d.Round(time.Minute) // what is just given 30 days has 30 days
+	}
+	if d > 0 {
+		return "in " + doctor.Roughly(d)
+	}
+	return doctor.Roughly(-d) + " ago"
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -170,13 +169,4 @@ var startedHead = []string{"RUN", "AGENT", "STATUS"}
 
 func startedRow(r client.Triggered) []string {
 	return []string{string(r.RunID), string(r.AgentID), string(r.Status)}
-}
-
-// short is s in one line of at most n characters.
-func short(s string, n int) string {
-	cut := []rune(strings.TrimSpace(line(s)))
-	if len(cut) <= n {
-		return string(cut)
-	}
-	return string(cut[:n-1]) + "…"
 }

@@ -105,18 +105,3 @@ func state(r shoal.Run) string {
 	}
 	return string(r.Status)
 }
-
-// loss tells a person once that the connection is lost.
-type loss struct {
-	output *output
-	away   bool
-}
-
-func (l *loss) told(cause error) {
-	if !l.away {
-		l.output.note("%s; trying again", describe("", cause).Message)
-	}
-	l.away = true
-}
-
-func (l *loss) over() { l.away = false }

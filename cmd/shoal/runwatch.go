@@ -8,13 +8,6 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// Kinds of failures of what a command has waited for.
-const (
-	kindRunFailed shoal.Kind = "run_failed"
-	kindRejected  shoal.Kind = "rejected"
-	kindNoAnswer  shoal.Kind = "no_answer"
-)
-
 // runWatch follows a run to its end, and remembers to what people said no.
 type runWatch struct {
 	session *client.Session

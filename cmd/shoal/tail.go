@@ -113,16 +113,3 @@ func notice(e shoal.Event) (string, error) {
 	}
 	return "", nil
 }
-
-// event prints the data of an event, with the cursor to go on behind it.
-func (o *output) event(e shoal.Event) error {
-	data := string(e.Data)
-	if e.Cursor != "" && e.Type != shoal.EventSnapshot && e.Type != shoal.EventSnapshotEnd && len(data) > 2 && data[0] == '{' {
-		cursor, err := quoted(e.Cursor)
-		if err != nil {
-			return err
-		}
-		data = `{"cursor":` + cursor + "," + data[1:]
-	}
-	return o.write(escaped(data) + "\n")
-}

@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
@@ -124,12 +122,4 @@ func (t *timeline) missed(ctx context.Context, s shoal.SnapshotData, seq int64) 
 		all = append(all, m)
 	}
 	return all, nil
-}
-
-// decode reads the data of an event.
-func decode[T any](e shoal.Event) (data T, err error) {
-	if err = json.Unmarshal(e.Data, &data); err != nil {
-		err = &shoal.Error{Kind: shoal.Internal, Msg: fmt.Sprintf("an event %s of the server cannot be read", e.Type), Err: err}
-	}
-	return data, err
 }

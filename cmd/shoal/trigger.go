@@ -75,15 +75,3 @@ func (c *agentsTriggerCmd) payload() (json.RawMessage, error) {
 	}
 	return text, nil
 }
-
-// asked tells a person that a run waits for an answer.
-func (sh *shell) asked(e shoal.Event) error {
-	if e.Type != shoal.EventPendingOpened {
-		return nil
-	}
-	data, err := decode[shoal.PendingData](e)
-	if err == nil {
-		sh.output.note("%s", asking(data.PendingAction))
-	}
-	return err
-}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/shoal-dev/shoal/internal/app"
+)
+
+// A release sets these with -ldflags "-X main.version=1.2.3 …": build/release does. The
+// stamp that the go command makes of a checkout answers for builds from source.
+var (
+	version string
+	commit  string
+	date    string // of the commit, in RFC 3339
+)
+
+// buildInfo describes the binary that runs.
+type buildInfo struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Date    string `json:"date"` // of the commit; empty if unknown
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	// Schema is the version of the databases that the binary works with; it refuses newer ones.
+	Schema  int          `json:"schema"`
+	Modules []moduleInfo `json:"modules"`
+}
+
+// moduleInfo is a Go module that the binary contains.
+type moduleInfo struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+}
+
+func thisBuild() buildInfo {
+	b := buildInfo{Version: version, Commit: commit, Date: date, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Schema: app.Schema(), Modules: []moduleInfo{}}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		b.addStamp(info)
+	}
+	if b.Version == "" {
+		b.Version = "dev"
+	}
+	if b.Commit == "" {
+		b.Commit = "unknown"
+	}
+	return b
+}
+
+// addStamp fills in what the release did not set.
+func (b *buildInfo) addStamp(info *debug.BuildInfo) {
+	if b.Version == "" && info.Main.Version != "(devel)" {
+		b.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && b.Commit == "":
+			b.Commit = s.Value
+		case s.Key == "vcs.time" && b.Date == "":
+			b.Date = s.Value
+		}
+	}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		b.Modules = append(b.Modules, moduleInfo{m.Path, m.Version})
+	}
+}

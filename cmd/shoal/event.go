@@ -1,0 +1,29 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// decode reads the data of an event.
+func decode[T any](e shoal.Event) (data T, err error) {
+	if err = json.Unmarshal(e.Data, &data); err != nil {
+		err = &shoal.Error{Kind: shoal.Internal, Msg: fmt.Sprintf("an event %s of the server cannot be read", e.Type), Err: err}
+	}
+	return data, err
+}
+
+// event prints the data of an event, with the cursor to go on behind it.
+func (o *output) event(e shoal.Event) error {
+	data := string(e.Data)
+	if e.Cursor != "" && e.Type != shoal.EventSnapshot && e.Type != shoal.EventSnapshotEnd && len(data) > 2 && data[0] == '{' {
+		cursor, err := quoted(e.Cursor)
+		if err != nil {
+			return err
+		}
+		data = `{"cursor":` + cursor + "," + data[1:]
+	}
+	return o.write(escaped(data) + "\n")
+}

@@ -1,0 +1,16 @@
+package main
+
+// loss tells a person once that the connection is lost.
+type loss struct {
+	output *output
+	away   bool
+}
+
+func (l *loss) told(cause error) {
+	if !l.away {
+		l.output.note("%s; trying again", describe("", cause).Message)
+	}
+	l.away = true
+}
+
+func (l *loss) over() { l.away = false }
