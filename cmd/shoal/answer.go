@@ -101,7 +101,7 @@ func (w *answering) take(ctx context.Context, e shoal.Event) (done bool, err err
 		if err := w.live.pause(); err != nil {
 			return true, err
 		}
-		return false, w.shell.asked(e)
+		return false, notePending(w.shell.output, e)
 	case shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
 		return w.ended(e)
 	}

@@ -84,7 +84,7 @@ func (c *agentsApplyCmd) Run(ctx context.Context, sh *shell) error {
 		} else {
 			rows = append(rows, []string{string(done.ID), done.Outcome, strconv.Itoa(done.Version), done.File})
 		}
-		if err := sh.output.applied(done); err != nil {
+		if err := printApplied(sh.output, done); err != nil {
 			return err
 		}
 	}
@@ -263,9 +263,9 @@ func outcomeOf(before, now int) string {
 	return "updated"
 }
 
-// applied tells at once what is wrong with a file; for a program, what became of
+// printApplied tells at once what is wrong with a file; for a program, what became of
 // it in any case.
-func (o *output) applied(done applied) error {
+func printApplied(o *output, done applied) error {
 	if o.json {
 		return o.object(done)
 	}

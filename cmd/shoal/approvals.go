@@ -46,14 +46,14 @@ func (c *approvalsListCmd) Run(ctx context.Context, sh *shell) error {
 		}
 		rows = append(rows, []string{
 			string(p.ID), string(p.Kind), string(p.AgentID), idOr(p.SpaceID), about, sh.output.when(&p.CreatedAt, "-"), sh.output.when(p.ExpiresAt, "never"), string(p.RunID),
-			sh.output.trigger(p),
+			triggerText(sh.output, p),
 		})
 	}
 	return sh.output.table(all, []string{"ID", "KIND", "AGENT", "SPACE", "ABOUT", "SINCE", "EXPIRES", "RUN", "TRIGGER"}, rows...)
 }
 
-// trigger is what the message said that started the run of an action.
-func (o *output) trigger(p shoal.PendingAction) string {
+// triggerText is what the message said that started the run of an action.
+func triggerText(o *output, p shoal.PendingAction) string {
 	if p.TriggerText == nil {
 		return "-"
 	}
@@ -109,7 +109,7 @@ func (c *approvalsApproveCmd) Run(ctx context.Context, sh *shell) error {
 	if c.Hash != "" {
 		a.ArgsHash = &c.Hash
 	}
-	return sh.decide(ctx, c.ID, a)
+	return decide(sh, ctx, c.ID, a)
 }
 
 type approvalsDenyCmd struct {
@@ -126,20 +126,20 @@ func (c *approvalsDenyCmd) Run(ctx context.Context, sh *shell) error {
 	if c.Ask != "" {
 		a.Ask = &c.Ask
 	}
-	return sh.decide(ctx, c.ID, a)
+	return decide(sh, ctx, c.ID, a)
 }
 
 // decide answers a permission.
-func (sh *shell) decide(ctx context.Context, id shoal.PendingID, a shoal.PendingAnswer) error {
+func decide(sh *shell, ctx context.Context, id shoal.PendingID, a shoal.PendingAnswer) error {
 	session, _, err := sh.connect(ctx)
 	if err != nil {
 		return err
 	}
-	return sh.settle(ctx, session, id, a)
+	return settle(sh, ctx, session, id, a)
 }
 
 // settle hands an answer in and prints what was settled.
-func (sh *shell) settle(ctx context.Context, session *client.Session, id shoal.PendingID, a shoal.PendingAnswer) error {
+func settle(sh *shell, ctx context.Context, session *client.Session, id shoal.PendingID, a shoal.PendingAnswer) error {
 	p, err := session.AnswerPending(ctx, id, a)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (c *approvalsAnswerCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	if c.Error != "" {
-		return sh.settle(ctx, session, c.ID, shoal.PendingAnswer{Error: &c.Error})
+		return settle(sh, ctx, session, c.ID, shoal.PendingAnswer{Error: &c.Error})
 	}
 	kind, err := kindOfPending(ctx, session, c.ID)
 	if err != nil {
@@ -180,10 +180,10 @@ func (c *approvalsAnswerCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	err = sh.settle(ctx, session, c.ID, answer)
+	err = settle(sh, ctx, session, c.ID, answer)
 	if kind == "" && errors.Is(err, shoal.InvalidArgument) {
 		// What does not wait any more is in no list; it may have been a question.
-		return sh.settle(ctx, session, c.ID, shoal.PendingAnswer{Answer: &text})
+		return settle(sh, ctx, session, c.ID, shoal.PendingAnswer{Answer: &text})
 	}
 	return err
 }

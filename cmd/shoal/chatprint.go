@@ -231,7 +231,7 @@ func (l *lineChat) events(b feed.Batch) error {
 			return err
 		}
 		if head.SpaceID != nil && *head.SpaceID == l.space {
-			if err := l.shell.output.event(e); err != nil {
+			if err := printEvent(l.shell.output, e); err != nil {
 				return err
 			}
 		}

@@ -28,7 +28,7 @@ type downResult struct {
 
 // Run stops the server that up has started, and waits until it has ended.
 func (c *downCmd) Run(ctx context.Context, sh *shell) error {
-	service, err := sh.service()
+	service, err := backgroundService(sh)
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (c *downCmd) tell(sh *shell, out downResult) error {
 	return sh.output.table(out, []string{"SERVER", "DATA"}, []string{state, out.Data})
 }
 
-// notUp is the failure of a server that is not ready, with what it logged last.
-func (sh *shell) notUp(service background.Service, err error) error {
+// reportNotUp is the failure of a server that is not ready, with what it logged last.
+func reportNotUp(sh *shell, service background.Service, err error) error {
 	tail := lastLines(service.LogPath(), 12)
 	if !sh.output.json && tail != "" {
 		_, _ = fmt.Fprintf(sh.output.notes, "The last lines of %s:\n%s", service.LogPath(), clean(tail))

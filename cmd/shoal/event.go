@@ -15,8 +15,8 @@ func decode[T any](e shoal.Event) (data T, err error) {
 	return data, err
 }
 
-// event prints the data of an event, with the cursor to go on behind it.
-func (o *output) event(e shoal.Event) error {
+// printEvent prints the data of an event, with the cursor to go on behind it.
+func printEvent(o *output, e shoal.Event) error {
 	data := string(e.Data)
 	if e.Cursor != "" && e.Type != shoal.EventSnapshot && e.Type != shoal.EventSnapshotEnd && len(data) > 2 && data[0] == '{' {
 		cursor, err := quoted(e.Cursor)

@@ -46,7 +46,7 @@ func (c *exportCmd) Run(ctx context.Context, sh *shell) (err error) {
 			_ = os.Remove(part.Name())
 		}
 	}()
-	moved := sh.progress("received")
+	moved := newProgress(sh, "received")
 	if err := s.Export(ctx, io.MultiWriter(part, moved)); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *importCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	made, err := s.Import(ctx, io.TeeReader(source, sh.progress("sent")), client.ImportOptions{Replace: c.Replace, PausePlans: c.PausePlans})
+	made, err := s.Import(ctx, io.TeeReader(source, newProgress(sh, "sent")), client.ImportOptions{Replace: c.Replace, PausePlans: c.PausePlans})
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *importCmd) Run(ctx context.Context, sh *shell) error {
 	for _, n := range made.Records {
 		all += n
 	}
-	return sh.output.table(made, importHead, append(sh.output.sessionRow(made.Session), itoa(all)))
+	return sh.output.table(made, importHead, append(sessionRow(sh.output, made.Session), itoa(all)))
 }
 
 // exportedID reads the id of the session from the first line, which stays to be
@@ -136,7 +136,7 @@ type progress struct {
 	next  time.Time
 }
 
-func (sh *shell) progress(verb string) *progress {
+func newProgress(sh *shell, verb string) *progress {
 	return &progress{sh: sh, verb: verb, next: time.Now().Add(time.Second)}
 }
 

@@ -19,7 +19,7 @@ type keysCmd struct {
 
 var keyHead = []string{"ID", "ROLE", "SESSION", "ENTITY", "NAME", "EXPIRES", "USED", "CREATED"}
 
-func (o *output) keyRow(k shoal.Key) []string {
+func keyRow(o *output, k shoal.Key) []string {
 	return []string{
 		string(k.ID), string(k.Role), idOr(k.SessionID), idOr(k.EntityID), k.Name,
 		o.when(k.ExpiresAt, "never"), o.when(k.LastUsedAt, "never"), o.when(&k.CreatedAt, "-"),
@@ -40,7 +40,7 @@ func (*keysListCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, k := range all.Items {
-		rows = append(rows, sh.output.keyRow(k))
+		rows = append(rows, keyRow(sh.output, k))
 	}
 	return sh.output.table(all, keyHead, rows...)
 }
@@ -76,11 +76,11 @@ func (c *keysRevokeCmd) Run(ctx context.Context, sh *shell) error {
 		}
 		sh.output.note("%s is revoked", id)
 	}
-	return sh.firstFailure(failed)
+	return reportFailures(sh, failed)
 }
 
-// firstFailure tells all failures but the first, and returns that one.
-func (sh *shell) firstFailure(failed []error) error {
+// reportFailures tells all failures but the first, and returns that one.
+func reportFailures(sh *shell, failed []error) error {
 	if len(failed) == 0 {
 		return nil
 	}

@@ -65,7 +65,7 @@ func (l *live) begin(m shoal.Message) error {
 	}
 	l.message, l.part = m.ID, ""
 	l.open = true
-	return l.out.write(l.out.headOf(m, l.space) + ": ")
+	return l.out.write(messageHead(l.out, m, l.space) + ": ")
 }
 
 func (l *live) end(m shoal.Message) (bool, error) {

@@ -119,19 +119,19 @@ func outcome(d shoal.ToolOutputData) string {
 	return toolCall(p)
 }
 
-// message prints one message in one line: for people a sentence, for programs
+// printMessage prints one message in one line: for people a sentence, for programs
 // time, space, seq, sender, mentions and text.
-func (o *output) message(m shoal.Message, space bool) error {
+func printMessage(o *output, m shoal.Message, space bool) error {
 	if !o.terminal {
 		return o.write(strings.Join([]string{
 			m.CreatedAt.String(), line(string(m.SpaceID)), itoa(m.Seq), line(string(m.EntityID)), line(list(m.Mentions, "", ",")), line(said(m)),
 		}, "\t") + "\n")
 	}
-	return o.write(o.headOf(m, space) + ": " + line(said(m)) + "\n")
+	return o.write(messageHead(o, m, space) + ": " + line(said(m)) + "\n")
 }
 
-// headOf says when, where, who and to whom.
-func (o *output) headOf(m shoal.Message, space bool) string {
+// messageHead says when, where, who and to whom.
+func messageHead(o *output, m shoal.Message, space bool) string {
 	head := o.paint(dim, m.CreatedAt.String()) + " "
 	if space {
 		head += "[" + line(string(m.SpaceID)) + "] "

@@ -31,7 +31,7 @@ func (c *messagesGetCmd) Run(ctx context.Context, sh *shell) error {
 	if sh.output.json {
 		return sh.output.object(m)
 	}
-	return sh.output.message(m, true)
+	return printMessage(sh.output, m, true)
 }
 
 type messagesEditCmd struct {
@@ -104,11 +104,11 @@ func (c *messagesReactCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.output.reactions(m)
+	return printReactions(sh.output, m)
 }
 
-// reactions prints the reactions to a message.
-func (o *output) reactions(m shoal.Message) error {
+// printReactions prints the reactions to a message.
+func printReactions(o *output, m shoal.Message) error {
 	rows := make([][]string, len(m.Reactions))
 	for i, r := range m.Reactions {
 		rows[i] = []string{r.Emoji, list(r.EntityIDs, "", ",")}

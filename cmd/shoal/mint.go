@@ -35,7 +35,7 @@ func (c *keysCreateCmd) Run(ctx context.Context, sh *shell) error {
 	if made.Secret == nil {
 		return shoal.E("", shoal.Internal, fmt.Sprintf("the key %s was made, but its secret was lost on the way: revoke it and make another", made.ID))
 	}
-	if err := sh.output.minted(made); err != nil {
+	if err := printKey(sh.output, made); err != nil {
 		return err
 	}
 	return c.join(ctx, sh)
@@ -88,12 +88,12 @@ func (c *keysCreateCmd) mint(ctx context.Context, sh *shell, n shoal.NewKey) (sh
 	return made, err
 }
 
-// minted prints a new key with its secret.
-func (o *output) minted(k shoal.Key) error {
+// printKey prints a new key with its secret.
+func printKey(o *output, k shoal.Key) error {
 	if o.quiet && !o.json {
 		return o.write(line(*k.Secret) + "\n")
 	}
-	if err := o.table(k, append([]string{"KEY"}, keyHead...), append([]string{*k.Secret}, o.keyRow(k)...)); err != nil {
+	if err := o.table(k, append([]string{"KEY"}, keyHead...), append([]string{*k.Secret}, keyRow(o, k)...)); err != nil {
 		return err
 	}
 	o.note("the key is shown this once")

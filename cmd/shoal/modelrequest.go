@@ -7,8 +7,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// sent prints what a model was sent.
-func (o *output) sent(r shoal.ModelRequest) error {
+// printModelRequest prints what a model was sent.
+func printModelRequest(o *output, r shoal.ModelRequest) error {
 	if o.json {
 		return o.object(r)
 	}

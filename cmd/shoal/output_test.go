@@ -82,7 +82,7 @@ func TestMessagesAreOneLine(t *testing.T) {
 		{func(o *output) { o.terminal = true }, false, "2026-11-20T10:00:00.000Z scout → @ann @bob: two lines Red [file a.png https://x/a.png] [data chart]\n"},
 	} {
 		o, out, _ := outputs(c.set)
-		if err := o.message(m, c.all); err != nil || out.String() != c.want {
+		if err := printMessage(o, m, c.all); err != nil || out.String() != c.want {
 			t.Errorf("got  %q, %v\nwant %q", out, err, c.want)
 		}
 	}
@@ -96,7 +96,7 @@ func TestEventsCarryTheirCursor(t *testing.T) {
 		{Type: shoal.EventSnapshot, Cursor: "c2", Data: []byte(`{"cursor":"c2"}`)},
 		{Type: "new", Cursor: "c3", Data: []byte(`{}`)},
 	} {
-		if err := o.event(e); err != nil {
+		if err := printEvent(o, e); err != nil {
 			t.Fatal(err)
 		}
 	}

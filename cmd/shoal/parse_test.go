@@ -93,9 +93,9 @@ func TestListsShowAges(t *testing.T) {
 	plan := shoal.Plan{ID: "pln_1", ScheduledAt: &at}
 	session := shoal.Session{ID: "lab", CreatedAt: at}
 	for name, row := range map[string]func(*output) []string{
-		"a run":     func(o *output) []string { return o.runRow(run) },
-		"a plan":    func(o *output) []string { return o.planRow(plan) },
-		"a session": func(o *output) []string { return o.sessionRow(session) },
+		"a run":     func(o *output) []string { return runRow(o, run) },
+		"a plan":    func(o *output) []string { return planRow(o, plan) },
+		"a session": func(o *output) []string { return sessionRow(o, session) },
 	} {
 		person, program := row(&output{terminal: true}), row(&output{})
 		if slices.Contains(person, at.String()) || !slices.Contains(person, "3 h ago") {

@@ -27,14 +27,14 @@ func settled(p shoal.PendingAction) string {
 	return fmt.Sprintf("%s is %s", p.ID, p.Status)
 }
 
-// asked tells a person that a run waits for an answer.
-func (sh *shell) asked(e shoal.Event) error {
+// notePending tells a person that a run waits for an answer.
+func notePending(o *output, e shoal.Event) error {
 	if e.Type != shoal.EventPendingOpened {
 		return nil
 	}
 	data, err := decode[shoal.PendingData](e)
 	if err == nil {
-		sh.output.note("%s", asking(data.PendingAction))
+		o.note("%s", asking(data.PendingAction))
 	}
 	return err
 }

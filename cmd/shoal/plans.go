@@ -15,7 +15,7 @@ type plansCmd struct {
 
 var planHead = []string{"ID", "AGENT", "NAME", "WHEN", "STATUS", "NEXT", "LAST", "RUN"}
 
-func (o *output) planRow(p shoal.Plan) []string {
+func planRow(o *output, p shoal.Plan) []string {
 	when := o.when(p.ScheduledAt, "-")
 	if p.Cron != nil {
 		when = *p.Cron + " " + p.TimeZone
@@ -41,7 +41,7 @@ func (c *plansListCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, p := range all.Items {
-		rows = append(rows, sh.output.planRow(p))
+		rows = append(rows, planRow(sh.output, p))
 	}
 	return sh.output.table(all, planHead, rows...)
 }
@@ -79,7 +79,7 @@ func (c *plansAddCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.output.table(made, planHead, sh.output.planRow(made))
+	return sh.output.table(made, planHead, planRow(sh.output, made))
 }
 
 type plansRemoveCmd struct {

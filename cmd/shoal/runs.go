@@ -21,7 +21,7 @@ type runsCmd struct {
 
 var runHead = []string{"ID", "AGENT", "STATUS", "TRIGGER", "STEPS", "TOKENS", "COST", "CREATED", "TOOK"}
 
-func (o *output) runRow(r shoal.Run) []string {
+func runRow(o *output, r shoal.Run) []string {
 	return []string{
 		string(r.ID), string(r.AgentID), string(r.Status), trigger(r.Trigger), strconv.Itoa(r.Steps) + "/" + strconv.Itoa(r.MaxSteps),
 		tokens(r.Usage), cost(r.Usage), o.when(&r.CreatedAt, "-"), took(r.StartedAt, r.EndedAt),
@@ -102,7 +102,7 @@ func (c *runsListCmd) Run(ctx context.Context, sh *shell) error {
 		if err != nil {
 			return err
 		}
-		all.Items, rows = append(all.Items, r), append(rows, sh.output.runRow(r))
+		all.Items, rows = append(all.Items, r), append(rows, runRow(sh.output, r))
 		if c.Limit > 0 && len(rows) >= c.Limit {
 			break
 		}
@@ -134,7 +134,7 @@ func (c *runsCancelCmd) Run(ctx context.Context, sh *shell) error {
 		if !r.Status.Ended() {
 			sh.output.note("%s is being canceled; it has not ended yet", id)
 		}
-		rows = append(rows, sh.output.runRow(r))
+		rows = append(rows, runRow(sh.output, r))
 	}
 	if sh.output.json {
 		return nil

@@ -24,9 +24,9 @@ func (c *runsTailCmd) Run(ctx context.Context, sh *shell) error {
 	run, err := w.end(ctx, func(e shoal.Event) error {
 		l.over()
 		if sh.output.json {
-			return sh.output.event(e)
+			return printEvent(sh.output, e)
 		}
-		return sh.output.ofRun(e)
+		return printRunEvent(sh.output, e)
 	})
 	if err != nil {
 		return err
@@ -34,9 +34,9 @@ func (c *runsTailCmd) Run(ctx context.Context, sh *shell) error {
 	return w.verdict(run)
 }
 
-// ofRun prints what happened to a run in one line: when, what, and more about it.
+// printRunEvent prints what happened to a run in one line: when, what, and more about it.
 // Deltas are left out: what they make comes whole.
-func (o *output) ofRun(e shoal.Event) error {
+func printRunEvent(o *output, e shoal.Event) error {
 	head, detail, err := told(e)
 	if err != nil || detail == "" {
 		return err

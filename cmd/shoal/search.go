@@ -34,7 +34,7 @@ func (c *searchCmd) Run(ctx context.Context, sh *shell) error {
 		return sh.output.object(found)
 	}
 	for _, hit := range found.Items {
-		if err := sh.output.hit(hit); err != nil {
+		if err := printHit(sh.output, hit); err != nil {
 			return err
 		}
 	}
@@ -44,10 +44,10 @@ func (c *searchCmd) Run(ctx context.Context, sh *shell) error {
 	return nil
 }
 
-// hit prints one hit in one line: for people what was said with its matches in
+// printHit prints one hit in one line: for people what was said with its matches in
 // colour, for programs time, space, seq, sender and the piece of the text; quietly
 // the id of the message alone.
-func (o *output) hit(h shoal.Hit) error {
+func printHit(o *output, h shoal.Hit) error {
 	m := h.Message
 	switch {
 	case o.quiet:
@@ -57,12 +57,12 @@ func (o *output) hit(h shoal.Hit) error {
 			m.CreatedAt.String(), line(string(m.SpaceID)), itoa(m.Seq), line(string(m.EntityID)), line(h.Highlight),
 		}, "\t") + "\n")
 	}
-	return o.write(o.headOf(m, true) + ": " + o.marked(h) + "\n")
+	return o.write(messageHead(o, m, true) + ": " + highlight(o, h) + "\n")
 }
 
-// marked is the piece of a hit with its matches in colour. What is no text of a
+// highlight is the piece of a hit with its matches in colour. What is no text of a
 // message, such as a file, is told in words.
-func (o *output) marked(h shoal.Hit) string {
+func highlight(o *output, h shoal.Hit) string {
 	if h.Highlight == "" {
 		return line(said(h.Message))
 	}

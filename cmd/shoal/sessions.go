@@ -16,7 +16,7 @@ type sessionsCmd struct {
 
 var sessionHead = []string{"ID", "NAME", "STATUS", "CREATED"}
 
-func (o *output) sessionRow(s shoal.Session) []string {
+func sessionRow(o *output, s shoal.Session) []string {
 	return []string{string(s.ID), s.Name, string(s.Status), o.when(&s.CreatedAt, "-")}
 }
 
@@ -34,7 +34,7 @@ func (*sessionsListCmd) Run(ctx context.Context, sh *shell) error {
 	}
 	var rows [][]string
 	for _, s := range all.Items {
-		rows = append(rows, sh.output.sessionRow(s))
+		rows = append(rows, sessionRow(sh.output, s))
 	}
 	return sh.output.table(all, sessionHead, rows...)
 }
@@ -54,7 +54,7 @@ func (c *sessionsCreateCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.output.table(made, sessionHead, sh.output.sessionRow(made))
+	return sh.output.table(made, sessionHead, sessionRow(sh.output, made))
 }
 
 type sessionsLimitsCmd struct {

@@ -40,8 +40,8 @@ func (*spacesListCmd) Run(ctx context.Context, sh *shell) error {
 	return sh.output.table(all, []string{"ID", "NAME", "STATUS", "MEMBERS", "MESSAGES", "UNREAD", "MENTIONS"}, rows...)
 }
 
-// spaceRow prints one space in one row.
-func (o *output) spaceRow(s shoal.Space) error {
+// printSpace prints one space in one row.
+func printSpace(o *output, s shoal.Space) error {
 	return o.table(s, []string{"ID", "NAME", "STATUS", "MEMBERS"}, []string{string(s.ID), s.Name, string(s.Status), memberIDs(s)})
 }
 
@@ -74,7 +74,7 @@ func (c *spacesCreateCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.output.spaceRow(made)
+	return printSpace(sh.output, made)
 }
 
 type spacesShowCmd struct {
@@ -127,7 +127,7 @@ func (c *spacesCloseCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.output.spaceRow(s)
+	return printSpace(sh.output, s)
 }
 
 type spacesAddCmd struct {
@@ -147,7 +147,7 @@ func (c *spacesAddCmd) Run(ctx context.Context, sh *shell) error {
 			return err
 		}
 	}
-	return sh.output.spaceRow(s)
+	return printSpace(sh.output, s)
 }
 
 type spacesRemoveCmd struct {
@@ -167,7 +167,7 @@ func (c *spacesRemoveCmd) Run(ctx context.Context, sh *shell) error {
 			return err
 		}
 	}
-	return sh.output.spaceRow(s)
+	return printSpace(sh.output, s)
 }
 
 type spacesMuteCmd struct {
@@ -184,7 +184,7 @@ func (c *spacesMuteCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.output.spaceRow(s)
+	return printSpace(sh.output, s)
 }
 
 type spacesUnmuteCmd struct {
@@ -201,7 +201,7 @@ func (c *spacesUnmuteCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.output.spaceRow(s)
+	return printSpace(sh.output, s)
 }
 
 type spacesDeleteCmd struct {
@@ -237,5 +237,5 @@ func (c *spacesUnreadCmd) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	sh.output.note("unread in %s: %d", s.ID, s.UnreadCount)
-	return sh.output.spaceRow(s)
+	return printSpace(sh.output, s)
 }

@@ -47,7 +47,7 @@ type tail struct {
 func (t *tail) show(ctx context.Context, e shoal.Event) error {
 	t.loss.over()
 	if t.shell.output.json {
-		return t.shell.output.event(e)
+		return printEvent(t.shell.output, e)
 	}
 	messages, earlier, err := t.timeline.take(ctx, e)
 	if err != nil {
@@ -65,7 +65,7 @@ func (t *tail) show(ctx context.Context, e shoal.Event) error {
 		if err := t.live.pause(); err != nil {
 			return err
 		}
-		if err := t.shell.output.message(m, t.Space == ""); err != nil {
+		if err := printMessage(t.shell.output, m, t.Space == ""); err != nil {
 			return err
 		}
 	}

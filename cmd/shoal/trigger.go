@@ -50,11 +50,11 @@ func (c *agentsTriggerCmd) Run(ctx context.Context, sh *shell) error {
 		defer cancel()
 	}
 	w := &runWatch{session: session, id: started.RunID}
-	run, err := w.end(ctx, sh.asked)
+	run, err := w.end(ctx, func(e shoal.Event) error { return notePending(sh.output, e) })
 	if err != nil {
 		return err
 	}
-	if err := sh.output.table(run, runHead, sh.output.runRow(run)); err != nil {
+	if err := sh.output.table(run, runHead, runRow(sh.output, run)); err != nil {
 		return err
 	}
 	return w.verdict(run)

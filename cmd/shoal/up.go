@@ -44,7 +44,7 @@ type upResult struct {
 
 // Run starts the server unless it runs, waits until it is ready, and opens the console.
 func (c *upCmd) Run(ctx context.Context, sh *shell, chosen *kong.Context) error {
-	service, err := sh.service()
+	service, err := backgroundService(sh)
 	if err != nil {
 		return err
 	}
@@ -78,14 +78,14 @@ func (c *upCmd) Run(ctx context.Context, sh *shell, chosen *kong.Context) error 
 		if errors.Is(err, background.ErrEnded) {
 			err = errors.Join(err, service.Stop(ctx)) // nothing is to start again what cannot work
 		}
-		return sh.notUp(service, err)
+		return reportNotUp(sh, service, err)
 	}
 	out := upResult{URL: running.URL, Version: running.Version, PID: running.PID, Manager: running.Manager, Started: !alive, Data: service.Data, Log: service.LogPath()}
 	if err := sh.output.table(out, []string{"URL", "VERSION", "PID", "DATA"}, []string{out.URL, out.Version, fmt.Sprint(out.PID), out.Data}); err != nil {
 		return err
 	}
 	c.explain(sh, out)
-	return sh.showConsole(ctx, running.URL, c.Open)
+	return showConsole(sh, ctx, running.URL, c.Open)
 }
 
 // explain says what a person should know about the server that runs.
@@ -108,8 +108,8 @@ func (c *upCmd) explain(sh *shell, r upResult) {
 	}
 }
 
-// service returns the server of the data directory.
-func (sh *shell) service() (background.Service, error) {
+// backgroundService returns the server of the data directory.
+func backgroundService(sh *shell) (background.Service, error) {
 	data, err := sh.dataDir()
 	if err == nil {
 		data, err = filepath.Abs(data)
@@ -239,7 +239,7 @@ func (c *upCmd) foreground(ctx context.Context, sh *shell, chosen *kong.Context,
 		}
 		r, err := service.AwaitReady(ctx, answers200)
 		if err == nil {
-			err = sh.showConsole(ctx, r.URL, true)
+			err = showConsole(sh, ctx, r.URL, true)
 		}
 		opened <- err
 	}()
@@ -284,7 +284,7 @@ func hasDisplay(out *output) bool {
 
 // showConsole opens the console, signed in, or says how to. A link that signs in goes to a
 // browser or a terminal only: logs and pipes keep what they get.
-func (sh *shell) showConsole(ctx context.Context, url string, open bool) error {
+func showConsole(sh *shell, ctx context.Context, url string, open bool) error {
 	if sh.output.json || sh.output.quiet {
 		return nil
 	}

@@ -107,7 +107,7 @@ func (c *upgradeCmd) begin(sh *shell) (*upgrading, error) {
 	if err != nil {
 		return nil, err
 	}
-	service, err := sh.service()
+	service, err := backgroundService(sh)
 	if err != nil {
 		return nil, err
 	}

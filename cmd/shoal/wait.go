@@ -35,7 +35,7 @@ func (c *waitCmd) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	if err := sh.output.batch(result); err != nil {
+	if err := printBatch(sh.output, result); err != nil {
 		return err
 	}
 	if result.TimedOut || result.Cursor == nil {
@@ -46,8 +46,8 @@ func (c *waitCmd) Run(ctx context.Context, sh *shell) error {
 	return err
 }
 
-// batch prints what a wait answers.
-func (o *output) batch(result shoal.WaitResult) error {
+// printBatch prints what a wait answers.
+func printBatch(o *output, result shoal.WaitResult) error {
 	if o.json {
 		return o.object(result)
 	}
@@ -57,7 +57,7 @@ func (o *output) batch(result shoal.WaitResult) error {
 				if err := o.write(line(string(m.ID)) + "\n"); err != nil {
 					return err
 				}
-			} else if err := o.message(m.Message, true); err != nil {
+			} else if err := printMessage(o, m.Message, true); err != nil {
 				return err
 			}
 		}

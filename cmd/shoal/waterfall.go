@@ -38,7 +38,7 @@ func (c *runsGetCmd) Run(ctx context.Context, sh *shell) error {
 		if err != nil {
 			return err
 		}
-		return sh.output.sent(sent)
+		return printModelRequest(sh.output, sent)
 	}
 	run, err := session.Run(ctx, c.ID)
 	if err != nil {
