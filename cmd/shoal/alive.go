@@ -14,8 +14,6 @@ import (
 // mostAlive bounds how many ids are offered: nobody reads more.
 const mostAlive = 200
 
-var typeRunStatus = reflect.TypeFor[shoal.RunStatus]()
-
 // idType returns the type of a value, of each of them if it takes several.
 func idType(v *kong.Value) reflect.Type {
 	t := v.Target.Type()

@@ -56,7 +56,7 @@ func (c *benchCmd) Run(ctx context.Context, sh *shell) (err error) {
 	} else if admin, err = sh.client(); err != nil {
 		return err
 	}
-	found := benched{URL: url, Version: thisBuild().Version, At: shoal.Now(), Figures: []load.Figure{}}
+	found := benched{URL: url, Version: sh.stamp.build().Version, At: shoal.Now(), Figures: []load.Figure{}}
 	var rows [][]string
 	sh.output.note("measuring %s, in a session of its own that is deleted in the end; others that use it now will feel it", url)
 	survey := load.Survey{

@@ -7,13 +7,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/app"
 )
 
-// A release sets these with -ldflags "-X main.version=1.2.3 …": build/release does. The
-// stamp that the go command makes of a checkout answers for builds from source.
-var (
-	version string
-	commit  string
-	date    string // of the commit, in RFC 3339
-)
+// stamp is what a release writes into the program with -ldflags. It is empty in builds from
+// source, for which the stamp that the go command makes of a checkout answers.
+type stamp struct {
+	Version    string
+	Commit     string
+	Date       string // of the commit, in RFC 3339
+	ReleaseKey string // the public key of minisign with which releases are signed, if they are
+}
 
 // buildInfo describes the binary that runs.
 type buildInfo struct {
@@ -34,8 +35,9 @@ type moduleInfo struct {
 	Version string `json:"version"`
 }
 
-func thisBuild() buildInfo {
-	b := buildInfo{Version: version, Commit: commit, Date: date, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Schema: app.Schema(), Modules: []moduleInfo{}}
+// build describes the program that runs.
+func (s stamp) build() buildInfo {
+	b := buildInfo{Version: s.Version, Commit: s.Commit, Date: s.Date, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Schema: app.Schema(), Modules: []moduleInfo{}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		b.addStamp(info)
 	}

@@ -63,6 +63,17 @@ func (s *sources) Resolve(chosen *kong.Context, _ *kong.Path, flag *kong.Flag) (
 	return list, nil
 }
 
+// usedFile returns the path of the configuration file, empty if there is none.
+func (s *sources) usedFile() string {
+	if s.file == nil {
+		return ""
+	}
+	return s.path
+}
+
+// fileErr returns why the configuration file cannot be used, nil if it can or there is none.
+func (s *sources) fileErr() error { return s.err }
+
 // value returns what the configuration file sets a flag to, if it does.
 func (s *sources) value(name string) (value configfile.Value, set bool) {
 	if s.file != nil {
@@ -189,7 +200,7 @@ func (s *sources) blame(chosen *kong.Context, err error) error {
 	if err == nil || chosen == nil || kind != shoal.InvalidArgument && kind != kindUsage {
 		return err
 	}
-	text := describe("", err).Message
+	text := errorText(err)
 	word, _, _ := strings.Cut(text, " ")
 	name, isFlag := strings.CutPrefix(strings.TrimSuffix(word, ":"), "--")
 	for _, flag := range chosen.Flags() {

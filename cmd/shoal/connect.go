@@ -129,7 +129,7 @@ func (c *connectCmd) list(sh *shell, machine connect.Machine) error {
 			}
 		}
 		if err != nil {
-			sh.output.note("%s", describe("", err).Message)
+			sh.output.note("%s", errorText(err))
 		}
 		all.Items = append(all.Items, r)
 		rows = append(rows, []string{r.Client, idOr(r.Installed), r.File, leads})

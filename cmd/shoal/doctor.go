@@ -60,17 +60,14 @@ func (c *doctorCmd) options(sh *shell) (doctor.Options, error) {
 		return doctor.Options{}, shoal.E("", kindUsage, fmt.Sprintf("--url %q is no URL", sh.URL))
 	}
 	o := doctor.Options{
-		URL: sh.URL, Session: sh.Session, Here: app.Loopback(at.Hostname()), Config: c.Config, FileErr: sh.sources.err,
-		Version: thisBuild().Version, Wait: c.Wait, Environ: os.Getenv,
+		URL: sh.URL, Session: sh.Session, Here: app.Loopback(at.Hostname()), Config: c.Config, FileErr: sh.sources.fileErr(),
+		File: sh.sources.usedFile(), Version: sh.stamp.build().Version, Wait: c.Wait, Environ: os.Getenv,
 	}
 	if machine, err := connect.Here("."); err == nil {
 		o.Machine = &machine
 	}
 	if sh.As != nil {
 		o.As = *sh.As
-	}
-	if sh.sources.file != nil {
-		o.File = sh.sources.path
 	}
 	if o.Config.Data, err = sh.dataDir(); err != nil {
 		return o, err
@@ -88,7 +85,7 @@ func (c *doctorCmd) ready(ctx context.Context, sh *shell) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, shoal.E("", client.ErrUnreachable, "no answer from "+sh.URL+" within 5 s"))
 	defer cancel()
 	if err := asked.Ready(ctx); err != nil {
-		return &shoal.Error{Kind: client.ErrUnreachable, Msg: describe("", err).Message, Err: err}
+		return &shoal.Error{Kind: client.ErrUnreachable, Msg: errorText(err), Err: err}
 	}
 	return nil
 }

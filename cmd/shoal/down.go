@@ -74,7 +74,7 @@ func reportNotUp(sh *shell, service background.Service, err error) error {
 	}
 	kind, msg := kindNotUp, "The server did not start: its log says why."
 	if shoal.KindOf(err) == kindTimedOut {
-		kind, msg = kindTimedOut, "The server is not ready yet ("+describe("", err).Message+"). It goes on starting: `shoal up` waits for it again, `shoal down` stops it."
+		kind, msg = kindTimedOut, "The server is not ready yet ("+errorText(err)+"). It goes on starting: `shoal up` waits for it again, `shoal down` stops it."
 	}
 	if sh.output.json && tail != "" {
 		msg += "\n" + tail

@@ -151,6 +151,17 @@ func describe(command string, err error) failure {
 	return f
 }
 
+// errorText returns what an error says to people.
+func errorText(err error) string { return describe("", err).Message }
+
+// exitCode returns the exit code of a command that failed with an error of the kind.
+func exitCode(kind shoal.Kind) int {
+	if code, ok := exits[kind]; ok {
+		return code
+	}
+	return 1
+}
+
 // firstWords returns the first n words of a command.
 func firstWords(command string, n int) string {
 	words := strings.Fields(command)
@@ -170,8 +181,5 @@ func (sh *shell) fail(ctx context.Context, err error) int {
 		f.Hint = "you act as the operator, who owns the session default: add --admin for other sessions and the whole server"
 	}
 	sh.output.failure(f)
-	if code, ok := exits[f.Code]; ok {
-		return code
-	}
-	return 1
+	return exitCode(f.Code)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -9,10 +10,23 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
+// grammar makes an empty set of commands, a pointer to a struct for kong, and returns it with
+// the globals in it.
+type grammar func() (commands any, globals *globals)
+
+// parse parses another command line with the grammar of this one, which has the same
+// environment and input, and returns a shell for it.
+func (sh *shell) parse(args ...string) (*shell, *kong.Context, error) {
+	commands, globals := sh.grammar()
+	other := &shell{globals: globals, in: sh.in, output: sh.output, sources: new(sources), stamp: sh.stamp, grammar: sh.grammar}
+	chosen, err := newParser(commands, kong.Writers(io.Discard, io.Discard), kong.Resolvers(other.sources), kong.Bind(other)).Parse(args)
+	return other, chosen, err
+}
+
 // newParser returns the parser of the command line. Flags are looked up where they
 // were given, then in the environment, then by what options add.
-func newParser(c *commands, options ...kong.Option) *kong.Kong {
-	parser, err := kong.New(c, append(options,
+func newParser(commands any, options ...kong.Option) *kong.Kong {
+	parser, err := kong.New(commands, append(options,
 		kong.Name("shoal"),
 		kong.Description("A server in which agents and people talk, and its command line. The flags that every command has, and the settings of serve, can be given as SHOAL_FLAG in the environment, too."),
 		kong.DefaultEnvars("SHOAL"),

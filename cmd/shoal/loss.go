@@ -8,7 +8,7 @@ type loss struct {
 
 func (l *loss) told(cause error) {
 	if !l.away {
-		l.output.note("%s; trying again", describe("", cause).Message)
+		l.output.note("%s; trying again", errorText(cause))
 	}
 	l.away = true
 }

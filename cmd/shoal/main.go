@@ -21,6 +21,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/background"
 )
 
+// A release sets these with -ldflags "-X main.version=1.2.3 …": build/release does.
+var (
+	version    string
+	commit     string
+	date       string // of the commit, in RFC 3339
+	releaseKey string // the public key of minisign with which releases are signed, if they are
+)
+
 // commands is the grammar of the command line.
 type commands struct {
 	globals
@@ -56,11 +64,16 @@ type commands struct {
 	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Answer what could stand in the place of a word."`
 }
 
+func grammarOfAll() (any, *globals) {
+	c := new(commands)
+	return c, &c.globals
+}
+
 func main() {
 	args, err := background.Given(os.Args[1:])
 	if err != nil {
 		_, _ = fmt.Fprintf(os.Stderr, "error: %v\n", err) // nobody may be there to read it
-		os.Exit(exits[kindUsage])
+		os.Exit(exitCode(kindUsage))
 	}
-	os.Exit(run(args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(stamp{Version: version, Commit: commit, Date: date, ReleaseKey: releaseKey}, grammarOfAll, args, os.Stdin, os.Stdout, os.Stderr))
 }

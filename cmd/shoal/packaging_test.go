@@ -83,7 +83,7 @@ func TestTheUnitRestartsWhatCanWork(t *testing.T) {
 		}
 		return lines[name][0]
 	}
-	if one("Restart") != "always" || one("RestartPreventExitStatus") != "2" || exits[kindDisk] != 70 || exits[kindUsage] != 2 {
+	if one("Restart") != "always" || one("RestartPreventExitStatus") != "2" || exitCode(kindDisk) != 70 || exitCode(kindUsage) != 2 {
 		t.Errorf("Restart=%s, not for %s", one("Restart"), one("RestartPreventExitStatus"))
 	}
 	command := strings.Fields(one("ExecStart"))

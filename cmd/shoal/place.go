@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"slices"
 	"strings"
 
@@ -201,10 +200,6 @@ func known(v *kong.Value) (found []candidate) {
 				found = append(found, candidate{one, ""})
 			}
 		}
-	case idType(v) == typeRunStatus:
-		for _, state := range runStates {
-			found = append(found, candidate{string(state), ""})
-		}
 	}
 	return found
 }
@@ -224,10 +219,8 @@ func (p *place) files() bool {
 // shell returns sh with the flags that stand in the unfinished line, so that it calls
 // whom that line would call.
 func (p *place) shell(sh *shell) *shell {
-	var c commands
-	there := &shell{globals: &c.globals, in: sh.in, output: sh.output, sources: new(sources)}
-	parser := newParser(&c, kong.Writers(io.Discard, io.Discard), kong.Resolvers(there.sources), kong.Bind(there))
-	if _, err := parser.Parse(append([]string{"version"}, p.global...)); err != nil {
+	there, _, err := sh.parse(append([]string{"version"}, p.global...)...)
+	if err != nil {
 		return sh // as far as it is understood
 	}
 	return there

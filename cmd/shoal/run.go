@@ -18,7 +18,7 @@ import (
 const sameSignal = time.Second
 
 // run runs one command and returns its exit code.
-func run(args []string, in io.Reader, out, notes *os.File) int {
+func run(stamp stamp, grammar grammar, args []string, in io.Reader, out, notes *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A later signal ends the process at once.
@@ -28,11 +28,11 @@ func run(args []string, in io.Reader, out, notes *os.File) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	var c commands
-	sh := &shell{globals: &c.globals, in: in, output: newOutput(out, notes), sources: new(sources)}
+	commands, globals := grammar()
+	sh := &shell{globals: globals, in: in, output: newOutput(out, notes), sources: new(sources), stamp: stamp, grammar: grammar}
 	// Until the flags are parsed, this says how errors are told.
 	sh.output.json = slices.Contains(args, "--json") || os.Getenv("SHOAL_JSON") != ""
-	parser := newParser(&c, kong.Writers(out, notes), kong.Resolvers(sh.sources), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(sh))
+	parser := newParser(commands, kong.Writers(out, notes), kong.Resolvers(sh.sources), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(sh))
 	chosen, err := parser.Parse(args)
 	if err != nil {
 		var meant *kong.Context
@@ -43,7 +43,7 @@ func run(args []string, in io.Reader, out, notes *os.File) int {
 	sh.command = chosen.Command()
 	sh.sessionGiven = os.Getenv("SHOAL_SESSION") != "" ||
 		slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "session" })
-	sh.output.json, sh.output.quiet = c.JSON, c.Quiet
+	sh.output.json, sh.output.quiet = globals.JSON, globals.Quiet
 	return sh.fail(ctx, sh.sources.blame(chosen, chosen.Run()))
 }
 

@@ -38,7 +38,7 @@ func (c *serveCmd) Run(ctx context.Context, sh *shell, chosen *kong.Context) err
 		command += " --data " + shellWord(sh.Data)
 	}
 	config := c.Config
-	config.Data, config.Version, config.Command = data, thisBuild().Version, command
+	config.Data, config.Version, config.Command = data, sh.stamp.build().Version, command
 	config.Manager = c.ManagedBy
 	format := c.LogFormat
 	if sh.output.json {

@@ -38,6 +38,8 @@ type shell struct {
 	// sessionGiven says that the session is not just the default.
 	sessionGiven bool
 	sources      *sources
+	stamp        stamp
+	grammar      grammar
 }
 
 // dataDir returns the data directory.

@@ -109,7 +109,7 @@ func notice(e shoal.Event) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return describe("", failed(data.Run)).Message, nil
+		return errorText(failed(data.Run)), nil
 	}
 	return "", nil
 }

@@ -70,7 +70,7 @@ func (c *upCmd) Run(ctx context.Context, sh *shell, chosen *kong.Context) error 
 			unlock()
 			return c.foreground(ctx, sh, chosen, service)
 		}
-		if err := service.Start(waiting, c.definition(waiting, sh, service)); err != nil {
+		if err := service.Start(waiting, c.definition(waiting, sh, chosen, service)); err != nil {
 			return err
 		}
 	}
@@ -100,8 +100,8 @@ func (c *upCmd) explain(sh *shell, r upResult) {
 	default:
 		sh.output.note("%s runs it, also after you sign in again, until `shoal down`; it logs to %s", r.Manager, r.Log)
 	}
-	if !r.Started && r.Version != thisBuild().Version {
-		sh.output.note("it runs version %s, and this program is %s: `shoal down` and `shoal up` start this one", r.Version, thisBuild().Version)
+	if !r.Started && r.Version != sh.stamp.build().Version {
+		sh.output.note("it runs version %s, and this program is %s: `shoal down` and `shoal up` start this one", r.Version, sh.stamp.build().Version)
 	}
 	if r.URL != "http://"+app.DefaultAddr && sh.URL != r.URL {
 		sh.output.note("other commands reach it with --url %s, or SHOAL_URL", r.URL)
@@ -118,7 +118,7 @@ func backgroundService(sh *shell) (background.Service, error) {
 }
 
 // definition says how the server is started: with the settings that hold here and now.
-func (c *upCmd) definition(ctx context.Context, sh *shell, service background.Service) background.Definition {
+func (c *upCmd) definition(ctx context.Context, sh *shell, chosen *kong.Context, service background.Service) background.Definition {
 	d := background.Definition{Manager: background.Process, Program: thisProgram(), Env: map[string]string{}}
 	if c.Service {
 		d.Manager = background.Detect(ctx)
@@ -127,13 +127,13 @@ func (c *upCmd) definition(ctx context.Context, sh *shell, service background.Se
 	if c.Addr != "" {
 		d.Args = append(d.Args, "--addr", c.Addr)
 	}
-	if sh.sources.file != nil {
-		if path, err := filepath.Abs(sh.sources.path); err == nil {
+	if used := sh.sources.usedFile(); used != "" {
+		if path, err := filepath.Abs(used); err == nil {
 			d.Args = append(d.Args, "--config", path)
 		}
 	}
 	configured, _ := sh.sources.value("allow-env")
-	for _, name := range slices.Concat(environmentNames(), strings.Split(os.Getenv("SHOAL_ALLOW_ENV"), ","), configured.List) {
+	for _, name := range slices.Concat(environmentNames(chosen.Model.Node), strings.Split(os.Getenv("SHOAL_ALLOW_ENV"), ","), configured.List) {
 		if value, set := os.LookupEnv(name); set && name != "" {
 			d.Env[name] = value
 		}
@@ -144,12 +144,12 @@ func (c *upCmd) definition(ctx context.Context, sh *shell, service background.Se
 // environmentNames are the variables that a server in the background gets from the
 // terminal where `shoal up` was called: its settings, the keys of models, and what the
 // network and the Go runtime want.
-func environmentNames() []string {
+func environmentNames(root *kong.Node) []string {
 	names := slices.Concat(app.ModelKeys(), []string{
 		"OPENROUTER_API_KEY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
 		"GOMEMLIMIT", "GOGC", "GOMAXPROCS", "TZ", "TMPDIR",
 	})
-	for _, flag := range settings(newParser(new(commands)).Model.Node) {
+	for _, flag := range settings(root) {
 		if flag.Name != "addr" { // it is an argument
 			names = append(names, flag.Envs...)
 		}
@@ -226,7 +226,7 @@ var localHTTP = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}
 
 // foreground runs the server in this process, and opens the console once it is ready.
 func (c *upCmd) foreground(ctx context.Context, sh *shell, chosen *kong.Context, service background.Service) error {
-	serve, err := parsedServe(c.Addr, chosen)
+	serve, err := parsedServe(sh, c.Addr, chosen)
 	if err != nil {
 		return err
 	}
@@ -246,26 +246,31 @@ func (c *upCmd) foreground(ctx context.Context, sh *shell, chosen *kong.Context,
 	err = serve.Run(ctx, sh, chosen)
 	cancel()
 	if failed := <-opened; err == nil && failed != nil && !errors.Is(failed, context.Canceled) && !errors.Is(failed, background.ErrEnded) {
-		sh.output.note("the console was not opened: %s", describe("", failed).Message)
+		sh.output.note("the console was not opened: %s", errorText(failed))
 	}
 	return err
 }
 
 // parsedServe returns the command serve with the settings that hold here.
-func parsedServe(addr string, chosen *kong.Context) (*serveCmd, error) {
-	var c commands
+func parsedServe(sh *shell, addr string, chosen *kong.Context) (*serveCmd, error) {
 	args := []string{"serve"}
 	if addr != "" {
 		args = append(args, "--addr", addr)
 	}
-	src := new(sources)
 	for _, p := range chosen.Path {
 		if p.Flag != nil && p.Flag.Name == "config" && !p.Resolved {
 			args = append(args, "--config", fmt.Sprint(chosen.FlagValue(p.Flag)))
 		}
 	}
-	_, err := newParser(&c, kong.Resolvers(src)).Parse(args)
-	return &c.Serve, err
+	_, parsed, err := sh.parse(args...)
+	if err != nil {
+		return nil, err
+	}
+	serve, ok := parsed.Selected().Target.Addr().Interface().(*serveCmd)
+	if !ok {
+		return nil, shoal.E("", shoal.Internal, "the grammar has another command serve")
+	}
+	return serve, nil
 }
 
 // hasDisplay reports whether a browser can be opened for the person who reads out.

@@ -23,10 +23,6 @@ const (
 	kindNotUpgraded shoal.Kind = "not_upgraded"
 )
 
-// releaseKey is the public key of minisign with which releases are signed, if they are:
-// -ldflags "-X main.releaseKey=RW…".
-var releaseKey string
-
 type upgradeCmd struct {
 	Check    bool          `help:"Only say whether there is a newer release." xor:"what"`
 	Rollback bool          `help:"Go back to the program before the last upgrade." xor:"what"`
@@ -112,13 +108,13 @@ func (c *upgradeCmd) begin(sh *shell) (*upgrading, error) {
 		return nil, err
 	}
 	return &upgrading{
-		shell: sh, program: program, service: service, now: thisBuild(), timeout: c.Timeout,
+		shell: sh, program: program, service: service, now: sh.stamp.build(), timeout: c.Timeout,
 		database: cmp.Or(c.Database, app.DefaultDatabase(service.Data)),
 	}, nil
 }
 
-func (c *upgradeCmd) source() (*release.Source, error) {
-	return release.NewSource(cmp.Or(c.From, os.Getenv("SHOAL_RELEASES"), releases), cmp.Or(c.SignedBy, releaseKey))
+func (c *upgradeCmd) source(stamp stamp) (*release.Source, error) {
+	return release.NewSource(cmp.Or(c.From, os.Getenv("SHOAL_RELEASES"), releases), cmp.Or(c.SignedBy, stamp.ReleaseKey))
 }
 
 // wanted returns the release to install.
@@ -130,7 +126,7 @@ func (c *upgradeCmd) wanted(ctx context.Context, source *release.Source) (releas
 }
 
 func (c *upgradeCmd) check(ctx context.Context, sh *shell, u *upgrading) error {
-	source, err := c.source()
+	source, err := c.source(sh.stamp)
 	if err != nil {
 		return err
 	}
@@ -150,7 +146,7 @@ func (c *upgradeCmd) check(ctx context.Context, sh *shell, u *upgrading) error {
 // upgrade installs the wanted release if this is another one.
 func (c *upgradeCmd) upgrade(ctx context.Context, u *upgrading) (upgradeResult, error) {
 	out := upgradeResult{From: u.now.Version, To: u.now.Version}
-	source, err := c.source()
+	source, err := c.source(u.stamp)
 	if err != nil {
 		return out, err
 	}

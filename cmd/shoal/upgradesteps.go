@@ -66,9 +66,9 @@ func (u *upgrading) restart(ctx context.Context, version string, before buildInf
 	ctx = context.WithoutCancel(ctx)
 	replaced, err := u.goBack(ctx, before)
 	if err != nil {
-		return false, errors.Join(shoal.E("", kindNotUpgraded, fmt.Sprintf("%s did not start (%s), and going back failed: %s. Try `shoal upgrade --rollback`.", version, describe("", failed).Message, describe("", err).Message)), err)
+		return false, errors.Join(shoal.E("", kindNotUpgraded, fmt.Sprintf("%s did not start (%s), and going back failed: %s. Try `shoal upgrade --rollback`.", version, errorText(failed), errorText(err))), err)
 	}
-	msg := fmt.Sprintf("%s did not start (%s). %s runs again.", version, describe("", failed).Message, before.Version)
+	msg := fmt.Sprintf("%s did not start (%s). %s runs again.", version, errorText(failed), before.Version)
 	if replaced != "" {
 		msg += " The database from before was put back; what was there is kept in " + replaced + "."
 	}
