@@ -157,18 +157,3 @@ func (n *connection) written(ctx context.Context, server *client.Client, change 
 	n.sh.output.note("to have it use these tools without asking you: %s", fmt.Sprintf(n.client.Allow, n.Entry))
 	return nil
 }
-
-// diff shows a change of a file.
-func (o *output) diff(text string) {
-	if o.quiet || o.json {
-		return
-	}
-	for row := range strings.Lines(text) {
-		row = line(row)
-		paint := map[byte]colour{'+': green, '-': red, '@': dim}[(row + " ")[0]]
-		if o.noteColour && paint != "" {
-			row = string(paint) + row + string(plain)
-		}
-		_, _ = fmt.Fprintln(o.notes, row) // if nobody sees it, nobody agrees to it either
-	}
-}

@@ -27,3 +27,9 @@ func printEvent(o *output, e shoal.Event) error {
 	}
 	return o.write(escaped(data) + "\n")
 }
+
+// quoted returns s as JSON.
+func quoted[T ~string](s T) (string, error) {
+	b, err := json.Marshal(s)
+	return string(b), err
+}

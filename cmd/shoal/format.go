@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -24,12 +23,6 @@ func idOr[T ~string](id *T) string {
 		return "-"
 	}
 	return string(*id)
-}
-
-// quoted returns s as JSON.
-func quoted[T ~string](s T) (string, error) {
-	b, err := json.Marshal(s)
-	return string(b), err
 }
 
 // short is s in one line of at most n characters.

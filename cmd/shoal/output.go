@@ -188,3 +188,18 @@ func (o *output) paint(c colour, s string) string {
 	}
 	return string(c) + s + string(plain)
 }
+
+// diff shows a change of a file.
+func (o *output) diff(text string) {
+	if o.quiet || o.json {
+		return
+	}
+	for row := range strings.Lines(text) {
+		row = line(row)
+		paint := map[byte]colour{'+': green, '-': red, '@': dim}[(row + " ")[0]]
+		if o.noteColour && paint != "" {
+			row = string(paint) + row + string(plain)
+		}
+		_, _ = fmt.Fprintln(o.notes, row) // if nobody sees it, nobody agrees to it either
+	}
+}

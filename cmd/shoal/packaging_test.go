@@ -27,6 +27,15 @@ func understood(t *testing.T, args []string) {
 	}
 }
 
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // unit returns the lines of a unit by their names.
 func unit(t *testing.T) map[string][]string {
 	t.Helper()

@@ -101,7 +101,4 @@ func TestTheReadmeBeginsWithOneLine(t *testing.T) {
 	if second := blocks[1][1]; !strings.HasPrefix(second, "make run ") || !strings.Contains(second, "\nmake test ") {
 		t.Errorf("the second block is\n%s", second)
 	}
-	if releases != "https://"+module+"/releases" {
-		t.Errorf("upgrades come from %s", releases)
-	}
 }

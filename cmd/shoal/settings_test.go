@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/configfile"
 )
 
@@ -32,7 +33,7 @@ func fresh(t *testing.T, path, got, want string) {
 	}
 }
 
-func readText(t *testing.T, path string) string {
+func readFile(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
@@ -41,15 +42,20 @@ func readText(t *testing.T, path string) string {
 	return string(text)
 }
 
+// settingFlags returns the settings of the server: what serve takes.
 func settingFlags(t *testing.T) []*kong.Flag {
 	t.Helper()
-	return settings(newParser(new(commands)).Model.Node)
+	var commands struct {
+		globals
+		Serve struct{ app.Config } `cmd:""`
+	}
+	return settings(newParser(&commands).Model.Node)
 }
 
 // The table of settings in the manual is made from their declaration.
 func TestTheManualHasEverySetting(t *testing.T) {
 	const begin, end = "<!-- settings: begin -->\n", "<!-- settings: end -->\n"
-	page := readText(t, operatingPage)
+	page := readFile(t, operatingPage)
 	before, rest, begun := strings.Cut(page, begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !begun || !ended {
@@ -89,7 +95,7 @@ func TestTheExampleHasEverySetting(t *testing.T) {
 		}
 		fmt.Fprintf(&want, "\n# %s\n%s\n", explained(flag.Value), strings.TrimSuffix("# "+flag.Name+": "+example, " "))
 	}
-	fresh(t, exampleConfig, readText(t, exampleConfig), want.String())
+	fresh(t, exampleConfig, readFile(t, exampleConfig), want.String())
 
 	// With all of them set, it is read as it stands.
 	var set strings.Builder

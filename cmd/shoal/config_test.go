@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -67,14 +66,6 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-func TestShellWord(t *testing.T) {
-	for in, want := range map[string]string{"/var/lib/shoal-1": "/var/lib/shoal-1", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'"} {
-		if got := shellWord(in); got != want {
-			t.Errorf("shellWord(%q) = %s, want %s", in, got, want)
-		}
-	}
-}
-
 func TestLoopback(t *testing.T) {
 	for host, want := range map[string]bool{
 		"127.0.0.1": true, "127.9.9.9": true, "::1": true, "localhost": true,
@@ -83,37 +74,5 @@ func TestLoopback(t *testing.T) {
 		if got := app.Loopback(host); got != want {
 			t.Errorf("app.Loopback(%q) = %v", host, got)
 		}
-	}
-}
-
-// Lists show people how long ago something was, and programs the time itself.
-func TestListsShowAges(t *testing.T) {
-	at := shoal.At(time.Now().Add(-3 * time.Hour))
-	run := shoal.Run{ID: "run_1", CreatedAt: at}
-	plan := shoal.Plan{ID: "pln_1", ScheduledAt: &at}
-	session := shoal.Session{ID: "lab", CreatedAt: at}
-	for name, row := range map[string]func(*output) []string{
-		"a run":     func(o *output) []string { return runRow(o, run) },
-		"a plan":    func(o *output) []string { return planRow(o, plan) },
-		"a session": func(o *output) []string { return sessionRow(o, session) },
-	} {
-		person, program := row(&output{terminal: true}), row(&output{})
-		if slices.Contains(person, at.String()) || !slices.Contains(person, "3 h ago") {
-			t.Errorf("%s on a terminal is %q", name, person)
-		}
-		if !slices.Contains(program, at.String()) {
-			t.Errorf("%s for a program is %q", name, program)
-		}
-	}
-}
-
-// The time that wait takes without --timeout is that of the server, not a copy of it.
-func TestWaitHasTheDefaultOfTheServer(t *testing.T) {
-	chosen, err := newParser(new(commands)).Parse([]string{"wait"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := chosen.Selected().Target.Interface().(waitCmd).Timeout, shoal.DefaultWait; got != want {
-		t.Errorf("shoal wait waits %v, want %v", got, want)
 	}
 }

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// A list shows people how long ago something was, and programs the time itself.
+func TestListOfSessionsShowsAges(t *testing.T) {
+	at := shoal.At(time.Now().Add(-3 * time.Hour))
+	session := shoal.Session{ID: "lab", CreatedAt: at}
+	row := func(o *output) []string { return sessionRow(o, session) }
+	if got := row(&output{terminal: true}); slices.Contains(got, at.String()) || !slices.Contains(got, "3 h ago") {
+		t.Errorf("the row on a terminal is %q, want 3 h ago in it", got)
+	}
+	if got := row(&output{}); !slices.Contains(got, at.String()) {
+		t.Errorf("the row for a program is %q, want %s in it", got, at)
+	}
+}
