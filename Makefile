@@ -121,7 +121,7 @@ generate: $(WEB) ## Write the generated files anew
 	go generate $(PACKAGES)
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestSchemaIsFresh$$' ./internal/agentconfig
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestTheReadmeIsCopied$$' ./docs
-	SHOAL_GENERATE=1 go test -count=1 -run '^TestThe(Manual|Example)HasEverySetting$$' ./cmd/shoal
+	SHOAL_GENERATE=1 go test -count=1 -run '^TestThe(Manual|Example)HasEverySetting$$' ./internal/cli
 	$(MAKE) --no-print-directory web
 
 verify: ## Fail if a generated file, go.mod or the libc under SQLite is not what it should be

@@ -17,6 +17,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/cli"
 )
 
 // patience ends a test that has failed anyway.
@@ -187,8 +188,8 @@ func TestChatIsInterrupted(t *testing.T) {
 	}
 	<-s.done
 	_ = s.cmd.Wait() // the code says it
-	if code := s.cmd.ProcessState.ExitCode(); code != interrupted {
-		t.Errorf("it ends with %d, want %d", code, interrupted)
+	if code := s.cmd.ProcessState.ExitCode(); code != cli.Interrupted {
+		t.Errorf("it ends with %d, want %d", code, cli.Interrupted)
 	}
 	if !bytes.Contains(s.raw.Bytes(), []byte("\x1b[?1049l")) {
 		t.Error("the terminal is left as it was drawn")

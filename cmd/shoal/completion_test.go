@@ -15,6 +15,8 @@ import (
 	"github.com/hinshun/vt10x"
 
 	"github.com/shoal-dev/shoal/internal/apptest"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/cli/completion"
 )
 
 // inShell is a directory with shoal on its PATH, beside a server that runs.
@@ -183,7 +185,7 @@ func TestASilentServerIsNotWaitedFor(t *testing.T) {
 
 // Commands, flags and values are those of --help, because they are the same ones.
 func TestEveryCommandIsCompleted(t *testing.T) {
-	root := newParser(new(commands)).Model.Node
+	root := cli.NewParser(new(commands)).Model.Node
 	for _, leaf := range root.Leaves(true) {
 		path := strings.Fields(strings.TrimSuffix(leaf.Path(), ")"))
 		var words []string
@@ -209,12 +211,12 @@ func TestEveryCommandIsCompleted(t *testing.T) {
 func offered(t *testing.T, words ...string) (values []string) {
 	t.Helper()
 	var out strings.Builder
-	sh := &shell{globals: new(globals), output: &output{out: &out, notes: io.Discard}, grammar: grammarOfAll}
-	_, chosen, err := sh.parse("version")
+	sh := &cli.Shell{Globals: new(cli.Globals), Output: &cli.Output{Out: &out, Notes: io.Discard}, Grammar: grammarOfAll}
+	_, chosen, err := sh.Parse("version")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&completeCmd{Words: words}).Run(t.Context(), sh, chosen); err != nil {
+	if err := (&completion.CompleteCommand{Words: words}).Run(t.Context(), sh, chosen); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {

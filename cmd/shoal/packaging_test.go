@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/shoal-dev/shoal/internal/cli"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 // understood parses a command line as the program would.
 func understood(t *testing.T, args []string) {
 	t.Helper()
-	if _, err := newParser(new(commands), kong.Writers(io.Discard, io.Discard)).Parse(args); err != nil {
+	if _, err := cli.NewParser(new(commands), kong.Writers(io.Discard, io.Discard)).Parse(args); err != nil {
 		t.Errorf("shoal %s: %v", strings.Join(args, " "), err)
 	}
 }
@@ -92,7 +94,7 @@ func TestTheUnitRestartsWhatCanWork(t *testing.T) {
 		}
 		return lines[name][0]
 	}
-	if one("Restart") != "always" || one("RestartPreventExitStatus") != "2" || exitCode(kindDisk) != 70 || exitCode(kindUsage) != 2 {
+	if one("Restart") != "always" || one("RestartPreventExitStatus") != "2" || cli.ExitCode(cli.KindDisk) != 70 || cli.ExitCode(cli.KindUsage) != 2 {
 		t.Errorf("Restart=%s, not for %s", one("Restart"), one("RestartPreventExitStatus"))
 	}
 	command := strings.Fields(one("ExecStart"))

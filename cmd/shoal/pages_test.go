@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/shoal-dev/shoal/docs"
+	"github.com/shoal-dev/shoal/internal/cli"
 )
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
@@ -70,7 +71,7 @@ func TestThePagesHoldCommandsThatExist(t *testing.T) {
 					continue
 				}
 				seen[name]++
-				if _, err := newParser(new(commands), kong.Writers(io.Discard, io.Discard)).Parse(args[1:]); err != nil {
+				if _, err := cli.NewParser(new(commands), kong.Writers(io.Discard, io.Discard)).Parse(args[1:]); err != nil {
 					t.Errorf("docs/%s: %s: %v", name, strings.TrimSpace(line), err)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/cli"
 )
 
 // process is a running command.
@@ -96,8 +97,8 @@ func TestServeAndItsEnd(t *testing.T) {
 	if code := server.end(syscall.SIGTERM); code != 0 || time.Since(began) > 5*time.Second {
 		t.Errorf("the server ended with %d after %v: %s", code, time.Since(began), server.notes)
 	}
-	if code := tail.end(os.Interrupt); code != interrupted || strings.Contains(tail.notes.String(), "error:") {
-		t.Errorf("tail ended with %d, want %d, and said %s", code, interrupted, tail.notes)
+	if code := tail.end(os.Interrupt); code != cli.Interrupted || strings.Contains(tail.notes.String(), "error:") {
+		t.Errorf("tail ended with %d, want %d, and said %s", code, cli.Interrupted, tail.notes)
 	}
 }
 
@@ -131,7 +132,7 @@ func TestAnInterruptedWait(t *testing.T) {
 			break
 		}
 	}
-	if code := wait.end(os.Interrupt); code != interrupted || wait.notes.String() != "" {
+	if code := wait.end(os.Interrupt); code != cli.Interrupted || wait.notes.String() != "" {
 		t.Errorf("wait ended with %d and said %q", code, wait.notes)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/cli/talk"
 )
 
 // served starts a server and returns it with a client that acts as the operator.
@@ -33,15 +35,15 @@ func served(t *testing.T, addr, data string) (*app.Server, *client.Session) {
 }
 
 // tailing runs `shoal tail` and returns its lines as they come, and its end.
-func tailing(t *testing.T, url, data string, c tailCmd, set func(*output)) (lines *bufio.Scanner, notes *strings.Builder, stop func() error) {
+func tailing(t *testing.T, url, data string, c talk.TailCommand, set func(*cli.Output)) (lines *bufio.Scanner, notes *strings.Builder, stop func() error) {
 	t.Helper()
 	reader, writer := io.Pipe()
 	notes = new(strings.Builder)
-	o := &output{out: writer, notes: notes}
+	o := &cli.Output{Out: writer, Notes: notes}
 	if set != nil {
 		set(o)
 	}
-	sh := &shell{globals: &globals{URL: url, Data: data, Session: shoal.DefaultSession}, output: o}
+	sh := &cli.Shell{Globals: &cli.Globals{URL: url, Data: data, Session: shoal.DefaultSession}, Output: o}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
@@ -84,7 +86,7 @@ func TestTailOutlivesTheServersRestart(t *testing.T) {
 	for _, text := range []string{"one", "two", "three"} {
 		post(t, session, text)
 	}
-	lines, notes, stop := tailing(t, url, data, tailCmd{Space: app.Welcome, Lines: 2}, nil)
+	lines, notes, stop := tailing(t, url, data, talk.TailCommand{Space: app.Welcome, Lines: 2}, nil)
 	for _, want := range []string{"two", "three"} {
 		if got := next(t, lines); got != want {
 			t.Fatalf("got %q, want %q", got, want)
@@ -117,7 +119,7 @@ func TestTailOfAllSpaces(t *testing.T) {
 	server, session := served(t, "127.0.0.1:0", data)
 	defer server.Stop()
 	post(t, session, "hello")
-	lines, notes, stop := tailing(t, server.URL(), data, tailCmd{Lines: 10}, func(o *output) { o.terminal = true })
+	lines, notes, stop := tailing(t, server.URL(), data, talk.TailCommand{Lines: 10}, func(o *cli.Output) { o.Terminal = true })
 	if got := next(t, lines); !strings.HasSuffix(got, "Z [welcome] operator: hello") {
 		t.Fatalf("got %q", got)
 	}
@@ -158,8 +160,8 @@ func TestTailGoesOnBehindACursor(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	server, session := served(t, "127.0.0.1:0", data)
 	defer server.Stop()
-	json := func(o *output) { o.json = true }
-	lines, _, stop := tailing(t, server.URL(), data, tailCmd{Space: app.Welcome}, json)
+	json := func(o *cli.Output) { o.JSON = true }
+	lines, _, stop := tailing(t, server.URL(), data, talk.TailCommand{Space: app.Welcome}, json)
 	if got := next(t, lines); !strings.Contains(got, `"type":"snapshot"`) {
 		t.Fatalf("got %s", got)
 	}
@@ -175,7 +177,7 @@ func TestTailGoesOnBehindACursor(t *testing.T) {
 		t.Fatalf("no cursor in %s", seen)
 	}
 	post(t, session, "two")
-	lines, _, stop = tailing(t, server.URL(), data, tailCmd{Space: app.Welcome, After: shoal.Cursor(cursor)}, json)
+	lines, _, stop = tailing(t, server.URL(), data, talk.TailCommand{Space: app.Welcome, After: shoal.Cursor(cursor)}, json)
 	got := next(t, lines)
 	for !strings.Contains(got, `"type":"message.created"`) {
 		got = next(t, lines) // what else the first message caused

@@ -56,10 +56,10 @@ var importTable = []importRule{
 	{
 		dir: "cmd/shoal",
 		inside: []string{
-			".", "client", "internal/app", "internal/background", "internal/chat", "internal/chat/feed", "internal/chat/screen", "internal/configfile", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/mcpbridge", "internal/release", "internal/safetext",
-			"internal/yamltext",
+			"internal/background", "internal/cli", "internal/cli/admin", "internal/cli/agents", "internal/cli/completion", "internal/cli/connect", "internal/cli/runs", "internal/cli/server",
+			"internal/cli/talk",
 		},
-		others: true, never: sqlPackages,
+		never: sqlAndWeb,
 	},
 	{dir: "docs", never: sqlAndWeb},
 	{dir: "examples/answer", inside: []string{".", "client"}},
@@ -98,6 +98,30 @@ var importTable = []importRule{
 		dir:    "internal/chat/screen",
 		inside: []string{".", "client", "internal/chat", "internal/chat/feed", "internal/safetext"}, others: true, never: sqlAndWeb,
 	},
+	{dir: "internal/cli", inside: []string{".", "client", "internal/app", "internal/configfile", "internal/doctor", "internal/safetext"}, others: true, never: sqlAndWeb},
+	{dir: "internal/cli/admin", inside: []string{".", "client", "internal/app", "internal/cli", "internal/safetext"}, never: sqlAndWeb},
+	{
+		dir:    "internal/cli/agents",
+		inside: []string{".", "client", "internal/cli", "internal/cli/runs", "internal/cli/view", "internal/safetext", "internal/yamltext"}, others: true, never: sqlAndWeb,
+	},
+	{dir: "internal/cli/completion", inside: []string{".", "client", "internal/cli", "internal/safetext"}, others: true, never: sqlAndWeb},
+	{dir: "internal/cli/connect", inside: []string{".", "client", "internal/app", "internal/cli", "internal/connect", "internal/mcpbridge"}, never: sqlAndWeb},
+	{dir: "internal/cli/runs", inside: []string{".", "client", "internal/chat", "internal/cli", "internal/cli/view", "internal/safetext"}, never: sqlAndWeb},
+	{
+		dir: "internal/cli/server",
+		inside: []string{
+			".", "client", "internal/app", "internal/background", "internal/cli", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/release", "internal/safetext",
+		},
+		others: true, never: sqlPackages,
+	},
+	{
+		dir: "internal/cli/talk",
+		inside: []string{
+			".", "client", "internal/app", "internal/chat", "internal/chat/feed", "internal/chat/screen", "internal/cli", "internal/cli/runs", "internal/cli/view", "internal/safetext",
+		},
+		never: sqlAndWeb,
+	},
+	{dir: "internal/cli/view", inside: []string{".", "internal/chat", "internal/cli", "internal/safetext"}, never: sqlAndWeb},
 	{dir: "internal/compose", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/configfile", inside: []string{".", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/connect", inside: []string{"."}, others: true, never: sqlAndWeb},

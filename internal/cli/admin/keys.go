@@ -1,0 +1,112 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/cli"
+)
+
+type KeysCommand struct {
+	List   keysListCmd   `cmd:"" name:"ls" help:"List the keys of your session, with --admin all, without their secrets."`
+	Create keysCreateCmd `cmd:"" help:"Create a key; its secret is shown this once. With --data, it works without a server, too."`
+	Revoke keysRevokeCmd `cmd:"" help:"Make keys stop working at once."`
+	Rotate keysRotateCmd `cmd:"" help:"Replace the admin key in the data directory, with --admin. It works with and without a running server."`
+}
+
+var keyHead = []string{"ID", "ROLE", "SESSION", "ENTITY", "NAME", "EXPIRES", "USED", "CREATED"}
+
+func keyRow(o *cli.Output, k shoal.Key) []string {
+	return []string{
+		string(k.ID), string(k.Role), cli.IDOrDash(k.SessionID), cli.IDOrDash(k.EntityID), k.Name,
+		o.FormatTime(k.ExpiresAt, "never"), o.FormatTime(k.LastUsedAt, "never"), o.FormatTime(&k.CreatedAt, "-"),
+	}
+}
+
+type keysListCmd struct{}
+
+// Run lists the keys.
+func (*keysListCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	c, err := sh.Client()
+	if err != nil {
+		return err
+	}
+	all, err := cli.Collect(c.Keys(ctx))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, k := range all.Items {
+		rows = append(rows, keyRow(sh.Output, k))
+	}
+	return sh.Output.PrintTable(all, keyHead, rows...)
+}
+
+type keysRevokeCmd struct {
+	ID  []shoal.KeyID `arg:"" help:"The keys' ids, as keys ls shows them."`
+	Yes bool          `help:"Also revoke the key that this command calls with." env:"-"`
+}
+
+// Run revokes keys, one after the other. One that fails keeps none of the others.
+func (c *keysRevokeCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	server, err := sh.Client()
+	if err != nil {
+		return err
+	}
+	me, err := server.Me(ctx)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, id := range c.ID {
+		if id == me.KeyID && !c.Yes {
+			failed = append(failed, shoal.E("", cli.KindUsage, fmt.Sprintf("%s is the key that this command calls with: add --yes to revoke it all the same", id)))
+			continue
+		}
+		if err := server.RevokeKey(ctx, id); err != nil {
+			var e *shoal.Error
+			if errors.As(err, &e) {
+				err = &shoal.Error{Kind: e.Kind, Msg: fmt.Sprintf("%s is not revoked: %s", id, e.Msg), Err: err}
+			}
+			failed = append(failed, err)
+			continue
+		}
+		sh.Output.Note("%s is revoked", id)
+	}
+	return reportFailures(sh, failed)
+}
+
+// reportFailures tells all failures but the first, and returns that one.
+func reportFailures(sh *cli.Shell, failed []error) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	for _, err := range failed[1:] {
+		sh.Output.ReportFailure(cli.Describe(sh.Command, err))
+	}
+	return failed[0]
+}
+
+type keysRotateCmd struct {
+	Database string `help:"The database of --data, if it is not in it." placeholder:"URL"`
+}
+
+// Run writes a new admin key into the data directory and revokes the old one.
+func (c *keysRotateCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	if !sh.Admin {
+		return shoal.E("", cli.KindUsage, "keys rotate replaces the admin key: add --admin to say that you mean it")
+	}
+	dir, err := sh.DataDir()
+	if err != nil {
+		return err
+	}
+	if err := app.RotateAdminKey(ctx, dir, c.Database); err != nil {
+		return err
+	}
+	sh.Output.Note("%s has a new admin key; the old one is revoked", filepath.Join(dir, app.KeyFile))
+	return nil
+}

@@ -1,0 +1,125 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/safetext"
+)
+
+type keysCreateCmd struct {
+	Role     shoal.Role       `help:"What the key allows: admin everything, service one session, entity acting as one entity." enum:"admin,service,entity" default:"entity"`
+	Entity   shoal.EntityID   `help:"Whom an entity key acts as; made if new." placeholder:"ID"`
+	Kind     shoal.EntityKind `help:"What a new entity is: agent (the default) or human." placeholder:"KIND"`
+	Door     shoal.Door       `help:"The front end of a person that the key is for: agui, openai, ai-sdk or invite; a new entity is a human." placeholder:"DOOR"`
+	Name     string           `help:"What the key is for." placeholder:"NAME"`
+	Expires  string           `help:"When the key ends: 90m, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
+	Join     []shoal.SpaceID  `help:"Add the entity to these spaces." placeholder:"SPACE"`
+	Database string           `help:"The database of --data, when no server runs on it." placeholder:"URL"`
+}
+
+// Run makes a key, prints it, and then lets its entity in.
+func (c *keysCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	n, err := c.asked(sh.Session, time.Now())
+	if err != nil {
+		return err
+	}
+	made, err := c.mint(ctx, sh, n)
+	if err != nil {
+		return err
+	}
+	if made.Secret == nil {
+		return shoal.E("", shoal.Internal, fmt.Sprintf("the key %s was made, but its secret was lost on the way: revoke it and make another", made.ID))
+	}
+	if err := printKey(sh.Output, made); err != nil {
+		return err
+	}
+	return c.join(ctx, sh)
+}
+
+// asked returns the key to make.
+func (c *keysCreateCmd) asked(session shoal.SessionID, now time.Time) (shoal.NewKey, error) {
+	n := shoal.NewKey{Role: c.Role, EntityID: c.Entity, Kind: c.Kind, Door: c.Door, Name: c.Name}
+	switch {
+	case c.Role == shoal.RoleEntity && c.Entity == "":
+		return n, shoal.E("", cli.KindUsage, "an entity key needs --entity ID; other keys need --role admin or --role service")
+	case c.Role != shoal.RoleEntity && len(c.Join) > 0:
+		return n, shoal.E("", cli.KindUsage, "--join is for entity keys: a key of role "+string(c.Role)+" is in no space")
+	case c.Role != shoal.RoleAdmin:
+		n.SessionID = session
+	}
+	if c.Expires != "" {
+		at, err := cli.ParseTime("--expires", c.Expires, now, 1)
+		if err != nil {
+			return n, err
+		}
+		n.ExpiresAt = &at
+	}
+	return n, n.Validate()
+}
+
+// mint asks the server for the key. If a data directory is named and no server
+// runs on it, the key is made in its database.
+func (c *keysCreateCmd) mint(ctx context.Context, sh *cli.Shell, n shoal.NewKey) (shoal.Key, error) {
+	server, err := sh.Client()
+	if err != nil {
+		return shoal.Key{}, err
+	}
+	made, err := server.CreateKey(ctx, n)
+	elsewhere := errors.Is(err, client.ErrUnreachable) || errors.Is(err, shoal.Unauthenticated)
+	if !elsewhere || sh.Data == "" || sh.Key != "" {
+		return made, err
+	}
+	if !sh.Admin && (n.Role == shoal.RoleAdmin || n.SessionID != shoal.DefaultSession) {
+		return made, shoal.E("", cli.KindUsage, "no server answers, and in the database itself only an admin creates this key: add --admin")
+	}
+	dir, err := sh.DataDir()
+	if err != nil {
+		return made, err
+	}
+	made, err = app.MintKey(ctx, dir, c.Database, n)
+	if err == nil {
+		sh.Output.Note("no server runs on %s at %s: made in the database itself", dir, sh.URL)
+	}
+	return made, err
+}
+
+// printKey prints a new key with its secret.
+func printKey(o *cli.Output, k shoal.Key) error {
+	if o.Quiet && !o.JSON {
+		return o.Write(safetext.Line(*k.Secret) + "\n")
+	}
+	if err := o.PrintTable(k, append([]string{"KEY"}, keyHead...), append([]string{*k.Secret}, keyRow(o, k)...)); err != nil {
+		return err
+	}
+	o.Note("the key is shown this once")
+	return nil
+}
+
+// join adds the key's entity to spaces.
+func (c *keysCreateCmd) join(ctx context.Context, sh *cli.Shell) error {
+	if len(c.Join) == 0 {
+		return nil
+	}
+	server, err := sh.Client()
+	if err != nil {
+		return err
+	}
+	for _, space := range c.Join {
+		if _, err := server.Session(sh.Session).AddMember(ctx, space, c.Entity); err != nil {
+			var e *shoal.Error
+			if errors.As(err, &e) {
+				return &shoal.Error{Kind: e.Kind, Msg: fmt.Sprintf("the key was made, but %s did not join %s: %s", c.Entity, space, e.Msg), Err: err}
+			}
+			return err
+		}
+		sh.Output.Note("%s is in %s", c.Entity, space)
+	}
+	return nil
+}

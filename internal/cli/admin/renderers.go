@@ -1,0 +1,96 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/cli"
+)
+
+type RenderersCommand struct {
+	List   renderersListCmd   `cmd:"" name:"ls" help:"List the renderers, each in its newest version."`
+	Push   renderersPushCmd   `cmd:"" help:"Store a page of HTML with which the console shows the calls of a tool. The same page again changes nothing."`
+	Remove renderersRemoveCmd `cmd:"" name:"rm" help:"Take renderers away: the console shows the calls of their tools as others again."`
+}
+
+var rendererHead = []string{"NAME", "VERSION", "SIZE", "PUSHED", "URL"}
+
+func rendererRow(r shoal.Renderer) []string {
+	return []string{string(r.Name), cli.Itoa(int64(r.Version)), cli.Itoa(r.Size), r.CreatedAt.String(), r.URL}
+}
+
+type renderersListCmd struct{}
+
+// Run lists the renderers.
+func (*renderersListCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	s, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	all, err := cli.Collect(s.Renderers(ctx))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, r := range all.Items {
+		rows = append(rows, rendererRow(r))
+	}
+	return sh.Output.PrintTable(all, rendererHead, rows...)
+}
+
+type renderersPushCmd struct {
+	Name shoal.RendererName `arg:"" help:"The display.customUI of the tools that it shows, or the name of a tool that has none."`
+	File string             `arg:"" help:"A file of HTML with everything in it; - is standard input."`
+}
+
+// Run stores a renderer and prints what it is now.
+func (c *renderersPushCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	page, err := readPage(c.File, sh.In)
+	if err != nil {
+		return err
+	}
+	s, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	stored, err := s.PutRenderer(ctx, c.Name, page)
+	if err != nil {
+		return err
+	}
+	return sh.Output.PrintTable(stored, rendererHead, rendererRow(stored))
+}
+
+// readPage reads a renderer from a file or standard input.
+func readPage(name string, in io.Reader) (page []byte, err error) {
+	if name == "-" {
+		page, err = io.ReadAll(io.LimitReader(in, shoal.MaxRenderer+1))
+	} else {
+		page, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the renderer cannot be read: %w", err)
+	}
+	return page, shoal.CheckRenderer(page)
+}
+
+type renderersRemoveCmd struct {
+	Name []shoal.RendererName `arg:"" help:"Their names, as renderers ls shows them."`
+}
+
+// Run takes renderers away, one after the other.
+func (c *renderersRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	s, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	for _, name := range c.Name {
+		if err := s.DeleteRenderer(ctx, name); err != nil {
+			return err
+		}
+		sh.Output.Note("the renderer %s is gone", name)
+	}
+	return nil
+}

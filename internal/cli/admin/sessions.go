@@ -1,0 +1,113 @@
+// Package admin has the commands that manage a server's data: keys, sessions, exports and
+// renderers.
+package admin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/cli"
+)
+
+type SessionsCommand struct {
+	List   sessionsListCmd   `cmd:"" name:"ls" help:"List the sessions that the key may know of; all with --admin."`
+	Create sessionsCreateCmd `cmd:"" help:"Create a session, with --admin."`
+	Limits sessionsLimitsCmd `cmd:"" help:"Show or, with --admin, change what one message may set off in the session."`
+	Rights sessionsRightsCmd `cmd:"" help:"Show or, with --admin, change who may change the spaces of the session."`
+}
+
+var sessionHead = []string{"ID", "NAME", "STATUS", "CREATED"}
+
+func sessionRow(o *cli.Output, s shoal.Session) []string {
+	return []string{string(s.ID), s.Name, string(s.Status), o.FormatTime(&s.CreatedAt, "-")}
+}
+
+type sessionsListCmd struct{}
+
+// Run lists the sessions.
+func (*sessionsListCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	c, err := sh.Client()
+	if err != nil {
+		return err
+	}
+	all, err := cli.Collect(c.Sessions(ctx))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, s := range all.Items {
+		rows = append(rows, sessionRow(sh.Output, s))
+	}
+	return sh.Output.PrintTable(all, sessionHead, rows...)
+}
+
+type sessionsCreateCmd struct {
+	ID   shoal.SessionID `arg:"" optional:"" help:"The id; without it, one is made." complete:"-"`
+	Name string          `help:"The name to show; without it, the id." placeholder:"NAME"`
+}
+
+// Run creates a session and prints it.
+func (c *sessionsCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	server, err := sh.Client()
+	if err != nil {
+		return err
+	}
+	made, err := server.CreateSession(ctx, shoal.NewSession{ID: c.ID, Name: c.Name})
+	if err != nil {
+		return err
+	}
+	return sh.Output.PrintTable(made, sessionHead, sessionRow(sh.Output, made))
+}
+
+type sessionsLimitsCmd struct {
+	Cost   *float64 `help:"US dollars that the model calls which one message sets off may cost; 0 is no limit." placeholder:"USD"`
+	Tokens *int64   `help:"Tokens that these calls may use; 0 is no limit." placeholder:"N"`
+}
+
+// Run changes the limits, if there is something to change, and prints them.
+func (c *sessionsLimitsCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	var found shoal.Session
+	if c.Cost == nil && c.Tokens == nil {
+		found, err = session.Get(ctx)
+	} else {
+		found, err = session.Change(ctx, shoal.SessionChange{Limits: &shoal.LimitsChange{MaxCostPerRequest: c.Cost, MaxTokensPerRequest: c.Tokens}})
+	}
+	if err != nil {
+		return err
+	}
+	head, row := []string{"SESSION", "COST OF A REQUEST", "TOKENS OF A REQUEST"}, []string{string(found.ID), "no limit", "no limit"}
+	if most := found.Limits.MaxCostPerRequest; most > 0 {
+		row[1] = fmt.Sprintf("%.2f USD", most)
+	}
+	if most := found.Limits.MaxTokensPerRequest; most > 0 {
+		row[2] = fmt.Sprint(most)
+	}
+	return sh.Output.PrintTable(found, head, row)
+}
+
+type sessionsRightsCmd struct {
+	Rights shoal.SpaceRights `arg:"" optional:"" help:"members: every member of a space; moderators: its owner, and admins and owners of the session." placeholder:"members|moderators"`
+}
+
+// Run changes the rights, if they are given, and prints them.
+func (c *sessionsRightsCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	var found shoal.Session
+	if c.Rights == "" {
+		found, err = session.Get(ctx)
+	} else {
+		found, err = session.Change(ctx, shoal.SessionChange{SpaceRights: &c.Rights})
+	}
+	if err != nil {
+		return err
+	}
+	return sh.Output.PrintTable(found, []string{"SESSION", "SPACE RIGHTS"}, []string{string(found.ID), string(found.SpaceRights)})
+}

@@ -1,0 +1,126 @@
+// Package agents has the commands for hosted agents: their configurations, schedules,
+// conversations, memories and goals.
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/cli/runs"
+	"github.com/shoal-dev/shoal/internal/safetext"
+)
+
+type Command struct {
+	List          agentsListCmd          `cmd:"" name:"ls" aliases:"list" help:"List the entities of the session, people included."`
+	Apply         agentsApplyCmd         `cmd:"" help:"Make hosted agents of configuration files, or change those that there are."`
+	Get           agentsGetCmd           `cmd:"" help:"Show the configuration of a hosted agent."`
+	Versions      agentsVersionsCmd      `cmd:"" help:"List the versions of a hosted agent's configuration, the newest first."`
+	Preview       agentsPreviewCmd       `cmd:"" help:"Show what the model of a hosted agent would see at the beginning of a run. Nothing is stored."`
+	Remove        agentsRemoveCmd        `cmd:"" name:"rm" help:"Take the configuration of hosted agents away: their runs are canceled, they stay as connected agents."`
+	Memories      agentsMemoriesCmd      `cmd:"" help:"List or delete what a hosted agent keeps in mind."`
+	Goals         agentsGoalsCmd         `cmd:"" help:"List or delete the goals of a hosted agent."`
+	Conversations agentsConversationsCmd `cmd:"" help:"List, show or clear what a hosted agent and its model said."`
+	Trigger       runs.TriggerCommand    `cmd:"" help:"Start a run of a hosted agent without a message."`
+}
+
+type agentsListCmd struct {
+	Hosted bool `help:"List the hosted agents only, with the versions of their configurations."`
+}
+
+// Run lists the entities of the session, or the hosted agents.
+func (c *agentsListCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	if c.Hosted {
+		return listHosted(ctx, sh)
+	}
+	session, _, err := sh.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := cli.Collect(session.Entities(ctx))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, e := range all.Items {
+		rows = append(rows, []string{string(e.ID), e.Name, string(e.Kind), string(e.State), sh.Output.FormatTime(e.LastSeenAt, "never"), e.Description})
+	}
+	return sh.Output.PrintTable(all, []string{"ID", "NAME", "KIND", "STATE", "SEEN", "DESCRIPTION"}, rows...)
+}
+
+func listHosted(ctx context.Context, sh *cli.Shell) error {
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	all, err := cli.Collect(session.Agents(ctx))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, a := range all.Items {
+		var config struct {
+			Model struct{ Provider, Name string }
+		}
+		_ = json.Unmarshal(a.Config, &config) // what it does not say stays empty
+		rows = append(rows, []string{
+			string(a.ID), strconv.Itoa(a.Version), config.Model.Provider, config.Model.Name, sh.Output.FormatTime(&a.CreatedAt, "-"), a.Hash,
+		})
+	}
+	return sh.Output.PrintTable(all, []string{"ID", "VERSION", "PROVIDER", "MODEL", "APPLIED", "HASH"}, rows...)
+}
+
+type agentsGetCmd struct {
+	ID      shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
+	Version int            `help:"Which version; without it, the newest." placeholder:"N" env:"-"`
+}
+
+// Run prints a configuration as JSON that can be applied again.
+func (c *agentsGetCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	if c.Version < 0 {
+		return shoal.E("", cli.KindUsage, "versions count from 1")
+	}
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	a, err := session.Agent(ctx, c.ID, c.Version)
+	if err != nil {
+		return err
+	}
+	switch {
+	case sh.Output.JSON:
+		return sh.Output.PrintObject(a)
+	case sh.Output.Quiet:
+		return sh.Output.Write(safetext.Line(string(a.ID)) + "\n")
+	}
+	var config bytes.Buffer
+	if err := json.Indent(&config, a.Config, "", "  "); err != nil {
+		return &shoal.Error{Kind: shoal.Internal, Msg: fmt.Sprintf("the configuration of %s cannot be read", c.ID), Err: err}
+	}
+	sh.Output.Note("%s is in version %d since %s", a.ID, a.Version, a.CreatedAt)
+	return sh.Output.PrintText(cli.EscapeJSON(config.String()))
+}
+
+type agentsRemoveCmd struct {
+	ID []shoal.EntityID `arg:"" help:"The agents." complete:"hosted"`
+}
+
+// Run removes configurations, one after the other.
+func (c *agentsRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	for _, id := range c.ID {
+		if err := session.DeleteAgent(ctx, id); err != nil {
+			return err
+		}
+		sh.Output.Note("%s is hosted no more", id)
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/yamltext"
+)
+
+type agentsApplyCmd struct {
+	File []string `help:"A configuration in JSON or YAML, a directory of them, or - for standard input. May be repeated." short:"f" required:"" sep:"none" placeholder:"FILE|DIR"`
+}
+
+// configFile is one configuration to apply. ID is empty if it names none.
+type configFile struct {
+	name   string
+	id     shoal.EntityID
+	format client.ConfigFormat
+	text   []byte
+
+	document yaml.Node
+	broken   *yamltext.Error // why there is no document
+}
+
+// applied is what became of one file.
+type applied struct {
+	File    string         `json:"file"`
+	ID      shoal.EntityID `json:"id"`
+	Outcome string         `json:"outcome"` // created, updated, unchanged or refused
+	Version int            `json:"version"` // 0 if it was refused
+	Message string         `json:"message,omitempty"`
+	Errors  []configError  `json:"errors,omitempty"`
+}
+
+// configError is one thing that is wrong with a file. Line and Column count from 1 and are 0
+// where no position is known.
+type configError struct {
+	shoal.FieldError
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// in returns the error as compilers write it.
+func (e configError) in(file string) string {
+	if e.Line > 0 {
+		file = fmt.Sprintf("%s:%d:%d", file, e.Line, e.Column)
+	}
+	return file + ": " + e.Location + " " + e.Message
+}
+
+// Run applies every file, and fails if one of them was refused.
+func (c *agentsApplyCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	files, err := c.files(sh.In)
+	if err != nil {
+		return err
+	}
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	owner := map[shoal.EntityID]string{} // which file an agent comes from
+	refused := 0
+	for _, f := range files {
+		done, err := f.apply(ctx, session, owner)
+		if err != nil {
+			return err
+		}
+		if done.Outcome == "refused" {
+			refused++
+		} else {
+			rows = append(rows, []string{string(done.ID), done.Outcome, strconv.Itoa(done.Version), done.File})
+		}
+		if err := printApplied(sh.Output, done); err != nil {
+			return err
+		}
+	}
+	if !sh.Output.JSON && len(rows) > 0 {
+		if err := sh.Output.PrintTable(nil, []string{"ID", "OUTCOME", "VERSION", "FILE"}, rows...); err != nil {
+			return err
+		}
+	}
+	if refused > 0 {
+		return shoal.E("", cli.KindNotApplied, fmt.Sprintf("%d of %d files were not applied", refused, len(files)))
+	}
+	return nil
+}
+
+// files reads everything that is named, each directory in the order of names.
+func (c *agentsApplyCmd) files(in io.Reader) (all []configFile, err error) {
+	for _, name := range c.File {
+		if name == "-" {
+			text, err := io.ReadAll(in)
+			if err != nil {
+				return nil, fmt.Errorf("standard input: %w", err)
+			}
+			all = append(all, newConfigFile("-", text))
+			continue
+		}
+		names := []string{name}
+		if info, err := os.Stat(name); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			if names, err = configsIn(name); err != nil {
+				return nil, err
+			}
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, newConfigFile(name, text))
+		}
+	}
+	return all, nil
+}
+
+// configsIn returns the configurations of a directory in the order of names.
+func configsIn(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.IsDir() && slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(e.Name()))) {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(names) == 0 {
+		return nil, shoal.E("", cli.KindUsage, fmt.Sprintf("%s holds no file *.json, *.yaml or *.yml", dir))
+	}
+	return names, nil
+}
+
+// newConfigFile finds out whose configuration a file is: that of the agent that
+// it names, else of the one that the file is called after. What is wrong with the
+// text is for the server to say.
+func newConfigFile(name string, text []byte) configFile {
+	f := configFile{name: name, text: text, format: client.ConfigYAML}
+	extension := filepath.Ext(name)
+	if strings.EqualFold(extension, ".json") || extension == "" && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		f.format = client.ConfigJSON
+	}
+	if name != "-" {
+		f.id = shoal.EntityID(strings.TrimSuffix(filepath.Base(name), extension))
+	}
+	var config struct {
+		Agent struct {
+			ID shoal.EntityID `yaml:"id" json:"id"`
+		} `yaml:"agent" json:"agent"`
+	}
+	document, err := yamltext.Read(text)
+	switch {
+	case err == nil:
+		f.document, err = document, document.Decode(&config)
+	case json.Valid(text): // JSON that the parser of YAML cannot read has no positions
+		err = json.Unmarshal(text, &config)
+	default:
+		errors.As(err, &f.broken)
+	}
+	if err == nil && config.Agent.ID != "" {
+		f.id = config.Agent.ID
+	}
+	return f
+}
+
+// wrong returns what keeps the file from being a configuration at all.
+func (f configFile) wrong() (errs []configError) {
+	if f.broken == nil {
+		return nil
+	}
+	return []configError{{
+		FieldError: shoal.FieldError{Location: "config", Message: "is neither JSON nor YAML: " + f.broken.Reason},
+		Line:       f.broken.Line, Column: f.broken.Column,
+	}}
+}
+
+// locate adds positions to what a server finds wrong.
+func (f configFile) locate(fields []shoal.FieldError) (all []configError) {
+	for _, e := range fields {
+		e.Location = strings.TrimPrefix(e.Location, "body.")
+		var at yamltext.Position
+		if !f.document.IsZero() {
+			at = yamltext.Find(&f.document, e.Location)
+		}
+		all = append(all, configError{FieldError: e, Line: at.Line, Column: at.Column})
+	}
+	return all
+}
+
+// located returns err with the positions in the file, if it is about fields of it.
+func (f configFile) located(err error) error {
+	var e *shoal.Error
+	if f.text == nil || !errors.As(err, &e) || len(e.Fields) == 0 {
+		return err
+	}
+	var lines []string
+	for _, one := range f.locate(e.Fields) {
+		lines = append(lines, one.in(f.name))
+	}
+	return &shoal.Error{Kind: e.Kind, Msg: strings.Join(lines, "; "), Err: err, RequestID: e.RequestID}
+}
+
+// apply hands the file in. It fails if there is no use in going on with others.
+func (f configFile) apply(ctx context.Context, session *client.Session, owner map[shoal.EntityID]string) (applied, error) {
+	done := applied{File: f.name, ID: f.id, Outcome: "refused"}
+	if done.Errors = f.wrong(); done.Errors != nil {
+		done.Message = "The configuration cannot be read."
+		return done, nil
+	}
+	if f.id == "" {
+		done.Message = "the configuration names no agent; say which with agent: {id: …}"
+		return done, nil
+	}
+	if other, taken := owner[f.id]; taken {
+		done.Message = fmt.Sprintf("%s is the agent of %s already", f.id, other)
+		return done, nil
+	}
+	owner[f.id] = f.name
+	before, err := session.Agent(ctx, f.id, 0)
+	if err == nil || errors.Is(err, shoal.NotFound) {
+		var now shoal.HostedAgent
+		if now, err = session.PutAgent(ctx, f.id, f.format, f.text); err == nil {
+			done.Version, done.Outcome = now.Version, outcomeOf(before.Version, now.Version)
+			return done, nil
+		}
+	}
+	var e *shoal.Error
+	if !errors.As(err, &e) || !slices.Contains([]shoal.Kind{
+		shoal.InvalidArgument, shoal.InvalidJSON, shoal.TooLarge, shoal.Conflict, shoal.AlreadyExists, shoal.AdminRequired,
+	}, e.Kind) {
+		return done, err
+	}
+	done.Message = e.Msg
+	if e.Kind != shoal.InvalidJSON { // which has no fields yet
+		done.Errors = f.locate(e.Fields)
+	}
+	return done, nil
+}
+
+// outcomeOf compares two versions, 0 for none.
+func outcomeOf(before, now int) string {
+	switch before {
+	case 0:
+		return "created"
+	case now:
+		return "unchanged"
+	}
+	return "updated"
+}
+
+// printApplied tells at once what is wrong with a file; for a program, what became of
+// it in any case.
+func printApplied(o *cli.Output, done applied) error {
+	if o.JSON {
+		return o.PrintObject(done)
+	}
+	if done.Outcome != "refused" {
+		return nil
+	}
+	if len(done.Errors) == 0 {
+		o.ReportFailure(cli.Failure{Message: done.File + ": " + done.Message})
+	}
+	for _, e := range done.Errors {
+		o.ReportFailure(cli.Failure{Message: e.in(done.File)})
+	}
+	return nil
+}

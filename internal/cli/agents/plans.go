@@ -1,0 +1,103 @@
+package agents
+
+import (
+	"context"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/cli"
+)
+
+type PlansCommand struct {
+	List   plansListCmd   `cmd:"" name:"ls" aliases:"list" help:"List the plans of a hosted agent."`
+	Add    plansAddCmd    `cmd:"" help:"Make a hosted agent run at a time, or again and again."`
+	Remove plansRemoveCmd `cmd:"" name:"rm" help:"End plans for good."`
+}
+
+var planHead = []string{"ID", "AGENT", "NAME", "WHEN", "STATUS", "NEXT", "LAST", "RUN"}
+
+func planRow(o *cli.Output, p shoal.Plan) []string {
+	when := o.FormatTime(p.ScheduledAt, "-")
+	if p.Cron != nil {
+		when = *p.Cron + " " + p.TimeZone
+	}
+	return []string{
+		string(p.ID), string(p.AgentID), p.Name, when, string(p.Status), o.FormatTime(p.NextRunAt, "never"), o.FormatTime(p.LastRunAt, "never"), cli.IDOrDash(p.LastRunID),
+	}
+}
+
+type plansListCmd struct {
+	Agent shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
+}
+
+// Run lists the plans of an agent.
+func (c *plansListCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	all, err := cli.Collect(session.Plans(ctx, c.Agent))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, p := range all.Items {
+		rows = append(rows, planRow(sh.Output, p))
+	}
+	return sh.Output.PrintTable(all, planHead, rows...)
+}
+
+type plansAddCmd struct {
+	Agent       shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
+	Name        string         `arg:"" help:"The name of the plan; the agent learns it."`
+	Cron        string         `help:"When, again and again: minute, hour, day, month and weekday, such as '0 9 * * 1-5'." xor:"when" required:"" placeholder:"CRON"`
+	At          string         `help:"When, once: in 90m, in 2d or at a time such as 2027-01-31T09:00:00Z." xor:"when" required:"" placeholder:"WHEN"`
+	TimeZone    string         `help:"Whose clock --cron means, such as Europe/Berlin (default: UTC)." placeholder:"ZONE"`
+	Instruction string         `help:"What the agent is to do then." placeholder:"TEXT"`
+	Description string         `help:"What the plan is for." placeholder:"TEXT"`
+}
+
+// Run makes a plan and prints it.
+func (c *plansAddCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	n := shoal.NewPlan{Name: c.Name, Description: c.Description, Instruction: c.Instruction, TimeZone: c.TimeZone}
+	if c.Cron != "" {
+		n.Cron = &c.Cron
+	} else {
+		at, err := cli.ParseTime("--at", c.At, time.Now(), 1)
+		if err != nil {
+			return err
+		}
+		n.ScheduledAt = &at
+	}
+	if err := n.Validate(); err != nil {
+		return err
+	}
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	made, err := session.CreatePlan(ctx, c.Agent, n)
+	if err != nil {
+		return err
+	}
+	return sh.Output.PrintTable(made, planHead, planRow(sh.Output, made))
+}
+
+type plansRemoveCmd struct {
+	ID []shoal.PlanID `arg:"" help:"The plans."`
+}
+
+// Run ends plans, one after the other.
+func (c *plansRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	for _, id := range c.ID {
+		if err := session.DeletePlan(ctx, id); err != nil {
+			return err
+		}
+		sh.Output.Note("%s is over", id)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/cli/view"
+)
+
+type agentsPreviewCmd struct {
+	ID    shoal.EntityID `arg:"" optional:"" help:"The agent; without it, the one that the file is about." complete:"hosted"`
+	File  string         `help:"A configuration in JSON or YAML, or - for standard input, in place of the stored one." short:"f" placeholder:"FILE"`
+	Space shoal.SpaceID  `help:"Where the run would begin; without it, a service would start it." placeholder:"ID"`
+}
+
+// Run prints what the model would be sent.
+func (c *agentsPreviewCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	var file configFile
+	if c.File != "" {
+		files, err := (&agentsApplyCmd{File: []string{c.File}}).files(sh.In)
+		if err != nil {
+			return err
+		}
+		if len(files) != 1 {
+			return shoal.E("", cli.KindUsage, fmt.Sprintf("%s holds %d configurations; name one file", c.File, len(files)))
+		}
+		if file = files[0]; c.ID == "" {
+			c.ID = file.id
+		}
+		if wrong := file.wrong(); wrong != nil {
+			return shoal.E("", shoal.InvalidArgument, wrong[0].in(file.name))
+		}
+	}
+	if c.ID == "" {
+		return shoal.E("", cli.KindUsage, "say which agent: by its id, or with -f by a configuration that names it")
+	}
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	shown, err := session.PreviewAgent(ctx, c.ID, file.format, file.text, c.Space)
+	if err != nil {
+		return file.located(err)
+	}
+	if sh.Output.JSON {
+		return sh.Output.PrintObject(shown)
+	}
+	for _, warning := range shown.Warnings {
+		sh.Output.Note("%s", warning)
+	}
+	return sh.Output.PrintText(view.Prompt(shown.System, shown.Tools) + view.Heading("input") + shown.Input + "\n")
+}

@@ -1,0 +1,237 @@
+// Package connect has the commands that connect MCP clients such as Claude Code to a server.
+package connect
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/connect"
+)
+
+type Command struct {
+	Client   string          `arg:"" optional:"" help:"claude-code, codex, cursor, vscode or gemini-cli. Without one, they are listed with what is on this machine."`
+	Write    bool            `help:"Put the entry into the client's configuration, after showing what changes." xor:"do"`
+	PrintKey bool            `help:"Make a key for the agent and print the entry with it, to put in by hand." xor:"do"`
+	Undo     bool            `help:"Take the entry out again and revoke its key." xor:"do"`
+	Yes      bool            `help:"Do not ask." short:"y"`
+	Agent    shoal.EntityID  `help:"Whom the client acts as; made if new (default: claude, codex, cursor, vscode or gemini)." placeholder:"ID"`
+	Name     string          `help:"How others see the agent (for a new one: the client's name)." placeholder:"NAME"`
+	Space    []shoal.SpaceID `help:"Add the agent to these spaces (default: welcome, if there is one)." placeholder:"ID"`
+	Project  bool            `help:"The file of the project in this directory, not the user's. No key is written into it."`
+	Env      bool            `help:"Write no key: have the client take it from an environment variable."`
+	Entry    string          `help:"What the server is called in the client's configuration." default:"shoal" placeholder:"NAME"`
+}
+
+// connection is one entry in the file of one client.
+type connection struct {
+	*Command
+	sh      *cli.Shell
+	client  *connect.Client
+	machine connect.Machine
+	path    string
+	config  *connect.Config
+	records connect.Records
+	record  *connect.Record // what is known of the entry, if anything is
+	found   bool            // whether the entry is there
+	entry   connect.Entry
+	key     *shoal.Key // that was made, with its secret
+}
+
+// connected tells what a command did.
+type connected struct {
+	Client  string          `json:"client"`
+	Agent   shoal.EntityID  `json:"agent"`
+	Session shoal.SessionID `json:"session"`
+	File    string          `json:"file"`
+	Entry   string          `json:"entry"`
+	Status  string          `json:"status"`
+	KeyID   *shoal.KeyID    `json:"keyId"`
+	Key     *string         `json:"key"`
+	Text    *string         `json:"text"`
+	Diff    string          `json:"diff"`
+}
+
+// What became of an entry.
+const (
+	entryPrinted   = "printed"
+	entryWritten   = "written"
+	entryUnchanged = "unchanged"
+	entryRemoved   = "removed"
+)
+
+// Run prints, writes or removes the entry of a client.
+func (c *Command) Run(ctx context.Context, sh *cli.Shell) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	machine, err := connect.Here(dir)
+	if err != nil {
+		return err
+	}
+	if c.Client == "" {
+		return c.list(sh, machine)
+	}
+	if c.Entry == "" || strings.Trim(c.Entry, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
+		return shoal.E("", cli.KindUsage, "--entry takes letters, digits, - and _ only: clients make names of tools of it")
+	}
+	client, err := connect.ClientOf(c.Client)
+	if err != nil {
+		return err
+	}
+	n := &connection{Command: c, sh: sh, client: client, machine: machine, path: machine.File(client, c.scope()), records: machine.Records()}
+	sh.URL = strings.TrimRight(sh.URL, "/")
+	switch {
+	case c.Undo:
+		return n.undo(ctx)
+	case c.Write:
+		return n.write(ctx)
+	}
+	return n.print(ctx)
+}
+
+func (c *Command) scope() connect.Scope {
+	if c.Project {
+		return connect.Project
+	}
+	return connect.User
+}
+
+// list prints the clients, where each keeps its servers, and whether one of them
+// is called as the entry would be.
+func (c *Command) list(sh *cli.Shell, machine connect.Machine) error {
+	if c.Write || c.Undo {
+		return shoal.E("", cli.KindUsage, "name the client: claude-code, codex, cursor, vscode or gemini-cli")
+	}
+	type row struct {
+		Client    string  `json:"client"`
+		Installed *string `json:"installed"`
+		File      string  `json:"file"`
+		URL       *string `json:"url"`
+	}
+	all := cli.List[row]{Items: []row{}}
+	var rows [][]string
+	for _, client := range connect.Clients {
+		r := row{Client: client.ID, File: machine.File(client, c.scope())}
+		if at, err := machine.Installed(client); err == nil {
+			r.Installed = &at
+		}
+		leads := "-"
+		config, err := connect.Open(client, r.File)
+		if err == nil {
+			var entry connect.Entry
+			var found bool
+			if entry, found, err = config.Entry(c.Entry); found {
+				r.URL, leads = &entry.URL, entry.URL
+			}
+		}
+		if err != nil {
+			sh.Output.Note("%s", cli.ErrorText(err))
+		}
+		all.Items = append(all.Items, r)
+		rows = append(rows, []string{r.Client, cli.IDOrDash(r.Installed), r.File, leads})
+	}
+	return sh.Output.PrintTable(all, []string{"CLIENT", "FOUND", "FILE", strings.ToUpper(c.Entry) + " LEADS TO"}, rows...)
+}
+
+// load reads the client's file and what is remembered of it.
+func (n *connection) load() (err error) {
+	if n.config, err = connect.Open(n.client, n.path); err != nil {
+		return err
+	}
+	if n.entry, n.found, err = n.config.Entry(n.Entry); err != nil {
+		return err
+	}
+	n.record, err = n.records.Of(n.path, n.Entry)
+	return err
+}
+
+// keyPlace stands in a printed entry where the key belongs.
+const keyPlace = "YOUR_KEY"
+
+// print prints the entry, to be put where it belongs by hand. It creates nothing on the
+// server unless a key is asked for.
+func (n *connection) print(ctx context.Context) error {
+	secret := keyPlace
+	if n.PrintKey {
+		server, err := n.server(ctx)
+		if err != nil {
+			return err
+		}
+		if err := n.mint(ctx, server); err != nil {
+			return errors.Join(err, n.giveUp(ctx, server))
+		}
+		secret = *n.key.Secret
+	}
+	text, err := n.client.Text(n.Entry, n.target(secret))
+	if err != nil {
+		return err
+	}
+	out := n.told(entryPrinted)
+	out.Text = &text
+	if n.sh.Output.JSON {
+		return n.sh.Output.PrintObject(out)
+	}
+	if err := n.sh.Output.PrintText(text); err != nil {
+		return err
+	}
+	n.sh.Output.Note("this belongs into %s; --write puts it there", n.path)
+	if n.key == nil {
+		n.sh.Output.Note("nothing was created: --write also creates %s and its key, --print-key creates them and prints the key", n.agent())
+		return nil
+	}
+	n.showKey()
+	n.sh.Output.Note("`shoal keys revoke %s` makes the key useless", n.key.ID)
+	return nil
+}
+
+// holds reports whether the key may stand in the file: not in one that others
+// get, too.
+func (n *connection) holds() bool {
+	return !n.Project && !n.Env && n.client.Holds() && !connect.Shared(n.path)
+}
+
+func (n *connection) target(key string) connect.Target {
+	t := connect.Target{URL: n.sh.URL, Agent: n.agent()}
+	if n.holds() {
+		t.Key = key
+	}
+	return t
+}
+
+// agent is whom the client acts as.
+func (n *connection) agent() shoal.EntityID {
+	switch {
+	case n.Agent != "":
+		return n.Agent
+	case n.record != nil:
+		return n.record.Agent
+	}
+	return n.client.Agent
+}
+
+// told begins what the command says in the end.
+func (n *connection) told(status string) connected {
+	out := connected{Client: n.client.ID, Agent: n.agent(), Session: n.sh.Session, File: n.path, Entry: n.Entry, Status: status}
+	if n.record != nil {
+		out.KeyID = &n.record.KeyID
+	}
+	if n.key != nil {
+		out.KeyID = &n.key.ID
+		if !n.holds() {
+			out.Key = n.key.Secret
+		}
+	}
+	return out
+}
+
+// say prints what the command did.
+func (n *connection) say(out connected) error {
+	row := []string{out.Client, string(out.Agent), filepath.ToSlash(out.File), out.Status, cli.IDOrDash(out.KeyID)}
+	return n.sh.Output.PrintTable(out, []string{"CLIENT", "AGENT", "FILE", "STATUS", "KEY"}, row)
+}

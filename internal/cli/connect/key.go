@@ -1,0 +1,181 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/connect"
+)
+
+// server returns a client that may make keys, once everything that making this
+// one needs is known to be there.
+func (n *connection) server(ctx context.Context) (*client.Client, error) {
+	server, err := n.sh.Client()
+	if err != nil {
+		return nil, err
+	}
+	me, err := server.Me(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.mayCreateKeys(ctx, server, me); err != nil {
+		return nil, err
+	}
+	if err := shoal.CheckID("--agent", string(n.agent())); err != nil {
+		return nil, err
+	}
+	session := server.Session(n.sh.Session)
+	who, err := session.Entity(ctx, n.agent())
+	switch {
+	case errors.Is(err, shoal.NotFound):
+		_, err = session.Get(ctx) // is it the session that is missing?
+	case err == nil && who.Hosted:
+		err = shoal.E("", shoal.Conflict, fmt.Sprintf("the server itself runs the agent %q; give the client another name with --agent", who.ID))
+	case err == nil && who.Kind != shoal.Agent:
+		err = shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a person; give the client another name with --agent", who.ID))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, space := range n.Space {
+		if _, err := session.Space(ctx, space); err != nil {
+			return nil, err
+		}
+	}
+	return server, nil
+}
+
+// mayCreateKeys refuses callers that the server would refuse in the middle.
+func (n *connection) mayCreateKeys(ctx context.Context, server *client.Client, me shoal.Caller) error {
+	if me.Role == shoal.RoleAdmin {
+		return nil
+	}
+	if me.EntityID != nil && me.SessionID != nil && *me.SessionID == n.sh.Session {
+		self, err := server.Session(n.sh.Session).Entity(ctx, *me.EntityID)
+		if err != nil {
+			return err
+		}
+		if self.SessionRole == shoal.SessionOwner {
+			return nil
+		}
+	}
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("creating the key of an agent takes an admin key or the key of an owner of the session %s", n.sh.Session))
+}
+
+// mint makes the agent, if it is new, its key, and lets it into the spaces.
+func (n *connection) mint(ctx context.Context, server *client.Client) error {
+	session, id := server.Session(n.sh.Session), n.agent()
+	name := n.Name
+	if name == "" {
+		name = n.client.Name
+	}
+	_, err := session.CreateEntity(ctx, shoal.NewEntity{ID: id, Kind: shoal.Agent, Name: name})
+	if errors.Is(err, shoal.AlreadyExists) || errors.Is(err, shoal.Conflict) {
+		if err = n.others(ctx, server); err == nil && n.Name != "" {
+			_, err = session.ChangeEntity(ctx, id, shoal.EntityChange{Name: &n.Name})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	made, err := server.CreateKey(ctx, shoal.NewKey{Role: shoal.RoleEntity, SessionID: n.sh.Session, EntityID: id, Name: n.keyName()})
+	if err != nil {
+		return err
+	}
+	if made.Secret == nil {
+		return shoal.E("", shoal.Internal, fmt.Sprintf("the key %s was made, but its secret was lost on the way: revoke it and try again", made.ID))
+	}
+	n.key = &made
+	return n.join(ctx, server)
+}
+
+// keyName says in the list of keys which client has it, and where.
+func (n *connection) keyName() string {
+	host, err := os.Hostname()
+	if err != nil || host == "" {
+		return n.client.Name
+	}
+	return n.client.Name + " on " + host
+}
+
+// others tells of further keys of the agent: who has one shares its inbox.
+func (n *connection) others(ctx context.Context, server *client.Client) error {
+	for k, err := range server.Keys(ctx) {
+		if err != nil {
+			return err
+		}
+		mine := n.record != nil && k.ID == n.record.KeyID
+		if k.EntityID != nil && *k.EntityID == n.agent() && k.SessionID != nil && *k.SessionID == n.sh.Session && !mine {
+			n.sh.Output.Note("%s has another key, %s (%s): whoever holds it is the same agent and shares its inbox; --agent ID makes this one another agent", n.agent(), k.ID, k.Name)
+			return nil
+		}
+	}
+	return nil
+}
+
+// join adds the agent to the spaces: those that were named, else to welcome if
+// that is open.
+func (n *connection) join(ctx context.Context, server *client.Client) error {
+	session, spaces := server.Session(n.sh.Session), n.Space
+	if len(spaces) == 0 {
+		welcome, err := session.Space(ctx, app.Welcome)
+		switch {
+		case errors.Is(err, shoal.NotFound) || err == nil && welcome.Status != shoal.SpaceOpen:
+			n.sh.Output.Note("%s is in no space yet: `shoal spaces add SPACE %s`", n.agent(), n.agent())
+			return nil
+		case err != nil:
+			return err
+		}
+		spaces = []shoal.SpaceID{welcome.ID}
+	}
+	for _, space := range spaces {
+		if _, err := session.AddMember(ctx, space, n.agent()); err != nil {
+			return err
+		}
+		n.sh.Output.Note("%s is in %s", n.agent(), space)
+	}
+	return nil
+}
+
+// showKey shows a key that the file does not hold.
+func (n *connection) showKey() {
+	switch {
+	case n.holds() || n.key == nil:
+	case n.client.Asks():
+		n.sh.Output.Note("%s will ask for the key, which is shown this once: %s", n.client.Name, *n.key.Secret)
+	default:
+		n.sh.Output.Note("the key is shown this once: %s", *n.key.Secret)
+		variable := connect.Variable(n.agent())
+		n.sh.Output.Note("%s looks for it in %s: run `read -rs %s && export %s`, paste it, and start %s from that shell", n.client.Name, variable, variable, variable, n.client.Start)
+	}
+}
+
+// works reports whether the key of the entry that is there still is one of the
+// agent.
+func (n *connection) works(ctx context.Context, server *client.Client) (bool, error) {
+	if n.entry.Key != "" {
+		holder, err := client.New(client.Options{URL: n.sh.URL, Key: n.entry.Key, Patience: -1})
+		if err != nil {
+			return false, err
+		}
+		me, err := holder.Me(ctx)
+		if errors.Is(err, shoal.Unauthenticated) {
+			return false, nil
+		}
+		return err == nil && me.EntityID != nil && *me.EntityID == n.agent() && me.SessionID != nil && *me.SessionID == n.sh.Session, err
+	}
+	if n.record == nil || n.record.Agent != n.agent() || n.record.Session != n.sh.Session {
+		return false, nil
+	}
+	for k, err := range server.Keys(ctx) {
+		if err != nil || k.ID == n.record.KeyID {
+			return err == nil && (k.ExpiresAt == nil || k.ExpiresAt.After(shoal.Now().Time)), err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,104 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/connect"
+)
+
+// usualURL is where commands look for the server if nobody says otherwise.
+const usualURL = "http://127.0.0.1:7462"
+
+// undo takes the entry out of the client's file and revokes its key.
+func (n *connection) undo(ctx context.Context) error {
+	if err := n.load(); err != nil {
+		return err
+	}
+	if !n.found && n.record == nil {
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s has no entry %s", n.path, n.Entry))
+	}
+	if n.record != nil {
+		n.sh.Session = n.record.Session
+		if n.sh.URL == usualURL { // nobody says that the server has moved
+			n.sh.URL = n.record.URL
+		}
+	}
+	if n.found {
+		if err := n.agree("Take it out?", n.removal); err != nil {
+			return err
+		}
+		change, err := n.removal()
+		if err == nil {
+			err = change.Write()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := n.revoke(ctx); err != nil {
+		return err
+	}
+	if err := n.records.Forget(n.path, n.Entry); err != nil {
+		return err
+	}
+	return n.say(n.told(entryRemoved))
+}
+
+func (n *connection) removal() (connect.Change, error) {
+	var before *connect.Memory
+	if n.record != nil {
+		before = &n.record.Undo
+	}
+	return n.config.Without(n.Entry, before)
+}
+
+// revoke ends the key of the entry, which is out of the file by now.
+func (n *connection) revoke(ctx context.Context) error {
+	id, err := n.keyID(ctx)
+	if err == nil && id != "" {
+		var server *client.Client
+		if server, err = n.sh.Client(); err == nil {
+			err = server.RevokeKey(ctx, id)
+		}
+	}
+	switch {
+	case err == nil && id != "":
+		n.sh.Output.Note("the key %s is revoked", id)
+	case errors.Is(err, shoal.NotFound):
+		n.sh.Output.Note("the key %s was revoked before", id)
+	case err == nil:
+		n.sh.Output.Note("which key it had is not known: `shoal keys ls` shows all")
+	default:
+		var e *shoal.Error
+		why := err.Error()
+		if errors.As(err, &e) && e.Msg != "" {
+			why = e.Msg
+		}
+		return &shoal.Error{Kind: shoal.KindOf(err), Msg: fmt.Sprintf("the entry is out of %s, but its key %s is still valid: %s; do it again, or revoke the key yourself", n.path, id, why), Err: err}
+	}
+	return nil
+}
+
+// keyID is which key the entry has: as it was remembered, or else as the server
+// says of the one that stands in it.
+func (n *connection) keyID(ctx context.Context) (shoal.KeyID, error) {
+	if n.record != nil {
+		return n.record.KeyID, nil
+	}
+	if n.entry.Key == "" || !n.entry.Leads(n.sh.URL) {
+		return "", nil
+	}
+	holder, err := client.New(client.Options{URL: n.sh.URL, Key: n.entry.Key, Patience: -1})
+	if err != nil {
+		return "", err
+	}
+	me, err := holder.Me(ctx)
+	if errors.Is(err, shoal.Unauthenticated) {
+		return "", nil // revoked, or of another server
+	}
+	return me.KeyID, err
+}

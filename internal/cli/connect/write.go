@@ -1,0 +1,160 @@
+package connect
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/connect"
+)
+
+// write puts the entry into the client's file.
+func (n *connection) write(ctx context.Context) error {
+	if err := n.load(); err != nil {
+		return err
+	}
+	if n.found && !n.entry.Leads(n.sh.URL) {
+		return shoal.E("", shoal.AlreadyExists, fmt.Sprintf(
+			"%s has an entry %s that leads to %s: take it out with --undo, or put this one beside it with --entry NAME", n.path, n.Entry, orNothing(n.entry.URL)))
+	}
+	if !n.Project {
+		if _, err := n.machine.Installed(n.client); err != nil {
+			return err
+		}
+	}
+	server, err := n.server(ctx)
+	if err != nil {
+		return err
+	}
+	if done, err := n.upToDate(ctx, server); done || err != nil {
+		return err
+	}
+	// A key is made only for a change that was agreed to.
+	if err := n.agree("Write this?", n.pending); err != nil {
+		return err
+	}
+	if err := n.mint(ctx, server); err != nil {
+		return errors.Join(err, n.giveUp(ctx, server))
+	}
+	change, err := n.change(*n.key.Secret)
+	if err == nil {
+		err = change.Write()
+	}
+	if err != nil {
+		return errors.Join(err, n.giveUp(ctx, server))
+	}
+	return n.written(ctx, server, change)
+}
+
+// orNothing is what an entry leads to, in words.
+func orNothing(url string) string {
+	if url == "" {
+		return "a program"
+	}
+	return url
+}
+
+func (n *connection) change(key string) (connect.Change, error) {
+	var before *connect.Memory
+	if n.record != nil {
+		before = &n.record.Undo
+	}
+	return n.config.With(n.Entry, n.target(key), before)
+}
+
+// pending is the change before its key is made.
+func (n *connection) pending() (connect.Change, error) { return n.change(connect.Masked) }
+
+// upToDate reports whether everything is as it should be already.
+func (n *connection) upToDate(ctx context.Context, server *client.Client) (bool, error) {
+	if !n.found || n.holds() != (n.entry.Key != "") {
+		return false, nil
+	}
+	if works, err := n.works(ctx, server); !works || err != nil {
+		return false, err
+	}
+	change, err := n.change(n.entry.Key)
+	if err != nil || !change.None() {
+		return false, err
+	}
+	if len(n.Space) > 0 {
+		if err := n.join(ctx, server); err != nil {
+			return false, err
+		}
+	}
+	n.sh.Output.Note("%s is connected already: nothing to change", n.client.Name)
+	return true, n.say(n.told(entryUnchanged))
+}
+
+// agree shows a change and asks whether to make it.
+func (n *connection) agree(question string, of func() (connect.Change, error)) error {
+	change, err := of()
+	if err != nil {
+		return err
+	}
+	n.sh.Output.PrintDiff(change.Diff(n.entry.Key))
+	if n.Yes {
+		return nil
+	}
+	nobody := shoal.E("", cli.KindUsage, "nobody can be asked here whether to change "+n.path+": say --yes")
+	in, is := n.sh.In.(*os.File)
+	if !is || !cli.IsTerminal(in) || n.sh.Output.JSON || n.sh.Output.Quiet {
+		return nobody
+	}
+	if _, err := fmt.Fprintf(n.sh.Output.Notes, "%s [y/N] ", question); err != nil {
+		return err
+	}
+	said, err := bufio.NewReader(in).ReadString('\n')
+	switch said = strings.ToLower(strings.TrimSpace(said)); {
+	case said == "y" || said == "yes":
+		return nil
+	case err != nil && said == "":
+		_, _ = fmt.Fprintln(n.sh.Output.Notes) // no line break was typed
+		return nobody
+	}
+	return shoal.E("", cli.KindRefused, "nothing was changed")
+}
+
+// giveUp revokes a key that nobody is going to use.
+func (n *connection) giveUp(ctx context.Context, server *client.Client) error {
+	if n.key == nil {
+		return nil
+	}
+	if err := server.RevokeKey(context.WithoutCancel(ctx), n.key.ID); err != nil {
+		n.sh.Output.Note("the key %s was made for nothing, and is still valid: `shoal keys revoke %s`", n.key.ID, n.key.ID)
+		return err
+	}
+	return nil
+}
+
+// written remembers what was done, revokes the key that was replaced, and says
+// what comes next.
+func (n *connection) written(ctx context.Context, server *client.Client, change connect.Change) error {
+	record := connect.Record{
+		Client: n.client.ID, Path: n.path, Entry: n.Entry, URL: n.sh.URL, Session: n.sh.Session, Agent: n.agent(), KeyID: n.key.ID, Undo: change.Undo,
+	}
+	if err := n.records.Keep(record); err != nil {
+		return err
+	}
+	if n.record != nil && n.record.KeyID != record.KeyID {
+		if err := server.RevokeKey(ctx, n.record.KeyID); err != nil && !errors.Is(err, shoal.NotFound) {
+			return err
+		}
+	}
+	if change.Closes() {
+		n.sh.Output.Note("%s holds a key now: only you can read it from here on", n.path)
+	}
+	if err := n.say(n.told(entryWritten)); err != nil {
+		return err
+	}
+	n.showKey()
+	n.sh.Output.Note("start %s anew and tell it: Call wait_for_mentions on %s, and answer whoever mentions you.", n.client.Name, n.Entry)
+	n.sh.Output.Note("to have it use these tools without asking you: %s", fmt.Sprintf(n.client.Allow, n.Entry))
+	return nil
+}

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal/internal/safetext"
+)
+
+// Output writes what commands have to say: data to out, the rest to notes.
+type Output struct {
+	Out, Notes io.Writer
+	JSON       bool
+	Quiet      bool
+	Terminal   bool // whether a person reads out
+	color      bool // whether out may be coloured
+	noteColor  bool // whether notes may
+}
+
+func newOutput(out, notes *os.File) *Output {
+	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"
+	return &Output{
+		Out: out, Notes: notes, Terminal: IsTerminal(out), color: IsTerminal(out) && !plain, noteColor: IsTerminal(notes) && !plain,
+	}
+}
+
+func IsTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// List is a list as the REST face answers it, whole.
+type List[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"nextCursor"`
+}
+
+// Collect gathers a list.
+func Collect[T any](seq iter.Seq2[T, error]) (List[T], error) {
+	all := List[T]{Items: []T{}}
+	for item, err := range seq {
+		if err != nil {
+			return all, err
+		}
+		all.Items = append(all.Items, item)
+	}
+	return all, nil
+}
+
+// PrintObject prints v as JSON in one line.
+func (o *Output) PrintObject(v any) error {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	return o.Write(EscapeJSON(b.String()))
+}
+
+// EscapeJSON writes those characters of JSON as escapes that JSON lets pass but a
+// terminal may obey. They can stand in its strings only.
+func EscapeJSON(s string) string {
+	if !strings.ContainsFunc(s, safetext.Unsafe) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if safetext.Unsafe(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// PrintTable prints v as JSON, or rows: aligned under a head for people, separated
+// by tabs for programs, the first column alone if nothing else is wanted.
+func (o *Output) PrintTable(v any, head []string, rows ...[]string) error {
+	if o.JSON {
+		return o.PrintObject(v)
+	}
+	if o.Quiet {
+		for i, row := range rows {
+			rows[i] = row[:1]
+		}
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = safetext.Line(cell)
+		}
+	}
+	if !o.Terminal || o.Quiet {
+		for _, row := range rows {
+			if err := o.Write(strings.Join(row, "\t") + "\n"); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return o.aligned(head, rows)
+}
+
+func (o *Output) aligned(head []string, rows [][]string) error {
+	widths := make([]int, len(head))
+	for _, row := range append([][]string{head}, rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	add := func(row []string, paint func(string) string) {
+		for i, cell := range row {
+			b.WriteString(paint(cell))
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	add(head, func(s string) string { return o.Paint(Bold, s) })
+	for _, row := range rows {
+		add(row, func(s string) string { return o.Paint(stateColors[s], s) })
+	}
+	return o.Write(b.String())
+}
+
+// PrintText prints one text of any number of lines.
+func (o *Output) PrintText(s string) error {
+	return o.Write(strings.TrimSuffix(safetext.Clean(s), "\n") + "\n")
+}
+
+func (o *Output) Write(s string) error {
+	if _, err := io.WriteString(o.Out, s); err != nil {
+		return fmt.Errorf("standard output: %w", err)
+	}
+	return nil
+}
+
+// Note tells a person something besides the data. Programs find it in the data.
+func (o *Output) Note(format string, args ...any) {
+	if !o.Quiet && !o.JSON {
+		_, _ = fmt.Fprintf(o.Notes, "note: %s\n", safetext.Line(fmt.Sprintf(format, args...))) // if nobody hears it, nothing is lost
+	}
+}
+
+// ReportFailure tells about an error.
+func (o *Output) ReportFailure(f Failure) {
+	if o.JSON {
+		told := *o
+		told.Out = o.Notes
+		_ = told.PrintObject(map[string]Failure{"error": f}) // the exit code tells it, too
+		return
+	}
+	label := "error:"
+	if o.noteColor {
+		label = string(red) + label + string(plain)
+	}
+	_, _ = fmt.Fprintf(o.Notes, "%s %s\n", label, safetext.Line(f.Message))
+	if f.Hint != "" {
+		_, _ = fmt.Fprintf(o.Notes, "try: %s\n", safetext.Line(f.Hint))
+	}
+}
+
+// color is what switches a terminal to one.
+type color string
+
+const (
+	plain  color = "\x1b[0m"
+	Bold   color = "\x1b[1m"
+	red    color = "\x1b[31m"
+	green  color = "\x1b[32m"
+	Yellow color = "\x1b[33m"
+	Dim    color = "\x1b[2m"
+)
+
+// stateColors only repeat what the words say.
+var stateColors = map[string]color{
+	"waiting": green, "running": Yellow, "connected": green, "offline": Dim, "closed": Dim,
+	"ok": green, "warn": Yellow, "fail": red,
+}
+
+func (o *Output) Paint(c color, s string) string {
+	if !o.color || c == "" || s == "" {
+		return s
+	}
+	return string(c) + s + string(plain)
+}
+
+// PrintDiff shows a change of a file.
+func (o *Output) PrintDiff(text string) {
+	if o.Quiet || o.JSON {
+		return
+	}
+	for row := range strings.Lines(text) {
+		row = safetext.Line(row)
+		paint := map[byte]color{'+': green, '-': red, '@': Dim}[(row + " ")[0]]
+		if o.noteColor && paint != "" {
+			row = string(paint) + row + string(plain)
+		}
+		_, _ = fmt.Fprintln(o.Notes, row) // if nobody sees it, nobody agrees to it either
+	}
+}

@@ -1,0 +1,55 @@
+package runs
+
+import (
+	"context"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/cli"
+)
+
+type approvalsRememberedCmd struct{}
+
+// Run lists what has been decided for later calls.
+func (c *approvalsRememberedCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, _, err := sh.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := cli.Collect(session.RememberedDecisions(ctx))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, d := range all.Items {
+		about := d.ToolName
+		if d.Scope == shoal.RememberCall {
+			about += " " + string(d.Args)
+		}
+		if sh.Output.Terminal {
+			about = cli.Shorten(about, 72)
+		}
+		rows = append(rows, []string{
+			string(d.ID), d.Decision, string(d.AgentID), about, cli.IDOrDash(d.SpaceID), cli.JoinIDs(d.Requesters, "", ","), cli.IDOrDash(d.EntityID), cli.TimeOr(&d.ExpiresAt, "never"),
+		})
+	}
+	return sh.Output.PrintTable(all, []string{"ID", "DECISION", "AGENT", "ABOUT", "SPACE", "FOR", "BY", "UNTIL"}, rows...)
+}
+
+type approvalsForgetCmd struct {
+	ID []shoal.RememberedID `arg:"" help:"The decisions, as shoal approvals remembered shows them."`
+}
+
+// Run revokes decisions, one after the other.
+func (c *approvalsForgetCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, _, err := sh.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range c.ID {
+		if err := session.ForgetDecision(ctx, id); err != nil {
+			return err
+		}
+		sh.Output.Note("%s is forgotten; the next call asks again", id)
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+package runs
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/cli"
+)
+
+// A list shows people how long ago something was, and programs the time itself.
+func TestListOfRunsShowsAges(t *testing.T) {
+	at := shoal.At(time.Now().Add(-3 * time.Hour))
+	run := shoal.Run{ID: "run_1", CreatedAt: at}
+	row := func(o *cli.Output) []string { return runRow(o, run) }
+	if got := row(&cli.Output{Terminal: true}); slices.Contains(got, at.String()) || !slices.Contains(got, "3 h ago") {
+		t.Errorf("the row on a terminal is %q, want 3 h ago in it", got)
+	}
+	if got := row(&cli.Output{}); !slices.Contains(got, at.String()) {
+		t.Errorf("the row for a program is %q, want %s in it", got, at)
+	}
+}

@@ -1,0 +1,133 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/cli/view"
+)
+
+type runsGetCmd struct {
+	ID   shoal.RunID `arg:"" help:"The run."`
+	Step *int        `help:"Show what the model was sent for this step instead: prompt, tools and messages. Steps count from 1." placeholder:"N" env:"-"`
+}
+
+// runWithSteps is what --json shows of a run. Steps is null for who may not see
+// them.
+type runWithSteps struct {
+	Run   shoal.Run    `json:"run"`
+	Steps []shoal.Step `json:"steps"`
+}
+
+// Run prints a run, its steps and their tool calls, one under the other, in the
+// order of time.
+func (c *runsGetCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, err := sh.ConnectAsManager()
+	if err != nil {
+		return err
+	}
+	if c.Step != nil {
+		if *c.Step < 1 {
+			return shoal.E("", cli.KindUsage, "steps count from 1: --step 1 is the first")
+		}
+		sent, err := session.ModelRequest(ctx, c.ID, *c.Step-1)
+		if err != nil {
+			return err
+		}
+		return view.PrintModelRequest(sh.Output, sent)
+	}
+	run, err := session.Run(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	out := runWithSteps{Run: run}
+	steps, err := cli.Collect(session.Steps(ctx, c.ID))
+	switch {
+	case errors.Is(err, shoal.Forbidden):
+		sh.Output.Note("the steps of a run are for admins and services")
+	case err != nil:
+		return err
+	default:
+		out.Steps = steps.Items
+	}
+	if run.Error != nil {
+		sh.Output.Note("it ended with %s: %s", run.Error.Code, run.Error.Message)
+	}
+	for _, p := range run.PendingToolCalls {
+		sh.Output.Note("it waits for %s (`shoal approvals` shows %s)", p.ToolName, p.PendingActionID)
+	}
+	head, rows := waterfall(out, sh.Output.Terminal, shoal.Now())
+	return sh.Output.PrintTable(out, head, rows...)
+}
+
+// barWidth is how many characters the whole time of a run takes.
+const barWidth = 24
+
+// waterfall makes the rows: the run, then each step with its calls. A person gets
+// them indented, cut, and drawn on a line of time, which ends now if the run has
+// not ended.
+func waterfall(in runWithSteps, person bool, now shoal.Time) (head []string, rows [][]string) {
+	r := in.Run
+	from, to := r.CreatedAt, now
+	if r.EndedAt != nil {
+		to = *r.EndedAt
+	}
+	add := func(level int, what, status string, start, end *shoal.Time, used, detail string) {
+		begun, lasted, indent, timeline := "", "", "", ""
+		if start != nil {
+			begun, lasted = start.String(), took(start, end)
+		}
+		if person {
+			indent, detail = strings.Repeat("  ", level), cli.Shorten(detail, 72)
+			if start != nil {
+				until := to
+				if end != nil {
+					until = *end
+				}
+				timeline = bar(start.Sub(from.Time), until.Sub(from.Time), to.Sub(from.Time))
+				begun = "+" + start.Sub(from.Time).Round(time.Millisecond).String()
+			}
+		}
+		row := []string{indent + what, status, begun, lasted, used, detail}
+		if person {
+			row = slices.Insert(row, 4, timeline)
+		}
+		rows = append(rows, row)
+	}
+	head = []string{"WHAT", "STATUS", "START", "TOOK", "TOKENS", "DETAIL"}
+	if person {
+		head = slices.Insert(head, 4, "TIMELINE")
+	}
+	add(0, "run "+string(r.ID), string(r.Status), &r.CreatedAt, r.EndedAt, tokens(r.Usage),
+		strings.TrimSpace(string(r.AgentID)+" for "+trigger(r.Trigger)+" "+r.Trigger.MessageContent))
+	for _, s := range in.Steps {
+		add(1, "step "+strconv.Itoa(s.Index+1), s.FinishReason, &s.StartedAt, s.EndedAt, tokens(s.Usage), strings.TrimSpace(s.Model+" "+s.Text))
+		for _, call := range s.ToolCalls {
+			detail := string(call.Args)
+			if call.Result != nil {
+				detail += " → " + *call.Result
+			}
+			add(2, "call "+call.ToolName, call.Status, call.StartedAt, call.EndedAt, "", detail)
+		}
+	}
+	return head, rows
+}
+
+// bar draws what lasts from a to b on a line of the whole length.
+func bar(a, b, whole time.Duration) string {
+	at := func(d time.Duration) int {
+		if whole <= 0 {
+			return 0
+		}
+		return int(min(max(0, d), whole) * barWidth / whole)
+	}
+	start := min(at(a), barWidth-1)
+	length := max(1, at(b)-start)
+	return strings.Repeat("·", start) + strings.Repeat("█", length) + strings.Repeat("·", barWidth-start-length)
+}

@@ -1,0 +1,11 @@
+package server
+
+import "github.com/shoal-dev/shoal/internal/cli"
+
+type VersionCommand struct{}
+
+// Run prints the version.
+func (*VersionCommand) Run(sh *cli.Shell) error {
+	b := sh.Stamp.Build()
+	return sh.Output.PrintTable(b, []string{"VERSION", "COMMIT", "DATE", "GO", "PLATFORM"}, []string{b.Version, b.Commit, b.Date, b.Go, b.OS + "/" + b.Arch})
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+)
+
+// Globals are the flags that every command has.
+type Globals struct {
+	URL     string          `help:"Where the server is." default:"http://127.0.0.1:7462" placeholder:"URL"`
+	Key     string          `help:"The key that proves who calls. Without one, a server on this machine gets the operator's key of the data directory." placeholder:"KEY"`
+	Data    string          `help:"The data directory (default: shoal in $XDG_DATA_HOME or ~/.local/share)." placeholder:"DIR"`
+	Config  string          `help:"The configuration file (default: shoal/config.yaml in $XDG_CONFIG_HOME or ~/.config)." placeholder:"FILE"`
+	Session shoal.SessionID `help:"The session." default:"default" placeholder:"ID"`
+	As      *shoal.EntityID `help:"Act as this entity; takes --admin or an admin key (default: operator)." placeholder:"ID"`
+	Admin   bool            `help:"Call with the admin key of the data directory, for what concerns the whole server or other sessions." env:"-"`
+	JSON    bool            `help:"Print JSON, one object in a line, and no notes." name:"json"`
+	Quiet   bool            `help:"Print ids only (keys create: the secret only), and no notes." short:"q"`
+}
+
+// Shell is what every command stands on.
+type Shell struct {
+	*Globals
+	Command string // which one it is
+	In      io.Reader
+	Output  *Output
+	// sessionGiven says that the session is not just the default.
+	SessionChosen bool
+	Sources       *sources
+	Stamp         Stamp
+	Grammar       grammar
+}
+
+// DataDir returns the data directory.
+func (g *Globals) DataDir() (string, error) {
+	if g.Data != "" {
+		return kong.ExpandPath(g.Data), nil
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "shoal"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", &shoal.Error{Kind: KindUsage, Msg: "there is no home directory to keep data in; name another place with --data", Err: err}
+	}
+	return filepath.Join(home, ".local", "share", "shoal"), nil
+}
+
+// Secret returns the key to call with, and whether it is one of the data directory:
+// that of the operator, or with --admin the admin key. Those never go to another
+// machine.
+func (g *Globals) Secret() (key string, local bool, err error) {
+	if g.Key != "" {
+		if g.Admin {
+			return "", false, shoal.E("", KindUsage, "--admin takes the admin key of the data directory: leave it out, or leave out --key and SHOAL_KEY")
+		}
+		return g.Key, false, nil
+	}
+	at, err := url.Parse(g.URL)
+	if err != nil || !app.Loopback(at.Hostname()) {
+		if g.Admin {
+			return "", false, shoal.E("", KindUsage, "--admin takes the admin key of this machine's data directory, which goes to no other machine: give an admin key with --key")
+		}
+		return "", false, nil
+	}
+	dir, err := g.DataDir()
+	if err != nil {
+		return "", false, err
+	}
+	if g.Admin {
+		key, err = app.ReadAdminKey(dir)
+	} else if err = g.mayActAs(); err == nil {
+		key, err = app.ReadOperatorKey(dir)
+	}
+	if errors.Is(err, shoal.NotFound) {
+		return "", true, nil // the server says what is missing, and may be down anyway
+	}
+	return key, true, err
+}
+
+// mayActAs refuses entities that the operator's key cannot act as.
+func (g *Globals) mayActAs() error {
+	if g.As == nil || *g.As == shoal.Operator {
+		return nil
+	}
+	return shoal.E("", KindUsage, fmt.Sprintf("--as %q needs --admin: without it, the command line has only the key of the operator", *g.As))
+}
+
+// Client returns a client that acts as the entity of its key, if it has one.
+func (sh *Shell) Client() (*client.Client, error) {
+	key, _, err := sh.Secret()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(client.Options{URL: sh.URL, Key: key, Patience: -1})
+}
+
+// Actor returns the entity that the command acts as: that of --as, else the key's own,
+// else the operator for an admin. It is empty for callers that act as no entity.
+func (sh *Shell) Actor(ctx context.Context) (shoal.EntityID, error) {
+	key, local, err := sh.Secret()
+	if err != nil {
+		return "", err
+	}
+	if sh.As != nil {
+		return *sh.As, nil
+	}
+	if key == "" && !local {
+		return "", nil
+	}
+	role := shoal.RoleAdmin // that of the admin key
+	if !local {
+		c, err := sh.Client()
+		if err != nil {
+			return "", err
+		}
+		me, err := c.Me(ctx)
+		if err != nil {
+			return "", err
+		}
+		if role = me.Role; me.EntityID != nil {
+			return *me.EntityID, nil
+		}
+	}
+	if role != shoal.RoleAdmin || sh.Session != shoal.DefaultSession {
+		return "", nil // the operator is an entity of the default session only
+	}
+	return shoal.Operator, nil
+}
+
+// isOperator reports whether the command calls with the operator's key of the data
+// directory, which is for the session default alone.
+func (sh *Shell) isOperator() bool {
+	key, local, err := sh.Secret()
+	return err == nil && local && key != "" && !sh.Admin
+}
+
+// Connect returns the session, and whom the command acts as in it.
+func (sh *Shell) Connect(ctx context.Context) (*client.Session, shoal.EntityID, error) {
+	as, err := sh.Actor(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	key, _, err := sh.Secret()
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := client.New(client.Options{URL: sh.URL, Key: key, As: as, Patience: -1})
+	if err != nil {
+		return nil, "", err
+	}
+	return c.Session(sh.Session), as, nil
+}
+
+// ConnectAsManager returns the session as its owner, or as an admin or a service that acts as
+// no entity, unless --as names one.
+func (sh *Shell) ConnectAsManager() (*client.Session, error) {
+	key, _, err := sh.Secret()
+	if err != nil {
+		return nil, err
+	}
+	o := client.Options{URL: sh.URL, Key: key, Patience: -1}
+	if sh.As != nil {
+		o.As = *sh.As
+	}
+	c, err := client.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return c.Session(sh.Session), nil
+}

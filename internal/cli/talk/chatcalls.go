@@ -1,0 +1,125 @@
+package talk
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/chat"
+	"github.com/shoal-dev/shoal/internal/cli"
+)
+
+// list asks for what waits, when that is not known.
+func (l *lineChat) list(ctx context.Context) {
+	if !l.state.PendingStale() {
+		return
+	}
+	l.start(ctx, func(ctx context.Context) func(context.Context) error {
+		all, err := cli.Collect(l.session.PendingActions(ctx, client.PendingOptions{}))
+		if err != nil {
+			wait(ctx, sendAgain)
+		}
+		return func(ctx context.Context) error {
+			if err != nil {
+				l.state.PendingFailed()
+			} else {
+				l.state.PendingList(all.Items)
+				l.listed = true
+			}
+			l.list(ctx) // more may have happened since
+			if err := l.arrive(ctx); err != nil || l.printed.space == "" {
+				return err
+			}
+			return l.print(ctx)
+		}
+	})
+}
+
+// start makes a call beside the conversation; what it returns is done in it.
+func (l *lineChat) start(ctx context.Context, call func(context.Context) func(context.Context) error) {
+	go func() {
+		done := call(ctx)
+		select {
+		case l.results <- done:
+		case <-ctx.Done():
+		}
+	}()
+}
+
+// do makes the call of a line; the next line waits for it.
+func (l *lineChat) do(ctx context.Context, call func(context.Context) (func() error, error)) {
+	l.busy = true
+	l.start(ctx, func(ctx context.Context) func(context.Context) error {
+		done, err := call(ctx)
+		return func(ctx context.Context) error {
+			l.busy = false
+			if err != nil {
+				l.fail(err)
+			} else if err := done(); err != nil {
+				return err
+			}
+			return l.print(ctx)
+		}
+	})
+}
+
+// fail tells that a line was not done; the conversation goes on.
+func (l *lineChat) fail(err error) {
+	if l.failed == nil {
+		l.failed = err
+	}
+	f := cli.Describe("chat", err)
+	if f.Code == cli.KindUsage || f.Code == shoal.NotFound {
+		f.Hint = "/help lists what can be typed"
+	}
+	l.shell.Output.ReportFailure(f)
+}
+
+// post sends a line as a message; while the server is away, again and again.
+func (l *lineChat) post(ctx context.Context, text string) {
+	sp := l.state.Space(l.space)
+	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: chat.Mentions(text, sp.Members)}
+	key := client.IdempotencyKey(rand.Text())
+	l.do(ctx, func(ctx context.Context) (func() error, error) {
+		ctx, cancel := context.WithTimeout(ctx, sendWithin)
+		defer cancel()
+		for {
+			m, err := l.session.Post(ctx, sp.ID, draft, key)
+			if err == nil {
+				return func() error { return l.sent(m) }, nil
+			}
+			if !errors.Is(err, client.ErrUnreachable) && !errors.Is(err, shoal.Busy) {
+				return nil, err
+			}
+			if wait(ctx, sendAgain); ctx.Err() != nil {
+				return nil, err
+			}
+		}
+	})
+}
+
+// wait lets time pass, unless ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+func (l *lineChat) sent(m shoal.Message) error {
+	if sp := l.state.Space(m.SpaceID); l.shell.Output.JSON && (sp == nil || sp.LastSeq < m.Seq) {
+		l.unseen[m.ID] = true
+		return nil
+	}
+	l.state.Put(m)
+	for _, id := range m.SkippedAgents {
+		l.shell.Output.Note("%s runs already and does not act on this message", id)
+	}
+	if l.person {
+		l.printed.skip(m) // it stands there, as it was typed
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package talk
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/chat"
+	"github.com/shoal-dev/shoal/internal/chat/feed"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/cli/view"
+	"github.com/shoal-dev/shoal/internal/safetext"
+)
+
+// printed is what of a space has been printed, so that nothing is twice and
+// nothing is left out, whatever way it came.
+type printed struct {
+	space   shoal.SpaceID
+	done    int64 // up to this seq everything is
+	parts   map[shoal.PartID]bool
+	ends    map[shoal.MessageID]bool
+	notices map[string]bool
+}
+
+// newPrinted begins with the last messages of a space, so many.
+func newPrinted(sp *chat.Space, last int) printed {
+	p := printed{space: sp.ID, parts: map[shoal.PartID]bool{}, ends: map[shoal.MessageID]bool{}, notices: map[string]bool{}}
+	p.done = sp.LastSeq
+	if shown := sp.Messages[max(0, len(sp.Messages)-last):]; len(shown) > 0 {
+		p.done = shown[0].Seq - 1
+	}
+	for _, n := range sp.Notices {
+		p.notices[noticeKey(n)] = true
+	}
+	return p
+}
+
+func noticeKey(n chat.Notice) string { return n.At.String() + n.Text }
+
+// skip takes a message as printed.
+func (p *printed) skip(m shoal.Message) {
+	p.ends[m.ID] = true
+	for _, part := range m.Parts {
+		p.parts[partKey(m, part)] = true
+	}
+}
+
+// partKey names a part among all: posted parts have ids of their message only.
+func partKey(m shoal.Message, p shoal.Part) shoal.PartID { return shoal.PartID(m.ID) + "/" + p.ID }
+
+// print prints what is new in the space, and fetches what is missing there.
+func (l *lineChat) print(ctx context.Context) error {
+	sp := l.state.Space(l.space)
+	if sp == nil || l.shell.Output.JSON {
+		return nil
+	}
+	if from := sp.Missing(); from > l.printed.done {
+		l.fill(ctx, from-1)
+	}
+	whole := true
+	for _, m := range sp.Messages {
+		if m.Seq <= l.printed.done {
+			continue
+		}
+		if whole && m.Seq != l.printed.done+1 {
+			l.fill(ctx, l.printed.done)
+			return nil
+		}
+		over, err := l.message(m.Message)
+		if err != nil {
+			return err
+		}
+		if whole = whole && over; whole {
+			l.printed.done = m.Seq
+		}
+	}
+	for _, n := range sp.Notices {
+		if key := noticeKey(n); !l.printed.notices[key] {
+			l.printed.notices[key] = true
+			l.shell.Output.Note("%s", n.Text)
+		}
+	}
+	for _, p := range l.state.Waiting("") {
+		if l.numbers[p.ID] != 0 {
+			continue
+		}
+		if err := l.waits(p); err != nil {
+			return err
+		}
+	}
+	l.acknowledge(ctx)
+	return nil
+}
+
+// fill fetches messages that are missing behind a seq.
+func (l *lineChat) fill(ctx context.Context, after int64) {
+	if l.filling {
+		return
+	}
+	l.filling = true
+	space := l.space
+	l.start(ctx, func(ctx context.Context) func(context.Context) error {
+		got, err := l.session.Messages(ctx, space, feed.Page(after+1))
+		if err != nil {
+			wait(ctx, sendAgain)
+		}
+		return func(ctx context.Context) error {
+			l.filling = false
+			l.state.Fill(got)
+			return l.print(ctx)
+		}
+	})
+}
+
+// message prints what is whole of a message and not printed, and reports whether
+// that is all of it for good.
+func (l *lineChat) message(m shoal.Message) (over bool, err error) {
+	if l.person && l.busy && m.EntityID == l.as {
+		return false, nil // it may be the line that is being sent
+	}
+	head := string(m.EntityID)
+	if len(m.Mentions) > 0 {
+		head += " → " + cli.JoinIDs(m.Mentions, "@", " ")
+	}
+	for _, p := range m.Parts {
+		key := partKey(m, p)
+		if l.printed.parts[key] {
+			continue
+		}
+		if !settledPart(p) {
+			return false, nil // what follows it is printed behind it
+		}
+		l.printed.parts[key] = true
+		if err := l.say(head + ": " + view.PartText(p)); err != nil {
+			return false, err
+		}
+	}
+	if m.Status == shoal.MessageStreaming {
+		return false, nil
+	}
+	if m.Status != shoal.MessageCompleted && !l.printed.ends[m.ID] {
+		err = l.say(head + ": [" + string(m.Status) + "]")
+	}
+	l.printed.ends[m.ID] = true
+	return true, err
+}
+
+// settledPart reports whether nothing happens to a part any more.
+func settledPart(p shoal.Part) bool {
+	switch p.Status {
+	case shoal.PartStreaming, shoal.PartInputStreaming, shoal.PartRunning, shoal.PartRequiresAction:
+		return p.Private
+	}
+	return true
+}
+
+// say prints a text; its further lines are indented.
+func (l *lineChat) say(text string) error {
+	text = strings.TrimRight(safetext.Clean(text), "\n")
+	return l.shell.Output.Write(strings.ReplaceAll(text, "\n", "\n  ") + "\n")
+}
+
+// acknowledge tells the server what was printed.
+func (l *lineChat) acknowledge(ctx context.Context) {
+	seq := l.state.Read(l.space)
+	if seq == 0 {
+		return
+	}
+	space := l.space
+	l.acks++
+	l.start(ctx, func(ctx context.Context) func(context.Context) error {
+		_ = l.session.MarkRead(ctx, space, seq) // what stays unread is counted again
+		return func(context.Context) error {
+			l.acks--
+			return nil
+		}
+	})
+}
+
+// number is what can be typed instead of the id of what waits. It stays.
+func (l *lineChat) number(id shoal.PendingID) int {
+	if l.numbers[id] == 0 {
+		l.numbers[id] = len(l.numbers) + 1
+	}
+	return l.numbers[id]
+}
+
+// waits prints what waits for an answer, and how to give it.
+func (l *lineChat) waits(p shoal.PendingAction) error {
+	n := l.number(p.ID)
+	how := map[shoal.PendingKind]string{
+		shoal.PendingPermission: "/approve %d or /deny %[1]d", shoal.PendingQuestion: "/answer %d TEXT",
+	}[p.Kind]
+	if how == "" {
+		how = "/answer %d, or /answer %[1]d JSON"
+	}
+	where := ""
+	if p.SpaceID != nil && *p.SpaceID != l.space {
+		where = "[" + string(*p.SpaceID) + "] "
+	}
+	return l.say(fmt.Sprintf("! %d %s%s; %s", n, where, safetext.Line(chat.Asks(p)), fmt.Sprintf(how, n)))
+}
+
+// elsewhere prints how what waited ended, and who mentions the person in other
+// spaces.
+func (l *lineChat) elsewhere(e shoal.Event) error {
+	switch e.Type {
+	case shoal.EventPendingSettled:
+		data, err := view.Decode[shoal.PendingData](e)
+		if _, told := l.numbers[data.PendingAction.ID]; err == nil && told {
+			err = l.say(fmt.Sprintf("! %d %s", l.number(data.PendingAction.ID), view.PendingOutcome(data.PendingAction)))
+		}
+		return err
+	case shoal.EventMessageCreated, shoal.EventMessageCompleted:
+		data, err := view.Decode[shoal.MessageData](e)
+		if err != nil {
+			return err
+		}
+		for _, id := range data.Message.Mentions {
+			if id == l.as && data.Message.SpaceID != l.space && data.Message.Status != shoal.MessageStreaming {
+				l.shell.Output.Note("%s mentions you in %s; /join %s", data.Message.EntityID, data.Message.SpaceID, data.Message.SpaceID)
+			}
+		}
+	}
+	return nil
+}
+
+// events prints the events of the space, for programs.
+func (l *lineChat) events(b feed.Batch) error {
+	for e := range b.Events {
+		head, err := view.Decode[shoal.EventHead](e)
+		if err != nil {
+			return err
+		}
+		if head.SpaceID != nil && *head.SpaceID == l.space {
+			if err := view.PrintEvent(l.shell.Output, e); err != nil {
+				return err
+			}
+		}
+		if e.Type != shoal.EventMessageCreated {
+			continue
+		}
+		data, err := view.Decode[shoal.MessageData](e)
+		if err != nil {
+			return err
+		}
+		delete(l.unseen, data.Message.ID)
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package talk
+
+import (
+	"context"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/cli/view"
+)
+
+type MessagesCommand struct {
+	Get     messagesGetCmd     `cmd:"" help:"Show a message."`
+	Edit    messagesEditCmd    `cmd:"" help:"Change what a message of yours says. Nobody is notified again; earlier texts stay readable."`
+	History messagesHistoryCmd `cmd:"" help:"Show what an edited message said before, the newest first."`
+	React   messagesReactCmd   `cmd:"" help:"React to a message with an emoji, or take a reaction back."`
+	Remove  messagesRemoveCmd  `cmd:"" name:"rm" help:"Delete messages: what they say is erased, also where hosted agents have read it. Yours, those of agents that you own, and as admin or owner of the session all."`
+}
+
+type messagesGetCmd struct {
+	ID shoal.MessageID `arg:"" help:"The message."`
+}
+
+// Run shows a message.
+func (c *messagesGetCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, _, err := sh.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := session.Message(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if sh.Output.JSON {
+		return sh.Output.PrintObject(m)
+	}
+	return view.PrintMessage(sh.Output, m, true)
+}
+
+type messagesEditCmd struct {
+	ID      shoal.MessageID  `arg:"" help:"The message."`
+	Text    []string         `arg:"" optional:"" help:"What it says from now on."`
+	File    string           `help:"Say what this file holds, - for standard input." short:"f" placeholder:"FILE"`
+	Mention []shoal.EntityID `help:"Mention these members from now on, instead of those that it mentions. It wakes nobody." short:"m" placeholder:"ID"`
+}
+
+// Run edits a message.
+func (c *messagesEditCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	text, err := messageText(sh.In, c.Text, c.File)
+	if err != nil {
+		return err
+	}
+	session, _, err := sh.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := session.EditMessage(ctx, c.ID, shoal.MessageEdit{Parts: []shoal.Part{shoal.Text(text)}, Mentions: c.Mention})
+	if err != nil {
+		return err
+	}
+	if sh.Output.JSON {
+		return sh.Output.PrintObject(m)
+	}
+	sh.Output.Note("message %s is edited", m.ID)
+	return nil
+}
+
+type messagesHistoryCmd struct {
+	ID shoal.MessageID `arg:"" help:"The message."`
+}
+
+// Run shows the earlier versions of a message.
+func (c *messagesHistoryCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, _, err := sh.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	var all []shoal.MessageVersion
+	var rows [][]string
+	for v, err := range session.MessageVersions(ctx, c.ID) {
+		if err != nil {
+			return err
+		}
+		all = append(all, v)
+		rows = append(rows, []string{cli.Itoa(v.Version), v.At.String(), view.MessageText(shoal.Message{Parts: v.Parts})})
+	}
+	return sh.Output.PrintTable(all, []string{"VERSION", "SINCE", "TEXT"}, rows...)
+}
+
+type messagesReactCmd struct {
+	ID     shoal.MessageID `arg:"" help:"The message."`
+	Emoji  string          `arg:"" help:"One emoji."`
+	Remove bool            `help:"Take the reaction back."`
+}
+
+// Run adds or removes a reaction.
+func (c *messagesReactCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, _, err := sh.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	apply := session.React
+	if c.Remove {
+		apply = session.Unreact
+	}
+	m, err := apply(ctx, c.ID, c.Emoji)
+	if err != nil {
+		return err
+	}
+	return printReactions(sh.Output, m)
+}
+
+// printReactions prints the reactions to a message.
+func printReactions(o *cli.Output, m shoal.Message) error {
+	rows := make([][]string, len(m.Reactions))
+	for i, r := range m.Reactions {
+		rows[i] = []string{r.Emoji, cli.JoinIDs(r.EntityIDs, "", ",")}
+	}
+	return o.PrintTable(m, []string{"EMOJI", "ENTITIES"}, rows...)
+}
+
+type messagesRemoveCmd struct {
+	ID []shoal.MessageID `arg:"" help:"The messages."`
+}
+
+// Run deletes messages, one after the other.
+func (c *messagesRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
+	session, _, err := sh.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range c.ID {
+		if err := session.DeleteMessage(ctx, id); err != nil {
+			return err
+		}
+		sh.Output.Note("message %s is deleted", id)
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+// Package talk has the commands of the conversation: sending, waiting, following, searching
+// and chatting, and the spaces in which that happens.
+package talk
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/cli"
+)
+
+type SendCommand struct {
+	Space          shoal.SpaceID    `arg:"" help:"The space."`
+	Text           []string         `arg:"" optional:"" help:"What to say."`
+	Mention        []shoal.EntityID `help:"Mention these members, which wakes them." short:"m" placeholder:"ID"`
+	ReplyTo        shoal.MessageID  `help:"The message of the space that this one replies to." placeholder:"ID"`
+	File           string           `help:"Say what this file holds, - for standard input." short:"f" placeholder:"FILE"`
+	Wait           bool             `help:"Wait for the next message of a mentioned member in the space, or of the agent that acts when nobody is mentioned, and print that."`
+	Trigger        bool             `help:"Let hosted agents act on it; --no-trigger keeps them from it." default:"true" negatable:""`
+	Timeout        time.Duration    `help:"How long to wait for it, 0 for ever." default:"5m"`
+	AllowMissing   bool             `help:"Post also if a mentioned entity is not a member of the space; it is not mentioned then."`
+	IdempotencyKey string           `help:"Post once, however often this is called with the same key." placeholder:"KEY"`
+}
+
+var errNoAnswer = &shoal.Error{Kind: cli.KindTimedOut, Msg: "the message was posted, but nobody has answered in time"}
+
+// Run posts the message, and waits for an answer if it is to.
+func (c *SendCommand) Run(ctx context.Context, sh *cli.Shell) error {
+	text, err := messageText(sh.In, c.Text, c.File)
+	if err != nil {
+		return err
+	}
+	session, as, err := sh.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.checkMentions(ctx, session, as); err != nil {
+		return err
+	}
+	if as != "" && (sh.Key != "" || sh.As != nil) {
+		sh.Output.Note("posting as %s", as)
+	}
+	post := func(ctx context.Context) (shoal.Message, error) { return c.post(ctx, sh, session, text) }
+	if c.Wait {
+		return c.wait(ctx, sh, session, post)
+	}
+	posted, err := post(ctx)
+	if err != nil {
+		return err
+	}
+	return sh.Output.PrintTable(posted, []string{"ID", "SPACE", "SEQ"}, []string{string(posted.ID), string(posted.SpaceID), cli.Itoa(posted.Seq)})
+}
+
+// checkMentions refuses, before anything is posted, to mention the sender itself, and,
+// unless that is allowed, entities that are not members of the space: a message that
+// nobody reads would look as if it were sent.
+func (c *SendCommand) checkMentions(ctx context.Context, session *client.Session, as shoal.EntityID) error {
+	if as != "" && slices.Contains(c.Mention, as) {
+		return shoal.E("", cli.KindUsage, fmt.Sprintf("you act as %s, which cannot mention itself: another key (--key, SHOAL_KEY) or --as acts as somebody else", as))
+	}
+	if len(c.Mention) == 0 || c.AllowMissing {
+		return nil
+	}
+	space, err := session.Space(ctx, c.Space)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for _, id := range c.Mention {
+		if !slices.ContainsFunc(space.Members, func(m shoal.Member) bool { return m.EntityID == id }) {
+			missing = append(missing, string(id))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("nothing was posted: not a member of %s: %s; add it with `shoal spaces add %s %s`, or post all the same with --allow-missing",
+		c.Space, strings.Join(missing, ", "), c.Space, strings.Join(missing, " ")))
+}
+
+// post posts the message, and says who does not get it.
+func (c *SendCommand) post(ctx context.Context, sh *cli.Shell, session *client.Session, text string) (shoal.Message, error) {
+	var options []client.CallOption
+	if c.IdempotencyKey != "" {
+		options = append(options, client.IdempotencyKey(c.IdempotencyKey))
+	}
+	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: c.Mention, ReplyTo: c.ReplyTo}
+	if !c.Trigger {
+		draft.TriggerAgents = &c.Trigger
+	}
+	posted, err := session.Post(ctx, c.Space, draft, options...)
+	if err != nil {
+		return posted, err
+	}
+	for _, id := range posted.DroppedMentions {
+		sh.Output.Note("%s is no member of %s and was not mentioned; add it: shoal spaces add %s %s", id, c.Space, c.Space, id)
+	}
+	for _, id := range posted.SkippedAgents {
+		sh.Output.Note("%s runs already and does not act on this message", id)
+	}
+	for _, r := range posted.Reach {
+		if r.Missed() {
+			sh.Output.Note("not reached: %s (%s); it reads the message when it next waits", r.EntityID, r.Text)
+		}
+	}
+	return posted, nil
+}
+
+// messageText returns what a message is to say: words of the command line, or a file.
+func messageText(in io.Reader, words []string, file string) (string, error) {
+	switch {
+	case (file == "") == (len(words) == 0):
+		return "", shoal.E("", cli.KindUsage, "say what to send: either as TEXT or with -f FILE")
+	case file == "":
+		return strings.Join(words, " "), nil
+	case file != "-":
+		f, err := os.Open(file)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, shoal.MaxContent+1))
+	return string(text), err
+}

@@ -1,0 +1,126 @@
+package talk
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/cli/view"
+)
+
+// timeline takes the messages out of events: of each space every message once,
+// when it is whole, also where a snapshot comes again after a long absence.
+type timeline struct {
+	session *client.Session
+	last    map[shoal.SpaceID]int64 // up to where messages were seen
+	growing map[shoal.MessageID]shoal.Message
+}
+
+func newTimeline(session *client.Session) timeline {
+	return timeline{session, map[shoal.SpaceID]int64{}, map[shoal.MessageID]shoal.Message{}}
+}
+
+// take returns the messages that are new in e, and whether they are the first
+// that is seen of their space, the newest of those that were there before.
+func (t *timeline) take(ctx context.Context, e shoal.Event) (fresh []shoal.Message, earlier bool, err error) {
+	switch e.Type {
+	case shoal.EventMessageCreated:
+		data, err := view.Decode[shoal.MessageData](e)
+		return t.after(t.last[data.Message.SpaceID], []shoal.Message{data.Message}), false, err
+	case shoal.EventMessageCompleted:
+		data, err := view.Decode[shoal.MessageData](e)
+		if err != nil {
+			return nil, false, err
+		}
+		delete(t.growing, data.Message.ID)
+		t.last[data.Message.SpaceID] = max(t.last[data.Message.SpaceID], data.Message.Seq)
+		return []shoal.Message{data.Message}, false, nil
+	case shoal.EventSnapshot:
+		data, err := view.Decode[shoal.SnapshotData](e)
+		if err != nil {
+			return nil, false, err
+		}
+		return t.snapshot(ctx, data)
+	}
+	return nil, false, nil
+}
+
+func (t *timeline) snapshot(ctx context.Context, s shoal.SnapshotData) (fresh []shoal.Message, earlier bool, err error) {
+	last, known := t.last[s.Space.ID]
+	if !known {
+		t.last[s.Space.ID] = s.Space.LastSeq
+		return t.whole(s.Messages), true, nil
+	}
+	fresh, err = t.grown(ctx, s)
+	if err != nil {
+		return nil, false, err
+	}
+	missed, err := t.missed(ctx, s, last)
+	fresh = append(fresh, t.whole(missed)...)
+	return append(fresh, t.after(last, s.Messages)...), false, err
+}
+
+// whole keeps the messages that do not grow any more, and remembers the others.
+func (t *timeline) whole(all []shoal.Message) (whole []shoal.Message) {
+	for _, m := range all {
+		if m.Status == shoal.MessageStreaming {
+			t.growing[m.ID] = m
+		} else {
+			whole = append(whole, m)
+		}
+	}
+	return whole
+}
+
+// after keeps the messages behind seq that are whole.
+func (t *timeline) after(seq int64, all []shoal.Message) []shoal.Message {
+	var fresh []shoal.Message
+	for _, m := range all {
+		if m.Seq > seq {
+			fresh = append(fresh, m)
+			t.last[m.SpaceID] = m.Seq
+		}
+	}
+	return t.whole(fresh)
+}
+
+// grown returns those messages that grew before and are whole in a snapshot, or
+// older than what it holds.
+func (t *timeline) grown(ctx context.Context, s shoal.SnapshotData) (whole []shoal.Message, err error) {
+	for id, m := range t.growing {
+		if m.SpaceID != s.Space.ID {
+			continue
+		}
+		now := s.Messages
+		if len(now) == 0 || now[0].Seq > m.Seq {
+			now, err = t.session.Messages(ctx, m.SpaceID, client.MessagesOptions{After: m.Seq - 1, Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+		}
+		for _, n := range now {
+			if n.ID == id && n.Status != shoal.MessageStreaming {
+				whole = append(whole, n)
+				delete(t.growing, id)
+			}
+		}
+	}
+	slices.SortFunc(whole, func(a, b shoal.Message) int { return cmp.Compare(a.Seq, b.Seq) })
+	return whole, nil
+}
+
+// missed reads what lies between seq and the first message of a snapshot.
+func (t *timeline) missed(ctx context.Context, s shoal.SnapshotData, seq int64) (all []shoal.Message, err error) {
+	if len(s.Messages) == 0 || s.Messages[0].Seq <= seq+1 {
+		return nil, nil
+	}
+	for m, err := range t.session.Timeline(ctx, s.Space.ID, seq) {
+		if err != nil || m.Seq >= s.Messages[0].Seq {
+			return all, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}

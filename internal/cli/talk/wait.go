@@ -1,0 +1,69 @@
+package talk
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/cli/view"
+	"github.com/shoal-dev/shoal/internal/safetext"
+)
+
+type WaitCommand struct {
+	Mention  bool             `help:"Wait for mentions and system messages only, the default." xor:"kind"`
+	Messages bool             `help:"Wait for every message of your spaces that is not your own." xor:"kind"`
+	Space    shoal.SpaceID    `help:"Wait for this space only." placeholder:"ID"`
+	From     []shoal.EntityID `help:"Wait for messages of these entities only." placeholder:"ID"`
+	Timeout  time.Duration    `help:"How long to wait, 0 to look only." default:"${default_wait}"`
+}
+
+// Run prints the next batch, then acknowledges it: what did not reach standard
+// output comes again.
+func (c *WaitCommand) Run(ctx context.Context, sh *cli.Shell) error {
+	session, as, err := sh.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	if as == "" {
+		return shoal.E("", cli.KindUsage, "wait needs to know whose inbox to read: name the entity with --as ID")
+	}
+	req := client.WaitRequest{Timeout: c.Timeout, Space: c.Space, From: c.From, Redeliver: true}
+	if c.Messages {
+		req.Kind = shoal.WaitMessages
+	}
+	result, err := session.Wait(ctx, as, req)
+	if err != nil {
+		return err
+	}
+	if err := printBatch(sh.Output, result); err != nil {
+		return err
+	}
+	if result.TimedOut || result.Cursor == nil {
+		return shoal.E("", cli.KindTimedOut, fmt.Sprintf("nothing came within %v", c.Timeout))
+	}
+	req.Timeout, req.Ack, req.Redeliver = 0, *result.Cursor, false
+	_, err = session.Wait(ctx, as, req)
+	return err
+}
+
+// printBatch prints what a wait answers.
+func printBatch(o *cli.Output, result shoal.WaitResult) error {
+	if o.JSON {
+		return o.PrintObject(result)
+	}
+	for _, item := range result.Items {
+		for _, m := range item.Messages {
+			if o.Quiet {
+				if err := o.Write(safetext.Line(string(m.ID)) + "\n"); err != nil {
+					return err
+				}
+			} else if err := view.PrintMessage(o, m.Message, true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/chat"
+	"github.com/shoal-dev/shoal/internal/cli"
+)
+
+// PendingRequest tells what somebody is asked for, and how to answer.
+func PendingRequest(p shoal.PendingAction) string {
+	how := "`shoal approvals answer %s JSON`"
+	switch p.Kind {
+	case shoal.PendingPermission:
+		how = "`shoal approvals approve %s` or deny"
+	case shoal.PendingQuestion:
+		how = "`shoal approvals answer %s TEXT`"
+	}
+	return chat.Asks(p) + "; " + fmt.Sprintf(how, p.ID)
+}
+
+// PendingOutcome tells how a pending action ended.
+func PendingOutcome(p shoal.PendingAction) string {
+	if p.AnsweredBy != nil {
+		return fmt.Sprintf("%s is %s by %s", p.ID, p.Status, *p.AnsweredBy)
+	}
+	return fmt.Sprintf("%s is %s", p.ID, p.Status)
+}
+
+// NotePending tells a person that a run waits for an answer.
+func NotePending(o *cli.Output, e shoal.Event) error {
+	if e.Type != shoal.EventPendingOpened {
+		return nil
+	}
+	data, err := Decode[shoal.PendingData](e)
+	if err == nil {
+		o.Note("%s", PendingRequest(data.PendingAction))
+	}
+	return err
+}
