@@ -211,7 +211,7 @@ func TestEveryCommandIsCompleted(t *testing.T) {
 func offered(t *testing.T, words ...string) (values []string) {
 	t.Helper()
 	var out strings.Builder
-	sh := &cli.Shell{Globals: new(cli.Globals), Output: &cli.Output{Out: &out, Notes: io.Discard}, Grammar: grammarOfAll}
+	sh := &cli.Shell{Globals: new(cli.Globals), Output: &cli.Output{Out: &out, Notes: io.Discard}, Grammar: newCommands}
 	_, chosen, err := sh.Parse("version")
 	if err != nil {
 		t.Fatal(err)

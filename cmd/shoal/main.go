@@ -72,8 +72,20 @@ type commands struct {
 	Complete   completion.CompleteCommand `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Answer what could stand in the place of a word."`
 }
 
-func grammarOfAll() (any, *cli.Globals) {
+func newCommands() (any, *cli.Globals) {
 	c := new(commands)
+	return c, &c.Globals
+}
+
+// versionOnly is the grammar of shoal version. Building the grammar of all commands takes
+// longer than everything else that this command does, and scripts run it often.
+type versionOnly struct {
+	cli.Globals
+	Version server.VersionCommand `cmd:"" help:"Print the version."`
+}
+
+func newVersionOnly() (any, *cli.Globals) {
+	c := new(versionOnly)
 	return c, &c.Globals
 }
 
@@ -83,5 +95,9 @@ func main() {
 		_, _ = fmt.Fprintf(os.Stderr, "error: %v\n", err) // nobody may be there to read it
 		os.Exit(cli.ExitCode(cli.KindUsage))
 	}
-	os.Exit(cli.Run(cli.Stamp{Version: version, Commit: commit, Date: date, ReleaseKey: releaseKey}, grammarOfAll, args, os.Stdin, os.Stdout, os.Stderr))
+	grammar := newCommands
+	if len(args) > 0 && args[0] == "version" {
+		grammar = newVersionOnly
+	}
+	os.Exit(cli.Run(cli.Stamp{Version: version, Commit: commit, Date: date, ReleaseKey: releaseKey}, grammar, args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -149,6 +149,9 @@ var placeFlags = []string{"data", "url", "session"}
 // Settings returns the flags of serve that are settings of the server, in order.
 func Settings(root *kong.Node) []*kong.Flag {
 	serve := slices.IndexFunc(root.Children, func(n *kong.Node) bool { return n.Name == "serve" })
+	if serve < 0 {
+		return nil
+	}
 	var out []*kong.Flag
 	for _, flag := range root.Children[serve].Flags {
 		if flag.Name != "print-config" && !flag.Hidden {
