@@ -17,27 +17,27 @@ import (
 	"github.com/shoal-dev/shoal/internal/configfile"
 )
 
-// sources answers what a flag is set to where the command line says nothing: the
+// Sources answers what a flag is set to where the command line says nothing: the
 // environment, then the configuration file.
-type sources struct {
+type Sources struct {
 	read bool // whether the file was looked for
 	path string
 	file *configfile.File // nil if there is none
 	err  error            // why it cannot be used
 }
 
-// anyway are the commands that work without the configuration file, and so with a
+// worksWithoutFile are the commands that work without the configuration file, and so with a
 // broken one, too.
-var anyway = []string{"version", "doctor", "completion", "__complete"}
+var worksWithoutFile = []string{"version", "doctor", "completion", "__complete"}
 
 // Validate has nothing to say: a key that no flag has was refused with the file.
-func (*sources) Validate(*kong.Application) error { return nil }
+func (*Sources) Validate(*kong.Application) error { return nil }
 
 // Resolve returns the value of a flag in the configuration file, nil if it has none
 // there or the environment goes before.
-func (s *sources) Resolve(chosen *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+func (s *Sources) Resolve(chosen *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if err := s.load(chosen); err != nil {
-		if command, _, _ := strings.Cut(chosen.Command(), " "); slices.Contains(anyway, command) {
+		if command, _, _ := strings.Cut(chosen.Command(), " "); slices.Contains(worksWithoutFile, command) {
 			return nil, nil
 		}
 		return nil, err
@@ -64,7 +64,7 @@ func (s *sources) Resolve(chosen *kong.Context, _ *kong.Path, flag *kong.Flag) (
 }
 
 // UsedFile returns the path of the configuration file, empty if there is none.
-func (s *sources) UsedFile() string {
+func (s *Sources) UsedFile() string {
 	if s.file == nil {
 		return ""
 	}
@@ -72,10 +72,10 @@ func (s *sources) UsedFile() string {
 }
 
 // FileErr returns why the configuration file cannot be used, nil if it can or there is none.
-func (s *sources) FileErr() error { return s.err }
+func (s *Sources) FileErr() error { return s.err }
 
 // Value returns what the configuration file sets a flag to, if it does.
-func (s *sources) Value(name string) (value configfile.Value, set bool) {
+func (s *Sources) Value(name string) (value configfile.Value, set bool) {
 	if s.file != nil {
 		value, set = s.file.Values[name]
 	}
@@ -84,7 +84,7 @@ func (s *sources) Value(name string) (value configfile.Value, set bool) {
 
 // ownURL is where the server that is configured here answers on this machine, nil if
 // that cannot be known.
-func (s *sources) ownURL() any {
+func (s *Sources) ownURL() any {
 	addr := os.Getenv("SHOAL_ADDR")
 	if addr == "" {
 		configured, _ := s.Value("addr")
@@ -101,7 +101,7 @@ func (s *sources) ownURL() any {
 }
 
 // load reads the configuration file, once.
-func (s *sources) load(chosen *kong.Context) error {
+func (s *Sources) load(chosen *kong.Context) error {
 	if s.read {
 		return s.err
 	}
@@ -143,8 +143,8 @@ func configPath(chosen *kong.Context) (path string, named bool) {
 	return filepath.Join(dir, "shoal", "config.yaml"), false
 }
 
-// placeFlags are the flags that all commands have and a configuration file may set.
-var placeFlags = []string{"data", "url", "session"}
+// sharedSettings are the flags that all commands have and a configuration file may set.
+var sharedSettings = []string{"data", "url", "session"}
 
 // Settings returns the flags of serve that are settings of the server, in order.
 func Settings(root *kong.Node) []*kong.Flag {
@@ -163,7 +163,7 @@ func Settings(root *kong.Node) []*kong.Flag {
 
 // settingNames returns the keys that a configuration file may have.
 func settingNames(root *kong.Node) []string {
-	names := slices.Clone(placeFlags)
+	names := slices.Clone(sharedSettings)
 	for _, flag := range Settings(root) {
 		names = append(names, flag.Name)
 	}
@@ -181,7 +181,7 @@ func environment(flag *kong.Flag) string {
 }
 
 // source tells where the value of a flag comes from.
-func (s *sources) source(chosen *kong.Context, flag *kong.Flag) string {
+func (s *Sources) originOf(chosen *kong.Context, flag *kong.Flag) string {
 	for _, p := range chosen.Path {
 		if p.Flag != nil && p.Flag.Name == flag.Name && !p.Resolved {
 			return "flag"
@@ -198,7 +198,7 @@ func (s *sources) source(chosen *kong.Context, flag *kong.Flag) string {
 
 // blame adds to an error about a setting where that was set, if it was not on the
 // command line, where everybody sees it.
-func (s *sources) blame(chosen *kong.Context, err error) error {
+func (s *Sources) addOrigin(chosen *kong.Context, err error) error {
 	kind := shoal.KindOf(err)
 	if err == nil || chosen == nil || kind != shoal.InvalidArgument && kind != KindUsage {
 		return err
@@ -210,7 +210,7 @@ func (s *sources) blame(chosen *kong.Context, err error) error {
 		if !isFlag || flag.Name != name {
 			continue
 		}
-		if from := s.source(chosen, flag); from != "flag" && from != "default" && !strings.Contains(text, from) {
+		if from := s.originOf(chosen, flag); from != "flag" && from != "default" && !strings.Contains(text, from) {
 			return &shoal.Error{Kind: kind, Msg: fmt.Sprintf("%s; it is set in %s", strings.TrimSuffix(text, "."), from), Err: err}
 		}
 	}
@@ -225,11 +225,11 @@ type Setting struct {
 }
 
 // Configuration returns what the server would run with. No secret is in it.
-func (s *sources) Configuration(chosen *kong.Context, data string) []Setting {
+func (s *Sources) Configuration(chosen *kong.Context, data string) []Setting {
 	read := Setting{"config", s.path, "default"}
 	for _, flag := range chosen.Model.Flags {
 		if flag.Name == "config" {
-			read.Source = s.source(chosen, flag)
+			read.Source = s.originOf(chosen, flag)
 		}
 	}
 	if s.file == nil {
@@ -239,9 +239,9 @@ func (s *sources) Configuration(chosen *kong.Context, data string) []Setting {
 	for _, flag := range append(slices.Clone(chosen.Model.Flags), Settings(chosen.Model.Node)...) {
 		switch {
 		case flag.Name == "data":
-			all = append(all, Setting{flag.Name, data, s.source(chosen, flag)})
+			all = append(all, Setting{flag.Name, data, s.originOf(chosen, flag)})
 		case slices.Contains(Settings(chosen.Model.Node), flag):
-			all = append(all, Setting{flag.Name, valueShown(flag, data), s.source(chosen, flag)})
+			all = append(all, Setting{flag.Name, valueShown(flag, data), s.originOf(chosen, flag)})
 		}
 	}
 	return all

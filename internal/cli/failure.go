@@ -86,8 +86,8 @@ var hints = map[shoal.Kind]string{
 	KindTimedOut:           "give it longer with --timeout",
 }
 
-// missing are hints for commands whose things are not in the usual lists.
-var missing = map[string]string{
+// notFoundHints are hints for commands whose things are not in the usual lists.
+var notFoundHints = map[string]string{
 	"connect":     "`shoal connect` shows what is on this machine; without --write the entry is printed, to be put elsewhere",
 	"console":     "`shoal console --admin` prints the link",
 	"keys revoke": "`shoal keys ls` shows the keys",
@@ -110,7 +110,7 @@ type Failure struct {
 
 // usage turns an error of the parser into one of kind usage, and returns what was
 // understood.
-func usage(err error) (meant *kong.Context, told error) {
+func usageError(err error) (meant *kong.Context, told error) {
 	var parse *kong.ParseError
 	if errors.As(err, &parse) {
 		meant = parse.Context
@@ -127,7 +127,7 @@ func Describe(command string, err error) Failure {
 	f := Failure{Code: shoal.KindOf(err), Message: err.Error()}
 	f.Hint = hints[f.Code]
 	if f.Code == shoal.NotFound {
-		f.Hint = cmp.Or(missing[firstWords(command, 2)], missing[firstWords(command, 1)], f.Hint)
+		f.Hint = cmp.Or(notFoundHints[firstWords(command, 2)], notFoundHints[firstWords(command, 1)], f.Hint)
 	}
 	if group, _, _ := strings.Cut(command, " "); group == "import" && (f.Code == shoal.Conflict || f.Code == shoal.AlreadyExists) {
 		f.Hint = "give it another id with --session ID; --replace puts it in the place of a session that exists"
@@ -169,7 +169,7 @@ func firstWords(command string, n int) string {
 }
 
 // fail tells about err, if there is one, and returns the exit code.
-func (sh *Shell) fail(ctx context.Context, err error) int {
+func (sh *Shell) finish(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
 		return 0

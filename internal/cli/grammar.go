@@ -10,15 +10,15 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// grammar makes an empty set of commands, a pointer to a struct for kong, and returns it with
+// Grammar makes an empty set of commands, a pointer to a struct for kong, and returns it with
 // the globals in it.
-type grammar func() (commands any, globals *Globals)
+type Grammar func() (commands any, globals *Globals)
 
 // Parse parses another command line with the grammar of this one, which has the same
 // environment and input, and returns a shell for it.
 func (sh *Shell) Parse(args ...string) (*Shell, *kong.Context, error) {
 	commands, globals := sh.Grammar()
-	other := &Shell{Globals: globals, In: sh.In, Output: sh.Output, Sources: new(sources), Stamp: sh.Stamp, Grammar: sh.Grammar}
+	other := &Shell{Globals: globals, In: sh.In, Output: sh.Output, Sources: new(Sources), Stamp: sh.Stamp, Grammar: sh.Grammar}
 	chosen, err := NewParser(commands, kong.Writers(io.Discard, io.Discard), kong.Resolvers(other.Sources), kong.Bind(other)).Parse(args)
 	return other, chosen, err
 }
@@ -78,15 +78,15 @@ func hideSettings(root *kong.Node) {
 // nothing else shows them.
 func flagHelp(v *kong.Value) string {
 	shown := *v
-	shown.Help = explained(v)
+	shown.Help = valueHelp(v)
 	if v.Flag != nil && v.Flag.PlaceHolder != "" && v.Default != "" {
 		shown.Help = strings.TrimSuffix(shown.Help, ".") + " (default: " + v.Default + ")."
 	}
 	return kong.DefaultHelpValueFormatter(&shown)
 }
 
-// explained is the help of a value with those that it may have, unless it says them.
-func explained(v *kong.Value) string {
+// valueHelp is the help of a value with those that it may have, unless it says them.
+func valueHelp(v *kong.Value) string {
 	if v.Enum == "" || !slices.ContainsFunc(v.EnumSlice(), func(one string) bool { return !strings.Contains(v.Help, one) }) {
 		return v.Help
 	}

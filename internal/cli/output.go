@@ -104,10 +104,10 @@ func (o *Output) PrintTable(v any, head []string, rows ...[]string) error {
 		}
 		return nil
 	}
-	return o.aligned(head, rows)
+	return o.printAligned(head, rows)
 }
 
-func (o *Output) aligned(head []string, rows [][]string) error {
+func (o *Output) printAligned(head []string, rows [][]string) error {
 	widths := make([]int, len(head))
 	for _, row := range append([][]string{head}, rows...) {
 		for i, cell := range row {
@@ -168,25 +168,25 @@ func (o *Output) ReportFailure(f Failure) {
 	}
 }
 
-// color is what switches a terminal to one.
-type color string
+// Color is what switches a terminal to one.
+type Color string
 
 const (
-	plain  color = "\x1b[0m"
-	Bold   color = "\x1b[1m"
-	red    color = "\x1b[31m"
-	green  color = "\x1b[32m"
-	Yellow color = "\x1b[33m"
-	Dim    color = "\x1b[2m"
+	plain  Color = "\x1b[0m"
+	Bold   Color = "\x1b[1m"
+	red    Color = "\x1b[31m"
+	green  Color = "\x1b[32m"
+	Yellow Color = "\x1b[33m"
+	Dim    Color = "\x1b[2m"
 )
 
 // stateColors only repeat what the words say.
-var stateColors = map[string]color{
+var stateColors = map[string]Color{
 	"waiting": green, "running": Yellow, "connected": green, "offline": Dim, "closed": Dim,
 	"ok": green, "warn": Yellow, "fail": red,
 }
 
-func (o *Output) Paint(c color, s string) string {
+func (o *Output) Paint(c Color, s string) string {
 	if !o.color || c == "" || s == "" {
 		return s
 	}
@@ -200,7 +200,7 @@ func (o *Output) PrintDiff(text string) {
 	}
 	for row := range strings.Lines(text) {
 		row = safetext.Line(row)
-		paint := map[byte]color{'+': green, '-': red, '@': Dim}[(row + " ")[0]]
+		paint := map[byte]Color{'+': green, '-': red, '@': Dim}[(row + " ")[0]]
 		if o.noteColor && paint != "" {
 			row = string(paint) + row + string(plain)
 		}

@@ -100,13 +100,13 @@ func TestExitCodes(t *testing.T) {
 	} {
 		o, _, notes := Outputs(func(*Output) {})
 		sh := &Shell{Globals: new(Globals), Output: o}
-		if got := sh.fail(ended, err); got != want {
+		if got := sh.finish(ended, err); got != want {
 			t.Errorf("%v: exit code %d, want %d", err, got, want)
 		}
 		if quiet := want == 0 || want == Interrupted; quiet != (notes.Len() == 0) {
 			t.Errorf("%v: told %q", err, notes)
 		}
-		if got := sh.fail(standing, err); want == Interrupted && got != 1 {
+		if got := sh.finish(standing, err); want == Interrupted && got != 1 {
 			t.Errorf("%v without a signal: exit code %d, want 1", err, got)
 		}
 	}

@@ -25,43 +25,43 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// sameSignal is how long signals count as one: a parent such as make passes on what
+// repeatedSignal is how long signals count as one: a parent such as make passes on what
 // the whole process group has had.
-const sameSignal = time.Second
+const repeatedSignal = time.Second
 
 // Run runs one command and returns its exit code.
-func Run(stamp Stamp, grammar grammar, args []string, in io.Reader, out, notes *os.File) int {
+func Run(stamp Stamp, grammar Grammar, args []string, in io.Reader, out, notes *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A later signal ends the process at once.
-	context.AfterFunc(ctx, func() { time.AfterFunc(sameSignal, stop) })
+	context.AfterFunc(ctx, func() { time.AfterFunc(repeatedSignal, stop) })
 
-	forgetEmpty()
+	unsetEmptyVariables()
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
 	commands, globals := grammar()
-	sh := &Shell{Globals: globals, In: in, Output: newOutput(out, notes), Sources: new(sources), Stamp: stamp, Grammar: grammar}
+	sh := &Shell{Globals: globals, In: in, Output: newOutput(out, notes), Sources: new(Sources), Stamp: stamp, Grammar: grammar}
 	// Until the flags are parsed, this says how errors are told.
 	sh.Output.JSON = slices.Contains(args, "--json") || os.Getenv("SHOAL_JSON") != ""
 	parser := NewParser(commands, kong.Writers(out, notes), kong.Resolvers(sh.Sources), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(sh))
 	chosen, err := parser.Parse(args)
 	if err != nil {
 		var meant *kong.Context
-		meant, err = usage(err)
+		meant, err = usageError(err)
 		sh.Command = meant.Command()
-		return sh.fail(ctx, sh.Sources.blame(meant, err))
+		return sh.finish(ctx, sh.Sources.addOrigin(meant, err))
 	}
 	sh.Command = chosen.Command()
 	sh.SessionChosen = os.Getenv("SHOAL_SESSION") != "" ||
 		slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "session" })
 	sh.Output.JSON, sh.Output.Quiet = globals.JSON, globals.Quiet
-	return sh.fail(ctx, sh.Sources.blame(chosen, chosen.Run()))
+	return sh.finish(ctx, sh.Sources.addOrigin(chosen, chosen.Run()))
 }
 
-// forgetEmpty makes a variable that is set to nothing the same as none, as
+// unsetEmptyVariables makes a variable that is set to nothing the same as none, as
 // people expect who write SHOAL_KEY= in front of a command.
-func forgetEmpty() {
+func unsetEmptyVariables() {
 	for _, variable := range os.Environ() {
 		if name, value, _ := strings.Cut(variable, "="); value == "" && strings.HasPrefix(name, "SHOAL_") {
 			_ = os.Unsetenv(name) // fails for names that no variable has

@@ -69,7 +69,7 @@ func TestTheManualHasEverySetting(t *testing.T) {
 		if flag.Default != "" {
 			byDefault = "`" + flag.Default + "`"
 		}
-		fmt.Fprintf(&table, "| `--%s` | `%s` | %s | %s |\n", flag.Name, flag.Envs[0], byDefault, strings.ReplaceAll(explained(flag.Value), "|", `\|`))
+		fmt.Fprintf(&table, "| `--%s` | `%s` | %s | %s |\n", flag.Name, flag.Envs[0], byDefault, strings.ReplaceAll(valueHelp(flag.Value), "|", `\|`))
 	}
 	fresh(t, operatingPage, page, before+begin+table.String()+end+after)
 }
@@ -93,7 +93,7 @@ func TestTheExampleHasEverySetting(t *testing.T) {
 		case flag.Name == "database":
 			example = "sqlite:///var/lib/shoal/shoal.db"
 		}
-		fmt.Fprintf(&want, "\n# %s\n%s\n", explained(flag.Value), strings.TrimSuffix("# "+flag.Name+": "+example, " "))
+		fmt.Fprintf(&want, "\n# %s\n%s\n", valueHelp(flag.Value), strings.TrimSuffix("# "+flag.Name+": "+example, " "))
 	}
 	fresh(t, exampleConfig, readFile(t, exampleConfig), want.String())
 

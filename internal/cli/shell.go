@@ -37,9 +37,9 @@ type Shell struct {
 	Output  *Output
 	// sessionGiven says that the session is not just the default.
 	SessionChosen bool
-	Sources       *sources
+	Sources       *Sources
 	Stamp         Stamp
-	Grammar       grammar
+	Grammar       Grammar
 }
 
 // DataDir returns the data directory.
@@ -80,7 +80,7 @@ func (g *Globals) Secret() (key string, local bool, err error) {
 	}
 	if g.Admin {
 		key, err = app.ReadAdminKey(dir)
-	} else if err = g.mayActAs(); err == nil {
+	} else if err = g.checkActor(); err == nil {
 		key, err = app.ReadOperatorKey(dir)
 	}
 	if errors.Is(err, shoal.NotFound) {
@@ -89,8 +89,8 @@ func (g *Globals) Secret() (key string, local bool, err error) {
 	return key, true, err
 }
 
-// mayActAs refuses entities that the operator's key cannot act as.
-func (g *Globals) mayActAs() error {
+// checkActor refuses entities that the operator's key cannot act as.
+func (g *Globals) checkActor() error {
 	if g.As == nil || *g.As == shoal.Operator {
 		return nil
 	}

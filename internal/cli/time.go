@@ -32,11 +32,11 @@ func (o *Output) FormatTime(t *shoal.Time, none string) string {
 	if t == nil || !o.Terminal {
 		return TimeOr(t, none)
 	}
-	return away(time.Until(t.Time))
+	return relativeTime(time.Until(t.Time))
 }
 
 // away says how far away a moment is that comes after d, or is past if d is negative.
-func away(d time.Duration) string {
+func relativeTime(d time.Duration) string {
 	if d > time.Minute {
 		d = d.Round(time.Minute) // what is just given 30 days has 30 days
 	}
