@@ -20,10 +20,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
-// patience ends a test that has failed anyway.
+// patience is how long a test waits for an output before it fails.
 const patience = 20 * time.Second
 
-// watched is a command in a real pseudo-terminal, with somebody who looks at it.
+// watched is a command in a pseudo-terminal whose screen the test reads.
 type watched struct {
 	t    *testing.T
 	tty  *os.File
@@ -32,11 +32,11 @@ type watched struct {
 
 	mu    sync.Mutex
 	term  vt10x.Terminal
-	drawn chan struct{} // something was drawn since it was looked at
+	drawn chan struct{} // the screen changed since the last read
 	raw   bytes.Buffer
 }
 
-// showing starts a command on a terminal of that size; the test ends it.
+// showing starts a command on a terminal of the given size. It ends with the test.
 func showing(t *testing.T, env []string, width, height uint16, args ...string) *watched {
 	t.Helper()
 	s := &watched{
@@ -48,7 +48,7 @@ func showing(t *testing.T, env []string, width, height uint16, args ...string) *
 	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Cols: width, Rows: height}); err != nil {
 		t.Fatal(err)
 	}
-	go s.look()
+	go s.draw()
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill() // it may have ended
 		<-s.done
@@ -57,8 +57,8 @@ func showing(t *testing.T, env []string, width, height uint16, args ...string) *
 	return s
 }
 
-// look draws what comes until the command ends.
-func (s *watched) look() {
+// draw draws the output of the command until it ends.
+func (s *watched) draw() {
 	defer close(s.done)
 	buffer := make([]byte, 4096)
 	for {
@@ -83,7 +83,7 @@ func (s *watched) text() string {
 	return s.term.String()
 }
 
-// see waits until all of that is on the screen at once.
+// see waits until all the texts are on the screen at once.
 func (s *watched) see(all ...string) {
 	s.t.Helper()
 	limit := time.After(patience)
@@ -100,7 +100,7 @@ func (s *watched) see(all ...string) {
 		select {
 		case <-s.drawn:
 		case <-limit:
-			s.t.Fatalf("%q does not come on the screen:\n%s", missing, text)
+			s.t.Fatalf("%q does not appear on the screen:\n%s", missing, text)
 		}
 	}
 }
@@ -121,9 +121,9 @@ const (
 	ctrlU = "\x15"
 )
 
-// The first quarter of an hour, in a terminal: somebody asks for a laptop, sees the
-// answer and the cards come, chooses one, approves in the other space, and reads
-// how it ends. The server is started anew in the middle.
+// The first use in a terminal: a person asks for a laptop, sees the answer and the cards stream
+// in, chooses one, approves the order in the other space, and reads the outcome. The server
+// restarts in the middle of the answer.
 func TestChatOnTheWholeTerminal(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	server := serving(t, "127.0.0.1:0", data)
@@ -133,7 +133,7 @@ func TestChatOnTheWholeTerminal(t *testing.T) {
 	s.press("I need a laptop", enter)
 	s.see("operator", "I need a laptop", "… writing", "I am a script")
 
-	// In the middle of its sentences the server goes away and comes back.
+	// The server stops and restarts while the agent writes.
 	address := strings.TrimPrefix(server.URL(), "http://")
 	server.Stop()
 	s.see("connection lost")
@@ -141,7 +141,7 @@ func TestChatOnTheWholeTerminal(t *testing.T) {
 	defer func() { server.Stop() }()
 	s.see("● live", "Lark Air 13", "Lark Pro 16", "! 2 for you")
 	if n := strings.Count(s.text(), "I am a script"); n != 1 {
-		t.Errorf("the answer is there %d times:\n%s", n, s.text())
+		t.Errorf("the answer is on the screen %d times, want once:\n%s", n, s.text())
 	}
 
 	s.press(ctrlO, enter)
@@ -155,7 +155,7 @@ func TestChatOnTheWholeTerminal(t *testing.T) {
 	s.press("n", enter)
 	s.see(`{"chosen":false}`, "A good choice", "! 1 for you")
 
-	// The approval is asked for in another space; it takes more than a key.
+	// The approval is requested in another space, and takes more than one key.
 	s.press(ctrlO)
 	s.see("placeOrder", "! waits for you")
 	s.press(enter)
@@ -167,7 +167,7 @@ func TestChatOnTheWholeTerminal(t *testing.T) {
 	s.press(ctrlC)
 	<-s.done
 	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("it ends with %v", err)
+		t.Errorf("chat ended with %v", err)
 	}
 	for _, want := range []string{"\x1b[?1049h", "\x1b[?1049l"} {
 		if !bytes.Contains(s.raw.Bytes(), []byte(want)) {
@@ -176,7 +176,7 @@ func TestChatOnTheWholeTerminal(t *testing.T) {
 	}
 }
 
-// A signal ends it as it ends every command, and the terminal is as before.
+// A signal ends chat like every command, and the terminal is restored.
 func TestChatIsInterrupted(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	server := serving(t, "127.0.0.1:0", data)
@@ -187,17 +187,16 @@ func TestChatIsInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-s.done
-	_ = s.cmd.Wait() // the code says it
+	_ = s.cmd.Wait() // the exit code is checked below
 	if code := s.cmd.ProcessState.ExitCode(); code != cli.Interrupted {
-		t.Errorf("it ends with %d, want %d", code, cli.Interrupted)
+		t.Errorf("exit code %d, want %d", code, cli.Interrupted)
 	}
 	if !bytes.Contains(s.raw.Bytes(), []byte("\x1b[?1049l")) {
-		t.Error("the terminal is left as it was drawn")
+		t.Error("chat did not restore the terminal")
 	}
 }
 
-// serving starts the server that a first start gives, with an agent that plays a
-// script.
+// serving starts a server as on its first start, with an agent that plays a script.
 func serving(t *testing.T, addr, data string) *app.Server {
 	t.Helper()
 	server, err := app.Start(t.Context(), app.Config{Data: data, Addr: addr, Keys: func(string) string { return "" }})
@@ -207,9 +206,8 @@ func serving(t *testing.T, addr, data string) *app.Server {
 	return server
 }
 
-// The same story in lines: each is printed once, also those that came while the
-// server was away, and what waits is answered by its number, at once or field by
-// field.
+// The same story in line mode: every part is printed once, even after the server was down, and
+// pending actions are answered by their number, at once or field by field.
 func TestChatInLines(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	server := serving(t, "127.0.0.1:0", data)
@@ -232,7 +230,7 @@ func TestChatInLines(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("%q does not come, but\n%s\n%s", text, strings.Join(seen, "\n"), chat.notes)
+		t.Fatalf("no line contains %q; got\n%s\n%s", text, strings.Join(seen, "\n"), chat.notes)
 	}
 	write("I need a laptop")
 	see("operator: I need a laptop")
@@ -259,9 +257,9 @@ func TestChatInLines(t *testing.T) {
 	for chat.lines.Scan() {
 		seen = append(seen, chat.lines.Text())
 	}
-	_ = chat.Wait() // the code says it
+	_ = chat.Wait() // the exit code is checked below
 	if code := chat.ProcessState.ExitCode(); code != 2 {
-		t.Errorf("it ends with %d, want 2 for the first line that was not done: %s", code, chat.notes)
+		t.Errorf("exit code %d, want 2 for the first line that failed: %s", code, chat.notes)
 	}
 	for _, want := range []string{
 		"operator: I need a laptop", "shop-agent: I am a script", "shop-agent: [tool showProductCard {\"name\":\"Lark Air 13\"", "! 1 shop-agent waits",
@@ -274,24 +272,24 @@ func TestChatInLines(t *testing.T) {
 			}
 		}
 		if n != 1 {
-			t.Errorf("%q is printed %d times:\n%s", want, n, strings.Join(seen, "\n"))
+			t.Errorf("%q is printed %d times, want once:\n%s", want, n, strings.Join(seen, "\n"))
 		}
 	}
-	// What the server keeps of it is what was printed, to the letter.
-	for _, said := range whole(t, server, data) {
+	// The printed texts are exactly those that the server stores.
+	for _, said := range agentTexts(t, server, data) {
 		if n := strings.Count("\n"+strings.Join(seen, "\n")+"\n", "\nshop-agent: "+said+"\n"); n != 1 {
-			t.Errorf("%q is printed %d times", said, n)
+			t.Errorf("%q is printed %d times, want once", said, n)
 		}
 	}
-	for _, want := range []string{"trying again", "connected again", "is no permission", "is answered by operator"} {
+	for _, want := range []string{"trying again", "reconnected", "is not a permission", "is answered by operator"} {
 		if !strings.Contains(chat.notes.String()+strings.Join(seen, "\n"), want) {
-			t.Errorf("it does not say %q:\n%s", want, chat.notes)
+			t.Errorf("the output lacks %q:\n%s", want, chat.notes)
 		}
 	}
 }
 
-// whole returns the texts of the agent in the space welcome as the server has them.
-func whole(t *testing.T, server *app.Server, data string) (texts []string) {
+// agentTexts returns the texts of the agent in the space welcome as the server stores them.
+func agentTexts(t *testing.T, server *app.Server, data string) (texts []string) {
 	t.Helper()
 	key, err := app.ReadAdminKey(data)
 	if err != nil {
@@ -312,7 +310,7 @@ func whole(t *testing.T, server *app.Server, data string) (texts []string) {
 		}
 	}
 	if len(texts) < 3 {
-		t.Fatalf("the agent has said %q only", texts)
+		t.Fatalf("the agent posted only %q", texts)
 	}
 	return texts
 }

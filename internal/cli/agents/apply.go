@@ -36,8 +36,8 @@ type configFile struct {
 	broken   *yamltext.Error // why there is no document
 }
 
-// applied is what became of one file.
-type applied struct {
+// applyResult is what became of one file.
+type applyResult struct {
 	File    string         `json:"file"`
 	ID      shoal.EntityID `json:"id"`
 	Outcome string         `json:"outcome"` // created, updated, unchanged or refused
@@ -54,8 +54,8 @@ type configError struct {
 	Column int `json:"column"`
 }
 
-// in returns the error as compilers write it.
-func (e configError) in(file string) string {
+// text returns the error as compilers write it.
+func (e configError) text(file string) string {
 	if e.Line > 0 {
 		file = fmt.Sprintf("%s:%d:%d", file, e.Line, e.Column)
 	}
@@ -179,8 +179,8 @@ func newConfigFile(name string, text []byte) configFile {
 	return f
 }
 
-// wrong returns what keeps the file from being a configuration at all.
-func (f configFile) wrong() (errs []configError) {
+// syntaxErrors returns what keeps the file from being a configuration at all.
+func (f configFile) syntaxErrors() (errs []configError) {
 	if f.broken == nil {
 		return nil
 	}
@@ -190,8 +190,8 @@ func (f configFile) wrong() (errs []configError) {
 	}}
 }
 
-// locate adds positions to what a server finds wrong.
-func (f configFile) locate(fields []shoal.FieldError) (all []configError) {
+// withPositions adds positions to what a server finds wrong.
+func (f configFile) withPositions(fields []shoal.FieldError) (all []configError) {
 	for _, e := range fields {
 		e.Location = strings.TrimPrefix(e.Location, "body.")
 		var at yamltext.Position
@@ -203,23 +203,23 @@ func (f configFile) locate(fields []shoal.FieldError) (all []configError) {
 	return all
 }
 
-// located returns err with the positions in the file, if it is about fields of it.
-func (f configFile) located(err error) error {
+// locateError returns err with the positions in the file, if it is about fields of it.
+func (f configFile) locateError(err error) error {
 	var e *shoal.Error
 	if f.text == nil || !errors.As(err, &e) || len(e.Fields) == 0 {
 		return err
 	}
 	var lines []string
-	for _, one := range f.locate(e.Fields) {
-		lines = append(lines, one.in(f.name))
+	for _, one := range f.withPositions(e.Fields) {
+		lines = append(lines, one.text(f.name))
 	}
 	return &shoal.Error{Kind: e.Kind, Msg: strings.Join(lines, "; "), Err: err, RequestID: e.RequestID}
 }
 
 // apply hands the file in. It fails if there is no use in going on with others.
-func (f configFile) apply(ctx context.Context, session *client.Session, owner map[shoal.EntityID]string) (applied, error) {
-	done := applied{File: f.name, ID: f.id, Outcome: "refused"}
-	if done.Errors = f.wrong(); done.Errors != nil {
+func (f configFile) apply(ctx context.Context, session *client.Session, owner map[shoal.EntityID]string) (applyResult, error) {
+	done := applyResult{File: f.name, ID: f.id, Outcome: "refused"}
+	if done.Errors = f.syntaxErrors(); done.Errors != nil {
 		done.Message = "The configuration cannot be read."
 		return done, nil
 	}
@@ -248,7 +248,7 @@ func (f configFile) apply(ctx context.Context, session *client.Session, owner ma
 	}
 	done.Message = e.Msg
 	if e.Kind != shoal.InvalidJSON { // which has no fields yet
-		done.Errors = f.locate(e.Fields)
+		done.Errors = f.withPositions(e.Fields)
 	}
 	return done, nil
 }
@@ -266,7 +266,7 @@ func outcomeOf(before, now int) string {
 
 // printApplied tells at once what is wrong with a file; for a program, what became of
 // it in any case.
-func printApplied(o *cli.Output, done applied) error {
+func printApplied(o *cli.Output, done applyResult) error {
 	if o.JSON {
 		return o.PrintObject(done)
 	}
@@ -277,7 +277,7 @@ func printApplied(o *cli.Output, done applied) error {
 		o.ReportFailure(cli.Failure{Message: done.File + ": " + done.Message})
 	}
 	for _, e := range done.Errors {
-		o.ReportFailure(cli.Failure{Message: e.in(done.File)})
+		o.ReportFailure(cli.Failure{Message: e.text(done.File)})
 	}
 	return nil
 }

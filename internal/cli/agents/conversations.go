@@ -72,7 +72,7 @@ func (c *agentsConversationsGetCmd) Run(ctx context.Context, sh *cli.Shell) erro
 	var b strings.Builder
 	for _, r := range shown.Items {
 		b.WriteString("# " + string(r.RunID) + ", ended " + sh.Output.FormatTime(r.EndedAt, "-") + "\n")
-		b.WriteString(view.ModelMessages(r.Messages))
+		b.WriteString(view.FormatModelMessages(r.Messages))
 		if r.Summary != nil {
 			b.WriteString(view.Heading("summary") + *r.Summary + "\n")
 		}

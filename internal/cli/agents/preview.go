@@ -29,8 +29,8 @@ func (c *agentsPreviewCmd) Run(ctx context.Context, sh *cli.Shell) error {
 		if file = files[0]; c.ID == "" {
 			c.ID = file.id
 		}
-		if wrong := file.wrong(); wrong != nil {
-			return shoal.E("", shoal.InvalidArgument, wrong[0].in(file.name))
+		if wrong := file.syntaxErrors(); wrong != nil {
+			return shoal.E("", shoal.InvalidArgument, wrong[0].text(file.name))
 		}
 	}
 	if c.ID == "" {
@@ -42,7 +42,7 @@ func (c *agentsPreviewCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	shown, err := session.PreviewAgent(ctx, c.ID, file.format, file.text, c.Space)
 	if err != nil {
-		return file.located(err)
+		return file.locateError(err)
 	}
 	if sh.Output.JSON {
 		return sh.Output.PrintObject(shown)
@@ -50,5 +50,5 @@ func (c *agentsPreviewCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	for _, warning := range shown.Warnings {
 		sh.Output.Note("%s", warning)
 	}
-	return sh.Output.PrintText(view.Prompt(shown.System, shown.Tools) + view.Heading("input") + shown.Input + "\n")
+	return sh.Output.PrintText(view.FormatPrompt(shown.System, shown.Tools) + view.Heading("input") + shown.Input + "\n")
 }

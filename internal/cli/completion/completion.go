@@ -57,20 +57,20 @@ type CompleteCommand struct {
 
 // Run prints the candidates.
 func (c *CompleteCommand) Run(ctx context.Context, sh *cli.Shell, chosen *kong.Context) error {
-	at := placed(chosen.Model.Node, c.Words)
+	at := locate(chosen.Model.Node, c.Words)
 	found := at.candidates()
-	if live := at.live(); live != nil {
+	if live := at.idSource(); live != nil {
 		within := completeWithin
 		if d, err := time.ParseDuration(os.Getenv("SHOAL_COMPLETE_WITHIN")); err == nil {
 			within = d
 		}
 		ctx, cancel := context.WithTimeout(ctx, within)
 		defer cancel()
-		found = append(found, live(ctx, at.shell(sh))...)
+		found = append(found, live(ctx, at.shellFor(sh))...)
 	}
 	var b strings.Builder
 	for _, f := range found {
-		if !strings.HasPrefix(f.value, at.word) || at.taken(f.value) {
+		if !strings.HasPrefix(f.value, at.word) || at.isUsed(f.value) {
 			continue
 		}
 		b.WriteString(at.before + safetext.Line(f.value))
@@ -79,7 +79,7 @@ func (c *CompleteCommand) Run(ctx context.Context, sh *cli.Shell, chosen *kong.C
 		}
 		b.WriteByte('\n')
 	}
-	if at.files() {
+	if at.wantsFile() {
 		b.WriteString(filesLine + "\n")
 	}
 	return sh.Output.Write(b.String())

@@ -42,8 +42,8 @@ type connection struct {
 	key     *shoal.Key // that was made, with its secret
 }
 
-// connected tells what a command did.
-type connected struct {
+// result tells what a command did.
+type result struct {
 	Client  string          `json:"client"`
 	Agent   shoal.EntityID  `json:"agent"`
 	Session shoal.SessionID `json:"session"`
@@ -92,7 +92,7 @@ func (c *Command) Run(ctx context.Context, sh *cli.Shell) error {
 	case c.Write:
 		return n.write(ctx)
 	}
-	return n.print(ctx)
+	return n.printEntry(ctx)
 }
 
 func (c *Command) scope() connect.Scope {
@@ -151,20 +151,20 @@ func (n *connection) load() (err error) {
 	return err
 }
 
-// keyPlace stands in a printed entry where the key belongs.
-const keyPlace = "YOUR_KEY"
+// keyPlaceholder stands in a printed entry where the key belongs.
+const keyPlaceholder = "YOUR_KEY"
 
-// print prints the entry, to be put where it belongs by hand. It creates nothing on the
+// printEntry prints the entry, to be put where it belongs by hand. It creates nothing on the
 // server unless a key is asked for.
-func (n *connection) print(ctx context.Context) error {
-	secret := keyPlace
+func (n *connection) printEntry(ctx context.Context) error {
+	secret := keyPlaceholder
 	if n.PrintKey {
-		server, err := n.server(ctx)
+		server, err := n.keyClient(ctx)
 		if err != nil {
 			return err
 		}
-		if err := n.mint(ctx, server); err != nil {
-			return errors.Join(err, n.giveUp(ctx, server))
+		if err := n.createKey(ctx, server); err != nil {
+			return errors.Join(err, n.discardKey(ctx, server))
 		}
 		secret = *n.key.Secret
 	}
@@ -172,7 +172,7 @@ func (n *connection) print(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := n.told(entryPrinted)
+	out := n.newResult(entryPrinted)
 	out.Text = &text
 	if n.sh.Output.JSON {
 		return n.sh.Output.PrintObject(out)
@@ -185,20 +185,20 @@ func (n *connection) print(ctx context.Context) error {
 		n.sh.Output.Note("nothing was created: --write also creates %s and its key, --print-key creates them and prints the key", n.agent())
 		return nil
 	}
-	n.showKey()
+	n.noteKey()
 	n.sh.Output.Note("`shoal keys revoke %s` makes the key useless", n.key.ID)
 	return nil
 }
 
-// holds reports whether the key may stand in the file: not in one that others
+// storesKey reports whether the key may stand in the file: not in one that others
 // get, too.
-func (n *connection) holds() bool {
+func (n *connection) storesKey() bool {
 	return !n.Project && !n.Env && n.client.Holds() && !connect.Shared(n.path)
 }
 
 func (n *connection) target(key string) connect.Target {
 	t := connect.Target{URL: n.sh.URL, Agent: n.agent()}
-	if n.holds() {
+	if n.storesKey() {
 		t.Key = key
 	}
 	return t
@@ -215,23 +215,23 @@ func (n *connection) agent() shoal.EntityID {
 	return n.client.Agent
 }
 
-// told begins what the command says in the end.
-func (n *connection) told(status string) connected {
-	out := connected{Client: n.client.ID, Agent: n.agent(), Session: n.sh.Session, File: n.path, Entry: n.Entry, Status: status}
+// newResult begins what the command says in the end.
+func (n *connection) newResult(status string) result {
+	out := result{Client: n.client.ID, Agent: n.agent(), Session: n.sh.Session, File: n.path, Entry: n.Entry, Status: status}
 	if n.record != nil {
 		out.KeyID = &n.record.KeyID
 	}
 	if n.key != nil {
 		out.KeyID = &n.key.ID
-		if !n.holds() {
+		if !n.storesKey() {
 			out.Key = n.key.Secret
 		}
 	}
 	return out
 }
 
-// say prints what the command did.
-func (n *connection) say(out connected) error {
+// printResult prints what the command did.
+func (n *connection) printResult(out result) error {
 	row := []string{out.Client, string(out.Agent), filepath.ToSlash(out.File), out.Status, cli.IDOrDash(out.KeyID)}
 	return n.sh.Output.PrintTable(out, []string{"CLIENT", "AGENT", "FILE", "STATUS", "KEY"}, row)
 }

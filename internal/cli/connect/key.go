@@ -12,9 +12,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/connect"
 )
 
-// server returns a client that may make keys, once everything that making this
+// keyClient returns a client that may make keys, once everything that making this
 // one needs is known to be there.
-func (n *connection) server(ctx context.Context) (*client.Client, error) {
+func (n *connection) keyClient(ctx context.Context) (*client.Client, error) {
 	server, err := n.sh.Client()
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (n *connection) mayCreateKeys(ctx context.Context, server *client.Client, m
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("creating the key of an agent takes an admin key or the key of an owner of the session %s", n.sh.Session))
 }
 
-// mint makes the agent, if it is new, its key, and lets it into the spaces.
-func (n *connection) mint(ctx context.Context, server *client.Client) error {
+// createKey makes the agent, if it is new, its key, and lets it into the spaces.
+func (n *connection) createKey(ctx context.Context, server *client.Client) error {
 	session, id := server.Session(n.sh.Session), n.agent()
 	name := n.Name
 	if name == "" {
@@ -76,7 +76,7 @@ func (n *connection) mint(ctx context.Context, server *client.Client) error {
 	}
 	_, err := session.CreateEntity(ctx, shoal.NewEntity{ID: id, Kind: shoal.Agent, Name: name})
 	if errors.Is(err, shoal.AlreadyExists) || errors.Is(err, shoal.Conflict) {
-		if err = n.others(ctx, server); err == nil && n.Name != "" {
+		if err = n.noteOtherKeys(ctx, server); err == nil && n.Name != "" {
 			_, err = session.ChangeEntity(ctx, id, shoal.EntityChange{Name: &n.Name})
 		}
 	}
@@ -91,7 +91,7 @@ func (n *connection) mint(ctx context.Context, server *client.Client) error {
 		return shoal.E("", shoal.Internal, fmt.Sprintf("the key %s was made, but its secret was lost on the way: revoke it and try again", made.ID))
 	}
 	n.key = &made
-	return n.join(ctx, server)
+	return n.addToSpaces(ctx, server)
 }
 
 // keyName says in the list of keys which client has it, and where.
@@ -103,8 +103,8 @@ func (n *connection) keyName() string {
 	return n.client.Name + " on " + host
 }
 
-// others tells of further keys of the agent: who has one shares its inbox.
-func (n *connection) others(ctx context.Context, server *client.Client) error {
+// noteOtherKeys tells of further keys of the agent: who has one shares its inbox.
+func (n *connection) noteOtherKeys(ctx context.Context, server *client.Client) error {
 	for k, err := range server.Keys(ctx) {
 		if err != nil {
 			return err
@@ -118,9 +118,9 @@ func (n *connection) others(ctx context.Context, server *client.Client) error {
 	return nil
 }
 
-// join adds the agent to the spaces: those that were named, else to welcome if
+// addToSpaces adds the agent to the spaces: those that were named, else to welcome if
 // that is open.
-func (n *connection) join(ctx context.Context, server *client.Client) error {
+func (n *connection) addToSpaces(ctx context.Context, server *client.Client) error {
 	session, spaces := server.Session(n.sh.Session), n.Space
 	if len(spaces) == 0 {
 		welcome, err := session.Space(ctx, app.Welcome)
@@ -142,10 +142,10 @@ func (n *connection) join(ctx context.Context, server *client.Client) error {
 	return nil
 }
 
-// showKey shows a key that the file does not hold.
-func (n *connection) showKey() {
+// noteKey shows a key that the file does not hold.
+func (n *connection) noteKey() {
 	switch {
-	case n.holds() || n.key == nil:
+	case n.storesKey() || n.key == nil:
 	case n.client.Asks():
 		n.sh.Output.Note("%s will ask for the key, which is shown this once: %s", n.client.Name, *n.key.Secret)
 	default:
@@ -155,9 +155,9 @@ func (n *connection) showKey() {
 	}
 }
 
-// works reports whether the key of the entry that is there still is one of the
+// keyWorks reports whether the key of the entry that is there still is one of the
 // agent.
-func (n *connection) works(ctx context.Context, server *client.Client) (bool, error) {
+func (n *connection) keyWorks(ctx context.Context, server *client.Client) (bool, error) {
 	if n.entry.Key != "" {
 		holder, err := client.New(client.Options{URL: n.sh.URL, Key: n.entry.Key, Patience: -1})
 		if err != nil {

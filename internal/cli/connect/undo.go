@@ -10,8 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/connect"
 )
 
-// usualURL is where commands look for the server if nobody says otherwise.
-const usualURL = "http://127.0.0.1:7462"
+// defaultURL is where commands look for the server if nobody says otherwise.
+const defaultURL = "http://127.0.0.1:7462"
 
 // undo takes the entry out of the client's file and revokes its key.
 func (n *connection) undo(ctx context.Context) error {
@@ -23,15 +23,15 @@ func (n *connection) undo(ctx context.Context) error {
 	}
 	if n.record != nil {
 		n.sh.Session = n.record.Session
-		if n.sh.URL == usualURL { // nobody says that the server has moved
+		if n.sh.URL == defaultURL { // nobody says that the server has moved
 			n.sh.URL = n.record.URL
 		}
 	}
 	if n.found {
-		if err := n.agree("Take it out?", n.removal); err != nil {
+		if err := n.confirm("Take it out?", n.removalChange); err != nil {
 			return err
 		}
-		change, err := n.removal()
+		change, err := n.removalChange()
 		if err == nil {
 			err = change.Write()
 		}
@@ -39,16 +39,16 @@ func (n *connection) undo(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := n.revoke(ctx); err != nil {
+	if err := n.revokeKey(ctx); err != nil {
 		return err
 	}
 	if err := n.records.Forget(n.path, n.Entry); err != nil {
 		return err
 	}
-	return n.say(n.told(entryRemoved))
+	return n.printResult(n.newResult(entryRemoved))
 }
 
-func (n *connection) removal() (connect.Change, error) {
+func (n *connection) removalChange() (connect.Change, error) {
 	var before *connect.Memory
 	if n.record != nil {
 		before = &n.record.Undo
@@ -56,8 +56,8 @@ func (n *connection) removal() (connect.Change, error) {
 	return n.config.Without(n.Entry, before)
 }
 
-// revoke ends the key of the entry, which is out of the file by now.
-func (n *connection) revoke(ctx context.Context) error {
+// revokeKey ends the key of the entry, which is out of the file by now.
+func (n *connection) revokeKey(ctx context.Context) error {
 	id, err := n.keyID(ctx)
 	if err == nil && id != "" {
 		var server *client.Client

@@ -21,39 +21,39 @@ func (n *connection) write(ctx context.Context) error {
 	}
 	if n.found && !n.entry.Leads(n.sh.URL) {
 		return shoal.E("", shoal.AlreadyExists, fmt.Sprintf(
-			"%s has an entry %s that leads to %s: take it out with --undo, or put this one beside it with --entry NAME", n.path, n.Entry, orNothing(n.entry.URL)))
+			"%s has an entry %s that leads to %s: take it out with --undo, or put this one beside it with --entry NAME", n.path, n.Entry, targetName(n.entry.URL)))
 	}
 	if !n.Project {
 		if _, err := n.machine.Installed(n.client); err != nil {
 			return err
 		}
 	}
-	server, err := n.server(ctx)
+	server, err := n.keyClient(ctx)
 	if err != nil {
 		return err
 	}
-	if done, err := n.upToDate(ctx, server); done || err != nil {
+	if done, err := n.isUpToDate(ctx, server); done || err != nil {
 		return err
 	}
 	// A key is made only for a change that was agreed to.
-	if err := n.agree("Write this?", n.pending); err != nil {
+	if err := n.confirm("Write this?", n.pendingChange); err != nil {
 		return err
 	}
-	if err := n.mint(ctx, server); err != nil {
-		return errors.Join(err, n.giveUp(ctx, server))
+	if err := n.createKey(ctx, server); err != nil {
+		return errors.Join(err, n.discardKey(ctx, server))
 	}
 	change, err := n.change(*n.key.Secret)
 	if err == nil {
 		err = change.Write()
 	}
 	if err != nil {
-		return errors.Join(err, n.giveUp(ctx, server))
+		return errors.Join(err, n.discardKey(ctx, server))
 	}
-	return n.written(ctx, server, change)
+	return n.recordWritten(ctx, server, change)
 }
 
-// orNothing is what an entry leads to, in words.
-func orNothing(url string) string {
+// targetName is what an entry leads to, in words.
+func targetName(url string) string {
 	if url == "" {
 		return "a program"
 	}
@@ -68,15 +68,15 @@ func (n *connection) change(key string) (connect.Change, error) {
 	return n.config.With(n.Entry, n.target(key), before)
 }
 
-// pending is the change before its key is made.
-func (n *connection) pending() (connect.Change, error) { return n.change(connect.Masked) }
+// pendingChange is the change before its key is made.
+func (n *connection) pendingChange() (connect.Change, error) { return n.change(connect.Masked) }
 
-// upToDate reports whether everything is as it should be already.
-func (n *connection) upToDate(ctx context.Context, server *client.Client) (bool, error) {
-	if !n.found || n.holds() != (n.entry.Key != "") {
+// isUpToDate reports whether everything is as it should be already.
+func (n *connection) isUpToDate(ctx context.Context, server *client.Client) (bool, error) {
+	if !n.found || n.storesKey() != (n.entry.Key != "") {
 		return false, nil
 	}
-	if works, err := n.works(ctx, server); !works || err != nil {
+	if works, err := n.keyWorks(ctx, server); !works || err != nil {
 		return false, err
 	}
 	change, err := n.change(n.entry.Key)
@@ -84,16 +84,16 @@ func (n *connection) upToDate(ctx context.Context, server *client.Client) (bool,
 		return false, err
 	}
 	if len(n.Space) > 0 {
-		if err := n.join(ctx, server); err != nil {
+		if err := n.addToSpaces(ctx, server); err != nil {
 			return false, err
 		}
 	}
 	n.sh.Output.Note("%s is connected already: nothing to change", n.client.Name)
-	return true, n.say(n.told(entryUnchanged))
+	return true, n.printResult(n.newResult(entryUnchanged))
 }
 
-// agree shows a change and asks whether to make it.
-func (n *connection) agree(question string, of func() (connect.Change, error)) error {
+// confirm shows a change and asks whether to make it.
+func (n *connection) confirm(question string, of func() (connect.Change, error)) error {
 	change, err := of()
 	if err != nil {
 		return err
@@ -121,8 +121,8 @@ func (n *connection) agree(question string, of func() (connect.Change, error)) e
 	return shoal.E("", cli.KindRefused, "nothing was changed")
 }
 
-// giveUp revokes a key that nobody is going to use.
-func (n *connection) giveUp(ctx context.Context, server *client.Client) error {
+// discardKey revokes a key that nobody is going to use.
+func (n *connection) discardKey(ctx context.Context, server *client.Client) error {
 	if n.key == nil {
 		return nil
 	}
@@ -133,9 +133,9 @@ func (n *connection) giveUp(ctx context.Context, server *client.Client) error {
 	return nil
 }
 
-// written remembers what was done, revokes the key that was replaced, and says
+// recordWritten remembers what was done, revokes the key that was replaced, and says
 // what comes next.
-func (n *connection) written(ctx context.Context, server *client.Client, change connect.Change) error {
+func (n *connection) recordWritten(ctx context.Context, server *client.Client, change connect.Change) error {
 	record := connect.Record{
 		Client: n.client.ID, Path: n.path, Entry: n.Entry, URL: n.sh.URL, Session: n.sh.Session, Agent: n.agent(), KeyID: n.key.ID, Undo: change.Undo,
 	}
@@ -150,10 +150,10 @@ func (n *connection) written(ctx context.Context, server *client.Client, change 
 	if change.Closes() {
 		n.sh.Output.Note("%s holds a key now: only you can read it from here on", n.path)
 	}
-	if err := n.say(n.told(entryWritten)); err != nil {
+	if err := n.printResult(n.newResult(entryWritten)); err != nil {
 		return err
 	}
-	n.showKey()
+	n.noteKey()
 	n.sh.Output.Note("start %s anew and tell it: Call wait_for_mentions on %s, and answer whoever mentions you.", n.client.Name, n.Entry)
 	n.sh.Output.Note("to have it use these tools without asking you: %s", fmt.Sprintf(n.client.Allow, n.Entry))
 	return nil

@@ -76,7 +76,7 @@ type rememberFlags struct {
 	Equal    bool          `name:"also-equal" help:"Decide all equal calls that wait now, too."`
 }
 
-func (f rememberFlags) put(a *shoal.PendingAnswer) {
+func (f rememberFlags) apply(a *shoal.PendingAnswer) {
 	a.AlsoEqual = f.Equal
 	if a.Remember == nil {
 		return
@@ -100,7 +100,7 @@ type approvalsApproveCmd struct {
 // Run approves.
 func (c *approvalsApproveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	a := chat.Decision(true, c.Remember, c.Reason)
-	c.put(&a)
+	c.apply(&a)
 	if c.Args != "" {
 		if !json.Valid([]byte(c.Args)) {
 			return shoal.E("", cli.KindUsage, "--args is no JSON object")
@@ -123,7 +123,7 @@ type approvalsDenyCmd struct {
 // Run denies.
 func (c *approvalsDenyCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	a := chat.Decision(false, c.Remember, c.Reason)
-	c.put(&a)
+	c.apply(&a)
 	if c.Ask != "" {
 		a.Ask = &c.Ask
 	}

@@ -24,13 +24,13 @@ var runHead = []string{"ID", "AGENT", "STATUS", "TRIGGER", "STEPS", "TOKENS", "C
 
 func runRow(o *cli.Output, r shoal.Run) []string {
 	return []string{
-		string(r.ID), string(r.AgentID), string(r.Status), trigger(r.Trigger), strconv.Itoa(r.Steps) + "/" + strconv.Itoa(r.MaxSteps),
-		tokens(r.Usage), cost(r.Usage), o.FormatTime(&r.CreatedAt, "-"), took(r.StartedAt, r.EndedAt),
+		string(r.ID), string(r.AgentID), string(r.Status), triggerName(r.Trigger), strconv.Itoa(r.Steps) + "/" + strconv.Itoa(r.MaxSteps),
+		tokens(r.Usage), cost(r.Usage), o.FormatTime(&r.CreatedAt, "-"), elapsed(r.StartedAt, r.EndedAt),
 	}
 }
 
-// trigger says in few words what started a run.
-func trigger(t shoal.Trigger) string {
+// triggerName says in few words what started a run.
+func triggerName(t shoal.Trigger) string {
 	switch t.Type {
 	case shoal.SpaceMessageTrigger:
 		return string(t.SpaceID) + "/" + string(t.SenderEntityID)
@@ -49,8 +49,8 @@ func cost(u shoal.Usage) string {
 	return strconv.FormatFloat(u.Cost, 'f', 4, 64) + " " + u.Currency
 }
 
-// took returns how long something went on, a dash if it has not ended.
-func took(from, to *shoal.Time) string {
+// elapsed returns how long something went on, a dash if it has not ended.
+func elapsed(from, to *shoal.Time) string {
 	if from == nil || to == nil {
 		return "-"
 	}

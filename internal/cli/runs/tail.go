@@ -24,7 +24,7 @@ func (c *runsTailCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	l := view.Connection{Output: sh.Output}
 	w := &Watch{Session: session, Run: c.ID, lost: l.Lost}
-	run, err := w.end(ctx, func(e shoal.Event) error {
+	run, err := w.WaitForEnd(ctx, func(e shoal.Event) error {
 		l.Restored()
 		if sh.Output.JSON {
 			return view.PrintEvent(sh.Output, e)
@@ -40,7 +40,7 @@ func (c *runsTailCmd) Run(ctx context.Context, sh *cli.Shell) error {
 // printRunEvent prints what happened to a run in one line: when, what, and more about it.
 // Deltas are left out: what they make comes whole.
 func printRunEvent(o *cli.Output, e shoal.Event) error {
-	head, detail, err := told(e)
+	head, detail, err := runEventText(e)
 	if err != nil || detail == "" {
 		return err
 	}
@@ -51,8 +51,8 @@ func printRunEvent(o *cli.Output, e shoal.Event) error {
 	return o.Write(o.Paint(cli.Dim, at) + " " + o.Paint(cli.Bold, safetext.Line(what)) + " " + safetext.Line(detail) + "\n")
 }
 
-// told says what an event of a run tells, nothing for those that are left out.
-func told(e shoal.Event) (head shoal.EventHead, detail string, err error) {
+// runEventText says what an event of a run tells, nothing for those that are left out.
+func runEventText(e shoal.Event) (head shoal.EventHead, detail string, err error) {
 	switch e.Type {
 	case shoal.EventSnapshot:
 		data, err := view.Decode[shoal.RunSnapshotData](e)
@@ -60,7 +60,7 @@ func told(e shoal.Event) (head shoal.EventHead, detail string, err error) {
 	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunStalled,
 		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
 		data, err := view.Decode[shoal.RunData](e)
-		return data.EventHead, state(data.Run), err
+		return data.EventHead, runStateText(data.Run), err
 	case shoal.EventStepStarted, shoal.EventStepCompleted:
 		data, err := view.Decode[shoal.StepData](e)
 		detail = "step " + strconv.Itoa(data.Step.Index+1) + " " + data.Step.Model
@@ -94,8 +94,8 @@ func told(e shoal.Event) (head shoal.EventHead, detail string, err error) {
 	return head, "", nil
 }
 
-// state says how a run is.
-func state(r shoal.Run) string {
+// runStateText says how a run is.
+func runStateText(r shoal.Run) string {
 	switch {
 	case r.Error != nil:
 		return string(r.Status) + " with " + r.Error.Code + ": " + r.Error.Message

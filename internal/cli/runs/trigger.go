@@ -52,7 +52,7 @@ func (c *TriggerCommand) Run(ctx context.Context, sh *cli.Shell) error {
 		defer cancel()
 	}
 	w := &Watch{Session: session, Run: started.RunID}
-	run, err := w.end(ctx, func(e shoal.Event) error { return view.NotePending(sh.Output, e) })
+	run, err := w.WaitForEnd(ctx, func(e shoal.Event) error { return view.NotePending(sh.Output, e) })
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ type Watch struct {
 	denied   map[string]bool // and which were denied, by whomever
 }
 
-// end follows until the run has ended and returns it. see gets every event.
-func (w *Watch) end(ctx context.Context, see func(shoal.Event) error) (shoal.Run, error) {
+// WaitForEnd follows until the run has ended and returns it. see gets every event.
+func (w *Watch) WaitForEnd(ctx context.Context, see func(shoal.Event) error) (shoal.Run, error) {
 	w.answered, w.denied = map[string]bool{}, map[string]bool{}
 	for e, err := range w.Session.Follow(ctx, client.FollowOptions{Run: w.Run, Lost: w.lost}) {
 		if err != nil {
@@ -30,7 +30,7 @@ func (w *Watch) end(ctx context.Context, see func(shoal.Event) error) (shoal.Run
 		if err := see(e); err != nil {
 			return shoal.Run{}, err
 		}
-		run, err := w.take(e)
+		run, err := w.observe(e)
 		if err != nil || run.Status.Ended() {
 			return run, err
 		}
@@ -38,29 +38,29 @@ func (w *Watch) end(ctx context.Context, see func(shoal.Event) error) (shoal.Run
 	return shoal.Run{}, context.Cause(ctx)
 }
 
-// Now returns the run as it is.
-func (w *Watch) Now(ctx context.Context) (shoal.Run, error) {
+// Current returns the run as it is.
+func (w *Watch) Current(ctx context.Context) (shoal.Run, error) {
 	w.answered, w.denied = map[string]bool{}, map[string]bool{}
 	for e, err := range w.Session.Follow(ctx, client.FollowOptions{Run: w.Run, Lost: w.lost}) {
 		if err != nil {
 			return shoal.Run{}, err
 		}
-		return w.take(e) // the first event is the snapshot
+		return w.observe(e) // the first event is the snapshot
 	}
 	return shoal.Run{}, context.Cause(ctx)
 }
 
-// take returns the run where the event tells about it.
-func (w *Watch) take(e shoal.Event) (shoal.Run, error) {
+// observe returns the run where the event tells about it.
+func (w *Watch) observe(e shoal.Event) (shoal.Run, error) {
 	switch e.Type {
 	case shoal.EventSnapshot:
 		data, err := view.Decode[shoal.RunSnapshotData](e)
 		for _, s := range data.Steps {
-			w.step(s)
+			w.observeStep(s)
 		}
 		for _, m := range data.Messages {
 			for _, p := range m.Parts {
-				w.part(p.ToolCallID, p.Status, p.AnsweredBy)
+				w.observePart(p.ToolCallID, p.Status, p.AnsweredBy)
 			}
 		}
 		return data.Run, err
@@ -70,12 +70,12 @@ func (w *Watch) take(e shoal.Event) (shoal.Run, error) {
 		return data.Run, err
 	case shoal.EventStepCompleted:
 		data, err := view.Decode[shoal.StepData](e)
-		w.step(data.Step)
+		w.observeStep(data.Step)
 		return shoal.Run{}, err
 	case shoal.EventToolOutputError:
 		data, err := view.Decode[shoal.ToolOutputData](e)
 		if data.AnsweredBy != nil {
-			w.part(data.ToolCallID, data.Status, *data.AnsweredBy)
+			w.observePart(data.ToolCallID, data.Status, *data.AnsweredBy)
 		}
 		return shoal.Run{}, err
 	case shoal.EventPendingSettled:
@@ -88,7 +88,7 @@ func (w *Watch) take(e shoal.Event) (shoal.Run, error) {
 	return shoal.Run{}, nil
 }
 
-func (w *Watch) step(s shoal.Step) {
+func (w *Watch) observeStep(s shoal.Step) {
 	for _, call := range s.ToolCalls {
 		if call.Status == string(shoal.PartDenied) {
 			w.denied[call.ToolCallID] = true
@@ -96,7 +96,7 @@ func (w *Watch) step(s shoal.Step) {
 	}
 }
 
-func (w *Watch) part(call string, status shoal.PartStatus, by shoal.EntityID) {
+func (w *Watch) observePart(call string, status shoal.PartStatus, by shoal.EntityID) {
 	if status == shoal.PartDenied && by != "" {
 		w.denied[call], w.answered[call] = true, true
 	}

@@ -81,7 +81,7 @@ func waterfall(in runWithSteps, person bool, now shoal.Time) (head []string, row
 	add := func(level int, what, status string, start, end *shoal.Time, used, detail string) {
 		begun, lasted, indent, timeline := "", "", "", ""
 		if start != nil {
-			begun, lasted = start.String(), took(start, end)
+			begun, lasted = start.String(), elapsed(start, end)
 		}
 		if person {
 			indent, detail = strings.Repeat("  ", level), cli.Shorten(detail, 72)
@@ -90,7 +90,7 @@ func waterfall(in runWithSteps, person bool, now shoal.Time) (head []string, row
 				if end != nil {
 					until = *end
 				}
-				timeline = bar(start.Sub(from.Time), until.Sub(from.Time), to.Sub(from.Time))
+				timeline = drawBar(start.Sub(from.Time), until.Sub(from.Time), to.Sub(from.Time))
 				begun = "+" + start.Sub(from.Time).Round(time.Millisecond).String()
 			}
 		}
@@ -105,7 +105,7 @@ func waterfall(in runWithSteps, person bool, now shoal.Time) (head []string, row
 		head = slices.Insert(head, 4, "TIMELINE")
 	}
 	add(0, "run "+string(r.ID), string(r.Status), &r.CreatedAt, r.EndedAt, tokens(r.Usage),
-		strings.TrimSpace(string(r.AgentID)+" for "+trigger(r.Trigger)+" "+r.Trigger.MessageContent))
+		strings.TrimSpace(string(r.AgentID)+" for "+triggerName(r.Trigger)+" "+r.Trigger.MessageContent))
 	for _, s := range in.Steps {
 		add(1, "step "+strconv.Itoa(s.Index+1), s.FinishReason, &s.StartedAt, s.EndedAt, tokens(s.Usage), strings.TrimSpace(s.Model+" "+s.Text))
 		for _, call := range s.ToolCalls {
@@ -119,8 +119,8 @@ func waterfall(in runWithSteps, person bool, now shoal.Time) (head []string, row
 	return head, rows
 }
 
-// bar draws what lasts from a to b on a line of the whole length.
-func bar(a, b, whole time.Duration) string {
+// drawBar draws what lasts from a to b on a line of the whole length.
+func drawBar(a, b, whole time.Duration) string {
 	at := func(d time.Duration) int {
 		if whole <= 0 {
 			return 0

@@ -29,8 +29,8 @@ const (
 
 var benchHead = []string{"MEASURED", "FACE", "OPERATIONS", "PER SECOND", "P50 MS", "P99 MS", "LOST"}
 
-// benched is what a measurement found, and of what.
-type benched struct {
+// benchResult is what a measurement found, and of what.
+type benchResult struct {
 	URL     string        `json:"url"`
 	Version string        `json:"version"` // of this program
 	At      shoal.Time    `json:"at"`
@@ -39,16 +39,16 @@ type benched struct {
 
 // Run measures a server.
 func (c *BenchCommand) Run(ctx context.Context, sh *cli.Shell) (err error) {
-	if err := c.check(); err != nil {
+	if err := c.validate(); err != nil {
 		return err
 	}
 	url, admin := sh.URL, (*client.Client)(nil)
 	if c.Throwaway {
-		server, err := beginThrowaway(ctx)
+		server, err := startThrowaway(ctx)
 		if err != nil {
 			return err
 		}
-		defer func() { err = firstOfBoth(err, server.end()) }()
+		defer func() { err = firstError(err, server.stop()) }()
 		url = server.url
 		admin, err = client.New(client.Options{URL: url, Key: server.key})
 		if err != nil {
@@ -57,13 +57,13 @@ func (c *BenchCommand) Run(ctx context.Context, sh *cli.Shell) (err error) {
 	} else if admin, err = sh.Client(); err != nil {
 		return err
 	}
-	found := benched{URL: url, Version: sh.Stamp.Build().Version, At: shoal.Now(), Figures: []load.Figure{}}
+	found := benchResult{URL: url, Version: sh.Stamp.Build().Version, At: shoal.Now(), Figures: []load.Figure{}}
 	var rows [][]string
 	sh.Output.Note("measuring %s, in a session of its own that is deleted in the end; others that use it now will feel it", url)
 	survey := load.Survey{
 		URL: url, Admin: admin, Only: c.Only, Length: c.Length, Waits: c.Waits, Readers: c.Readers,
 		Report: func(f load.Figure) {
-			found.Figures, rows = append(found.Figures, f), append(rows, figureRow(f))
+			found.Figures, rows = append(found.Figures, f), append(rows, resultRow(f))
 			sh.Output.Note("%s over %s: done", f.Name, f.Face)
 		},
 	}
@@ -77,7 +77,7 @@ func (c *BenchCommand) Run(ctx context.Context, sh *cli.Shell) (err error) {
 	return nil
 }
 
-func figureRow(f load.Figure) []string {
+func resultRow(f load.Figure) []string {
 	perSecond := "-"
 	if f.PerSecond != nil {
 		perSecond = digits(*f.PerSecond)
@@ -93,7 +93,7 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-func (c *BenchCommand) check() error {
+func (c *BenchCommand) validate() error {
 	switch {
 	case c.Length <= 0 || c.Length > mostLength:
 		return shoal.E("", cli.KindUsage, fmt.Sprintf("--length must be more than 0 and at most %v", mostLength))
@@ -105,8 +105,8 @@ func (c *BenchCommand) check() error {
 	return nil
 }
 
-// firstOfBoth is the error that came first.
-func firstOfBoth(first, second error) error {
+// firstError is the error that came first.
+func firstError(first, second error) error {
 	if first != nil {
 		return first
 	}

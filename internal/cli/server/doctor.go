@@ -27,7 +27,7 @@ var doctorHead = []string{"CHECK", "STATUS", "FOUND", "TRY"}
 // Run examines the server and what it stands on.
 func (c *DoctorCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	if c.Ready {
-		return c.ready(ctx, sh)
+		return c.checkReady(ctx, sh)
 	}
 	o, err := c.options(sh)
 	if err != nil {
@@ -77,8 +77,8 @@ func (c *DoctorCommand) options(sh *cli.Shell) (doctor.Options, error) {
 	return o, err
 }
 
-// ready asks one question.
-func (c *DoctorCommand) ready(ctx context.Context, sh *cli.Shell) error {
+// checkReady asks one question.
+func (c *DoctorCommand) checkReady(ctx context.Context, sh *cli.Shell) error {
 	asked, err := client.New(client.Options{URL: sh.URL, Patience: -1})
 	if err != nil {
 		return err

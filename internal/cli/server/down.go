@@ -36,7 +36,7 @@ func (c *DownCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	out := downResult{Data: service.Data}
 	if _, err := os.Stat(service.Data); err != nil {
-		return c.tell(sh, out)
+		return c.printResult(sh, out)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, shoal.E("", cli.KindTimedOut, fmt.Sprintf("the server has not ended within %v", c.Timeout)))
 	defer cancel()
@@ -57,10 +57,10 @@ func (c *DownCommand) Run(ctx context.Context, sh *cli.Shell) error {
 		return err
 	}
 	out.Stopped, out.PID = alive, running.PID
-	return c.tell(sh, out)
+	return c.printResult(sh, out)
 }
 
-func (c *DownCommand) tell(sh *cli.Shell, out downResult) error {
+func (c *DownCommand) printResult(sh *cli.Shell, out downResult) error {
 	state := "stopped"
 	if !out.Stopped {
 		state = "not running"

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// listener says who listens on an address of this machine, as well as this user can know.
-func listener(ctx context.Context, addr string) string {
+// describeListener says who listens on an address of this machine, as well as this user can know.
+func describeListener(ctx context.Context, addr string) string {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	_, port, err := net.SplitHostPort(addr)
@@ -63,7 +63,7 @@ func shoalVersion(ctx context.Context, addr string) string {
 // know it.
 func listeningProcess(ctx context.Context, port string) string {
 	if sockets := listeningSockets(port); len(sockets) > 0 {
-		return ownerOf(sockets)
+		return socketOwner(sockets)
 	}
 	out, err := exec.CommandContext(ctx, "lsof", "-nP", "-iTCP:"+port, "-sTCP:LISTEN", "-Fpc").Output()
 	if err != nil {
@@ -108,8 +108,8 @@ func listeningSockets(port string) map[string]bool {
 	return found
 }
 
-// ownerOf names a process that has one of the sockets open.
-func ownerOf(sockets map[string]bool) string {
+// socketOwner names a process that has one of the sockets open.
+func socketOwner(sockets map[string]bool) string {
 	handles, err := filepath.Glob("/proc/[0-9]*/fd/*")
 	if err != nil {
 		return ""

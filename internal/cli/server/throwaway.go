@@ -17,21 +17,21 @@ import (
 	"github.com/shoal-dev/shoal/internal/app"
 )
 
-// throwaway is a server of this program in a process of its own, with nothing that
+// throwawayServer is a server of this program in a process of its own, with nothing that
 // is configured here: no variable of Shoal's, no configuration file.
-type throwaway struct {
+type throwawayServer struct {
 	url, key string
 	dir      string
 	cmd      *exec.Cmd
-	told     chan struct{} // closed when nothing more is said
+	drained     chan struct{} // closed when nothing more is said
 }
 
 // throwawayGrace is how long it may take to end before it is killed; a server ends
 // within five seconds.
 const throwawayGrace = 10 * time.Second
 
-// beginThrowaway starts one and returns when it answers. The end of ctx ends it, too.
-func beginThrowaway(ctx context.Context) (t *throwaway, err error) {
+// startThrowaway starts one and returns when it answers. The end of ctx ends it, too.
+func startThrowaway(ctx context.Context) (t *throwawayServer, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func beginThrowaway(ctx context.Context) (t *throwaway, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t = &throwaway{dir: dir, told: make(chan struct{}), cmd: exec.CommandContext(ctx, program, "serve", "--addr", "127.0.0.1:0", "--data", dir)}
+	t = &throwawayServer{dir: dir, drained: make(chan struct{}), cmd: exec.CommandContext(ctx, program, "serve", "--addr", "127.0.0.1:0", "--data", dir)}
 	t.cmd.Args[0] = os.Args[0]
 	t.cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "SHOAL_") || strings.HasPrefix(v, "XDG_CONFIG_HOME=")
@@ -59,7 +59,7 @@ func beginThrowaway(ctx context.Context) (t *throwaway, err error) {
 	greeting := bufio.NewReader(said)
 	first, err := greeting.ReadString('\n')
 	go func() { // ends with the server
-		defer close(t.told)
+		defer close(t.drained)
 		_, _ = io.Copy(io.Discard, greeting)
 	}()
 	if err == nil {
@@ -67,17 +67,17 @@ func beginThrowaway(ctx context.Context) (t *throwaway, err error) {
 	}
 	var found bool
 	if _, t.url, found = strings.Cut(strings.TrimSpace(first), " is up on "); err != nil || !found {
-		ended := t.end()
+		ended := t.stop()
 		return nil, fmt.Errorf("the throw-away server did not start: %w", errors.Join(context.Cause(ctx), err, ended, errors.New(strings.TrimSpace(complaint.String()))))
 	}
 	return t, nil
 }
 
-// end ends the server, waits for that, and takes away what it has written.
-func (t *throwaway) end() error {
+// stop ends the server, waits for that, and takes away what it has written.
+func (t *throwawayServer) stop() error {
 	_ = t.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	late := time.AfterFunc(throwawayGrace, func() { _ = t.cmd.Process.Kill() })
-	<-t.told         // before Wait, which closes the pipe
+	<-t.drained         // before Wait, which closes the pipe
 	_ = t.cmd.Wait() // how it ended is of no interest any more
 	late.Stop()
 	return os.RemoveAll(filepath.Clean(t.dir))

@@ -64,7 +64,7 @@ func (c *UpCommand) Run(ctx context.Context, sh *cli.Shell, chosen *kong.Context
 		return err
 	}
 	if !alive {
-		if err := c.free(ctx); err != nil {
+		if err := c.checkAddress(ctx); err != nil {
 			return err
 		}
 		if c.Foreground {
@@ -75,7 +75,7 @@ func (c *UpCommand) Run(ctx context.Context, sh *cli.Shell, chosen *kong.Context
 			return err
 		}
 	}
-	if running, err = service.AwaitReady(waiting, answers200); err != nil {
+	if running, err = service.AwaitReady(waiting, checkReady); err != nil {
 		if errors.Is(err, background.ErrEnded) {
 			err = errors.Join(err, service.Stop(ctx)) // nothing is to start again what cannot work
 		}
@@ -85,12 +85,12 @@ func (c *UpCommand) Run(ctx context.Context, sh *cli.Shell, chosen *kong.Context
 	if err := sh.Output.PrintTable(out, []string{"URL", "VERSION", "PID", "DATA"}, []string{out.URL, out.Version, fmt.Sprint(out.PID), out.Data}); err != nil {
 		return err
 	}
-	c.explain(sh, out)
+	c.printNotes(sh, out)
 	return showConsole(sh, ctx, running.URL, c.Open)
 }
 
-// explain says what a person should know about the server that runs.
-func (c *UpCommand) explain(sh *cli.Shell, r upResult) {
+// printNotes says what a person should know about the server that runs.
+func (c *UpCommand) printNotes(sh *cli.Shell, r upResult) {
 	switch {
 	case !r.Started && r.Manager == "":
 		sh.Output.Note("it was running already; it was not started with `shoal up`, so `shoal down` does not stop it")
@@ -120,7 +120,7 @@ func backgroundService(sh *cli.Shell) (background.Service, error) {
 
 // definition says how the server is started: with the settings that hold here and now.
 func (c *UpCommand) definition(ctx context.Context, sh *cli.Shell, chosen *kong.Context, service background.Service) background.Definition {
-	d := background.Definition{Manager: background.Process, Program: thisProgram(), Env: map[string]string{}}
+	d := background.Definition{Manager: background.Process, Program: programPath(), Env: map[string]string{}}
 	if c.Service {
 		d.Manager = background.Detect(ctx)
 	}
@@ -158,9 +158,9 @@ func environmentNames(root *kong.Node) []string {
 	return names
 }
 
-// thisProgram is the path under which this program will be found later, too: the name on
+// programPath is the path under which this program will be found later, too: the name on
 // PATH rather than the version that a package manager has behind it.
-func thisProgram() string {
+func programPath() string {
 	self, err := os.Executable()
 	if err != nil {
 		return os.Args[0]
@@ -182,8 +182,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// free returns why the address cannot be used: who listens there, and which one can.
-func (c *UpCommand) free(ctx context.Context) error {
+// checkAddress returns why the address cannot be used: who listens there, and which one can.
+func (c *UpCommand) checkAddress(ctx context.Context) error {
 	addr := cmp.Or(c.Addr, app.DefaultAddr)
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err == nil {
@@ -199,12 +199,12 @@ func (c *UpCommand) free(ctx context.Context) error {
 	}
 	suggested := other.Addr().String()
 	_ = other.Close() // it was opened for its number
-	return shoal.E("", cli.KindPortTaken, fmt.Sprintf("%s is in use by %s. Choose another address, for example `shoal up --addr %s`.", addr, listener(ctx, addr), suggested))
+	return shoal.E("", cli.KindPortTaken, fmt.Sprintf("%s is in use by %s. Choose another address, for example `shoal up --addr %s`.", addr, describeListener(ctx, addr), suggested))
 }
 
-// answers200 says whether the server at a URL is ready. Any answer but that of a server
+// checkReady says whether the server at a URL is ready. Any answer but that of a server
 // that cannot work yet will do: it may be meant for other host names.
-func answers200(ctx context.Context, url string) error {
+func checkReady(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", http.NoBody)
@@ -238,7 +238,7 @@ func (c *UpCommand) foreground(ctx context.Context, sh *cli.Shell, chosen *kong.
 			opened <- nil // the greeting says how to open it
 			return
 		}
-		r, err := service.AwaitReady(ctx, answers200)
+		r, err := service.AwaitReady(ctx, checkReady)
 		if err == nil {
 			err = showConsole(sh, ctx, r.URL, true)
 		}

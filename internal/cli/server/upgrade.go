@@ -52,7 +52,7 @@ func (c *UpgradeCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	if c.Restore && !c.Rollback {
 		return shoal.E("", cli.KindUsage, "--restore is for --rollback")
 	}
-	u, err := c.begin(sh)
+	u, err := c.prepare(sh)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (c *UpgradeCommand) Run(ctx context.Context, sh *cli.Shell) error {
 		return shoal.E("", shoal.Conflict, fmt.Sprintf("%s was installed by a package manager, which upgrades it: %s", u.program, command))
 	}
 	if c.Check {
-		return c.check(ctx, sh, u)
+		return c.checkForNewer(ctx, sh, u)
 	}
 	if _, err := os.Stat(u.service.Data); err == nil {
 		unlock, err := u.service.Lock(ctx)
@@ -69,7 +69,7 @@ func (c *UpgradeCommand) Run(ctx context.Context, sh *cli.Shell) error {
 		}
 		defer unlock()
 	}
-	if err := u.find(); err != nil {
+	if err := u.findServer(); err != nil {
 		return err
 	}
 	var out upgradeResult
@@ -95,8 +95,8 @@ func (c *UpgradeCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	return sh.Output.PrintTable(out, []string{"FROM", "TO"}, []string{out.From, out.To})
 }
 
-// begin finds out what there is to upgrade.
-func (c *UpgradeCommand) begin(sh *cli.Shell) (*upgrading, error) {
+// prepare finds out what there is to upgrade.
+func (c *UpgradeCommand) prepare(sh *cli.Shell) (*upgradeTask, error) {
 	program, err := os.Executable()
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)
@@ -108,7 +108,7 @@ func (c *UpgradeCommand) begin(sh *cli.Shell) (*upgrading, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &upgrading{
+	return &upgradeTask{
 		Shell: sh, program: program, service: service, now: sh.Stamp.Build(), timeout: c.Timeout,
 		database: cmp.Or(c.Database, app.DefaultDatabase(service.Data)),
 	}, nil
@@ -118,15 +118,15 @@ func (c *UpgradeCommand) source(stamp cli.Stamp) (*release.Source, error) {
 	return release.NewSource(cmp.Or(c.From, os.Getenv("SHOAL_RELEASES"), releases), cmp.Or(c.SignedBy, stamp.ReleaseKey))
 }
 
-// wanted returns the release to install.
-func (c *UpgradeCommand) wanted(ctx context.Context, source *release.Source) (release.Release, error) {
+// findRelease returns the release to install.
+func (c *UpgradeCommand) findRelease(ctx context.Context, source *release.Source) (release.Release, error) {
 	if c.To != "" {
 		return source.Find(ctx, c.To)
 	}
 	return source.Latest(ctx)
 }
 
-func (c *UpgradeCommand) check(ctx context.Context, sh *cli.Shell, u *upgrading) error {
+func (c *UpgradeCommand) checkForNewer(ctx context.Context, sh *cli.Shell, u *upgradeTask) error {
 	source, err := c.source(sh.Stamp)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (c *UpgradeCommand) check(ctx context.Context, sh *cli.Shell, u *upgrading)
 }
 
 // upgrade installs the wanted release if this is another one.
-func (c *UpgradeCommand) upgrade(ctx context.Context, u *upgrading) (upgradeResult, error) {
+func (c *UpgradeCommand) upgrade(ctx context.Context, u *upgradeTask) (upgradeResult, error) {
 	out := upgradeResult{From: u.now.Version, To: u.now.Version}
 	source, err := c.source(u.Stamp)
 	if err != nil {
@@ -154,12 +154,12 @@ func (c *UpgradeCommand) upgrade(ctx context.Context, u *upgrading) (upgradeResu
 	if c.To == "" && !release.Valid(u.now.Version) {
 		return out, shoal.E("", shoal.Conflict, fmt.Sprintf("This program is a build from source (%s), so no release is newer: name one with --version", u.now.Version))
 	}
-	wanted, err := c.wanted(ctx, source)
+	wanted, err := c.findRelease(ctx, source)
 	if err != nil {
 		return out, err
 	}
 	if wanted.Version == u.now.Version || c.To == "" && !release.Newer(wanted.Version, u.now.Version) {
-		out.Restarted, err = u.finish(ctx) // an upgrade that was interrupted before the restart
+		out.Restarted, err = u.finishInterrupted(ctx) // an upgrade that was interrupted before the restart
 		return out, err
 	}
 	if !source.Signed() {
@@ -167,9 +167,9 @@ func (c *UpgradeCommand) upgrade(ctx context.Context, u *upgrading) (upgradeResu
 	}
 	file := u.program + ".download"
 	if err := source.Download(ctx, wanted, file); err != nil {
-		return out, noPermission(err, u.program)
+		return out, explainPermission(err, u.program)
 	}
-	if err := c.installable(ctx, u, file, wanted.Version); err != nil {
+	if err := c.checkInstallable(ctx, u, file, wanted.Version); err != nil {
 		return out, errors.Join(err, os.Remove(file))
 	}
 	if err := release.Install(file, u.program); err != nil {
@@ -180,9 +180,9 @@ func (c *UpgradeCommand) upgrade(ctx context.Context, u *upgrading) (upgradeResu
 	return out, err
 }
 
-// installable says why a program that was downloaded cannot take the place of this one.
-func (c *UpgradeCommand) installable(ctx context.Context, u *upgrading, file, version string) error {
-	b, err := builtAs(ctx, file)
+// checkInstallable says why a program that was downloaded cannot take the place of this one.
+func (c *UpgradeCommand) checkInstallable(ctx context.Context, u *upgradeTask, file, version string) error {
+	b, err := readBuild(ctx, file)
 	if err != nil {
 		return shoal.E("", kindNotUpgraded, fmt.Sprintf("The program of %s does not run on this machine (%v). Nothing was installed.", version, err))
 	}
@@ -205,16 +205,16 @@ func (c *UpgradeCommand) installable(ctx context.Context, u *upgrading, file, ve
 	return nil
 }
 
-// noPermission says what to do where this user may not write.
-func noPermission(err error, program string) error {
+// explainPermission says what to do where this user may not write.
+func explainPermission(err error, program string) error {
 	if !errors.Is(err, os.ErrPermission) {
 		return err
 	}
 	return &shoal.Error{Kind: shoal.Forbidden, Msg: fmt.Sprintf("This user may not write into %s. Run the command as the user who has installed it there, for example with sudo.", filepath.Dir(program)), Err: err}
 }
 
-// upgrading is an upgrade or a rollback on its way.
-type upgrading struct {
+// upgradeTask is an upgrade or a rollback on its way.
+type upgradeTask struct {
 	*cli.Shell
 	program  string // the path of the program, without symbolic links
 	service  background.Service
@@ -227,8 +227,8 @@ type upgrading struct {
 	managed bool // up has started it with this program
 }
 
-// find looks for the server of the data directory.
-func (u *upgrading) find() (err error) {
+// findServer looks for the server of the data directory.
+func (u *upgradeTask) findServer() (err error) {
 	if u.running, u.alive, err = u.service.Running(); err != nil || !u.alive {
 		return err
 	}

@@ -12,27 +12,27 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli/view"
 )
 
-// answering is a wait for the next message of somebody.
-type answering struct {
+// answerWait is a wait for the next message of somebody.
+type answerWait struct {
 	shell   *cli.Shell
 	session *client.Session
 	posted  shoal.Message    // what is answered; none before it is posted
 	from    []shoal.EntityID // who may answer
-	seen    timeline
-	live    live
-	away    []shoal.EntityID // who might have answered, and has ended without a word
+	timeline    timeline
+	live    liveMessage
+	finished    []shoal.EntityID // who might have answered, and has ended without a word
 }
 
-// wait posts, and prints the next message behind that by somebody whom it
+// waitForAnswer posts, and prints the next message behind that by somebody whom it
 // mentions, or who acts on it, when it is whole. A run that fails at once cannot be missed: the space
 // is followed before the message is posted.
-func (c *SendCommand) wait(ctx context.Context, sh *cli.Shell, session *client.Session, post func(context.Context) (shoal.Message, error)) error {
+func (c *SendCommand) waitForAnswer(ctx context.Context, sh *cli.Shell, session *client.Session, post func(context.Context) (shoal.Message, error)) error {
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, errNoAnswer)
 		defer cancel()
 	}
-	w := &answering{shell: sh, session: session, seen: newTimeline(session), live: live{out: sh.Output}}
+	w := &answerWait{shell: sh, session: session, timeline: newTimeline(session), live: liveMessage{out: sh.Output}}
 	for event, err := range session.Follow(ctx, client.FollowOptions{Space: c.Space}) {
 		if err != nil {
 			return err
@@ -41,22 +41,22 @@ func (c *SendCommand) wait(ctx context.Context, sh *cli.Shell, session *client.S
 			if w.posted, err = post(ctx); err != nil {
 				return err
 			}
-			if err := w.expect(ctx, session, len(c.Mention) > 0); err != nil {
+			if err := w.findAnswerers(ctx, session, len(c.Mention) > 0); err != nil {
 				return err
 			}
 			sh.Output.Note("posted as %s; waiting for %s", w.posted.ID, cli.JoinIDs(w.from, "", " or "))
 			continue
 		}
-		if done, err := w.take(ctx, event); done || err != nil {
+		if done, err := w.handle(ctx, event); done || err != nil {
 			return err
 		}
 	}
 	return context.Cause(ctx)
 }
 
-// expect finds out who may answer what was posted.
-func (w *answering) expect(ctx context.Context, session *client.Session, mentions bool) error {
-	w.seen.last[w.posted.SpaceID] = w.posted.Seq
+// findAnswerers finds out who may answer what was posted.
+func (w *answerWait) findAnswerers(ctx context.Context, session *client.Session, mentions bool) error {
+	w.timeline.last[w.posted.SpaceID] = w.posted.Seq
 	if w.from = w.posted.Mentions; !mentions {
 		for r, err := range session.Runs(ctx, client.RunsOptions{Space: w.posted.SpaceID}) {
 			if err != nil {
@@ -80,39 +80,39 @@ func (w *answering) expect(ctx context.Context, session *client.Session, mention
 	return shoal.E("", shoal.NotFound, "the message was posted as "+string(w.posted.ID)+", but "+why)
 }
 
-// take reports whether the event is the end of the wait.
-func (w *answering) take(ctx context.Context, e shoal.Event) (done bool, err error) {
-	messages, _, err := w.seen.take(ctx, e)
+// handle reports whether the event is the end of the wait.
+func (w *answerWait) handle(ctx context.Context, e shoal.Event) (done bool, err error) {
+	messages, _, err := w.timeline.newMessages(ctx, e)
 	if err != nil {
 		return true, err
 	}
 	shown := false
 	if o := w.shell.Output; o.Terminal && !o.JSON {
-		if shown, err = w.live.take(e); err != nil {
+		if shown, err = w.live.show(e); err != nil {
 			return true, err
 		}
 	}
 	for _, m := range messages {
 		if slices.Contains(w.from, m.EntityID) {
-			return true, w.print(ctx, m, shown)
+			return true, w.printAnswer(ctx, m, shown)
 		}
 	}
 	switch e.Type {
 	case shoal.EventSpaceClosed:
 		return true, shoal.E("", shoal.SpaceClosed, "the space was closed before anybody answered")
 	case shoal.EventPendingOpened:
-		if err := w.live.pause(); err != nil {
+		if err := w.live.endLine(); err != nil {
 			return true, err
 		}
 		return false, view.NotePending(w.shell.Output, e)
 	case shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
-		return w.ended(e)
+		return w.handleRunEnd(e)
 	}
 	return false, nil
 }
 
-// print prints the answer, unless it was shown as it came, and says how it ended.
-func (w *answering) print(ctx context.Context, m shoal.Message, shown bool) error {
+// printAnswer prints the answer, unless it was shown as it came, and says how it ended.
+func (w *answerWait) printAnswer(ctx context.Context, m shoal.Message, shown bool) error {
 	switch o := w.shell.Output; {
 	case o.JSON:
 		if err := o.PrintObject(m); err != nil {
@@ -131,32 +131,32 @@ func (w *answering) print(ctx context.Context, m shoal.Message, shown bool) erro
 			return shoal.E("", cli.KindRejected, fmt.Sprintf("%s said no to what %s wanted to do", p.AnsweredBy, m.EntityID))
 		}
 	}
-	return w.elsewhere(ctx, m)
+	return w.checkRun(ctx, m)
 }
 
-// elsewhere looks at what the run of an answer did in other spaces, if it has ended:
+// checkRun looks at what the run of an answer did in other spaces, if it has ended:
 // there, too, somebody may have said no.
-func (w *answering) elsewhere(ctx context.Context, m shoal.Message) error {
+func (w *answerWait) checkRun(ctx context.Context, m shoal.Message) error {
 	if m.RunID == nil {
 		return nil
 	}
 	watch := &runs.Watch{Session: w.session, Run: *m.RunID}
-	run, err := watch.Now(ctx)
+	run, err := watch.Current(ctx)
 	if err != nil || !run.Status.Ended() {
 		return err
 	}
 	return watch.Verdict(run)
 }
 
-// ended takes the end of a run that the message has started: when all who might
+// handleRunEnd takes the end of a run that the message has started: when all who might
 // answer have ended without a word, nobody answers any more.
-func (w *answering) ended(e shoal.Event) (done bool, err error) {
+func (w *answerWait) handleRunEnd(e shoal.Event) (done bool, err error) {
 	data, err := view.Decode[shoal.RunData](e)
 	if err != nil || data.Run.Trigger.MessageID != w.posted.ID {
 		return err != nil, err
 	}
-	w.away = append(w.away, data.Run.AgentID)
-	if slices.ContainsFunc(w.from, func(id shoal.EntityID) bool { return !slices.Contains(w.away, id) }) {
+	w.finished = append(w.finished, data.Run.AgentID)
+	if slices.ContainsFunc(w.from, func(id shoal.EntityID) bool { return !slices.Contains(w.finished, id) }) {
 		return false, nil
 	}
 	if err := runs.Failure(data.Run); err != nil {

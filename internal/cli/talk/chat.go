@@ -26,7 +26,7 @@ func (c *ChatCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	if as == "" {
 		return shoal.E("", cli.KindUsage, "chat needs to know who speaks: name the entity with --as ID")
 	}
-	if err := c.reach(ctx, session); err != nil {
+	if err := c.checkReachable(ctx, session); err != nil {
 		return err
 	}
 	in, atTerminal := sh.In.(*os.File)
@@ -38,9 +38,9 @@ func (c *ChatCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	return newLineChat(sh, session, as, c, atTerminal).run(ctx)
 }
 
-// reach asks for the space before anything is shown, so that what is wrong with it,
+// checkReachable asks for the space before anything is shown, so that what is wrong with it,
 // with the key or with the server is told as everywhere.
-func (c *ChatCommand) reach(ctx context.Context, session *client.Session) error {
+func (c *ChatCommand) checkReachable(ctx context.Context, session *client.Session) error {
 	if c.Space != "" {
 		_, err := session.Space(ctx, c.Space)
 		return err

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// sendWithin is how long a line is tried again while the server is away.
-	sendWithin = 2 * time.Minute
-	sendAgain  = time.Second
+	// retryFor is how long a line is tried again while the server is away.
+	retryFor = 2 * time.Minute
+	retryInterval  = time.Second
 )
 
 // lineChat is a conversation in lines: what is said is printed once, each part when
@@ -31,26 +31,26 @@ type lineChat struct {
 	as      shoal.EntityID
 	space   shoal.SpaceID
 	lines   int  // how many earlier messages are printed
-	person  bool // whether somebody types
+	interactive  bool // whether somebody types
 
 	printed printed
-	loss    view.Connection
+	connection    view.Connection
 	numbers map[shoal.PendingID]int  // of what waits, to be typed instead of its id
 	form    *chat.Form               // what is being answered field by field
 	busy    bool                     // whether the line before is not done yet
-	filling bool                     // whether missing messages are being fetched
+	fetching bool                     // whether missing messages are being fetched
 	listed  bool                     // whether it is known what waits
 	acks    int                      // how many acknowledgements are on their way
 	unseen  map[shoal.MessageID]bool // what was sent, and its event is not printed yet, for programs
-	over    bool                     // whether nothing more is typed
+	inputEnded    bool                     // whether nothing more is typed
 	failed  error                    // the first line that failed
 	results chan func(context.Context) error
 }
 
 func newLineChat(sh *cli.Shell, session *client.Session, as shoal.EntityID, c *ChatCommand, person bool) *lineChat {
 	return &lineChat{
-		shell: sh, session: session, state: chat.New(as), as: as, space: c.Space, lines: max(0, min(c.Lines, shoal.DefaultPage)), person: person,
-		loss: view.Connection{Output: sh.Output}, numbers: map[shoal.PendingID]int{}, unseen: map[shoal.MessageID]bool{}, results: make(chan func(context.Context) error, 8),
+		shell: sh, session: session, state: chat.New(as), as: as, space: c.Space, lines: max(0, min(c.Lines, shoal.DefaultPage)), interactive: person,
+		connection: view.Connection{Output: sh.Output}, numbers: map[shoal.PendingID]int{}, unseen: map[shoal.MessageID]bool{}, results: make(chan func(context.Context) error, 8),
 	}
 }
 
@@ -68,8 +68,8 @@ func (l *lineChat) run(ctx context.Context) error {
 	defer end()
 	batches, typed := make(chan batch), make(chan string)
 	go follow(ctx, stream, batches)
-	go l.read(ctx, typed)
-	for !l.over || l.acks > 0 || len(l.unseen) > 0 {
+	go l.readLines(ctx, typed)
+	for !l.inputEnded || l.acks > 0 || len(l.unseen) > 0 {
 		ready := typed
 		if l.busy || l.printed.space == "" || !l.listed {
 			ready = nil
@@ -81,7 +81,7 @@ func (l *lineChat) run(ctx context.Context) error {
 			if b.err != nil {
 				return b.err
 			}
-			if err := l.happened(ctx, b.Batch); err != nil {
+			if err := l.handleBatch(ctx, b.Batch); err != nil {
 				return err
 			}
 		case do := <-l.results:
@@ -90,18 +90,18 @@ func (l *lineChat) run(ctx context.Context) error {
 			}
 		case text, more := <-ready:
 			if !more {
-				typed, l.over = nil, true
+				typed, l.inputEnded = nil, true
 				break
 			}
-			if err := l.take(ctx, text); err != nil {
+			if err := l.execute(ctx, text); err != nil {
 				return err
 			}
-			if l.over {
+			if l.inputEnded {
 				typed = nil
 			}
 		}
 	}
-	return l.ended()
+	return l.result()
 }
 
 func follow(ctx context.Context, stream *feed.Feed, to chan<- batch) {
@@ -118,9 +118,9 @@ func follow(ctx context.Context, stream *feed.Feed, to chan<- batch) {
 	}
 }
 
-// read hands on the lines of the input. Nothing interrupts it while it waits for
+// readLines hands on the lines of the input. Nothing interrupts it while it waits for
 // one: then it ends with the process.
-func (l *lineChat) read(ctx context.Context, to chan<- string) {
+func (l *lineChat) readLines(ctx context.Context, to chan<- string) {
 	defer close(to)
 	in := bufio.NewReader(l.shell.In)
 	for {
@@ -138,48 +138,48 @@ func (l *lineChat) read(ctx context.Context, to chan<- string) {
 	}
 }
 
-// ended is the end of the input: a failure if a line failed and nobody saw it.
-func (l *lineChat) ended() error {
-	if l.failed == nil || l.person {
+// result is the end of the input: a failure if a line failed and nobody saw it.
+func (l *lineChat) result() error {
+	if l.failed == nil || l.interactive {
 		return nil
 	}
 	return shoal.E("", shoal.KindOf(l.failed), "a line was not done; see above")
 }
 
-// happened takes what the stream brought, and prints what is new of it.
-func (l *lineChat) happened(ctx context.Context, b feed.Batch) error {
+// handleBatch takes what the stream brought, and prints what is new of it.
+func (l *lineChat) handleBatch(ctx context.Context, b feed.Batch) error {
 	if cause := b.Lost(); cause != nil {
-		l.loss.Lost(cause)
+		l.connection.Lost(cause)
 	}
-	away := l.loss.IsLost
+	away := l.connection.IsLost
 	if err := b.Into(l.state); err != nil {
 		return err
 	}
 	if l.state.Live && away {
-		l.loss.Restored()
-		l.shell.Output.Note("connected again")
+		l.connection.Restored()
+		l.shell.Output.Note("reconnected")
 	}
-	l.list(ctx)
-	if err := l.arrive(ctx); err != nil || l.printed.space == "" {
+	l.listPending(ctx)
+	if err := l.openFirstSpace(ctx); err != nil || l.printed.space == "" {
 		return err
 	}
 	if l.shell.Output.JSON {
-		return l.events(b)
+		return l.printEvents(b)
 	}
-	if err := l.print(ctx); err != nil {
+	if err := l.printNew(ctx); err != nil {
 		return err
 	}
 	for e := range b.Events {
-		if err := l.elsewhere(e); err != nil {
+		if err := l.printElsewhere(e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// arrive opens the first space, once it is known where something waits, and leaves
+// openFirstSpace opens the first space, once it is known where something waits, and leaves
 // one that is gone.
-func (l *lineChat) arrive(ctx context.Context) error {
+func (l *lineChat) openFirstSpace(ctx context.Context) error {
 	switch {
 	case !l.state.Ready:
 		return nil
@@ -207,7 +207,7 @@ func (l *lineChat) join(ctx context.Context, id shoal.SpaceID) error {
 	if l.shell.Output.JSON {
 		return nil
 	}
-	return l.print(ctx)
+	return l.printNew(ctx)
 }
 
 func count(n int, what string) string {

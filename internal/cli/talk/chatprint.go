@@ -38,8 +38,8 @@ func newPrinted(sp *chat.Space, last int) printed {
 
 func noticeKey(n chat.Notice) string { return n.At.String() + n.Text }
 
-// skip takes a message as printed.
-func (p *printed) skip(m shoal.Message) {
+// markPrinted takes a message as printed.
+func (p *printed) markPrinted(m shoal.Message) {
 	p.ends[m.ID] = true
 	for _, part := range m.Parts {
 		p.parts[partKey(m, part)] = true
@@ -49,14 +49,14 @@ func (p *printed) skip(m shoal.Message) {
 // partKey names a part among all: posted parts have ids of their message only.
 func partKey(m shoal.Message, p shoal.Part) shoal.PartID { return shoal.PartID(m.ID) + "/" + p.ID }
 
-// print prints what is new in the space, and fetches what is missing there.
-func (l *lineChat) print(ctx context.Context) error {
+// printNew prints what is new in the space, and fetches what is missing there.
+func (l *lineChat) printNew(ctx context.Context) error {
 	sp := l.state.Space(l.space)
 	if sp == nil || l.shell.Output.JSON {
 		return nil
 	}
 	if from := sp.Missing(); from > l.printed.done {
-		l.fill(ctx, from-1)
+		l.fetchMissing(ctx, from-1)
 	}
 	whole := true
 	for _, m := range sp.Messages {
@@ -64,10 +64,10 @@ func (l *lineChat) print(ctx context.Context) error {
 			continue
 		}
 		if whole && m.Seq != l.printed.done+1 {
-			l.fill(ctx, l.printed.done)
+			l.fetchMissing(ctx, l.printed.done)
 			return nil
 		}
-		over, err := l.message(m.Message)
+		over, err := l.printMessage(m.Message)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (l *lineChat) print(ctx context.Context) error {
 		if l.numbers[p.ID] != 0 {
 			continue
 		}
-		if err := l.waits(p); err != nil {
+		if err := l.printPending(p); err != nil {
 			return err
 		}
 	}
@@ -93,30 +93,30 @@ func (l *lineChat) print(ctx context.Context) error {
 	return nil
 }
 
-// fill fetches messages that are missing behind a seq.
-func (l *lineChat) fill(ctx context.Context, after int64) {
-	if l.filling {
+// fetchMissing fetches messages that are missing behind a seq.
+func (l *lineChat) fetchMissing(ctx context.Context, after int64) {
+	if l.fetching {
 		return
 	}
-	l.filling = true
+	l.fetching = true
 	space := l.space
-	l.start(ctx, func(ctx context.Context) func(context.Context) error {
+	l.startCall(ctx, func(ctx context.Context) func(context.Context) error {
 		got, err := l.session.Messages(ctx, space, feed.Page(after+1))
 		if err != nil {
-			wait(ctx, sendAgain)
+			sleep(ctx, retryInterval)
 		}
 		return func(ctx context.Context) error {
-			l.filling = false
+			l.fetching = false
 			l.state.Fill(got)
-			return l.print(ctx)
+			return l.printNew(ctx)
 		}
 	})
 }
 
-// message prints what is whole of a message and not printed, and reports whether
+// printMessage prints what is whole of a message and not printed, and reports whether
 // that is all of it for good.
-func (l *lineChat) message(m shoal.Message) (over bool, err error) {
-	if l.person && l.busy && m.EntityID == l.as {
+func (l *lineChat) printMessage(m shoal.Message) (over bool, err error) {
+	if l.interactive && l.busy && m.EntityID == l.as {
 		return false, nil // it may be the line that is being sent
 	}
 	head := string(m.EntityID)
@@ -132,7 +132,7 @@ func (l *lineChat) message(m shoal.Message) (over bool, err error) {
 			return false, nil // what follows it is printed behind it
 		}
 		l.printed.parts[key] = true
-		if err := l.say(head + ": " + view.PartText(p)); err != nil {
+		if err := l.printText(head + ": " + view.PartText(p)); err != nil {
 			return false, err
 		}
 	}
@@ -140,7 +140,7 @@ func (l *lineChat) message(m shoal.Message) (over bool, err error) {
 		return false, nil
 	}
 	if m.Status != shoal.MessageCompleted && !l.printed.ends[m.ID] {
-		err = l.say(head + ": [" + string(m.Status) + "]")
+		err = l.printText(head + ": [" + string(m.Status) + "]")
 	}
 	l.printed.ends[m.ID] = true
 	return true, err
@@ -155,8 +155,8 @@ func settledPart(p shoal.Part) bool {
 	return true
 }
 
-// say prints a text; its further lines are indented.
-func (l *lineChat) say(text string) error {
+// printText prints a text; its further lines are indented.
+func (l *lineChat) printText(text string) error {
 	text = strings.TrimRight(safetext.Clean(text), "\n")
 	return l.shell.Output.Write(strings.ReplaceAll(text, "\n", "\n  ") + "\n")
 }
@@ -169,7 +169,7 @@ func (l *lineChat) acknowledge(ctx context.Context) {
 	}
 	space := l.space
 	l.acks++
-	l.start(ctx, func(ctx context.Context) func(context.Context) error {
+	l.startCall(ctx, func(ctx context.Context) func(context.Context) error {
 		_ = l.session.MarkRead(ctx, space, seq) // what stays unread is counted again
 		return func(context.Context) error {
 			l.acks--
@@ -178,17 +178,17 @@ func (l *lineChat) acknowledge(ctx context.Context) {
 	})
 }
 
-// number is what can be typed instead of the id of what waits. It stays.
-func (l *lineChat) number(id shoal.PendingID) int {
+// numberOf is what can be typed instead of the id of what waits. It stays.
+func (l *lineChat) numberOf(id shoal.PendingID) int {
 	if l.numbers[id] == 0 {
 		l.numbers[id] = len(l.numbers) + 1
 	}
 	return l.numbers[id]
 }
 
-// waits prints what waits for an answer, and how to give it.
-func (l *lineChat) waits(p shoal.PendingAction) error {
-	n := l.number(p.ID)
+// printPending prints what waits for an answer, and how to give it.
+func (l *lineChat) printPending(p shoal.PendingAction) error {
+	n := l.numberOf(p.ID)
 	how := map[shoal.PendingKind]string{
 		shoal.PendingPermission: "/approve %d or /deny %[1]d", shoal.PendingQuestion: "/answer %d TEXT",
 	}[p.Kind]
@@ -199,17 +199,17 @@ func (l *lineChat) waits(p shoal.PendingAction) error {
 	if p.SpaceID != nil && *p.SpaceID != l.space {
 		where = "[" + string(*p.SpaceID) + "] "
 	}
-	return l.say(fmt.Sprintf("! %d %s%s; %s", n, where, safetext.Line(chat.Asks(p)), fmt.Sprintf(how, n)))
+	return l.printText(fmt.Sprintf("! %d %s%s; %s", n, where, safetext.Line(chat.Asks(p)), fmt.Sprintf(how, n)))
 }
 
-// elsewhere prints how what waited ended, and who mentions the person in other
+// printElsewhere prints how what waited ended, and who mentions the person in other
 // spaces.
-func (l *lineChat) elsewhere(e shoal.Event) error {
+func (l *lineChat) printElsewhere(e shoal.Event) error {
 	switch e.Type {
 	case shoal.EventPendingSettled:
 		data, err := view.Decode[shoal.PendingData](e)
 		if _, told := l.numbers[data.PendingAction.ID]; err == nil && told {
-			err = l.say(fmt.Sprintf("! %d %s", l.number(data.PendingAction.ID), view.PendingOutcome(data.PendingAction)))
+			err = l.printText(fmt.Sprintf("! %d %s", l.numberOf(data.PendingAction.ID), view.PendingOutcome(data.PendingAction)))
 		}
 		return err
 	case shoal.EventMessageCreated, shoal.EventMessageCompleted:
@@ -226,8 +226,8 @@ func (l *lineChat) elsewhere(e shoal.Event) error {
 	return nil
 }
 
-// events prints the events of the space, for programs.
-func (l *lineChat) events(b feed.Batch) error {
+// printEvents prints the events of the space, for programs.
+func (l *lineChat) printEvents(b feed.Batch) error {
 	for e := range b.Events {
 		head, err := view.Decode[shoal.EventHead](e)
 		if err != nil {

@@ -49,7 +49,7 @@ func (c *SendCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	post := func(ctx context.Context) (shoal.Message, error) { return c.post(ctx, sh, session, text) }
 	if c.Wait {
-		return c.wait(ctx, sh, session, post)
+		return c.waitForAnswer(ctx, sh, session, post)
 	}
 	posted, err := post(ctx)
 	if err != nil {

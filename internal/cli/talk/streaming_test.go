@@ -82,9 +82,9 @@ func TestAMessageThatGrows(t *testing.T) {
 		"0001-01-01T00:00:00.000Z\tshop\t7\tbot\t\tHello ann, look: [tool card {\"n\":1}: denied by ann: not that] [tool_call for somebody else] And [interrupted] [failed]\n"
 	for want, set := range map[string]func(*cli.Output){person: func(o *cli.Output) { o.Terminal = true }, program: func(*cli.Output) {}} {
 		o, out := outputs(set)
-		tail := &tail{TailCommand: &TailCommand{Space: "shop"}, shell: &cli.Shell{Output: o}, timeline: newTimeline(nil), live: live{out: o}, loss: view.Connection{Output: o}}
+		tail := &tail{TailCommand: &TailCommand{Space: "shop"}, shell: &cli.Shell{Output: o}, timeline: newTimeline(nil), live: liveMessage{out: o}, loss: view.Connection{Output: o}}
 		for _, e := range events {
-			if err := tail.show(t.Context(), e); err != nil {
+			if err := tail.handle(t.Context(), e); err != nil {
 				t.Fatal(err)
 			}
 		}

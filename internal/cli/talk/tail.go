@@ -24,14 +24,14 @@ func (c *TailCommand) Run(ctx context.Context, sh *cli.Shell) error {
 		return err
 	}
 	t := &tail{
-		TailCommand: c, shell: sh, timeline: newTimeline(session), live: live{out: sh.Output, space: c.Space == ""}, loss: view.Connection{Output: sh.Output},
+		TailCommand: c, shell: sh, timeline: newTimeline(session), live: liveMessage{out: sh.Output, space: c.Space == ""}, loss: view.Connection{Output: sh.Output},
 	}
 	options := client.FollowOptions{Space: c.Space, After: c.After, Lost: t.loss.Lost}
 	for event, err := range session.Follow(ctx, options) {
 		if err != nil {
 			return err
 		}
-		if err := t.show(ctx, event); err != nil {
+		if err := t.handle(ctx, event); err != nil {
 			return err
 		}
 	}
@@ -43,16 +43,16 @@ type tail struct {
 	*TailCommand
 	shell    *cli.Shell
 	timeline timeline
-	live     live
+	live     liveMessage
 	loss     view.Connection
 }
 
-func (t *tail) show(ctx context.Context, e shoal.Event) error {
+func (t *tail) handle(ctx context.Context, e shoal.Event) error {
 	t.loss.Restored()
 	if t.shell.Output.JSON {
 		return view.PrintEvent(t.shell.Output, e)
 	}
-	messages, earlier, err := t.timeline.take(ctx, e)
+	messages, earlier, err := t.timeline.newMessages(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -60,36 +60,36 @@ func (t *tail) show(ctx context.Context, e shoal.Event) error {
 		messages = messages[max(0, len(messages)-max(0, t.Lines)):]
 	}
 	if t.shell.Output.Terminal && !t.shell.Output.Quiet {
-		if seen, err := t.live.take(e); err != nil || seen {
+		if seen, err := t.live.show(e); err != nil || seen {
 			return err
 		}
 	}
 	for _, m := range messages {
-		if err := t.live.pause(); err != nil {
+		if err := t.live.endLine(); err != nil {
 			return err
 		}
 		if err := view.PrintMessage(t.shell.Output, m, t.Space == ""); err != nil {
 			return err
 		}
 	}
-	return t.notice(e)
+	return t.printNotice(e)
 }
 
-// notice tells what else happened.
-func (t *tail) notice(e shoal.Event) error {
-	said, err := notice(e)
+// printNotice tells what else happened.
+func (t *tail) printNotice(e shoal.Event) error {
+	said, err := noticeText(e)
 	if err != nil || said == "" {
 		return err
 	}
-	if err := t.live.pause(); err != nil {
+	if err := t.live.endLine(); err != nil {
 		return err
 	}
 	t.shell.Output.Note("%s", said)
 	return nil
 }
 
-// notice returns what to tell a person about an event, nothing for most.
-func notice(e shoal.Event) (string, error) {
+// noticeText returns what to tell a person about an event, nothing for most.
+func noticeText(e shoal.Event) (string, error) {
 	switch e.Type {
 	case shoal.EventMemberJoined, shoal.EventMemberLeft:
 		data, err := view.Decode[shoal.MemberData](e)

@@ -15,26 +15,26 @@ import (
 type timeline struct {
 	session *client.Session
 	last    map[shoal.SpaceID]int64 // up to where messages were seen
-	growing map[shoal.MessageID]shoal.Message
+	streaming map[shoal.MessageID]shoal.Message
 }
 
 func newTimeline(session *client.Session) timeline {
 	return timeline{session, map[shoal.SpaceID]int64{}, map[shoal.MessageID]shoal.Message{}}
 }
 
-// take returns the messages that are new in e, and whether they are the first
+// newMessages returns the messages that are new in e, and whether they are the first
 // that is seen of their space, the newest of those that were there before.
-func (t *timeline) take(ctx context.Context, e shoal.Event) (fresh []shoal.Message, earlier bool, err error) {
+func (t *timeline) newMessages(ctx context.Context, e shoal.Event) (fresh []shoal.Message, earlier bool, err error) {
 	switch e.Type {
 	case shoal.EventMessageCreated:
 		data, err := view.Decode[shoal.MessageData](e)
-		return t.after(t.last[data.Message.SpaceID], []shoal.Message{data.Message}), false, err
+		return t.newerThan(t.last[data.Message.SpaceID], []shoal.Message{data.Message}), false, err
 	case shoal.EventMessageCompleted:
 		data, err := view.Decode[shoal.MessageData](e)
 		if err != nil {
 			return nil, false, err
 		}
-		delete(t.growing, data.Message.ID)
+		delete(t.streaming, data.Message.ID)
 		t.last[data.Message.SpaceID] = max(t.last[data.Message.SpaceID], data.Message.Seq)
 		return []shoal.Message{data.Message}, false, nil
 	case shoal.EventSnapshot:
@@ -51,22 +51,22 @@ func (t *timeline) snapshot(ctx context.Context, s shoal.SnapshotData) (fresh []
 	last, known := t.last[s.Space.ID]
 	if !known {
 		t.last[s.Space.ID] = s.Space.LastSeq
-		return t.whole(s.Messages), true, nil
+		return t.keepComplete(s.Messages), true, nil
 	}
-	fresh, err = t.grown(ctx, s)
+	fresh, err = t.completedSince(ctx, s)
 	if err != nil {
 		return nil, false, err
 	}
-	missed, err := t.missed(ctx, s, last)
-	fresh = append(fresh, t.whole(missed)...)
-	return append(fresh, t.after(last, s.Messages)...), false, err
+	missed, err := t.readMissing(ctx, s, last)
+	fresh = append(fresh, t.keepComplete(missed)...)
+	return append(fresh, t.newerThan(last, s.Messages)...), false, err
 }
 
-// whole keeps the messages that do not grow any more, and remembers the others.
-func (t *timeline) whole(all []shoal.Message) (whole []shoal.Message) {
+// keepComplete keeps the messages that do not grow any more, and remembers the others.
+func (t *timeline) keepComplete(all []shoal.Message) (whole []shoal.Message) {
 	for _, m := range all {
 		if m.Status == shoal.MessageStreaming {
-			t.growing[m.ID] = m
+			t.streaming[m.ID] = m
 		} else {
 			whole = append(whole, m)
 		}
@@ -74,8 +74,8 @@ func (t *timeline) whole(all []shoal.Message) (whole []shoal.Message) {
 	return whole
 }
 
-// after keeps the messages behind seq that are whole.
-func (t *timeline) after(seq int64, all []shoal.Message) []shoal.Message {
+// newerThan keeps the messages behind seq that are whole.
+func (t *timeline) newerThan(seq int64, all []shoal.Message) []shoal.Message {
 	var fresh []shoal.Message
 	for _, m := range all {
 		if m.Seq > seq {
@@ -83,13 +83,13 @@ func (t *timeline) after(seq int64, all []shoal.Message) []shoal.Message {
 			t.last[m.SpaceID] = m.Seq
 		}
 	}
-	return t.whole(fresh)
+	return t.keepComplete(fresh)
 }
 
-// grown returns those messages that grew before and are whole in a snapshot, or
+// completedSince returns those messages that grew before and are whole in a snapshot, or
 // older than what it holds.
-func (t *timeline) grown(ctx context.Context, s shoal.SnapshotData) (whole []shoal.Message, err error) {
-	for id, m := range t.growing {
+func (t *timeline) completedSince(ctx context.Context, s shoal.SnapshotData) (whole []shoal.Message, err error) {
+	for id, m := range t.streaming {
 		if m.SpaceID != s.Space.ID {
 			continue
 		}
@@ -103,7 +103,7 @@ func (t *timeline) grown(ctx context.Context, s shoal.SnapshotData) (whole []sho
 		for _, n := range now {
 			if n.ID == id && n.Status != shoal.MessageStreaming {
 				whole = append(whole, n)
-				delete(t.growing, id)
+				delete(t.streaming, id)
 			}
 		}
 	}
@@ -111,8 +111,8 @@ func (t *timeline) grown(ctx context.Context, s shoal.SnapshotData) (whole []sho
 	return whole, nil
 }
 
-// missed reads what lies between seq and the first message of a snapshot.
-func (t *timeline) missed(ctx context.Context, s shoal.SnapshotData, seq int64) (all []shoal.Message, err error) {
+// readMissing reads what lies between seq and the first message of a snapshot.
+func (t *timeline) readMissing(ctx context.Context, s shoal.SnapshotData, seq int64) (all []shoal.Message, err error) {
 	if len(s.Messages) == 0 || s.Messages[0].Seq <= seq+1 {
 		return nil, nil
 	}

@@ -64,7 +64,7 @@ func TestATimelineHasNoGapAndNothingTwice(t *testing.T) {
 		{Type: shoal.EventEntityUpdated, Data: []byte(`{}`)},
 		created(701),
 	} {
-		got, earlier, err := line.take(t.Context(), e)
+		got, earlier, err := line.newMessages(t.Context(), e)
 		if err != nil || earlier != (i == 0) {
 			t.Fatalf("event %d: earlier %v, %v", i, earlier, err)
 		}
@@ -87,7 +87,7 @@ func TestATimelineThatBeganEmpty(t *testing.T) {
 	again := eventOf(t, shoal.EventSnapshot, shoal.SnapshotData{Space: shoal.Space{ID: "shop", LastSeq: 2}, Messages: seqs(1, 2)})
 	var got []string
 	for _, e := range []shoal.Event{empty, again} {
-		messages, earlier, err := line.take(t.Context(), e)
+		messages, earlier, err := line.newMessages(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestATimelineThatBeganEmpty(t *testing.T) {
 func TestAnEventThatCannotBeReadIsAnError(t *testing.T) {
 	line := newTimeline(nil)
 	for _, name := range []shoal.EventType{shoal.EventMessageCreated, shoal.EventSnapshot} {
-		if _, _, err := line.take(t.Context(), shoal.Event{Type: name, Data: []byte(`[`)}); shoal.KindOf(err) != shoal.Internal {
+		if _, _, err := line.newMessages(t.Context(), shoal.Event{Type: name, Data: []byte(`[`)}); shoal.KindOf(err) != shoal.Internal {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestAMessageIsTakenWhenItIsWhole(t *testing.T) {
 		{snapshot(message("c", 3, shoal.MessageFailed), message("d", 4, shoal.MessageStreaming)), "[]"},
 		{eventOf(t, shoal.EventMessageCompleted, shoal.MessageData{Message: message("d", 4, shoal.MessageCompleted)}), "[d]"},
 	} {
-		got, _, err := line.take(t.Context(), step.event)
+		got, _, err := line.newMessages(t.Context(), step.event)
 		ids := []shoal.MessageID{}
 		for _, m := range got {
 			ids = append(ids, m.ID)

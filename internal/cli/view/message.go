@@ -44,14 +44,14 @@ func PartText(p shoal.Part) string {
 	case p.Type == shoal.FilePart:
 		return "[file " + p.Name + " " + p.URL + "]"
 	case p.Type == shoal.ToolPart:
-		return "[" + toolCall(p) + "]"
+		return "[" + toolCallText(p) + "]"
 	}
 	return "[" + string(p.Type) + " " + p.Name + "]"
 }
 
-// toolCall says of a tool call what was asked for, if it is known, and how far it
+// toolCallText says of a tool call what was asked for, if it is known, and how far it
 // is.
-func toolCall(p shoal.Part) string {
+func toolCallText(p shoal.Part) string {
 	told := "tool " + p.ToolName
 	if len(p.Args) > 0 {
 		told += " " + string(p.Args)
@@ -81,7 +81,7 @@ func PartNote(e shoal.Event) (head shoal.PartHead, note string, err error) {
 			note = PartText(shoal.Part{Type: shoal.ToolPart, ToolName: data.ToolName, Args: data.Args})
 		}
 		if head.Private {
-			note = privately(e.Type == shoal.EventToolInputStart)
+			note = privateNote(e.Type == shoal.EventToolInputStart)
 		}
 		return head, note, err
 	case shoal.EventToolOutputAvailable, shoal.EventToolOutputError:
@@ -89,7 +89,7 @@ func PartNote(e shoal.Event) (head shoal.PartHead, note string, err error) {
 		if data.Private {
 			return data.PartHead, "", err
 		}
-		return data.PartHead, "[" + outcome(data) + "]", err
+		return data.PartHead, "[" + toolOutcome(data) + "]", err
 	case shoal.EventTextEnd:
 		data, err := Decode[shoal.TextData](e)
 		if data.Status == shoal.PartInterrupted {
@@ -103,16 +103,16 @@ func PartNote(e shoal.Event) (head shoal.PartHead, note string, err error) {
 	return head, "", nil
 }
 
-// privately is what is told about a part for somebody else: that it is there.
-func privately(opens bool) string {
+// privateNote is what is told about a part for somebody else: that it is there.
+func privateNote(opens bool) string {
 	if !opens {
 		return ""
 	}
 	return PartText(shoal.Part{Type: shoal.ToolPart, Private: true})
 }
 
-// outcome says how a tool call ended.
-func outcome(d shoal.ToolOutputData) string {
+// toolOutcome says how a tool call ended.
+func toolOutcome(d shoal.ToolOutputData) string {
 	p := shoal.Part{ToolName: d.ToolName, Status: d.Status, Result: d.Result}
 	if d.Error != nil {
 		p.Error = *d.Error
@@ -120,7 +120,7 @@ func outcome(d shoal.ToolOutputData) string {
 	if d.AnsweredBy != nil {
 		p.AnsweredBy = *d.AnsweredBy
 	}
-	return toolCall(p)
+	return toolCallText(p)
 }
 
 // PrintMessage prints one message in one line: for people a sentence, for programs

@@ -14,19 +14,19 @@ func PrintModelRequest(o *cli.Output, r shoal.ModelRequest) error {
 		return o.PrintObject(r)
 	}
 	var b strings.Builder
-	b.WriteString(Prompt(r.System, r.Tools))
-	b.WriteString(ModelMessages(r.Messages))
+	b.WriteString(FormatPrompt(r.System, r.Tools))
+	b.WriteString(FormatModelMessages(r.Messages))
 	o.Note("this is what %s was sent", r.Model)
 	return o.PrintText(b.String())
 }
 
-// ModelMessages are messages of a model with a heading for each.
-func ModelMessages(messages []shoal.ModelMessage) string {
+// FormatModelMessages are messages of a model with a heading for each.
+func FormatModelMessages(messages []shoal.ModelMessage) string {
 	var b strings.Builder
 	for _, m := range messages {
 		b.WriteString(Heading(m.Role))
 		for _, c := range m.Content {
-			b.WriteString(strings.TrimSuffix(sentContent(c), "\n") + "\n")
+			b.WriteString(strings.TrimSuffix(contentText(c), "\n") + "\n")
 		}
 	}
 	return b.String()
@@ -34,8 +34,8 @@ func ModelMessages(messages []shoal.ModelMessage) string {
 
 func Heading(what string) string { return "\n=== " + what + " ===\n" }
 
-// Prompt is what stands before the messages.
-func Prompt(system string, tools []shoal.ModelTool) string {
+// FormatPrompt is what stands before the messages.
+func FormatPrompt(system string, tools []shoal.ModelTool) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimPrefix(Heading("system"), "\n") + strings.TrimSuffix(system, "\n") + "\n" + Heading("tools"))
 	for _, t := range tools {
@@ -47,26 +47,26 @@ func Prompt(system string, tools []shoal.ModelTool) string {
 	return b.String()
 }
 
-// sentContent is a piece of a message to a model.
-func sentContent(c shoal.ModelContent) string {
+// contentText is a piece of a message to a model.
+func contentText(c shoal.ModelContent) string {
 	switch c.Type {
 	case shoal.ModelReasoning:
 		return "[thought] " + c.Text
 	case shoal.ModelFile:
-		return "[file " + sentFile(c.File) + "]"
+		return "[file " + fileText(c.File) + "]"
 	case shoal.ModelToolCall:
 		return fmt.Sprintf("[call %s %s %s]", c.ToolName, c.ToolCallID, c.Args)
 	case shoal.ModelToolResult:
 		out := fmt.Sprintf("[result %s %s %s] %s", c.ToolName, c.ToolCallID, c.Status, c.Text)
 		for _, f := range c.Files {
-			out += "\n[file " + sentFile(f) + "]"
+			out += "\n[file " + fileText(f) + "]"
 		}
 		return out
 	}
 	return c.Text
 }
 
-func sentFile(f shoal.ModelFileInfo) string {
+func fileText(f shoal.ModelFileInfo) string {
 	where := cli.Itoa(f.Size) + " bytes"
 	if f.URL != nil {
 		where = *f.URL

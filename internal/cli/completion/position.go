@@ -12,8 +12,8 @@ import (
 // candidate is what could stand in a place of the command line.
 type candidate struct{ value, help string }
 
-// place is where somebody is in a command line that is not complete.
-type place struct {
+// position is where somebody is in a command line that is not complete.
+type position struct {
 	node   *kong.Node
 	given  map[string]bool // the flags that stand before, by name
 	global []string        // those of them that all commands have, with their values
@@ -24,15 +24,15 @@ type place struct {
 	word   string          // what is completed
 }
 
-// placed finds the place of the last word.
-func placed(root *kong.Node, words []string) *place {
-	p := &place{node: root, given: map[string]bool{}}
+// locate finds the place of the last word.
+func locate(root *kong.Node, words []string) *position {
+	p := &position{node: root, given: map[string]bool{}}
 	if len(words) == 0 {
 		return p
 	}
 	last := len(words) - 1
 	for _, word := range words[:last] {
-		p.pass(word)
+		p.consume(word)
 	}
 	p.word = words[last]
 	if p.word == `''` || p.word == `""` {
@@ -44,12 +44,12 @@ func placed(root *kong.Node, words []string) *place {
 	return p
 }
 
-// pass goes over a word that is complete.
-func (p *place) pass(word string) {
+// consume goes over a word that is complete.
+func (p *position) consume(word string) {
 	name, value, has := strings.Cut(word, "=")
 	switch {
 	case p.flag != nil:
-		p.note(p.flag, word)
+		p.recordFlag(p.flag, word)
 		p.flag = nil
 	case p.ended:
 		p.args = append(p.args, word)
@@ -59,40 +59,40 @@ func (p *place) pass(word string) {
 		switch flag := p.find(name[2:]); {
 		case flag == nil:
 		case has:
-			p.note(flag, value)
+			p.recordFlag(flag, value)
 		case flag.IsBool():
-			p.note(flag, "true")
+			p.recordFlag(flag, "true")
 		default:
 			p.flag = flag
 		}
 	case len(word) > 1 && word[0] == '-':
-		p.passShort(word[1:])
+		p.consumeShort(word[1:])
 	default:
-		p.passWord(word)
+		p.consumeWord(word)
 	}
 }
 
-// passShort goes over flags of one letter.
-func (p *place) passShort(letters string) {
+// consumeShort goes over flags of one letter.
+func (p *position) consumeShort(letters string) {
 	for i, letter := range letters {
 		flag := p.findWhere(func(f *kong.Flag) bool { return f.Short == letter })
 		switch rest := letters[i+len(string(letter)):]; {
 		case flag == nil:
 			return
 		case flag.IsBool():
-			p.note(flag, "true")
+			p.recordFlag(flag, "true")
 		case rest == "":
 			p.flag = flag
 			return
 		default:
-			p.note(flag, strings.TrimPrefix(rest, "="))
+			p.recordFlag(flag, strings.TrimPrefix(rest, "="))
 			return
 		}
 	}
 }
 
-// passWord goes over a command or an argument.
-func (p *place) passWord(word string) {
+// consumeWord goes over a command or an argument.
+func (p *position) consumeWord(word string) {
 	for _, child := range p.node.Children {
 		if child.Name == word || slices.Contains(child.Aliases, word) {
 			p.node = child
@@ -105,7 +105,7 @@ func (p *place) passWord(word string) {
 	p.args = append(p.args, word)
 }
 
-func (p *place) note(flag *kong.Flag, value string) {
+func (p *position) recordFlag(flag *kong.Flag, value string) {
 	p.given[flag.Name] = true
 	root := p.node
 	for root.Parent != nil {
@@ -117,7 +117,7 @@ func (p *place) note(flag *kong.Flag, value string) {
 }
 
 // flags returns those that may stand here.
-func (p *place) flags() (all []*kong.Flag) {
+func (p *position) flags() (all []*kong.Flag) {
 	if p.node.DefaultCmd != nil {
 		all = append(all, p.node.DefaultCmd.Flags...)
 	}
@@ -127,11 +127,11 @@ func (p *place) flags() (all []*kong.Flag) {
 	return all
 }
 
-func (p *place) find(name string) *kong.Flag {
+func (p *position) find(name string) *kong.Flag {
 	return p.findWhere(func(f *kong.Flag) bool { return f.Name == name || slices.Contains(f.Aliases, name) })
 }
 
-func (p *place) findWhere(is func(*kong.Flag) bool) *kong.Flag {
+func (p *position) findWhere(is func(*kong.Flag) bool) *kong.Flag {
 	all := p.flags()
 	if at := slices.IndexFunc(all, is); at >= 0 {
 		return all[at]
@@ -140,7 +140,7 @@ func (p *place) findWhere(is func(*kong.Flag) bool) *kong.Flag {
 }
 
 // value returns what is completed, if it is the value of a flag or an argument.
-func (p *place) value() *kong.Value {
+func (p *position) value() *kong.Value {
 	switch {
 	case p.flag != nil:
 		return p.flag.Value
@@ -160,13 +160,13 @@ func (p *place) value() *kong.Value {
 	return nil
 }
 
-// taken reports whether a value stands before that can stand there once.
-func (p *place) taken(value string) bool {
+// isUsed reports whether a value stands before that can stand there once.
+func (p *position) isUsed(value string) bool {
 	return p.flag == nil && slices.Contains(p.args, value)
 }
 
 // candidates returns what the grammar knows.
-func (p *place) candidates() []candidate {
+func (p *position) candidates() []candidate {
 	switch {
 	case p.flag != nil || p.before != "":
 	case !p.ended && strings.HasPrefix(p.word, "-"):
@@ -180,10 +180,10 @@ func (p *place) candidates() []candidate {
 		}
 		return found
 	}
-	return known(p.value())
+	return fixedValues(p.value())
 }
 
-func (p *place) flagNames() (found []candidate) {
+func (p *position) flagNames() (found []candidate) {
 	for _, flag := range p.flags() {
 		if !flag.Hidden && (!p.given[flag.Name] || flag.IsSlice()) {
 			found = append(found, candidate{"--" + flag.Name, flag.Help})
@@ -192,8 +192,8 @@ func (p *place) flagNames() (found []candidate) {
 	return found
 }
 
-// known returns the values that never change.
-func known(v *kong.Value) (found []candidate) {
+// fixedValues returns the values that never change.
+func fixedValues(v *kong.Value) (found []candidate) {
 	switch {
 	case v == nil:
 	case v.Enum != "":
@@ -206,8 +206,8 @@ func known(v *kong.Value) (found []candidate) {
 	return found
 }
 
-// files reports whether the name of a file is wanted.
-func (p *place) files() bool {
+// wantsFile reports whether the name of a file is wanted.
+func (p *position) wantsFile() bool {
 	v := p.value()
 	switch {
 	case v == nil:
@@ -218,9 +218,9 @@ func (p *place) files() bool {
 	return v.Name == "file"
 }
 
-// shell returns sh with the flags that stand in the unfinished line, so that it calls
+// shellFor returns sh with the flags that stand in the unfinished line, so that it calls
 // whom that line would call.
-func (p *place) shell(sh *cli.Shell) *cli.Shell {
+func (p *position) shellFor(sh *cli.Shell) *cli.Shell {
 	there, _, err := sh.Parse(append([]string{"version"}, p.global...)...)
 	if err != nil {
 		return sh // as far as it is understood

@@ -28,10 +28,10 @@ const lineHelp = `TEXT                  says it; @ID in it mentions a member
 /members              lists who is here
 /quit                 leaves, as the end of input does`
 
-// take does what was typed.
-func (l *lineChat) take(ctx context.Context, typed string) error {
+// execute does what was typed.
+func (l *lineChat) execute(ctx context.Context, typed string) error {
 	if l.form != nil {
-		l.field(ctx, typed)
+		l.enterField(ctx, typed)
 		return nil
 	}
 	word, rest, _ := strings.Cut(strings.TrimSpace(typed), " ")
@@ -47,7 +47,7 @@ func (l *lineChat) take(ctx context.Context, typed string) error {
 		return nil
 	}
 	commands := map[string]func(context.Context, string) error{
-		"/help":      func(context.Context, string) error { return l.listing(lineHelp, strings.Split(lineHelp, "\n")) },
+		"/help":      func(context.Context, string) error { return l.printList(lineHelp, strings.Split(lineHelp, "\n")) },
 		"/spaces":    l.spaces,
 		"/join":      func(ctx context.Context, rest string) error { return l.join(ctx, shoal.SpaceID(rest)) },
 		"/members":   l.members,
@@ -56,15 +56,15 @@ func (l *lineChat) take(ctx context.Context, typed string) error {
 		"/deny":      func(ctx context.Context, rest string) error { return l.decide(ctx, rest, false) },
 		"/answer":    l.answer,
 		"/cancel":    func(context.Context, string) error { return nil },
-		"/quit":      func(context.Context, string) error { l.over = true; return nil },
+		"/quit":      func(context.Context, string) error { l.inputEnded = true; return nil },
 	}
 	do := commands[word]
 	if do == nil {
-		l.fail(shoal.E("", cli.KindUsage, fmt.Sprintf("there is no %s; // says it", word)))
+		l.reportFailure(shoal.E("", cli.KindUsage, fmt.Sprintf("there is no %s; // says it", word)))
 		return nil
 	}
 	if err := do(ctx, rest); err != nil {
-		l.fail(err)
+		l.reportFailure(err)
 	}
 	return nil
 }
@@ -81,26 +81,26 @@ func (l *lineChat) spaces(context.Context, string) error {
 		if sp.Status == shoal.SpaceShut {
 			row += ", closed"
 		}
-		row += some(sp.UnreadCount, "unread") + some(sp.MentionCount, "mentioning you") + some(int64(len(l.state.Waiting(sp.ID))), "waiting for you")
+		row += countSuffix(sp.UnreadCount, "unread") + countSuffix(sp.MentionCount, "mentioning you") + countSuffix(int64(len(l.state.Waiting(sp.ID))), "waiting for you")
 		rows = append(rows, row)
 	}
-	return l.listing(all, rows)
+	return l.printList(all, rows)
 }
 
-// some is a count in a row, nothing for none.
-func some(n int64, what string) string {
+// countSuffix is a count in a row, nothing for none.
+func countSuffix(n int64, what string) string {
 	if n == 0 {
 		return ""
 	}
 	return ", " + cli.Itoa(n) + " " + what
 }
 
-func (l *lineChat) listing(object any, rows []string) error {
+func (l *lineChat) printList(object any, rows []string) error {
 	if l.shell.Output.JSON {
 		return l.shell.Output.PrintObject(object)
 	}
 	for _, row := range rows {
-		if err := l.say(row); err != nil {
+		if err := l.printText(row); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func (l *lineChat) listing(object any, rows []string) error {
 
 // members lists who is in the space, with what they do as the server says it now.
 func (l *lineChat) members(ctx context.Context, _ string) error {
-	l.do(ctx, func(ctx context.Context) (func() error, error) {
+	l.runLine(ctx, func(ctx context.Context) (func() error, error) {
 		all, err := cli.Collect(l.session.Entities(ctx))
 		return func() error {
 			l.state.People(all.Items)
@@ -120,7 +120,7 @@ func (l *lineChat) members(ctx context.Context, _ string) error {
 				members.Items = append(members.Items, e)
 				rows = append(rows, fmt.Sprintf("%s (%s), %s, %s", m.EntityID, safetext.Line(m.Name), m.Kind, chat.StateMark(e.State).Word))
 			}
-			return l.listing(members, rows)
+			return l.printList(members, rows)
 		}, err
 	})
 	return nil
@@ -133,10 +133,10 @@ func (l *lineChat) approvals(context.Context, string) error {
 		return l.shell.Output.PrintObject(all)
 	}
 	if len(all.Items) == 0 {
-		return l.say("nothing waits for you")
+		return l.printText("nothing waits for you")
 	}
 	for _, p := range all.Items {
-		if err := l.waits(p); err != nil {
+		if err := l.printPending(p); err != nil {
 			return err
 		}
 	}
@@ -172,9 +172,9 @@ func (l *lineChat) decide(ctx context.Context, rest string, yes bool) error {
 		return err
 	}
 	if p.Kind != shoal.PendingPermission {
-		return shoal.E("", cli.KindUsage, fmt.Sprintf("%s is no permission; /answer %s answers it", name, name))
+		return shoal.E("", cli.KindUsage, fmt.Sprintf("%s is not a permission; /answer %s answers it", name, name))
 	}
-	return l.settle(ctx, p.ID, chat.Decision(yes, false, strings.TrimSpace(reason)))
+	return l.sendAnswer(ctx, p.ID, chat.Decision(yes, false, strings.TrimSpace(reason)))
 }
 
 // answer hands an answer in, or begins to ask for it.
@@ -186,35 +186,35 @@ func (l *lineChat) answer(ctx context.Context, rest string) error {
 	}
 	if text = strings.TrimSpace(text); text == "" {
 		l.form = chat.NewForm(p)
-		return l.ask()
+		return l.printField()
 	}
 	a, err := chat.TextAnswer(p.Kind, text)
 	if err != nil {
 		return err
 	}
-	return l.settle(ctx, p.ID, a)
+	return l.sendAnswer(ctx, p.ID, a)
 }
 
-// ask prints the field of the form that is asked for.
-func (l *lineChat) ask() error {
+// printField prints the field of the form that is asked for.
+func (l *lineChat) printField() error {
 	f := l.form.Field()
 	if f.Wrong != "" {
-		if err := l.say("? " + f.Wrong); err != nil {
+		if err := l.printText("? " + f.Wrong); err != nil {
 			return err
 		}
 	}
 	for i, choice := range f.Choices {
 		if f.Offers() {
-			if err := l.say(fmt.Sprintf("? %d %s", i+1, safetext.Line(choice))); err != nil {
+			if err := l.printText(fmt.Sprintf("? %d %s", i+1, safetext.Line(choice))); err != nil {
 				return err
 			}
 		}
 	}
-	return l.say("? " + safetext.Line(f.Prompt()))
+	return l.printText("? " + safetext.Line(f.Prompt()))
 }
 
-// field takes what was typed into the form.
-func (l *lineChat) field(ctx context.Context, typed string) {
+// enterField takes what was typed into the form.
+func (l *lineChat) enterField(ctx context.Context, typed string) {
 	if strings.TrimSpace(typed) == "/cancel" {
 		l.form = nil
 		return
@@ -222,26 +222,26 @@ func (l *lineChat) field(ctx context.Context, typed string) {
 	var err error
 	if f := l.form; f.Enter(typed) {
 		l.form = nil
-		err = l.settle(ctx, f.Action.ID, f.Answer())
+		err = l.sendAnswer(ctx, f.Action.ID, f.Answer())
 	} else {
-		err = l.ask()
+		err = l.printField()
 	}
 	if err != nil {
-		l.fail(err)
+		l.reportFailure(err)
 	}
 }
 
-// settle hands an answer in, unless nobody would know how it was taken.
-func (l *lineChat) settle(ctx context.Context, id shoal.PendingID, a shoal.PendingAnswer) error {
+// sendAnswer hands an answer in, unless nobody would know how it was taken.
+func (l *lineChat) sendAnswer(ctx context.Context, id shoal.PendingID, a shoal.PendingAnswer) error {
 	if !l.state.Live {
 		return shoal.E("", shoal.Busy, "the connection is lost: an answer is sent only while it stands")
 	}
-	l.do(ctx, func(ctx context.Context) (func() error, error) {
+	l.runLine(ctx, func(ctx context.Context) (func() error, error) {
 		p, err := l.session.AnswerPending(ctx, id, a)
 		return func() error {
-			l.number(p.ID)
+			l.numberOf(p.ID)
 			if _, told := l.state.Settled(p.ID); !told && p.Status == shoal.PendingOpen {
-				return l.say(fmt.Sprintf("! %d counts, and waits for more approvals", l.number(p.ID)))
+				return l.printText(fmt.Sprintf("! %d counts, and waits for more approvals", l.numberOf(p.ID)))
 			}
 			return nil
 		}, err

@@ -12,15 +12,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
-// list asks for what waits, when that is not known.
-func (l *lineChat) list(ctx context.Context) {
+// listPending asks for what waits, when that is not known.
+func (l *lineChat) listPending(ctx context.Context) {
 	if !l.state.PendingStale() {
 		return
 	}
-	l.start(ctx, func(ctx context.Context) func(context.Context) error {
+	l.startCall(ctx, func(ctx context.Context) func(context.Context) error {
 		all, err := cli.Collect(l.session.PendingActions(ctx, client.PendingOptions{}))
 		if err != nil {
-			wait(ctx, sendAgain)
+			sleep(ctx, retryInterval)
 		}
 		return func(ctx context.Context) error {
 			if err != nil {
@@ -29,17 +29,17 @@ func (l *lineChat) list(ctx context.Context) {
 				l.state.PendingList(all.Items)
 				l.listed = true
 			}
-			l.list(ctx) // more may have happened since
-			if err := l.arrive(ctx); err != nil || l.printed.space == "" {
+			l.listPending(ctx) // more may have happened since
+			if err := l.openFirstSpace(ctx); err != nil || l.printed.space == "" {
 				return err
 			}
-			return l.print(ctx)
+			return l.printNew(ctx)
 		}
 	})
 }
 
-// start makes a call beside the conversation; what it returns is done in it.
-func (l *lineChat) start(ctx context.Context, call func(context.Context) func(context.Context) error) {
+// startCall makes a call beside the conversation; what it returns is done in it.
+func (l *lineChat) startCall(ctx context.Context, call func(context.Context) func(context.Context) error) {
 	go func() {
 		done := call(ctx)
 		select {
@@ -49,25 +49,25 @@ func (l *lineChat) start(ctx context.Context, call func(context.Context) func(co
 	}()
 }
 
-// do makes the call of a line; the next line waits for it.
-func (l *lineChat) do(ctx context.Context, call func(context.Context) (func() error, error)) {
+// runLine makes the call of a line; the next line waits for it.
+func (l *lineChat) runLine(ctx context.Context, call func(context.Context) (func() error, error)) {
 	l.busy = true
-	l.start(ctx, func(ctx context.Context) func(context.Context) error {
+	l.startCall(ctx, func(ctx context.Context) func(context.Context) error {
 		done, err := call(ctx)
 		return func(ctx context.Context) error {
 			l.busy = false
 			if err != nil {
-				l.fail(err)
+				l.reportFailure(err)
 			} else if err := done(); err != nil {
 				return err
 			}
-			return l.print(ctx)
+			return l.printNew(ctx)
 		}
 	})
 }
 
-// fail tells that a line was not done; the conversation goes on.
-func (l *lineChat) fail(err error) {
+// reportFailure tells that a line was not done; the conversation goes on.
+func (l *lineChat) reportFailure(err error) {
 	if l.failed == nil {
 		l.failed = err
 	}
@@ -83,33 +83,33 @@ func (l *lineChat) post(ctx context.Context, text string) {
 	sp := l.state.Space(l.space)
 	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: chat.Mentions(text, sp.Members)}
 	key := client.IdempotencyKey(rand.Text())
-	l.do(ctx, func(ctx context.Context) (func() error, error) {
-		ctx, cancel := context.WithTimeout(ctx, sendWithin)
+	l.runLine(ctx, func(ctx context.Context) (func() error, error) {
+		ctx, cancel := context.WithTimeout(ctx, retryFor)
 		defer cancel()
 		for {
 			m, err := l.session.Post(ctx, sp.ID, draft, key)
 			if err == nil {
-				return func() error { return l.sent(m) }, nil
+				return func() error { return l.handleSent(m) }, nil
 			}
 			if !errors.Is(err, client.ErrUnreachable) && !errors.Is(err, shoal.Busy) {
 				return nil, err
 			}
-			if wait(ctx, sendAgain); ctx.Err() != nil {
+			if sleep(ctx, retryInterval); ctx.Err() != nil {
 				return nil, err
 			}
 		}
 	})
 }
 
-// wait lets time pass, unless ctx ends.
-func wait(ctx context.Context, d time.Duration) {
+// sleep lets time pass, unless ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }
 
-func (l *lineChat) sent(m shoal.Message) error {
+func (l *lineChat) handleSent(m shoal.Message) error {
 	if sp := l.state.Space(m.SpaceID); l.shell.Output.JSON && (sp == nil || sp.LastSeq < m.Seq) {
 		l.unseen[m.ID] = true
 		return nil
@@ -118,8 +118,8 @@ func (l *lineChat) sent(m shoal.Message) error {
 	for _, id := range m.SkippedAgents {
 		l.shell.Output.Note("%s runs already and does not act on this message", id)
 	}
-	if l.person {
-		l.printed.skip(m) // it stands there, as it was typed
+	if l.interactive {
+		l.printed.markPrinted(m) // it stands there, as it was typed
 	}
 	return nil
 }

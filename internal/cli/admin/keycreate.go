@@ -26,11 +26,11 @@ type keysCreateCmd struct {
 
 // Run makes a key, prints it, and then lets its entity in.
 func (c *keysCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
-	n, err := c.asked(sh.Session, time.Now())
+	n, err := c.newKey(sh.Session, time.Now())
 	if err != nil {
 		return err
 	}
-	made, err := c.mint(ctx, sh, n)
+	made, err := c.create(ctx, sh, n)
 	if err != nil {
 		return err
 	}
@@ -40,11 +40,11 @@ func (c *keysCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if err := printKey(sh.Output, made); err != nil {
 		return err
 	}
-	return c.join(ctx, sh)
+	return c.joinSpaces(ctx, sh)
 }
 
-// asked returns the key to make.
-func (c *keysCreateCmd) asked(session shoal.SessionID, now time.Time) (shoal.NewKey, error) {
+// newKey returns the key to make.
+func (c *keysCreateCmd) newKey(session shoal.SessionID, now time.Time) (shoal.NewKey, error) {
 	n := shoal.NewKey{Role: c.Role, EntityID: c.Entity, Kind: c.Kind, Door: c.Door, Name: c.Name}
 	switch {
 	case c.Role == shoal.RoleEntity && c.Entity == "":
@@ -64,9 +64,9 @@ func (c *keysCreateCmd) asked(session shoal.SessionID, now time.Time) (shoal.New
 	return n, n.Validate()
 }
 
-// mint asks the server for the key. If a data directory is named and no server
+// create asks the server for the key. If a data directory is named and no server
 // runs on it, the key is made in its database.
-func (c *keysCreateCmd) mint(ctx context.Context, sh *cli.Shell, n shoal.NewKey) (shoal.Key, error) {
+func (c *keysCreateCmd) create(ctx context.Context, sh *cli.Shell, n shoal.NewKey) (shoal.Key, error) {
 	server, err := sh.Client()
 	if err != nil {
 		return shoal.Key{}, err
@@ -102,8 +102,8 @@ func printKey(o *cli.Output, k shoal.Key) error {
 	return nil
 }
 
-// join adds the key's entity to spaces.
-func (c *keysCreateCmd) join(ctx context.Context, sh *cli.Shell) error {
+// joinSpaces adds the key's entity to spaces.
+func (c *keysCreateCmd) joinSpaces(ctx context.Context, sh *cli.Shell) error {
 	if len(c.Join) == 0 {
 		return nil
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
-// builtAs returns what another program of Shoal says of itself.
-func builtAs(ctx context.Context, program string) (b cli.BuildInfo, err error) {
+// readBuild returns what another program of Shoal says of itself.
+func readBuild(ctx context.Context, program string) (b cli.BuildInfo, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "version", "--json")
@@ -37,13 +37,13 @@ func builtAs(ctx context.Context, program string) (b cli.BuildInfo, err error) {
 	return b, nil
 }
 
-// finish restarts a server that runs another version than this program is, as after an
+// finishInterrupted restarts a server that runs another version than this program is, as after an
 // upgrade that was interrupted.
-func (u *upgrading) finish(ctx context.Context) (restarted bool, err error) {
+func (u *upgradeTask) finishInterrupted(ctx context.Context) (restarted bool, err error) {
 	if !u.managed || u.running.Version == u.now.Version {
 		return false, nil
 	}
-	before, err := builtAs(ctx, u.program+release.PreviousSuffix)
+	before, err := readBuild(ctx, u.program+release.PreviousSuffix)
 	if err != nil {
 		return true, u.start(ctx, u.now.Version) // there is no way back, but forward there is
 	}
@@ -52,7 +52,7 @@ func (u *upgrading) finish(ctx context.Context) (restarted bool, err error) {
 
 // restart starts the server with the program that is installed now. If it is not ready in
 // time, the program before it is put back, with the database that it can work with.
-func (u *upgrading) restart(ctx context.Context, version string, before cli.BuildInfo) (restarted bool, err error) {
+func (u *upgradeTask) restart(ctx context.Context, version string, before cli.BuildInfo) (restarted bool, err error) {
 	if !u.managed {
 		return false, nil
 	}
@@ -66,7 +66,7 @@ func (u *upgrading) restart(ctx context.Context, version string, before cli.Buil
 	}
 	// An interrupted command goes back as well: nothing else would.
 	ctx = context.WithoutCancel(ctx)
-	replaced, err := u.goBack(ctx, before)
+	replaced, err := u.revert(ctx, before)
 	if err != nil {
 		return false, errors.Join(shoal.E("", kindNotUpgraded, fmt.Sprintf("%s did not start (%s), and going back failed: %s. Try `shoal upgrade --rollback`.", version, cli.ErrorText(failed), cli.ErrorText(err))), err)
 	}
@@ -78,22 +78,22 @@ func (u *upgrading) restart(ctx context.Context, version string, before cli.Buil
 }
 
 // start starts the server anew and waits until it is ready and of the version.
-func (u *upgrading) start(ctx context.Context, version string) error {
+func (u *upgradeTask) start(ctx context.Context, version string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, u.timeout, shoal.E("", cli.KindTimedOut, fmt.Sprintf("it was not ready within %v", u.timeout)))
 	defer cancel()
 	if err := u.service.Restart(ctx); err != nil {
 		return err
 	}
-	r, err := u.service.AwaitReady(ctx, answers200)
+	r, err := u.service.AwaitReady(ctx, checkReady)
 	if err == nil && r.Version != version {
 		err = shoal.E("", kindNotUpgraded, fmt.Sprintf("the server says that it is %s", r.Version))
 	}
 	return err
 }
 
-// goBack puts the previous program in the place of this one, and before that the database
+// revert puts the previous program in the place of this one, and before that the database
 // that it can work with, if it was migrated. The program that did not start is removed.
-func (u *upgrading) goBack(ctx context.Context, before cli.BuildInfo) (replaced string, err error) {
+func (u *upgradeTask) revert(ctx context.Context, before cli.BuildInfo) (replaced string, err error) {
 	if err := u.service.Halt(ctx); err != nil {
 		return "", err
 	}
@@ -111,7 +111,7 @@ func (u *upgrading) goBack(ctx context.Context, before cli.BuildInfo) (replaced 
 
 // restoreFor puts back the copy of the database that a program can work with, if it
 // cannot work with the one that is there.
-func (u *upgrading) restoreFor(ctx context.Context, b cli.BuildInfo) (replaced string, err error) {
+func (u *upgradeTask) restoreFor(ctx context.Context, b cli.BuildInfo) (replaced string, err error) {
 	if tooNew, err := u.tooNewFor(ctx, b); err != nil || !tooNew {
 		return "", err
 	}
@@ -119,7 +119,7 @@ func (u *upgrading) restoreFor(ctx context.Context, b cli.BuildInfo) (replaced s
 }
 
 // tooNewFor reports whether a program refuses the database.
-func (u *upgrading) tooNewFor(ctx context.Context, b cli.BuildInfo) (bool, error) {
+func (u *upgradeTask) tooNewFor(ctx context.Context, b cli.BuildInfo) (bool, error) {
 	if !app.IsSQLite(u.database) {
 		return false, nil
 	}
@@ -128,12 +128,12 @@ func (u *upgrading) tooNewFor(ctx context.Context, b cli.BuildInfo) (bool, error
 }
 
 // rollback goes back to the program before the last upgrade.
-func (u *upgrading) rollback(ctx context.Context, restore bool) (out upgradeResult, err error) {
+func (u *upgradeTask) rollback(ctx context.Context, restore bool) (out upgradeResult, err error) {
 	previous := u.program + release.PreviousSuffix
 	if _, err := os.Stat(previous); err != nil {
 		return out, &shoal.Error{Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no %s: nothing was upgraded here, or the way back was taken.", previous), Err: err}
 	}
-	before, err := builtAs(ctx, previous)
+	before, err := readBuild(ctx, previous)
 	if err != nil {
 		return out, err
 	}
