@@ -4,14 +4,8 @@
 //	shoal keys create --entity scout --join welcome
 //	shoal send welcome 'Hello scout, who are you?' -m scout --wait
 //
-// It promises to scripts:
-//   - data goes to standard output, everything else to standard error;
-//   - with --json, data are the objects of the REST face, one in a line, and an
-//     error is {"error":{"code","message","hint"}};
-//   - without it, tables are for people on a terminal and tab-separated without
-//     a head elsewhere, and no text of others reaches a terminal with control
-//     characters in it;
-//   - the exit code tells what happened: see exits in failure.go.
+// The commands are in the packages below internal/cli, and what scripts can rely on is in the
+// documentation of internal/cli. This package only lists the commands and starts one.
 package main
 
 import (
@@ -29,47 +23,47 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli/talk"
 )
 
-// A release sets these with -ldflags "-X main.version=1.2.3 …": build/release does.
+// Releases set these with -ldflags "-X main.version=1.2.3 …"; see build/release.
 var (
 	version    string
 	commit     string
 	date       string // of the commit, in RFC 3339
-	releaseKey string // the public key of minisign with which releases are signed, if they are
+	releaseKey string // the minisign public key that verifies releases; empty if they are unsigned
 )
 
 // commands is the grammar of the command line.
 type commands struct {
 	cli.Globals
 	Up         server.UpCommand           `cmd:"" help:"Start the server in the background, wait until it is ready, and open the console."`
-	Down       server.DownCommand         `cmd:"" help:"Stop the server that up has started."`
+	Down       server.DownCommand         `cmd:"" help:"Stop the server that up started."`
 	Upgrade    server.UpgradeCommand      `cmd:"" help:"Install a newer release and restart the server that up runs; --rollback goes back."`
 	Serve      server.ServeCommand        `cmd:"" help:"Run the server."`
-	Console    server.ConsoleCommand      `cmd:"" help:"Make a link that opens the console in a browser and signs in there, once; with --admin."`
-	Connect    connect.Command            `cmd:"" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI: print the entry for its configuration, or write it with a key of its own."`
-	MCP        connect.MCPCommand         `cmd:"" name:"mcp" help:"Connect a program that speaks MCP over its standard input and output to a server."`
+	Console    server.ConsoleCommand      `cmd:"" help:"Create a link that opens the console in a browser, signed in. It works once; requires --admin."`
+	Connect    connect.Command            `cmd:"" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI: print the entry for its configuration, or write it with its own key."`
+	MCP        connect.MCPCommand         `cmd:"" name:"mcp" help:"Serve MCP over standard input and output, for programs that start their MCP servers."`
 	Send       talk.SendCommand           `cmd:"" help:"Post a message."`
-	Chat       talk.ChatCommand           `cmd:"" help:"Talk in a space: over the whole terminal, or in lines."`
+	Chat       talk.ChatCommand           `cmd:"" help:"Chat in a space, in a full-screen terminal or line by line."`
 	Wait       talk.WaitCommand           `cmd:"" help:"Wait for messages, print them and acknowledge them."`
-	Tail       talk.TailCommand           `cmd:"" help:"Follow what is said, in one space or in all."`
-	Search     talk.SearchCommand         `cmd:"" help:"Find messages by their words, by who sent them, where and when."`
-	Messages   talk.MessagesCommand       `cmd:"" help:"Show and delete messages by their ids."`
+	Tail       talk.TailCommand           `cmd:"" help:"Follow the messages of one space or of all your spaces."`
+	Search     talk.SearchCommand         `cmd:"" help:"Search messages by text, sender, space and time."`
+	Messages   talk.MessagesCommand       `cmd:"" help:"Show, edit and delete messages, and react to them."`
 	Files      talk.FilesCommand          `cmd:"" help:"Delete uploaded files."`
 	Spaces     talk.SpacesCommand         `cmd:"" help:"List, create, show and close spaces; add and remove members."`
 	Agents     agents.Command             `cmd:"" help:"List the entities of the session; apply, show, trigger and remove hosted agents."`
 	Runs       runs.Command               `cmd:"" help:"List, show, follow, cancel and retry the runs of hosted agents."`
-	Approvals  runs.ApprovalsCommand      `cmd:"" help:"List and answer what agents ask for."`
-	Plans      agents.PlansCommand        `cmd:"" help:"List, make and end the schedules of hosted agents."`
-	Usage      runs.UsageCommand          `cmd:"" help:"Show what model calls used and cost."`
-	Renderers  admin.RenderersCommand     `cmd:"" help:"List, push and remove the pages with which the console shows the calls of tools."`
+	Approvals  runs.ApprovalsCommand      `cmd:"" help:"List and answer approvals, questions and tool calls that wait for a person."`
+	Plans      agents.PlansCommand        `cmd:"" help:"List, create and end the schedules of hosted agents."`
+	Usage      runs.UsageCommand          `cmd:"" help:"Show the usage and cost of model calls."`
+	Renderers  admin.RenderersCommand     `cmd:"" help:"List, push and remove the pages that show tool calls in the console."`
 	Keys       admin.KeysCommand          `cmd:"" help:"List, create and revoke keys."`
-	Sessions   admin.SessionsCommand      `cmd:"" help:"List and create sessions."`
-	Export     admin.ExportCommand        `cmd:"" help:"Write a session with everything in it as JSON lines."`
-	Import     admin.ImportCommand        `cmd:"" help:"Make a session of what export has written, here or on another server; with --admin."`
-	Doctor     server.DoctorCommand       `cmd:"" help:"Look whether the server, what it stands on and the way to it are well; say what to do where they are not."`
-	Bench      server.BenchCommand        `cmd:"" help:"Measure a server as its callers see it: posts, wake-ups, waits and streams; with --admin or --throwaway."`
-	Completion completion.Command         `cmd:"" help:"Print what makes a shell complete commands, flags and the ids that there are."`
+	Sessions   admin.SessionsCommand      `cmd:"" help:"List and create sessions (isolated workspaces); show and change their limits."`
+	Export     admin.ExportCommand        `cmd:"" help:"Export a session with all its data as JSON lines."`
+	Import     admin.ImportCommand        `cmd:"" help:"Import a session from an export of this or another server; requires --admin."`
+	Doctor     server.DoctorCommand       `cmd:"" help:"Check the server, its dependencies and connectivity, and suggest how to fix what fails."`
+	Bench      server.BenchCommand        `cmd:"" help:"Measure a server from the outside: posts, wake-ups, waits and streams; requires --admin or --throwaway."`
+	Completion completion.Command         `cmd:"" help:"Print a completion script for a shell, which completes commands, flags and existing ids."`
 	Version    server.VersionCommand      `cmd:"" help:"Print the version."`
-	Complete   completion.CompleteCommand `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Answer what could stand in the place of a word."`
+	Complete   completion.CompleteCommand `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Print the candidates for the last word."`
 }
 
 func newCommands() (any, *cli.Globals) {
@@ -77,8 +71,8 @@ func newCommands() (any, *cli.Globals) {
 	return c, &c.Globals
 }
 
-// versionOnly is the grammar of shoal version. Building the grammar of all commands takes
-// longer than everything else that this command does, and scripts run it often.
+// versionOnly is the grammar of shoal version, which scripts run often. Building the grammar of
+// all commands would take longer than the command itself.
 type versionOnly struct {
 	cli.Globals
 	Version server.VersionCommand `cmd:"" help:"Print the version."`
@@ -92,7 +86,7 @@ func newVersionOnly() (any, *cli.Globals) {
 func main() {
 	args, err := background.Given(os.Args[1:])
 	if err != nil {
-		_, _ = fmt.Fprintf(os.Stderr, "error: %v\n", err) // nobody may be there to read it
+		_, _ = fmt.Fprintf(os.Stderr, "error: %v\n", err) // standard error may be closed
 		os.Exit(cli.ExitCode(cli.KindUsage))
 	}
 	grammar := newCommands

@@ -14,8 +14,8 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"send_message","arguments":{"threadId":"shop","content":"over stdio"}}}
 `
 
-// The bridge speaks as the entity that was named, in a space that it was added
-// to, and ends when the program in front of it has had enough.
+// The bridge acts as the entity of --as, in a space that it was added to, and ends when its
+// standard input ends.
 func TestMCPOverStandardStreams(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	server, session := served(t, "127.0.0.1:0", data)
@@ -28,7 +28,7 @@ func TestMCPOverStandardStreams(t *testing.T) {
 	}
 	in, feed := io.Pipe()
 	bridge := startWith(t, in, []string{"SHOAL_URL=" + server.URL(), "SHOAL_DATA=" + data}, "mcp", "--admin", "--as", "scout", "--space", "shop")
-	go func() { _, _ = io.WriteString(feed, hello) }() // the pipe holds nothing back
+	go func() { _, _ = io.WriteString(feed, hello) }() // the bridge reads all of it
 	if first := bridge.see(`"id":1`); !strings.HasPrefix(first, "{") || !strings.Contains(first, `"serverInfo"`) {
 		t.Errorf("got %s", first)
 	}
@@ -37,7 +37,7 @@ func TestMCPOverStandardStreams(t *testing.T) {
 	}
 	_ = feed.Close()
 	for bridge.lines.Scan() {
-		t.Errorf("standard output goes on with %q", bridge.lines.Text())
+		t.Errorf("standard output continues with %q", bridge.lines.Text())
 	}
 	if err := bridge.Wait(); err != nil {
 		t.Errorf("ended with %v: %s", err, bridge.notes)

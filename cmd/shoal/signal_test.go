@@ -25,13 +25,13 @@ type process struct {
 	notes *strings.Builder
 }
 
-// start runs the binary; the test ends it at the latest.
+// start runs the binary. It ends with the test at the latest.
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	return startWith(t, nil, env, args...)
 }
 
-// startWith is start with something on standard input.
+// startWith is start with a standard input.
 func startWith(t *testing.T, in io.Reader, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.CommandContext(t.Context(), "shoal", args...), t: t, notes: new(strings.Builder)}
@@ -47,7 +47,7 @@ func startWith(t *testing.T, in io.Reader, env []string, args ...string) *proces
 	return p
 }
 
-// see reads lines until one holds text, and returns it.
+// see reads lines until one contains text, and returns it.
 func (p *process) see(text string) string {
 	p.t.Helper()
 	for p.lines.Scan() {
@@ -76,8 +76,8 @@ func (p *process) end(signal os.Signal) int {
 	return p.ProcessState.ExitCode()
 }
 
-// The server greets, keeps its key where the command line finds it, and ends in
-// order within five seconds of a signal, also with somebody following.
+// The server prints its URL, stores its key where the command line finds it, and shuts down
+// within five seconds of a signal, even with a follower.
 func TestServeAndItsEnd(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	server := start(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
@@ -102,7 +102,7 @@ func TestServeAndItsEnd(t *testing.T) {
 	}
 }
 
-// With --json not even the greeting is in the way of programs.
+// With --json, serve prints nothing to standard output.
 func TestServeForPrograms(t *testing.T) {
 	server := start(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data"), "--json")
 	if err := server.Process.Signal(syscall.SIGINT); err != nil {
@@ -111,10 +111,10 @@ func TestServeForPrograms(t *testing.T) {
 	for server.lines.Scan() {
 		t.Errorf("standard output holds %q", server.lines.Text())
 	}
-	_ = server.Wait() // it may have been ended before it listened for signals
+	_ = server.Wait() // the signal may have ended it before it handled signals
 }
 
-// A wait that a person ends is neither a failure nor a time-out.
+// An interrupted wait is neither a failure nor a timeout.
 func TestAnInterruptedWait(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	server, session := served(t, "127.0.0.1:0", data)

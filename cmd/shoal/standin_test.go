@@ -12,15 +12,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// standIn gives written answers, for what a real server says rarely: a refusal, an
-// answer that came too late, a run that fails. Its lines are
+// standIn is a server with scripted responses, for what a real server rarely returns: a
+// refusal, a late answer, a failed run. Its lines are
 //
 //	METHOD PATH STATUS BODY
 //	METHOD PATH stream FILE
 //
-// where a path without /v1 is one of the session default, and FILE holds lines
-// TYPE DATA of events. Lines with the same method and path answer one after the
-// other, the last one for good. What was asked is in the file asked.
+// where a path without /v1 is relative to the session default, and FILE contains events as
+// lines TYPE DATA. Lines with the same method and path are responses in this order; the last
+// one repeats. The requests are recorded in the file asked.
 type standIn struct {
 	script *testscript.TestScript
 	mu     sync.Mutex
@@ -36,7 +36,7 @@ func answers(ts *testscript.TestScript, neg bool, args []string) {
 	for _, l := range strings.Split(strings.TrimSpace(ts.ReadFile(args[0])), "\n") {
 		cells := strings.SplitN(l, " ", 3)
 		if len(cells) != 3 {
-			ts.Fatalf("%q is no answer", l)
+			ts.Fatalf("%q is not METHOD PATH STATUS BODY", l)
 		}
 		if !strings.HasPrefix(cells[1], "/v1") {
 			cells[1] = "/v1/sessions/default" + cells[1]
@@ -50,7 +50,7 @@ func answers(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("SHOAL_KEY", "shoal_test")
 }
 
-// ServeHTTP gives the next answer.
+// ServeHTTP writes the next response.
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	query := r.URL.Query()
@@ -67,7 +67,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	code := 404
 	if _, err := fmt.Sscan(status, &code); err != nil {
-		rest = `{"code":"not_found","detail":"There is nothing here."}`
+		rest = `{"code":"not_found","detail":"Not found."}`
 	}
 	media := "application/json"
 	if code/100 != 2 {
@@ -93,7 +93,7 @@ func (s *standIn) next(key, body string) string {
 	return left[0]
 }
 
-// stream sends the events of a file, and then keeps the connection.
+// stream sends the events of a file and keeps the connection open.
 func (s *standIn) stream(w http.ResponseWriter, r *http.Request, file string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	text, _ := os.ReadFile(s.script.MkAbs(file))

@@ -7,16 +7,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/app"
 )
 
-// Stamp is what a release writes into the program with -ldflags. It is empty in builds from
-// source, for which the stamp that the go command makes of a checkout answers.
+// Stamp describes the release that a binary belongs to. Releases set it with -ldflags. In
+// builds from source it is empty, and Build uses the version control stamp of the go command.
 type Stamp struct {
 	Version    string
 	Commit     string
 	Date       string // of the commit, in RFC 3339
-	ReleaseKey string // the public key of minisign with which releases are signed, if they are
+	ReleaseKey string // the minisign public key that verifies releases; empty if they are unsigned
 }
 
-// BuildInfo describes the binary that runs.
+// BuildInfo describes the running binary.
 type BuildInfo struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
@@ -24,18 +24,19 @@ type BuildInfo struct {
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
-	// Schema is the version of the databases that the binary works with; it refuses newer ones.
+	// Schema is the database schema version of the binary, which refuses databases with a newer one.
 	Schema  int          `json:"schema"`
 	Modules []ModuleInfo `json:"modules"`
 }
 
-// ModuleInfo is a Go module that the binary contains.
+// ModuleInfo is a Go module that is linked into the binary.
 type ModuleInfo struct {
 	Path    string `json:"path"`
 	Version string `json:"version"`
 }
 
-// Build describes the program that runs.
+// Build describes the running binary. Fields that the release did not set come from the stamp
+// of the go command.
 func (s Stamp) Build() BuildInfo {
 	b := BuildInfo{Version: s.Version, Commit: s.Commit, Date: s.Date, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Schema: app.Schema(), Modules: []ModuleInfo{}}
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -17,24 +17,24 @@ import (
 	"github.com/shoal-dev/shoal/internal/configfile"
 )
 
-// Sources answers what a flag is set to where the command line says nothing: the
-// environment, then the configuration file.
+// Sources resolves the flags that the command line does not set: from the environment, then
+// from the configuration file.
 type Sources struct {
-	read bool // whether the file was looked for
+	read bool // whether load has run
 	path string
-	file *configfile.File // nil if there is none
-	err  error            // why it cannot be used
+	file *configfile.File // nil without a usable file
+	err  error            // why the file cannot be used
 }
 
-// worksWithoutFile are the commands that work without the configuration file, and so with a
-// broken one, too.
+// worksWithoutFile lists the commands that ignore errors of the configuration file.
 var worksWithoutFile = []string{"version", "doctor", "completion", "__complete"}
 
-// Validate has nothing to say: a key that no flag has was refused with the file.
+// Validate implements kong.Resolver. It accepts everything: reading the file already refuses
+// keys without a flag.
 func (*Sources) Validate(*kong.Application) error { return nil }
 
-// Resolve returns the value of a flag in the configuration file, nil if it has none
-// there or the environment goes before.
+// Resolve implements kong.Resolver. It returns the value of a flag in the configuration file,
+// and nil if the file does not set it or the environment does.
 func (s *Sources) Resolve(chosen *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if err := s.load(chosen); err != nil {
 		if command, _, _ := strings.Cut(chosen.Command(), " "); slices.Contains(worksWithoutFile, command) {
@@ -54,7 +54,7 @@ func (s *Sources) Resolve(chosen *kong.Context, _ *kong.Path, flag *kong.Flag) (
 	case value.List == nil:
 		return value.Text, nil
 	case !flag.IsSlice():
-		return nil, shoal.E("", KindUsage, fmt.Sprintf("%s: %s takes one value and no list", s.file.Source(flag.Name), flag.Name))
+		return nil, shoal.E("", KindUsage, fmt.Sprintf("%s: %s takes one value, not a list", s.file.Source(flag.Name), flag.Name))
 	}
 	list := make([]any, len(value.List))
 	for i, item := range value.List {
@@ -63,7 +63,7 @@ func (s *Sources) Resolve(chosen *kong.Context, _ *kong.Path, flag *kong.Flag) (
 	return list, nil
 }
 
-// UsedFile returns the path of the configuration file, empty if there is none.
+// UsedFile returns the path of the configuration file that is in use, empty without one.
 func (s *Sources) UsedFile() string {
 	if s.file == nil {
 		return ""
@@ -71,10 +71,10 @@ func (s *Sources) UsedFile() string {
 	return s.path
 }
 
-// FileErr returns why the configuration file cannot be used, nil if it can or there is none.
+// FileErr returns why the configuration file cannot be used. It is nil without a file.
 func (s *Sources) FileErr() error { return s.err }
 
-// Value returns what the configuration file sets a flag to, if it does.
+// Value returns the value of a flag in the configuration file, and whether the file sets it.
 func (s *Sources) Value(name string) (value configfile.Value, set bool) {
 	if s.file != nil {
 		value, set = s.file.Values[name]
@@ -82,8 +82,8 @@ func (s *Sources) Value(name string) (value configfile.Value, set bool) {
 	return value, set
 }
 
-// ownURL is where the server that is configured here answers on this machine, nil if
-// that cannot be known.
+// ownURL returns the URL of the server that the environment and the configuration file
+// describe, as this machine reaches it. It is nil if no address, or port 0, is configured.
 func (s *Sources) ownURL() any {
 	addr := os.Getenv("SHOAL_ADDR")
 	if addr == "" {
@@ -100,7 +100,8 @@ func (s *Sources) ownURL() any {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// load reads the configuration file, once.
+// load reads the configuration file on the first call. A missing file is an error only if the
+// caller named it.
 func (s *Sources) load(chosen *kong.Context) error {
 	if s.read {
 		return s.err
@@ -115,13 +116,13 @@ func (s *Sources) load(chosen *kong.Context) error {
 	case errors.Is(s.err, shoal.NotFound) && !named:
 		s.err = nil
 	case errors.Is(s.err, shoal.NotFound):
-		s.err = shoal.E("", KindUsage, fmt.Sprintf("there is no configuration file %s", s.path))
+		s.err = shoal.E("", KindUsage, fmt.Sprintf("configuration file %s not found", s.path))
 	}
 	return s.err
 }
 
-// configPath returns where the configuration file is looked for, and whether
-// somebody named the place.
+// configPath returns the path of the configuration file, and whether --config or SHOAL_CONFIG
+// names it.
 func configPath(chosen *kong.Context) (path string, named bool) {
 	for _, p := range chosen.Path {
 		if p.Flag != nil && p.Flag.Name == "config" && !p.Resolved {
@@ -143,10 +144,11 @@ func configPath(chosen *kong.Context) (path string, named bool) {
 	return filepath.Join(dir, "shoal", "config.yaml"), false
 }
 
-// sharedSettings are the flags that all commands have and a configuration file may set.
+// sharedSettings lists the flags of all commands that a configuration file may set.
 var sharedSettings = []string{"data", "url", "session"}
 
-// Settings returns the flags of serve that are settings of the server, in order.
+// Settings returns the flags of serve that configure the server, in order of declaration. It
+// is empty for a grammar without serve.
 func Settings(root *kong.Node) []*kong.Flag {
 	serve := slices.IndexFunc(root.Children, func(n *kong.Node) bool { return n.Name == "serve" })
 	if serve < 0 {
@@ -161,7 +163,7 @@ func Settings(root *kong.Node) []*kong.Flag {
 	return out
 }
 
-// settingNames returns the keys that a configuration file may have.
+// settingNames returns the keys that a configuration file may contain.
 func settingNames(root *kong.Node) []string {
 	names := slices.Clone(sharedSettings)
 	for _, flag := range Settings(root) {
@@ -170,7 +172,7 @@ func settingNames(root *kong.Node) []string {
 	return names
 }
 
-// environment returns the variable that sets a flag, if one does.
+// environment returns the name of the environment variable that sets a flag, empty without one.
 func environment(flag *kong.Flag) string {
 	for _, name := range flag.Envs {
 		if _, set := os.LookupEnv(name); set {
@@ -180,7 +182,8 @@ func environment(flag *kong.Flag) string {
 	return ""
 }
 
-// source tells where the value of a flag comes from.
+// originOf names what sets a flag: "flag", an environment variable, a line of the
+// configuration file, or "default".
 func (s *Sources) originOf(chosen *kong.Context, flag *kong.Flag) string {
 	for _, p := range chosen.Path {
 		if p.Flag != nil && p.Flag.Name == flag.Name && !p.Resolved {
@@ -196,8 +199,8 @@ func (s *Sources) originOf(chosen *kong.Context, flag *kong.Flag) string {
 	return "default"
 }
 
-// blame adds to an error about a setting where that was set, if it was not on the
-// command line, where everybody sees it.
+// addOrigin adds to an error about a flag what set the flag, unless that was the command
+// line, which the user sees anyway.
 func (s *Sources) addOrigin(chosen *kong.Context, err error) error {
 	kind := shoal.KindOf(err)
 	if err == nil || chosen == nil || kind != shoal.InvalidArgument && kind != KindUsage {
@@ -217,14 +220,14 @@ func (s *Sources) addOrigin(chosen *kong.Context, err error) error {
 	return err
 }
 
-// Setting is one line of the configuration.
+// Setting is one effective setting of the server. Source is what set it.
 type Setting struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Source string `json:"source"`
 }
 
-// Configuration returns what the server would run with. No secret is in it.
+// Configuration returns the settings that a server would run with. Secrets are redacted.
 func (s *Sources) Configuration(chosen *kong.Context, data string) []Setting {
 	read := Setting{"config", s.path, "default"}
 	for _, flag := range chosen.Model.Flags {
@@ -247,7 +250,7 @@ func (s *Sources) Configuration(chosen *kong.Context, data string) []Setting {
 	return all
 }
 
-// valueShown returns the value of a setting as everybody may see it.
+// valueShown returns the value of a setting with its secrets redacted.
 func valueShown(flag *kong.Flag, data string) string {
 	var text string
 	if flag.IsSlice() {
@@ -272,7 +275,7 @@ func valueShown(flag *kong.Flag, data string) string {
 func redacted(database string) string {
 	at, err := url.Parse(database)
 	if err != nil {
-		return "set, but no URL"
+		return "set, but not a valid URL"
 	}
 	if query := at.Query(); query.Has("password") {
 		query.Set("password", "xxxxx")

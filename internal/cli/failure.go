@@ -13,30 +13,24 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// Kinds of failures that only the command line knows.
+// Kinds of failures that only the command line has.
 const (
-	KindUsage    shoal.Kind = "usage"
-	KindTimedOut shoal.Kind = "timed_out"
-	KindDisk     shoal.Kind = "disk_failed"
-	KindRefused  shoal.Kind = "refused"
-
-	// Of what a command has waited for.
-	KindRunFailed shoal.Kind = "run_failed"
-	KindRejected  shoal.Kind = "rejected"
-	KindNoAnswer  shoal.Kind = "no_answer"
-
-	// KindNotApplied is the failure when some files were wrong.
-	KindNotApplied shoal.Kind = "not_applied"
-	// KindUnwell is the failure of a doctor who found something.
-	KindUnwell shoal.Kind = "unwell"
-	// KindPortTaken is the failure of a start because of who listens at the address.
-	KindPortTaken shoal.Kind = "address_in_use"
+	KindUsage      shoal.Kind = "usage"          // the command line is wrong
+	KindTimedOut   shoal.Kind = "timed_out"      // what the command waited for did not happen in time
+	KindDisk       shoal.Kind = "disk_failed"    // the server cannot write its database
+	KindRefused    shoal.Kind = "refused"        // the user declined a change
+	KindRunFailed  shoal.Kind = "run_failed"     // the run that the command waited for failed or was canceled
+	KindRejected   shoal.Kind = "rejected"       // a person denied what the run asked for
+	KindNoAnswer   shoal.Kind = "no_answer"      // the run ended without the message that the command waited for
+	KindNotApplied shoal.Kind = "not_applied"    // some configuration files were refused
+	KindUnwell     shoal.Kind = "unwell"         // doctor found a problem
+	KindPortTaken  shoal.Kind = "address_in_use" // another process listens on the address
 )
 
-// Interrupted is the exit code of a command that a signal ended.
+// Interrupted is the exit code of a command that was ended by a signal.
 const Interrupted = 130
 
-// exits says with which code a command ends; any other failure is a 1.
+// exits maps kinds of failures to exit codes. Every other failure exits with 1.
 var exits = map[shoal.Kind]int{
 	KindUsage:                 2,
 	shoal.InvalidArgument:     2,
@@ -63,74 +57,75 @@ var exits = map[shoal.Kind]int{
 	KindTimedOut:              124,
 }
 
-// hints say what to do about a failure whose message does not say it itself.
-var hints = map[shoal.Kind]string{
+// advice maps kinds of failures to what the user can do, for messages that do not say it.
+var advice = map[shoal.Kind]string{
 	shoal.EntityRequired:   "name the acting entity with --as ID",
 	shoal.Unauthenticated:  "give a key with --key or SHOAL_KEY; on the server's machine, --data DIR finds the key of the operator, and with --admin that of the admin",
 	shoal.Forbidden:        "use another key with --key, or another entity with --as",
 	shoal.IdentityMismatch: "leave out --as, or use that entity's key",
-	shoal.NotFound:         "`shoal spaces ls` and `shoal agents ls` show what is there",
-	shoal.SpaceClosed:      "`shoal spaces create NAME` makes a new one",
-	shoal.AlreadyAnswered:  "`shoal approvals` shows what still waits",
+	shoal.NotFound:         "`shoal spaces ls` and `shoal agents ls` list what exists",
+	shoal.SpaceClosed:      "`shoal spaces create NAME` creates a new one",
+	shoal.AlreadyAnswered:  "`shoal approvals` lists what is still waiting",
 	shoal.ArgsChanged:      "`shoal approvals ls --json` shows the arguments and their argsHash",
-	shoal.Expired:          "`shoal approvals` shows what still waits",
-	shoal.RunNotWaiting:    "`shoal approvals` shows what still waits",
+	shoal.Expired:          "`shoal approvals` lists what is still waiting",
+	shoal.RunNotWaiting:    "`shoal approvals` lists what is still waiting",
 	KindRunFailed:          "`shoal runs get ID` shows its steps",
 	KindRejected:           "`shoal runs get ID` shows its steps",
 	KindNoAnswer:           "`shoal runs get ID` shows its steps",
-	KindUnwell:             "do what stands beside them under TRY, then run it again",
-	KindNotApplied:         "correct what is named above and apply again; what was applied stays",
-	shoal.RateLimited:      "wait a little and try again",
-	shoal.Busy:             "wait a little and try again",
-	client.ErrUnreachable:  "start one with `shoal up`, or name another with --url",
-	KindTimedOut:           "give it longer with --timeout",
+	KindUnwell:             "follow the advice in the column TRY, then run it again",
+	KindNotApplied:         "correct the errors above and apply again; files that were applied stay applied",
+	shoal.RateLimited:      "wait a moment and try again",
+	shoal.Busy:             "wait a moment and try again",
+	client.ErrUnreachable:  "start a server with `shoal up`, or name another one with --url",
+	KindTimedOut:           "allow more time with --timeout",
 }
 
-// notFoundHints are hints for commands whose things are not in the usual lists.
-var notFoundHints = map[string]string{
-	"connect":     "`shoal connect` shows what is on this machine; without --write the entry is printed, to be put elsewhere",
+// notFoundAdvice maps commands to what the user can do about shoal.NotFound, for commands that
+// are about neither spaces nor entities.
+var notFoundAdvice = map[string]string{
+	"connect":     "`shoal connect` lists the clients on this machine; without --write it prints the entry for use elsewhere",
 	"console":     "`shoal console --admin` prints the link",
 	"keys revoke": "`shoal keys ls` shows the keys",
 	"agents":      "`shoal agents ls --hosted` shows the hosted agents",
 	"runs":        "`shoal runs` shows the runs",
-	"approvals":   "`shoal approvals` shows what waits for you",
+	"approvals":   "`shoal approvals` lists what is waiting for you",
 	"renderers":   "`shoal renderers ls` shows the renderers",
 	"export":      "`shoal sessions ls` shows the sessions",
 	"plans":       "`shoal plans ls AGENT` shows the plans of an agent",
 }
 
-// Failure is an error as it is told.
+// Failure is an error as the command line reports it.
 type Failure struct {
 	Code    shoal.Kind `json:"code"`
 	Message string     `json:"message"`
 	Hint    string     `json:"hint"`
-	// RequestID is by what the server's operator finds the call in the log.
+	// RequestID identifies the call in the log of the server.
 	RequestID string `json:"requestId,omitempty"`
 }
 
-// usage turns an error of the parser into one of kind usage, and returns what was
-// understood.
-func usageError(err error) (meant *kong.Context, told error) {
+// usageError converts an error of the parser to one of KindUsage. It also returns the part of
+// the command line that was parsed.
+func usageError(err error) (meant *kong.Context, converted error) {
 	var parse *kong.ParseError
 	if errors.As(err, &parse) {
 		meant = parse.Context
 	}
 	var e *shoal.Error
 	if errors.As(err, &e) {
-		return meant, e // of the configuration file: it says all there is to say
+		return meant, e // of the configuration file, with a kind of its own
 	}
 	return meant, shoal.E("", KindUsage, err.Error())
 }
 
-// Describe says what to tell about err, which happened in a command.
+// Describe returns what to report about err, which a command returned.
 func Describe(command string, err error) Failure {
 	f := Failure{Code: shoal.KindOf(err), Message: err.Error()}
-	f.Hint = hints[f.Code]
+	f.Hint = advice[f.Code]
 	if f.Code == shoal.NotFound {
-		f.Hint = cmp.Or(notFoundHints[firstWords(command, 2)], notFoundHints[firstWords(command, 1)], f.Hint)
+		f.Hint = cmp.Or(notFoundAdvice[firstWords(command, 2)], notFoundAdvice[firstWords(command, 1)], f.Hint)
 	}
 	if group, _, _ := strings.Cut(command, " "); group == "import" && (f.Code == shoal.Conflict || f.Code == shoal.AlreadyExists) {
-		f.Hint = "give it another id with --session ID; --replace puts it in the place of a session that exists"
+		f.Hint = "choose another id with --session ID, or replace the existing session with --replace"
 	}
 	if f.Code == KindUsage {
 		words, _, _ := strings.Cut(command, " <")
@@ -151,10 +146,10 @@ func Describe(command string, err error) Failure {
 	return f
 }
 
-// ErrorText returns what an error says to people.
+// ErrorText returns the message that people get for an error.
 func ErrorText(err error) string { return Describe("", err).Message }
 
-// ExitCode returns the exit code of a command that failed with an error of the kind.
+// ExitCode returns the exit code for a kind of failure.
 func ExitCode(kind shoal.Kind) int {
 	if code, ok := exits[kind]; ok {
 		return code
@@ -168,7 +163,7 @@ func firstWords(command string, n int) string {
 	return strings.Join(words[:min(n, len(words))], " ")
 }
 
-// fail tells about err, if there is one, and returns the exit code.
+// finish reports err, unless it is nil or an interruption, and returns the exit code.
 func (sh *Shell) finish(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
@@ -178,7 +173,7 @@ func (sh *Shell) finish(ctx context.Context, err error) int {
 	}
 	f := Describe(sh.Command, err)
 	if (f.Code == shoal.Forbidden || f.Code == shoal.NotFound && sh.Session != shoal.DefaultSession) && sh.isOperator() {
-		f.Hint = "you act as the operator, who owns the session default: add --admin for other sessions and the whole server"
+		f.Hint = "you act as the operator, who owns only the session default: add --admin for other sessions and the whole server"
 	}
 	sh.Output.ReportFailure(f)
 	return ExitCode(f.Code)

@@ -8,9 +8,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
+// Itoa formats n in base 10.
 func Itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// TimeOr returns a time as clients see it, or what stands for none.
+// TimeOr returns a time in the format of the API, or none for nil.
 func TimeOr(t *shoal.Time, none string) string {
 	if t == nil {
 		return none
@@ -18,7 +19,7 @@ func TimeOr(t *shoal.Time, none string) string {
 	return t.String()
 }
 
-// IDOrDash returns an id, or a dash for none.
+// IDOrDash returns an id, or a dash for nil.
 func IDOrDash[T ~string](id *T) string {
 	if id == nil {
 		return "-"
@@ -26,7 +27,7 @@ func IDOrDash[T ~string](id *T) string {
 	return string(*id)
 }
 
-// Shorten is s in one line of at most n characters.
+// Shorten returns s in one line of at most n characters, without control characters.
 func Shorten(s string, n int) string {
 	cut := []rune(strings.TrimSpace(safetext.Line(s)))
 	if len(cut) <= n {
@@ -35,11 +36,11 @@ func Shorten(s string, n int) string {
 	return string(cut[:n-1]) + "…"
 }
 
-// JoinIDs joins ids.
-func JoinIDs[T ~string](ids []T, before, between string) string {
+// JoinIDs joins ids with a separator, and puts a prefix before each.
+func JoinIDs[T ~string](ids []T, prefix, separator string) string {
 	all := make([]string, len(ids))
 	for i, id := range ids {
-		all[i] = before + string(id)
+		all[i] = prefix + string(id)
 	}
-	return strings.Join(all, between)
+	return strings.Join(all, separator)
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Grammar makes an empty set of commands, a pointer to a struct for kong, and returns it with
-// the globals in it.
+// Grammar creates an empty grammar: a pointer to a struct of commands for kong, and the
+// Globals that the struct embeds.
 type Grammar func() (commands any, globals *Globals)
 
-// Parse parses another command line with the grammar of this one, which has the same
-// environment and input, and returns a shell for it.
+// Parse parses another command line with the same grammar, environment and configuration file.
+// The returned shell has the flags of that command line, and the input and output of sh.
 func (sh *Shell) Parse(args ...string) (*Shell, *kong.Context, error) {
 	commands, globals := sh.Grammar()
 	other := &Shell{Globals: globals, In: sh.In, Output: sh.Output, Sources: new(Sources), Stamp: sh.Stamp, Grammar: sh.Grammar}
@@ -23,28 +23,28 @@ func (sh *Shell) Parse(args ...string) (*Shell, *kong.Context, error) {
 	return other, chosen, err
 }
 
-// NewParser returns the parser of the command line. Flags are looked up where they
-// were given, then in the environment, then by what options add.
+// NewParser returns a parser for the commands. It takes a flag from the command line, then
+// from the environment, then from the resolvers in options. It panics if the grammar is
+// invalid.
 func NewParser(commands any, options ...kong.Option) *kong.Kong {
 	parser, err := kong.New(commands, append(options,
 		kong.Name("shoal"),
-		kong.Description("A server in which agents and people talk, and its command line. The flags that every command has, and the settings of serve, can be given as SHOAL_FLAG in the environment, too."),
+		kong.Description("A server in which AI agents and people talk and work together, and its command line. The flags of all commands and the settings of serve can also be set in the environment, as SHOAL_FLAG."),
 		kong.DefaultEnvars("SHOAL"),
 		kong.Vars{"default_wait": shoal.DefaultWait.String()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(flagHelp),
 	)...)
 	if err != nil {
-		panic(err) // the grammar above is wrong
+		panic(err) // a mistake in a struct tag
 	}
 	dropVariables(parser.Model.Node)
 	hideSettings(parser.Model.Node)
 	return parser
 }
 
-// dropVariables leaves environment variables to the flags that every command has and
-// to the settings of the server: a variable that changes what one command does would
-// do it behind the back of whoever types that command.
+// dropVariables removes the environment variables of all flags but those of all commands and
+// the settings of the server. A forgotten variable must not change what a single command does.
 func dropVariables(root *kong.Node) {
 	kept := settingNames(root)
 	var visit func(*kong.Node)
@@ -63,8 +63,8 @@ func dropVariables(root *kong.Node) {
 	}
 }
 
-// hideSettings leaves the settings of the server out of the help of the commands that
-// only want to know them.
+// hideSettings hides the settings of the server in the help of doctor, which accepts them only
+// to examine them.
 func hideSettings(root *kong.Node) {
 	known := settingNames(root)
 	for _, n := range root.Children {
@@ -74,8 +74,8 @@ func hideSettings(root *kong.Node) {
 	}
 }
 
-// flagHelp is the help of a flag or argument, with its values and its default where
-// nothing else shows them.
+// flagHelp returns the help of a flag or argument, with its allowed values and its default if
+// kong does not show them.
 func flagHelp(v *kong.Value) string {
 	shown := *v
 	shown.Help = valueHelp(v)
@@ -85,7 +85,8 @@ func flagHelp(v *kong.Value) string {
 	return kong.DefaultHelpValueFormatter(&shown)
 }
 
-// valueHelp is the help of a value with those that it may have, unless it says them.
+// valueHelp returns the help of a value. It appends the allowed values unless the help names
+// all of them.
 func valueHelp(v *kong.Value) string {
 	if v.Enum == "" || !slices.ContainsFunc(v.EnumSlice(), func(one string) bool { return !strings.Contains(v.Help, one) }) {
 		return v.Help

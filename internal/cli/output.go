@@ -12,14 +12,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
-// Output writes what commands have to say: data to out, the rest to notes.
+// Output writes the output of a command: data to Out, everything else to Notes.
 type Output struct {
 	Out, Notes io.Writer
 	JSON       bool
 	Quiet      bool
-	Terminal   bool // whether a person reads out
-	color      bool // whether out may be coloured
-	noteColor  bool // whether notes may
+	Terminal   bool // whether Out is a terminal
+	color      bool // whether to color Out
+	noteColor  bool // whether to color Notes
 }
 
 func newOutput(out, notes *os.File) *Output {
@@ -29,18 +29,19 @@ func newOutput(out, notes *os.File) *Output {
 	}
 }
 
+// IsTerminal reports whether f is a terminal or another character device.
 func IsTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// List is a list as the REST face answers it, whole.
+// List is a complete list in the format of the REST API.
 type List[T any] struct {
 	Items      []T     `json:"items"`
 	NextCursor *string `json:"nextCursor"`
 }
 
-// Collect gathers a list.
+// Collect reads a sequence to its end, or to its first error.
 func Collect[T any](seq iter.Seq2[T, error]) (List[T], error) {
 	all := List[T]{Items: []T{}}
 	for item, err := range seq {
@@ -52,7 +53,7 @@ func Collect[T any](seq iter.Seq2[T, error]) (List[T], error) {
 	return all, nil
 }
 
-// PrintObject prints v as JSON in one line.
+// PrintObject prints v as one line of JSON.
 func (o *Output) PrintObject(v any) error {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -63,8 +64,8 @@ func (o *Output) PrintObject(v any) error {
 	return o.Write(EscapeJSON(b.String()))
 }
 
-// EscapeJSON writes those characters of JSON as escapes that JSON lets pass but a
-// terminal may obey. They can stand in its strings only.
+// EscapeJSON escapes the characters of a JSON text that a terminal may interpret. Valid JSON
+// has them only in strings.
 func EscapeJSON(s string) string {
 	if !strings.ContainsFunc(s, safetext.Unsafe) {
 		return s
@@ -80,8 +81,8 @@ func EscapeJSON(s string) string {
 	return b.String()
 }
 
-// PrintTable prints v as JSON, or rows: aligned under a head for people, separated
-// by tabs for programs, the first column alone if nothing else is wanted.
+// PrintTable prints v with --json, and the rows otherwise: aligned below a header for a
+// terminal, separated by tabs for a pipe, and the first column only with --quiet.
 func (o *Output) PrintTable(v any, head []string, rows ...[]string) error {
 	if o.JSON {
 		return o.PrintObject(v)
@@ -131,11 +132,12 @@ func (o *Output) printAligned(head []string, rows [][]string) error {
 	return o.Write(b.String())
 }
 
-// PrintText prints one text of any number of lines.
+// PrintText prints a text of one or more lines, without control characters.
 func (o *Output) PrintText(s string) error {
 	return o.Write(strings.TrimSuffix(safetext.Clean(s), "\n") + "\n")
 }
 
+// Write writes s to Out as it is.
 func (o *Output) Write(s string) error {
 	if _, err := io.WriteString(o.Out, s); err != nil {
 		return fmt.Errorf("standard output: %w", err)
@@ -143,19 +145,21 @@ func (o *Output) Write(s string) error {
 	return nil
 }
 
-// Note tells a person something besides the data. Programs find it in the data.
+// Note prints a note for people. It prints nothing with --json or --quiet: programs find
+// everything in the data.
 func (o *Output) Note(format string, args ...any) {
 	if !o.Quiet && !o.JSON {
-		_, _ = fmt.Fprintf(o.Notes, "note: %s\n", safetext.Line(fmt.Sprintf(format, args...))) // if nobody hears it, nothing is lost
+		_, _ = fmt.Fprintf(o.Notes, "note: %s\n", safetext.Line(fmt.Sprintf(format, args...))) // nothing depends on a note
 	}
 }
 
-// ReportFailure tells about an error.
+// ReportFailure prints an error to Notes: as JSON with --json, otherwise as text with what the
+// user can try.
 func (o *Output) ReportFailure(f Failure) {
 	if o.JSON {
-		told := *o
-		told.Out = o.Notes
-		_ = told.PrintObject(map[string]Failure{"error": f}) // the exit code tells it, too
+		stderr := *o
+		stderr.Out = o.Notes
+		_ = stderr.PrintObject(map[string]Failure{"error": f}) // the exit code reports the failure as well
 		return
 	}
 	label := "error:"
@@ -168,9 +172,10 @@ func (o *Output) ReportFailure(f Failure) {
 	}
 }
 
-// Color is what switches a terminal to one.
+// Color is the control sequence that switches a terminal to a color.
 type Color string
 
+// Colors of the output.
 const (
 	plain  Color = "\x1b[0m"
 	Bold   Color = "\x1b[1m"
@@ -180,12 +185,13 @@ const (
 	Dim    Color = "\x1b[2m"
 )
 
-// stateColors only repeat what the words say.
+// stateColors maps table cells to colors. They only emphasize what the words say.
 var stateColors = map[string]Color{
 	"waiting": green, "running": Yellow, "connected": green, "offline": Dim, "closed": Dim,
 	"ok": green, "warn": Yellow, "fail": red,
 }
 
+// Paint returns s in a color, or s itself if Out has no colors.
 func (o *Output) Paint(c Color, s string) string {
 	if !o.color || c == "" || s == "" {
 		return s
@@ -193,7 +199,7 @@ func (o *Output) Paint(c Color, s string) string {
 	return string(c) + s + string(plain)
 }
 
-// PrintDiff shows a change of a file.
+// PrintDiff prints the diff of a file to Notes.
 func (o *Output) PrintDiff(text string) {
 	if o.Quiet || o.JSON {
 		return
@@ -204,6 +210,6 @@ func (o *Output) PrintDiff(text string) {
 		if o.noteColor && paint != "" {
 			row = string(paint) + row + string(plain)
 		}
-		_, _ = fmt.Fprintln(o.Notes, row) // if nobody sees it, nobody agrees to it either
+		_, _ = fmt.Fprintln(o.Notes, row) // a user who cannot see the diff cannot confirm it
 	}
 }

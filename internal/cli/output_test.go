@@ -104,7 +104,7 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d", err, got, want)
 		}
 		if quiet := want == 0 || want == Interrupted; quiet != (notes.Len() == 0) {
-			t.Errorf("%v: told %q", err, notes)
+			t.Errorf("%v: reported %q", err, notes)
 		}
 		if got := sh.finish(standing, err); want == Interrupted && got != 1 {
 			t.Errorf("%v without a signal: exit code %d, want 1", err, got)

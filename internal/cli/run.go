@@ -25,11 +25,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// repeatedSignal is how long signals count as one: a parent such as make passes on what
-// the whole process group has had.
+// repeatedSignal is how long further signals count as the first one. A parent such as make
+// forwards a signal that the whole process group has already received.
 const repeatedSignal = time.Second
 
-// Run runs one command and returns its exit code.
+// Run parses args, runs the command and returns its exit code. SIGINT and SIGTERM cancel the
+// command's context; another signal after that ends the process.
 func Run(stamp Stamp, grammar Grammar, args []string, in io.Reader, out, notes *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -42,7 +43,7 @@ func Run(stamp Stamp, grammar Grammar, args []string, in io.Reader, out, notes *
 	}
 	commands, globals := grammar()
 	sh := &Shell{Globals: globals, In: in, Output: newOutput(out, notes), Sources: new(Sources), Stamp: stamp, Grammar: grammar}
-	// Until the flags are parsed, this says how errors are told.
+	// Errors of the parser are reported before the flags are known.
 	sh.Output.JSON = slices.Contains(args, "--json") || os.Getenv("SHOAL_JSON") != ""
 	parser := NewParser(commands, kong.Writers(out, notes), kong.Resolvers(sh.Sources), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(sh))
 	chosen, err := parser.Parse(args)
@@ -59,12 +60,12 @@ func Run(stamp Stamp, grammar Grammar, args []string, in io.Reader, out, notes *
 	return sh.finish(ctx, sh.Sources.addOrigin(chosen, chosen.Run()))
 }
 
-// unsetEmptyVariables makes a variable that is set to nothing the same as none, as
-// people expect who write SHOAL_KEY= in front of a command.
+// unsetEmptyVariables unsets SHOAL variables with an empty value, so that `SHOAL_KEY= shoal …`
+// runs a command without a key.
 func unsetEmptyVariables() {
 	for _, variable := range os.Environ() {
 		if name, value, _ := strings.Cut(variable, "="); value == "" && strings.HasPrefix(name, "SHOAL_") {
-			_ = os.Unsetenv(name) // fails for names that no variable has
+			_ = os.Unsetenv(name) // fails only for names that no variable can have
 		}
 	}
 }

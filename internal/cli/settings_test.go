@@ -18,9 +18,9 @@ const (
 	exampleConfig = "../../packaging/config.yaml"
 )
 
-// fresh compares a generated text with what a file holds, or writes it there with
-// SHOAL_GENERATE, as `make generate` does.
-func fresh(t *testing.T, path, got, want string) {
+// checkGenerated compares a generated text with the content of a file. With SHOAL_GENERATE, as
+// `make generate` sets it, it writes the file instead.
+func checkGenerated(t *testing.T, path, got, want string) {
 	t.Helper()
 	switch {
 	case got == want:
@@ -29,7 +29,7 @@ func fresh(t *testing.T, path, got, want string) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s does not say what the settings of app.Config are; run `make generate`", path)
+		t.Errorf("%s does not match the settings in app.Config; run `make generate`", path)
 	}
 }
 
@@ -42,7 +42,7 @@ func readFile(t *testing.T, path string) string {
 	return string(text)
 }
 
-// settingFlags returns the settings of the server: what serve takes.
+// settingFlags returns the settings of the server: the flags of serve.
 func settingFlags(t *testing.T) []*kong.Flag {
 	t.Helper()
 	var commands struct {
@@ -52,7 +52,7 @@ func settingFlags(t *testing.T) []*kong.Flag {
 	return Settings(NewParser(&commands).Model.Node)
 }
 
-// The table of settings in the manual is made from their declaration.
+// The table of settings in the manual is generated from their declarations.
 func TestTheManualHasEverySetting(t *testing.T) {
 	const begin, end = "<!-- settings: begin -->\n", "<!-- settings: end -->\n"
 	page := readFile(t, operatingPage)
@@ -71,17 +71,17 @@ func TestTheManualHasEverySetting(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| `--%s` | `%s` | %s | %s |\n", flag.Name, flag.Envs[0], byDefault, strings.ReplaceAll(valueHelp(flag.Value), "|", `\|`))
 	}
-	fresh(t, operatingPage, page, before+begin+table.String()+end+after)
+	checkGenerated(t, operatingPage, page, before+begin+table.String()+end+after)
 }
 
-// The example of a configuration file has every setting with its default, none of
-// them set: whoever takes it as it is has the defaults.
+// The example configuration file has every setting as a comment, with its default: used as it
+// is, it changes nothing.
 func TestTheExampleHasEverySetting(t *testing.T) {
 	var want strings.Builder
 	want.WriteString("# The configuration of a Shoal server. Each setting is a flag of `shoal serve`, too,\n" +
-		"# and a variable SHOAL_…: flags go before the environment, the environment goes\n" +
-		"# before this file. `shoal serve --print-config` shows what holds and why.\n" +
-		"# Keys of models do not belong here: the server takes them from its environment.\n" +
+		"# and a variable SHOAL_…: flags override the environment, and the environment\n" +
+		"# overrides this file. `shoal serve --print-config` shows the effective settings.\n" +
+		"# Keys of model providers do not belong here: the server reads them from its environment.\n" +
 		"\n# The directory of the database and admin.key.\n# data: /var/lib/shoal\n")
 	names := []string{"data"}
 	for _, flag := range settingFlags(t) {
@@ -95,9 +95,9 @@ func TestTheExampleHasEverySetting(t *testing.T) {
 		}
 		fmt.Fprintf(&want, "\n# %s\n%s\n", valueHelp(flag.Value), strings.TrimSuffix("# "+flag.Name+": "+example, " "))
 	}
-	fresh(t, exampleConfig, readFile(t, exampleConfig), want.String())
+	checkGenerated(t, exampleConfig, readFile(t, exampleConfig), want.String())
 
-	// With all of them set, it is read as it stands.
+	// It is still valid when every setting is uncommented.
 	var set strings.Builder
 	for line := range strings.Lines(want.String()) {
 		if name, _, is := strings.Cut(strings.TrimPrefix(line, "# "), ":"); is && slices.Contains(names, name) {
@@ -113,14 +113,14 @@ func TestTheExampleHasEverySetting(t *testing.T) {
 	}
 }
 
-// A setting is declared once, with a sentence that people read in three places.
+// The help of a setting is one sentence, which the help, the manual and the example show.
 func TestEverySettingIsExplained(t *testing.T) {
 	for _, flag := range settingFlags(t) {
 		if !strings.HasSuffix(flag.Help, ".") || strings.Contains(flag.Help, "\n") {
-			t.Errorf("--%s: its help %q is no sentence", flag.Name, flag.Help)
+			t.Errorf("--%s: its help %q is not a sentence", flag.Name, flag.Help)
 		}
 		if len(flag.Envs) != 1 || flag.Envs[0] != "SHOAL_"+strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_")) {
-			t.Errorf("--%s is %v in the environment", flag.Name, flag.Envs)
+			t.Errorf("--%s has the environment variables %v", flag.Name, flag.Envs)
 		}
 	}
 }

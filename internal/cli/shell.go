@@ -16,33 +16,33 @@ import (
 	"github.com/shoal-dev/shoal/internal/app"
 )
 
-// Globals are the flags that every command has.
+// Globals are the flags of all commands.
 type Globals struct {
-	URL     string          `help:"Where the server is." default:"http://127.0.0.1:7462" placeholder:"URL"`
-	Key     string          `help:"The key that proves who calls. Without one, a server on this machine gets the operator's key of the data directory." placeholder:"KEY"`
+	URL     string          `help:"The URL of the server." default:"http://127.0.0.1:7462" placeholder:"URL"`
+	Key     string          `help:"The API key. Without one, a server on this machine gets the operator key of the data directory." placeholder:"KEY"`
 	Data    string          `help:"The data directory (default: shoal in $XDG_DATA_HOME or ~/.local/share)." placeholder:"DIR"`
 	Config  string          `help:"The configuration file (default: shoal/config.yaml in $XDG_CONFIG_HOME or ~/.config)." placeholder:"FILE"`
 	Session shoal.SessionID `help:"The session." default:"default" placeholder:"ID"`
-	As      *shoal.EntityID `help:"Act as this entity; takes --admin or an admin key (default: operator)." placeholder:"ID"`
-	Admin   bool            `help:"Call with the admin key of the data directory, for what concerns the whole server or other sessions." env:"-"`
-	JSON    bool            `help:"Print JSON, one object in a line, and no notes." name:"json"`
+	As      *shoal.EntityID `help:"Act as this entity; requires --admin or an admin key (default: operator)." placeholder:"ID"`
+	Admin   bool            `help:"Use the admin key of the data directory, for other sessions and the whole server." env:"-"`
+	JSON    bool            `help:"Print JSON, one object per line, and no notes." name:"json"`
 	Quiet   bool            `help:"Print ids only (keys create: the secret only), and no notes." short:"q"`
 }
 
-// Shell is what every command stands on.
+// Shell is what a command runs with: its flags, its input and output, and its way to a server.
 type Shell struct {
 	*Globals
-	Command string // which one it is
+	Command string // the words of the command
 	In      io.Reader
 	Output  *Output
-	// sessionGiven says that the session is not just the default.
+	// SessionChosen reports whether --session or SHOAL_SESSION is set.
 	SessionChosen bool
 	Sources       *Sources
 	Stamp         Stamp
 	Grammar       Grammar
 }
 
-// DataDir returns the data directory.
+// DataDir returns the data directory: that of --data, or the default.
 func (g *Globals) DataDir() (string, error) {
 	if g.Data != "" {
 		return kong.ExpandPath(g.Data), nil
@@ -52,25 +52,25 @@ func (g *Globals) DataDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", &shoal.Error{Kind: KindUsage, Msg: "there is no home directory to keep data in; name another place with --data", Err: err}
+		return "", &shoal.Error{Kind: KindUsage, Msg: "no home directory for the data; choose a directory with --data", Err: err}
 	}
 	return filepath.Join(home, ".local", "share", "shoal"), nil
 }
 
-// Secret returns the key to call with, and whether it is one of the data directory:
-// that of the operator, or with --admin the admin key. Those never go to another
-// machine.
+// Secret returns the API key, and whether it is of the data directory: the operator key, or
+// with --admin the admin key. Keys of the data directory never leave the machine: for a server
+// on another one the key is that of --key or empty.
 func (g *Globals) Secret() (key string, local bool, err error) {
 	if g.Key != "" {
 		if g.Admin {
-			return "", false, shoal.E("", KindUsage, "--admin takes the admin key of the data directory: leave it out, or leave out --key and SHOAL_KEY")
+			return "", false, shoal.E("", KindUsage, "--admin uses the admin key of the data directory: remove it, or remove --key and SHOAL_KEY")
 		}
 		return g.Key, false, nil
 	}
 	at, err := url.Parse(g.URL)
 	if err != nil || !app.Loopback(at.Hostname()) {
 		if g.Admin {
-			return "", false, shoal.E("", KindUsage, "--admin takes the admin key of this machine's data directory, which goes to no other machine: give an admin key with --key")
+			return "", false, shoal.E("", KindUsage, "--admin uses the admin key of the data directory, which is never sent to another machine: pass an admin key with --key")
 		}
 		return "", false, nil
 	}
@@ -94,10 +94,10 @@ func (g *Globals) checkActor() error {
 	if g.As == nil || *g.As == shoal.Operator {
 		return nil
 	}
-	return shoal.E("", KindUsage, fmt.Sprintf("--as %q needs --admin: without it, the command line has only the key of the operator", *g.As))
+	return shoal.E("", KindUsage, fmt.Sprintf("--as %q requires --admin: without it, the command line only has the operator key", *g.As))
 }
 
-// Client returns a client that acts as the entity of its key, if it has one.
+// Client returns a client that acts as the entity of its key, if the key has one.
 func (sh *Shell) Client() (*client.Client, error) {
 	key, _, err := sh.Secret()
 	if err != nil {
@@ -106,8 +106,8 @@ func (sh *Shell) Client() (*client.Client, error) {
 	return client.New(client.Options{URL: sh.URL, Key: key, Patience: -1})
 }
 
-// Actor returns the entity that the command acts as: that of --as, else the key's own,
-// else the operator for an admin. It is empty for callers that act as no entity.
+// Actor returns the entity that the command acts as: that of --as, else that of the key, else
+// the operator for admins in the default session. It is empty if the command acts as none.
 func (sh *Shell) Actor(ctx context.Context) (shoal.EntityID, error) {
 	key, local, err := sh.Secret()
 	if err != nil {
@@ -119,7 +119,7 @@ func (sh *Shell) Actor(ctx context.Context) (shoal.EntityID, error) {
 	if key == "" && !local {
 		return "", nil
 	}
-	role := shoal.RoleAdmin // that of the admin key
+	role := shoal.RoleAdmin // the role of the admin key
 	if !local {
 		c, err := sh.Client()
 		if err != nil {
@@ -134,19 +134,19 @@ func (sh *Shell) Actor(ctx context.Context) (shoal.EntityID, error) {
 		}
 	}
 	if role != shoal.RoleAdmin || sh.Session != shoal.DefaultSession {
-		return "", nil // the operator is an entity of the default session only
+		return "", nil // only the default session has the operator
 	}
 	return shoal.Operator, nil
 }
 
-// isOperator reports whether the command calls with the operator's key of the data
-// directory, which is for the session default alone.
+// isOperator reports whether the command uses the operator key of the data directory, which is
+// valid for the default session only.
 func (sh *Shell) isOperator() bool {
 	key, local, err := sh.Secret()
 	return err == nil && local && key != "" && !sh.Admin
 }
 
-// Connect returns the session, and whom the command acts as in it.
+// Connect returns the session, and the entity that the command acts as in it.
 func (sh *Shell) Connect(ctx context.Context) (*client.Session, shoal.EntityID, error) {
 	as, err := sh.Actor(ctx)
 	if err != nil {
@@ -163,8 +163,8 @@ func (sh *Shell) Connect(ctx context.Context) (*client.Session, shoal.EntityID, 
 	return c.Session(sh.Session), as, nil
 }
 
-// ConnectAsManager returns the session as its owner, or as an admin or a service that acts as
-// no entity, unless --as names one.
+// ConnectAsManager returns the session for commands that manage it. It acts as the entity of
+// the key, if the key has one, or of --as; an admin or a service key acts as no entity.
 func (sh *Shell) ConnectAsManager() (*client.Session, error) {
 	key, _, err := sh.Secret()
 	if err != nil {

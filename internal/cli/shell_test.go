@@ -8,8 +8,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// The keys of this machine are for servers on this machine: another server would only
-// have to be named to get one. The admin key is used with --admin alone.
+// The keys of the data directory are sent only to servers on this machine, and the admin key
+// is used only with --admin.
 func TestTheKeysOfAMachineStayOnIt(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"admin", "operator"} {
@@ -44,7 +44,7 @@ func TestTheKeysOfAMachineStayOnIt(t *testing.T) {
 	}
 }
 
-// What the operator's key cannot do is refused before anything is sent.
+// What the operator key cannot do is refused before anything is sent.
 func TestAdminIsAskedForByName(t *testing.T) {
 	scout, operator := shoal.EntityID("scout"), shoal.Operator
 	for _, c := range []struct {

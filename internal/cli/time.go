@@ -10,8 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/doctor"
 )
 
-// ParseTime reads a time, or a duration from now in which d are days: forward with
-// sign 1, back with sign -1. flag is what it was given with.
+// ParseTime parses an RFC 3339 time, or a duration such as 90m or 30d relative to now: after
+// now with sign 1, before now with sign -1. The error names the flag.
 func ParseTime(flag, s string, now time.Time, sign int) (shoal.Time, error) {
 	if at, err := time.Parse(time.RFC3339, s); err == nil {
 		return shoal.At(at), nil
@@ -27,7 +27,8 @@ func ParseTime(flag, s string, now time.Time, sign int) (shoal.Time, error) {
 	return shoal.Time{}, shoal.E("", KindUsage, fmt.Sprintf("%s %s is neither a duration such as 90m or 30d nor a time such as 2027-01-31T00:00:00Z", flag, s))
 }
 
-// FormatTime shows a time: to a person how far away it is, to a program the time itself.
+// FormatTime formats a time: relative to now for a terminal, such as "3 h ago", and in the
+// format of the API otherwise. It returns none for nil.
 func (o *Output) FormatTime(t *shoal.Time, none string) string {
 	if t == nil || !o.Terminal {
 		return TimeOr(t, none)
@@ -35,10 +36,10 @@ func (o *Output) FormatTime(t *shoal.Time, none string) string {
 	return relativeTime(time.Until(t.Time))
 }
 
-// away says how far away a moment is that comes after d, or is past if d is negative.
+// relativeTime returns "in …" for a positive d and "… ago" for a negative one.
 func relativeTime(d time.Duration) string {
 	if d > time.Minute {
-		d = d.Round(time.Minute) // what is just given 30 days has 30 days
+		d = d.Round(time.Minute) // a key with a lifetime of 30 days expires in 30 days, not in 29
 	}
 	if d > 0 {
 		return "in " + doctor.Roughly(d)

@@ -37,7 +37,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// People see how far away a time is, programs the time.
+// A terminal gets relative times, a pipe gets absolute ones.
 func TestTimesByReader(t *testing.T) {
 	hour := shoal.At(time.Now().Add(-time.Hour))
 	month := shoal.At(time.Now().Add(30 * 24 * time.Hour))
@@ -58,7 +58,7 @@ func TestRedacted(t *testing.T) {
 		"sqlite:///var/lib/shoal.db":           "sqlite:///var/lib/shoal.db",
 		"postgres://u:hunter2@h/db":            "postgres://u:xxxxx@h/db",
 		"postgres://h/db?password=hunter2&a=b": "postgres://h/db?a=b&password=xxxxx",
-		"postgres://u:hunter2%zz@h/db":         "set, but no URL",
+		"postgres://u:hunter2%zz@h/db":         "set, but not a valid URL",
 	} {
 		if got := redacted(in); got != want {
 			t.Errorf("redacted(%q) = %q, want %q", in, got, want)
