@@ -77,7 +77,7 @@ func TestTheKeyIsPressedInRealShells(t *testing.T) {
 			screen.write(program.source + "\n")
 			screen.write("echo is-\"ready\"\n")
 			screen.until("is-ready")
-			// The one answer is written out, behind what was typed …
+			// The one answer is written out, after what was typed …
 			for typed, done := range map[string]string{
 				"echo a; shoal spaces sho\twel\t":               "echo a; shoal spaces show welcome",
 				"echo b; shoal tail --ses\tdef\t":               "echo b; shoal tail --session default",
@@ -95,7 +95,7 @@ func TestTheKeyIsPressedInRealShells(t *testing.T) {
 	}
 }
 
-// fish tells what it would offer.
+// fish lists what it would offer.
 func TestFishOffers(t *testing.T) {
 	dir, env := inShell(t)
 	if err := os.WriteFile(filepath.Join(dir, "page.html"), nil, 0o600); err != nil {
@@ -126,7 +126,7 @@ type screenText struct {
 	seen   vt10x.Terminal
 }
 
-// read hands on what the shell writes until it ends.
+// read passes on the output of the shell until it ends.
 func (s *screenText) read() {
 	defer close(s.pieces)
 	for {
@@ -165,7 +165,7 @@ func (s *screenText) until(text string) {
 	}
 }
 
-// Whoever presses the key does not wait for a server that does not answer.
+// Completion does not wait for a server that does not answer.
 func TestASilentServerIsNotWaitedFor(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -196,7 +196,7 @@ func TestEveryCommandIsCompleted(t *testing.T) {
 		}
 		for i := range words {
 			if !slices.Contains(offered(t, words[:i+1]...), words[i]) {
-				t.Errorf("%q is not offered behind %q", words[i], words[:i])
+				t.Errorf("%q is not offered after %q", words[i], words[:i])
 			}
 		}
 		for _, flag := range leaf.Flags {

@@ -78,7 +78,7 @@ func next(t *testing.T, lines *bufio.Scanner) string {
 }
 
 // Tail shows the last lines, then what comes, goes on by itself when the server
-// restarts, and tells nothing twice.
+// restarts, and prints nothing twice.
 func TestTailOutlivesTheServersRestart(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	server, session := served(t, "127.0.0.1:0", data)

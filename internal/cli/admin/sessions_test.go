@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
-// A list shows people how long ago something was, and programs the time itself.
+// A list has relative times for a terminal and absolute ones for a pipe.
 func TestListOfSessionsShowsAges(t *testing.T) {
 	at := shoal.At(time.Now().Add(-3 * time.Hour))
 	session := shoal.Session{ID: "lab", CreatedAt: at}

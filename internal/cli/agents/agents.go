@@ -15,21 +15,22 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
+// Command is shoal agents.
 type Command struct {
-	List          agentsListCmd          `cmd:"" name:"ls" aliases:"list" help:"List the entities of the session, people included."`
-	Apply         agentsApplyCmd         `cmd:"" help:"Make hosted agents of configuration files, or change those that there are."`
+	List          agentsListCmd          `cmd:"" name:"ls" aliases:"list" help:"List the participants of the session, including people."`
+	Apply         agentsApplyCmd         `cmd:"" help:"Create or update hosted agents from configuration files."`
 	Get           agentsGetCmd           `cmd:"" help:"Show the configuration of a hosted agent."`
-	Versions      agentsVersionsCmd      `cmd:"" help:"List the versions of a hosted agent's configuration, the newest first."`
-	Preview       agentsPreviewCmd       `cmd:"" help:"Show what the model of a hosted agent would see at the beginning of a run. Nothing is stored."`
-	Remove        agentsRemoveCmd        `cmd:"" name:"rm" help:"Take the configuration of hosted agents away: their runs are canceled, they stay as connected agents."`
-	Memories      agentsMemoriesCmd      `cmd:"" help:"List or delete what a hosted agent keeps in mind."`
+	Versions      agentsVersionsCmd      `cmd:"" help:"List the versions of a hosted agent's configuration, newest first."`
+	Preview       agentsPreviewCmd       `cmd:"" help:"Show the first model request of a run of a hosted agent, without running it."`
+	Remove        agentsRemoveCmd        `cmd:"" name:"rm" help:"Delete the configuration of hosted agents. Their runs are canceled; the agents remain as connected agents."`
+	Memories      agentsMemoriesCmd      `cmd:"" help:"List or delete the memories of a hosted agent."`
 	Goals         agentsGoalsCmd         `cmd:"" help:"List or delete the goals of a hosted agent."`
-	Conversations agentsConversationsCmd `cmd:"" help:"List, show or clear what a hosted agent and its model said."`
+	Conversations agentsConversationsCmd `cmd:"" help:"List, show or clear the conversations of a hosted agent with its model."`
 	Trigger       runs.TriggerCommand    `cmd:"" help:"Start a run of a hosted agent without a message."`
 }
 
 type agentsListCmd struct {
-	Hosted bool `help:"List the hosted agents only, with the versions of their configurations."`
+	Hosted bool `help:"List only hosted agents, with the versions of their configurations."`
 }
 
 // Run lists the entities of the session, or the hosted agents.
@@ -66,7 +67,7 @@ func listHosted(ctx context.Context, sh *cli.Shell) error {
 		var config struct {
 			Model struct{ Provider, Name string }
 		}
-		_ = json.Unmarshal(a.Config, &config) // what it does not say stays empty
+		_ = json.Unmarshal(a.Config, &config) // missing fields stay empty
 		rows = append(rows, []string{
 			string(a.ID), strconv.Itoa(a.Version), config.Model.Provider, config.Model.Name, sh.Output.FormatTime(&a.CreatedAt, "-"), a.Hash,
 		})
@@ -76,13 +77,13 @@ func listHosted(ctx context.Context, sh *cli.Shell) error {
 
 type agentsGetCmd struct {
 	ID      shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
-	Version int            `help:"Which version; without it, the newest." placeholder:"N" env:"-"`
+	Version int            `help:"The version (default: the newest)." placeholder:"N" env:"-"`
 }
 
-// Run prints a configuration as JSON that can be applied again.
+// Run prints a configuration as JSON that agents apply accepts.
 func (c *agentsGetCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if c.Version < 0 {
-		return shoal.E("", cli.KindUsage, "versions count from 1")
+		return shoal.E("", cli.KindUsage, "--version must be at least 1")
 	}
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -102,7 +103,7 @@ func (c *agentsGetCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if err := json.Indent(&config, a.Config, "", "  "); err != nil {
 		return &shoal.Error{Kind: shoal.Internal, Msg: fmt.Sprintf("the configuration of %s cannot be read", c.ID), Err: err}
 	}
-	sh.Output.Note("%s is in version %d since %s", a.ID, a.Version, a.CreatedAt)
+	sh.Output.Note("%s has had version %d since %s", a.ID, a.Version, a.CreatedAt)
 	return sh.Output.PrintText(cli.EscapeJSON(config.String()))
 }
 
@@ -110,7 +111,7 @@ type agentsRemoveCmd struct {
 	ID []shoal.EntityID `arg:"" help:"The agents." complete:"hosted"`
 }
 
-// Run removes configurations, one after the other.
+// Run deletes the configurations in order. It stops at the first error.
 func (c *agentsRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -120,7 +121,7 @@ func (c *agentsRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 		if err := session.DeleteAgent(ctx, id); err != nil {
 			return err
 		}
-		sh.Output.Note("%s is hosted no more", id)
+		sh.Output.Note("%s is no longer hosted", id)
 	}
 	return nil
 }

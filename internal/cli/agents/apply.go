@@ -25,7 +25,8 @@ type agentsApplyCmd struct {
 	File []string `help:"A configuration in JSON or YAML, a directory of them, or - for standard input. May be repeated." short:"f" required:"" sep:"none" placeholder:"FILE|DIR"`
 }
 
-// configFile is one configuration to apply. ID is empty if it names none.
+// configFile is one configuration to apply. id is empty if neither the text nor the file name
+// names the agent.
 type configFile struct {
 	name   string
 	id     shoal.EntityID
@@ -33,10 +34,10 @@ type configFile struct {
 	text   []byte
 
 	document yaml.Node
-	broken   *yamltext.Error // why there is no document
+	broken   *yamltext.Error // why the text cannot be parsed
 }
 
-// applyResult is what became of one file.
+// applyResult is the outcome of applying one file.
 type applyResult struct {
 	File    string         `json:"file"`
 	ID      shoal.EntityID `json:"id"`
@@ -46,15 +47,15 @@ type applyResult struct {
 	Errors  []configError  `json:"errors,omitempty"`
 }
 
-// configError is one thing that is wrong with a file. Line and Column count from 1 and are 0
-// where no position is known.
+// configError is one error in a file. Line and Column count from 1, and are 0 if the position
+// is unknown.
 type configError struct {
 	shoal.FieldError
 	Line   int `json:"line"`
 	Column int `json:"column"`
 }
 
-// text returns the error as compilers write it.
+// text returns the error in the format of compilers: file:line:column: message.
 func (e configError) text(file string) string {
 	if e.Line > 0 {
 		file = fmt.Sprintf("%s:%d:%d", file, e.Line, e.Column)
@@ -62,7 +63,7 @@ func (e configError) text(file string) string {
 	return file + ": " + e.Location + " " + e.Message
 }
 
-// Run applies every file, and fails if one of them was refused.
+// Run applies every file, and fails if the server refused one of them.
 func (c *agentsApplyCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	files, err := c.files(sh.In)
 	if err != nil {
@@ -73,7 +74,7 @@ func (c *agentsApplyCmd) Run(ctx context.Context, sh *cli.Shell) error {
 		return err
 	}
 	var rows [][]string
-	owner := map[shoal.EntityID]string{} // which file an agent comes from
+	owner := map[shoal.EntityID]string{} // the file of each agent
 	refused := 0
 	for _, f := range files {
 		done, err := f.apply(ctx, session, owner)
@@ -100,7 +101,7 @@ func (c *agentsApplyCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	return nil
 }
 
-// files reads everything that is named, each directory in the order of names.
+// files reads the named files, and the files of named directories in the order of their names.
 func (c *agentsApplyCmd) files(in io.Reader) (all []configFile, err error) {
 	for _, name := range c.File {
 		if name == "-" {
@@ -130,7 +131,7 @@ func (c *agentsApplyCmd) files(in io.Reader) (all []configFile, err error) {
 	return all, nil
 }
 
-// configsIn returns the configurations of a directory in the order of names.
+// configsIn returns the paths of the configurations in a directory, in the order of names.
 func configsIn(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -142,14 +143,13 @@ func configsIn(dir string) (names []string, err error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, shoal.E("", cli.KindUsage, fmt.Sprintf("%s holds no file *.json, *.yaml or *.yml", dir))
+		return nil, shoal.E("", cli.KindUsage, fmt.Sprintf("%s contains no *.json, *.yaml or *.yml file", dir))
 	}
 	return names, nil
 }
 
-// newConfigFile finds out whose configuration a file is: that of the agent that
-// it names, else of the one that the file is called after. What is wrong with the
-// text is for the server to say.
+// newConfigFile determines the format and the agent of a configuration: the agent that the
+// text names, else the one that the file is named after. The server validates the rest.
 func newConfigFile(name string, text []byte) configFile {
 	f := configFile{name: name, text: text, format: client.ConfigYAML}
 	extension := filepath.Ext(name)
@@ -168,7 +168,7 @@ func newConfigFile(name string, text []byte) configFile {
 	switch {
 	case err == nil:
 		f.document, err = document, document.Decode(&config)
-	case json.Valid(text): // JSON that the parser of YAML cannot read has no positions
+	case json.Valid(text): // JSON that is not valid YAML has no positions
 		err = json.Unmarshal(text, &config)
 	default:
 		errors.As(err, &f.broken)
@@ -179,7 +179,7 @@ func newConfigFile(name string, text []byte) configFile {
 	return f
 }
 
-// syntaxErrors returns what keeps the file from being a configuration at all.
+// syntaxErrors returns why the text cannot be parsed.
 func (f configFile) syntaxErrors() (errs []configError) {
 	if f.broken == nil {
 		return nil
@@ -190,7 +190,7 @@ func (f configFile) syntaxErrors() (errs []configError) {
 	}}
 }
 
-// withPositions adds positions to what a server finds wrong.
+// withPositions adds positions in the file to the errors of a server.
 func (f configFile) withPositions(fields []shoal.FieldError) (all []configError) {
 	for _, e := range fields {
 		e.Location = strings.TrimPrefix(e.Location, "body.")
@@ -203,7 +203,7 @@ func (f configFile) withPositions(fields []shoal.FieldError) (all []configError)
 	return all
 }
 
-// locateError returns err with the positions in the file, if it is about fields of it.
+// locateError adds positions in the file to an error about fields of the configuration.
 func (f configFile) locateError(err error) error {
 	var e *shoal.Error
 	if f.text == nil || !errors.As(err, &e) || len(e.Fields) == 0 {
@@ -216,7 +216,8 @@ func (f configFile) locateError(err error) error {
 	return &shoal.Error{Kind: e.Kind, Msg: strings.Join(lines, "; "), Err: err, RequestID: e.RequestID}
 }
 
-// apply hands the file in. It fails if there is no use in going on with others.
+// apply sends the configuration to the server. It returns an error only if the other files
+// would fail as well, such as when the server is unreachable.
 func (f configFile) apply(ctx context.Context, session *client.Session, owner map[shoal.EntityID]string) (applyResult, error) {
 	done := applyResult{File: f.name, ID: f.id, Outcome: "refused"}
 	if done.Errors = f.syntaxErrors(); done.Errors != nil {
@@ -224,11 +225,11 @@ func (f configFile) apply(ctx context.Context, session *client.Session, owner ma
 		return done, nil
 	}
 	if f.id == "" {
-		done.Message = "the configuration names no agent; say which with agent: {id: …}"
+		done.Message = "the configuration names no agent; add agent: {id: …}"
 		return done, nil
 	}
 	if other, taken := owner[f.id]; taken {
-		done.Message = fmt.Sprintf("%s is the agent of %s already", f.id, other)
+		done.Message = fmt.Sprintf("%s already configures %s", other, f.id)
 		return done, nil
 	}
 	owner[f.id] = f.name
@@ -247,13 +248,13 @@ func (f configFile) apply(ctx context.Context, session *client.Session, owner ma
 		return done, err
 	}
 	done.Message = e.Msg
-	if e.Kind != shoal.InvalidJSON { // which has no fields yet
+	if e.Kind != shoal.InvalidJSON { // its fields are not of the configuration
 		done.Errors = f.withPositions(e.Fields)
 	}
 	return done, nil
 }
 
-// outcomeOf compares two versions, 0 for none.
+// outcomeOf returns what changed a version from before to now; 0 means no version.
 func outcomeOf(before, now int) string {
 	switch before {
 	case 0:
@@ -264,8 +265,7 @@ func outcomeOf(before, now int) string {
 	return "updated"
 }
 
-// printApplied tells at once what is wrong with a file; for a program, what became of
-// it in any case.
+// printApplied reports the errors of a refused file at once. With --json it prints every result.
 func printApplied(o *cli.Output, done applyResult) error {
 	if o.JSON {
 		return o.PrintObject(done)

@@ -12,8 +12,8 @@ import (
 
 type agentsConversationsCmd struct {
 	List   agentsConversationsListCmd   `cmd:"" name:"ls" aliases:"list" help:"List the conversations of a hosted agent: one for each space, plan and service."`
-	Get    agentsConversationsGetCmd    `cmd:"" help:"Show what the agent and its model said, the oldest run first."`
-	Remove agentsConversationsRemoveCmd `cmd:"" name:"rm" help:"Clear conversations of a hosted agent: later runs begin without what was said."`
+	Get    agentsConversationsGetCmd    `cmd:"" help:"Show what the agent and its model said, oldest run first."`
+	Remove agentsConversationsRemoveCmd `cmd:"" name:"rm" help:"Clear conversations of a hosted agent. Later runs start without that history."`
 }
 
 type agentsConversationsListCmd struct {
@@ -44,7 +44,7 @@ func (c *agentsConversationsListCmd) Run(ctx context.Context, sh *cli.Shell) err
 type agentsConversationsGetCmd struct {
 	Agent shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
 	ID    string         `arg:"" help:"The conversation: the id of a space, plan:ID or service:NAME."`
-	Runs  int            `help:"How many runs, the newest ones." default:"20" placeholder:"N"`
+	Runs  int            `help:"How many of the newest runs to show." default:"20" placeholder:"N"`
 }
 
 // Run shows a conversation.
@@ -86,7 +86,7 @@ type agentsConversationsRemoveCmd struct {
 	ID    []string       `arg:"" help:"The conversations: ids of spaces, plan:ID or service:NAME."`
 }
 
-// Run clears conversations, one after the other.
+// Run clears the conversations in order. It stops at the first error.
 func (c *agentsConversationsRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *agentsConversationsRemoveCmd) Run(ctx context.Context, sh *cli.Shell) e
 		if err := session.ClearAgentConversation(ctx, c.Agent, id); err != nil {
 			return err
 		}
-		sh.Output.Note("conversation %s of %s is cleared", id, c.Agent)
+		sh.Output.Note("conversation %s of %s was cleared", id, c.Agent)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ type agentsMemoriesRemoveCmd struct {
 	ID    []string       `arg:"" help:"The memories."`
 }
 
-// Run deletes memories, one after the other.
+// Run deletes the memories in order. It stops at the first error.
 func (c *agentsMemoriesRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *agentsMemoriesRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error 
 		if err := session.DeleteAgentMemory(ctx, c.Agent, id); err != nil {
 			return err
 		}
-		sh.Output.Note("memory %s of %s is deleted", id, c.Agent)
+		sh.Output.Note("memory %s of %s was deleted", id, c.Agent)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (c *agentsMemoriesClearCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if err := session.ClearAgentMemories(ctx, c.Agent); err != nil {
 		return err
 	}
-	sh.Output.Note("all memories of %s are deleted", c.Agent)
+	sh.Output.Note("all memories of %s were deleted", c.Agent)
 	return nil
 }
 
@@ -108,7 +108,7 @@ type agentsGoalsRemoveCmd struct {
 	ID    []string       `arg:"" help:"The goals."`
 }
 
-// Run deletes goals, one after the other.
+// Run deletes the goals in order. It stops at the first error.
 func (c *agentsGoalsRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *agentsGoalsRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 		if err := session.DeleteAgentGoal(ctx, c.Agent, id); err != nil {
 			return err
 		}
-		sh.Output.Note("goal %s of %s is deleted", id, c.Agent)
+		sh.Output.Note("goal %s of %s was deleted", id, c.Agent)
 	}
 	return nil
 }
@@ -136,6 +136,6 @@ func (c *agentsGoalsClearCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if err := session.ClearAgentGoals(ctx, c.Agent); err != nil {
 		return err
 	}
-	sh.Output.Note("all goals of %s are deleted", c.Agent)
+	sh.Output.Note("all goals of %s were deleted", c.Agent)
 	return nil
 }

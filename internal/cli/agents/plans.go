@@ -8,10 +8,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// PlansCommand is shoal plans. A plan is a schedule.
 type PlansCommand struct {
-	List   plansListCmd   `cmd:"" name:"ls" aliases:"list" help:"List the plans of a hosted agent."`
-	Add    plansAddCmd    `cmd:"" help:"Make a hosted agent run at a time, or again and again."`
-	Remove plansRemoveCmd `cmd:"" name:"rm" help:"End plans for good."`
+	List   plansListCmd   `cmd:"" name:"ls" aliases:"list" help:"List the schedules (plans) of a hosted agent."`
+	Add    plansAddCmd    `cmd:"" help:"Schedule runs of a hosted agent, once or repeatedly."`
+	Remove plansRemoveCmd `cmd:"" name:"rm" help:"Delete plans."`
 }
 
 var planHead = []string{"ID", "AGENT", "NAME", "WHEN", "STATUS", "NEXT", "LAST", "RUN"}
@@ -49,15 +50,15 @@ func (c *plansListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 type plansAddCmd struct {
 	Agent       shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
-	Name        string         `arg:"" help:"The name of the plan; the agent learns it."`
-	Cron        string         `help:"When, again and again: minute, hour, day, month and weekday, such as '0 9 * * 1-5'." xor:"when" required:"" placeholder:"CRON"`
-	At          string         `help:"When, once: in 90m, in 2d or at a time such as 2027-01-31T09:00:00Z." xor:"when" required:"" placeholder:"WHEN"`
-	TimeZone    string         `help:"Whose clock --cron means, such as Europe/Berlin (default: UTC)." placeholder:"ZONE"`
-	Instruction string         `help:"What the agent is to do then." placeholder:"TEXT"`
+	Name        string         `arg:"" help:"The name of the plan; the agent sees it."`
+	Cron        string         `help:"Run repeatedly: minute, hour, day, month and weekday, such as '0 9 * * 1-5'." xor:"when" required:"" placeholder:"CRON"`
+	At          string         `help:"Run once: after a duration such as 90m or 2d, or at a time such as 2027-01-31T09:00:00Z." xor:"when" required:"" placeholder:"WHEN"`
+	TimeZone    string         `help:"The time zone of --cron, such as Europe/Berlin (default: UTC)." placeholder:"ZONE"`
+	Instruction string         `help:"What the agent has to do." placeholder:"TEXT"`
 	Description string         `help:"What the plan is for." placeholder:"TEXT"`
 }
 
-// Run makes a plan and prints it.
+// Run creates a plan and prints it.
 func (c *plansAddCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	n := shoal.NewPlan{Name: c.Name, Description: c.Description, Instruction: c.Instruction, TimeZone: c.TimeZone}
 	if c.Cron != "" {
@@ -87,7 +88,7 @@ type plansRemoveCmd struct {
 	ID []shoal.PlanID `arg:"" help:"The plans."`
 }
 
-// Run ends plans, one after the other.
+// Run deletes the plans in order. It stops at the first error.
 func (c *plansRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -97,7 +98,7 @@ func (c *plansRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 		if err := session.DeletePlan(ctx, id); err != nil {
 			return err
 		}
-		sh.Output.Note("%s is over", id)
+		sh.Output.Note("%s was deleted", id)
 	}
 	return nil
 }

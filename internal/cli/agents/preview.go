@@ -10,12 +10,12 @@ import (
 )
 
 type agentsPreviewCmd struct {
-	ID    shoal.EntityID `arg:"" optional:"" help:"The agent; without it, the one that the file is about." complete:"hosted"`
-	File  string         `help:"A configuration in JSON or YAML, or - for standard input, in place of the stored one." short:"f" placeholder:"FILE"`
-	Space shoal.SpaceID  `help:"Where the run would begin; without it, a service would start it." placeholder:"ID"`
+	ID    shoal.EntityID `arg:"" optional:"" help:"The agent (default: the one that the file names)." complete:"hosted"`
+	File  string         `help:"Use this configuration in JSON or YAML instead of the stored one; - for standard input." short:"f" placeholder:"FILE"`
+	Space shoal.SpaceID  `help:"The space that would start the run (default: a service would)." placeholder:"ID"`
 }
 
-// Run prints what the model would be sent.
+// Run prints the model request that a run would begin with.
 func (c *agentsPreviewCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	var file configFile
 	if c.File != "" {
@@ -24,7 +24,7 @@ func (c *agentsPreviewCmd) Run(ctx context.Context, sh *cli.Shell) error {
 			return err
 		}
 		if len(files) != 1 {
-			return shoal.E("", cli.KindUsage, fmt.Sprintf("%s holds %d configurations; name one file", c.File, len(files)))
+			return shoal.E("", cli.KindUsage, fmt.Sprintf("%s contains %d configurations; name a single file", c.File, len(files)))
 		}
 		if file = files[0]; c.ID == "" {
 			c.ID = file.id
@@ -34,7 +34,7 @@ func (c *agentsPreviewCmd) Run(ctx context.Context, sh *cli.Shell) error {
 		}
 	}
 	if c.ID == "" {
-		return shoal.E("", cli.KindUsage, "say which agent: by its id, or with -f by a configuration that names it")
+		return shoal.E("", cli.KindUsage, "name the agent: by its id, or with -f FILE by a configuration that names it")
 	}
 	session, err := sh.ConnectAsManager()
 	if err != nil {

@@ -14,22 +14,23 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// ApprovalsCommand is shoal approvals.
 type ApprovalsCommand struct {
-	List    approvalsListCmd    `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List what waits for your answer: permissions, questions, tools that somebody else executes. Admins see what waits for anybody."`
-	Approve approvalsApproveCmd `cmd:"" help:"Let an agent do what it asks for."`
-	Deny    approvalsDenyCmd    `cmd:"" help:"Forbid an agent what it asks for; it learns that, and goes on."`
-	Answer  approvalsAnswerCmd  `cmd:"" help:"Answer a question, or hand in the result of a tool."`
+	List    approvalsListCmd    `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List what is waiting for your answer: permissions, questions, and tools that are executed outside the server. Admins see everything that is waiting."`
+	Approve approvalsApproveCmd `cmd:"" help:"Allow what an agent asks for."`
+	Deny    approvalsDenyCmd    `cmd:"" help:"Deny what an agent asks for. The agent learns that and continues."`
+	Answer  approvalsAnswerCmd  `cmd:"" help:"Answer a question or provide the result of a tool."`
 
-	Remembered approvalsRememberedCmd `cmd:"" help:"List what has been decided for later calls, too."`
-	Forget     approvalsForgetCmd     `cmd:"" help:"Revoke remembered decisions: the next call asks again."`
+	Remembered approvalsRememberedCmd `cmd:"" help:"List remembered decisions, which also answer later calls."`
+	Forget     approvalsForgetCmd     `cmd:"" help:"Delete remembered decisions, so that the next call asks again."`
 }
 
 type approvalsListCmd struct {
-	Space shoal.SpaceID `help:"Only what this space shows." placeholder:"ID"`
-	Of    shoal.RunID   `name:"run" help:"Only what this run waits for." placeholder:"ID"`
+	Space shoal.SpaceID `help:"Only actions of this space." placeholder:"ID"`
+	Of    shoal.RunID   `name:"run" help:"Only actions of this run." placeholder:"ID"`
 }
 
-// Run lists what waits.
+// Run lists the pending actions.
 func (c *approvalsListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, _, err := sh.Connect(ctx)
 	if err != nil {
@@ -53,7 +54,7 @@ func (c *approvalsListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	return sh.Output.PrintTable(all, []string{"ID", "KIND", "AGENT", "SPACE", "ABOUT", "SINCE", "EXPIRES", "RUN", "TRIGGER"}, rows...)
 }
 
-// triggerText is what the message said that started the run of an action.
+// triggerText returns the text of the message that started the run of an action, or a dash.
 func triggerText(o *cli.Output, p shoal.PendingAction) string {
 	if p.TriggerText == nil {
 		return "-"
@@ -68,14 +69,16 @@ func triggerText(o *cli.Output, p shoal.PendingAction) string {
 	return text
 }
 
-// rememberFlags say what is remembered of a decision.
+// rememberFlags are the flags that make a decision answer other calls as well.
 type rememberFlags struct {
-	Remember bool          `help:"Decide later calls with the same arguments, too."`
-	Scope    string        `help:"With --remember: call for the same arguments, tool for any." enum:"call,tool" default:"call"`
-	For      time.Duration `help:"With --remember: for how long." placeholder:"TIME" default:"24h"`
-	Equal    bool          `name:"also-equal" help:"Decide all equal calls that wait now, too."`
+	Remember bool          `help:"Remember the decision for later calls with the same arguments."`
+	Scope    string        `help:"With --remember: call for calls with the same arguments, tool for all calls of the tool." enum:"call,tool" default:"call"`
+	For      time.Duration `help:"With --remember: how long the decision is remembered." placeholder:"TIME" default:"24h"`
+	Equal    bool          `name:"also-equal" help:"Apply the decision to all equal calls that are waiting now."`
 }
 
+// apply sets what the flags ask for. The answer keeps the defaults of the server where a flag
+// has its default.
 func (f rememberFlags) apply(a *shoal.PendingAnswer) {
 	a.AlsoEqual = f.Equal
 	if a.Remember == nil {
@@ -90,10 +93,10 @@ func (f rememberFlags) apply(a *shoal.PendingAnswer) {
 }
 
 type approvalsApproveCmd struct {
-	ID     shoal.PendingID `arg:"" help:"What is approved, as shoal approvals shows it."`
-	Reason string          `help:"Why; the agent learns it." placeholder:"TEXT"`
-	Args   string          `help:"Arguments that run in place of the model's: a JSON object." placeholder:"JSON"`
-	Hash   string          `help:"Refuse the answer if the arguments are not those with this argsHash." placeholder:"HASH"`
+	ID     shoal.PendingID `arg:"" help:"The id, as shoal approvals lists it."`
+	Reason string          `help:"The reason; the agent sees it." placeholder:"TEXT"`
+	Args   string          `help:"Arguments that replace those of the model: a JSON object." placeholder:"JSON"`
+	Hash   string          `help:"Fail if the arguments do not have this argsHash." placeholder:"HASH"`
 	rememberFlags
 }
 
@@ -103,7 +106,7 @@ func (c *approvalsApproveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	c.apply(&a)
 	if c.Args != "" {
 		if !json.Valid([]byte(c.Args)) {
-			return shoal.E("", cli.KindUsage, "--args is no JSON object")
+			return shoal.E("", cli.KindUsage, "--args is not a JSON object")
 		}
 		a.Args = json.RawMessage(c.Args)
 	}
@@ -114,8 +117,8 @@ func (c *approvalsApproveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 }
 
 type approvalsDenyCmd struct {
-	ID     shoal.PendingID `arg:"" help:"What is denied, as shoal approvals shows it."`
-	Reason string          `help:"Why; the agent learns it." placeholder:"TEXT"`
+	ID     shoal.PendingID `arg:"" help:"The id, as shoal approvals lists it."`
+	Reason string          `help:"The reason; the agent sees it." placeholder:"TEXT"`
 	Ask    string          `help:"Send the call back with this question; it is not executed." placeholder:"TEXT"`
 	rememberFlags
 }
@@ -130,7 +133,7 @@ func (c *approvalsDenyCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	return decide(sh, ctx, c.ID, a)
 }
 
-// decide answers a permission.
+// decide answers a permission and prints the result.
 func decide(sh *cli.Shell, ctx context.Context, id shoal.PendingID, a shoal.PendingAnswer) error {
 	session, _, err := sh.Connect(ctx)
 	if err != nil {
@@ -139,29 +142,29 @@ func decide(sh *cli.Shell, ctx context.Context, id shoal.PendingID, a shoal.Pend
 	return settle(sh, ctx, session, id, a)
 }
 
-// settle hands an answer in and prints what was settled.
+// settle answers a pending action and prints the result.
 func settle(sh *cli.Shell, ctx context.Context, session *client.Session, id shoal.PendingID, a shoal.PendingAnswer) error {
 	p, err := session.AnswerPending(ctx, id, a)
 	if err != nil {
 		return err
 	}
 	if votes := chat.Votes(p); votes != "" && p.Status == shoal.PendingOpen {
-		sh.Output.Note("your vote counts, %s; it stays open until %d give the same answer", votes, p.Quorum)
+		sh.Output.Note("your vote counts, %s; the action stays open until %d voters give the same answer", votes, p.Quorum)
 	}
 	return sh.Output.PrintTable(p, []string{"ID", "STATUS", "BY", "RUN"}, []string{string(p.ID), string(p.Status), cli.IDOrDash(p.AnsweredBy), string(p.RunID)})
 }
 
 type approvalsAnswerCmd struct {
-	ID    shoal.PendingID `arg:"" help:"What is answered, as shoal approvals shows it."`
-	Text  []string        `arg:"" optional:"" help:"The answer to a question, or the result of a tool: JSON, or a text."`
-	Error string          `help:"Why there is no result of a tool." placeholder:"TEXT"`
+	ID    shoal.PendingID `arg:"" help:"The id, as shoal approvals lists it."`
+	Text  []string        `arg:"" optional:"" help:"The answer to a question, or the result of a tool: JSON or text."`
+	Error string          `help:"Report this error instead of the result of a tool." placeholder:"TEXT"`
 }
 
-// Run answers a question or hands in the result of a tool, whichever it is.
+// Run answers a question or provides the result of a tool.
 func (c *approvalsAnswerCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	text := strings.Join(c.Text, " ")
 	if (text == "") == (c.Error == "") {
-		return shoal.E("", cli.KindUsage, "say the answer, or with --error why there is none")
+		return shoal.E("", cli.KindUsage, "pass an answer, or report a problem with --error TEXT")
 	}
 	session, _, err := sh.Connect(ctx)
 	if err != nil {
@@ -183,13 +186,13 @@ func (c *approvalsAnswerCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	err = settle(sh, ctx, session, c.ID, answer)
 	if kind == "" && errors.Is(err, shoal.InvalidArgument) {
-		// What does not wait any more is in no list; it may have been a question.
+		// The list has no settled actions, so this one may have been a question.
 		return settle(sh, ctx, session, c.ID, shoal.PendingAnswer{Answer: &text})
 	}
 	return err
 }
 
-// kindOfPending looks up what is asked for; it is empty for what does not wait.
+// kindOfPending returns the kind of a pending action. It is empty for a settled one.
 func kindOfPending(ctx context.Context, session *client.Session, id shoal.PendingID) (shoal.PendingKind, error) {
 	for p, err := range session.PendingActions(ctx, client.PendingOptions{}) {
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 type approvalsRememberedCmd struct{}
 
-// Run lists what has been decided for later calls.
+// Run lists the remembered decisions.
 func (c *approvalsRememberedCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, _, err := sh.Connect(ctx)
 	if err != nil {
@@ -36,10 +36,10 @@ func (c *approvalsRememberedCmd) Run(ctx context.Context, sh *cli.Shell) error {
 }
 
 type approvalsForgetCmd struct {
-	ID []shoal.RememberedID `arg:"" help:"The decisions, as shoal approvals remembered shows them."`
+	ID []shoal.RememberedID `arg:"" help:"The ids, as shoal approvals remembered lists them."`
 }
 
-// Run revokes decisions, one after the other.
+// Run deletes the decisions in order. It stops at the first error.
 func (c *approvalsForgetCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, _, err := sh.Connect(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *approvalsForgetCmd) Run(ctx context.Context, sh *cli.Shell) error {
 		if err := session.ForgetDecision(ctx, id); err != nil {
 			return err
 		}
-		sh.Output.Note("%s is forgotten; the next call asks again", id)
+		sh.Output.Note("%s was deleted; the next call asks again", id)
 	}
 	return nil
 }

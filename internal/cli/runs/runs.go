@@ -12,12 +12,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// Command is shoal runs.
 type Command struct {
-	List   runsListCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List runs, the newest first."`
-	Get    runsGetCmd    `cmd:"" aliases:"show" help:"Show a run and what it did: its steps and their tool calls; or what the model saw of one step."`
-	Cancel runsCancelCmd `cmd:"" help:"End runs."`
-	Retry  runsRetryCmd  `cmd:"" help:"Start a run that has ended again: the same agent, for the same reason."`
-	Tail   runsTailCmd   `cmd:"" help:"Follow a run until it ends; exits with 8 if it failed, with 9 if a person said no."`
+	List   runsListCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List runs, newest first."`
+	Get    runsGetCmd    `cmd:"" aliases:"show" help:"Show a run with its steps and tool calls, or the model request of one step."`
+	Cancel runsCancelCmd `cmd:"" help:"Cancel runs."`
+	Retry  runsRetryCmd  `cmd:"" help:"Start a new run of the same agent with the same trigger as an ended one."`
+	Tail   runsTailCmd   `cmd:"" help:"Follow a run until it ends. Exits with 8 if it failed, and with 9 if a person denied a request."`
 }
 
 var runHead = []string{"ID", "AGENT", "STATUS", "TRIGGER", "STEPS", "TOKENS", "COST", "CREATED", "TOOK"}
@@ -29,7 +30,7 @@ func runRow(o *cli.Output, r shoal.Run) []string {
 	}
 }
 
-// triggerName says in few words what started a run.
+// triggerName names what started a run.
 func triggerName(t shoal.Trigger) string {
 	switch t.Type {
 	case shoal.SpaceMessageTrigger:
@@ -49,7 +50,7 @@ func cost(u shoal.Usage) string {
 	return strconv.FormatFloat(u.Cost, 'f', 4, 64) + " " + u.Currency
 }
 
-// elapsed returns how long something went on, a dash if it has not ended.
+// elapsed returns the time between two times, or a dash if one is nil.
 func elapsed(from, to *shoal.Time) string {
 	if from == nil || to == nil {
 		return "-"
@@ -58,13 +59,13 @@ func elapsed(from, to *shoal.Time) string {
 }
 
 type runsListCmd struct {
-	Agent  shoal.EntityID    `help:"Those of this agent only." placeholder:"ID" complete:"hosted"`
-	Status []shoal.RunStatus `help:"Those in these states only: queued, running, waiting_tool, waiting_reply, completed, failed, canceled." enum:"queued,running,waiting_tool,waiting_reply,completed,failed,canceled" placeholder:"STATUS"`
-	Space  shoal.SpaceID     `help:"Those that a message of this space started, or that wrote to it." placeholder:"ID"`
-	Cause  shoal.TriggerType `name:"trigger" help:"Those that this started only: space_message, plan, service." enum:"space_message,plan,service," default:"" placeholder:"TYPE"`
-	Since  string            `help:"Those from then on only: 12h, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
-	Until  string            `help:"Those before then only." placeholder:"WHEN"`
-	Limit  int               `help:"How many, 0 for all." short:"n" default:"50"`
+	Agent  shoal.EntityID    `help:"Only runs of this agent." placeholder:"ID" complete:"hosted"`
+	Status []shoal.RunStatus `help:"Only runs in these states: queued, running, waiting_tool, waiting_reply, completed, failed, canceled." enum:"queued,running,waiting_tool,waiting_reply,completed,failed,canceled" placeholder:"STATUS"`
+	Space  shoal.SpaceID     `help:"Only runs that a message of this space started or that wrote to it." placeholder:"ID"`
+	Cause  shoal.TriggerType `name:"trigger" help:"Only runs with this trigger: space_message, plan, service." enum:"space_message,plan,service," default:"" placeholder:"TYPE"`
+	Since  string            `help:"Only runs since then: 12h, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
+	Until  string            `help:"Only runs before then." placeholder:"WHEN"`
+	Limit  int               `help:"The maximum number of runs; 0 for all." short:"n" default:"50"`
 }
 
 // Run lists runs.
@@ -105,7 +106,7 @@ type runsCancelCmd struct {
 	ID []shoal.RunID `arg:"" help:"The runs."`
 }
 
-// Run cancels runs, one after the other, and prints how they ended.
+// Run cancels the runs in order and prints them. It stops at the first error.
 func (c *runsCancelCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -123,7 +124,7 @@ func (c *runsCancelCmd) Run(ctx context.Context, sh *cli.Shell) error {
 			}
 		}
 		if !r.Status.Ended() {
-			sh.Output.Note("%s is being canceled; it has not ended yet", id)
+			sh.Output.Note("%s is being canceled and has not ended yet", id)
 		}
 		rows = append(rows, runRow(sh.Output, r))
 	}
@@ -135,10 +136,10 @@ func (c *runsCancelCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 type runsRetryCmd struct {
 	ID             shoal.RunID `arg:"" help:"The run."`
-	IdempotencyKey string      `help:"Start one run, however often this is called with the same key." placeholder:"KEY"`
+	IdempotencyKey string      `help:"Start only one run for all calls with the same key." placeholder:"KEY"`
 }
 
-// Run starts a run again and prints the new one.
+// Run starts a new run and prints it.
 func (c *runsRetryCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -155,7 +156,7 @@ func (c *runsRetryCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	return sh.Output.PrintTable(started, startedHead, startedRow(started))
 }
 
-// startedHead and startedRow show a run that was just started.
+// startedHead is the header of a table with a new run.
 var startedHead = []string{"RUN", "AGENT", "STATUS"}
 
 func startedRow(r client.Triggered) []string {

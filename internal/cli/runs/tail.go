@@ -16,7 +16,7 @@ type runsTailCmd struct {
 	ID shoal.RunID `arg:"" help:"The run."`
 }
 
-// Run follows a run until it ends; the connection may break meanwhile.
+// Run follows a run until it ends. It reconnects when the connection breaks.
 func (c *runsTailCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -37,8 +37,8 @@ func (c *runsTailCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	return w.Verdict(run)
 }
 
-// printRunEvent prints what happened to a run in one line: when, what, and more about it.
-// Deltas are left out: what they make comes whole.
+// printRunEvent prints an event of a run in one line: time, type and detail. It skips deltas:
+// their result follows as a whole.
 func printRunEvent(o *cli.Output, e shoal.Event) error {
 	head, detail, err := runEventText(e)
 	if err != nil || detail == "" {
@@ -51,7 +51,8 @@ func printRunEvent(o *cli.Output, e shoal.Event) error {
 	return o.Write(o.Paint(cli.Dim, at) + " " + o.Paint(cli.Bold, safetext.Line(what)) + " " + safetext.Line(detail) + "\n")
 }
 
-// runEventText says what an event of a run tells, nothing for those that are left out.
+// runEventText returns the head and the detail of an event of a run. The detail is empty for
+// events that are not printed.
 func runEventText(e shoal.Event) (head shoal.EventHead, detail string, err error) {
 	switch e.Type {
 	case shoal.EventSnapshot:
@@ -94,7 +95,7 @@ func runEventText(e shoal.Event) (head shoal.EventHead, detail string, err error
 	return head, "", nil
 }
 
-// runStateText says how a run is.
+// runStateText returns the state of a run, with its error or the calls that it waits for.
 func runStateText(r shoal.Run) string {
 	switch {
 	case r.Error != nil:

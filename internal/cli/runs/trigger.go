@@ -14,16 +14,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli/view"
 )
 
+// TriggerCommand is shoal agents trigger.
 type TriggerCommand struct {
 	ID             shoal.EntityID `arg:"" help:"The hosted agent." complete:"hosted"`
-	Service        string         `arg:"" help:"Which service starts it; the agent learns the name."`
-	Payload        string         `arg:"" optional:"" help:"What the agent is given: a JSON value, or @FILE for one in a file."`
-	Wait           bool           `help:"Wait for the end of the run and print it; exits with 8 if it failed, with 9 if a person said no."`
-	Timeout        time.Duration  `help:"How long to wait for it, 0 for ever." default:"5m"`
-	IdempotencyKey string         `help:"Start one run, however often this is called with the same key." placeholder:"KEY"`
+	Service        string         `arg:"" help:"The name of the service that starts the run; the agent sees it."`
+	Payload        string         `arg:"" optional:"" help:"The input of the agent: a JSON value, or @FILE to read it from a file."`
+	Wait           bool           `help:"Wait for the end of the run and print it. Exits with 8 if it failed, and with 9 if a person denied a request."`
+	Timeout        time.Duration  `help:"How long to wait for the end; 0 for no limit." default:"5m"`
+	IdempotencyKey string         `help:"Start only one run for all calls with the same key." placeholder:"KEY"`
 }
 
-// Run starts a run, and waits for its end if it is to.
+// Run starts a run, and with --wait waits for its end.
 func (c *TriggerCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	payload, err := c.payload()
 	if err != nil {
@@ -47,7 +48,7 @@ func (c *TriggerCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	sh.Output.Note("started as %s; waiting for its end", started.RunID)
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
-		late := shoal.E("", cli.KindTimedOut, fmt.Sprintf("%s was started and has not ended in time; `shoal runs tail %s` goes on", started.RunID, started.RunID))
+		late := shoal.E("", cli.KindTimedOut, fmt.Sprintf("%s was started but has not ended in time; `shoal runs tail %s` continues to follow it", started.RunID, started.RunID))
 		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, late)
 		defer cancel()
 	}
@@ -62,7 +63,7 @@ func (c *TriggerCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	return w.Verdict(run)
 }
 
-// payload returns the JSON that the agent is given.
+// payload returns the JSON input of the agent.
 func (c *TriggerCommand) payload() (json.RawMessage, error) {
 	text, name := []byte(c.Payload), "the payload"
 	if path, found := strings.CutPrefix(c.Payload, "@"); found {
@@ -73,7 +74,7 @@ func (c *TriggerCommand) payload() (json.RawMessage, error) {
 		name = path
 	}
 	if len(text) > 0 && !json.Valid(text) {
-		return nil, shoal.E("", cli.KindUsage, name+` is no JSON; a text is written '"so"', an object '{"so":1}'`)
+		return nil, shoal.E("", cli.KindUsage, name+` is not JSON; write a text as '"text"' and an object as '{"key":1}'`)
 	}
 	return text, nil
 }

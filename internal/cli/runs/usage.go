@@ -10,14 +10,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// UsageCommand is shoal usage.
 type UsageCommand struct {
-	By    []string       `help:"What to add up by: day, agent, model, run." enum:"day,agent,model,run" default:"day,agent,model" placeholder:"NAME"`
-	Agent shoal.EntityID `help:"Of this agent only." placeholder:"ID" complete:"hosted"`
-	Of    shoal.RunID    `name:"run" help:"Of this run only." placeholder:"ID"`
-	Since string         `help:"From when on: 12h, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
+	By    []string       `help:"Group by: day, agent, model, run." enum:"day,agent,model,run" default:"day,agent,model" placeholder:"NAME"`
+	Agent shoal.EntityID `help:"Only usage of this agent." placeholder:"ID" complete:"hosted"`
+	Of    shoal.RunID    `name:"run" help:"Only usage of this run." placeholder:"ID"`
+	Since string         `help:"Only usage since then: 12h, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
 }
 
-// Run prints what model calls used.
+// Run prints the usage of model calls.
 func (c *UsageCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	o := client.UsageOptions{By: c.By, Agent: c.Agent, Run: c.Of}
 	if c.Since != "" {

@@ -10,24 +10,25 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli/view"
 )
 
-// Watch follows a run to its end, and remembers to what people said no.
+// Watch follows a run and records which of its tool calls people denied.
 type Watch struct {
 	Session *client.Session
 	Run     shoal.RunID
 	lost    func(error)
 
-	answered map[string]bool // which calls a person has answered
-	denied   map[string]bool // and which were denied, by whomever
+	answered map[string]bool // calls that a person answered
+	denied   map[string]bool // calls that were denied, by a person or a policy
 }
 
-// WaitForEnd follows until the run has ended and returns it. see gets every event.
-func (w *Watch) WaitForEnd(ctx context.Context, see func(shoal.Event) error) (shoal.Run, error) {
+// WaitForEnd follows the run until it has ended and returns it. It calls handle with every
+// event, and stops at its first error.
+func (w *Watch) WaitForEnd(ctx context.Context, handle func(shoal.Event) error) (shoal.Run, error) {
 	w.answered, w.denied = map[string]bool{}, map[string]bool{}
 	for e, err := range w.Session.Follow(ctx, client.FollowOptions{Run: w.Run, Lost: w.lost}) {
 		if err != nil {
 			return shoal.Run{}, err
 		}
-		if err := see(e); err != nil {
+		if err := handle(e); err != nil {
 			return shoal.Run{}, err
 		}
 		run, err := w.observe(e)
@@ -38,7 +39,7 @@ func (w *Watch) WaitForEnd(ctx context.Context, see func(shoal.Event) error) (sh
 	return shoal.Run{}, context.Cause(ctx)
 }
 
-// Current returns the run as it is.
+// Current returns the run in its current state.
 func (w *Watch) Current(ctx context.Context) (shoal.Run, error) {
 	w.answered, w.denied = map[string]bool{}, map[string]bool{}
 	for e, err := range w.Session.Follow(ctx, client.FollowOptions{Run: w.Run, Lost: w.lost}) {
@@ -50,7 +51,7 @@ func (w *Watch) Current(ctx context.Context) (shoal.Run, error) {
 	return shoal.Run{}, context.Cause(ctx)
 }
 
-// observe returns the run where the event tells about it.
+// observe records denied and answered calls, and returns the run if the event contains it.
 func (w *Watch) observe(e shoal.Event) (shoal.Run, error) {
 	switch e.Type {
 	case shoal.EventSnapshot:
@@ -102,20 +103,21 @@ func (w *Watch) observePart(call string, status shoal.PartStatus, by shoal.Entit
 	}
 }
 
-// Verdict is the failure that the end of the run stands for, nil for none.
+// Verdict returns the failure that the ended run means for a command: that of Failure, or that
+// a person denied one of its calls. It is nil for a run that succeeded.
 func (w *Watch) Verdict(r shoal.Run) error {
 	if err := Failure(r); err != nil {
 		return err
 	}
 	for call := range w.denied {
 		if w.answered[call] {
-			return shoal.E("", cli.KindRejected, fmt.Sprintf("%s has ended, and a person said no to what it wanted to do", r.ID))
+			return shoal.E("", cli.KindRejected, fmt.Sprintf("%s ended, but a person denied one of its requests", r.ID))
 		}
 	}
 	return nil
 }
 
-// Failure is the failure of a run that did not come to its end.
+// Failure returns an error for a failed or canceled run, and nil otherwise.
 func Failure(r shoal.Run) error {
 	switch {
 	case r.Status == shoal.RunCanceled:

@@ -15,18 +15,16 @@ import (
 
 type runsGetCmd struct {
 	ID   shoal.RunID `arg:"" help:"The run."`
-	Step *int        `help:"Show what the model was sent for this step instead: prompt, tools and messages. Steps count from 1." placeholder:"N" env:"-"`
+	Step *int        `help:"Show the model request of this step instead: prompt, tools and messages. Steps count from 1." placeholder:"N" env:"-"`
 }
 
-// runWithSteps is what --json shows of a run. Steps is null for who may not see
-// them.
+// runWithSteps is the output with --json. Steps is null if the caller may not read them.
 type runWithSteps struct {
 	Run   shoal.Run    `json:"run"`
 	Steps []shoal.Step `json:"steps"`
 }
 
-// Run prints a run, its steps and their tool calls, one under the other, in the
-// order of time.
+// Run prints a run, its steps and their tool calls in order of time.
 func (c *runsGetCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -50,28 +48,27 @@ func (c *runsGetCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	steps, err := cli.Collect(session.Steps(ctx, c.ID))
 	switch {
 	case errors.Is(err, shoal.Forbidden):
-		sh.Output.Note("the steps of a run are for admins and services")
+		sh.Output.Note("only admin and service keys can read the steps of a run")
 	case err != nil:
 		return err
 	default:
 		out.Steps = steps.Items
 	}
 	if run.Error != nil {
-		sh.Output.Note("it ended with %s: %s", run.Error.Code, run.Error.Message)
+		sh.Output.Note("the run failed with %s: %s", run.Error.Code, run.Error.Message)
 	}
 	for _, p := range run.PendingToolCalls {
-		sh.Output.Note("it waits for %s (`shoal approvals` shows %s)", p.ToolName, p.PendingActionID)
+		sh.Output.Note("the run is waiting for %s (`shoal approvals` lists %s)", p.ToolName, p.PendingActionID)
 	}
 	head, rows := waterfall(out, sh.Output.Terminal, shoal.Now())
 	return sh.Output.PrintTable(out, head, rows...)
 }
 
-// barWidth is how many characters the whole time of a run takes.
+// barWidth is the width of the timeline in characters.
 const barWidth = 24
 
-// waterfall makes the rows: the run, then each step with its calls. A person gets
-// them indented, cut, and drawn on a line of time, which ends now if the run has
-// not ended.
+// waterfall returns a table of the run, its steps and their calls. For a terminal, the rows are
+// indented and shortened and have a timeline, which ends at now if the run has not ended.
 func waterfall(in runWithSteps, person bool, now shoal.Time) (head []string, rows [][]string) {
 	r := in.Run
 	from, to := r.CreatedAt, now
@@ -119,7 +116,7 @@ func waterfall(in runWithSteps, person bool, now shoal.Time) (head []string, row
 	return head, rows
 }
 
-// drawBar draws what lasts from a to b on a line of the whole length.
+// drawBar draws the time from a to b on a timeline that lasts whole.
 func drawBar(a, b, whole time.Duration) string {
 	at := func(d time.Duration) int {
 		if whole <= 0 {

@@ -23,7 +23,7 @@ type throwawayServer struct {
 	url, key string
 	dir      string
 	cmd      *exec.Cmd
-	drained     chan struct{} // closed when nothing more is said
+	drained  chan struct{} // closed when nothing more is said
 }
 
 // throwawayGrace is how long it may take to end before it is killed; a server ends
@@ -77,7 +77,7 @@ func startThrowaway(ctx context.Context) (t *throwawayServer, err error) {
 func (t *throwawayServer) stop() error {
 	_ = t.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	late := time.AfterFunc(throwawayGrace, func() { _ = t.cmd.Process.Kill() })
-	<-t.drained         // before Wait, which closes the pipe
+	<-t.drained      // before Wait, which closes the pipe
 	_ = t.cmd.Wait() // how it ended is of no interest any more
 	late.Stop()
 	return os.RemoveAll(filepath.Clean(t.dir))

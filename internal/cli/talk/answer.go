@@ -12,20 +12,20 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli/view"
 )
 
-// answerWait is a wait for the next message of somebody.
+// answerWait waits for the answer to a message.
 type answerWait struct {
-	shell   *cli.Shell
-	session *client.Session
-	posted  shoal.Message    // what is answered; none before it is posted
-	from    []shoal.EntityID // who may answer
-	timeline    timeline
-	live    liveMessage
-	finished    []shoal.EntityID // who might have answered, and has ended without a word
+	shell    *cli.Shell
+	session  *client.Session
+	posted   shoal.Message    // the message; its id is empty until it is posted
+	from     []shoal.EntityID // the entities whose next message is the answer
+	timeline timeline
+	live     liveMessage
+	finished []shoal.EntityID // the entities whose run ended without an answer
 }
 
-// waitForAnswer posts, and prints the next message behind that by somebody whom it
-// mentions, or who acts on it, when it is whole. A run that fails at once cannot be missed: the space
-// is followed before the message is posted.
+// waitForAnswer posts the message and prints the next message of an entity that it mentions,
+// or of the agent that acts on it, once that is complete. It follows the space before it posts,
+// so that it does not miss a run that fails at once.
 func (c *SendCommand) waitForAnswer(ctx context.Context, sh *cli.Shell, session *client.Session, post func(context.Context) (shoal.Message, error)) error {
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -54,7 +54,8 @@ func (c *SendCommand) waitForAnswer(ctx context.Context, sh *cli.Shell, session 
 	return context.Cause(ctx)
 }
 
-// findAnswerers finds out who may answer what was posted.
+// findAnswerers determines who may answer the message: the mentioned entities, else the agents
+// whose runs the message started.
 func (w *answerWait) findAnswerers(ctx context.Context, session *client.Session, mentions bool) error {
 	w.timeline.last[w.posted.SpaceID] = w.posted.Seq
 	if w.from = w.posted.Mentions; !mentions {
@@ -66,21 +67,21 @@ func (w *answerWait) findAnswerers(ctx context.Context, session *client.Session,
 				w.from = append(w.from, r.AgentID)
 			}
 			if r.CreatedAt.Before(w.posted.CreatedAt.Time) {
-				break // the newest come first
+				break // runs are listed newest first
 			}
 		}
 	}
 	if w.live.from = w.from; len(w.from) > 0 {
 		return nil
 	}
-	why := "nobody was mentioned who could answer"
+	why := "none of the mentioned entities can answer"
 	if !mentions {
-		why = "no agent acts on it; mention somebody with -m"
+		why = "no agent acts on it; mention a member with -m"
 	}
 	return shoal.E("", shoal.NotFound, "the message was posted as "+string(w.posted.ID)+", but "+why)
 }
 
-// handle reports whether the event is the end of the wait.
+// handle processes an event and reports whether the wait is over.
 func (w *answerWait) handle(ctx context.Context, e shoal.Event) (done bool, err error) {
 	messages, _, err := w.timeline.newMessages(ctx, e)
 	if err != nil {
@@ -99,7 +100,7 @@ func (w *answerWait) handle(ctx context.Context, e shoal.Event) (done bool, err 
 	}
 	switch e.Type {
 	case shoal.EventSpaceClosed:
-		return true, shoal.E("", shoal.SpaceClosed, "the space was closed before anybody answered")
+		return true, shoal.E("", shoal.SpaceClosed, "the space was closed before an answer arrived")
 	case shoal.EventPendingOpened:
 		if err := w.live.endLine(); err != nil {
 			return true, err
@@ -111,7 +112,8 @@ func (w *answerWait) handle(ctx context.Context, e shoal.Event) (done bool, err 
 	return false, nil
 }
 
-// printAnswer prints the answer, unless it was shown as it came, and says how it ended.
+// printAnswer prints the answer, unless it was printed as it streamed, and returns an error if
+// the answer is incomplete or a person denied one of its calls.
 func (w *answerWait) printAnswer(ctx context.Context, m shoal.Message, shown bool) error {
 	switch o := w.shell.Output; {
 	case o.JSON:
@@ -124,18 +126,18 @@ func (w *answerWait) printAnswer(ctx context.Context, m shoal.Message, shown boo
 		}
 	}
 	if m.Status == shoal.MessageFailed || m.Status == shoal.MessageCanceled {
-		return shoal.E("", cli.KindRunFailed, fmt.Sprintf("the answer of %s is not whole: it %s", m.EntityID, m.Status))
+		return shoal.E("", cli.KindRunFailed, fmt.Sprintf("the answer of %s is incomplete: its status is %s", m.EntityID, m.Status))
 	}
 	for _, p := range m.Parts {
 		if p.Status == shoal.PartDenied && p.AnsweredBy != "" {
-			return shoal.E("", cli.KindRejected, fmt.Sprintf("%s said no to what %s wanted to do", p.AnsweredBy, m.EntityID))
+			return shoal.E("", cli.KindRejected, fmt.Sprintf("%s denied a request of %s", p.AnsweredBy, m.EntityID))
 		}
 	}
 	return w.checkRun(ctx, m)
 }
 
-// checkRun looks at what the run of an answer did in other spaces, if it has ended:
-// there, too, somebody may have said no.
+// checkRun returns the verdict on the run of the answer, if it has ended: a person may have
+// denied a request in another space.
 func (w *answerWait) checkRun(ctx context.Context, m shoal.Message) error {
 	if m.RunID == nil {
 		return nil
@@ -148,8 +150,8 @@ func (w *answerWait) checkRun(ctx context.Context, m shoal.Message) error {
 	return watch.Verdict(run)
 }
 
-// handleRunEnd takes the end of a run that the message has started: when all who might
-// answer have ended without a word, nobody answers any more.
+// handleRunEnd processes the end of a run. The wait fails when the runs of all entities that
+// may answer have ended without an answer.
 func (w *answerWait) handleRunEnd(e shoal.Event) (done bool, err error) {
 	data, err := view.Decode[shoal.RunData](e)
 	if err != nil || data.Run.Trigger.MessageID != w.posted.ID {
@@ -162,5 +164,5 @@ func (w *answerWait) handleRunEnd(e shoal.Event) (done bool, err error) {
 	if err := runs.Failure(data.Run); err != nil {
 		return true, err
 	}
-	return true, shoal.E("", cli.KindNoAnswer, fmt.Sprintf("%s of %s has ended without an answer in this space", data.Run.ID, data.Run.AgentID))
+	return true, shoal.E("", cli.KindNoAnswer, fmt.Sprintf("%s of %s ended without an answer in this space", data.Run.ID, data.Run.AgentID))
 }

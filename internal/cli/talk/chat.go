@@ -11,20 +11,21 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// ChatCommand is shoal chat.
 type ChatCommand struct {
-	Space shoal.SpaceID `arg:"" optional:"" help:"The space; without it, the one where something waits for you, or else the newest."`
-	Plain bool          `help:"Lines instead of a full screen, for screen readers and scripts; so it is anyway where no person sits at a terminal. /help there lists what can be typed."`
-	Lines int           `help:"In lines: how many earlier messages to show first, at most 50." short:"n" default:"10"`
+	Space shoal.SpaceID `arg:"" optional:"" help:"The space (default: one in which something is waiting for you, else the newest)."`
+	Plain bool          `help:"Chat line by line instead of on the full screen, for screen readers and scripts. This is the default without a terminal. /help lists the commands."`
+	Lines int           `help:"Line by line: how many earlier messages to show first, at most 50." short:"n" default:"10"`
 }
 
-// Run talks until the person leaves or the input ends.
+// Run chats until the user quits or the input ends.
 func (c *ChatCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	session, as, err := sh.Connect(ctx)
 	if err != nil {
 		return err
 	}
 	if as == "" {
-		return shoal.E("", cli.KindUsage, "chat needs to know who speaks: name the entity with --as ID")
+		return shoal.E("", cli.KindUsage, "chat has to act as an entity: name it with --as ID")
 	}
 	if err := c.checkReachable(ctx, session); err != nil {
 		return err
@@ -38,8 +39,8 @@ func (c *ChatCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	return newLineChat(sh, session, as, c, atTerminal).run(ctx)
 }
 
-// checkReachable asks for the space before anything is shown, so that what is wrong with it,
-// with the key or with the server is told as everywhere.
+// checkReachable requests the space before anything is drawn, so that errors of the key, the
+// server and the space are reported as by other commands.
 func (c *ChatCommand) checkReachable(ctx context.Context, session *client.Session) error {
 	if c.Space != "" {
 		_, err := session.Space(ctx, c.Space)

@@ -14,21 +14,21 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
-// lineHelp is what can be typed.
-const lineHelp = `TEXT                  says it; @ID in it mentions a member
-//TEXT                says /TEXT
-/approvals            lists what waits for you, with a number that stands for its id
-/approve ID [REASON]  lets an agent do what it asks for
-/deny ID [REASON]     forbids it
-/answer ID VALUE      answers a question, or hands in the result of a tool (JSON or a text)
-/answer ID            asks for the answer field by field
-/cancel               ends such questions without an answer
-/spaces               lists your spaces
-/join SPACE           goes to another space
-/members              lists who is here
-/quit                 leaves, as the end of input does`
+// lineHelp is the output of /help.
+const lineHelp = `TEXT                  post TEXT; @ID mentions a member
+//TEXT                post /TEXT
+/approvals            list what is waiting for you, with a number to use as ID
+/approve ID [REASON]  allow what an agent asks for
+/deny ID [REASON]     deny it
+/answer ID VALUE      answer a question, or provide the result of a tool (JSON or text)
+/answer ID            answer field by field
+/cancel               stop answering field by field
+/spaces               list your spaces
+/join SPACE           switch to another space
+/members              list the members of the space
+/quit                 quit, like the end of the input`
 
-// execute does what was typed.
+// execute executes an input line.
 func (l *lineChat) execute(ctx context.Context, typed string) error {
 	if l.form != nil {
 		l.enterField(ctx, typed)
@@ -60,7 +60,7 @@ func (l *lineChat) execute(ctx context.Context, typed string) error {
 	}
 	do := commands[word]
 	if do == nil {
-		l.reportFailure(shoal.E("", cli.KindUsage, fmt.Sprintf("there is no %s; // says it", word)))
+		l.reportFailure(shoal.E("", cli.KindUsage, fmt.Sprintf("unknown command %s; to post it, type //", word)))
 		return nil
 	}
 	if err := do(ctx, rest); err != nil {
@@ -87,7 +87,7 @@ func (l *lineChat) spaces(context.Context, string) error {
 	return l.printList(all, rows)
 }
 
-// countSuffix is a count in a row, nothing for none.
+// countSuffix returns ", n what", and nothing for 0.
 func countSuffix(n int64, what string) string {
 	if n == 0 {
 		return ""
@@ -107,7 +107,7 @@ func (l *lineChat) printList(object any, rows []string) error {
 	return nil
 }
 
-// members lists who is in the space, with what they do as the server says it now.
+// members lists the members of the space with their current states.
 func (l *lineChat) members(ctx context.Context, _ string) error {
 	l.runLine(ctx, func(ctx context.Context) (func() error, error) {
 		all, err := cli.Collect(l.session.Entities(ctx))
@@ -126,14 +126,14 @@ func (l *lineChat) members(ctx context.Context, _ string) error {
 	return nil
 }
 
-// approvals lists what waits.
+// approvals lists the pending actions.
 func (l *lineChat) approvals(context.Context, string) error {
 	all := cli.List[shoal.PendingAction]{Items: slices.Clone(l.state.All())}
 	if l.shell.Output.JSON {
 		return l.shell.Output.PrintObject(all)
 	}
 	if len(all.Items) == 0 {
-		return l.printText("nothing waits for you")
+		return l.printText("nothing is waiting for you")
 	}
 	for _, p := range all.Items {
 		if err := l.printPending(p); err != nil {
@@ -143,10 +143,10 @@ func (l *lineChat) approvals(context.Context, string) error {
 	return nil
 }
 
-// pending finds what waits by its id or its number.
+// pending finds a pending action by its id or number.
 func (l *lineChat) pending(name string) (shoal.PendingAction, error) {
 	if name == "" {
-		return shoal.PendingAction{}, shoal.E("", cli.KindUsage, "name what is meant: /approvals lists what waits, with its number")
+		return shoal.PendingAction{}, shoal.E("", cli.KindUsage, "name a pending action by its id or number; /approvals lists them")
 	}
 	id := shoal.PendingID(name)
 	if n, err := strconv.Atoi(name); err == nil {
@@ -162,7 +162,7 @@ func (l *lineChat) pending(name string) (shoal.PendingAction, error) {
 	if p, ok := l.state.Settled(id); ok {
 		return p, shoal.E("", shoal.AlreadyAnswered, view.PendingOutcome(p))
 	}
-	return shoal.PendingAction{}, shoal.E("", shoal.NotFound, fmt.Sprintf("nothing that waits for you is called %q", name))
+	return shoal.PendingAction{}, shoal.E("", shoal.NotFound, fmt.Sprintf("pending action %q not found; /approvals lists what is waiting for you", name))
 }
 
 func (l *lineChat) decide(ctx context.Context, rest string, yes bool) error {
@@ -172,12 +172,12 @@ func (l *lineChat) decide(ctx context.Context, rest string, yes bool) error {
 		return err
 	}
 	if p.Kind != shoal.PendingPermission {
-		return shoal.E("", cli.KindUsage, fmt.Sprintf("%s is not a permission; /answer %s answers it", name, name))
+		return shoal.E("", cli.KindUsage, fmt.Sprintf("%s is not a permission; answer it with /answer %s", name, name))
 	}
 	return l.sendAnswer(ctx, p.ID, chat.Decision(yes, false, strings.TrimSpace(reason)))
 }
 
-// answer hands an answer in, or begins to ask for it.
+// answer answers a pending action, or starts to ask for the answer field by field.
 func (l *lineChat) answer(ctx context.Context, rest string) error {
 	name, text, _ := strings.Cut(rest, " ")
 	p, err := l.pending(name)
@@ -195,7 +195,7 @@ func (l *lineChat) answer(ctx context.Context, rest string) error {
 	return l.sendAnswer(ctx, p.ID, a)
 }
 
-// printField prints the field of the form that is asked for.
+// printField prints the current field of the form.
 func (l *lineChat) printField() error {
 	f := l.form.Field()
 	if f.Wrong != "" {
@@ -213,7 +213,7 @@ func (l *lineChat) printField() error {
 	return l.printText("? " + safetext.Line(f.Prompt()))
 }
 
-// enterField takes what was typed into the form.
+// enterField enters an input line into the form.
 func (l *lineChat) enterField(ctx context.Context, typed string) {
 	if strings.TrimSpace(typed) == "/cancel" {
 		l.form = nil
@@ -231,17 +231,18 @@ func (l *lineChat) enterField(ctx context.Context, typed string) {
 	}
 }
 
-// sendAnswer hands an answer in, unless nobody would know how it was taken.
+// sendAnswer answers a pending action. It refuses to while the connection is lost, because the
+// outcome would remain unknown.
 func (l *lineChat) sendAnswer(ctx context.Context, id shoal.PendingID, a shoal.PendingAnswer) error {
 	if !l.state.Live {
-		return shoal.E("", shoal.Busy, "the connection is lost: an answer is sent only while it stands")
+		return shoal.E("", shoal.Busy, "the connection is lost: answer again after it is restored")
 	}
 	l.runLine(ctx, func(ctx context.Context) (func() error, error) {
 		p, err := l.session.AnswerPending(ctx, id, a)
 		return func() error {
 			l.numberOf(p.ID)
-			if _, told := l.state.Settled(p.ID); !told && p.Status == shoal.PendingOpen {
-				return l.printText(fmt.Sprintf("! %d counts, and waits for more approvals", l.numberOf(p.ID)))
+			if _, settled := l.state.Settled(p.ID); !settled && p.Status == shoal.PendingOpen {
+				return l.printText(fmt.Sprintf("! %d your vote counts; more votes are needed", l.numberOf(p.ID)))
 			}
 			return nil
 		}, err

@@ -17,34 +17,35 @@ import (
 )
 
 const (
-	// retryFor is how long a line is tried again while the server is away.
-	retryFor = 2 * time.Minute
-	retryInterval  = time.Second
+	// retryFor is how long posting a line is retried while the server is unreachable.
+	retryFor      = 2 * time.Minute
+	retryInterval = time.Second
 )
 
-// lineChat is a conversation in lines: what is said is printed once, each part when
-// it is whole, and what is typed is sent or done, one line after the other.
+// lineChat is a chat in lines. It prints every part of a message once, when the part is
+// complete, and executes the input lines one after the other. One goroutine, that of run, uses
+// its fields.
 type lineChat struct {
-	shell   *cli.Shell
-	session *client.Session
-	state   *chat.State
-	as      shoal.EntityID
-	space   shoal.SpaceID
-	lines   int  // how many earlier messages are printed
-	interactive  bool // whether somebody types
+	shell       *cli.Shell
+	session     *client.Session
+	state       *chat.State
+	as          shoal.EntityID
+	space       shoal.SpaceID
+	lines       int  // how many earlier messages to print
+	interactive bool // whether the input is a terminal
 
-	printed printed
-	connection    view.Connection
-	numbers map[shoal.PendingID]int  // of what waits, to be typed instead of its id
-	form    *chat.Form               // what is being answered field by field
-	busy    bool                     // whether the line before is not done yet
-	fetching bool                     // whether missing messages are being fetched
-	listed  bool                     // whether it is known what waits
-	acks    int                      // how many acknowledgements are on their way
-	unseen  map[shoal.MessageID]bool // what was sent, and its event is not printed yet, for programs
-	inputEnded    bool                     // whether nothing more is typed
-	failed  error                    // the first line that failed
-	results chan func(context.Context) error
+	printed    printed
+	connection view.Connection
+	numbers    map[shoal.PendingID]int  // numbers of pending actions, which the user can type instead of ids
+	form       *chat.Form               // the pending action that is being answered field by field
+	busy       bool                     // whether an input line is being executed
+	fetching   bool                     // whether missing messages are being fetched
+	listed     bool                     // whether the pending actions are known
+	acks       int                      // how many acknowledgements are in flight
+	unseen     map[shoal.MessageID]bool // with --json: posted messages whose event is not printed yet
+	inputEnded bool                     // whether the input has ended
+	failed     error                    // the error of the first line that failed
+	results    chan func(context.Context) error
 }
 
 func newLineChat(sh *cli.Shell, session *client.Session, as shoal.EntityID, c *ChatCommand, person bool) *lineChat {
@@ -54,13 +55,13 @@ func newLineChat(sh *cli.Shell, session *client.Session, as shoal.EntityID, c *C
 	}
 }
 
-// batch is what the stream brought.
+// batch is a batch of events, or the error that ended the stream.
 type batch struct {
 	feed.Batch
 	err error
 }
 
-// run goes on until the input ends and what it asked for is done.
+// run runs the chat until the input has ended and its lines are done.
 func (l *lineChat) run(ctx context.Context) error {
 	ctx, end := context.WithCancel(ctx)
 	stream := feed.Start(ctx, l.session)
@@ -118,8 +119,8 @@ func follow(ctx context.Context, stream *feed.Feed, to chan<- batch) {
 	}
 }
 
-// readLines hands on the lines of the input. Nothing interrupts it while it waits for
-// one: then it ends with the process.
+// readLines sends the lines of the input to a channel, which it closes in the end. A read of
+// the input cannot be interrupted, so the goroutine may last as long as the process.
 func (l *lineChat) readLines(ctx context.Context, to chan<- string) {
 	defer close(to)
 	in := bufio.NewReader(l.shell.In)
@@ -138,15 +139,15 @@ func (l *lineChat) readLines(ctx context.Context, to chan<- string) {
 	}
 }
 
-// result is the end of the input: a failure if a line failed and nobody saw it.
+// result returns an error if a line of a script failed. A person has seen the error.
 func (l *lineChat) result() error {
 	if l.failed == nil || l.interactive {
 		return nil
 	}
-	return shoal.E("", shoal.KindOf(l.failed), "a line was not done; see above")
+	return shoal.E("", shoal.KindOf(l.failed), "an input line failed; see above")
 }
 
-// handleBatch takes what the stream brought, and prints what is new of it.
+// handleBatch applies a batch of events to the state and prints what is new.
 func (l *lineChat) handleBatch(ctx context.Context, b feed.Batch) error {
 	if cause := b.Lost(); cause != nil {
 		l.connection.Lost(cause)
@@ -177,33 +178,34 @@ func (l *lineChat) handleBatch(ctx context.Context, b feed.Batch) error {
 	return nil
 }
 
-// openFirstSpace opens the first space, once it is known where something waits, and leaves
-// one that is gone.
+// openFirstSpace opens the first space once the pending actions are known, because one in
+// which something is waiting comes first. It fails if the user is no longer a member of the
+// open space.
 func (l *lineChat) openFirstSpace(ctx context.Context) error {
 	switch {
 	case !l.state.Ready:
 		return nil
 	case l.printed.space != "" && l.state.Space(l.space) == nil:
-		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s is no member of %s any more", l.as, l.space))
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s is no longer a member of %s", l.as, l.space))
 	case l.printed.space != "" || l.space == "" && !l.listed:
 		return nil
 	case l.space == "":
 		if l.space = l.state.Choose(app.Welcome); l.space == "" {
-			return shoal.E("", shoal.NotFound, fmt.Sprintf("%s is a member of no space; `shoal spaces create NAME` makes one", l.as))
+			return shoal.E("", shoal.NotFound, fmt.Sprintf("%s is not a member of any space; create one with `shoal spaces create NAME`", l.as))
 		}
 	}
 	return l.join(ctx, l.space)
 }
 
-// join shows another space: its last messages, and what waits in it.
+// join switches to a space and prints its last messages and pending actions.
 func (l *lineChat) join(ctx context.Context, id shoal.SpaceID) error {
 	sp := l.state.Space(id)
 	if sp == nil {
-		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s is no member of a space %q; /spaces lists those that there are", l.as, id))
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s is not a member of a space %q; /spaces lists your spaces", l.as, id))
 	}
 	l.space = id
 	l.printed = newPrinted(sp, l.lines)
-	l.shell.Output.Note("%s (%s), %s; /help lists what can be typed", sp.Name, sp.ID, count(len(sp.Members), "member"))
+	l.shell.Output.Note("%s (%s), %s; /help lists the commands", sp.Name, sp.ID, count(len(sp.Members), "member"))
 	if l.shell.Output.JSON {
 		return nil
 	}

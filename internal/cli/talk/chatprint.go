@@ -13,17 +13,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
-// printed is what of a space has been printed, so that nothing is twice and
-// nothing is left out, whatever way it came.
+// printed records what was printed of a space, so that everything is printed exactly once,
+// whichever call or event delivered it.
 type printed struct {
 	space   shoal.SpaceID
-	done    int64 // up to this seq everything is
+	done    int64 // every message up to this seq is printed
 	parts   map[shoal.PartID]bool
 	ends    map[shoal.MessageID]bool
 	notices map[string]bool
 }
 
-// newPrinted begins with the last messages of a space, so many.
+// newPrinted returns a record by which only the last messages of a space remain to be printed.
 func newPrinted(sp *chat.Space, last int) printed {
 	p := printed{space: sp.ID, parts: map[shoal.PartID]bool{}, ends: map[shoal.MessageID]bool{}, notices: map[string]bool{}}
 	p.done = sp.LastSeq
@@ -38,7 +38,7 @@ func newPrinted(sp *chat.Space, last int) printed {
 
 func noticeKey(n chat.Notice) string { return n.At.String() + n.Text }
 
-// markPrinted takes a message as printed.
+// markPrinted records a message as printed.
 func (p *printed) markPrinted(m shoal.Message) {
 	p.ends[m.ID] = true
 	for _, part := range m.Parts {
@@ -46,10 +46,11 @@ func (p *printed) markPrinted(m shoal.Message) {
 	}
 }
 
-// partKey names a part among all: posted parts have ids of their message only.
+// partKey returns a key that is unique among all messages. The ids of posted parts are unique
+// only within their message.
 func partKey(m shoal.Message, p shoal.Part) shoal.PartID { return shoal.PartID(m.ID) + "/" + p.ID }
 
-// printNew prints what is new in the space, and fetches what is missing there.
+// printNew prints what is new in the space, and fetches messages that are missing.
 func (l *lineChat) printNew(ctx context.Context) error {
 	sp := l.state.Space(l.space)
 	if sp == nil || l.shell.Output.JSON {
@@ -93,7 +94,7 @@ func (l *lineChat) printNew(ctx context.Context) error {
 	return nil
 }
 
-// fetchMissing fetches messages that are missing behind a seq.
+// fetchMissing fetches messages that are missing after a seq.
 func (l *lineChat) fetchMissing(ctx context.Context, after int64) {
 	if l.fetching {
 		return
@@ -113,11 +114,11 @@ func (l *lineChat) fetchMissing(ctx context.Context, after int64) {
 	})
 }
 
-// printMessage prints what is whole of a message and not printed, and reports whether
-// that is all of it for good.
+// printMessage prints the complete parts of a message that are not printed yet, and reports
+// whether the message is complete and printed.
 func (l *lineChat) printMessage(m shoal.Message) (over bool, err error) {
 	if l.interactive && l.busy && m.EntityID == l.as {
-		return false, nil // it may be the line that is being sent
+		return false, nil // it may be the line that is being posted
 	}
 	head := string(m.EntityID)
 	if len(m.Mentions) > 0 {
@@ -129,7 +130,7 @@ func (l *lineChat) printMessage(m shoal.Message) (over bool, err error) {
 			continue
 		}
 		if !settledPart(p) {
-			return false, nil // what follows it is printed behind it
+			return false, nil // later parts are printed after it
 		}
 		l.printed.parts[key] = true
 		if err := l.printText(head + ": " + view.PartText(p)); err != nil {
@@ -146,7 +147,8 @@ func (l *lineChat) printMessage(m shoal.Message) (over bool, err error) {
 	return true, err
 }
 
-// settledPart reports whether nothing happens to a part any more.
+// settledPart reports whether a part is final. A part that the caller may not see counts as
+// final.
 func settledPart(p shoal.Part) bool {
 	switch p.Status {
 	case shoal.PartStreaming, shoal.PartInputStreaming, shoal.PartRunning, shoal.PartRequiresAction:
@@ -155,13 +157,13 @@ func settledPart(p shoal.Part) bool {
 	return true
 }
 
-// printText prints a text; its further lines are indented.
+// printText prints a text and indents all its lines but the first.
 func (l *lineChat) printText(text string) error {
 	text = strings.TrimRight(safetext.Clean(text), "\n")
 	return l.shell.Output.Write(strings.ReplaceAll(text, "\n", "\n  ") + "\n")
 }
 
-// acknowledge tells the server what was printed.
+// acknowledge marks the printed messages as read.
 func (l *lineChat) acknowledge(ctx context.Context) {
 	seq := l.state.Read(l.space)
 	if seq == 0 {
@@ -170,7 +172,7 @@ func (l *lineChat) acknowledge(ctx context.Context) {
 	space := l.space
 	l.acks++
 	l.startCall(ctx, func(ctx context.Context) func(context.Context) error {
-		_ = l.session.MarkRead(ctx, space, seq) // what stays unread is counted again
+		_ = l.session.MarkRead(ctx, space, seq) // the next acknowledgement includes them
 		return func(context.Context) error {
 			l.acks--
 			return nil
@@ -178,7 +180,7 @@ func (l *lineChat) acknowledge(ctx context.Context) {
 	})
 }
 
-// numberOf is what can be typed instead of the id of what waits. It stays.
+// numberOf returns the number of a pending action. It never changes.
 func (l *lineChat) numberOf(id shoal.PendingID) int {
 	if l.numbers[id] == 0 {
 		l.numbers[id] = len(l.numbers) + 1
@@ -186,7 +188,7 @@ func (l *lineChat) numberOf(id shoal.PendingID) int {
 	return l.numbers[id]
 }
 
-// printPending prints what waits for an answer, and how to give it.
+// printPending prints a pending action and the commands that answer it.
 func (l *lineChat) printPending(p shoal.PendingAction) error {
 	n := l.numberOf(p.ID)
 	how := map[shoal.PendingKind]string{
@@ -202,13 +204,13 @@ func (l *lineChat) printPending(p shoal.PendingAction) error {
 	return l.printText(fmt.Sprintf("! %d %s%s; %s", n, where, safetext.Line(chat.Asks(p)), fmt.Sprintf(how, n)))
 }
 
-// printElsewhere prints how what waited ended, and who mentions the person in other
+// printElsewhere prints the outcomes of pending actions and the mentions of the user in other
 // spaces.
 func (l *lineChat) printElsewhere(e shoal.Event) error {
 	switch e.Type {
 	case shoal.EventPendingSettled:
 		data, err := view.Decode[shoal.PendingData](e)
-		if _, told := l.numbers[data.PendingAction.ID]; err == nil && told {
+		if _, printed := l.numbers[data.PendingAction.ID]; err == nil && printed {
 			err = l.printText(fmt.Sprintf("! %d %s", l.numberOf(data.PendingAction.ID), view.PendingOutcome(data.PendingAction)))
 		}
 		return err
@@ -219,14 +221,14 @@ func (l *lineChat) printElsewhere(e shoal.Event) error {
 		}
 		for _, id := range data.Message.Mentions {
 			if id == l.as && data.Message.SpaceID != l.space && data.Message.Status != shoal.MessageStreaming {
-				l.shell.Output.Note("%s mentions you in %s; /join %s", data.Message.EntityID, data.Message.SpaceID, data.Message.SpaceID)
+				l.shell.Output.Note("%s mentioned you in %s; /join %s", data.Message.EntityID, data.Message.SpaceID, data.Message.SpaceID)
 			}
 		}
 	}
 	return nil
 }
 
-// printEvents prints the events of the space, for programs.
+// printEvents prints the events of the space with --json.
 func (l *lineChat) printEvents(b feed.Batch) error {
 	for e := range b.Events {
 		head, err := view.Decode[shoal.EventHead](e)

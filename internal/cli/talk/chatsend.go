@@ -12,7 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
-// listPending asks for what waits, when that is not known.
+// listPending requests the pending actions if the known ones may be outdated.
 func (l *lineChat) listPending(ctx context.Context) {
 	if !l.state.PendingStale() {
 		return
@@ -29,7 +29,7 @@ func (l *lineChat) listPending(ctx context.Context) {
 				l.state.PendingList(all.Items)
 				l.listed = true
 			}
-			l.listPending(ctx) // more may have happened since
+			l.listPending(ctx) // they may be outdated again
 			if err := l.openFirstSpace(ctx); err != nil || l.printed.space == "" {
 				return err
 			}
@@ -38,7 +38,7 @@ func (l *lineChat) listPending(ctx context.Context) {
 	})
 }
 
-// startCall makes a call beside the conversation; what it returns is done in it.
+// startCall runs call in a goroutine, and the function that it returns in the main loop.
 func (l *lineChat) startCall(ctx context.Context, call func(context.Context) func(context.Context) error) {
 	go func() {
 		done := call(ctx)
@@ -49,7 +49,7 @@ func (l *lineChat) startCall(ctx context.Context, call func(context.Context) fun
 	}()
 }
 
-// runLine makes the call of a line; the next line waits for it.
+// runLine makes the call of an input line. The next line waits until it is done.
 func (l *lineChat) runLine(ctx context.Context, call func(context.Context) (func() error, error)) {
 	l.busy = true
 	l.startCall(ctx, func(ctx context.Context) func(context.Context) error {
@@ -66,19 +66,20 @@ func (l *lineChat) runLine(ctx context.Context, call func(context.Context) (func
 	})
 }
 
-// reportFailure tells that a line was not done; the conversation goes on.
+// reportFailure reports that an input line failed. The chat continues.
 func (l *lineChat) reportFailure(err error) {
 	if l.failed == nil {
 		l.failed = err
 	}
 	f := cli.Describe("chat", err)
 	if f.Code == cli.KindUsage || f.Code == shoal.NotFound {
-		f.Hint = "/help lists what can be typed"
+		f.Hint = "/help lists the commands"
 	}
 	l.shell.Output.ReportFailure(f)
 }
 
-// post sends a line as a message; while the server is away, again and again.
+// post posts an input line as a message. It retries for retryFor while the server is
+// unreachable or busy.
 func (l *lineChat) post(ctx context.Context, text string) {
 	sp := l.state.Space(l.space)
 	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: chat.Mentions(text, sp.Members)}
@@ -101,7 +102,7 @@ func (l *lineChat) post(ctx context.Context, text string) {
 	})
 }
 
-// sleep lets time pass, unless ctx ends.
+// sleep waits for d or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -116,10 +117,10 @@ func (l *lineChat) handleSent(m shoal.Message) error {
 	}
 	l.state.Put(m)
 	for _, id := range m.SkippedAgents {
-		l.shell.Output.Note("%s runs already and does not act on this message", id)
+		l.shell.Output.Note("%s is already running and does not act on this message", id)
 	}
 	if l.interactive {
-		l.printed.markPrinted(m) // it stands there, as it was typed
+		l.printed.markPrinted(m) // the terminal shows the line as it was typed
 	}
 	return nil
 }

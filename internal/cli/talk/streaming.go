@@ -18,10 +18,10 @@ type liveMessage struct {
 	space bool             // whether to name the space
 	from  []shoal.EntityID // whose messages, everybody's if empty
 
-	message shoal.MessageID // which message; empty for none
-	part    shoal.PartID    // whose text was written last
-	unwritten    string          // of that text, what may be the beginning of a control sequence
-	open    bool            // whether the line under way has no end yet
+	message   shoal.MessageID // which message; empty for none
+	part      shoal.PartID    // whose text was written last
+	unwritten string          // of that text, what may be the beginning of a control sequence
+	open      bool            // whether the line under way has no end yet
 }
 
 // maxUnwritten bounds how much text waits for the end of a control sequence.

@@ -13,8 +13,8 @@ import (
 // timeline takes the messages out of events: of each space every message once,
 // when it is whole, also where a snapshot comes again after a long absence.
 type timeline struct {
-	session *client.Session
-	last    map[shoal.SpaceID]int64 // up to where messages were seen
+	session   *client.Session
+	last      map[shoal.SpaceID]int64 // up to where messages were seen
 	streaming map[shoal.MessageID]shoal.Message
 }
 

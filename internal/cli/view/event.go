@@ -8,15 +8,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
-// Decode reads the data of an event.
+// Decode decodes the data of an event.
 func Decode[T any](e shoal.Event) (data T, err error) {
 	if err = json.Unmarshal(e.Data, &data); err != nil {
-		err = &shoal.Error{Kind: shoal.Internal, Msg: fmt.Sprintf("an event %s of the server cannot be read", e.Type), Err: err}
+		err = &shoal.Error{Kind: shoal.Internal, Msg: fmt.Sprintf("the server sent an event %s that cannot be decoded", e.Type), Err: err}
 	}
 	return data, err
 }
 
-// PrintEvent prints the data of an event, with the cursor to go on behind it.
+// PrintEvent prints the data of an event as JSON, with the cursor that continues after it.
 func PrintEvent(o *cli.Output, e shoal.Event) error {
 	data := string(e.Data)
 	if e.Cursor != "" && e.Type != shoal.EventSnapshot && e.Type != shoal.EventSnapshotEnd && len(data) > 2 && data[0] == '{' {

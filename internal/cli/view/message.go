@@ -11,7 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
-// MessageText returns what a message says, in words.
+// MessageText returns a message as text: its parts, its status if it failed or was canceled,
+// its reactions, and whether it was edited.
 func MessageText(m shoal.Message) string {
 	if m.DeletedAt != nil {
 		return "[deleted]"
@@ -32,7 +33,7 @@ func MessageText(m shoal.Message) string {
 	return strings.Join(all, "\n\n")
 }
 
-// PartText returns a part in words.
+// PartText returns a part as text. A part that the caller may not see is only named.
 func PartText(p shoal.Part) string {
 	switch {
 	case p.Private:
@@ -49,29 +50,30 @@ func PartText(p shoal.Part) string {
 	return "[" + string(p.Type) + " " + p.Name + "]"
 }
 
-// toolCallText says of a tool call what was asked for, if it is known, and how far it
-// is.
+// toolCallText returns a tool call as text: its arguments if known, its status, who answered
+// it, and its result or error.
 func toolCallText(p shoal.Part) string {
-	told := "tool " + p.ToolName
+	text := "tool " + p.ToolName
 	if len(p.Args) > 0 {
-		told += " " + string(p.Args)
+		text += " " + string(p.Args)
 	}
 	if p.Status != "" {
-		told += ": " + string(p.Status)
+		text += ": " + string(p.Status)
 	}
 	if p.AnsweredBy != "" {
-		told += " by " + string(p.AnsweredBy)
+		text += " by " + string(p.AnsweredBy)
 	}
 	switch {
 	case p.Error != "":
-		told += ": " + p.Error
+		text += ": " + p.Error
 	case len(p.Result) > 0:
-		told += " " + string(p.Result)
+		text += " " + string(p.Result)
 	}
-	return told
+	return text
 }
 
-// PartNote says in one line what happened to a part; nothing where its text tells.
+// PartNote returns one line about what an event changes in a part. The line is empty for
+// events that only carry text.
 func PartNote(e shoal.Event) (head shoal.PartHead, note string, err error) {
 	switch e.Type {
 	case shoal.EventToolInputStart, shoal.EventToolInputAvailable:
@@ -103,7 +105,8 @@ func PartNote(e shoal.Event) (head shoal.PartHead, note string, err error) {
 	return head, "", nil
 }
 
-// privateNote is what is told about a part for somebody else: that it is there.
+// privateNote returns the note about a part that the caller may not see, which only says that
+// it exists. It is empty unless the part opens.
 func privateNote(opens bool) string {
 	if !opens {
 		return ""
@@ -111,7 +114,7 @@ func privateNote(opens bool) string {
 	return PartText(shoal.Part{Type: shoal.ToolPart, Private: true})
 }
 
-// toolOutcome says how a tool call ended.
+// toolOutcome returns the end of a tool call as text.
 func toolOutcome(d shoal.ToolOutputData) string {
 	p := shoal.Part{ToolName: d.ToolName, Status: d.Status, Result: d.Result}
 	if d.Error != nil {
@@ -123,8 +126,9 @@ func toolOutcome(d shoal.ToolOutputData) string {
 	return toolCallText(p)
 }
 
-// PrintMessage prints one message in one line: for people a sentence, for programs
-// time, space, seq, sender, mentions and text.
+// PrintMessage prints a message in one line: for a terminal its head and its text, for a pipe
+// the columns time, space, seq, sender, mentions and text. space says whether the head names
+// the space.
 func PrintMessage(o *cli.Output, m shoal.Message, space bool) error {
 	if !o.Terminal {
 		return o.Write(strings.Join([]string{
@@ -134,7 +138,7 @@ func PrintMessage(o *cli.Output, m shoal.Message, space bool) error {
 	return o.Write(MessageHead(o, m, space) + ": " + safetext.Line(MessageText(m)) + "\n")
 }
 
-// MessageHead says when, where, who and to whom.
+// MessageHead returns the time, the space if wanted, the sender and the mentions of a message.
 func MessageHead(o *cli.Output, m shoal.Message, space bool) string {
 	head := o.Paint(cli.Dim, m.CreatedAt.String()) + " "
 	if space {

@@ -12,7 +12,7 @@ import (
 
 const evil = "\x1b[2J\u009b31mRed\u202e\a"
 
-// outputs returns an output and what it has written.
+// outputs returns an output and the text that it writes.
 func outputs(set func(o *cli.Output)) (o *cli.Output, out *strings.Builder) {
 	out = new(strings.Builder)
 	o = &cli.Output{Out: out, Notes: io.Discard}

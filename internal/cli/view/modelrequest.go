@@ -8,7 +8,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
-// PrintModelRequest prints what a model was sent.
+// PrintModelRequest prints the prompt, the tools and the messages of a model request.
 func PrintModelRequest(o *cli.Output, r shoal.ModelRequest) error {
 	if o.JSON {
 		return o.PrintObject(r)
@@ -16,11 +16,11 @@ func PrintModelRequest(o *cli.Output, r shoal.ModelRequest) error {
 	var b strings.Builder
 	b.WriteString(FormatPrompt(r.System, r.Tools))
 	b.WriteString(FormatModelMessages(r.Messages))
-	o.Note("this is what %s was sent", r.Model)
+	o.Note("this request was sent to %s", r.Model)
 	return o.PrintText(b.String())
 }
 
-// FormatModelMessages are messages of a model with a heading for each.
+// FormatModelMessages returns the messages of a model request as text, each below a heading.
 func FormatModelMessages(messages []shoal.ModelMessage) string {
 	var b strings.Builder
 	for _, m := range messages {
@@ -32,9 +32,10 @@ func FormatModelMessages(messages []shoal.ModelMessage) string {
 	return b.String()
 }
 
-func Heading(what string) string { return "\n=== " + what + " ===\n" }
+// Heading returns a heading of the text of a model request.
+func Heading(title string) string { return "\n=== " + title + " ===\n" }
 
-// FormatPrompt is what stands before the messages.
+// FormatPrompt returns the system prompt and the tools of a model request as text.
 func FormatPrompt(system string, tools []shoal.ModelTool) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimPrefix(Heading("system"), "\n") + strings.TrimSuffix(system, "\n") + "\n" + Heading("tools"))
@@ -47,7 +48,7 @@ func FormatPrompt(system string, tools []shoal.ModelTool) string {
 	return b.String()
 }
 
-// contentText is a piece of a message to a model.
+// contentText returns one content item of a model message as text.
 func contentText(c shoal.ModelContent) string {
 	switch c.Type {
 	case shoal.ModelReasoning:

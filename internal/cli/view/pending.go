@@ -8,7 +8,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
-// PendingRequest tells what somebody is asked for, and how to answer.
+// PendingRequest returns what a pending action asks for, and the command that answers it.
 func PendingRequest(p shoal.PendingAction) string {
 	how := "`shoal approvals answer %s JSON`"
 	switch p.Kind {
@@ -20,7 +20,7 @@ func PendingRequest(p shoal.PendingAction) string {
 	return chat.Asks(p) + "; " + fmt.Sprintf(how, p.ID)
 }
 
-// PendingOutcome tells how a pending action ended.
+// PendingOutcome returns how a pending action ended.
 func PendingOutcome(p shoal.PendingAction) string {
 	if p.AnsweredBy != nil {
 		return fmt.Sprintf("%s is %s by %s", p.ID, p.Status, *p.AnsweredBy)
@@ -28,7 +28,7 @@ func PendingOutcome(p shoal.PendingAction) string {
 	return fmt.Sprintf("%s is %s", p.ID, p.Status)
 }
 
-// NotePending tells a person that a run waits for an answer.
+// NotePending prints a note if the event is a new pending action.
 func NotePending(o *cli.Output, e shoal.Event) error {
 	if e.Type != shoal.EventPendingOpened {
 		return nil
