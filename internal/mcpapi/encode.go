@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal/internal/mcpapi/rawjson"
 )
 
 // rpcResult is a JSON-RPC answer with the result of a call.
@@ -72,22 +74,13 @@ func (a *API) encode(buffer *bytes.Buffer, c toolCall, out outcome) ([]byte, err
 	if c.modern {
 		answer.Result.Meta, answer.Result.Type = &resultMeta{a.self}, "complete"
 	}
-	return marshal(buffer, answer)
-}
-
-// marshal is json.Marshal into a buffer, and leaves <, > and & readable: the
-// texts are full of them.
-func marshal(buffer *bytes.Buffer, v any) ([]byte, error) {
-	encoder := json.NewEncoder(buffer)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), err
+	return rawjson.Marshal(buffer, answer)
 }
 
 func errorBody(id []byte, code int64, message string) []byte {
 	e := rpcError{Version: "2.0", ID: id}
 	e.Error.Code, e.Error.Message = code, message
-	body, err := marshal(new(bytes.Buffer), e)
+	body, err := rawjson.Marshal(new(bytes.Buffer), e)
 	if err != nil {
 		panic(err) // an id that was scanned, and a text
 	}

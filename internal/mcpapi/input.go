@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/mcpapi/rawjson"
 )
 
 // kind is what an input holds, by its name in JSON Schema.
@@ -98,11 +99,11 @@ func (t *tool) decode(raw []byte) (arguments, error) {
 	for i, in := range t.inputs {
 		out.values[i].whole = in.otherwise
 	}
-	if raw = bytes.TrimSpace(raw); len(raw) > 0 && !isNull(raw) && !isObject(raw) {
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && !rawjson.IsNull(raw) && !rawjson.IsObject(raw) {
 		return out, shoal.Invalid("arguments", "must be an object")
 	}
 	var wrong []shoal.FieldError
-	for key, value := range members(raw) {
+	for key, value := range rawjson.Members(raw) {
 		at := t.find(string(key))
 		switch {
 		case at < 0:
@@ -110,7 +111,7 @@ func (t *tool) decode(raw []byte) (arguments, error) {
 				Location: fmt.Sprintf("%.64q", key),
 				Message:  "is no input of " + t.name + ", which takes " + t.inputNames(),
 			})
-		case !isNull(value) || t.inputs[at].kind == anyInput:
+		case !rawjson.IsNull(value) || t.inputs[at].kind == anyInput:
 			if problem := out.values[at].set(t.inputs[at], value); problem != "" {
 				wrong = append(wrong, shoal.FieldError{Location: t.inputs[at].name, Message: problem})
 			}
@@ -144,10 +145,10 @@ func (v *value) set(in input, raw []byte) string {
 	case anyInput:
 		v.raw = bytes.Clone(raw)
 	case textInput:
-		if !isText(raw) {
+		if !rawjson.IsText(raw) {
 			return "must be a string"
 		}
-		text := plainText(raw)
+		text := rawjson.Text(raw)
 		if len(text) > in.longest() && !in.checked {
 			return fmt.Sprintf("has %d bytes; at most %d are allowed", len(text), in.longest())
 		}
@@ -156,7 +157,7 @@ func (v *value) set(in input, raw []byte) string {
 	case listInput:
 		return v.setList(in, raw)
 	case wholeInput:
-		n, ok := wholeNumber(meant(raw))
+		n, ok := rawjson.Whole(meant(raw))
 		if !ok {
 			return "must be a whole number"
 		}
@@ -176,8 +177,8 @@ func (v *value) set(in input, raw []byte) string {
 // meant is what a model means that writes a number or a truth value as a string: no
 // input that takes one of them takes a string.
 func meant(raw []byte) []byte {
-	if isText(raw) {
-		return bytes.TrimSpace(plainText(raw))
+	if rawjson.IsText(raw) {
+		return bytes.TrimSpace(rawjson.Text(raw))
 	}
 	return raw
 }
@@ -186,14 +187,14 @@ func (v *value) setList(in input, raw []byte) string {
 	if len(raw) == 0 || raw[0] != '[' {
 		return "must be a list of strings"
 	}
-	for item := range elements(raw) {
-		if !isText(item) {
+	for item := range rawjson.Elements(raw) {
+		if !rawjson.IsText(item) {
 			return fmt.Sprintf("must be a list of strings; entry %d is none", len(v.list))
 		}
 		if len(v.list) == in.longest() {
 			return fmt.Sprintf("has more than %d entries; at most %d are allowed", in.longest(), in.longest())
 		}
-		text := string(plainText(item))
+		text := string(rawjson.Text(item))
 		if in.unique && slices.Contains(v.list, text) {
 			return fmt.Sprintf("has %.64q twice", text)
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal/internal/mcpapi/rawjson"
 )
 
 // message is a JSON-RPC message, its parts as they stand in the body.
@@ -18,15 +20,15 @@ type message struct {
 func messageOf(body []byte) message {
 	var m message
 	var version []byte
-	for key, value := range members(body) {
+	for key, value := range rawjson.Members(body) {
 		switch string(key) {
 		case "jsonrpc":
 			version = value
 		case "id":
 			m.id = value
 		case "method":
-			if isText(value) {
-				m.method = string(plainText(value))
+			if rawjson.IsText(value) {
+				m.method = string(rawjson.Text(value))
 			}
 		case "params":
 			m.params = value
@@ -50,12 +52,12 @@ type toolCall struct {
 // toolCall reads a message as a call of a tool. ok is false for everything that
 // is to be refused, or that only the SDK knows about.
 func (q *request) toolCall(m message) (c toolCall, ok bool) {
-	if m.method != "tools/call" || !isID(m.id) || !isObject(m.params) {
+	if m.method != "tools/call" || !isID(m.id) || !rawjson.IsObject(m.params) {
 		return c, false
 	}
 	c = toolCall{id: m.id, modern: q.modern()}
 	var name, meta []byte
-	for key, value := range members(m.params) {
+	for key, value := range rawjson.Members(m.params) {
 		switch string(key) {
 		case "name":
 			name = value
@@ -67,10 +69,10 @@ func (q *request) toolCall(m message) (c toolCall, ok bool) {
 			return c, false
 		}
 	}
-	if !isText(name) || meta != nil && !isObject(meta) {
+	if !rawjson.IsText(name) || meta != nil && !rawjson.IsObject(meta) {
 		return c, false
 	}
-	c.tool = q.tools[string(plainText(name))]
+	c.tool = q.tools[string(rawjson.Text(name))]
 	return c, c.tool != nil && c.readMeta(q, meta)
 }
 
@@ -78,7 +80,7 @@ func (q *request) toolCall(m message) (c toolCall, ok bool) {
 // agrees with the headers of the request.
 func (c *toolCall) readMeta(q *request, meta []byte) bool {
 	var version, capabilities, client []byte
-	for key, value := range members(meta) {
+	for key, value := range rawjson.Members(meta) {
 		switch string(key) {
 		case "progressToken":
 			c.progress = value
@@ -90,7 +92,7 @@ func (c *toolCall) readMeta(q *request, meta []byte) bool {
 			client = value
 		}
 	}
-	if isNull(c.progress) {
+	if rawjson.IsNull(c.progress) {
 		c.progress = nil
 	}
 	if c.progress != nil && !isID(c.progress) {
@@ -100,15 +102,15 @@ func (c *toolCall) readMeta(q *request, meta []byte) bool {
 		return version == nil
 	}
 	h := q.r.Header
-	return isText(version) && string(plainText(version)) == h.Get(versionHeader) &&
-		isObject(capabilities) && (client == nil || isObject(client)) &&
+	return rawjson.IsText(version) && string(rawjson.Text(version)) == h.Get(versionHeader) &&
+		rawjson.IsObject(capabilities) && (client == nil || rawjson.IsObject(client)) &&
 		h.Get(methodHeader) == "tools/call" && h.Get(nameHeader) == c.tool.name
 }
 
 // isID reports whether raw is a string or a whole number as every decoder reads
 // it.
 func isID(raw []byte) bool {
-	if isText(raw) {
+	if rawjson.IsText(raw) {
 		return true
 	}
 	return len(raw) > 0 && len(raw) <= 20 && (raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9') && !bytes.ContainsAny(raw, ".eE")
@@ -119,7 +121,7 @@ func cancelledID(m message) []byte {
 	if m.method != "notifications/cancelled" || m.id != nil {
 		return nil
 	}
-	for key, value := range members(m.params) {
+	for key, value := range rawjson.Members(m.params) {
 		if string(key) == "requestId" && isID(value) {
 			return value
 		}

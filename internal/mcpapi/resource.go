@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/mcpapi/rawjson"
 )
 
 // The resources of a caller. All are JSON in the shapes of the REST face.
@@ -52,7 +53,7 @@ func (p *peer) read(get func(ctx context.Context, uri string) (any, error)) mcp.
 			}
 			return nil, errors.New(failure(&tool{}, name, err).texts[0])
 		}
-		body, err := marshal(new(bytes.Buffer), value)
+		body, err := rawjson.Marshal(new(bytes.Buffer), value)
 		if err != nil {
 			return nil, err
 		}

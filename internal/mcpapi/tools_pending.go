@@ -8,6 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/mcpapi/rawjson"
 )
 
 func listPendingActions() *tool {
@@ -76,7 +77,7 @@ func pendingLine(p shoal.PendingAction) string {
 
 // quotedText writes a text as JSON, on one line.
 func quotedText(s string) string {
-	text, _ := marshal(new(bytes.Buffer), s) // a string can always be marshalled
+	text, _ := rawjson.Marshal(new(bytes.Buffer), s) // a string can always be marshalled
 	return string(text)
 }
 
@@ -115,10 +116,10 @@ func (c *call) answer() shoal.PendingAnswer {
 		approved := c.flag("approved")
 		a.Approved = &approved
 	}
-	if raw := c.of("args").raw; !isNull(raw) {
+	if raw := c.of("args").raw; !rawjson.IsNull(raw) {
 		a.Args = raw
 	}
-	if raw := c.of("result").raw; !isNull(raw) || a.Error == nil && a.Approved == nil && a.Answer == nil {
+	if raw := c.of("result").raw; !rawjson.IsNull(raw) || a.Error == nil && a.Approved == nil && a.Answer == nil {
 		a.Result = raw
 	}
 	return a

@@ -1,4 +1,4 @@
-package mcpapi
+package rawjson
 
 import (
 	"bytes"
@@ -24,11 +24,11 @@ func TestMembers(t *testing.T) {
 		{`{"a":{},"b":[],"c":""}`, []string{"a={}", "b=[]", `c=""`}},
 	} {
 		var got []string
-		for key, value := range members([]byte(tt.text)) {
+		for key, value := range Members([]byte(tt.text)) {
 			got = append(got, string(key)+"="+string(value))
 		}
 		if !slices.Equal(got, tt.want) {
-			t.Errorf("members(%s) = %q, want %q", tt.text, got, tt.want)
+			t.Errorf("Members(%s) = %q, want %q", tt.text, got, tt.want)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func FuzzMembers(f *testing.F) {
 
 func checkMembers(t *testing.T, text []byte) {
 	got := map[string]string{}
-	for key, value := range members(text) {
+	for key, value := range Members(text) {
 		got[string(key)] = string(value)
 	}
 	var object map[string]json.RawMessage
@@ -59,7 +59,7 @@ func checkMembers(t *testing.T, text []byte) {
 			want[key] = string(bytes.TrimSpace(value))
 		}
 		if !maps.Equal(got, want) {
-			t.Errorf("members(%s) = %q, want %q", text, got, want)
+			t.Errorf("Members(%s) = %q, want %q", text, got, want)
 		}
 		for _, value := range object {
 			checkMembers(t, value)
@@ -67,16 +67,16 @@ func checkMembers(t *testing.T, text []byte) {
 		return
 	}
 	if len(got) > 0 {
-		t.Errorf("members(%s) = %q of no object", text, got)
+		t.Errorf("Members(%s) = %q of no object", text, got)
 	}
 	var array []json.RawMessage
 	if json.Unmarshal(text, &array) == nil {
 		var items []string
-		for item := range elements(text) {
+		for item := range Elements(text) {
 			items = append(items, string(item))
 		}
 		if len(items) != len(array) {
-			t.Fatalf("elements(%s) = %q", text, items)
+			t.Fatalf("Elements(%s) = %q", text, items)
 		}
 		for i, item := range array {
 			if items[i] != string(bytes.TrimSpace(item)) {
@@ -105,8 +105,8 @@ func TestWholeNumber(t *testing.T) {
 		{"true", 0, false},
 		{"null", 0, false},
 	} {
-		if got, ok := wholeNumber([]byte(tt.text)); got != tt.want || ok != tt.ok {
-			t.Errorf("wholeNumber(%s) = %d, %v, want %d, %v", tt.text, got, ok, tt.want, tt.ok)
+		if got, ok := Whole([]byte(tt.text)); got != tt.want || ok != tt.ok {
+			t.Errorf("Whole(%s) = %d, %v, want %d, %v", tt.text, got, ok, tt.want, tt.ok)
 		}
 	}
 }

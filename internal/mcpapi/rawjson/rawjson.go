@@ -1,18 +1,22 @@
-package mcpapi
+// Package rawjson reads parts of JSON in place: it finds the members of an object and the
+// elements of an array without decoding or copying them. The functions require valid JSON;
+// internal/guard checks each body before it gets here.
+package rawjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 	"math"
 	"strconv"
 )
 
-// members yields the members of a JSON object in their order: the key, decoded,
+// Members yields the members of a JSON object in their order: the key, decoded,
 // and the value as it stands in raw, without copying either where the key is
 // written plainly. raw must be valid JSON; if it is no object there are none.
 // Unlike decoding into a struct it tells keys apart that differ in case only, as
 // the SDK does.
-func members(raw []byte) iter.Seq2[[]byte, []byte] {
+func Members(raw []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		i := blank(raw, 0)
 		if i == len(raw) || raw[i] != '{' {
@@ -20,7 +24,7 @@ func members(raw []byte) iter.Seq2[[]byte, []byte] {
 		}
 		for i = blank(raw, i+1); raw[i] != '}'; {
 			end := textEnd(raw, i)
-			key := plainText(raw[i:end])
+			key := Text(raw[i:end])
 			start := blank(raw, blank(raw, end)+1) // behind the colon
 			end = valueEnd(raw, start)
 			if !yield(key, raw[start:end]) {
@@ -33,8 +37,8 @@ func members(raw []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// elements yields the elements of a JSON array; else it is like members.
-func elements(raw []byte) iter.Seq[[]byte] {
+// Elements yields the elements of a JSON array; else it is like Members.
+func Elements(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		i := blank(raw, 0)
 		if i == len(raw) || raw[i] != '[' {
@@ -108,8 +112,8 @@ func scalarEnd(raw []byte, i int) int {
 	return i
 }
 
-// plainText decodes a JSON string, quotes included.
-func plainText(raw []byte) []byte {
+// Text decodes a JSON string, quotes included.
+func Text(raw []byte) []byte {
 	for _, c := range raw {
 		if c == '\\' {
 			var s string
@@ -120,13 +124,18 @@ func plainText(raw []byte) []byte {
 	return raw[1 : len(raw)-1]
 }
 
-func isText(raw []byte) bool   { return len(raw) > 0 && raw[0] == '"' }
-func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
-func isNull(raw []byte) bool   { return string(raw) == "null" }
+// IsText reports whether raw is a JSON string.
+func IsText(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 
-// wholeNumber decodes a JSON number that is whole, however it is written. What
+// IsObject reports whether raw is a JSON object.
+func IsObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// IsNull reports whether raw is the JSON value null.
+func IsNull(raw []byte) bool { return string(raw) == "null" }
+
+// Whole decodes a JSON number that is whole, however it is written. What
 // an int64 cannot hold becomes the nearest that it can.
-func wholeNumber(raw []byte) (int64, bool) {
+func Whole(raw []byte) (int64, bool) {
 	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 		return n, true
 	}
@@ -140,4 +149,13 @@ func wholeNumber(raw []byte) (int64, bool) {
 		return math.MinInt64, true
 	}
 	return int64(f), true
+}
+
+// Marshal writes v as JSON into buffer and returns its contents without the final newline.
+// Unlike json.Marshal it does not escape <, > and &, which are frequent in message texts.
+func Marshal(buffer *bytes.Buffer, v any) ([]byte, error) {
+	encoder := json.NewEncoder(buffer)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), err
 }
