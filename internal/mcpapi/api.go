@@ -15,6 +15,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/limit"
+	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
@@ -57,9 +58,11 @@ type API struct {
 	Options
 	offer
 	self     *mcp.Implementation
-	versions []string         // of the protocol, as the SDK knows them
-	tools    map[string]*tool // those of the table that are called here
-	listed   []*mcp.Tool      // the table as tools/list shows it, by name
+	versions []string // of the protocol, as the SDK knows them
+	set      tools.Set
+	tools    []*tools.Tool          // the table
+	byName   map[string]*tools.Tool // those of the table that are called here
+	listed   []*mcp.Tool            // the table as tools/list shows it, by name
 
 	ctx     context.Context // ends with Stop
 	cancel  context.CancelCauseFunc
@@ -77,8 +80,8 @@ type API struct {
 
 // offer is what an API has to offer; how it is served does not depend on it.
 type offer struct {
-	// table are the tools, in the order in which they are shown.
-	table []*tool
+	// table returns the tools, in the order in which they are shown.
+	table func(tools.Set) []*tools.Tool
 	// server makes the SDK's server of one caller, with everything that is no
 	// tool of the table.
 	server func(*peer) *mcp.Server
@@ -86,7 +89,7 @@ type offer struct {
 
 // New returns an API over these options. The caller must Stop it.
 func New(o Options) *API {
-	return newAPI(o, offer{table: table(), server: conversation})
+	return newAPI(o, offer{table: tools.Set.Tools, server: conversation})
 }
 
 func newAPI(o Options, has offer) *API {
@@ -107,7 +110,8 @@ func newAPI(o Options, has offer) *API {
 		offer:    has,
 		self:     &mcp.Implementation{Name: "shoal", Title: "Shoal", Version: o.Version},
 		versions: mcp.SupportedProtocolVersions(),
-		tools:    map[string]*tool{},
+		byName:   map[string]*tools.Tool{},
+		set:      tools.Set{Hub: o.Hub, Log: o.Log},
 		waits:    openWaits{open: map[waitKey][]*openWait{}},
 		figures:  newFigures(o.Metrics),
 		peers:    peers{open: map[caller]*peer{}},
@@ -116,11 +120,12 @@ func newAPI(o Options, has offer) *API {
 	}
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	a.sessions = sessions{api: a, byID: map[sessionKey]*session{}, each: map[caller]int{}, terminated: map[sessionKey]struct{}{}}
-	for _, t := range a.table {
-		if t.call != nil {
-			a.tools[t.name] = t
+	a.tools = has.table(a.set)
+	for _, t := range a.tools {
+		if t.Run != nil {
+			a.byName[t.Name] = t
 		}
-		a.listed = append(a.listed, t.described())
+		a.listed = append(a.listed, described(t))
 	}
 	slices.SortFunc(a.listed, func(x, y *mcp.Tool) int { return strings.Compare(x.Name, y.Name) })
 	return a
@@ -136,9 +141,9 @@ func (a *API) Handler() http.Handler {
 
 // Tools returns the names of the tools, in the order in which they are listed.
 func (a *API) Tools() []string {
-	names := make([]string, len(a.table))
-	for i, t := range a.table {
-		names[i] = t.name
+	names := make([]string, len(a.tools))
+	for i, t := range a.tools {
+		names[i] = t.Name
 	}
 	return names
 }

@@ -15,7 +15,7 @@ import (
 // request, with an answer written whole. See docs/decisions/0003.
 func (q *request) direct(c toolCall) {
 	raw := c.arguments
-	if !c.tool.waits {
+	if !c.tool.Waits {
 		out, err := q.do(q.r.Context(), q.name, q.caller, c.tool, raw)
 		if err == nil {
 			q.answer(c, out)
@@ -65,7 +65,7 @@ func (q *request) answer(c toolCall, out outcome) bool {
 	defer buffers.put(buffer)
 	body, err := q.encode(buffer, c, out)
 	if err != nil {
-		q.Log.Error("a result could not be encoded", "request", q.name, "tool", c.tool.name, "error", err)
+		q.Log.Error("a result could not be encoded", "request", q.name, "tool", c.tool.Name, "error", err)
 		q.refuse(http.StatusOK, c.id, jsonrpc.CodeInternalError, encodeFailed)
 		return false
 	}
@@ -121,7 +121,7 @@ func (q *request) streamWait(ctx context.Context, c toolCall, raw []byte) {
 	if err != nil { // then the client has cancelled
 		body = errorBody(c.id, codeCancelled, err.Error())
 	} else if body, err = q.encode(buffer, c, out); err != nil {
-		q.Log.Error("a result could not be encoded", "request", q.name, "tool", c.tool.name, "error", err)
+		q.Log.Error("a result could not be encoded", "request", q.name, "tool", c.tool.Name, "error", err)
 		body, out = errorBody(c.id, jsonrpc.CodeInternalError, encodeFailed), outcome{}
 	}
 	if _, err := s.Write(messageEvent(body)); err == nil && s.FlushError() == nil && s.stands() {

@@ -9,11 +9,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 )
 
 // Server is the SDK's server of a caller, to be connected in memory.
 func Server(a *API, who shoal.Principal, session shoal.SessionID) *mcp.Server {
-	return a.peer(caller{who, session}).server
+	return a.peer(caller{Who: who, Session: session}).server
 }
 
 // Sessions counts the sessions of the older era that are kept.
@@ -74,19 +75,19 @@ type Row struct {
 // server of each caller, in place of what Shoal does. All else about it is that
 // of [New].
 func NewOffering(o Options, rows []Row, options mcp.ServerOptions, add func(*mcp.Server)) *API {
-	var table []*tool
+	var table []*tools.Tool
 	for _, r := range rows {
-		t := &tool{name: r.Name, about: r.About, waits: r.Waits, inputSchema: json.RawMessage(cmp.Or(r.Schema, anyObject))}
+		t := &tools.Tool{Name: r.Name, Description: r.About, Waits: r.Waits, InputSchema: json.RawMessage(cmp.Or(r.Schema, anyObject))}
 		if r.Call != nil {
-			t.call = func(ctx context.Context, _ *call) (result, error) {
+			t.Run = func(ctx context.Context, _ tools.Caller, _ []byte) (tools.Result, error) {
 				text, err := r.Call(ctx)
-				return result{text: text}, err
+				return tools.Result{Texts: []string{text}}, err
 			}
 		}
 		table = append(table, t)
 	}
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Handle == nil })
-	return newAPI(o, offer{table: table, server: func(p *peer) *mcp.Server {
+	return newAPI(o, offer{table: func(tools.Set) []*tools.Tool { return table }, server: func(p *peer) *mcp.Server {
 		server := mcp.NewServer(p.api.self, &options)
 		for _, r := range rows {
 			schema := json.RawMessage(cmp.Or(r.Schema, anyObject))

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
@@ -25,7 +26,7 @@ func newFigures(m *metrics.Set) figures {
 const gone = "gone"
 
 // count counts a call that is over, and writes a line for it at debug level.
-func (a *API) count(c caller, t *tool, id string, out outcome, err error, began time.Time) {
+func (a *API) count(c caller, t *tools.Tool, id string, out outcome, err error, began time.Time) {
 	outcome := "ok"
 	switch {
 	case err != nil:
@@ -33,9 +34,9 @@ func (a *API) count(c caller, t *tool, id string, out outcome, err error, began 
 	case out.failed:
 		outcome = string(out.code)
 	}
-	a.figures.calls.With(t.name, outcome).Add(1)
-	a.figures.took.With(t.name).Took(began)
+	a.figures.calls.With(t.Name, outcome).Add(1)
+	a.figures.took.With(t.Name).Took(began)
 	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
-		a.Log.Debug("call", "request", id, "tool", t.name, "outcome", outcome, "took", time.Since(began), "key", c.who.KeyID, "entity", c.who.EntityID)
+		a.Log.Debug("call", "request", id, "tool", t.Name, "outcome", outcome, "took", time.Since(began), "key", c.Who.KeyID, "entity", c.Who.EntityID)
 	}
 }

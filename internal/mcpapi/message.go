@@ -6,6 +6,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shoal-dev/shoal/internal/mcpapi/rawjson"
+	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 )
 
 // message is a JSON-RPC message, its parts as they stand in the body.
@@ -43,7 +44,7 @@ func messageOf(body []byte) message {
 // toolCall is a well-formed tools/call.
 type toolCall struct {
 	id        []byte
-	tool      *tool
+	tool      *tools.Tool
 	arguments []byte
 	progress  []byte // the token for progress notifications; nil if none was sent
 	modern    bool
@@ -72,7 +73,7 @@ func (q *request) toolCall(m message) (c toolCall, ok bool) {
 	if !rawjson.IsText(name) || meta != nil && !rawjson.IsObject(meta) {
 		return c, false
 	}
-	c.tool = q.tools[string(rawjson.Text(name))]
+	c.tool = q.byName[string(rawjson.Text(name))]
 	return c, c.tool != nil && c.readMeta(q, meta)
 }
 
@@ -104,7 +105,7 @@ func (c *toolCall) readMeta(q *request, meta []byte) bool {
 	h := q.r.Header
 	return rawjson.IsText(version) && string(rawjson.Text(version)) == h.Get(versionHeader) &&
 		rawjson.IsObject(capabilities) && (client == nil || rawjson.IsObject(client)) &&
-		h.Get(methodHeader) == "tools/call" && h.Get(nameHeader) == c.tool.name
+		h.Get(methodHeader) == "tools/call" && h.Get(nameHeader) == c.tool.Name
 }
 
 // isID reports whether raw is a string or a whole number as every decoder reads

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 )
 
 // peer is the SDK's server for one caller. Each caller has its own, so that what
@@ -117,16 +118,16 @@ func withoutPrompts(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // described is the tool as tools/list shows it.
-func (t *tool) described() *mcp.Tool {
+func described(t *tools.Tool) *mcp.Tool {
 	closedWorld := false
 	shown := &mcp.Tool{
-		Name: t.name, Description: t.about, InputSchema: t.inputSchema,
+		Name: t.Name, Description: t.Description, InputSchema: t.InputSchema,
 		Annotations: &mcp.ToolAnnotations{
-			ReadOnlyHint: t.reads, IdempotentHint: t.reads || t.repeats, DestructiveHint: &t.removes, OpenWorldHint: &closedWorld,
+			ReadOnlyHint: t.ReadOnly, IdempotentHint: t.Idempotent, DestructiveHint: &t.Destructive, OpenWorldHint: &closedWorld,
 		},
 	}
-	if t.outputSchema != nil {
-		shown.OutputSchema = t.outputSchema
+	if t.OutputSchema != nil {
+		shown.OutputSchema = t.OutputSchema
 	}
 	return shown
 }
@@ -139,8 +140,8 @@ func (p *peer) tools(next mcp.MethodHandler) mcp.MethodHandler {
 		case "tools/list":
 			return &mcp.ListToolsResult{Cacheable: mcp.Cacheable{CacheScope: "private"}, Tools: p.api.listed}, nil
 		case "tools/call":
-			if call, ok := req.(*mcp.CallToolRequest); ok && p.api.tools[call.Params.Name] != nil {
-				return p.handler(p.api.tools[call.Params.Name])(ctx, call)
+			if call, ok := req.(*mcp.CallToolRequest); ok && p.api.byName[call.Params.Name] != nil {
+				return p.handler(p.api.byName[call.Params.Name])(ctx, call)
 			}
 		}
 		return next(ctx, method, req)
@@ -148,13 +149,13 @@ func (p *peer) tools(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // handler calls a tool for the SDK: over /sse, in a batch, in memory.
-func (p *peer) handler(t *tool) mcp.ToolHandler {
+func (p *peer) handler(t *tools.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		p.api.Hub.Entities.Called(p.caller.who, p.caller.session)
+		p.api.Hub.Entities.Called(p.caller.Who, p.caller.Session)
 		from := p.api.carriers.of(req.Extra)
 		ctx, end := from.bind(ctx)
 		defer end()
-		if token := req.Params.GetProgressToken(); t.waits && token != nil {
+		if token := req.Params.GetProgressToken(); t.Waits && token != nil {
 			defer p.api.keepAlive(ctx, req.Session, token)()
 		}
 		out, err := p.api.do(ctx, from.name(), p.caller, t, req.Params.Arguments)

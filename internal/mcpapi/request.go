@@ -38,11 +38,11 @@ type request struct {
 func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
 	req := &request{API: a, w: w, r: r, name: guard.RequestID(w)}
 	var err error
-	if req.who, req.session, err = a.Auth.MCP(r); err != nil {
+	if req.Who, req.Session, err = a.Auth.MCP(r); err != nil {
 		guard.WriteRPCError(w, err)
 		return nil, false
 	}
-	if err := a.Limits.Call(req.who); err != nil {
+	if err := a.Limits.Call(req.Who); err != nil {
 		req.slowDown(err)
 		return nil, false
 	}
@@ -54,7 +54,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
 func (q *request) slowDown(err error) {
 	if q.r.Method == http.MethodPost && q.plain() && q.r.URL.Path == "/mcp" {
 		if call, ok := q.toolCall(messageOf(guard.Body(q.r))); ok {
-			out := failure(call.tool, q.name, err)
+			out := failure(q.name, err)
 			q.w.Header().Set("Retry-After", guard.RetryAfter(retryAfter(err)))
 			q.count(q.caller, call.tool, q.name, out, nil, time.Now())
 			q.answer(call, out)

@@ -9,7 +9,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/mcpapi/rawjson"
 )
 
@@ -27,15 +26,19 @@ func (p *peer) addResources(to *mcp.Server) {
 		URI: threadsURI, Name: "threads", MIMEType: jsonType,
 		Description: "Your open threads with what is unread in each.",
 	}, p.read(func(ctx context.Context, _ string) (any, error) {
-		return p.api.threads(ctx, p.caller, true, "")
+		return p.api.set.Threads(ctx, p.caller)
 	}))
 	to.AddResource(&mcp.Resource{
 		URI: meURI, Name: "me", MIMEType: jsonType, Description: "You, as the others see you.",
-	}, p.read(p.me))
+	}, p.read(func(ctx context.Context, _ string) (any, error) {
+		return p.api.set.Me(ctx, p.caller)
+	}))
 	to.AddResourceTemplate(&mcp.ResourceTemplate{
 		URITemplate: threadURI + "{id}", Name: "thread", MIMEType: jsonType,
 		Description: "A thread of yours: its participants and its newest messages. Subscribe to hear of new ones.",
-	}, p.read(p.thread))
+	}, p.read(func(ctx context.Context, uri string) (any, error) {
+		return p.api.set.Thread(ctx, p.caller, shoal.SpaceID(strings.TrimPrefix(uri, threadURI)))
+	}))
 }
 
 // read makes a resource of what get returns for a URI.
@@ -51,7 +54,7 @@ func (p *peer) read(get func(ctx context.Context, uri string) (any, error)) mcp.
 			if shoal.KindOf(err) == shoal.Internal {
 				p.api.Log.Error("a resource could not be read", "request", name, "uri", uri, "error", err)
 			}
-			return nil, errors.New(failure(&tool{}, name, err).texts[0])
+			return nil, errors.New(failure(name, err).texts[0])
 		}
 		body, err := rawjson.Marshal(new(bytes.Buffer), value)
 		if err != nil {
@@ -59,23 +62,4 @@ func (p *peer) read(get func(ctx context.Context, uri string) (any, error)) mcp.
 		}
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: jsonType, Text: string(body)}}}, nil
 	}
-}
-
-func (p *peer) me(ctx context.Context, _ string) (any, error) {
-	c := call{API: p.api, caller: p.caller}
-	id, err := c.actor()
-	if err != nil {
-		return nil, err
-	}
-	return p.api.Hub.Entities.Get(ctx, p.caller.who, p.caller.session, id)
-}
-
-func (p *peer) thread(ctx context.Context, uri string) (any, error) {
-	id := shoal.SpaceID(strings.TrimPrefix(uri, threadURI))
-	space, err := p.api.Hub.Spaces.Get(ctx, p.caller.who, p.caller.session, id)
-	if err != nil {
-		return nil, err
-	}
-	messages, err := p.api.Hub.Messages.Read(ctx, p.caller.who, p.caller.session, id, hub.Page{Limit: shoal.DefaultPage})
-	return reading{Space: space, Items: append([]shoal.Message{}, messages...)}, err
 }

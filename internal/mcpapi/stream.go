@@ -146,15 +146,15 @@ func (s *stream) end() {
 // callers together have too many or once the API stops, which waits for it. It ends
 // with the right of its caller. The caller must shut it.
 func (a *API) open(req *request) (*stream, error) {
-	if err := a.Limits.Open(req.who); err != nil {
+	if err := a.Limits.Open(req.Who); err != nil {
 		return nil, err
 	}
 	if !a.enter() {
-		a.Limits.Close(req.who)
+		a.Limits.Close(req.Who)
 		return nil, stopping()
 	}
 	s := a.stream(req, a.Heartbeat, heartbeat)
-	s.unwatch = a.Hub.Keys.Watch(req.who, req.session, s.cancel)
+	s.unwatch = a.Hub.Keys.Watch(req.Who, req.Session, s.cancel)
 	return s, nil
 }
 
@@ -167,5 +167,5 @@ func (a *API) shut(s *stream) {
 	defer a.leave()
 	s.unwatch()
 	s.end()
-	a.Limits.Close(s.request.who)
+	a.Limits.Close(s.request.Who)
 }

@@ -70,7 +70,7 @@ func (t *watches) subscribe(ctx context.Context, req *mcp.SubscribeRequest) erro
 
 func (t *watches) follow(ctx context.Context, id shoal.SpaceID) (*hub.Follower, error) {
 	c := t.peer.caller
-	return t.peer.api.Hub.Events.Follow(ctx, c.who, hub.FollowRequest{Session: c.session, Space: id})
+	return t.peer.api.Hub.Events.Follow(ctx, c.Who, hub.FollowRequest{Session: c.Session, Space: id})
 }
 
 // unsubscribe ends what subscribe began.

@@ -1,4 +1,4 @@
-package mcpapi
+package tools
 
 import (
 	"encoding/json"
@@ -139,7 +139,7 @@ func schemaOf(t reflect.Type) schema {
 		}
 		return s
 	}
-	panic("mcpapi: no schema for " + t.String())
+	panic("tools: no schema for " + t.String())
 }
 
 // addFields adds the fields of a struct, those of embedded structs among them.

@@ -1,4 +1,4 @@
-package mcpapi
+package tools
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func waitForMessages() *tool {
 
 // wait waits and puts what came into words.
 func (c *call) wait(ctx context.Context, kind shoal.WaitKind, from []shoal.EntityID) (result, error) {
-	d, err := c.Hub.Inbox.Wait(ctx, c.who, c.waitRequest(kind, from))
+	d, err := c.Hub.Inbox.Wait(ctx, c.Who, c.waitRequest(kind, from))
 	if err != nil {
 		return result{}, err
 	}
@@ -72,7 +72,7 @@ func (c *call) wait(ctx context.Context, kind shoal.WaitKind, from []shoal.Entit
 
 func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *hub.WaitRequest {
 	return &hub.WaitRequest{
-		Session: c.session, Kind: kind, Space: c.thread(), From: from, Ack: c.text("ack"), Redeliver: c.flag("redeliver"),
+		Session: c.Session, Kind: kind, Space: c.thread(), From: from, Ack: c.text("ack"), Redeliver: c.flag("redeliver"),
 		Timeout: time.Duration(c.whole("timeoutMs")) * time.Millisecond,
 	}
 }
@@ -102,7 +102,7 @@ func (c *call) received(ctx context.Context, item shoal.WaitItem) (threadText, e
 	for i, m := range item.Messages {
 		messages[i] = m.Message
 	}
-	space, err := c.Hub.Spaces.Get(ctx, c.who, c.session, item.Space.ID)
+	space, err := c.Hub.Spaces.Get(ctx, c.Who, c.Session, item.Space.ID)
 	if errors.Is(err, shoal.NotFound) { // the caller was removed a moment ago
 		return threadText{space: item.Space, messages: messages}, nil
 	}
@@ -150,7 +150,7 @@ func (c *call) addNames(ctx context.Context, n names, messages []shoal.Message) 
 	if len(unknown) == 0 {
 		return nil
 	}
-	found, err := c.Hub.Messages.Names(ctx, c.session, unknown)
+	found, err := c.Hub.Messages.Names(ctx, c.Session, unknown)
 	for id, name := range found {
 		n[id] = name
 	}

@@ -1,4 +1,4 @@
-package mcpapi
+package tools
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func sendMessage() *tool {
 		words:  map[string]string{"parts[0].text": "content", "parts": "content"},
 		call: func(ctx context.Context, c *call) (result, error) {
 			draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(c.text("content"))}, Mentions: c.ids("mentions"), ReplyTo: shoal.MessageID(c.text("replyTo"))}
-			m, err := c.Hub.Messages.Post(ctx, c.who, c.session, c.thread(), draft, c.text("idempotencyKey"))
+			m, err := c.Hub.Messages.Post(ctx, c.Who, c.Session, c.thread(), draft, c.text("idempotencyKey"))
 			if err != nil {
 				return result{}, err
 			}
@@ -84,7 +84,7 @@ func editMessage() *tool {
 			if c.given("mentions") {
 				e.Mentions = append([]shoal.EntityID{}, c.ids("mentions")...)
 			}
-			m, err := c.Hub.Messages.Edit(ctx, c.who, c.session, shoal.MessageID(c.text("messageId")), e)
+			m, err := c.Hub.Messages.Edit(ctx, c.Who, c.Session, shoal.MessageID(c.text("messageId")), e)
 			if err != nil {
 				return result{}, err
 			}
@@ -109,7 +109,7 @@ func react() *tool {
 			if c.flag("remove") {
 				apply, text = c.Hub.Messages.Unreact, "Reaction removed successfully:"
 			}
-			m, err := apply(ctx, c.who, c.session, shoal.MessageID(c.text("messageId")), c.text("emoji"))
+			m, err := apply(ctx, c.Who, c.Session, shoal.MessageID(c.text("messageId")), c.text("emoji"))
 			if err != nil {
 				return result{}, err
 			}
@@ -130,10 +130,10 @@ func deleteMessage() *tool {
 		output: shoal.Message{},
 		call: func(ctx context.Context, c *call) (result, error) {
 			id := shoal.MessageID(c.text("messageId"))
-			if err := c.Hub.Messages.Delete(ctx, c.who, c.session, id); err != nil {
+			if err := c.Hub.Messages.Delete(ctx, c.Who, c.Session, id); err != nil {
 				return result{}, err
 			}
-			m, err := c.Hub.Messages.Get(ctx, c.who, c.session, id)
+			m, err := c.Hub.Messages.Get(ctx, c.Who, c.Session, id)
 			if err != nil {
 				return result{}, err
 			}
@@ -165,11 +165,11 @@ func readThread() *tool {
 			if err != nil {
 				return result{}, err
 			}
-			messages, err := c.Hub.Messages.Read(ctx, c.who, c.session, c.thread(), page)
+			messages, err := c.Hub.Messages.Read(ctx, c.Who, c.Session, c.thread(), page)
 			if err != nil {
 				return result{}, err
 			}
-			space, err := c.Hub.Spaces.Get(ctx, c.who, c.session, c.thread())
+			space, err := c.Hub.Spaces.Get(ctx, c.Who, c.Session, c.thread())
 			if err != nil {
 				return result{}, err
 			}
@@ -229,7 +229,7 @@ const searchPages = 20
 func (c *call) search(ctx context.Context) ([]shoal.Hit, error) {
 	ask := hub.Search{Query: c.text("query"), Space: c.thread(), Sort: hub.SearchSort(c.text("sort")), Limit: int(c.whole("limit"))}
 	for range searchPages {
-		page, err := c.Hub.Messages.Search(ctx, c.who, c.session, ask)
+		page, err := c.Hub.Messages.Search(ctx, c.Who, c.Session, ask)
 		if err != nil || len(page.Hits) > 0 || page.Next == nil {
 			return page.Hits, err
 		}

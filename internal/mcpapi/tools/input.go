@@ -1,4 +1,4 @@
-package mcpapi
+package tools
 
 import (
 	"bytes"
@@ -241,7 +241,7 @@ func (a arguments) of(name string) value {
 			return a.values[i]
 		}
 	}
-	panic("mcpapi: no such input: " + name)
+	panic("tools: no such input: " + name)
 }
 
 func (a arguments) text(name string) string { return a.of(name).text }

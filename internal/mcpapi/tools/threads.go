@@ -1,4 +1,4 @@
-package mcpapi
+package tools
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func createThread() *tool {
 			if admin := shoal.EntityID(c.text("adminAgentId")); admin != "" {
 				n.AdminAgentID = &admin
 			}
-			s, err := c.Hub.Spaces.Create(ctx, c.who, c.session, n, "")
+			s, err := c.Hub.Spaces.Create(ctx, c.Who, c.Session, n, "")
 			return spaceResult("Thread created successfully:", s), err
 		},
 	}
@@ -66,7 +66,7 @@ func listThreads() *tool {
 			if err != nil {
 				return result{}, err
 			}
-			page, err := c.threads(ctx, c.caller, !c.flag("includeClosed"), shoal.SpaceID(after))
+			page, err := c.threads(ctx, c.Caller, !c.flag("includeClosed"), shoal.SpaceID(after))
 			if err != nil {
 				return result{}, err
 			}
@@ -85,9 +85,9 @@ func listThreads() *tool {
 
 // threads returns a page of the caller's threads. An admin that names no actor
 // has none of its own and sees all.
-func (a *API) threads(ctx context.Context, c caller, openOnly bool, after shoal.SpaceID) (list[shoal.Space], error) {
-	found, err := a.Hub.Spaces.List(ctx, c.who, c.session, hub.SpaceFilter{
-		Member: c.who.EntityID, OpenOnly: openOnly, After: after, Limit: shoal.MaxPage + 1,
+func (s Set) threads(ctx context.Context, c Caller, openOnly bool, after shoal.SpaceID) (list[shoal.Space], error) {
+	found, err := s.Hub.Spaces.List(ctx, c.Who, c.Session, hub.SpaceFilter{
+		Member: c.Who.EntityID, OpenOnly: openOnly, After: after, Limit: shoal.MaxPage + 1,
 	})
 	return pageOf(found, func(s shoal.Space) string { return string(s.ID) }), err
 }
@@ -105,7 +105,7 @@ func membership(name, about, done string, removes bool, change spaceMethod) *too
 		},
 		output: shoal.Space{},
 		call: func(ctx context.Context, c *call) (result, error) {
-			s, err := change(c.Hub.Spaces, ctx, c.who, c.session, c.thread(), shoal.EntityID(c.text("participantId")))
+			s, err := change(c.Hub.Spaces, ctx, c.Who, c.Session, c.thread(), shoal.EntityID(c.text("participantId")))
 			return spaceResult(done, s), err
 		},
 	}
@@ -137,7 +137,7 @@ func muteThread() *tool {
 			if _, err := c.actor(); err != nil {
 				return result{}, err
 			}
-			s, err := c.Hub.Spaces.Mute(ctx, c.who, c.session, c.thread(), !c.flag("unmute"))
+			s, err := c.Hub.Spaces.Mute(ctx, c.Who, c.Session, c.thread(), !c.flag("unmute"))
 			done := "Thread muted successfully:"
 			if c.flag("unmute") {
 				done = "Thread unmuted successfully:"
@@ -158,7 +158,7 @@ func closeThread() *tool {
 		},
 		output: shoal.Space{},
 		call: func(ctx context.Context, c *call) (result, error) {
-			s, err := c.Hub.Spaces.Close(ctx, c.who, c.session, c.thread(), c.text("summary"))
+			s, err := c.Hub.Spaces.Close(ctx, c.Who, c.Session, c.thread(), c.text("summary"))
 			return spaceResult("Thread closed successfully:", s), err
 		},
 	}

@@ -1,8 +1,7 @@
-package mcpapi
+package tools
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -21,25 +20,7 @@ type tool struct {
 	reads, repeats, removes bool
 	// words maps what the hub calls a field to what the tool calls it.
 	words map[string]string
-	// call is nil for a tool that is only listed here: the server of the caller
-	// has it.
-	call func(context.Context, *call) (result, error)
-
-	inputSchema, outputSchema json.RawMessage
-}
-
-// caller is who calls: what a key proved, and the session that the call is in.
-// Two callers are the same exactly if they are equal.
-type caller struct {
-	who     shoal.Principal
-	session shoal.SessionID
-}
-
-// call is one call of a tool, with its arguments decoded and its actor checked.
-type call struct {
-	*API
-	caller
-	arguments
+	call  func(context.Context, *call) (result, error)
 }
 
 // result is what a tool answers if it does not fail.
@@ -53,6 +34,13 @@ type result struct {
 	delivery *hub.Delivery
 }
 
+// call is one call of a tool, with its arguments decoded and its actor checked.
+type call struct {
+	Set
+	Caller
+	arguments
+}
+
 // list is how a tool answers with many things. NextCursor is left out on the
 // last page.
 type list[T any] struct {
@@ -60,26 +48,12 @@ type list[T any] struct {
 	NextCursor string `json:"nextCursor,omitempty"`
 }
 
-// table returns the tools in the order in which they are shown.
-func table() []*tool {
-	tools := []*tool{
-		registerAgent(), listAgents(), waitForAgents(),
-		createThread(), listThreads(), addParticipant(), removeParticipant(), muteThread(), closeThread(),
-		sendMessage(), editMessage(), react(), deleteMessage(), waitForMentions(), waitForMessages(), readThread(), searchMessages(),
-		listPendingActions(), answerPendingAction(),
-	}
-	for _, t := range tools {
-		t.inputSchema, t.outputSchema = inputSchema(t.inputs), outputSchema(t.output)
-	}
-	return tools
-}
-
 // actor returns the entity that acts, for calls that nobody else checks.
 func (c *call) actor() (shoal.EntityID, error) {
 	switch {
-	case c.who.EntityID != "":
-		return c.who.EntityID, nil
-	case c.who.Admin():
+	case c.Who.EntityID != "":
+		return c.Who.EntityID, nil
+	case c.Who.Admin():
 		return "", shoal.E("mcpapi", shoal.EntityRequired, "This call needs an acting entity: name it with the header X-Shoal-Entity.")
 	}
 	return "", shoal.E("mcpapi", shoal.Forbidden, "A service key acts as no entity; use an entity key.")

@@ -1,4 +1,4 @@
-package mcpapi
+package tools
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func listPendingActions() *tool {
 			if err != nil {
 				return result{}, err
 			}
-			found, err := c.Hub.Pending.List(ctx, c.who, c.session, hub.PendingFilter{
+			found, err := c.Hub.Pending.List(ctx, c.Who, c.Session, hub.PendingFilter{
 				Status: []shoal.PendingStatus{shoal.PendingOpen}, After: shoal.PendingID(after), Limit: shoal.MaxPage + 1,
 			})
 			if err != nil {
@@ -100,7 +100,7 @@ func answerPendingAction() *tool {
 		},
 		output: shoal.PendingAction{},
 		call: func(ctx context.Context, c *call) (result, error) {
-			p, err := c.Hub.Pending.Answer(ctx, c.who, c.session, shoal.PendingID(c.text("id")), c.answer())
+			p, err := c.Hub.Pending.Answer(ctx, c.Who, c.Session, shoal.PendingID(c.text("id")), c.answer())
 			return result{text: "Answered: " + pendingLine(p), structured: p}, err
 		},
 	}

@@ -1,4 +1,4 @@
-package mcpapi
+package tools
 
 import (
 	"context"
@@ -42,9 +42,9 @@ func (c *call) present(ctx context.Context, id shoal.EntityID) (shoal.Entity, er
 		change.Description = &about
 	}
 	if change.Name == nil && change.Description == nil {
-		return c.Hub.Entities.Get(ctx, c.who, c.session, id)
+		return c.Hub.Entities.Get(ctx, c.Who, c.Session, id)
 	}
-	return c.Hub.Entities.Update(ctx, c.who, c.session, id, change)
+	return c.Hub.Entities.Update(ctx, c.Who, c.Session, id, change)
 }
 
 // cursorInput continues a list.
@@ -74,7 +74,7 @@ func listAgents() *tool {
 			if err != nil {
 				return result{}, err
 			}
-			found, err := c.Hub.Entities.List(ctx, c.who, c.session, shoal.EntityID(after), shoal.MaxPage+1)
+			found, err := c.Hub.Entities.List(ctx, c.Who, c.Session, shoal.EntityID(after), shoal.MaxPage+1)
 			if err != nil {
 				return result{}, err
 			}
@@ -147,7 +147,7 @@ func waitForAgents() *tool {
 				return result{}, shoal.Invalid("agentIds", "and count exclude each other: give one of them")
 			}
 			timeout := c.whole("timeoutMs")
-			here, missing, timedOut, err := c.Hub.Inbox.WaitForAgents(ctx, c.who, c.session, c.ids("agentIds"), int(c.whole("count")),
+			here, missing, timedOut, err := c.Hub.Inbox.WaitForAgents(ctx, c.Who, c.Session, c.ids("agentIds"), int(c.whole("count")),
 				time.Duration(timeout)*time.Millisecond)
 			if err != nil {
 				return result{}, err

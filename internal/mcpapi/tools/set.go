@@ -1,0 +1,118 @@
+// Package tools holds the tools that agents call over MCP, and what the resources return. It
+// knows neither the transports nor the MCP SDK: a call is a tool, a caller and JSON.
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// Set makes the tools of one server. Both fields are required. A Set is safe for concurrent use.
+type Set struct {
+	Hub *hub.Hub
+	// Log receives every attempt to act as another entity.
+	Log *slog.Logger
+}
+
+// Tool is one tool as clients see it, and the function that executes it.
+type Tool struct {
+	Name, Description string
+	// InputSchema and OutputSchema are JSON Schemas. OutputSchema is nil for a tool whose
+	// result has no schema.
+	InputSchema, OutputSchema json.RawMessage
+	// Waits reports that a call may block until its time-out.
+	Waits bool
+	// ReadOnly, Idempotent and Destructive become the annotations of the tool.
+	ReadOnly, Idempotent, Destructive bool
+	// Run executes a call with arguments in JSON. Its error is a *shoal.Error whose fields have the
+	// names of the tool's inputs, or the cause that ended ctx.
+	Run func(ctx context.Context, c Caller, arguments []byte) (Result, error)
+}
+
+// Caller is the principal that a key proved, and the session of the call. Two callers are the
+// same exactly if they are equal.
+type Caller struct {
+	Who     shoal.Principal
+	Session shoal.SessionID
+}
+
+// Result is the result of a successful call.
+type Result struct {
+	// Texts are what a model reads.
+	Texts []string
+	// Structured is the same as the type that the REST API returns, or a list of them.
+	Structured any
+	// Delivery is the delivery of a wait, nil for other tools. The transport reports on it
+	// once it has written the response.
+	Delivery *hub.Delivery
+}
+
+// Tools returns all tools in the order in which clients see them.
+func (s Set) Tools() []*Tool {
+	rows := []*tool{
+		registerAgent(), listAgents(), waitForAgents(),
+		createThread(), listThreads(), addParticipant(), removeParticipant(), muteThread(), closeThread(),
+		sendMessage(), editMessage(), react(), deleteMessage(), waitForMentions(), waitForMessages(), readThread(), searchMessages(),
+		listPendingActions(), answerPendingAction(),
+	}
+	out := make([]*Tool, len(rows))
+	for i, t := range rows {
+		out[i] = &Tool{
+			Name: t.name, Description: t.about, InputSchema: inputSchema(t.inputs), OutputSchema: outputSchema(t.output),
+			Waits: t.waits, ReadOnly: t.reads, Idempotent: t.reads || t.repeats, Destructive: t.removes,
+			Run: func(ctx context.Context, c Caller, arguments []byte) (Result, error) {
+				return s.run(ctx, t, c, arguments)
+			},
+		}
+	}
+	return out
+}
+
+// run decodes the arguments, checks the actor that they name, and executes the call.
+func (s Set) run(ctx context.Context, t *tool, c Caller, raw []byte) (Result, error) {
+	args, err := t.decode(raw)
+	if err != nil {
+		return Result{}, err
+	}
+	if claimed, found := args.impostor(c.Who); found {
+		s.Log.Warn("a caller named another actor", "tool", t.name, "key", c.Who.KeyID, "entity", c.Who.EntityID, "named", claimed)
+		return Result{}, mismatch(c.Who, claimed)
+	}
+	res, err := t.call(ctx, &call{Set: s, Caller: c, arguments: args})
+	if err != nil {
+		return Result{}, t.renameFields(err)
+	}
+	return Result{Texts: append([]string{res.text}, res.more...), Structured: res.structured, Delivery: res.delivery}, nil
+}
+
+func mismatch(who shoal.Principal, claimed string) error {
+	acts := fmt.Sprintf("Your key acts as %q, not as %.64q: leave the id out, or use that entity's key.", who.EntityID, claimed)
+	if who.EntityID == "" {
+		acts = fmt.Sprintf("Your key acts as no entity, so it cannot act as %.64q: use that entity's key. An admin names the actor with the header X-Shoal-Entity.", claimed)
+	}
+	return shoal.E("mcpapi", shoal.IdentityMismatch, acts)
+}
+
+// renameFields returns err with the hub's names of invalid fields replaced by the names of
+// the tool's inputs.
+func (t *tool) renameFields(err error) error {
+	var known *shoal.Error
+	if len(t.words) == 0 || !errors.As(err, &known) || known.Kind != shoal.InvalidArgument {
+		return err
+	}
+	renamed := *known
+	renamed.Fields = make([]shoal.FieldError, len(known.Fields))
+	for i, f := range known.Fields {
+		if name, ok := t.words[f.Location]; ok {
+			f.Location = name
+		}
+		renamed.Fields[i] = f
+	}
+	return &renamed
+}
