@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/detach"
+	"github.com/shoal-dev/shoal/internal/httpapi/openapi"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
@@ -83,7 +84,7 @@ func New(o Options) *API {
 		o.Limits = limit.NewPrincipals(limit.DefaultBounds, nil)
 	}
 	a := &API{Options: o, mux: http.NewServeMux(), figures: newFigures(o.Metrics)}
-	a.docs = sync.OnceValues(func() ([]byte, error) { return renderDocs(o.Version) })
+	a.docs = sync.OnceValues(func() ([]byte, error) { return openapi.Reference(o.Version) })
 	byPath := map[string]methods{}
 	for _, rt := range routes() {
 		if byPath[rt.path] == nil {

@@ -1,15 +1,10 @@
 package httpapi
 
 import (
-	_ "embed" // the document is a file
 	"net/http"
-)
 
-// openAPI is the OpenAPI document. It is made from the table of routes by
-// `go generate`; a test fails when it is not what the table says.
-//
-//go:embed openapi.json
-var openAPI []byte
+	"github.com/shoal-dev/shoal/internal/httpapi/openapi"
+)
 
 func documentRoutes() []route {
 	return []route{
@@ -26,5 +21,22 @@ func documentRoutes() []route {
 }
 
 func serveOpenAPI(c *call) error {
-	return c.write(http.StatusOK, "application/json", openAPI)
+	return c.write(http.StatusOK, "application/json", openapi.Document)
+}
+
+// docsPolicy lets the page load its style and nothing else: it has no script.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+func serveDocs(c *call) error {
+	page, err := c.docs()
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Security-Policy", docsPolicy)
+	return c.write(http.StatusOK, "text/html; charset=utf-8", page)
+}
+
+func serveDocsStyle(c *call) error {
+	return c.write(http.StatusOK, "text/css; charset=utf-8", openapi.Style)
 }

@@ -133,8 +133,9 @@ var importTable = []importRule{
 	{dir: "internal/guard", inside: []string{".", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{
 		dir:    "internal/httpapi",
-		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/hub", "internal/limit", "internal/metrics", "internal/detach"}, others: true, never: sqlPackages,
+		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/httpapi/openapi", "internal/hub", "internal/limit", "internal/metrics", "internal/detach"}, others: true, never: sqlPackages,
 	},
+	{dir: "internal/httpapi/openapi", never: sqlAndWeb},
 	{dir: "internal/hub", inside: []string{".", "internal/approval", "internal/behalf", "internal/limit", "internal/metrics", "internal/naming", "internal/search"}, never: sqlAndWeb},
 	{dir: "internal/limit", inside: []string{".", "internal/metrics"}, never: sqlAndWeb},
 	{dir: "internal/load", inside: []string{".", "client"}, never: sqlPackages},

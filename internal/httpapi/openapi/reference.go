@@ -1,42 +1,33 @@
-package httpapi
+// Package openapi holds the OpenAPI document of the REST API and the reference page that is made
+// from it.
+package openapi
 
 import (
 	"bytes"
 	"cmp"
-	_ "embed" // the page and its style are files
+	_ "embed" // the document, the page and its style are files
 	"encoding/json"
 	"fmt"
 	"html"
 	"html/template"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 )
 
-var (
-	//go:embed docs.html
-	docsPage string
-	//go:embed docs.css
-	docsStyle []byte
-)
+// Document is the OpenAPI document. `go generate ./internal/httpapi` makes it from the table of
+// routes; a test fails when it is not what the table says.
+//
+//go:embed openapi.json
+var Document []byte
 
-// docsPolicy lets the page load its style and nothing else: it has no script.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// Style is the style sheet of the reference page.
+//
+//go:embed docs.css
+var Style []byte
 
-func serveDocs(c *call) error {
-	page, err := c.docs()
-	if err != nil {
-		return err
-	}
-	c.w.Header().Set("Content-Security-Policy", docsPolicy)
-	return c.write(http.StatusOK, "text/html; charset=utf-8", page)
-}
-
-func serveDocsStyle(c *call) error {
-	return c.write(http.StatusOK, "text/css; charset=utf-8", docsStyle)
-}
+//go:embed docs.html
+var referencePage string
 
 // The parts of an OpenAPI document that the page shows.
 type (
@@ -107,17 +98,17 @@ func (t *docType) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(t))
 }
 
-// renderDocs makes the reference page from the OpenAPI document.
-func renderDocs(version string) ([]byte, error) {
+// Reference returns the reference page of a server with this version, as HTML.
+func Reference(version string) ([]byte, error) {
 	var doc docDocument
 	// "$ref" is no name that a Go field could have.
-	if err := json.Unmarshal(bytes.ReplaceAll(openAPI, []byte(`"$ref"`), []byte(`"ref"`)), &doc); err != nil {
+	if err := json.Unmarshal(bytes.ReplaceAll(Document, []byte(`"$ref"`), []byte(`"ref"`)), &doc); err != nil {
 		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
 	}
 	doc.group()
 	page, err := template.New("docs").Funcs(template.FuncMap{
 		"type": typeOf, "prose": prose, "pretty": pretty, "fields": fields,
-	}).Parse(docsPage)
+	}).Parse(referencePage)
 	if err != nil {
 		return nil, fmt.Errorf("parse the page: %w", err)
 	}
