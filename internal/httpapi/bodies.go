@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/shoal-dev/shoal/internal/httpapi/upload"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -33,7 +34,7 @@ func UploadLimit(r *http.Request) int64 {
 	case r.Method != http.MethodPost:
 		return 0
 	case below(r.URL.Path, "files") == 0:
-		return maxUpload
+		return upload.MaxBody
 	case below(r.URL.Path, "import") == 0:
 		return hub.MaxImport
 	}

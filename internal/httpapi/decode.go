@@ -1,14 +1,10 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
@@ -22,16 +18,7 @@ func (c *call) decode(in any) error {
 	if len(body) == 0 {
 		return shoal.E("httpapi.decode", shoal.InvalidJSON, "The body is empty. Send a JSON object.")
 	}
-	return decodeInto(body, in)
-}
-
-func decodeInto(body []byte, in any) error {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(in); err == nil && bytes.TrimLeft(body, " \t\r\n")[0] == '{' {
-		return checkBounds(in)
-	}
-	return misfit(body, reflect.TypeOf(in).Elem())
+	return bodies.Decode(body, in)
 }
 
 // decodeAny is decode for a body that may be left out.
@@ -83,26 +70,4 @@ func (c *call) number(name string) (n int64, given bool, err error) {
 		return 0, true, shoal.Invalid("query."+name, "must be a whole number")
 	}
 	return n, true, nil
-}
-
-// misfit says where body, which is JSON, does not fit the type.
-func misfit(body []byte, t reflect.Type) error {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	var tree any
-	if err := decoder.Decode(&tree); err != nil {
-		return &shoal.Error{Op: "httpapi.decode", Kind: shoal.InvalidJSON, Msg: "The body is no JSON that can be read.", Err: err}
-	}
-	if _, ok := tree.(map[string]any); !ok {
-		return shoal.Invalid("body", "must be a JSON object")
-	}
-	found := misfits(nil, t, tree, "body")
-	if len(found) == 0 {
-		return shoal.Invalid("body", "does not have the form that /docs shows for this call")
-	}
-	said := make([]string, len(found))
-	for i, f := range found {
-		said[i] = strings.TrimPrefix(f.Location, "body.") + " " + f.Message
-	}
-	return &shoal.Error{Op: "httpapi.decode", Kind: shoal.InvalidArgument, Msg: strings.Join(said, "; "), Fields: found}
 }

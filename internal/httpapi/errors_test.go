@@ -263,7 +263,7 @@ func FuzzDecode(f *testing.F) {
 			return // the guard lets none of this pass
 		}
 		for _, in := range []any{&messageInput{}, &waitInput{}, &shoal.NewSpace{}, &shoal.NewKey{}, &readInput{}, &unreadInput{}, &triggerInput{}, &toolResultInput{}, &shoal.PendingAnswer{}, &shoal.NewPlan{}, &shoal.PlanChange{}} {
-			err := decodeInto(body, in)
+			err := bodies.Decode(body, in)
 			var e *shoal.Error
 			if err != nil && (!errors.As(err, &e) || e.Kind != shoal.InvalidArgument || len(e.Fields) == 0) {
 				t.Errorf("%s as %T: %v", body, in, err)

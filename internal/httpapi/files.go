@@ -1,21 +1,16 @@
 package httpapi
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
-	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/httpapi/upload"
 )
 
 const (
@@ -97,120 +92,18 @@ func deleteFile(c *call) error {
 	return c.done(c.Hub.Files.Delete(c.ctx(), c.who, c.session(), shoal.FileID(c.r.PathValue("file"))))
 }
 
-// uploadOverhead is what the wrapping of a file in a form may add to it.
-const uploadOverhead = 64 << 10
-
-// maxUpload is how many bytes the body of an upload may have.
-const maxUpload = shoal.MaxFile + uploadOverhead
-
 func uploadFile(c *call) error {
-	mediaType, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
-	if err != nil && c.r.Header.Get("Content-Type") != "" {
-		return shoal.E("httpapi.uploadFile", shoal.UnsupportedMediaType, "The Content-Type of the file cannot be read. Send one such as image/png.")
-	}
-	file := upload{body: c.r.Body, mediaType: mediaType, name: dispositionName(c.r.Header.Get("Content-Disposition"))}
-	if mediaType == "multipart/form-data" {
-		if file, err = formFile(c.r.Body, params["boundary"]); err != nil {
-			return uploadError(err)
-		}
-	} else if charset := params["charset"]; charset != "" {
-		file.mediaType = mime.FormatMediaType(mediaType, map[string]string{"charset": charset})
-	}
-	data, err := file.read()
+	file, err := upload.Read(c.r)
 	if err != nil {
-		return uploadError(err)
+		return err
 	}
 	name, _ := c.value("name")
 	n := shoal.File{
-		Name: cmp.Or(name, file.name, "file"), MediaType: cmp.Or(file.mediaType, "application/octet-stream"), Size: int64(len(data)),
+		Name: cmp.Or(name, file.Name, "file"), MediaType: cmp.Or(file.MediaType, "application/octet-stream"), Size: int64(len(file.Data)),
 	}
 	url := func(id shoal.FileID) string { return shoal.FilePath(c.session(), id) }
-	stored, err := c.Hub.Files.Upload(c.ctx(), c.who, c.session(), n, data, url, c.idempotencyKey())
+	stored, err := c.Hub.Files.Upload(c.ctx(), c.who, c.session(), n, file.Data, url, c.idempotencyKey())
 	return c.answerOr(renamed(err, "name", "query.name"), http.StatusCreated, stored)
-}
-
-// upload is a file on its way in.
-type upload struct {
-	body            io.Reader
-	name, mediaType string
-	rest            *multipart.Reader // of a form
-}
-
-// read reads the file, which must be the only one of its form.
-func (u upload) read() ([]byte, error) {
-	const op = "httpapi.uploadFile"
-	var data bytes.Buffer
-	if n, err := io.Copy(&data, io.LimitReader(u.body, shoal.MaxFile+1)); err != nil {
-		return nil, err
-	} else if n > shoal.MaxFile {
-		return nil, shoal.E(op, shoal.TooLarge, fmt.Sprintf("The file has more than the %d bytes that are allowed.", shoal.MaxFile))
-	}
-	if u.rest == nil {
-		return data.Bytes(), nil
-	}
-	switch _, err := nextFile(u.rest); {
-	case err == nil:
-		return nil, shoal.Invalid("body", "has more than one file: upload them one by one")
-	case errors.Is(err, io.EOF):
-		return data.Bytes(), nil
-	default:
-		return nil, err
-	}
-}
-
-// formFile finds the file in a form.
-func formFile(body io.Reader, boundary string) (upload, error) {
-	if boundary == "" {
-		return upload{}, shoal.Invalid("header.Content-Type", "has no boundary, so the form cannot be read")
-	}
-	form := multipart.NewReader(body, boundary)
-	part, err := nextFile(form)
-	if errors.Is(err, io.EOF) {
-		return upload{}, shoal.Invalid("body", "is a form without a file")
-	} else if err != nil {
-		return upload{}, err
-	}
-	mediaType := part.Header.Get("Content-Type")
-	if _, _, err := mime.ParseMediaType(mediaType); err != nil {
-		mediaType = ""
-	}
-	return upload{body: part, name: part.FileName(), mediaType: mediaType, rest: form}, nil
-}
-
-// nextFile returns the next field of a form that is a file; io.EOF behind the
-// last.
-func nextFile(form *multipart.Reader) (*multipart.Part, error) {
-	for {
-		part, err := form.NextPart()
-		if err != nil || part.FileName() != "" {
-			return part, err
-		}
-	}
-}
-
-// uploadError is err as the client may know it.
-func uploadError(err error) error {
-	var known *shoal.Error
-	if errors.As(err, &known) {
-		return err
-	}
-	return &shoal.Error{
-		Op: "httpapi.uploadFile", Kind: shoal.InvalidArgument, Err: err,
-		Msg: "The body is no multipart form that can be read.", Fields: []shoal.FieldError{{Location: "body", Message: "is no form that can be read"}},
-	}
-}
-
-// dispositionName reads a file's name from a header, empty if it tells none.
-func dispositionName(header string) string {
-	_, params, err := mime.ParseMediaType(header)
-	if err != nil {
-		return ""
-	}
-	name := params["filename"]
-	if name = path.Base(strings.ReplaceAll(name, `\`, "/")); name == "." || name == "/" {
-		return ""
-	}
-	return name
 }
 
 // inlineTypes are what a browser may show in place: pictures that can hold no

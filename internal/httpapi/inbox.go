@@ -1,13 +1,11 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
-	"reflect"
-	"strconv"
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/input"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -27,30 +25,13 @@ func waitRoutes() []route {
 // waitInput is a wait as clients ask for it. EntityID may repeat whose inbox it
 // is.
 type waitInput struct {
-	Kind      shoal.WaitKind   `json:"kind"`
-	TimeoutMs *millis          `json:"timeoutMs,omitempty"`
-	SpaceID   shoal.SpaceID    `json:"spaceId,omitempty"`
-	From      []shoal.EntityID `json:"from,omitempty"`
-	Ack       string           `json:"ack,omitempty"`
-	Redeliver bool             `json:"redeliver,omitempty"`
-	EntityID  shoal.EntityID   `json:"entityId,omitempty"`
-}
-
-// millis is a time-out as clients write it: any number of milliseconds, clamped
-// to what a wait may last.
-type millis time.Duration
-
-var millisType = reflect.TypeFor[millis]()
-
-// UnmarshalJSON reads a number, also one that no integer can hold.
-func (m *millis) UnmarshalJSON(b []byte) error {
-	n, err := strconv.ParseFloat(string(b), 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return err
-	}
-	n = min(max(n, 0), float64(shoal.MaxWait.Milliseconds()))
-	*m = millis(n * float64(time.Millisecond))
-	return nil
+	Kind      shoal.WaitKind      `json:"kind"`
+	TimeoutMs *input.Milliseconds `json:"timeoutMs,omitempty"`
+	SpaceID   shoal.SpaceID       `json:"spaceId,omitempty"`
+	From      []shoal.EntityID    `json:"from,omitempty"`
+	Ack       string              `json:"ack,omitempty"`
+	Redeliver bool                `json:"redeliver,omitempty"`
+	EntityID  shoal.EntityID      `json:"entityId,omitempty"`
 }
 
 // wait answers at once or shortly, or goes on without its handler.

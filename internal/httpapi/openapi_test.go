@@ -20,6 +20,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/httpapi/input"
 	"github.com/shoal-dev/shoal/internal/httpapi/openapi"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
@@ -125,14 +126,14 @@ const anyMedia = "*/*"
 // body describes what a call takes, nil if nothing.
 func (d *documentMaker) body(rt route) *huma.RequestBody {
 	binary := &huma.Schema{Type: "string", Format: "binary"}
-	state(binary, bound{bytes: shoal.MaxFile})
+	state(binary, input.Bound{Bytes: shoal.MaxFile})
 	switch {
 	case rt.upload:
 		form := &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{"file": binary}, Required: []string{"file"}}
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{anyMedia: {Schema: binary}, "multipart/form-data": {Schema: form}}}
 	case rt.media != "":
 		text := &huma.Schema{Type: "string"}
-		state(text, bound{bytes: map[string]int{shoal.ExportType: hub.MaxImport, rendererType: shoal.MaxRenderer}[rt.media]})
+		state(text, input.Bound{Bytes: map[string]int{shoal.ExportType: hub.MaxImport, rendererType: shoal.MaxRenderer}[rt.media]})
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{rt.media: {Schema: text}}}
 	case rt.in == nil:
 		return nil
@@ -267,7 +268,7 @@ func describe(p *huma.Schema, t reflect.Type, schema, name string) {
 	case name == "metadata":
 		p.Type = "object"
 		p.AdditionalProperties = true
-	case t == millisType:
+	case t == reflect.TypeFor[input.Milliseconds]():
 		*p = huma.Schema{Type: "number", Description: p.Description, Default: shoal.DefaultWait.Milliseconds()}
 	case eventEnums[schema] != nil && name == "type":
 		p.Enum = plain(eventEnums[schema])
@@ -288,21 +289,21 @@ func describe(p *huma.Schema, t reflect.Type, schema, name string) {
 }
 
 // state writes a bound into a schema. JSON Schema has no word for the bytes of any value.
-func state(s *huma.Schema, b bound) {
+func state(s *huma.Schema, b input.Bound) {
 	numeric := s.Type == "integer" || s.Type == "number"
 	switch {
-	case numeric && b.most > 0:
-		least, most := float64(b.least), float64(b.most)
+	case numeric && b.Most > 0:
+		least, most := float64(b.Least), float64(b.Most)
 		s.Minimum, s.Maximum = &least, &most
-		if b.cut {
+		if b.Cut {
 			s.Extensions = map[string]any{"x-cut": true}
 		}
-	case s.Type == "array" && b.entries > 0:
-		s.MaxItems = &b.entries
-	case s.Type == "string" && b.bytes > 0:
-		s.MaxLength = &b.bytes
-	case b.bytes > 0:
-		s.Extensions = map[string]any{"x-max-bytes": b.bytes}
+	case s.Type == "array" && b.Entries > 0:
+		s.MaxItems = &b.Entries
+	case s.Type == "string" && b.Bytes > 0:
+		s.MaxLength = &b.Bytes
+	case b.Bytes > 0:
+		s.Extensions = map[string]any{"x-max-bytes": b.Bytes}
 	}
 	s.PrecomputeMessages()
 }

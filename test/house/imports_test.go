@@ -133,9 +133,11 @@ var importTable = []importRule{
 	{dir: "internal/guard", inside: []string{".", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{
 		dir:    "internal/httpapi",
-		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/httpapi/openapi", "internal/hub", "internal/limit", "internal/metrics", "internal/detach"}, others: true, never: sqlPackages,
+		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/httpapi/input", "internal/httpapi/openapi", "internal/httpapi/upload", "internal/hub", "internal/limit", "internal/metrics", "internal/detach"}, others: true, never: sqlPackages,
 	},
+	{dir: "internal/httpapi/input", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/httpapi/openapi", never: sqlAndWeb},
+	{dir: "internal/httpapi/upload", inside: []string{"."}, never: sqlPackages},
 	{dir: "internal/hub", inside: []string{".", "internal/approval", "internal/behalf", "internal/limit", "internal/metrics", "internal/naming", "internal/search"}, never: sqlAndWeb},
 	{dir: "internal/limit", inside: []string{".", "internal/metrics"}, never: sqlAndWeb},
 	{dir: "internal/load", inside: []string{".", "client"}, never: sqlPackages},

@@ -1,6 +1,7 @@
-package httpapi
+package input
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -50,7 +51,7 @@ func misfits(found []shoal.FieldError, t reflect.Type, tree any, at string) []sh
 			return wrong("must be a time such as \"2026-11-20T10:00:00.000Z\"")
 		}
 		return found
-	case t == millisType:
+	case t == millisecondsType:
 		if _, ok := tree.(json.Number); !ok {
 			return wrong("must be a number of milliseconds")
 		}
@@ -107,4 +108,26 @@ func misfitFields(found []shoal.FieldError, t reflect.Type, object map[string]an
 		}
 	}
 	return found
+}
+
+// misfit says where body, which is JSON, does not fit the type.
+func misfit(body []byte, t reflect.Type) error {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var tree any
+	if err := decoder.Decode(&tree); err != nil {
+		return &shoal.Error{Op: "httpapi.decode", Kind: shoal.InvalidJSON, Msg: "The body is no JSON that can be read.", Err: err}
+	}
+	if _, ok := tree.(map[string]any); !ok {
+		return shoal.Invalid("body", "must be a JSON object")
+	}
+	found := misfits(nil, t, tree, "body")
+	if len(found) == 0 {
+		return shoal.Invalid("body", "does not have the form that /docs shows for this call")
+	}
+	said := make([]string, len(found))
+	for i, f := range found {
+		said[i] = strings.TrimPrefix(f.Location, "body.") + " " + f.Message
+	}
+	return &shoal.Error{Op: "httpapi.decode", Kind: shoal.InvalidArgument, Msg: strings.Join(said, "; "), Fields: found}
 }
