@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -19,36 +19,36 @@ import (
 // each that has one: the path to it, and its schema.
 type boundless struct {
 	found []string
-	visit func(at []string, s *huma.Schema)
+	visit func(at []string, s *jsonschema.Schema)
 }
 
 // walk goes through a schema; at is the path in JSON, "[]" an entry of a list.
-func (b *boundless) walk(name string, at []string, s *huma.Schema) {
+func (b *boundless) walk(name string, at []string, s *jsonschema.Schema) {
 	if s.Ref != "" {
-		s = document().Components.Schemas.SchemaFromRef(s.Ref)
+		s = document().Components.Schemas[strings.TrimPrefix(s.Ref, schemaRefs)]
 	}
-	for _, one := range append(append([]*huma.Schema{}, s.OneOf...), s.AnyOf...) {
+	for _, one := range append(append([]*jsonschema.Schema{}, s.OneOf...), s.AnyOf...) {
 		b.walk(name, at, one)
 	}
 	bounded := true
 	switch {
 	case len(s.Enum) > 0:
 		return
-	case s.Type == "string":
+	case typeOf(s) == "string":
 		bounded = s.MaxLength != nil
-	case s.Type == "array":
+	case typeOf(s) == "array":
 		bounded = s.MaxItems != nil
 		b.walk(name, append(at, "[]"), s.Items)
-	case s.Type == "integer" || s.Type == "number":
+	case typeOf(s) == "integer" || typeOf(s) == "number":
 		bounded = s.Minimum != nil && s.Maximum != nil
-	case s.Type == "object" && len(s.Properties) > 0:
+	case typeOf(s) == "object" && len(s.Properties) > 0:
 		for field, p := range s.Properties {
 			b.walk(name, append(at[:len(at):len(at)], field), p)
 		}
 		return
-	case s.Type == "object" || s.Type == "" && len(s.OneOf)+len(s.AnyOf) == 0: // any value
-		bounded = s.Extensions["x-max-bytes"] != nil
-	case s.Type == "boolean":
+	case typeOf(s) == "object" || typeOf(s) == "" && len(s.OneOf)+len(s.AnyOf) == 0: // any value
+		bounded = s.Extra["x-max-bytes"] != nil
+	case typeOf(s) == "boolean":
 		return
 	}
 	if !bounded {
@@ -59,9 +59,9 @@ func (b *boundless) walk(name string, at []string, s *huma.Schema) {
 }
 
 // tooMuch is a value that is one more than a schema allows; nil where it is cut.
-func tooMuch(s *huma.Schema) any {
+func tooMuch(s *jsonschema.Schema) any {
 	switch {
-	case s.Extensions["x-cut"] != nil:
+	case s.Extra["x-cut"] != nil:
 		return nil
 	case s.MaxLength != nil:
 		return strings.Repeat("x", *s.MaxLength+1)
@@ -77,7 +77,7 @@ func tooMuch(s *huma.Schema) any {
 	case s.Maximum != nil:
 		return int64(*s.Maximum) + 1
 	}
-	if most, found := s.Extensions["x-max-bytes"].(int); found {
+	if most, found := s.Extra["x-max-bytes"].(int); found {
 		return map[string]any{"x": strings.Repeat("x", most)}
 	}
 	return nil
@@ -146,7 +146,7 @@ func TestEveryInputHasABound(t *testing.T) {
 		if _, config := rt.in.(AgentConfig); rt.in == nil || config {
 			continue
 		}
-		b := boundless{visit: func(at []string, s *huma.Schema) {
+		b := boundless{visit: func(at []string, s *jsonschema.Schema) {
 			walked++
 			value := tooMuch(s)
 			if value == nil {
@@ -164,7 +164,7 @@ func TestEveryInputHasABound(t *testing.T) {
 				t.Errorf("%s %s with one more in %s: %d %.300s", rt.method, path, strings.Join(at, "."), a.status, a.body)
 			}
 		}}
-		b.walk(rt.id, nil, &huma.Schema{Ref: schemaRefs + schemaName(reflect.TypeOf(rt.in), "")})
+		b.walk(rt.id, nil, &jsonschema.Schema{Ref: schemaRefs + schemaName(reflect.TypeOf(rt.in))})
 		if len(b.found) > 0 {
 			t.Errorf("inputs without a bound: %q; add them to inputBounds", b.found)
 		}

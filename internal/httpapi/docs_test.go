@@ -23,7 +23,7 @@ func TestReferencePage(t *testing.T) {
 			t.Errorf("the page does not show %s", rt.id)
 		}
 	}
-	for name := range document().Components.Schemas.Map() {
+	for name := range document().Components.Schemas {
 		if !strings.Contains(page, `id="schema-`+name+`"`) {
 			t.Errorf("the page does not show %s", name)
 		}

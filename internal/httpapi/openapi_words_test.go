@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -40,19 +40,19 @@ var tagWords = [][2]string{
 }
 
 // sharedParams are the parameters that many operations take.
-func sharedParams() map[string]*huma.Param {
-	whole := func() *huma.Schema {
-		s := &huma.Schema{Type: "integer"}
+func sharedParams() map[string]*apiParam {
+	whole := func() *jsonschema.Schema {
+		s := &jsonschema.Schema{Type: "integer"}
 		state(s, wholeBound)
 		return s
 	}
-	id := func(name, about string) *huma.Param {
-		return &huma.Param{Name: name, In: "path", Required: true, Description: about, Schema: paramSchema(param{name: name, kind: stringParam})}
+	id := func(name, about string) *apiParam {
+		return &apiParam{Name: name, In: "path", Required: true, Description: about, Schema: paramSchema(param{name: name, kind: stringParam})}
 	}
-	header := func(name, about string) *huma.Param {
-		return &huma.Param{Name: name, In: "header", Description: about, Schema: paramSchema(param{name: name, kind: stringParam})}
+	header := func(name, about string) *apiParam {
+		return &apiParam{Name: name, In: "header", Description: about, Schema: paramSchema(param{name: name, kind: stringParam})}
 	}
-	return map[string]*huma.Param{
+	return map[string]*apiParam{
 		"session":         id("session", "The id of a session, such as `default`."),
 		"entity":          id("entity", "The id of an entity."),
 		"space":           id("space", "The id of a space."),

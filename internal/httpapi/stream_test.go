@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/limit"
@@ -89,7 +91,7 @@ func (w *world) documentedEvent(ev event, types []reflect.Type) {
 	w.Helper()
 	for _, of := range types {
 		if slices.Contains(eventEnums[of.Name()], any(shoal.EventType(ev.name))) {
-			w.fits(ev.name, document().Components.Schemas.Schema(of, true, ""), ev.data)
+			w.fits(ev.name, &jsonschema.Schema{Ref: schemaRefs + schemaName(of)}, ev.data)
 			return
 		}
 	}

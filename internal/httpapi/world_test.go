@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/auth"
@@ -237,7 +237,7 @@ func (w *world) documented(r *http.Request, a answer) {
 	if item == nil || a.status == http.StatusMethodNotAllowed || path.Clean(r.URL.Path) != r.URL.Path {
 		return
 	}
-	op := map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete}[r.Method]
+	op := item[strings.ToLower(r.Method)]
 	if op == nil {
 		return
 	}
@@ -266,20 +266,51 @@ func (w *world) documented(r *http.Request, a answer) {
 }
 
 // fits holds JSON to a schema of the document.
-func (w *world) fits(what string, schema *huma.Schema, text []byte) {
+func (w *world) fits(what string, schema *jsonschema.Schema, text []byte) {
 	w.Helper()
 	var tree any
 	w.must(json.Unmarshal(text, &tree))
-	var result huma.ValidateResult
-	documentLock.Lock() // huma computes messages as it goes
-	huma.Validate(document().Components.Schemas, schema, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, tree, &result)
-	documentLock.Unlock()
-	for _, err := range result.Errors {
+	resolved, err := resolve(schema)
+	w.must(err)
+	if err := resolved.Validate(tree); err != nil {
 		w.Errorf("%s is not as documented: %v\n%s", what, err, text)
 	}
 }
 
-var documentLock sync.Mutex
+// definitions are the schemas of the document where a JSON Schema has them.
+var definitions = sync.OnceValues(func() ([]byte, error) {
+	text, err := json.Marshal(document().Components.Schemas)
+	return bytes.ReplaceAll(text, []byte(schemaRefs), []byte("#/$defs/")), err
+})
+
+var resolvedSchemas sync.Map // from the JSON of a schema to *jsonschema.Resolved
+
+// resolve returns a schema of the document, ready to validate.
+func resolve(schema *jsonschema.Schema) (*jsonschema.Resolved, error) {
+	key, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	if known, found := resolvedSchemas.Load(string(key)); found {
+		return known.(*jsonschema.Resolved), nil
+	}
+	defs, err := definitions()
+	if err != nil {
+		return nil, err
+	}
+	root := new(jsonschema.Schema)
+	if err := json.Unmarshal(bytes.ReplaceAll(key, []byte(schemaRefs), []byte("#/$defs/")), root); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(defs, &root.Defs); err != nil {
+		return nil, err
+	}
+	resolved, err := root.Resolve(nil)
+	if err == nil {
+		resolvedSchemas.Store(string(key), resolved)
+	}
+	return resolved, err
+}
 
 // event is one server-sent event, or a comment line, whose text is in comment.
 type event struct {

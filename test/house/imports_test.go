@@ -248,7 +248,7 @@ func TestImportRule(t *testing.T) {
 		{hub, "github.com/google/uuid", true},
 		{hub, "C", true},
 		{face, "net/http", false},
-		{face, "github.com/danielgtaylor/huma/v2", false},
+		{face, "github.com/google/jsonschema-go/jsonschema", false},
 		{face, modulePath + "/internal/hub", false},
 		{face, modulePath + "/internal/hub/deeper", true},
 		{face, modulePath + "/internal/mcpapi", true},
