@@ -66,9 +66,9 @@ func listGoals(c *call) error {
 }
 
 func deleteMemory(c *call) error {
-	return c.done(c.Hub.Agents.DeleteMemory(c.ctx(), c.who, c.session(), c.agent(), c.r.PathValue("memory")))
+	return c.noContentOr(c.Hub.Agents.DeleteMemory(c.ctx(), c.who, c.session(), c.agent(), c.r.PathValue("memory")))
 }
 
 func deleteGoal(c *call) error {
-	return c.done(c.Hub.Agents.DeleteGoal(c.ctx(), c.who, c.session(), c.agent(), c.r.PathValue("goal")))
+	return c.noContentOr(c.Hub.Agents.DeleteGoal(c.ctx(), c.who, c.session(), c.agent(), c.r.PathValue("goal")))
 }

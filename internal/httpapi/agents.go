@@ -59,13 +59,13 @@ func agentRoutes() []route {
 				"without a body it is the stored config. The agent need not be there yet. Nothing is stored and no model is asked; MCP servers are asked for their tools, " +
 				"for up to five seconds, and what is missing is told in `warnings`. For admins and owners of the session.",
 			query: []param{{"space", "The space in which the run would begin: its newest message is the trigger, or an example where it has none. Unless given, a service starts the run.", stringParam}},
-			in:    AgentConfig{}, example: configExample, types: configTypes, bodiless: true,
+			in:    AgentConfig{}, example: configExample, types: configTypes, optionalBody: true,
 			status: http.StatusOK, out: shoal.AgentPreview{}, errors: []shoal.Kind{shoal.Conflict},
 		},
 		{
 			method: http.MethodPost, path: agentPath + "/trigger", do: triggerAgent, id: "triggerAgent", tag: "Agents",
 			summary: "Start a run", about: "The run has a conversation of its own with the service that `serviceName` names. The answer means that the run is stored; follow it at `runs/{run}/events`. Services and admins.",
-			in: triggerInput{}, example: `{"serviceName": "billing", "payload": {"invoice": 4711}}`, once: true,
+			in: triggerInput{}, example: `{"serviceName": "billing", "payload": {"invoice": 4711}}`, idempotent: true,
 			status: http.StatusAccepted, out: triggered{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 	}
@@ -73,7 +73,7 @@ func agentRoutes() []route {
 
 func documentConfigRoutes() []route {
 	return []route{{
-		method: http.MethodGet, path: "/v1/agent-config.schema.json", do: serveConfigSchema, open: true, id: "agentConfigSchema", tag: "Server",
+		method: http.MethodGet, path: "/v1/agent-config.schema.json", do: serveConfigSchema, public: true, id: "agentConfigSchema", tag: "Server",
 		summary: "The JSON Schema of agent configs", status: http.StatusOK, out: map[string]any{},
 	}}
 }
@@ -214,7 +214,7 @@ func (c *call) draftConfig() (*agentconfig.Config, error) {
 }
 
 func deleteAgent(c *call) error {
-	return c.done(c.Hub.Agents.Delete(c.ctx(), c.who, c.session(), c.agent()))
+	return c.noContentOr(c.Hub.Agents.Delete(c.ctx(), c.who, c.session(), c.agent()))
 }
 
 func triggerAgent(c *call) error {

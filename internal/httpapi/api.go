@@ -69,7 +69,7 @@ type Options struct {
 type API struct {
 	Options
 	mux     *http.ServeMux
-	figures figures
+	metrics callMetrics
 	docs    func() ([]byte, error)
 }
 
@@ -83,7 +83,7 @@ func New(o Options) *API {
 	if o.Limits == nil {
 		o.Limits = limit.NewPrincipals(limit.DefaultBounds, nil)
 	}
-	a := &API{Options: o, mux: http.NewServeMux(), figures: newFigures(o.Metrics)}
+	a := &API{Options: o, mux: http.NewServeMux(), metrics: newCallMetrics(o.Metrics)}
 	a.docs = sync.OnceValues(func() ([]byte, error) { return openapi.Reference(o.Version) })
 	byPath := map[string]methods{}
 	for _, rt := range routes() {

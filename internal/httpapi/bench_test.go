@@ -91,7 +91,7 @@ func BenchmarkFanOut(b *testing.B) {
 	s.control = http.NewResponseController(s.w)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := s.deliver([]shoal.Event{event}, false, time.Now()); err != nil {
+		if err := s.writeEvents([]shoal.Event{event}, false, time.Now()); err != nil {
 			b.Fatal(err)
 		}
 	}

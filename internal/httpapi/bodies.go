@@ -11,7 +11,7 @@ import (
 // BodyTypes returns the media types that a request may carry in place of JSON:
 // those of YAML for an agent config, that of HTML for a renderer. It is for guard.Options.Accept.
 func BodyTypes(r *http.Request) []string {
-	switch below(r.URL.Path, "agents") {
+	switch segmentsBelow(r.URL.Path, "agents") {
 	case 1:
 		if r.Method == http.MethodPut {
 			return configTypes
@@ -21,7 +21,7 @@ func BodyTypes(r *http.Request) []string {
 			return configTypes
 		}
 	}
-	if r.Method == http.MethodPut && below(r.URL.Path, "renderers") == 1 {
+	if r.Method == http.MethodPut && segmentsBelow(r.URL.Path, "renderers") == 1 {
 		return []string{rendererType}
 	}
 	return nil
@@ -33,9 +33,9 @@ func UploadLimit(r *http.Request) int64 {
 	switch {
 	case r.Method != http.MethodPost:
 		return 0
-	case below(r.URL.Path, "files") == 0:
+	case segmentsBelow(r.URL.Path, "files") == 0:
 		return upload.MaxBody
-	case below(r.URL.Path, "import") == 0:
+	case segmentsBelow(r.URL.Path, "import") == 0:
 		return hub.MaxImport
 	}
 	return 0
@@ -43,7 +43,7 @@ func UploadLimit(r *http.Request) int64 {
 
 // below returns how many segments path has below a noun of a session, -1 if it
 // is elsewhere.
-func below(path, noun string) int {
+func segmentsBelow(path, noun string) int {
 	rest, found := strings.CutPrefix(path, "/v1/sessions/")
 	segments := strings.Split(rest, "/")
 	if !found || len(segments) < 2 || segments[1] != noun {

@@ -68,7 +68,7 @@ var inputBounds = map[string]input.Bound{
 }
 
 // bodies decodes every body.
-var bodies = input.NewDecoder(inputBounds)
+var bodyDecoder = input.NewDecoder(inputBounds)
 
 // paramBounds are the bounds of texts in a URL's query and in headers that are not ids.
 var paramBounds = map[string]input.Bound{

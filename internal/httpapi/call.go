@@ -20,17 +20,17 @@ import (
 // of the request.
 type call struct {
 	*API
-	w       http.ResponseWriter
-	r       *http.Request
-	rt      *route // nil: there is none
-	who     shoal.Principal
-	params  url.Values
-	id      string
-	began   time.Time
-	caching []string // the header Cache-Control; nil: nothing is kept
-	status  int      // of the answer; 0 until it has begun
-	lost    error    // why the client does not have the whole answer
-	parked  bool     // the call goes on without this
+	w        http.ResponseWriter
+	r        *http.Request
+	rt       *route // nil: there is none
+	who      shoal.Principal
+	params   url.Values
+	id       string
+	began    time.Time
+	caching  []string // the header Cache-Control; nil: nothing is kept
+	status   int      // of the answer; 0 until it has begun
+	writeErr error    // why the client does not have the whole answer
+	detached bool     // the call goes on without this
 }
 
 // Header values that every answer shares; nobody appends to them.
@@ -41,7 +41,7 @@ var (
 )
 
 // begin names the request.
-func (c *call) begin() {
+func (c *call) assignID() {
 	c.began = time.Now()
 	if c.id = guard.RequestID(c.w); c.id == "" { // there is no guard
 		c.id = shoal.NewID[string]("req_")
@@ -51,7 +51,7 @@ func (c *call) begin() {
 
 // start begins the answer: it sets the headers of every answer. A call that is
 // blocked has not started and holds none.
-func (c *call) start(status int) http.Header {
+func (c *call) startResponse(status int) http.Header {
 	c.status = status
 	h := c.w.Header()
 	if h["Cache-Control"] = c.caching; c.caching == nil {
@@ -63,8 +63,8 @@ func (c *call) start(status int) http.Header {
 }
 
 // end is deferred: it turns a panic into an answer and writes the log.
-func (c *call) end() {
-	if c.parked {
+func (c *call) finish() {
+	if c.detached {
 		return
 	}
 	if p := recover(); p != nil {
@@ -75,46 +75,46 @@ func (c *call) end() {
 		if c.status != 0 {
 			panic(http.ErrAbortHandler) // half an answer must not look whole
 		}
-		c.refuse(shoal.E("httpapi", shoal.Internal, ""))
+		c.writeProblem(shoal.E("httpapi", shoal.Internal, ""))
 	}
-	c.figures.count(c.rt, c.status, c.began)
+	c.metrics.recordCall(c.rt, c.status, c.began)
 	if !c.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
 	c.Log.Debug("call", "request", c.id, "method", c.r.Method, "path", c.r.URL.Path, "status", c.status,
-		"took", time.Since(c.began), "key", c.who.KeyID, "entity", c.who.EntityID, "lost", c.lost)
+		"took", time.Since(c.began), "key", c.who.KeyID, "entity", c.who.EntityID, "lost", c.writeErr)
 }
 
 // fail answers with err, unless an answer has begun: then that just ends.
 func (c *call) fail(err error) {
 	var known *shoal.Error
 	if c.status != 0 && !errors.As(err, &known) {
-		c.lost = err // the connection broke
+		c.writeErr = err // the connection broke
 		return
 	}
 	if c.ctx().Err() != nil || errors.Is(err, hub.ErrStopping) || errors.Is(err, context.Canceled) {
 		// The client has gone, or the server is about to: whoever still reads
 		// this may repeat the call.
-		c.lost = err
+		c.writeErr = err
 		err = shoal.E("httpapi", shoal.Busy, "The server is stopping. Repeat the call in a moment.")
 	}
 	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {
 		c.Log.Error("a call failed", "request", c.id, "method", c.r.Method, "path", c.r.URL.Path, "error", err)
 	}
 	if c.status != 0 {
-		c.lost = err
+		c.writeErr = err
 		return
 	}
-	c.refuse(located(err, c.r.Method))
+	c.writeProblem(locateFields(err, c.r.Method))
 }
 
 // refuse writes a problem document.
-func (c *call) refuse(err error) {
-	c.start(guard.Status(shoal.KindOf(err)))
+func (c *call) writeProblem(err error) {
+	c.startResponse(guard.Status(shoal.KindOf(err)))
 	control := c.allowTime(0)
 	defer c.endTime(control)
 	guard.WriteProblem(c.w, err)
-	c.lost = errors.Join(c.lost, control.Flush())
+	c.writeErr = errors.Join(c.writeErr, control.Flush())
 }
 
 // answer writes body as JSON, whole and flushed. When it returns nil, the
@@ -129,7 +129,7 @@ func (c *call) answer(status int, body any) error {
 
 // write writes a whole answer and flushes it.
 func (c *call) write(status int, mediaType string, body []byte) error {
-	h := c.start(status)
+	h := c.startResponse(status)
 	h["Content-Type"] = []string{mediaType}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	control := c.allowTime(len(body))
@@ -163,13 +163,13 @@ func (c *call) endTime(control *http.ResponseController) {
 }
 
 // done answers 204.
-func (c *call) done(err error) error {
+func (c *call) noContentOr(err error) error {
 	if err != nil {
 		return err
 	}
 	control := c.allowTime(0)
 	defer c.endTime(control)
-	c.start(http.StatusNoContent)
+	c.startResponse(http.StatusNoContent)
 	c.w.WriteHeader(http.StatusNoContent)
 	return control.Flush()
 }

@@ -71,5 +71,5 @@ func getConversation(c *call) error {
 }
 
 func clearConversation(c *call) error {
-	return c.done(c.Hub.Agents.ClearConversation(c.ctx(), c.who, c.session(), c.agent(), c.conversation()))
+	return c.noContentOr(c.Hub.Agents.ClearConversation(c.ctx(), c.who, c.session(), c.agent(), c.conversation()))
 }

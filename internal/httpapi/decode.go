@@ -18,11 +18,11 @@ func (c *call) decode(in any) error {
 	if len(body) == 0 {
 		return shoal.E("httpapi.decode", shoal.InvalidJSON, "The body is empty. Send a JSON object.")
 	}
-	return bodies.Decode(body, in)
+	return bodyDecoder.Decode(body, in)
 }
 
 // decodeAny is decode for a body that may be left out.
-func (c *call) decodeAny(in any) error {
+func (c *call) decodeOptional(in any) error {
 	if len(guard.Body(c.r)) == 0 {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (c *call) decodeAny(in any) error {
 }
 
 // release lets go of the body, for a call that will be held for long.
-func (c *call) release() { c.r.Body = http.NoBody }
+func (c *call) dropBody() { c.r.Body = http.NoBody }
 
 // actor checks an input that carries the actor's id.
 func (c *call) actor(field string, id shoal.EntityID) error {

@@ -18,7 +18,7 @@ func entityRoutes() []route {
 		{
 			method: http.MethodPost, path: sessionPath + "/entities", do: createEntity, id: "createEntity", tag: "Entities",
 			summary: "Create an entity", about: "The id is the entity's @handle and is never used again. `kind` is `agent` unless given. For admins and owners of the session.",
-			in: shoal.NewEntity{}, example: `{"id": "ann", "kind": "human", "name": "Ann"}`, once: true,
+			in: shoal.NewEntity{}, example: `{"id": "ann", "kind": "human", "name": "Ann"}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Entity{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists, shoal.SessionClosed},
 		},
@@ -74,5 +74,5 @@ func updateEntity(c *call) error {
 }
 
 func deleteEntity(c *call) error {
-	return c.done(c.Hub.Entities.Delete(c.ctx(), c.who, c.session(), c.entity()))
+	return c.noContentOr(c.Hub.Entities.Delete(c.ctx(), c.who, c.session(), c.entity()))
 }

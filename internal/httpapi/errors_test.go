@@ -193,7 +193,7 @@ func TestWrongMethodNamesTheRightOnes(t *testing.T) {
 func TestFailuresInsideAreLoggedAndNotTold(t *testing.T) {
 	w := newWorld(t)
 	add := func(path string, do func(c *call) error) {
-		w.api.mux.Handle(path, w.api.handle(methods{"GET": {open: true, do: do}}))
+		w.api.mux.Handle(path, w.api.handle(methods{"GET": {public: true, do: do}}))
 	}
 	add("/panic", func(*call) error { panic("secret of the panic") })
 	add("/error", func(*call) error { return errors.New("secret of the error") })
@@ -263,7 +263,7 @@ func FuzzDecode(f *testing.F) {
 			return // the guard lets none of this pass
 		}
 		for _, in := range []any{&messageInput{}, &waitInput{}, &shoal.NewSpace{}, &shoal.NewKey{}, &readInput{}, &unreadInput{}, &triggerInput{}, &toolResultInput{}, &shoal.PendingAnswer{}, &shoal.NewPlan{}, &shoal.PlanChange{}} {
-			err := bodies.Decode(body, in)
+			err := bodyDecoder.Decode(body, in)
 			var e *shoal.Error
 			if err != nil && (!errors.As(err, &e) || e.Kind != shoal.InvalidArgument || len(e.Fields) == 0) {
 				t.Errorf("%s as %T: %v", body, in, err)

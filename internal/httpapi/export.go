@@ -58,7 +58,7 @@ func exportSession(c *call) error {
 		return spoolError(err)
 	}
 	c.w.Header().Set("Content-Disposition", `attachment; filename="`+string(c.session())+`.jsonl"`)
-	h := c.start(http.StatusOK)
+	h := c.startResponse(http.StatusOK)
 	h["Content-Type"] = []string{shoal.ExportType}
 	h["Content-Length"] = []string{strconv.FormatInt(size, 10)}
 	control := c.allowTime(int(size))
@@ -122,18 +122,18 @@ func spoolError(err error) error {
 func importSession(c *call) error {
 	var o hub.ImportOptions
 	var err error
-	if o.Replace, err = c.truth("replace"); err != nil {
+	if o.Replace, err = c.boolParam("replace"); err != nil {
 		return err
 	}
-	if o.PausePlans, err = c.truth("pausePlans"); err != nil {
+	if o.PausePlans, err = c.boolParam("pausePlans"); err != nil {
 		return err
 	}
-	made, err := c.Hub.Archive.Import(c.ctx(), c.who, c.session(), &unhurried{c: c}, o)
+	made, err := c.Hub.Archive.Import(c.ctx(), c.who, c.session(), &slowBody{c: c}, o)
 	return c.answerOr(err, http.StatusCreated, made)
 }
 
 // truth returns a parameter that is true or false, false where it is not given.
-func (c *call) truth(name string) (bool, error) {
+func (c *call) boolParam(name string) (bool, error) {
 	text, given := c.value(name)
 	switch {
 	case !given || text == "false":
@@ -144,10 +144,10 @@ func (c *call) truth(name string) (bool, error) {
 	return false, shoal.Invalid("query."+name, fmt.Sprintf("is %q and neither true nor false", text))
 }
 
-// unhurried is a body that may take any time to arrive, but not without progress.
-type unhurried struct{ c *call }
+// slowBody is a body that may take any time to arrive, but not without progress.
+type slowBody struct{ c *call }
 
-func (u *unhurried) Read(p []byte) (int, error) {
+func (u *slowBody) Read(p []byte) (int, error) {
 	// An error is that of a broken connection, and reading tells it too.
 	_ = http.NewResponseController(u.c.w).SetReadDeadline(time.Now().Add(guard.UploadTime))
 	return u.c.r.Body.Read(p)

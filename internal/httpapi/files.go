@@ -26,7 +26,7 @@ func fileRoutes() []route {
 			about: "The body is the file, with its Content-Type and its name in `?name=` or in Content-Disposition; or multipart/form-data with one file. At most 10 MiB. " +
 				"Put the answer's `name`, `mediaType`, `size` and `url` into a file part to show it in a space.",
 			query:  []param{{"name", "The file's name; it wins over others.", stringParam}},
-			upload: true, once: true, status: http.StatusCreated, out: shoal.File{}, errors: []shoal.Kind{shoal.SessionClosed},
+			upload: true, idempotent: true, status: http.StatusCreated, out: shoal.File{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: filesPath + "/{file}", do: serveFile, id: "getFile", tag: "Files",
@@ -89,7 +89,7 @@ func signable(session shoal.SessionID, path string) bool {
 }
 
 func deleteFile(c *call) error {
-	return c.done(c.Hub.Files.Delete(c.ctx(), c.who, c.session(), shoal.FileID(c.r.PathValue("file"))))
+	return c.noContentOr(c.Hub.Files.Delete(c.ctx(), c.who, c.session(), shoal.FileID(c.r.PathValue("file"))))
 }
 
 func uploadFile(c *call) error {
@@ -103,7 +103,7 @@ func uploadFile(c *call) error {
 	}
 	url := func(id shoal.FileID) string { return shoal.FilePath(c.session(), id) }
 	stored, err := c.Hub.Files.Upload(c.ctx(), c.who, c.session(), n, file.Data, url, c.idempotencyKey())
-	return c.answerOr(renamed(err, "name", "query.name"), http.StatusCreated, stored)
+	return c.answerOr(renameField(err, "name", "query.name"), http.StatusCreated, stored)
 }
 
 // inlineTypes are what a browser may show in place: pictures that can hold no
@@ -126,16 +126,16 @@ func serveFile(c *call) error {
 	h := c.w.Header()
 	h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType(disposition, map[string]string{"filename": file.Name}), disposition))
 	h.Set("Content-Security-Policy", filePolicy)
-	return c.kept(string(file.ID), file.MediaType, data)
+	return c.answerCacheable(string(file.ID), file.MediaType, data)
 }
 
 // kept answers with what a browser may keep for itself under a tag, or 304 where it
 // has it already.
-func (c *call) kept(tag, mediaType string, data []byte) error {
+func (c *call) answerCacheable(tag, mediaType string, data []byte) error {
 	c.w.Header().Set("ETag", `"`+tag+`"`)
 	c.caching = private
 	if strings.Contains(c.r.Header.Get("If-None-Match"), c.w.Header().Get("ETag")) {
-		return c.unchanged()
+		return c.answerNotModified()
 	}
 	return c.write(http.StatusOK, mediaType, data)
 }
@@ -145,10 +145,10 @@ func (c *call) kept(tag, mediaType string, data []byte) error {
 var private = []string{"private, no-cache"}
 
 // unchanged answers 304: the client has it already.
-func (c *call) unchanged() error {
+func (c *call) answerNotModified() error {
 	control := c.allowTime(0)
 	defer c.endTime(control)
-	c.start(http.StatusNotModified)
+	c.startResponse(http.StatusNotModified)
 	c.w.WriteHeader(http.StatusNotModified)
 	return control.Flush()
 }

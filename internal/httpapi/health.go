@@ -11,11 +11,11 @@ import (
 func healthRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/healthz", do: healthy, open: true, id: "health", tag: "Server",
+			method: http.MethodGet, path: "/healthz", do: healthy, public: true, id: "health", tag: "Server",
 			summary: "Is the process alive?", status: http.StatusOK, out: health{},
 		},
 		{
-			method: http.MethodGet, path: "/readyz", do: ready, open: true, id: "ready", tag: "Server",
+			method: http.MethodGet, path: "/readyz", do: ready, public: true, id: "ready", tag: "Server",
 			summary: "Is the server recovered and serving?", status: http.StatusOK, out: health{}, errors: []shoal.Kind{shoal.Busy},
 		},
 		{

@@ -11,7 +11,7 @@ import (
 
 func waitRoutes() []route {
 	return []route{{
-		method: http.MethodPost, path: entityPath + "/wait", do: wait, holds: true, id: "wait", tag: "Inbox",
+		method: http.MethodPost, path: entityPath + "/wait", do: wait, waits: true, id: "wait", tag: "Inbox",
 		summary: "Wait for messages",
 		about: "Answers what is unread in the entity's inbox: at once if there is anything, else as soon as something comes, else after `timeoutMs` " +
 			"(30000 unless given, 0 to 600000) with `timedOut: true`. `kind` is `mentions` (also the system's messages) or `messages` (everything that others post). " +
@@ -46,26 +46,26 @@ func wait(c *call) error {
 	}
 	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, while)
 	if on != nil {
-		return c.park(func(c *call) error {
+		return c.detach(func(c *call) error {
 			delivery, err := on.Wait(c.ctx())
-			return deliver(c, delivery, err)
+			return answerWait(c, delivery, err)
 		})
 	}
-	return deliver(c, delivery, err)
+	return answerWait(c, delivery, err)
 }
 
 // park lets a call go on where it needs little: on a goroutine of its own, which has its
 // connection to itself. Where that cannot be, it goes on here.
-func (c *call) park(do func(*call) error) error {
+func (c *call) detach(do func(*call) error) error {
 	p, ok := c.Pool.Detach(c.w, c.r)
 	if !ok {
 		return do(c)
 	}
 	held := *c
 	held.w, held.r = p, c.r.WithContext(p.Context())
-	c.parked = true
+	c.detached = true
 	p.Go(func() {
-		defer held.end()
+		defer held.finish()
 		if err := do(&held); err != nil {
 			held.fail(err)
 		}
@@ -75,7 +75,7 @@ func (c *call) park(do func(*call) error) error {
 
 // deliver answers a wait. The answer counts as read only if it was written
 // whole.
-func deliver(c *call, d *hub.Delivery, err error) error {
+func answerWait(c *call, d *hub.Delivery, err error) error {
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func deliver(c *call, d *hub.Delivery, err error) error {
 // the stack while the call is blocked: a stack of less than four kilobytes makes
 // a blocked call eight kilobytes smaller.
 func waitRequest(c *call) (*hub.WaitRequest, error) {
-	defer c.release()
+	defer c.dropBody()
 	var in waitInput
 	if err := c.decode(&in); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func keyRoutes() []route {
 			summary: "Mint a key",
 			about: "The secret stands in the answer's `key`, this once; a repeated Idempotency-Key gives the same answer with `key: null`. " +
 				"A key of role `entity` creates its entity if it is new, of `kind` or else an agent; with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person uses) a human. 409 for an entity of another kind; `PATCH …/entities/{entity} {kind}` changes it. Without a session it belongs to `default`. For admins and owners of the session.",
-			in: shoal.NewKey{}, example: `{"role": "entity", "entityId": "report-writer", "name": "laptop"}`, once: true,
+			in: shoal.NewKey{}, example: `{"role": "entity", "entityId": "report-writer", "name": "laptop"}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Key{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.NotFound, shoal.Conflict, shoal.SessionClosed},
 		},
@@ -56,5 +56,5 @@ func createKey(c *call) error {
 }
 
 func revokeKey(c *call) error {
-	return c.done(c.Hub.Keys.Revoke(c.ctx(), c.who, shoal.KeyID(c.r.PathValue("key"))))
+	return c.noContentOr(c.Hub.Keys.Revoke(c.ctx(), c.who, shoal.KeyID(c.r.PathValue("key"))))
 }

@@ -38,7 +38,7 @@ func messageRoutes() []route {
 			about: "Give `text`, or `parts` for anything else. The answer means that the message is stored for good and has its place; whoever waits for it wakes. " +
 				"`replyTo` names the message of the same space that it replies to. Mentions that are no members are dropped and named in `droppedMentions`. Hosted agents act on it, unless `triggerAgents` is false; " +
 				"who refuses, since it is at work, is named in `skippedAgents`. `reach` says for every agent that is mentioned how it is reached, `runs` which runs were started. A repeated Idempotency-Key returns the first message, as long as it exists.",
-			in: messageInput{}, example: `{"text": "What were the final Q4 sales figures?", "mentions": ["data-analyzer"]}`, once: true,
+			in: messageInput{}, example: `{"text": "What were the final Q4 sales figures?", "mentions": ["data-analyzer"]}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Message{},
 			errors: []shoal.Kind{shoal.EntityRequired, shoal.IdentityMismatch, shoal.Forbidden, shoal.SpaceClosed, shoal.SessionClosed},
 		},
@@ -127,7 +127,7 @@ func postMessage(c *call) error {
 	}
 	posted, err := c.Hub.Messages.Post(c.ctx(), c.who, c.session(), c.space(), draft, c.idempotencyKey())
 	if in.Text != nil {
-		err = renamed(renamed(err, "parts[0].text", "text"), "parts", "text")
+		err = renameField(renameField(err, "parts[0].text", "text"), "parts", "text")
 	}
 	return c.answerOr(err, http.StatusCreated, posted)
 }
@@ -158,19 +158,19 @@ func editMessage(c *call) error {
 	}
 	edited, err := c.Hub.Messages.Edit(c.ctx(), c.who, c.session(), c.message(), shoal.MessageEdit{Parts: draft.Parts, Mentions: in.Mentions, UpdatedAt: in.UpdatedAt})
 	if in.Text != nil {
-		err = renamed(renamed(err, "parts[0].text", "text"), "parts", "text")
+		err = renameField(renameField(err, "parts[0].text", "text"), "parts", "text")
 	}
 	return c.answerOr(err, http.StatusOK, edited)
 }
 
 func addReaction(c *call) error {
 	m, err := c.Hub.Messages.React(c.ctx(), c.who, c.session(), c.message(), c.r.PathValue("emoji"))
-	return c.answerOr(renamed(err, "emoji", "path.emoji"), http.StatusOK, m)
+	return c.answerOr(renameField(err, "emoji", "path.emoji"), http.StatusOK, m)
 }
 
 func removeReaction(c *call) error {
 	m, err := c.Hub.Messages.Unreact(c.ctx(), c.who, c.session(), c.message(), c.r.PathValue("emoji"))
-	return c.answerOr(renamed(err, "emoji", "path.emoji"), http.StatusOK, m)
+	return c.answerOr(renameField(err, "emoji", "path.emoji"), http.StatusOK, m)
 }
 
 func listVersionsOf(c *call) error {
@@ -187,7 +187,7 @@ func listVersionsOf(c *call) error {
 }
 
 func deleteMessage(c *call) error {
-	return c.done(c.Hub.Messages.Delete(c.ctx(), c.who, c.session(), c.message()))
+	return c.noContentOr(c.Hub.Messages.Delete(c.ctx(), c.who, c.session(), c.message()))
 }
 
 func listMessages(c *call) error {
@@ -212,7 +212,7 @@ func (c *call) timeline() (p hub.Page, onward bool, err error) {
 	if p.Limit, err = c.limit(shoal.DefaultPage); err != nil {
 		return p, false, err
 	}
-	direction, seq, err := c.timelinePlace()
+	direction, seq, err := c.timelinePosition()
 	switch {
 	case err != nil || direction == "":
 		return p, false, err
@@ -228,7 +228,7 @@ func (c *call) timeline() (p hub.Page, onward bool, err error) {
 }
 
 // timelinePlace reads before, after or the cursor that stands for one of them.
-func (c *call) timelinePlace() (direction string, seq int64, err error) {
+func (c *call) timelinePosition() (direction string, seq int64, err error) {
 	for _, name := range []string{"before", "after"} {
 		n, given, err := c.number(name)
 		switch {
@@ -250,11 +250,11 @@ func (c *call) timelinePlace() (direction string, seq int64, err error) {
 	if direction != "" {
 		return "", 0, shoal.Invalid("query.cursor", "and "+direction+" exclude each other: give one of them")
 	}
-	return cursorPlace(place)
+	return parseTimelineCursor(place)
 }
 
 // cursorPlace reads what listMessages writes into a cursor.
-func cursorPlace(place string) (direction string, seq int64, err error) {
+func parseTimelineCursor(place string) (direction string, seq int64, err error) {
 	direction, number, _ := strings.Cut(place, " ")
 	seq, err = strconv.ParseInt(number, 10, 64)
 	if err != nil || seq < 1 || direction != "before" && direction != "after" {

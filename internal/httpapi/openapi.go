@@ -9,14 +9,14 @@ import (
 func documentRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/v1/openapi.json", do: serveOpenAPI, open: true, id: "openapi", tag: "Server",
+			method: http.MethodGet, path: "/v1/openapi.json", do: serveOpenAPI, public: true, id: "openapi", tag: "Server",
 			summary: "This document", status: http.StatusOK, out: map[string]any{},
 		},
 		{
-			method: http.MethodGet, path: "/docs", do: serveDocs, open: true, id: "docs", tag: "Server",
+			method: http.MethodGet, path: "/docs", do: serveDocs, public: true, id: "docs", tag: "Server",
 			summary: "The reference, as a web page", status: http.StatusOK,
 		},
-		{method: http.MethodGet, path: "/docs/style.css", do: serveDocsStyle, open: true}, // part of the page
+		{method: http.MethodGet, path: "/docs/style.css", do: serveDocsStyle, public: true}, // part of the page
 	}
 }
 

@@ -81,11 +81,11 @@ func (d *documentMaker) operation(rt route) *apiOperation {
 			op.Parameters = append(op.Parameters, &apiParam{Ref: paramRefs + strings.TrimSuffix(name, "}")})
 		}
 	}
-	if !rt.open {
+	if !rt.public {
 		op.Security = []map[string][]string{{"bearer": {}}}
 		op.Parameters = append(op.Parameters, &apiParam{Ref: paramRefs + "X-Shoal-Entity"})
 	}
-	if rt.once {
+	if rt.idempotent {
 		op.Parameters = append(op.Parameters, &apiParam{Ref: paramRefs + "Idempotency-Key"})
 	}
 	if rt.stream {
@@ -128,7 +128,7 @@ func (d *documentMaker) body(rt route) *apiBody {
 		d.registry.schemas["AgentConfig"] = &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{}}
 		content.Schema = &jsonschema.Schema{Ref: schemaRefs + "AgentConfig"}
 	}
-	out := &apiBody{Required: !rt.bodiless, Content: apiContent{"application/json": content}}
+	out := &apiBody{Required: !rt.optionalBody, Content: apiContent{"application/json": content}}
 	for _, mediaType := range rt.types {
 		out.Content[mediaType] = &apiMedia{Schema: content.Schema}
 	}
@@ -170,7 +170,7 @@ func (d *documentMaker) success(rt route) *apiResponse {
 // follows from what it takes.
 func (d *documentMaker) failures(op *apiOperation, rt route) {
 	kinds := append([]shoal.Kind{shoal.Internal}, rt.errors...)
-	if !rt.open {
+	if !rt.public {
 		kinds = append(kinds, shoal.Unauthenticated, shoal.IdentityMismatch, shoal.Forbidden, shoal.RateLimited, shoal.Busy)
 	}
 	if strings.Contains(rt.path, "{") {
@@ -185,7 +185,7 @@ func (d *documentMaker) failures(op *apiOperation, rt route) {
 	if rt.upload || rt.media != "" {
 		kinds = append(kinds, shoal.InvalidJSON, shoal.InvalidArgument, shoal.TooLarge, shoal.UnsupportedMediaType)
 	}
-	if rt.once {
+	if rt.idempotent {
 		kinds = append(kinds, shoal.IdempotencyMismatch)
 	}
 	if rt.method != http.MethodGet {

@@ -58,7 +58,7 @@ func listRemembered(c *call) error {
 }
 
 func forgetDecision(c *call) error {
-	return c.done(c.Hub.Pending.Forget(c.ctx(), c.who, c.session(), shoal.RememberedID(c.r.PathValue("decision"))))
+	return c.noContentOr(c.Hub.Pending.Forget(c.ctx(), c.who, c.session(), shoal.RememberedID(c.r.PathValue("decision"))))
 }
 
 var pendingStatuses = []shoal.PendingStatus{shoal.PendingOpen, shoal.PendingAnswered, shoal.PendingExpired, shoal.PendingCanceled}
@@ -71,7 +71,7 @@ func listPending(c *call) error {
 	space, _ := c.value("space")
 	run, _ := c.value("run")
 	filter := hub.PendingFilter{Space: shoal.SpaceID(space), Run: shoal.RunID(run), After: after, Limit: limit + 1}
-	if filter.Status, err = words(c, "status", pendingStatuses); err != nil {
+	if filter.Status, err = wordList(c, "status", pendingStatuses); err != nil {
 		return err
 	}
 	if filter.Status == nil {
@@ -93,13 +93,13 @@ func answerPending(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	settled, err := c.Hub.Pending.Answer(c.ctx(), c.who, c.session(), shoal.PendingID(c.r.PathValue("pending")), withoutNull(in))
+	settled, err := c.Hub.Pending.Answer(c.ctx(), c.who, c.session(), shoal.PendingID(c.r.PathValue("pending")), dropNullResult(in))
 	return c.answerOr(err, http.StatusOK, settled)
 }
 
 // withoutNull leaves the result out where it is null beside another answer: such
 // a body spells out every field. Alone, null is a result like any other.
-func withoutNull(a shoal.PendingAnswer) shoal.PendingAnswer {
+func dropNullResult(a shoal.PendingAnswer) shoal.PendingAnswer {
 	if string(a.Result) == "null" && (a.Error != nil || a.Approved != nil || a.Answer != nil) {
 		a.Result = nil
 	}

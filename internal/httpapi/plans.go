@@ -19,7 +19,7 @@ func planRoutes() []route {
 		{
 			method: http.MethodPost, path: agentPath + "/plans", do: createPlan, id: "createPlan", tag: "Plans",
 			summary: "Make a plan", about: "Give `cron`, with a `timeZone` if UTC does not do, or `scheduledAt` for one time. Each due time starts one run. For admins and owners of the session.",
-			in: shoal.NewPlan{}, example: `{"name": "morning report", "instruction": "Report yesterday's sales.", "cron": "0 8 * * 1-5", "timeZone": "Europe/Berlin"}`, once: true,
+			in: shoal.NewPlan{}, example: `{"name": "morning report", "instruction": "Report yesterday's sales.", "cron": "0 8 * * 1-5", "timeZone": "Europe/Berlin"}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Plan{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
@@ -70,5 +70,5 @@ func updatePlan(c *call) error {
 }
 
 func deletePlan(c *call) error {
-	return c.done(c.Hub.Plans.Delete(c.ctx(), c.who, c.session(), c.plan()))
+	return c.noContentOr(c.Hub.Plans.Delete(c.ctx(), c.who, c.session(), c.plan()))
 }

@@ -29,7 +29,7 @@ var headerFields = map[string]string{"idempotencyKey": "header.Idempotency-Key",
 // located says of every wrong field where in the request it stands. The hub
 // knows fields by their names alone: what is not told otherwise came in the
 // query of a GET and in the body of anything else.
-func located(err error, method string) error {
+func locateFields(err error, method string) error {
 	var e *shoal.Error
 	if !errors.As(err, &e) || len(e.Fields) == 0 {
 		return err
@@ -38,38 +38,38 @@ func located(err error, method string) error {
 	if method == http.MethodGet || method == http.MethodHead {
 		place = "query."
 	}
-	told := *e
-	told.Fields = make([]shoal.FieldError, len(e.Fields))
+	copied := *e
+	copied.Fields = make([]shoal.FieldError, len(e.Fields))
 	for i, f := range e.Fields {
-		told.Fields[i] = f
+		copied.Fields[i] = f
 		switch root, _, _ := strings.Cut(f.Location, "."); {
 		case headerFields[f.Location] != "":
-			told.Fields[i].Location = headerFields[f.Location]
+			copied.Fields[i].Location = headerFields[f.Location]
 		case root != "body" && root != "query" && root != "header" && root != "path":
-			told.Fields[i].Location = place + f.Location
+			copied.Fields[i].Location = place + f.Location
 		}
 	}
-	return &told
+	return &copied
 }
 
 // renamed returns err with another place for a field and everything below it,
 // in the fields and in the sentence: where a client names it otherwise than the
 // hub.
-func renamed(err error, from, to string) error {
+func renameField(err error, from, to string) error {
 	var e *shoal.Error
 	if !errors.As(err, &e) || len(e.Fields) == 0 {
 		return err
 	}
-	told := *e
-	told.Msg = strings.Replace(e.Msg, from, to[strings.LastIndexByte(to, '.')+1:], 1)
-	told.Fields = make([]shoal.FieldError, len(e.Fields))
+	copied := *e
+	copied.Msg = strings.Replace(e.Msg, from, to[strings.LastIndexByte(to, '.')+1:], 1)
+	copied.Fields = make([]shoal.FieldError, len(e.Fields))
 	for i, f := range e.Fields {
-		told.Fields[i] = f
+		copied.Fields[i] = f
 		if rest, found := strings.CutPrefix(f.Location, from); found {
-			told.Fields[i].Location = to + rest
+			copied.Fields[i].Location = to + rest
 		}
 	}
-	return &told
+	return &copied
 }
 
 // methodNotAllowed answers 405, which is no kind of error that the hub knows.
@@ -80,5 +80,5 @@ func (c *call) methodNotAllowed(allow string) {
 		RequestID: c.id,
 	})
 	c.w.Header().Set("Allow", allow)
-	c.lost = c.write(http.StatusMethodNotAllowed, "application/problem+json", text)
+	c.writeErr = c.write(http.StatusMethodNotAllowed, "application/problem+json", text)
 }

@@ -71,7 +71,7 @@ func putRenderer(c *call) error {
 }
 
 func deleteRenderer(c *call) error {
-	return c.done(c.Hub.Renderers.Delete(c.ctx(), c.who, c.session(), c.renderer()))
+	return c.noContentOr(c.Hub.Renderers.Delete(c.ctx(), c.who, c.session(), c.renderer()))
 }
 
 // rendererPolicy lets a page run its own scripts and styles, and gives it no origin:
@@ -103,5 +103,5 @@ func serveRenderer(c *call) error {
 	h.Set("Content-Security-Policy", rendererPolicy)
 	h.Set("X-DNS-Prefetch-Control", "off") // a name that is looked up is a message, too
 	h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
-	return c.kept(found.Hash, "text/html; charset=utf-8", page)
+	return c.answerCacheable(found.Hash, "text/html; charset=utf-8", page)
 }

@@ -15,28 +15,28 @@ type route struct {
 	method string
 	path   string // a pattern of http.ServeMux, without the method
 	do     func(c *call) error
-	open   bool   // needs no key
+	public bool   // needs no key
 	stream bool   // answers with server-sent events
-	holds  bool   // may hold its caller for long, and has limits of its own
+	waits  bool   // may hold its caller for long, and has limits of its own
 	label  string // the route in the metrics: method and path
 
-	id       string // the operationId
-	tag      string // its group; empty: it is not in the document
-	summary  string
-	about    string
-	query    []param
-	in       any      // a value of the body's type; nil: no body
-	example  string   // of the body
-	types    []string // of the body, besides JSON
-	media    string   // of a body that is no JSON; empty: it is
-	upload   bool     // takes a file in place of JSON
-	bodiless bool     // does without a body, too
-	once     bool     // takes an Idempotency-Key
-	status   int      // of success
-	also     int      // another status of success, with the same body
-	file     bool     // answers with a file
-	out      any      // a value of the answer's type; nil: no body
-	errors   []shoal.Kind
+	id           string // the operationId
+	tag          string // its group; empty: it is not in the document
+	summary      string
+	about        string
+	query        []param
+	in           any      // a value of the body's type; nil: no body
+	example      string   // of the body
+	types        []string // of the body, besides JSON
+	media        string   // of a body that is no JSON; empty: it is
+	upload       bool     // takes a file in place of JSON
+	optionalBody bool     // does without a body, too
+	idempotent   bool     // takes an Idempotency-Key
+	status       int      // of success
+	also         int      // another status of success, with the same body
+	file         bool     // answers with a file
+	out          any      // a value of the answer's type; nil: no body
+	errors       []shoal.Kind
 }
 
 // param is a query parameter.
@@ -93,8 +93,8 @@ func (m methods) allow() string {
 func (a *API) handle(m methods) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := call{API: a, w: w, r: r}
-		c.begin()
-		defer c.end()
+		c.assignID()
+		defer c.finish()
 		if err := c.serve(m); err != nil {
 			c.fail(err)
 		}
@@ -110,18 +110,18 @@ func (c *call) serve(m methods) error {
 	if err := c.checkParams(); err != nil {
 		return err
 	}
-	if c.rt.open || c.rt.stream || c.rt.holds {
+	if c.rt.public || c.rt.stream || c.rt.waits {
 		return do(c)
 	}
 	if c.rt.upload || c.rt.media == shoal.ExportType {
-		return c.uploading(do)
+		return c.runUpload(do)
 	}
-	return c.bounded(do)
+	return c.runCounted(do)
 }
 
 // uploading does what is asked as one of the uploads of the caller: it takes as long
 // as the sender takes, so it is no call under way.
-func (c *call) uploading(do func(*call) error) error {
+func (c *call) runUpload(do func(*call) error) error {
 	if err := c.Limits.Upload(c.who); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (c *call) uploading(do func(*call) error) error {
 }
 
 // bounded does what is asked as one of the calls that the caller has under way.
-func (c *call) bounded(do func(*call) error) error {
+func (c *call) runCounted(do func(*call) error) error {
 	if err := c.Limits.Begin(c.who); err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (c *call) admit(m methods) (func(*call) error, error) {
 	case rt == nil:
 		c.methodNotAllowed(m.allow())
 		return nil, nil
-	case rt.open:
+	case rt.public:
 		return rt.do, nil
 	}
 	who, err := c.Auth.Principal(c.r)
@@ -161,13 +161,13 @@ func (c *call) admit(m methods) (func(*call) error, error) {
 		return nil, err
 	}
 	if who.EntityID != "" {
-		c.called()
+		c.recordPresence()
 	}
 	return rt.do, nil
 }
 
 // called notes that the acting entity is there.
-func (c *call) called() {
+func (c *call) recordPresence() {
 	session := c.who.SessionID
 	if session == "" {
 		session = c.session()

@@ -45,7 +45,7 @@ func runRoutes() []route {
 			summary: "Start an ended run again",
 			about: "A new run of the same agent with the same trigger, at the same place in the chain of agents, with the newest config. `conflict` for a run that has not ended, " +
 				"and for an agent that is not hosted or not in the space any more. Members of the spaces that show the run, services and admins.",
-			once: true, status: http.StatusAccepted, out: triggered{}, errors: []shoal.Kind{shoal.Conflict, shoal.SessionClosed, shoal.SpaceClosed},
+			idempotent: true, status: http.StatusAccepted, out: triggered{}, errors: []shoal.Kind{shoal.Conflict, shoal.SessionClosed, shoal.SpaceClosed},
 		},
 		{
 			method: http.MethodGet, path: runPath + "/steps", do: listSteps, id: "listSteps", tag: "Runs",
@@ -94,7 +94,7 @@ func listRuns(c *call) error {
 	agent, _ := c.value("agent")
 	space, _ := c.value("space")
 	filter := hub.RunFilter{Agent: shoal.EntityID(agent), Space: shoal.SpaceID(space), Before: before, Limit: limit + 1}
-	if filter.Status, err = words(c, "status", runStatuses); err != nil {
+	if filter.Status, err = wordList(c, "status", runStatuses); err != nil {
 		return err
 	}
 	if filter.Since, err = c.time("since"); err != nil {
@@ -105,7 +105,7 @@ func listRuns(c *call) error {
 	}
 	trigger, _ := c.value("trigger")
 	if filter.Trigger = shoal.TriggerType(trigger); trigger != "" && !slices.Contains(triggerTypes, filter.Trigger) {
-		return shoal.Invalid("query.trigger", "must be one of "+joined(triggerTypes))
+		return shoal.Invalid("query.trigger", "must be one of "+joinWords(triggerTypes))
 	}
 	found, err := c.Hub.Runs.List(c.ctx(), c.who, c.session(), filter)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(r shoal.Run) string { return string(r.ID) }))
@@ -113,14 +113,14 @@ func listRuns(c *call) error {
 
 // words returns a parameter that holds some of the known words, with commas between;
 // nil if it was not given.
-func words[T ~string](c *call, name string, known []T) (out []T, err error) {
+func wordList[T ~string](c *call, name string, known []T) (out []T, err error) {
 	said, _ := c.value(name)
 	if said == "" {
 		return nil, nil
 	}
 	for word := range strings.SplitSeq(said, ",") {
 		if !slices.Contains(known, T(word)) {
-			return nil, shoal.Invalid("query."+name, "must be of "+joined(known)+"; several have commas between")
+			return nil, shoal.Invalid("query."+name, "must be of "+joinWords(known)+"; several have commas between")
 		}
 		out = append(out, T(word))
 	}
@@ -128,7 +128,7 @@ func words[T ~string](c *call, name string, known []T) (out []T, err error) {
 }
 
 // joined lists words for a sentence.
-func joined[T ~string](words []T) string {
+func joinWords[T ~string](words []T) string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = string(w)
@@ -173,7 +173,7 @@ func answerCall(c *call) error {
 	if in.CallID == "" {
 		return shoal.Invalid("body.callId", "is missing: it is the toolCallId of one of the run's pendingToolCalls")
 	}
-	answer := withoutNull(shoal.PendingAnswer{Result: in.Result, Error: in.Error})
+	answer := dropNullResult(shoal.PendingAnswer{Result: in.Result, Error: in.Error})
 	settled, err := c.Hub.Pending.AnswerCall(c.ctx(), c.who, c.session(), c.run(), in.CallID, answer)
 	return c.answerOr(err, http.StatusOK, settled)
 }

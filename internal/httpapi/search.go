@@ -37,7 +37,7 @@ func search(c *call) error {
 	if err != nil {
 		return err
 	}
-	place, err := searchPlace(cursor)
+	place, err := parseSearchCursor(cursor)
 	if err != nil {
 		return err
 	}
@@ -52,11 +52,11 @@ func search(c *call) error {
 	if next := found.Next; next != nil {
 		out.NextCursor = cursorOf(strconv.FormatInt(next.Before, 10) + " " + strconv.Itoa(next.Skip))
 	}
-	return c.answerOr(renamed(err, "query", "query.q"), http.StatusOK, out)
+	return c.answerOr(renameField(err, "query", "query.q"), http.StatusOK, out)
 }
 
 // searchPlace reads what search writes into a cursor.
-func searchPlace(cursor string) (place hub.SearchPlace, err error) {
+func parseSearchCursor(cursor string) (place hub.SearchPlace, err error) {
 	if cursor == "" {
 		return place, nil
 	}

@@ -16,7 +16,7 @@ func sessionRoutes() []route {
 		{
 			method: http.MethodPost, path: "/v1/sessions", do: createSession, id: "createSession", tag: "Sessions",
 			summary: "Create a session", about: "Without an id the session gets a generated one. Admins only.",
-			in: shoal.NewSession{}, example: `{"id": "shop", "name": "The shop"}`, bodiless: true, once: true,
+			in: shoal.NewSession{}, example: `{"id": "shop", "name": "The shop"}`, optionalBody: true, idempotent: true,
 			status: http.StatusCreated, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists},
 		},
 		{
@@ -53,7 +53,7 @@ func listSessions(c *call) error {
 
 func createSession(c *call) error {
 	var in shoal.NewSession
-	if err := c.decodeAny(&in); err != nil {
+	if err := c.decodeOptional(&in); err != nil {
 		return err
 	}
 	made, err := c.Hub.Sessions.Create(c.ctx(), c.who, in, c.idempotencyKey())
@@ -75,7 +75,7 @@ func updateSession(c *call) error {
 }
 
 func deleteSession(c *call) error {
-	return c.done(c.Hub.Sessions.Delete(c.ctx(), c.who, c.session()))
+	return c.noContentOr(c.Hub.Sessions.Delete(c.ctx(), c.who, c.session()))
 }
 
 func closeSession(c *call) error {

@@ -23,7 +23,7 @@ func spaceRoutes() []route {
 		{
 			method: http.MethodPost, path: sessionPath + "/spaces", do: createSpace, id: "createSpace", tag: "Spaces",
 			summary: "Create a space", about: "The acting entity is a member by itself. If one of the members is no entity of the session, nothing is created.",
-			in: shoal.NewSpace{}, example: `{"id": "q4", "name": "Data Source Discussion", "members": ["report-writer", "data-analyzer"]}`, once: true,
+			in: shoal.NewSpace{}, example: `{"id": "q4", "name": "Data Source Discussion", "members": ["report-writer", "data-analyzer"]}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Space{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists, shoal.Conflict, shoal.SessionClosed},
 		},
@@ -132,7 +132,7 @@ func updateSpace(c *call) error {
 }
 
 func deleteSpace(c *call) error {
-	return c.done(c.Hub.Spaces.Delete(c.ctx(), c.who, c.session(), c.space()))
+	return c.noContentOr(c.Hub.Spaces.Delete(c.ctx(), c.who, c.session(), c.space()))
 }
 
 func closeSpace(c *call) error {

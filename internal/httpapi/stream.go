@@ -11,10 +11,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// pieceSize is from where on what is to be written goes out before more is
+// maxBuffer is from where on what is to be written goes out before more is
 // added to it; longer buffers are not kept. Data of that size is not copied: a
 // snapshot that its reader does not take would be there twice.
-const pieceSize = 64 << 10
+const maxBuffer = 64 << 10
 
 func eventRoutes() []route {
 	after := []param{{"after", "Resume behind the event with this id. The header Last-Event-ID says the same and wins.", stringParam}}
@@ -67,7 +67,7 @@ func (c *call) follow(req hub.FollowRequest) error {
 	defer c.Limits.Close(c.who)
 	follower, err := c.Hub.Events.Follow(c.ctx(), c.who, req)
 	if err != nil {
-		return renamed(err, "after", place)
+		return renameField(err, "after", place)
 	}
 	defer follower.Close()
 	s := stream{call: c, follower: follower, control: http.NewResponseController(c.w)}
@@ -79,14 +79,14 @@ func (c *call) follow(req hub.FollowRequest) error {
 // buffer.
 type stream struct {
 	*call
-	follower *hub.Follower
-	control  *http.ResponseController
-	beat     time.Time // when the next comment line is due
-	cut      time.Time // until when the connection may take what is written
+	follower      *hub.Follower
+	control       *http.ResponseController
+	nextHeartbeat time.Time // when the next comment line is due
+	deadline      time.Time // until when the connection may take what is written
 }
 
 func (s *stream) run() error {
-	h := s.start(http.StatusOK)
+	h := s.startResponse(http.StatusOK)
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	// A stream ends with its connection: pieces need no lengths before them.
@@ -96,21 +96,21 @@ func (s *stream) run() error {
 	if err := s.write([]byte("retry: 1000\n\n"), now); err != nil {
 		return err
 	}
-	s.beat = now.Add(s.Heartbeat)
+	s.nextHeartbeat = now.Add(s.Heartbeat)
 	for {
-		events, err := s.follower.Next(s.ctx(), s.beat)
+		events, err := s.follower.Next(s.ctx(), s.nextHeartbeat)
 		if err != nil {
 			return err
 		}
 		now := time.Now()
-		due := !now.Before(s.beat)
+		due := !now.Before(s.nextHeartbeat)
 		if due {
-			if err := s.mayGoOn(); err != nil {
+			if err := s.checkKey(); err != nil {
 				return err
 			}
-			s.beat = now.Add(s.Heartbeat)
+			s.nextHeartbeat = now.Add(s.Heartbeat)
 		}
-		if err := s.deliver(events, due, now); err != nil {
+		if err := s.writeEvents(events, due, now); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (s *stream) run() error {
 
 // mayGoOn looks at the key again. The hub ends the streams of a key that is
 // revoked here; this finds one that has expired, or was revoked elsewhere.
-func (s *stream) mayGoOn() error {
+func (s *stream) checkKey() error {
 	who, err := s.Auth.Principal(s.r)
 	if err == nil && who != s.who {
 		err = shoal.E("httpapi.stream", shoal.Unauthenticated, "The key has changed.")
@@ -130,11 +130,11 @@ func (s *stream) mayGoOn() error {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // deliver writes events, and the comment line if it is due, in one Write.
-func (s *stream) deliver(events []shoal.Event, due bool, now time.Time) error {
+func (s *stream) writeEvents(events []shoal.Event, due bool, now time.Time) error {
 	buffer := buffers.Get().(*[]byte)
 	out := (*buffer)[:0]
 	defer func() {
-		if cap(out) <= pieceSize {
+		if cap(out) <= maxBuffer {
 			*buffer = out
 			buffers.Put(buffer)
 		}
@@ -143,7 +143,7 @@ func (s *stream) deliver(events []shoal.Event, due bool, now time.Time) error {
 		out = append(out, ": keepalive\n\n"...)
 	}
 	for _, ev := range events {
-		if len(out)+len(ev.Data) < pieceSize {
+		if len(out)+len(ev.Data) < maxBuffer {
 			out = appendEvent(out, ev)
 			continue
 		}
@@ -181,9 +181,9 @@ func appendHead(out []byte, ev shoal.Event) []byte {
 // Patience, and at least three quarters of that: moving the deadline with every
 // piece would cost more than many a piece.
 func (s *stream) write(piece []byte, now time.Time) error {
-	if s.cut.Sub(now) < s.Patience*3/4 {
-		s.cut = now.Add(s.Patience)
-		if err := s.control.SetWriteDeadline(s.cut); err != nil {
+	if s.deadline.Sub(now) < s.Patience*3/4 {
+		s.deadline = now.Add(s.Patience)
+		if err := s.control.SetWriteDeadline(s.deadline); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (s *stream) write(piece []byte, now time.Time) error {
 		err = s.control.Flush()
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		s.figures.cut.Add(1)
+		s.metrics.stalled.Add(1)
 	}
 	return err
 }

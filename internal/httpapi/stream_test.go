@@ -35,9 +35,9 @@ func TestStreamBeginsWithASnapshot(t *testing.T) {
 		t.Errorf("the snapshot = %+v", snapshot)
 	}
 	posted := w.post(ann, "shop", "after", "bot")
-	told := data[shoal.MessageData](t, l.wants("message.created"))
-	if told.Message.ID != posted.ID || *told.SpaceID != "shop" || told.At.IsZero() {
-		t.Errorf("the event = %+v", told)
+	got := data[shoal.MessageData](t, l.wants("message.created"))
+	if got.Message.ID != posted.ID || *got.SpaceID != "shop" || got.At.IsZero() {
+		t.Errorf("the event = %+v", got)
 	}
 	w.entity("default", "cam")
 	w.do(ann, "PUT", base+"/spaces/shop/members/cam", nil).wants(200)
@@ -416,11 +416,11 @@ func TestStreamOfLargeEvents(t *testing.T) {
 	for _, size := range []int{1, 100_000, 64 << 10, 2, 200_000, 3} {
 		text := strings.Repeat("x", size)
 		w.do(ann, "POST", base+"/spaces/shop/messages", map[string]any{"text": text}).wants(201)
-		var told shoal.MessageData
-		if err := json.Unmarshal([]byte(l.wants("message.created").data), &told); err != nil {
+		var created shoal.MessageData
+		if err := json.Unmarshal([]byte(l.wants("message.created").data), &created); err != nil {
 			t.Fatal(err)
 		}
-		if got := told.Message.Text(); got != text {
+		if got := created.Message.Text(); got != text {
 			t.Errorf("a text of %d bytes came as %d", size, len(got))
 		}
 	}

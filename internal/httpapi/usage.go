@@ -34,7 +34,7 @@ func sumUsage(c *call) error {
 	if by, _ := c.value("by"); by != "" {
 		for group := range strings.SplitSeq(by, ",") {
 			if !slices.Contains(usageGroups, group) || slices.Contains(q.By, group) {
-				return shoal.Invalid("query.by", "must be of "+joined(usageGroups)+", each once; several have commas between")
+				return shoal.Invalid("query.by", "must be of "+joinWords(usageGroups)+", each once; several have commas between")
 			}
 			q.By = append(q.By, group)
 		}

@@ -32,7 +32,7 @@ func (d *Decoder) Decode(body []byte, in any) error {
 	if err := decoder.Decode(in); err == nil && bytes.TrimLeft(body, " \t\r\n")[0] == '{' {
 		return d.check(in)
 	}
-	return misfit(body, reflect.TypeOf(in).Elem())
+	return shapeError(body, reflect.TypeOf(in).Elem())
 }
 
 // Milliseconds is a time-out as clients write it: any number of milliseconds, clamped

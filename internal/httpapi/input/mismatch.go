@@ -28,15 +28,15 @@ type partInput struct {
 }
 
 var (
-	partType  = reflect.TypeFor[shoal.Part]()
-	partShape = reflect.TypeFor[partInput]()
-	timeType  = reflect.TypeFor[shoal.Time]()
-	anyType   = reflect.TypeFor[json.RawMessage]()
+	partType      = reflect.TypeFor[shoal.Part]()
+	partInputType = reflect.TypeFor[partInput]()
+	timeType      = reflect.TypeFor[shoal.Time]()
+	anyType       = reflect.TypeFor[json.RawMessage]()
 )
 
-// misfits appends to found every place below at where tree, decoded JSON with
+// mismatches appends to found every place below at where tree, decoded JSON with
 // numbers as json.Number, does not fit t. Null fits everything.
-func misfits(found []shoal.FieldError, t reflect.Type, tree any, at string) []shoal.FieldError {
+func mismatches(found []shoal.FieldError, t reflect.Type, tree any, at string) []shoal.FieldError {
 	wrong := func(message string) []shoal.FieldError {
 		return append(found, shoal.FieldError{Location: at, Message: message})
 	}
@@ -44,7 +44,7 @@ func misfits(found []shoal.FieldError, t reflect.Type, tree any, at string) []sh
 	case tree == nil || t == anyType:
 		return found
 	case t.Kind() == reflect.Pointer:
-		return misfits(found, t.Elem(), tree, at)
+		return mismatches(found, t.Elem(), tree, at)
 	case t == timeType:
 		text, _ := tree.(string)
 		if new(shoal.Time).UnmarshalText([]byte(text)) != nil {
@@ -57,7 +57,7 @@ func misfits(found []shoal.FieldError, t reflect.Type, tree any, at string) []sh
 		}
 		return found
 	case t == partType:
-		return misfits(found, partShape, tree, at)
+		return mismatches(found, partInputType, tree, at)
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -79,20 +79,20 @@ func misfits(found []shoal.FieldError, t reflect.Type, tree any, at string) []sh
 			return wrong("must be an array")
 		}
 		for i, item := range list {
-			found = misfits(found, t.Elem(), item, fmt.Sprintf("%s[%d]", at, i))
+			found = mismatches(found, t.Elem(), item, fmt.Sprintf("%s[%d]", at, i))
 		}
 	case reflect.Struct:
 		object, ok := tree.(map[string]any)
 		if !ok {
 			return wrong("must be an object")
 		}
-		return misfitFields(found, t, object, at)
+		return fieldMismatches(found, t, object, at)
 	}
 	return found
 }
 
-// misfitFields is misfits for the fields of an object.
-func misfitFields(found []shoal.FieldError, t reflect.Type, object map[string]any, at string) []shoal.FieldError {
+// fieldMismatches is mismatches for the fields of an object.
+func fieldMismatches(found []shoal.FieldError, t reflect.Type, object map[string]any, at string) []shoal.FieldError {
 	known := map[string]reflect.Type{}
 	for field := range t.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -101,8 +101,8 @@ func misfitFields(found []shoal.FieldError, t reflect.Type, object map[string]an
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		place := at + "." + name
 		if of, ok := known[name]; ok {
-			found = misfits(found, of, object[name], place)
-		} else if t != partShape {
+			found = mismatches(found, of, object[name], place)
+		} else if t != partInputType {
 			message := "is no field of this call; it takes " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")
 			found = append(found, shoal.FieldError{Location: place, Message: message})
 		}
@@ -111,7 +111,7 @@ func misfitFields(found []shoal.FieldError, t reflect.Type, object map[string]an
 }
 
 // misfit says where body, which is JSON, does not fit the type.
-func misfit(body []byte, t reflect.Type) error {
+func shapeError(body []byte, t reflect.Type) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var tree any
@@ -121,7 +121,7 @@ func misfit(body []byte, t reflect.Type) error {
 	if _, ok := tree.(map[string]any); !ok {
 		return shoal.Invalid("body", "must be a JSON object")
 	}
-	found := misfits(nil, t, tree, "body")
+	found := mismatches(nil, t, tree, "body")
 	if len(found) == 0 {
 		return shoal.Invalid("body", "does not have the form that /docs shows for this call")
 	}
