@@ -16,32 +16,32 @@ func agentNoteRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: memoriesPath, do: listMemories, id: "listAgentMemories", tag: "Agents",
-			summary: "List the memories of a hosted agent", about: "In the order of their making." + who,
+			summary: "List the memories of a hosted agent", about: "In the order of creation." + who,
 			query: listParams, status: http.StatusOK, out: page[shoal.Memory]{},
 		},
 		{
 			method: http.MethodDelete, path: memoriesPath, do: deleteMemory, id: "clearAgentMemories", tag: "Agents",
-			summary: "Delete all memories of a hosted agent", about: "Runs that have begun may still know them." + who,
+			summary: "Delete all memories of a hosted agent", about: "Runs that have started may still use them." + who,
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: memoriesPath + "/{memory}", do: deleteMemory, id: "deleteAgentMemory", tag: "Agents",
-			summary: "Delete one memory of a hosted agent", about: "Runs that have begun may still know it." + who,
+			summary: "Delete one memory of a hosted agent", about: "Runs that have started may still use it." + who,
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: goalsPath, do: listGoals, id: "listAgentGoals", tag: "Agents",
-			summary: "List the goals of a hosted agent", about: "In the order of their making, reached ones included." + who,
+			summary: "List the goals of a hosted agent", about: "In the order of creation, including achieved ones." + who,
 			query: listParams, status: http.StatusOK, out: page[shoal.Goal]{},
 		},
 		{
 			method: http.MethodDelete, path: goalsPath, do: deleteGoal, id: "clearAgentGoals", tag: "Agents",
-			summary: "Delete all goals of a hosted agent", about: "Runs that have begun may still know them." + who,
+			summary: "Delete all goals of a hosted agent", about: "Runs that have started may still use them." + who,
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: goalsPath + "/{goal}", do: deleteGoal, id: "deleteAgentGoal", tag: "Agents",
-			summary: "Delete one goal of a hosted agent", about: "Runs that have begun may still know it." + who,
+			summary: "Delete one goal of a hosted agent", about: "Runs that have started may still use it." + who,
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 	}

@@ -20,52 +20,52 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
-// Options say what an [API] stands on. Hub and Auth are required and stay the
-// caller's.
+// Options are the dependencies and settings of an [API]. Hub and Auth are required; the caller
+// remains their owner.
 type Options struct {
 	Hub  *hub.Hub
 	Auth *auth.Authenticator
 	// Log receives every internal error once, and at debug level a line for each
 	// call; nil discards both.
 	Log *slog.Logger
-	// Version is what the server says it is.
+	// Version is the version of the server in responses and documents.
 	Version string
-	// Env lists the names of the environment that agent configs may refer to; nil
+	// Env lists the environment variables that agent configurations may refer to; nil
 	// means none. It must be safe for concurrent use.
 	Env func() []string
-	// Check says what of an agent config that reads well cannot be made, with the
-	// path of each field; nil takes every one.
+	// Check returns an error for a valid agent configuration that this server cannot execute,
+	// with the path of each field; nil accepts every configuration.
 	Check func(*agentconfig.Config) error
-	// Preview returns what the model would be sent at the beginning of a run, see
-	// run.Executor; nil for a server that executes none.
+	// Preview returns what the model would receive at the start of a run, see
+	// run.Executor; nil for a server that executes no runs.
 	Preview func(ctx context.Context, draft hub.StoredRun, c *agentconfig.Config) (shoal.AgentPreview, error)
-	// Conversation returns runs of a conversation as people read them, see
-	// run.Conversation, which is required where agents are hosted.
+	// Conversation converts the stored runs of a conversation for display, see
+	// run.Conversation. It is required where agents are hosted.
 	Conversation func(hub.StoredConversation, []hub.Block) ([]shoal.ConversationRun, error)
-	// Spool is the directory for exports on their way; empty is the system's for
-	// temporary files.
+	// Spool is the directory for exports that are being sent; empty means the system's
+	// directory for temporary files.
 	Spool string
-	// Limits bounds the calls and streams of principals, together with those of the
-	// other faces; nil gives this face limit.DefaultBounds of its own.
+	// Limits bounds the calls and streams of principals, shared with the other
+	// transports; nil means separate limits of limit.DefaultBounds.
 	Limits *limit.Principals
-	// Pool takes the connections of calls that wait for long; nil leaves them where they
-	// are. It must not be stopped before the hub.
+	// Pool takes over the connections of long waits; with nil they stay with their HTTP
+	// handlers. It must not be stopped before the hub.
 	Pool *detach.Pool
-	// Metrics counts calls, and is what GET /metrics shows; nil is allowed.
+	// Metrics counts calls, and GET /metrics returns it; nil is allowed.
 	Metrics *metrics.Set
-	// Ready tells why the server cannot serve now; nil means that it always can.
+	// Ready returns the reason why the server cannot serve now; nil means that it always can.
 	// It must be safe for concurrent use.
 	Ready func() error
-	// Heartbeat is how often a stream gets a comment line and its key is looked
-	// at again, 15 s if zero.
+	// Heartbeat is the interval at which a stream gets a comment line and its key is
+	// checked again, 15 s if zero.
 	Heartbeat time.Duration
-	// Patience is how long a client may take nothing of what is written to it
-	// before it is cut off, 10 s if zero.
+	// Patience is how long a client may accept no data before it is disconnected,
+	// 10 s if zero.
 	Patience time.Duration
 }
 
-// API serves the routes of this package. It is safe for concurrent use and holds
-// nothing that must be closed: streams and waits end when the hub stops.
+// API serves the routes of this package. It is safe for concurrent use and needs no Close:
+// streams and waits end when the hub stops.
 type API struct {
 	Options
 	mux     *http.ServeMux
@@ -73,7 +73,7 @@ type API struct {
 	docs    func() ([]byte, error)
 }
 
-// New returns an API over these options.
+// New returns an API with these options.
 func New(o Options) *API {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -100,13 +100,13 @@ func New(o Options) *API {
 	return a
 }
 
-// Handler returns the handler of all routes. Whatever else it is asked for, it
-// answers with a problem document: 404, or 405 where another method would do.
+// Handler returns the handler of all routes. It answers every other path with the problem
+// document 404, and a wrong method with 405.
 func (a *API) Handler() http.Handler {
 	unknown := a.handle(nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The mux would answer such a path with a redirect, and a client that
-		// follows it would repeat a POST as a GET.
+		// The mux would redirect such a path, and a client that follows the redirect
+		// would repeat a POST as a GET.
 		if p := r.URL.Path; p != "/" && path.Clean(p) != p {
 			unknown(w, r)
 			return
@@ -128,7 +128,7 @@ func (a *API) Routes() []Route {
 	return out
 }
 
-// routes is the one table of everything that the API does.
+// routes returns the table of all operations.
 func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),

@@ -8,8 +8,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// BodyTypes returns the media types that a request may carry in place of JSON:
-// those of YAML for an agent config, that of HTML for a renderer. It is for guard.Options.Accept.
+// BodyTypes returns the media types that the body of a request may have instead of JSON: those of
+// YAML for an agent configuration, that of HTML for a renderer. It is for guard.Options.Accept.
 func BodyTypes(r *http.Request) []string {
 	switch segmentsBelow(r.URL.Path, "agents") {
 	case 1:
@@ -27,8 +27,8 @@ func BodyTypes(r *http.Request) []string {
 	return nil
 }
 
-// UploadLimit returns how many bytes a request may have that uploads a file or the
-// export of a session, and 0 for all others. It is for guard.Options.Upload.
+// UploadLimit returns the maximum size in bytes of a request that uploads a file or imports a
+// session, and 0 for all others. It is for guard.Options.Upload.
 func UploadLimit(r *http.Request) int64 {
 	switch {
 	case r.Method != http.MethodPost:
@@ -41,8 +41,8 @@ func UploadLimit(r *http.Request) int64 {
 	return 0
 }
 
-// below returns how many segments path has below a noun of a session, -1 if it
-// is elsewhere.
+// segmentsBelow returns the number of segments of path below a collection of a session, or -1 if
+// path is not in that collection.
 func segmentsBelow(path, noun string) int {
 	rest, found := strings.CutPrefix(path, "/v1/sessions/")
 	segments := strings.Split(rest, "/")

@@ -6,11 +6,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/httpapi/input"
 )
 
-// wholeMost is the upper bound of a number that has no other: what every client can
-// write exactly.
+// wholeMost is the upper bound of a number without another bound: the largest integer that
+// every client represents exactly.
 const wholeMost = 1<<53 - 1
 
-// Bounds that several inputs have.
+// Bounds that several inputs share.
 var (
 	idBound      = input.Bound{Bytes: shoal.MaxID}
 	lineBound    = input.Bound{Bytes: shoal.MaxName}
@@ -19,11 +19,10 @@ var (
 	wholeBound   = input.Bound{Most: wholeMost, Cut: true}
 )
 
-// inputBounds is the one table of the bounds of what bodies hold, by the schema and the
-// field in the OpenAPI document, which states them. "field[]" is an entry of a list.
-// What is more is refused before anything else is done; only the parts of a message are
-// left to the hub, which adds them up. A test fails for an input without a bound, and
-// sends each one more than it may have.
+// inputBounds are the bounds of all fields of bodies, by schema and field of the OpenAPI document,
+// which states them. "field[]" is an entry of a list. A larger value is refused before the call
+// is executed; only the parts of a message are left to the hub, which checks their sum. A test
+// fails for an input without a bound, and sends each input more than its bound.
 var inputBounds = map[string]input.Bound{
 	"NewSession.id": idBound, "NewSession.name": lineBound,
 	"Limits.maxCostPerRequest": {Most: shoal.MaxLimitCost}, "Limits.maxTokensPerRequest": {Most: shoal.MaxLimitTokens},
@@ -67,10 +66,10 @@ var inputBounds = map[string]input.Bound{
 	"Remember.decision": idBound, "Remember.scope": idBound, "Remember.forMs": {Most: shoal.MaxRememberFor.Milliseconds()},
 }
 
-// bodies decodes every body.
+// bodyDecoder decodes the bodies of all calls.
 var bodyDecoder = input.NewDecoder(inputBounds)
 
-// paramBounds are the bounds of texts in a URL's query and in headers that are not ids.
+// paramBounds are the bounds of query parameters and headers that are not ids.
 var paramBounds = map[string]input.Bound{
 	"cursor": {Bytes: shoal.MaxCursor}, "after": {Bytes: shoal.MaxCursor}, "q": {Bytes: 500}, "name": lineBound,
 	"Last-Event-ID": {Bytes: shoal.MaxCursor}, "Idempotency-Key": {Bytes: shoal.MaxIdempotency},
@@ -84,8 +83,8 @@ func paramBound(name string) input.Bound {
 	return idBound
 }
 
-// checkParams refuses what of the query, and of the place to resume a stream at, is too
-// long. Other headers are checked where they are read.
+// checkParams returns an error if a query parameter or Last-Event-ID is too long. Other headers
+// are checked where they are read.
 func (c *call) checkParams() error {
 	for _, p := range c.rt.query {
 		if p.kind != stringParam {

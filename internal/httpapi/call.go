@@ -16,41 +16,40 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// call is one request on its way through a handler. It belongs to the goroutine
-// of the request.
+// call is one request and its response. It belongs to the goroutine of the request.
 type call struct {
 	*API
 	w        http.ResponseWriter
 	r        *http.Request
-	rt       *route // nil: there is none
+	rt       *route // nil if the path or method is unknown
 	who      shoal.Principal
 	params   url.Values
 	id       string
 	began    time.Time
-	caching  []string // the header Cache-Control; nil: nothing is kept
-	status   int      // of the answer; 0 until it has begun
-	writeErr error    // why the client does not have the whole answer
-	detached bool     // the call goes on without this
+	caching  []string // the header Cache-Control; nil means no-store
+	status   int      // of the response; 0 until it has started
+	writeErr error    // why the client did not get the complete response
+	detached bool     // the call continues in a copy of this one
 }
 
-// Header values that every answer shares; nobody appends to them.
+// Header values that all responses share. They must not be appended to.
 var (
 	noStore    = []string{"no-store"}
 	noSniff    = []string{"nosniff"}
 	noReferrer = []string{"no-referrer"}
 )
 
-// begin names the request.
+// assignID sets the start time and the id of the request.
 func (c *call) assignID() {
 	c.began = time.Now()
-	if c.id = guard.RequestID(c.w); c.id == "" { // there is no guard
+	if c.id = guard.RequestID(c.w); c.id == "" { // without a guard
 		c.id = shoal.NewID[string]("req_")
 		c.w.Header()["X-Request-Id"] = []string{c.id}
 	}
 }
 
-// start begins the answer: it sets the headers of every answer. A call that is
-// blocked has not started and holds none.
+// startResponse records the status and sets the headers that every response has. A blocked call
+// has not started and holds no headers.
 func (c *call) startResponse(status int) http.Header {
 	c.status = status
 	h := c.w.Header()
@@ -62,7 +61,8 @@ func (c *call) startResponse(status int) http.Header {
 	return h
 }
 
-// end is deferred: it turns a panic into an answer and writes the log.
+// finish ends the call. It is deferred: it turns a panic into a response, counts the call and writes
+// the log.
 func (c *call) finish() {
 	if c.detached {
 		return
@@ -73,7 +73,7 @@ func (c *call) finish() {
 		}
 		c.Log.Error("a handler panicked", "request", c.id, "method", c.r.Method, "path", c.r.URL.Path, "panic", p, "stack", string(debug.Stack()))
 		if c.status != 0 {
-			panic(http.ErrAbortHandler) // half an answer must not look whole
+			panic(http.ErrAbortHandler) // a partial response must not look complete
 		}
 		c.writeProblem(shoal.E("httpapi", shoal.Internal, ""))
 	}
@@ -85,7 +85,7 @@ func (c *call) finish() {
 		"took", time.Since(c.began), "key", c.who.KeyID, "entity", c.who.EntityID, "lost", c.writeErr)
 }
 
-// fail answers with err, unless an answer has begun: then that just ends.
+// fail responds with err, unless the response has started: then it only records err.
 func (c *call) fail(err error) {
 	var known *shoal.Error
 	if c.status != 0 && !errors.As(err, &known) {
@@ -93,8 +93,8 @@ func (c *call) fail(err error) {
 		return
 	}
 	if c.ctx().Err() != nil || errors.Is(err, hub.ErrStopping) || errors.Is(err, context.Canceled) {
-		// The client has gone, or the server is about to: whoever still reads
-		// this may repeat the call.
+		// The client has disconnected or the server is stopping: a client that still
+		// reads this may repeat the call.
 		c.writeErr = err
 		err = shoal.E("httpapi", shoal.Busy, "The server is stopping. Repeat the call in a moment.")
 	}
@@ -108,7 +108,7 @@ func (c *call) fail(err error) {
 	c.writeProblem(locateFields(err, c.r.Method))
 }
 
-// refuse writes a problem document.
+// writeProblem responds with err as a problem document.
 func (c *call) writeProblem(err error) {
 	c.startResponse(guard.Status(shoal.KindOf(err)))
 	control := c.allowTime(0)
@@ -117,8 +117,8 @@ func (c *call) writeProblem(err error) {
 	c.writeErr = errors.Join(c.writeErr, control.Flush())
 }
 
-// answer writes body as JSON, whole and flushed. When it returns nil, the
-// connection still stood when the last byte had been handed to it.
+// answer writes body as JSON and flushes it. If it returns nil, the connection was still open after
+// the last byte was written to it.
 func (c *call) answer(status int, body any) error {
 	text, err := shoal.EncodeJSON(body)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *call) answer(status int, body any) error {
 	return c.write(status, "application/json", text)
 }
 
-// write writes a whole answer and flushes it.
+// write writes a complete response and flushes it.
 func (c *call) write(status int, mediaType string, body []byte) error {
 	h := c.startResponse(status)
 	h["Content-Type"] = []string{mediaType}
@@ -144,25 +144,25 @@ func (c *call) write(status int, mediaType string, body []byte) error {
 	return context.Cause(c.r.Context())
 }
 
-// slowest is the slowest reader of a large answer that is still served, in
-// bytes a second.
+// slowest is the lowest rate, in bytes per second, at which a client may read a large
+// response.
 const slowest = 128 << 10
 
-// allowTime bounds how long writing an answer of so many bytes may take.
+// allowTime sets a deadline for writing a response of this many bytes.
 func (c *call) allowTime(size int) *http.ResponseController {
 	control := http.NewResponseController(c.w)
 	limit := c.Patience + time.Duration(size/slowest)*time.Second
-	// An error is that of a broken connection, and writing tells it too.
+	// An error means a broken connection, and writing returns it, too.
 	_ = control.SetWriteDeadline(time.Now().Add(limit))
 	return control
 }
 
-// endTime leaves no deadline behind for the next answer on the connection.
+// endTime removes the deadline, which would also apply to the next response on the connection.
 func (c *call) endTime(control *http.ResponseController) {
 	_ = control.SetWriteDeadline(time.Time{}) // as in allowTime
 }
 
-// done answers 204.
+// noContentOr responds with 204, or fails with err if it is not nil.
 func (c *call) noContentOr(err error) error {
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (c *call) noContentOr(err error) error {
 	return control.Flush()
 }
 
-// answerOr answers with body, or fails with err if there is one.
+// answerOr responds with body, or fails with err if it is not nil.
 func (c *call) answerOr(err error, status int, body any) error {
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (c *call) answerOr(err error, status int, body any) error {
 	return c.answer(status, body)
 }
 
-// ctx is that of the request, and says for whom things are done.
+// ctx returns the context of the request, which carries the caller for internal/limit.
 func (c *call) ctx() context.Context { return limit.As(c.r.Context(), c.who) }
 
 func (c *call) session() shoal.SessionID { return shoal.SessionID(c.r.PathValue("session")) }

@@ -13,26 +13,26 @@ const (
 )
 
 func conversationRoutes() []route {
-	const who = " For admins and owners of the session: neither being a member of the space nor owning the agent is enough, as runs may read other spaces for those that they act for."
+	const who = " For admins and owners of the session. Members of the space and owners of the agent do not get access, because runs may read other spaces on behalf of the participants that they act for."
 	return []route{
 		{
 			method: http.MethodGet, path: conversationsPath, do: listConversations, id: "listAgentConversations", tag: "Agents",
 			summary: "List the conversations of a hosted agent",
-			about:   "One for each space, plan and service that its runs began for, in the order of ids, without those that were cleared." + who,
+			about:   "One for each space, plan and service that started its runs, ordered by id, without cleared ones." + who,
 			query:   listParams, status: http.StatusOK, out: page[shoal.Conversation]{},
 		},
 		{
 			method: http.MethodGet, path: conversationPath, do: getConversation, id: "getAgentConversation", tag: "Agents",
-			summary: "Read what a hosted agent and its model said",
-			about: "What each ended run added: the newest run first, the messages of a run in order. A page ends early where its runs have more than about 1 MiB. " +
-				"What only the provider reads is left out. An agent whose config has `context.conversation: false` does not read it." + who,
+			summary: "Read a conversation of a hosted agent",
+			about: "Returns what each ended run added: newest run first, the messages of a run in order. A page ends early if its runs exceed about 1 MiB. " +
+				"Data that only the provider reads is left out. An agent whose configuration has `context.conversation: false` does not read its conversation." + who,
 			query: listParams, status: http.StatusOK, out: page[shoal.ConversationRun]{},
 		},
 		{
 			method: http.MethodDelete, path: conversationPath, do: clearConversation, id: "clearAgentConversation", tag: "Agents",
 			summary: "Clear a conversation of a hosted agent",
-			about: "Later runs begin without what was said so far. The runs, their steps and the messages of the space stay, and so do the agent's memories and goals. " +
-				"`conflict` while a run of it is under way." + who,
+			about: "Later runs start without the history. The runs, their steps, the messages of the space, and the agent's memories and goals remain. " +
+				"Fails with `conflict` while a run of the conversation is active." + who,
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Conflict, shoal.SessionClosed},
 		},
 	}

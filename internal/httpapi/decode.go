@@ -10,9 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/guard"
 )
 
-// decode reads the body into the struct that in points to. A field that is null
-// counts as left out; one that is not known is refused, for it is most often a
-// known one misspelled. The error names every place that is wrong.
+// decode decodes the body into the struct that in points to, with unknown fields
+// refused, and checks its bounds. The body is required.
 func (c *call) decode(in any) error {
 	body := guard.Body(c.r)
 	if len(body) == 0 {
@@ -21,7 +20,7 @@ func (c *call) decode(in any) error {
 	return bodyDecoder.Decode(body, in)
 }
 
-// decodeAny is decode for a body that may be left out.
+// decodeOptional is decode for a body that may be left out.
 func (c *call) decodeOptional(in any) error {
 	if len(guard.Body(c.r)) == 0 {
 		return nil
@@ -29,19 +28,19 @@ func (c *call) decodeOptional(in any) error {
 	return c.decode(in)
 }
 
-// release lets go of the body, for a call that will be held for long.
+// dropBody releases the memory of the body before a long wait.
 func (c *call) dropBody() { c.r.Body = http.NoBody }
 
-// actor checks an input that carries the actor's id.
+// actor returns an error if a field of the input names another actor than the key.
 func (c *call) actor(field string, id shoal.EntityID) error {
 	if id == "" || c.who.EntityID == "" || id == c.who.EntityID {
-		return nil // without an acting entity the hub says what is missing
+		return nil // without an acting entity the hub returns the error
 	}
 	return shoal.E("httpapi.actor", shoal.IdentityMismatch,
 		fmt.Sprintf("%s is %q, but your key acts as %q: leave it out, or use that entity's key.", field, id, c.who.EntityID))
 }
 
-// value returns a query parameter, and whether it was given.
+// value returns a query parameter and whether the request has it.
 func (c *call) value(name string) (string, bool) {
 	if c.params == nil {
 		c.params = c.r.URL.Query()
@@ -49,7 +48,7 @@ func (c *call) value(name string) (string, bool) {
 	return c.params.Get(name), c.params.Has(name)
 }
 
-// limit returns the parameter limit, clamped.
+// limit returns the parameter limit, between 1 and MaxPage, or fallback without it.
 func (c *call) limit(fallback int) (int, error) {
 	n, given, err := c.number("limit")
 	if err != nil || !given {
@@ -58,8 +57,8 @@ func (c *call) limit(fallback int) (int, error) {
 	return int(min(max(n, 1), shoal.MaxPage)), nil
 }
 
-// number returns a parameter that is a whole number. One too large to hold is
-// as large as can be held.
+// number returns an integer parameter and whether the request has it. A number outside of the range
+// of int64 counts as the nearest one inside.
 func (c *call) number(name string) (n int64, given bool, err error) {
 	text, given := c.value(name)
 	if !given {

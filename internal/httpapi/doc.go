@@ -1,33 +1,33 @@
-// Package httpapi is the REST and SSE face of Shoal: it decodes a request,
-// calls the hub, and encodes what the hub answers. It holds no rule of the
-// conversation.
+// Package httpapi serves the REST API of Shoal and its streams of server-sent events. It decodes a
+// request, calls the hub, and encodes the result. Every rule of the conversation is in the hub.
 //
 //	api := httpapi.New(httpapi.Options{Hub: h, Auth: a, Version: "1.0.0"})
 //	server := &http.Server{Handler: g.Wrap(api.Handler())} // g is a guard.Guard
 //
-// How a request goes: the guard lets it pass → its path chooses a [Route], its
-// key, in a header or the cookie of a browser, a principal → the body becomes one of the types that the OpenAPI document
-// shows → the hub does it → the answer is written whole, in one Write. Every
-// route is a row of a table that the mux, the document, the reference page and
-// the matrix test are made from.
+// A request passes these steps: the guard admits it; its path selects a [Route]; its key, in a
+// header or in the cookie of a browser, proves a principal; the body is decoded into one of the
+// types of the OpenAPI document; the hub executes the call; the response is written in one
+// Write. Every route is a row of one table, from which the mux, the document, the reference page
+// and the matrix test are made.
 //
 // Guarantees:
-//   - Every failure is a problem document (RFC 9457) with the contract's code. A
-//     body that is JSON of a wrong shape is 422 and names every place where it is
-//     wrong. Nothing internal is told; it is logged once, with the request's id.
-//   - A wait counts as answered only when its answer was written and flushed on a
-//     connection that still stood. Until it is answered it holds one goroutine,
-//     and nothing of its body.
-//   - A stream has one goroutine and no buffer while it is idle. A reader that
-//     takes nothing for a while is cut off and harms nobody. At every heartbeat
-//     the key is looked at again.
-//   - Handlers start no goroutine. They end when their request does, or when the
-//     hub stops.
-//   - A file is read only once its sender is known. It is served so that a browser
-//     runs nothing of it; a renderer so that a browser runs it without an origin.
+//   - Every failure is a problem document (RFC 9457) with a documented code. A JSON body of the
+//     wrong shape is answered with 422 and a list of every wrong place. Internal errors are
+//     logged once with the id of the request; clients do not see them.
+//   - A wait counts as delivered only when its response was written and flushed on a connection
+//     that was still open. A blocked wait holds one goroutine and no part of its body; with
+//     [Options.Pool], a long one is detached from its HTTP handler.
+//   - An idle stream holds one goroutine and no buffer. A reader that accepts no data for
+//     [Options.Patience] is disconnected and does not slow down others. The key is checked again at every
+//     heartbeat.
+//   - Handlers start no goroutine, except for detached waits, which belong to the pool. They
+//     end when their request ends or when the hub stops.
+//   - An upload is read only after its sender is authenticated. Files are served such that a
+//     browser executes nothing in them, renderers such that a browser executes them without an
+//     origin.
 //
-// The package needs a guard.Guard in front, with [BodyTypes] and [UploadLimit]:
-// bodies are taken from it, read whole and scanned, but for uploads.
+// The handler must be wrapped by a guard.Guard with [BodyTypes] and [UploadLimit]: the package
+// takes bodies from it, read and scanned completely, except for uploads.
 package httpapi
 
 //go:generate go test -count=1 -run ^TestOpenAPIDocumentIsFresh$ . -update

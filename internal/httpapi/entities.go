@@ -12,12 +12,12 @@ func entityRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: sessionPath + "/entities", do: listEntities, id: "listEntities", tag: "Entities",
-			summary: "List the entities of a session", about: "In the order of ids, with what each is doing now.",
+			summary: "List the entities of a session", about: "Ordered by id, each with its current state.",
 			query: listParams, status: http.StatusOK, out: page[shoal.Entity]{},
 		},
 		{
 			method: http.MethodPost, path: sessionPath + "/entities", do: createEntity, id: "createEntity", tag: "Entities",
-			summary: "Create an entity", about: "The id is the entity's @handle and is never used again. `kind` is `agent` unless given. For admins and owners of the session.",
+			summary: "Create an entity", about: "The id is the entity's @handle and is never used again. The default of `kind` is `agent`. For admins and owners of the session.",
 			in: shoal.NewEntity{}, example: `{"id": "ann", "kind": "human", "name": "Ann"}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Entity{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists, shoal.SessionClosed},
@@ -28,14 +28,14 @@ func entityRoutes() []route {
 		},
 		{
 			method: http.MethodPatch, path: entityPath, do: updateEntity, id: "updateEntity", tag: "Entities",
-			summary: "Change an entity", about: "What is left out stays as it is. An entity may change its own `name`, `description` and `metadata`. `kind`, `sessionRole`, `ownerId` and `externalId` are for admins and owners of the session, who may change everybody.",
+			summary: "Change an entity", about: "Omitted fields do not change. An entity may change its own `name`, `description` and `metadata`. Admins and owners of the session may change every entity, and only they may change `kind`, `sessionRole`, `ownerId` and `externalId`.",
 			in: shoal.EntityChange{}, example: `{"description": "answers questions about laptops"}`,
 			status: http.StatusOK, out: shoal.Entity{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: entityPath, do: deleteEntity, id: "deleteEntity", tag: "Entities",
-			summary: "Delete an entity", about: "It leaves its spaces and its keys stop working. Its messages stay. For admins and owners of the session.",
+			summary: "Delete an entity", about: "Removes it from its spaces and revokes its keys. Its messages remain. For admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
 	}

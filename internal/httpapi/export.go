@@ -22,28 +22,27 @@ func exportRoutes() []route {
 		{
 			method: http.MethodGet, path: sessionPath + "/export", do: exportSession, id: "exportSession", tag: "Sessions",
 			summary: "Export a session",
-			about: "As JSON lines (`application/jsonl`), of one moment: the session with its entities, agents, spaces, messages, inboxes, runs, plans and files; " +
-				"no keys, and nothing that is only there for a while. What is in the lines stands in docs/export.md. For admins and owners of the session.",
+			about: "Returns JSON lines (`application/jsonl`) that describe the session at one moment: its entities, agents, spaces, messages, inboxes, runs, plans and files, " +
+				"without keys and short-lived data. docs/export.md describes the lines. For admins and owners of the session.",
 			file: true, status: http.StatusOK,
 		},
 		{
 			method: http.MethodPost, path: sessionPath + "/import", do: importSession, id: "importSession", tag: "Sessions",
 			summary: "Import a session",
-			about: "The body is an export; it may be of a session with another id. Nobody sees anything of the session before all of it was read and found right; " +
-				"what fails leaves nothing behind. A session of this id must not be there, or be empty, unless `replace` says so. " +
-				"Runs that were queued or running are canceled, those that wait go on waiting. Admins only.",
+			about: "The body is an export, possibly of a session with another id. The session becomes visible only after the whole export was read and validated; " +
+				"a failed import changes nothing. Without `replace`, a session with this id must not exist, or must be empty. " +
+				"Queued and running runs are canceled; suspended runs stay suspended. Admins only.",
 			query: []param{
-				{"replace", "Put the import in the place of a session that is not empty. Its keys stay.", booleanParam},
-				{"pausePlans", "Pause the plans, as in a copy beside the original.", booleanParam},
+				{"replace", "Replace a session that is not empty. Its keys remain.", booleanParam},
+				{"pausePlans", "Pause the plans, for a copy that runs beside the original.", booleanParam},
 			},
 			media: shoal.ExportType, status: http.StatusCreated, out: shoal.Imported{}, errors: []shoal.Kind{shoal.Conflict, shoal.AlreadyExists},
 		},
 	}
 }
 
-// exportSession writes the export into a file and then sends the file: however slow
-// the client is, the database is done with it before, and what fails is answered as
-// a failure.
+// exportSession writes the export to a temporary file and then sends the file. That way a slow client
+// does not keep a database transaction open, and a failed export gets an error response.
 func exportSession(c *call) error {
 	spool, err := newSpool(c.Spool)
 	if err != nil {
@@ -76,7 +75,7 @@ func exportSession(c *call) error {
 	return context.Cause(c.r.Context())
 }
 
-// spool is a file that nobody else sees.
+// spool is a temporary file without a name.
 type spool struct {
 	*bufio.Writer
 	file *os.File
@@ -87,13 +86,13 @@ func newSpool(dir string) (*spool, error) {
 	if err != nil {
 		return nil, spoolError(err)
 	}
-	// Without a name it is gone with the process, however that ends. Where an open
-	// file keeps its name, close removes it.
+	// A file without a name disappears with the process, however that ends. On systems
+	// that cannot remove an open file, close removes it.
 	_ = os.Remove(file.Name())
 	return &spool{bufio.NewWriterSize(file, 256<<10), file}, nil
 }
 
-// rewind returns the size of what was written, to be read from its beginning.
+// rewind seeks to the beginning for reading and returns the size of the file.
 func (s *spool) rewind() (int64, error) {
 	if err := s.Flush(); err != nil {
 		return 0, err
@@ -108,15 +107,15 @@ func (s *spool) rewind() (int64, error) {
 
 func (s *spool) close() {
 	_ = s.file.Close()
-	_ = os.Remove(s.file.Name()) // it has none already, or loses it
+	_ = os.Remove(s.file.Name()) // fails where newSpool has removed it
 }
 
-// spoolError says that the disk is full, if that is what err says.
+// spoolError returns StorageFull if err means that the disk is full, else err.
 func spoolError(err error) error {
 	if !errors.Is(err, syscall.ENOSPC) {
 		return err
 	}
-	return &shoal.Error{Op: "httpapi.exportSession", Kind: shoal.StorageFull, Msg: "The server's disk has no room for the export.", Err: err}
+	return &shoal.Error{Op: "httpapi.exportSession", Kind: shoal.StorageFull, Msg: "The server's disk is full, so it cannot write the export. Ask the operator to free space.", Err: err}
 }
 
 func importSession(c *call) error {
@@ -132,7 +131,7 @@ func importSession(c *call) error {
 	return c.answerOr(err, http.StatusCreated, made)
 }
 
-// truth returns a parameter that is true or false, false where it is not given.
+// boolParam returns a parameter that is true or false; false without the parameter.
 func (c *call) boolParam(name string) (bool, error) {
 	text, given := c.value(name)
 	switch {
@@ -141,14 +140,14 @@ func (c *call) boolParam(name string) (bool, error) {
 	case text == "true":
 		return true, nil
 	}
-	return false, shoal.Invalid("query."+name, fmt.Sprintf("is %q and neither true nor false", text))
+	return false, shoal.Invalid("query."+name, fmt.Sprintf("must be true or false, not %q", text))
 }
 
-// slowBody is a body that may take any time to arrive, but not without progress.
+// slowBody is a body that may take any time to arrive as long as it makes progress.
 type slowBody struct{ c *call }
 
 func (u *slowBody) Read(p []byte) (int, error) {
-	// An error is that of a broken connection, and reading tells it too.
+	// An error means a broken connection, and reading returns it, too.
 	_ = http.NewResponseController(u.c.w).SetReadDeadline(time.Now().Add(guard.UploadTime))
 	return u.c.r.Body.Read(p)
 }

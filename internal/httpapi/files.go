@@ -23,39 +23,39 @@ func fileRoutes() []route {
 		{
 			method: http.MethodPost, path: filesPath, do: uploadFile, id: "uploadFile", tag: "Files",
 			summary: "Upload a file",
-			about: "The body is the file, with its Content-Type and its name in `?name=` or in Content-Disposition; or multipart/form-data with one file. At most 10 MiB. " +
-				"Put the answer's `name`, `mediaType`, `size` and `url` into a file part to show it in a space.",
-			query:  []param{{"name", "The file's name; it wins over others.", stringParam}},
+			about: "The body is the file, with its Content-Type and its name in `?name=` or in Content-Disposition; or multipart/form-data with one file. The limit is 10 MiB. " +
+				"Use `name`, `mediaType`, `size` and `url` of the response in a file part to show the file in a space.",
+			query:  []param{{"name", "The name of the file. It takes precedence over the name in a header or form.", stringParam}},
 			upload: true, idempotent: true, status: http.StatusCreated, out: shoal.File{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: filesPath + "/{file}", do: serveFile, id: "getFile", tag: "Files",
 			summary: "Download a file",
-			about: "To its uploader, to members of the spaces that show it, to services and admins. Everything but PNG, JPEG, GIF and WebP is an attachment. " +
-				"With If-None-Match it can be 304.",
+			about: "For its uploader, members of the spaces that show it, services and admins. Everything except PNG, JPEG, GIF and WebP is an attachment. " +
+				"Supports If-None-Match.",
 			query: signedParams, file: true, status: http.StatusOK,
 		},
 		{
 			method: http.MethodPost, path: signedURLsPath, do: signURL, id: "signURL", tag: "Files",
 			summary: "Sign the URL of a file or a renderer",
-			about: "For five minutes whoever has the answer's `url` reads what is there as the caller, without a key: for a picture, a frame or a download of a page, which send no headers. " +
-				"It ends with the key. `expiresAt` is null on a server that asks for no keys.",
+			about: "For five minutes, the returned `url` can be read without a key, with the rights of the caller: for images, frames and downloads in a page, which cannot send headers. " +
+				"The URL stops working when the key is revoked or expires. `expiresAt` is null on a server that requires no keys.",
 			in: URLInput{}, example: `{"url": "/v1/sessions/default/files/fil_1"}`, status: http.StatusOK, out: shoal.SignedURL{},
 		},
 		{
 			method: http.MethodDelete, path: filesPath + "/{file}", do: deleteFile, id: "deleteFile", tag: "Files",
 			summary: "Delete a file",
-			about: "Erases its content and its name. Messages that show it keep their part, whose `url` is 404 from then on; deleting them takes the name there, too. " +
-				"For its uploader, the owner of the agent that uploaded or made it, and admins and owners of the session.",
+			about: "Erases its content and its name. Messages that show the file keep their part, whose `url` then returns 404; deleting these messages erases the name there. " +
+				"For its uploader, the owner of the agent that uploaded or created it, and admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
 	}
 }
 
-// signedParams are the parameters of what can be read by a signed URL.
-var signedParams = []param{{auth.SignedParam, "The signature of a signed URL, in place of a key.", stringParam}}
+// signedParams are the parameters of operations that accept a signed URL.
+var signedParams = []param{{auth.SignedParam, "The signature of a signed URL, instead of a key.", stringParam}}
 
-// signURL signs the path of a file or of a renderer's page of the session.
+// signURL signs the path of a file or of a renderer page of the session.
 func signURL(c *call) error {
 	var in URLInput
 	if err := c.decode(&in); err != nil {
@@ -65,7 +65,7 @@ func signURL(c *call) error {
 		return err
 	}
 	if !signable(c.session(), in.URL) {
-		return shoal.Invalid("url", "must be the url of a file or of a renderer of this session, as the API gives it")
+		return shoal.Invalid("url", "must be the url of a file or of a renderer of this session, as returned by the API")
 	}
 	made, err := c.Auth.Sign(c.ctx(), c.who, in.URL)
 	return c.answerOr(err, http.StatusOK, made)
@@ -76,8 +76,8 @@ type URLInput struct {
 	URL string `json:"url"`
 }
 
-// signable reports whether a path names a file, or one version of a renderer, of a
-// session. Whoever reads it by the signature needs the right to.
+// signable reports whether path is the path of a file, or of one version of a renderer, of the
+// session. The right to read it is checked when the signed URL is used.
 func signable(session shoal.SessionID, path string) bool {
 	if id, found := strings.CutPrefix(path, shoal.FilePath(session, "")); found {
 		return shoal.CheckID("file", id) == nil
@@ -106,12 +106,12 @@ func uploadFile(c *call) error {
 	return c.answerOr(renameField(err, "name", "query.name"), http.StatusCreated, stored)
 }
 
-// inlineTypes are what a browser may show in place: pictures that can hold no
-// program.
+// inlineTypes are the types that a browser may display: images that cannot contain
+// scripts.
 var inlineTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// filePolicy lets a file load and run nothing, should a browser show it after
-// all.
+// filePolicy prevents a file from loading or executing anything if a browser displays it
+// nevertheless.
 const filePolicy = "sandbox; default-src 'none'"
 
 func serveFile(c *call) error {
@@ -129,8 +129,8 @@ func serveFile(c *call) error {
 	return c.answerCacheable(string(file.ID), file.MediaType, data)
 }
 
-// kept answers with what a browser may keep for itself under a tag, or 304 where it
-// has it already.
+// answerCacheable responds with data that a browser may cache under a tag, or with 304 if the browser has
+// it.
 func (c *call) answerCacheable(tag, mediaType string, data []byte) error {
 	c.w.Header().Set("ETag", `"`+tag+`"`)
 	c.caching = private
@@ -140,11 +140,10 @@ func (c *call) answerCacheable(tag, mediaType string, data []byte) error {
 	return c.write(http.StatusOK, mediaType, data)
 }
 
-// private lets a browser keep an answer for itself, and ask each time whether it
-// may still show it.
+// private lets only the browser cache a response, and requires it to revalidate each use.
 var private = []string{"private, no-cache"}
 
-// unchanged answers 304: the client has it already.
+// answerNotModified responds with 304.
 func (c *call) answerNotModified() error {
 	control := c.allowTime(0)
 	defer c.endTime(control)

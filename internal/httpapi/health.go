@@ -20,8 +20,8 @@ func healthRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/metrics", do: showMetrics, id: "metrics", tag: "Server",
-			summary: "What the server counts, for Prometheus",
-			about:   "For admins only. No figure names anybody. A listener of its own, without keys, opens with `--metrics-addr`.",
+			summary: "Read the metrics of the server, for Prometheus",
+			about:   "For admins only. No metric names a participant. `--metrics-addr` opens a separate listener that requires no key.",
 			status:  http.StatusOK, errors: []shoal.Kind{shoal.Forbidden},
 		},
 	}
@@ -36,10 +36,10 @@ func healthy(c *call) error {
 	return c.answer(http.StatusOK, health{"ok", c.Version})
 }
 
-// showMetrics writes the figures of the whole server.
+// showMetrics responds with the metrics of the whole server.
 func showMetrics(c *call) error {
 	if !c.who.Admin() {
-		return shoal.E("httpapi.showMetrics", shoal.Forbidden, "Only an admin reads what the server counts. Use an admin key, or the address of --metrics-addr.")
+		return shoal.E("httpapi.showMetrics", shoal.Forbidden, "Reading the metrics requires an admin key. Use one, or the address of --metrics-addr.")
 	}
 	var text bytes.Buffer
 	if err := c.Metrics.Write(&text); err != nil {

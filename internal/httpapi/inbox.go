@@ -13,17 +13,16 @@ func waitRoutes() []route {
 	return []route{{
 		method: http.MethodPost, path: entityPath + "/wait", do: wait, waits: true, id: "wait", tag: "Inbox",
 		summary: "Wait for messages",
-		about: "Answers what is unread in the entity's inbox: at once if there is anything, else as soon as something comes, else after `timeoutMs` " +
-			"(30000 unless given, 0 to 600000) with `timedOut: true`. `kind` is `mentions` (also the system's messages) or `messages` (everything that others post). " +
-			"Hand the answer's `cursor` back as `ack` to acknowledge exactly that. A caller that never does acknowledges an answer by waiting again, " +
-			"unless the answer did not reach it whole or it says `redeliver`.",
+		about: "Returns what is unread in the entity's inbox: at once if there is anything, else as soon as something arrives, else after `timeoutMs` " +
+			"(0 to 600000, 30000 by default) with `timedOut: true`. `kind` is `mentions` (including messages of the system) or `messages` (everything that others post). " +
+			"Send the `cursor` of the result as `ack` to acknowledge exactly these messages. A caller that sends no `ack` acknowledges a result by waiting again, " +
+			"unless the response did not reach it completely or it sends `redeliver`.",
 		in: waitInput{}, example: `{"kind": "mentions", "timeoutMs": 30000}`, status: http.StatusOK, out: shoal.WaitResult{},
 		errors: []shoal.Kind{shoal.EntityRequired, shoal.IdentityMismatch, shoal.Forbidden, shoal.TooManyWaiters},
 	}}
 }
 
-// waitInput is a wait as clients ask for it. EntityID may repeat whose inbox it
-// is.
+// waitInput is the body of a wait. EntityID is optional and must be the entity of the path.
 type waitInput struct {
 	Kind      shoal.WaitKind      `json:"kind"`
 	TimeoutMs *input.Milliseconds `json:"timeoutMs,omitempty"`
@@ -34,7 +33,7 @@ type waitInput struct {
 	EntityID  shoal.EntityID      `json:"entityId,omitempty"`
 }
 
-// wait answers at once or shortly, or goes on without its handler.
+// wait responds within the time that Pool allows, or continues detached from its handler.
 func wait(c *call) error {
 	req, err := waitRequest(c)
 	if err != nil {
@@ -54,8 +53,8 @@ func wait(c *call) error {
 	return answerWait(c, delivery, err)
 }
 
-// park lets a call go on where it needs little: on a goroutine of its own, which has its
-// connection to itself. Where that cannot be, it goes on here.
+// detach continues a call in a goroutine of the pool, which owns the connection and needs little
+// memory. If the connection cannot be detached, the call continues here.
 func (c *call) detach(do func(*call) error) error {
 	p, ok := c.Pool.Detach(c.w, c.r)
 	if !ok {
@@ -73,8 +72,8 @@ func (c *call) detach(do func(*call) error) error {
 	return nil
 }
 
-// deliver answers a wait. The answer counts as read only if it was written
-// whole.
+// answerWait responds to a wait. The delivery counts only if the response was written
+// completely.
 func answerWait(c *call, d *hub.Delivery, err error) error {
 	if err != nil {
 		return err
@@ -86,9 +85,8 @@ func answerWait(c *call, d *hub.Delivery, err error) error {
 	return nil
 }
 
-// waitRequest reads what is waited for. It is apart from wait, which stands on
-// the stack while the call is blocked: a stack of less than four kilobytes makes
-// a blocked call eight kilobytes smaller.
+// waitRequest decodes the request. It is separate from wait, whose frame is on the stack while
+// the call is blocked: a stack below 4 KiB saves 8 KiB per blocked call.
 func waitRequest(c *call) (*hub.WaitRequest, error) {
 	defer c.dropBody()
 	var in waitInput

@@ -10,26 +10,26 @@ func keyRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/v1/me", do: me, id: "me", tag: "Keys",
-			summary: "Who am I?", about: "What the key proves, and the acting entity, if there is one.",
+			summary: "Read the caller", about: "Returns what the key proves, and the acting entity, if there is one.",
 			status: http.StatusOK, out: shoal.Caller{},
 		},
 		{
 			method: http.MethodGet, path: "/v1/keys", do: listKeys, id: "listKeys", tag: "Keys",
-			summary: "List keys", about: "In the order of ids, without their secrets. For admins and owners of the session.",
+			summary: "List keys", about: "Ordered by id, without their secrets. For admins and owners of the session.",
 			query: listParams, status: http.StatusOK, out: page[shoal.Key]{}, errors: []shoal.Kind{shoal.Forbidden},
 		},
 		{
 			method: http.MethodPost, path: "/v1/keys", do: createKey, id: "createKey", tag: "Keys",
-			summary: "Mint a key",
-			about: "The secret stands in the answer's `key`, this once; a repeated Idempotency-Key gives the same answer with `key: null`. " +
-				"A key of role `entity` creates its entity if it is new, of `kind` or else an agent; with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person uses) a human. 409 for an entity of another kind; `PATCH …/entities/{entity} {kind}` changes it. Without a session it belongs to `default`. For admins and owners of the session.",
+			summary: "Create a key",
+			about: "The `key` of the response is the secret. It is returned only once; repeating the call with the same Idempotency-Key returns `key: null`. " +
+				"A key of role `entity` creates its entity if it does not exist: of `kind`, or an agent without it, or a human with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person uses). Fails with 409 if the entity exists with another kind; `PATCH …/entities/{entity} {kind}` changes the kind. Without a session, the key belongs to `default`. For admins and owners of the session.",
 			in: shoal.NewKey{}, example: `{"role": "entity", "entityId": "report-writer", "name": "laptop"}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Key{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.NotFound, shoal.Conflict, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: "/v1/keys/{key}", do: revokeKey, id: "revokeKey", tag: "Keys",
-			summary: "Revoke a key", about: "It stops working at once, for streams that are open, too. For admins and owners of the session.",
+			summary: "Revoke a key", about: "The key stops working at once, and its open streams end. For admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
 	}

@@ -22,12 +22,12 @@ func messageRoutes() []route {
 		{
 			method: http.MethodGet, path: messagesPath, do: listMessages, id: "listMessages", tag: "Messages",
 			summary: "Read a timeline",
-			about: "Always in ascending order of `seq`: the last messages below `before`, the first above `after`, or with neither the newest. " +
-				"`nextCursor` goes on in the same direction. Reading moves nothing.",
+			about: "Always in ascending order of `seq`: the last messages below `before`, the first above `after`, or by default the newest. " +
+				"`nextCursor` continues in the same direction. Reading acknowledges nothing.",
 			query: []param{
 				{"before", "A `seq`: the last `limit` messages below it.", integerParam},
 				{"after", "A `seq`: the first `limit` messages above it; 0 starts at the beginning.", integerParam},
-				{"cursor", "Where to go on, instead of `before` and `after`.", stringParam},
+				{"cursor", "The `nextCursor` of the previous page, instead of `before` and `after`.", stringParam},
 				limitParam,
 			},
 			status: http.StatusOK, out: page[shoal.Message]{},
@@ -35,63 +35,63 @@ func messageRoutes() []route {
 		{
 			method: http.MethodPost, path: messagesPath, do: postMessage, id: "postMessage", tag: "Messages",
 			summary: "Post a message",
-			about: "Give `text`, or `parts` for anything else. The answer means that the message is stored for good and has its place; whoever waits for it wakes. " +
-				"`replyTo` names the message of the same space that it replies to. Mentions that are no members are dropped and named in `droppedMentions`. Hosted agents act on it, unless `triggerAgents` is false; " +
-				"who refuses, since it is at work, is named in `skippedAgents`. `reach` says for every agent that is mentioned how it is reached, `runs` which runs were started. A repeated Idempotency-Key returns the first message, as long as it exists.",
+			about: "Send `text`, or `parts` for other content. The response means that the message is stored durably and has its position; waiters for it wake up. " +
+				"`replyTo` is the message of the same space to which it replies. Mentions of entities that are not members are dropped and listed in `droppedMentions`. The message triggers hosted agents, unless `triggerAgents` is false; " +
+				"`skippedAgents` lists those that skip it because they are busy. `reach` states for every mentioned agent how the message reaches it, `runs` lists the started runs. A repeated Idempotency-Key returns the first message, as long as it exists.",
 			in: messageInput{}, example: `{"text": "What were the final Q4 sales figures?", "mentions": ["data-analyzer"]}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Message{},
 			errors: []shoal.Kind{shoal.EntityRequired, shoal.IdentityMismatch, shoal.Forbidden, shoal.SpaceClosed, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: messagePath, do: getMessage, id: "getMessage", tag: "Messages",
-			summary: "Get one message", about: "From any space that the caller may read.",
+			summary: "Read one message", about: "From any space that the caller may read.",
 			status: http.StatusOK, out: shoal.Message{},
 		},
 		{
 			method: http.MethodPatch, path: messagePath, do: editMessage, id: "editMessage", tag: "Messages",
 			summary: "Edit a message",
-			about: "Changes what a posted message says: give `text`, or `parts`. Only its sender edits it, while it may post to the space; messages of runs are not edited. " +
-				"`mentions` replaces whom it mentions, and notifies nobody: who is added is not woken. Without it the mentions stay. " +
-				"Every read shows the message as it is now, with `editedAt`; unread it is delivered as it is; followers get `message.updated`. Earlier texts stay readable under `versions`. " +
-				"With `updatedAt`, the one that you have read, `conflict` if the message was edited since.",
+			about: "Replaces the content of a posted message: send `text`, or `parts`. Only its sender can edit it, and only while it may post to the space; messages of runs cannot be edited. " +
+				"`mentions` replaces the mentions and wakes nobody; without it the mentions do not change. " +
+				"Every read returns the current content, with `editedAt`; an unread message is delivered with its current content; followers get `message.updated`. `versions` returns earlier content. " +
+				"With the `updatedAt` that you have read, the call fails with `conflict` if the message was edited since then.",
 			in: editInput{}, example: `{"text": "What were the final Q3 sales figures?"}`,
 			status: http.StatusOK, out: shoal.Message{},
 			errors: []shoal.Kind{shoal.EntityRequired, shoal.Forbidden, shoal.Conflict, shoal.SpaceClosed, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: versionsPath, do: listVersionsOf, id: "listMessageVersions", tag: "Messages",
-			summary: "Read what an edited message said before",
-			about:   fmt.Sprintf("The newest first, without what it says now. For everybody who may read the message. The first and the newest are kept, %d in all; deleting the message erases them.", shoal.MaxVersions),
+			summary: "List the earlier versions of a message",
+			about:   fmt.Sprintf("Newest first, without the current version. For all readers of the message. The first and the newest versions are stored, %d in total; deleting the message erases them.", shoal.MaxVersions),
 			query:   listParams, status: http.StatusOK, out: page[shoal.MessageVersion]{},
 		},
 		{
 			method: http.MethodPut, path: reactionPath, do: addReaction, id: "addReaction", tag: "Messages",
 			summary: "React to a message",
-			about: fmt.Sprintf("With one emoji, percent-encoded, as the acting entity. Nobody is notified; followers get `message.updated`. Repeated, it changes nothing. "+
-				"A message has at most %d different reactions of at most %d entities each, %d of one entity: beyond that, and for deleted messages and those that are still written, `conflict`.",
+			about: fmt.Sprintf("Adds one emoji, percent-encoded, for the acting entity. Nobody is notified; followers get `message.updated`. Repeating the call changes nothing. "+
+				"A message has at most %d different reactions of at most %d entities each, and at most %d of one entity. Beyond that, and for deleted and streaming messages, the call fails with `conflict`.",
 				shoal.MaxReactions, shoal.MaxReactors, shoal.MaxOwnReactions),
 			status: http.StatusOK, out: shoal.Message{},
 			errors: []shoal.Kind{shoal.InvalidArgument, shoal.EntityRequired, shoal.Forbidden, shoal.Conflict, shoal.SpaceClosed, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: reactionPath, do: removeReaction, id: "removeReaction", tag: "Messages",
-			summary: "Take a reaction back", about: "The acting entity's own. One that is not there is no error.",
+			summary: "Remove a reaction", about: "Removes a reaction of the acting entity. Removing one that does not exist succeeds.",
 			status: http.StatusOK, out: shoal.Message{},
 			errors: []shoal.Kind{shoal.InvalidArgument, shoal.EntityRequired, shoal.Forbidden, shoal.Conflict, shoal.SpaceClosed, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: messagePath, do: deleteMessage, id: "deleteMessage", tag: "Messages",
 			summary: "Delete a message",
-			about: "Erases what the message says: in the timeline, events, inboxes, the search index, and in the runs and conversations of hosted agents. " +
-				"The message stays at its place with `deletedAt`, without parts and mentions; followers get `message.updated`. What models were sent stays until its retention ends, backups stay. " +
-				"For the sender, the owner of the agent that sent it, and admins and owners of the session, in closed spaces too. " +
-				"`conflict` while a run is writing the message or working with it; a run that it started and that has not begun is canceled.",
+			about: "Erases the content of the message in the timeline, events, inboxes, the search index, and in the runs and conversations of hosted agents. " +
+				"The message keeps its position and gets `deletedAt`, without parts and mentions; followers get `message.updated`. Stored model requests remain until their retention ends, and backups remain. " +
+				"For the sender, the owner of the agent that sent it, and admins and owners of the session, in closed spaces, too. " +
+				"Fails with `conflict` while a run is writing or using the message; a queued run that the message has triggered is canceled.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
 		},
 	}
 }
 
-// messageInput is a message as clients post it.
+// messageInput is the body of a post.
 type messageInput struct {
 	Text          *string          `json:"text,omitempty"`
 	Parts         []shoal.Part     `json:"parts,omitempty"`
@@ -107,7 +107,7 @@ func (in messageInput) draft() (shoal.Draft, error) {
 		return draft, nil
 	}
 	if in.Parts != nil {
-		return draft, shoal.Invalid("body.text", "and parts exclude each other: put the text into a part, or leave parts out")
+		return draft, shoal.Invalid("body.text", "cannot be combined with parts: put the text into a part, or leave parts out")
 	}
 	draft.Parts = []shoal.Part{shoal.Text(*in.Text)}
 	return draft, nil
@@ -139,7 +139,7 @@ func getMessage(c *call) error {
 	return c.answerOr(err, http.StatusOK, m)
 }
 
-// editInput is a change of a message as clients send it.
+// editInput is the body of an edit.
 type editInput struct {
 	Text      *string          `json:"text,omitempty"`
 	Parts     []shoal.Part     `json:"parts,omitempty"`
@@ -206,8 +206,8 @@ func listMessages(c *call) error {
 	return c.answerOr(err, http.StatusOK, out)
 }
 
-// timeline reads which page of a timeline is asked for. Onward, the page has
-// one message more than asked for, if there is one.
+// timeline returns the requested page of a timeline. With onward, which means ascending pages, its
+// limit is one more than requested.
 func (c *call) timeline() (p hub.Page, onward bool, err error) {
 	if p.Limit, err = c.limit(shoal.DefaultPage); err != nil {
 		return p, false, err
@@ -217,17 +217,17 @@ func (c *call) timeline() (p hub.Page, onward bool, err error) {
 	case err != nil || direction == "":
 		return p, false, err
 	case direction == "before":
-		p.Before = max(seq, 1) // seq starts at 1, and the hub takes 0 for not given
+		p.Before = max(seq, 1) // seq starts at 1, and 0 means no bound to the hub
 		return p, false, nil
 	}
 	p.Limit++
 	if p.After = seq; seq == 0 {
-		p.Before = int64(p.Limit) + 1 // seq has no gaps: the beginning is what lies below this
+		p.Before = int64(p.Limit) + 1 // seq has no gaps, so this is the first page
 	}
 	return p, true, nil
 }
 
-// timelinePlace reads before, after or the cursor that stands for one of them.
+// timelinePosition returns the parameter before or after, or the one that the cursor encodes.
 func (c *call) timelinePosition() (direction string, seq int64, err error) {
 	for _, name := range []string{"before", "after"} {
 		n, given, err := c.number(name)
@@ -237,9 +237,9 @@ func (c *call) timelinePosition() (direction string, seq int64, err error) {
 		case !given:
 			continue
 		case n < 0:
-			return "", 0, shoal.Invalid("query."+name, "is a seq and never negative")
+			return "", 0, shoal.Invalid("query."+name, "must not be negative")
 		case direction != "":
-			return "", 0, shoal.Invalid("query.after", "and before exclude each other: give one of them")
+			return "", 0, shoal.Invalid("query.after", "cannot be combined with before: send one of them")
 		}
 		direction, seq = name, n
 	}
@@ -248,12 +248,12 @@ func (c *call) timelinePosition() (direction string, seq int64, err error) {
 		return direction, seq, err
 	}
 	if direction != "" {
-		return "", 0, shoal.Invalid("query.cursor", "and "+direction+" exclude each other: give one of them")
+		return "", 0, shoal.Invalid("query.cursor", "cannot be combined with "+direction+": send one of them")
 	}
 	return parseTimelineCursor(place)
 }
 
-// cursorPlace reads what listMessages writes into a cursor.
+// parseTimelineCursor parses the decoded cursors of listMessages.
 func parseTimelineCursor(place string) (direction string, seq int64, err error) {
 	direction, number, _ := strings.Cut(place, " ")
 	seq, err = strconv.ParseInt(number, 10, 64)

@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
-// figures are what the API counts of itself, for an operator.
+// callMetrics are the metrics of the API.
 type callMetrics struct {
 	calls   metrics.Counters
 	took    metrics.Histograms
@@ -17,12 +17,12 @@ type callMetrics struct {
 func newCallMetrics(m *metrics.Set) callMetrics {
 	return callMetrics{
 		calls:   m.Counters("shoal_rest_calls_total", "Calls of the REST API, by route and status.", "route", "status"),
-		took:    m.Histograms("shoal_rest_seconds", "How long calls of the REST API took, streams apart; a wait takes as long as it waits.", metrics.Seconds, "route"),
-		stalled: m.Counter("shoal_streams_stalled_total", "Streams that were cut off because their reader took nothing for too long."),
+		took:    m.Histograms("shoal_rest_seconds", "How long calls of the REST API took, without streams; a wait takes as long as it waits.", metrics.Seconds, "route"),
+		stalled: m.Counter("shoal_streams_stalled_total", "Streams that were disconnected because their reader accepted no data for too long."),
 	}
 }
 
-// statuses are the texts of the statuses, so that counting makes no garbage.
+// statuses are the statuses as texts, so that counting does not allocate.
 var statuses = func() (texts [600]string) {
 	for i := range texts {
 		texts[i] = strconv.Itoa(i)
@@ -30,7 +30,7 @@ var statuses = func() (texts [600]string) {
 	return texts
 }()
 
-// count counts a call that is over.
+// recordCall counts a call that has ended.
 func (m *callMetrics) recordCall(rt *route, status int, began time.Time) {
 	name := "none"
 	if rt != nil {

@@ -10,13 +10,13 @@ func documentRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/v1/openapi.json", do: serveOpenAPI, public: true, id: "openapi", tag: "Server",
-			summary: "This document", status: http.StatusOK, out: map[string]any{},
+			summary: "Read this document", status: http.StatusOK, out: map[string]any{},
 		},
 		{
 			method: http.MethodGet, path: "/docs", do: serveDocs, public: true, id: "docs", tag: "Server",
-			summary: "The reference, as a web page", status: http.StatusOK,
+			summary: "Read the reference as a web page", status: http.StatusOK,
 		},
-		{method: http.MethodGet, path: "/docs/style.css", do: serveDocsStyle, public: true}, // part of the page
+		{method: http.MethodGet, path: "/docs/style.css", do: serveDocsStyle, public: true}, // used by the page only
 	}
 }
 
@@ -24,7 +24,7 @@ func serveOpenAPI(c *call) error {
 	return c.write(http.StatusOK, "application/json", openapi.Document)
 }
 
-// docsPolicy lets the page load its style and nothing else: it has no script.
+// docsPolicy lets the page load its style sheet and nothing else. The page has no scripts.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

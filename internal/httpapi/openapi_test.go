@@ -46,7 +46,7 @@ var document = sync.OnceValue(func() *apiDocument {
 		Components: apiComponents{
 			Schemas: d.registry.schemas, Parameters: sharedParams(), Responses: d.refusals,
 			SecuritySchemes: map[string]apiSecurity{"bearer": {
-				Type: "http", Scheme: "bearer", Description: "A key. It decides who is calling; an admin mints one with `POST /v1/keys` or `shoal keys create`.",
+				Type: "http", Scheme: "bearer", Description: "A key. It identifies the caller. An admin creates one with `POST /v1/keys` or `shoal keys create`.",
 			}},
 		},
 	}
@@ -68,7 +68,7 @@ var document = sync.OnceValue(func() *apiDocument {
 
 type documentMaker struct {
 	registry *schemaRegistry
-	refusals map[string]*apiResponse // by the codes that they tell
+	refusals map[string]*apiResponse // by their codes
 }
 
 func (d *documentMaker) operation(rt route) *apiOperation {
@@ -326,12 +326,12 @@ func (d *documentMaker) unions(schemas map[string]*jsonschema.Schema) {
 		return out
 	}
 	schemas["Part"] = one(reflect.TypeFor[TextPart](), reflect.TypeFor[ToolPart](), reflect.TypeFor[FilePart](), reflect.TypeFor[DataPart]())
-	// A reader that may not see a tool call learns only that it is there.
+	// A reader that may not see a tool call learns only that it exists.
 	shown, private := schemas["ToolPart"], d.registry.schema(reflect.TypeFor[PrivatePart]())
 	schemas["ShownToolPart"] = shown
 	schemas["ToolPart"] = &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Ref: schemaRefs + "ShownToolPart"}, private}}
 	schemas["Trigger"] = one(reflect.TypeFor[SpaceMessageTrigger](), reflect.TypeFor[PlanTrigger](), reflect.TypeFor[ServiceTrigger]())
-	// So does one that is no member of the space of the message.
+	// A reader that is not in the space of the message learns only that it exists.
 	schemas["ShownMessageTrigger"] = schemas["SpaceMessageTrigger"]
 	unseen := d.registry.schema(reflect.TypeFor[PrivateTrigger]())
 	schemas["SpaceMessageTrigger"] = &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Ref: schemaRefs + "ShownMessageTrigger"}, unseen}}
@@ -410,7 +410,7 @@ func openSchemas(tree any) {
 	}
 }
 
-// What clients are told is what the table of routes says.
+// The document that clients get matches the table of routes.
 func TestOpenAPIDocumentIsFresh(t *testing.T) {
 	want := documentJSON(t)
 	if *update {
@@ -481,7 +481,7 @@ func TestOpenAPIDocumentIsComplete(t *testing.T) {
 		decoder := json.NewDecoder(strings.NewReader(rt.example))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(in); err != nil {
-			t.Errorf("the example of %s is no body that it takes: %v", rt.id, err)
+			t.Errorf("the example of %s is not a valid body: %v", rt.id, err)
 		}
 	}
 }

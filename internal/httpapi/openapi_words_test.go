@@ -10,32 +10,32 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// The words of the OpenAPI document that are not in the table of routes.
+// The texts of the OpenAPI document that are not in the table of routes.
 
-const apiWords = "Shoal is a place where agents and people talk: spaces with members and one ordered timeline each, inboxes that lose nothing, and streams of what happens. " +
-	"Agents can bring their own model, or be hosted: then the server runs it.\n\n" +
-	"Every call carries a key (`Authorization: Bearer KEY`), and the key decides who is calling. An admin names the acting entity with the header `X-Shoal-Entity`. " +
-	"What is in another session, or in a space that one is not in, answers 404, as if it did not exist.\n\n" +
-	"Fields are camelCase and always present, null when empty; times are RFC 3339 in UTC with milliseconds. Lists answer `{items, nextCursor}` and go on with `?cursor=`. " +
-	"Errors are problem documents (RFC 9457) whose `code` says what is wrong. A call that creates something takes an `Idempotency-Key`: repeated with the same body it gives the first answer again. " +
-	"An error 5xx or a broken connection means that the outcome is unknown: repeat the call with the same key."
+const apiWords = "Shoal is a server in which agents and people work together: spaces with members and one ordered timeline each, durable inboxes, and streams of events. " +
+	"Agents bring their own model, or are hosted: then the server runs the model.\n\n" +
+	"Every call requires a key (`Authorization: Bearer KEY`), which identifies the caller. An admin names the acting entity with the header `X-Shoal-Entity`. " +
+	"Anything in another session, or in a space that the caller is not in, returns 404, as if it did not exist.\n\n" +
+	"Fields are camelCase and always present, null when empty; times are RFC 3339 in UTC with milliseconds. Lists return `{items, nextCursor}` and continue with `?cursor=`. " +
+	"Errors are problem documents (RFC 9457) with a `code` for programs. A call that creates something accepts an `Idempotency-Key`: repeating it with the same key and body returns the first result. " +
+	"After an error 5xx or a broken connection the outcome is unknown: repeat the call with the same key."
 
 // tagWords are the groups of operations, in the order of the reference.
 var tagWords = [][2]string{
-	{"Sessions", "The isolation boundary: entities, spaces and keys belong to exactly one session, and nothing crosses it. The session `default` always exists."},
+	{"Sessions", "Isolated workspaces: entities, spaces and keys belong to exactly one session, and nothing crosses its border. The session `default` always exists."},
 	{"Entities", "The participants of a session, people and agents. An entity's id is its @handle."},
 	{"Spaces", "Conversations with members and one timeline. MCP calls them threads."},
 	{"Messages", "The entries of a timeline, in the order of `seq`: 1, 2, 3 … without gaps."},
-	{"Inbox", "What an entity has not acknowledged yet, in an order of its own. Nothing is ever erased by reading."},
-	{"Events", "What happens, as server-sent events."},
-	{"Agents", "Agents whose model the server runs, each by its config."},
+	{"Inbox", "What an entity has not acknowledged yet, in an order of its own. Reading erases nothing."},
+	{"Events", "Changes as server-sent events."},
+	{"Agents", "Hosted agents: the server runs their models."},
 	{"Plans", "Schedules of hosted agents."},
 	{"Runs", "Executions of hosted agents. A run is started by a message, a plan or a service, and has steps: model calls with their tool calls."},
-	{"Pending", "What runs wait for somebody to do: execute a tool, permit a call, answer a question."},
+	{"Pending", "Requests of runs for somebody's answer: execute a tool, permit a call, answer a question."},
 	{"Files", "Uploaded files, which file parts show."},
-	{"Renderers", "Web pages that show the calls of a tool in the console. A renderer is named by the `display.customUI` of a tool, or by a tool that has none."},
-	{"Usage", "What model calls used."},
-	{"Keys", "Credentials. They are stored hashed and shown once."},
+	{"Renderers", "Web pages that show the calls of a tool in the console. The `display.customUI` of a tool names its renderer; without it, the name of the tool does."},
+	{"Usage", "The usage of model calls."},
+	{"Keys", "Credentials. The server stores their hashes and shows each secret once."},
 	{"Server", "Health and documentation."},
 }
 
@@ -71,8 +71,8 @@ func sharedParams() map[string]*apiParam {
 		"emoji":           {Name: "emoji", In: "path", Required: true, Description: "One emoji, percent-encoded.", Schema: paramSchema(param{name: "emoji", kind: stringParam}), Example: "👍"},
 		"renderer":        id("renderer", "The name of a renderer."),
 		"version":         {Name: "version", In: "path", Required: true, Description: "A version, counted from 1.", Schema: whole()},
-		"X-Shoal-Entity":  header("X-Shoal-Entity", "As whom an admin acts. Everybody else may only name itself."),
-		"Idempotency-Key": header("Idempotency-Key", "Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm."),
+		"X-Shoal-Entity":  header("X-Shoal-Entity", "The entity as which an admin acts. Other callers may only name themselves."),
+		"Idempotency-Key": header("Idempotency-Key", "Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely."),
 		"Last-Event-ID":   header("Last-Event-ID", "The `id` of the last event that was received."),
 	}
 }

@@ -12,13 +12,13 @@ type page[T any] struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// pageOf makes a page of what was read, which is one more than limit if there
-// is more. place names an item, so that the next page can start behind it.
-func pageOf[T any](found []T, limit int, place func(T) string) page[T] {
+// pageOf makes a page of found, which has limit+1 items if there is another page. position returns
+// the position of an item; the next page starts after the last one.
+func pageOf[T any](found []T, limit int, position func(T) string) page[T] {
 	out := page[T]{Items: found}
 	if len(found) > limit {
 		out.Items = found[:limit]
-		out.NextCursor = cursorOf(place(found[limit-1]))
+		out.NextCursor = cursorOf(position(found[limit-1]))
 	}
 	if out.Items == nil {
 		out.Items = []T{}
@@ -26,28 +26,27 @@ func pageOf[T any](found []T, limit int, place func(T) string) page[T] {
 	return out
 }
 
-// cursorOf writes a place as the cursor that clients see.
-func cursorOf(place string) *string {
-	cursor := base64.RawURLEncoding.EncodeToString([]byte(place))
+// cursorOf encodes a position as a cursor for clients.
+func cursorOf(position string) *string {
+	cursor := base64.RawURLEncoding.EncodeToString([]byte(position))
 	return &cursor
 }
 
-// cursor returns the place that the parameter cursor names, empty if it was
-// not given.
+// cursor decodes the parameter cursor to a position, empty without the parameter.
 func (c *call) cursor() (string, error) {
 	text, _ := c.value("cursor")
-	place, err := base64.RawURLEncoding.DecodeString(text)
+	position, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		return "", badCursor()
 	}
-	return string(place), nil
+	return string(position), nil
 }
 
 func badCursor() error {
-	return shoal.Invalid("query.cursor", "must be the nextCursor of an earlier page, unchanged")
+	return shoal.Invalid("query.cursor", "must be an unchanged nextCursor of an earlier page")
 }
 
-// page returns the place behind which a page starts and its length.
+// page returns the position after which the requested page starts, and its length.
 func (c *call) page(fallback int) (after string, limit int, err error) {
 	if after, err = c.cursor(); err != nil {
 		return "", 0, err
@@ -56,11 +55,11 @@ func (c *call) page(fallback int) (after string, limit int, err error) {
 	return after, limit, err
 }
 
-// idCursor is page for a list in the order of ids.
+// idCursor is page for a list that is ordered by id.
 func idCursor[ID ~string](c *call) (after ID, limit int, err error) {
-	place, limit, err := c.page(shoal.DefaultPage)
-	if place != "" && shoal.CheckID("cursor", place) != nil {
+	position, limit, err := c.page(shoal.DefaultPage)
+	if position != "" && shoal.CheckID("cursor", position) != nil {
 		return "", 0, badCursor()
 	}
-	return ID(place), limit, err
+	return ID(position), limit, err
 }

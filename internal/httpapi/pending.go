@@ -7,10 +7,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-const answerWords = "The answer is stored when this returns, and the run goes on once it has all that it waits for. An action that needs several equal " +
-	"answers stays open until it has them: `votes` says who has answered, and one denial settles a permission. The first answer wins: " +
-	"another one is `already_answered`, the same one again gets the same answer; one with the `argsHash` of other arguments is `args_changed`. `expired` when nobody can answer any more. " +
-	"A result that does not fit the tool's schema is refused and settles nothing."
+const answerWords = "The answer is stored when the call returns, and the run continues once all actions that it waits for are settled. An action that needs several equal " +
+	"answers stays open until it has them: `votes` lists the entities that have answered, and one denial settles a permission. The first answer wins: " +
+	"a different later answer fails with `already_answered`, and an equal one returns the same result; an `argsHash` of other arguments fails with `args_changed`, and an expired action with `expired`. " +
+	"A result that does not match the tool's schema is refused, and the action stays open."
 
 var answerErrors = []shoal.Kind{shoal.AlreadyAnswered, shoal.ArgsChanged, shoal.Expired, shoal.SessionClosed, shoal.SpaceClosed}
 
@@ -18,31 +18,31 @@ func pendingRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: sessionPath + "/pending-actions", do: listPending, id: "listPendingActions", tag: "Pending",
-			summary: "What waits for the caller", about: "For an entity what its spaces show and it may answer, for services and admins everything.",
+			summary: "List pending actions", about: "For an entity, those that its spaces show and that it may answer; for services and admins, all.",
 			query: append([]param{
-				{"status", "`open` unless given; or `answered`, `expired`, `canceled`, or several with commas between.", stringParam},
-				{"order", "`oldest` first unless given, or `newest`.", stringParam},
-				{"space", "Only what this space shows.", stringParam},
-				{"run", "Only what this run waits for.", stringParam},
+				{"status", "`open`, `answered`, `expired` or `canceled`, or several, separated by commas. The default is `open`.", stringParam},
+				{"order", "`oldest` first, which is the default, or `newest` first.", stringParam},
+				{"space", "Only actions that this space shows.", stringParam},
+				{"run", "Only actions that this run waits for.", stringParam},
 			}, listParams...),
 			status: http.StatusOK, out: page[shoal.PendingAction]{},
 		},
 		{
 			method: http.MethodPost, path: sessionPath + "/pending-actions/{pending}/answer", do: answerPending, id: "answerPendingAction", tag: "Pending",
 			summary: "Answer a pending action",
-			about:   "A `client_tool` takes `result` or `error`, a `permission` `approved` with `reason`, `args` that run in place of the model's, and `remember`, or `approved` false with a question in `ask`; a `question` takes `answer`. " + answerWords,
+			about:   "A `client_tool` takes `result` or `error`. A `permission` takes `approved` with optional `reason`, `remember`, and `args` that replace the model's, or `approved: false` with a question in `ask`. A `question` takes `answer`. " + answerWords,
 			in:      shoal.PendingAnswer{}, example: `{"approved": true, "remember": "allow"}`,
 			status: http.StatusOK, out: shoal.PendingAction{}, errors: answerErrors,
 		},
 		{
 			method: http.MethodGet, path: sessionPath + "/remembered-decisions", do: listRemembered, id: "listRememberedDecisions", tag: "Pending",
-			summary: "What has been decided for later calls",
-			about:   "Decisions about permissions that answer later calls until `expiresAt`. Services and admins see all; an entity those that it made, that are about its own runs or agents, and those of its spaces.",
+			summary: "List remembered decisions",
+			about:   "Decisions about permissions that also settle later calls, until `expiresAt`. Services and admins see all; an entity sees its own, those about its runs or agents, and those of its spaces.",
 			query:   listParams, status: http.StatusOK, out: page[shoal.RememberedDecision]{},
 		},
 		{
 			method: http.MethodDelete, path: sessionPath + "/remembered-decisions/{decision}", do: forgetDecision, id: "deleteRememberedDecision", tag: "Pending",
-			summary: "Revoke a remembered decision", about: "From the next call on somebody is asked again. Any person who sees it may, and admins.",
+			summary: "Revoke a remembered decision", about: "The next call asks for permission again. For every human that sees the decision, and for admins.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 	}
@@ -97,8 +97,8 @@ func answerPending(c *call) error {
 	return c.answerOr(err, http.StatusOK, settled)
 }
 
-// withoutNull leaves the result out where it is null beside another answer: such
-// a body spells out every field. Alone, null is a result like any other.
+// dropNullResult removes a null result that accompanies another answer: clients that send every field
+// do that. Alone, null is a valid result.
 func dropNullResult(a shoal.PendingAnswer) shoal.PendingAnswer {
 	if string(a.Result) == "null" && (a.Error != nil || a.Approved != nil || a.Answer != nil) {
 		a.Result = nil

@@ -13,24 +13,24 @@ func planRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: agentPath + "/plans", do: listPlans, id: "listPlans", tag: "Plans",
-			summary: "List the plans of an agent", about: "In the order of ids, those that are over included. For admins and owners of the session.",
+			summary: "List the plans of an agent", about: "Ordered by id, including completed and canceled ones. For admins and owners of the session.",
 			query: listParams, status: http.StatusOK, out: page[shoal.Plan]{},
 		},
 		{
 			method: http.MethodPost, path: agentPath + "/plans", do: createPlan, id: "createPlan", tag: "Plans",
-			summary: "Make a plan", about: "Give `cron`, with a `timeZone` if UTC does not do, or `scheduledAt` for one time. Each due time starts one run. For admins and owners of the session.",
+			summary: "Create a plan", about: "A plan is a schedule of a hosted agent. Send `cron`, with a `timeZone` that defaults to UTC, or `scheduledAt` for one time. Each due time starts one run. For admins and owners of the session.",
 			in: shoal.NewPlan{}, example: `{"name": "morning report", "instruction": "Report yesterday's sales.", "cron": "0 8 * * 1-5", "timeZone": "Europe/Berlin"}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Plan{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodPatch, path: planPath, do: updatePlan, id: "updatePlan", tag: "Plans",
-			summary: "Change a plan", about: "What is left out stays as it is. `status` is `paused` or `pending`, which goes on with it, or `canceled`. For admins and owners of the session.",
+			summary: "Change a plan", about: "Omitted fields do not change. `status` is `paused`, `pending` to resume the plan, or `canceled`. For admins and owners of the session.",
 			in: shoal.PlanChange{}, example: `{"status": "paused"}`, status: http.StatusOK, out: shoal.Plan{},
 			errors: []shoal.Kind{shoal.Conflict, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: planPath, do: deletePlan, id: "deletePlan", tag: "Plans",
-			summary: "Delete a plan", about: "Runs that it started go on. For admins and owners of the session.",
+			summary: "Delete a plan", about: "Runs that it started continue. For admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 	}

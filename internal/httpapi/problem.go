@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// problem is the shape in which guard.WriteProblem tells an error.
+// problem is the JSON that guard.WriteProblem writes.
 type problem struct {
 	Type   string             `json:"type"`
 	Title  string             `json:"title"`
@@ -18,17 +18,17 @@ type problem struct {
 	Detail string             `json:"detail"`
 	Code   shoal.Kind         `json:"code"`
 	Errors []shoal.FieldError `json:"errors,omitempty"`
-	// RequestID is what the server's operator finds the call by in the log. It is
-	// also in the header X-Request-Id.
+	// RequestID identifies the call in the server's log. It is also in the header
+	// X-Request-Id.
 	RequestID string `json:"requestId"`
 }
 
-// headerFields are inputs that travel as headers.
+// headerFields are the headers of inputs that are not in the body or the query.
 var headerFields = map[string]string{"idempotencyKey": "header.Idempotency-Key", "X-Shoal-Entity": "header.X-Shoal-Entity"}
 
-// located says of every wrong field where in the request it stands. The hub
-// knows fields by their names alone: what is not told otherwise came in the
-// query of a GET and in the body of anything else.
+// locateFields prefixes every invalid field with its place in the request. The hub knows only the
+// names of fields: without a prefix, a field is in the query of a GET and in the body of
+// every other method.
 func locateFields(err error, method string) error {
 	var e *shoal.Error
 	if !errors.As(err, &e) || len(e.Fields) == 0 {
@@ -52,9 +52,9 @@ func locateFields(err error, method string) error {
 	return &copied
 }
 
-// renamed returns err with another place for a field and everything below it,
-// in the fields and in the sentence: where a client names it otherwise than the
-// hub.
+// renameField returns err with the location of a field, and of everything below it, changed from from to
+// to, in the list of fields and in the message: for a field that has another name in the API
+// than in the hub.
 func renameField(err error, from, to string) error {
 	var e *shoal.Error
 	if !errors.As(err, &e) || len(e.Fields) == 0 {
@@ -72,7 +72,7 @@ func renameField(err error, from, to string) error {
 	return &copied
 }
 
-// methodNotAllowed answers 405, which is no kind of error that the hub knows.
+// methodNotAllowed responds with 405, for which the hub has no kind of error.
 func (c *call) methodNotAllowed(allow string) {
 	text, _ := json.Marshal(problem{ // strings and numbers can always be marshalled
 		Type: "about:blank", Title: http.StatusText(http.StatusMethodNotAllowed), Status: http.StatusMethodNotAllowed,

@@ -21,27 +21,27 @@ func rendererRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: renderersPath, do: listRenderers, id: "listRenderers", tag: "Renderers",
-			summary: "List the renderers", about: "The newest version of each, in the order of names.",
+			summary: "List the renderers", about: "The newest version of each, ordered by name.",
 			query: listParams, status: http.StatusOK, out: page[shoal.Renderer]{},
 		},
 		{
 			method: http.MethodPut, path: rendererPath, do: putRenderer, id: "putRenderer", tag: "Renderers",
 			summary: "Store a renderer",
-			about: "The body is a page of HTML with everything in it, at most 1 MiB: scripts and styles inline, pictures as `data:`. The console shows it in a frame without an origin of its own, " +
-				"and tells it what to show by messages. The page of the newest version changes nothing; another one becomes the next version. " +
-				"The first answers 201. For admins and owners of the session.",
+			about: "The body is a self-contained HTML page of at most 1 MiB, with inline scripts and styles and with images as `data:` URLs. The console shows it in a frame without an origin " +
+				"and sends it the data to show as messages. A page that equals the newest version changes nothing; another one becomes the next version. " +
+				"Returns 201 for the first version. For admins and owners of the session.",
 			media: rendererType, status: http.StatusOK, also: http.StatusCreated, out: shoal.Renderer{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: rendererPath, do: deleteRenderer, id: "deleteRenderer", tag: "Renderers",
-			summary: "Delete a renderer", about: "With all its versions. The tools that it showed are shown as others are. For admins and owners of the session.",
+			summary: "Delete a renderer", about: "Deletes all its versions. Its tools get the default view again. For admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: rendererPagePath, do: serveRenderer, id: "getRendererPage", tag: "Renderers",
-			summary: "The page of a renderer",
-			about: "To whoever is in the session. It is served under a policy in which its scripts run, but without an origin: it reaches no cookies, no network and no other page. " +
-				"The ten newest versions are kept. With If-None-Match it can be 304.",
+			summary: "Read the page of a renderer",
+			about: "For every participant of the session. The page's policy lets its scripts run without an origin: they cannot access cookies, the network or other pages. " +
+				"The ten newest versions are stored. Supports If-None-Match.",
 			query: signedParams, file: true, status: http.StatusOK,
 		},
 	}
@@ -61,7 +61,7 @@ func listRenderers(c *call) error {
 func putRenderer(c *call) error {
 	sent := c.r.Header.Get("Content-Type")
 	if mediaType, _, err := mime.ParseMediaType(sent); sent != "" && (err != nil || mediaType != rendererType) {
-		return shoal.E("httpapi.putRenderer", shoal.UnsupportedMediaType, "A renderer is a page of HTML. Send it with the Content-Type text/html.")
+		return shoal.E("httpapi.putRenderer", shoal.UnsupportedMediaType, "A renderer is an HTML page. Send it with the Content-Type text/html.")
 	}
 	stored, created, err := c.Hub.Renderers.Put(c.ctx(), c.who, c.session(), c.renderer(), guard.Body(c.r))
 	if created {
@@ -74,10 +74,10 @@ func deleteRenderer(c *call) error {
 	return c.noContentOr(c.Hub.Renderers.Delete(c.ctx(), c.who, c.session(), c.renderer()))
 }
 
-// rendererPolicy lets a page run its own scripts and styles, and gives it no origin:
-// it cannot load anything, nor reach the console, which shows it, by anything but
-// messages. `sandbox` holds too where somebody opens the page alone. WebRTC is not a
-// fetch, so that no other directive forbids it to send what the page has read.
+// rendererPolicy lets a page run its own scripts and styles without an origin: it cannot load
+// anything, and communicates with the console, which shows it, only by messages. `sandbox` also
+// applies when the page is opened directly. `webrtc` is blocked separately because the
+// directives for fetching do not cover it, and a page could send data through it.
 var rendererPolicy = strings.Join([]string{
 	"sandbox allow-scripts",
 	"default-src 'none'",
@@ -93,7 +93,7 @@ var rendererPolicy = strings.Join([]string{
 func serveRenderer(c *call) error {
 	version, err := strconv.Atoi(c.r.PathValue("version"))
 	if err != nil {
-		version = 0 // which nothing has
+		version = 0 // no renderer has this version
 	}
 	found, page, err := c.Hub.Renderers.Page(c.ctx(), c.who, c.session(), c.renderer(), version)
 	if err != nil {
@@ -101,7 +101,7 @@ func serveRenderer(c *call) error {
 	}
 	h := c.w.Header()
 	h.Set("Content-Security-Policy", rendererPolicy)
-	h.Set("X-DNS-Prefetch-Control", "off") // a name that is looked up is a message, too
+	h.Set("X-DNS-Prefetch-Control", "off") // DNS queries can carry data, too
 	h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
 	return c.answerCacheable(found.Hash, "text/html; charset=utf-8", page)
 }

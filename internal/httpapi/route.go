@@ -9,33 +9,33 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// route is one row of the table: what is done, and what the OpenAPI document
-// says about it.
+// route is one row of the table: the handler of an operation, and its description in the OpenAPI
+// document.
 type route struct {
 	method string
 	path   string // a pattern of http.ServeMux, without the method
 	do     func(c *call) error
-	public bool   // needs no key
-	stream bool   // answers with server-sent events
-	waits  bool   // may hold its caller for long, and has limits of its own
+	public bool   // requires no key
+	stream bool   // responds with server-sent events
+	waits  bool   // may block for long, and has separate limits
 	label  string // the route in the metrics: method and path
 
 	id           string // the operationId
-	tag          string // its group; empty: it is not in the document
+	tag          string // its group; empty for a route that is not in the document
 	summary      string
 	about        string
 	query        []param
-	in           any      // a value of the body's type; nil: no body
+	in           any      // a value of the body's type; nil for no body
 	example      string   // of the body
-	types        []string // of the body, besides JSON
-	media        string   // of a body that is no JSON; empty: it is
-	upload       bool     // takes a file in place of JSON
-	optionalBody bool     // does without a body, too
-	idempotent   bool     // takes an Idempotency-Key
+	types        []string // media types of the body besides JSON
+	media        string   // of a body that is not JSON; empty for JSON
+	upload       bool     // accepts a file instead of JSON
+	optionalBody bool     // the body may be left out
+	idempotent   bool     // accepts an Idempotency-Key
 	status       int      // of success
 	also         int      // another status of success, with the same body
-	file         bool     // answers with a file
-	out          any      // a value of the answer's type; nil: no body
+	file         bool     // responds with a file
+	out          any      // a value of the response's type; nil for no body
 	errors       []shoal.Kind
 }
 
@@ -55,20 +55,20 @@ const (
 
 // The parameters of every list.
 var listParams = []param{
-	{"cursor", "Where to go on: the `nextCursor` of the page before.", stringParam},
+	{"cursor", "The `nextCursor` of the previous page.", stringParam},
 	limitParam,
 }
 
-var limitParam = param{"limit", "How many at most, 1 to 200; more is cut. The default is 50.", integerParam}
+var limitParam = param{"limit", "The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50.", integerParam}
 
-// sessionPath is where everything in a session lies.
+// sessionPath is the prefix of everything in a session.
 const sessionPath = "/v1/sessions/{session}"
 
 // methods are the routes of one path.
 type methods map[string]*route
 
-// find returns the route for a method. HEAD is GET without its body, but a
-// stream has nothing but a body.
+// find returns the route for a method, nil if there is none. GET also serves HEAD, except for
+// streams.
 func (m methods) find(method string) *route {
 	rt := m[method]
 	if rt == nil && method == http.MethodHead {
@@ -79,7 +79,7 @@ func (m methods) find(method string) *route {
 	return rt
 }
 
-// allow is the value of the header Allow.
+// allow returns the value of the header Allow.
 func (m methods) allow() string {
 	names := slices.Collect(maps.Keys(m))
 	if m.find(http.MethodHead) != nil {
@@ -101,7 +101,7 @@ func (a *API) handle(m methods) http.HandlerFunc {
 	}
 }
 
-// serve does what is asked.
+// serve executes the call.
 func (c *call) serve(m methods) error {
 	do, err := c.admit(m)
 	if err != nil || do == nil {
@@ -119,8 +119,8 @@ func (c *call) serve(m methods) error {
 	return c.runCounted(do)
 }
 
-// uploading does what is asked as one of the uploads of the caller: it takes as long
-// as the sender takes, so it is no call under way.
+// runUpload executes the call as one of the caller's uploads. An upload takes as long as its
+// sender does, so it does not count as one of the caller's concurrent calls.
 func (c *call) runUpload(do func(*call) error) error {
 	if err := c.Limits.Upload(c.who); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (c *call) runUpload(do func(*call) error) error {
 	return do(c)
 }
 
-// bounded does what is asked as one of the calls that the caller has under way.
+// runCounted executes the call as one of the caller's concurrent calls.
 func (c *call) runCounted(do func(*call) error) error {
 	if err := c.Limits.Begin(c.who); err != nil {
 		return err
@@ -138,14 +138,14 @@ func (c *call) runCounted(do func(*call) error) error {
 	return do(c)
 }
 
-// admit finds out what is asked and by whom, and returns the handler, or nil
-// when the call is answered already.
+// admit selects the route, authenticates the caller and applies its rate limit. It returns the
+// handler, or nil when it has written the response itself.
 func (c *call) admit(m methods) (func(*call) error, error) {
 	rt := m.find(c.r.Method)
 	c.rt = rt
 	switch {
 	case m == nil:
-		return nil, shoal.E("httpapi", shoal.NotFound, "There is nothing here. What there is stands in /docs and /v1/openapi.json.")
+		return nil, shoal.E("httpapi", shoal.NotFound, "Path not found. /docs and /v1/openapi.json list all paths.")
 	case rt == nil:
 		c.methodNotAllowed(m.allow())
 		return nil, nil
@@ -166,7 +166,7 @@ func (c *call) admit(m methods) (func(*call) error, error) {
 	return rt.do, nil
 }
 
-// called notes that the acting entity is there.
+// recordPresence records that the acting entity has made a call.
 func (c *call) recordPresence() {
 	session := c.who.SessionID
 	if session == "" {

@@ -17,59 +17,59 @@ func runRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: sessionPath + "/runs", do: listRuns, id: "listRuns", tag: "Runs",
-			summary: "List runs", about: "The newest first: all for a service or an admin, those that its spaces show for an entity.",
+			summary: "List runs", about: "Newest first: all for services and admins, those that its spaces show for an entity.",
 			query: append([]param{
 				{"agent", "Only runs of this agent.", stringParam},
-				{"status", "Only runs in this state, or in one of several with commas between.", stringParam},
-				{"space", "Only runs that a message of this space started, or that wrote to it.", stringParam},
-				{"trigger", "Only runs that this started: `space_message`, `plan` or `service`.", stringParam},
-				{"since", "Only runs that were created from this time on: a time, or a date in UTC.", stringParam},
-				{"until", "Only runs that were created before this time.", stringParam},
+				{"status", "Only runs with this status, or with one of several, separated by commas.", stringParam},
+				{"space", "Only runs that a message of this space started, or that wrote to this space.", stringParam},
+				{"trigger", "Only runs with this type of trigger: `space_message`, `plan` or `service`.", stringParam},
+				{"since", "Only runs created at or after this time: a time, or a date in UTC.", stringParam},
+				{"until", "Only runs created before this time.", stringParam},
 			}, listParams...),
 			status: http.StatusOK, out: page[shoal.Run]{},
 		},
 		{
 			method: http.MethodGet, path: runPath, do: getRun, id: "getRun", tag: "Runs",
-			summary: "Read a run", about: "`pendingToolCalls` is what it waits for. Members of the spaces that show the run, services and admins.",
+			summary: "Read a run", about: "`pendingToolCalls` are the calls that it waits for. For members of the spaces that show the run, services and admins.",
 			status: http.StatusOK, out: shoal.Run{},
 		},
 		{
 			method: http.MethodPost, path: runPath + "/cancel", do: cancelRun, id: "cancelRun", tag: "Runs",
 			summary: "Cancel a run",
-			about: "Answers once the run has ended, or after a few seconds with the run as it is then. One that has ended is answered as it is. " +
-				"Members of the spaces that show the run, services and admins.",
+			about: "Returns once the run has ended, or after a few seconds with its current state. An ended run is returned unchanged. " +
+				"For members of the spaces that show the run, services and admins.",
 			status: http.StatusOK, out: shoal.Run{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodPost, path: runPath + "/retry", do: retryRun, id: "retryRun", tag: "Runs",
-			summary: "Start an ended run again",
-			about: "A new run of the same agent with the same trigger, at the same place in the chain of agents, with the newest config. `conflict` for a run that has not ended, " +
-				"and for an agent that is not hosted or not in the space any more. Members of the spaces that show the run, services and admins.",
+			summary: "Retry an ended run",
+			about: "Starts a new run of the same agent with the same trigger and depth, and the newest configuration. Fails with `conflict` for a run that has not ended, " +
+				"and for an agent that is no longer hosted or no longer in the space. For members of the spaces that show the run, services and admins.",
 			idempotent: true, status: http.StatusAccepted, out: triggered{}, errors: []shoal.Kind{shoal.Conflict, shoal.SessionClosed, shoal.SpaceClosed},
 		},
 		{
 			method: http.MethodGet, path: runPath + "/steps", do: listSteps, id: "listSteps", tag: "Runs",
-			summary: "Read the steps of a run", about: "The model calls with their tool calls, the open one included, in order. Services and admins.",
+			summary: "Read the steps of a run", about: "The model calls with their tool calls in order, including the current one. For services and admins.",
 			status: http.StatusOK, out: page[shoal.Step]{},
 		},
 		{
 			method: http.MethodGet, path: runPath + "/steps/{step}/request", do: getRequest, id: "getModelRequest", tag: "Runs",
-			summary: "Read what the model was sent for a step",
-			about: "The system prompt, the tools and the messages as they went to the model, also where the history was made shorter for it; the last of several attempts. " +
-				"The bytes of files and what only the provider reads are left out. Services and admins.",
+			summary: "Read the model request of a step",
+			about: "Returns the system prompt, the tools and the messages as they were sent to the model, after compaction of the history; of several attempts, the last one. " +
+				"The bytes of files and data that only the provider reads are left out. For services and admins.",
 			status: http.StatusOK, out: shoal.ModelRequest{}, errors: []shoal.Kind{shoal.InvalidArgument},
 		},
 		{
 			method: http.MethodPost, path: runPath + "/tool-results", do: answerCall, id: "submitToolResult", tag: "Runs",
 			summary: "Submit the result of a client tool",
-			about:   "Give `result`, any JSON value, or `error`. " + answerWords,
+			about:   "Send `result`, any JSON value, or `error`. " + answerWords,
 			in:      toolResultInput{}, example: `{"callId": "call-1", "result": {"clicked": true}}`,
 			status: http.StatusOK, out: shoal.PendingAction{}, errors: append(answerErrors, shoal.RunNotWaiting),
 		},
 	}
 }
 
-// toolResultInput is the result of a tool that a client executed.
+// toolResultInput is the body with the result of a client tool.
 type toolResultInput struct {
 	CallID string          `json:"callId"`
 	Result json.RawMessage `json:"result,omitempty"`
@@ -78,12 +78,12 @@ type toolResultInput struct {
 
 func (c *call) run() shoal.RunID { return shoal.RunID(c.r.PathValue("run")) }
 
-// runStatuses are all of them.
+// runStatuses are all statuses of runs.
 var runStatuses = []shoal.RunStatus{
 	shoal.RunQueued, shoal.RunRunning, shoal.RunWaitingTool, shoal.RunWaitingReply, shoal.RunCompleted, shoal.RunFailed, shoal.RunCanceled,
 }
 
-// triggerTypes are all of them.
+// triggerTypes are all types of triggers.
 var triggerTypes = []shoal.TriggerType{shoal.SpaceMessageTrigger, shoal.PlanTrigger, shoal.ServiceTrigger}
 
 func listRuns(c *call) error {
@@ -111,8 +111,8 @@ func listRuns(c *call) error {
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(r shoal.Run) string { return string(r.ID) }))
 }
 
-// words returns a parameter that holds some of the known words, with commas between;
-// nil if it was not given.
+// wordList returns the values of a parameter that lists some of the known words, separated by commas;
+// nil without the parameter.
 func wordList[T ~string](c *call, name string, known []T) (out []T, err error) {
 	said, _ := c.value(name)
 	if said == "" {
@@ -120,14 +120,14 @@ func wordList[T ~string](c *call, name string, known []T) (out []T, err error) {
 	}
 	for word := range strings.SplitSeq(said, ",") {
 		if !slices.Contains(known, T(word)) {
-			return nil, shoal.Invalid("query."+name, "must be of "+joinWords(known)+"; several have commas between")
+			return nil, shoal.Invalid("query."+name, "must be one of "+joinWords(known)+", or several, separated by commas")
 		}
 		out = append(out, T(word))
 	}
 	return out, nil
 }
 
-// joined lists words for a sentence.
+// joinWords joins words for a message.
 func joinWords[T ~string](words []T) string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -171,7 +171,7 @@ func answerCall(c *call) error {
 		return err
 	}
 	if in.CallID == "" {
-		return shoal.Invalid("body.callId", "is missing: it is the toolCallId of one of the run's pendingToolCalls")
+		return shoal.Invalid("body.callId", "is missing: send the toolCallId of one of the run's pendingToolCalls")
 	}
 	answer := dropNullResult(shoal.PendingAnswer{Result: in.Result, Error: in.Error})
 	settled, err := c.Hub.Pending.AnswerCall(c.ctx(), c.who, c.session(), c.run(), in.CallID, answer)

@@ -9,24 +9,24 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// defaultHits is how many hits a search answers unless told otherwise.
+// defaultHits is the default number of hits of a search.
 const defaultHits = 20
 
 func searchRoutes() []route {
 	return []route{{
 		method: http.MethodGet, path: sessionPath + "/search", do: search, id: "searchMessages", tag: "Messages",
 		summary: "Search messages",
-		about: "Messages of the caller's spaces that hold all that is asked for, the newest first. `q` takes words, of which the last one may be the beginning of a word, " +
-			"`\"words that follow each other\"`, beginnings (`lap*`), `-without`, and the filters `from:ID`, `in:SPACE`, `mentions:ID` (or `me`), " +
+		about: "Returns messages of the caller's spaces that match all terms, newest first. `q` consists of words, of which the last one may be a prefix, " +
+			"`\"exact phrases\"`, prefixes (`lap*`), `-excluded` words, and the filters `from:ID`, `in:SPACE`, `mentions:ID` (or `me`), " +
 			"`has:file|image|link|code|tool|approval|data`, `kind:human|agent|system`, `before:` and `after:` a date. " +
-			"`matches` are byte ranges in `highlight`, which is plain text. A page may hold fewer hits than `limit`, even none, and still have a `nextCursor`: a call looks at a bounded number of messages.",
+			"`matches` are byte ranges in `highlight`, which is plain text. A page may have fewer hits than `limit`, even zero, and still have a `nextCursor`, because each call reads a bounded number of messages.",
 		query: []param{
-			{"q", "What to search for.", stringParam},
+			{"q", "The query.", stringParam},
 			{"space", "Only this space.", stringParam},
 			{"kind", "Only messages of `human` or of `agent` senders.", stringParam},
-			{"sort", "`newest` first, which is the default, or the best first by `relevance`: among the newest 200 that match, then among the next 200.", stringParam},
-			{"cursor", "Where to go on: the `nextCursor` of the page before, with the same search.", stringParam},
-			{"limit", "How many at most, 1 to 200; more is cut. The default is 20.", integerParam},
+			{"sort", "`newest` first, which is the default, or by `relevance`: best first among the newest 200 matches, then among the next 200.", stringParam},
+			{"cursor", "The `nextCursor` of the previous page of the same search.", stringParam},
+			{"limit", "The maximum number of hits, 1 to 200; a larger number counts as 200. The default is 20.", integerParam},
 		},
 		status: http.StatusOK, out: page[shoal.Hit]{},
 	}}
@@ -55,7 +55,7 @@ func search(c *call) error {
 	return c.answerOr(renameField(err, "query", "query.q"), http.StatusOK, out)
 }
 
-// searchPlace reads what search writes into a cursor.
+// parseSearchCursor parses the decoded cursors of search.
 func parseSearchCursor(cursor string) (place hub.SearchPlace, err error) {
 	if cursor == "" {
 		return place, nil

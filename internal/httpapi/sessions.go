@@ -10,12 +10,12 @@ func sessionRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/v1/sessions", do: listSessions, id: "listSessions", tag: "Sessions",
-			summary: "List sessions", about: "All sessions for an admin, the own one for everybody else, in the order of ids.",
+			summary: "List sessions", about: "A session is an isolated workspace. Returns all sessions for an admin, and its own for every other caller, ordered by id.",
 			query: listParams, status: http.StatusOK, out: page[shoal.Session]{},
 		},
 		{
 			method: http.MethodPost, path: "/v1/sessions", do: createSession, id: "createSession", tag: "Sessions",
-			summary: "Create a session", about: "Without an id the session gets a generated one. Admins only.",
+			summary: "Create a session", about: "Without an id, the server generates one. Admins only.",
 			in: shoal.NewSession{}, example: `{"id": "shop", "name": "The shop"}`, optionalBody: true, idempotent: true,
 			status: http.StatusCreated, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists},
 		},
@@ -25,7 +25,7 @@ func sessionRoutes() []route {
 		},
 		{
 			method: http.MethodPatch, path: sessionPath, do: updateSession, id: "updateSession", tag: "Sessions",
-			summary: "Change a session", about: "`limits` bound what one message may set off: all model calls of all runs with the same `causeRoot`; 0 is no limit, and what is left out stays as it is. Runs under way are bound by them from their next model call on. With `spaceRights: moderators` only the owner of a space, admins and owners of the session may add and remove other members, change it and close it; with `members`, the default, every member may. For admins and owners of the session.",
+			summary: "Change a session", about: "`limits` bound the model calls that one message may cause, in all runs with the same `causeRoot`; 0 means no limit. Omitted fields do not change. Active runs apply new limits from their next model call. With `spaceRights: moderators`, only the owner of a space, admins and owners of the session may add and remove other members, change the space and close it; with `members`, the default, every member may. For admins and owners of the session.",
 			in: shoal.SessionChange{}, example: `{"limits": {"maxCostPerRequest": 2.5}}`,
 			status: http.StatusOK, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden},
 		},
@@ -36,7 +36,7 @@ func sessionRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: sessionPath + "/close", do: closeSession, id: "closeSession", tag: "Sessions",
-			summary: "Close a session", about: "It can be read from then on, but nothing in it changes any more. Admins only.",
+			summary: "Close a session", about: "Makes the session read-only. Admins only.",
 			status: http.StatusOK, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
 		},
 	}

@@ -17,12 +17,12 @@ func spaceRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: sessionPath + "/spaces", do: listSpaces, id: "listSpaces", tag: "Spaces",
-			summary: "List spaces", about: "Those of the acting entity, all for an admin or a service, in the order of ids, with members and unread counts.",
+			summary: "List spaces", about: "Returns the spaces of the acting entity, or all for an admin or a service, ordered by id, with members and unread counts.",
 			query: listParams, status: http.StatusOK, out: page[shoal.Space]{},
 		},
 		{
 			method: http.MethodPost, path: sessionPath + "/spaces", do: createSpace, id: "createSpace", tag: "Spaces",
-			summary: "Create a space", about: "The acting entity is a member by itself. If one of the members is no entity of the session, nothing is created.",
+			summary: "Create a space", about: "The acting entity becomes a member automatically. If one of the members does not exist in the session, nothing is created.",
 			in: shoal.NewSpace{}, example: `{"id": "q4", "name": "Data Source Discussion", "members": ["report-writer", "data-analyzer"]}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Space{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists, shoal.Conflict, shoal.SessionClosed},
@@ -33,54 +33,54 @@ func spaceRoutes() []route {
 		},
 		{
 			method: http.MethodPatch, path: spacePath, do: updateSpace, id: "updateSpace", tag: "Spaces",
-			summary: "Change a space", about: "What is left out stays as it is; an empty `adminAgentId` unsets it. Members and admins.",
+			summary: "Change a space", about: "Omitted fields do not change; an empty `adminAgentId` removes it. For members and admins.",
 			in: shoal.SpaceChange{}, example: `{"name": "Q4 numbers"}`, status: http.StatusOK, out: shoal.Space{}, errors: changes,
 		},
 		{
 			method: http.MethodDelete, path: spacePath, do: deleteSpace, id: "deleteSpace", tag: "Spaces",
-			summary: "Delete a space", about: "Erases the space with its messages, the runs that started there, conversations, memories, events, and files that no other space shows. First it is closed and its runs are canceled: 409 while one of them has not ended, then repeat the call. Followers get `space.deleted` and end, waits for the space end with 404. Deleting it again changes nothing; its id is never used again. Admins and owners of the session.",
+			summary: "Delete a space", about: "Erases the space with its messages, the runs that started there, conversations, memories, events, and files that no other space shows. The call first closes the space and cancels its runs; it fails with 409 until all of them have ended, so repeat it. Streams of followers end with `space.deleted`, and waits for the space end with 404. Deleting the space again changes nothing; its id is never used again. For admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
 		},
 		{
 			method: http.MethodPost, path: spacePath + "/close", do: closeSpace, id: "closeSpace", tag: "Spaces",
-			summary: "Close a space", about: "A system message with the summary reaches every member's inbox. The history stays readable; posting is refused. Members and admins.",
+			summary: "Close a space", about: "Posts a system message with the summary to the inbox of every member. The history stays readable; posting is refused. For members and admins.",
 			in: closeInput{}, example: `{"summary": "The Q4 figures come from the warehouse."}`,
 			status: http.StatusOK, out: shoal.Space{}, errors: changes,
 		},
 		{
 			method: http.MethodGet, path: spacePath + "/members", do: listMembers, id: "listMembers", tag: "Spaces",
-			summary: "List the members", about: "In the order of ids. A space names all of its members as well, in the order of joining.",
+			summary: "List the members", about: "Ordered by id. The `members` of a space are the same list in the order of joining.",
 			query: listParams, status: http.StatusOK, out: page[shoal.Member]{},
 		},
 		{
 			method: http.MethodPut, path: memberPath, do: addMember, id: "addMember", tag: "Spaces",
-			summary: "Add a member", about: "Adding a member again changes nothing. The new member sees the whole history; its unread starts here. A member that somebody else adds gets a system message that names the space and who added it, unless it is a hosted agent, or has never connected and is added by its owner, an admin or an owner of the session. Members and admins.",
+			summary: "Add a member", about: "Adding a member again changes nothing. The new member can read the whole history; only later messages count as unread. A member that another entity adds gets a system message with the space and the entity that added it, unless it is a hosted agent, or has never connected and is added by its owner, an admin or an owner of the session. For members and admins.",
 			status: http.StatusOK, out: shoal.Space{}, errors: append(changes, shoal.Conflict),
 		},
 		{
 			method: http.MethodDelete, path: memberPath, do: removeMember, id: "removeMember", tag: "Spaces",
-			summary: "Remove a member, or leave", about: "Access ends, and what was unread of the space leaves the inbox. Answers the space as it is then. Members and admins.",
+			summary: "Remove a member, or leave", about: "Ends the access, removes unread messages of the space from the inbox, and returns the updated space. For members and admins.",
 			status: http.StatusOK, out: shoal.Space{}, errors: changes,
 		},
 		{
 			method: http.MethodPut, path: spacePath + "/mute", do: muteSpace, id: "muteSpace", tag: "Spaces",
-			summary: "Mute a space", about: "For the acting entity, a member. From then on only messages that mention it enter its inbox, so that `unreadCount` counts these alone. What is unread already stays. Only the member itself sees `muted`. Leaving ends it.",
+			summary: "Mute a space", about: "For the acting entity, which must be a member. From then on only messages that mention it enter its inbox, and `unreadCount` counts only these. Unread messages stay unread. Only the member itself sees `muted`. Leaving the space removes the setting.",
 			status: http.StatusOK, out: shoal.Space{}, errors: []shoal.Kind{shoal.EntityRequired, shoal.Forbidden},
 		},
 		{
 			method: http.MethodDelete, path: spacePath + "/mute", do: unmuteSpace, id: "unmuteSpace", tag: "Spaces",
-			summary: "Unmute a space", about: "What was left out of the inbox meanwhile does not come back.",
+			summary: "Unmute a space", about: "Messages that did not enter the inbox while the space was muted are not added later.",
 			status: http.StatusOK, out: shoal.Space{}, errors: []shoal.Kind{shoal.EntityRequired, shoal.Forbidden},
 		},
 		{
 			method: http.MethodPost, path: spacePath + "/read", do: readSpace, id: "markRead", tag: "Spaces",
-			summary: "Mark a space as read", about: "Acknowledges what the acting entity's inbox holds of this space up to and with `seq`.",
+			summary: "Mark a space as read", about: "Acknowledges all messages of this space in the acting entity's inbox up to and including `seq`.",
 			in: readInput{}, example: `{"seq": 12}`, status: http.StatusOK, out: shoal.Space{},
 			errors: []shoal.Kind{shoal.EntityRequired, shoal.Forbidden},
 		},
 		{
 			method: http.MethodPost, path: spacePath + "/unread", do: unreadSpace, id: "markUnread", tag: "Spaces",
-			summary: "Mark a space as unread", about: "Makes the messages of the space from `seq` on unread again for the acting entity, a person and member: at most the newest 1,000, without its own and deleted ones. They are at the end of the inbox; open waits are not woken. An entity of kind agent is refused: what it has acknowledged never comes back, and it reads the timeline.",
+			summary: "Mark a space as unread", about: "Makes the messages of the space from `seq` on unread again for the acting entity, which must be a human and a member: at most the newest 1,000, without its own and deleted ones. They are appended to the inbox; open waits do not wake up. Agents are refused: acknowledged messages are never delivered to them again, and they can read the timeline.",
 			in: unreadInput{}, example: `{"seq": 12}`, status: http.StatusOK, out: shoal.Space{},
 			errors: []shoal.Kind{shoal.EntityRequired, shoal.Forbidden},
 		},
@@ -177,7 +177,7 @@ func readSpace(c *call) error {
 		return err
 	}
 	if in.Seq == nil {
-		return shoal.Invalid("body.seq", "is missing: it is the seq of the last message that was read")
+		return shoal.Invalid("body.seq", "is missing: send the seq of the last message that was read")
 	}
 	read, err := c.Hub.Inbox.MarkRead(c.ctx(), c.who, c.session(), c.space(), *in.Seq)
 	return c.answerOr(err, http.StatusOK, read)
@@ -189,7 +189,7 @@ func unreadSpace(c *call) error {
 		return err
 	}
 	if in.Seq == nil {
-		return shoal.Invalid("body.seq", "is missing: it is the seq of the first message that is to be unread")
+		return shoal.Invalid("body.seq", "is missing: send the seq of the first message to mark as unread")
 	}
 	changed, err := c.Hub.Inbox.MarkUnread(c.ctx(), c.who, c.session(), c.space(), *in.Seq)
 	return c.answerOr(err, http.StatusOK, changed)

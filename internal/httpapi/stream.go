@@ -11,31 +11,31 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// maxBuffer is from where on what is to be written goes out before more is
-// added to it; longer buffers are not kept. Data of that size is not copied: a
-// snapshot that its reader does not take would be there twice.
+// maxBuffer is the size at which buffered events are written before more are added; longer buffers
+// are not reused. Data of that size is written without copying, so that a large snapshot for a slow
+// reader is in memory only once.
 const maxBuffer = 64 << 10
 
 func eventRoutes() []route {
-	after := []param{{"after", "Resume behind the event with this id. The header Last-Event-ID says the same and wins.", stringParam}}
-	const resume = " Every event has `id`, `event` and `data`; `data` is one JSON object. With Last-Event-ID a stream goes on where it ended, with nothing lost and nothing twice; " +
-		"an id that is too old gets a new snapshot. A comment line every 15 s keeps the connection alive. A reader too slow is cut off and resumes."
+	after := []param{{"after", "Resume after the event with this id. The header Last-Event-ID has the same effect and takes precedence.", stringParam}}
+	const resume = " Every event has `id`, `event` and `data`; `data` is one JSON object. With Last-Event-ID a stream resumes where it ended, without lost or repeated events; " +
+		"for an id that is too old it starts with a new snapshot. A comment line every 15 s keeps the connection alive. A reader that is too slow is disconnected and can resume."
 	return []route{
 		{
 			method: http.MethodGet, path: spacePath + "/events", do: followSpace, stream: true, id: "followSpace", tag: "Events",
-			summary: "Follow a space", about: "A fresh connection gets `snapshot` first, then what follows it." + resume,
+			summary: "Follow a space", about: "A new connection gets `snapshot` first, then the events that follow it." + resume,
 			query: after, status: http.StatusOK, errors: []shoal.Kind{shoal.InvalidArgument},
 		},
 		{
 			method: http.MethodGet, path: sessionPath + "/events", do: followSession, stream: true, id: "followSession", tag: "Events",
 			summary: "Follow all spaces of the caller",
-			about:   "Spaces that the caller joins later are included. A fresh connection gets one `snapshot` per space and then `snapshot.end`." + resume,
+			about:   "Includes spaces that the caller joins later. A new connection gets one `snapshot` per space and then `snapshot.end`." + resume,
 			query:   after, status: http.StatusOK, errors: []shoal.Kind{shoal.InvalidArgument},
 		},
 		{
 			method: http.MethodGet, path: runPath + "/events", do: followRun, stream: true, id: "followRun", tag: "Events",
 			summary: "Follow a run",
-			about: "Its states, steps, messages and reasoning; to an entity only what its spaces show. A fresh connection gets `snapshot` with `{run, steps, messages, cursor}` first." +
+			about: "Returns its states, steps, messages and reasoning; an entity gets only what its spaces show. A new connection gets `snapshot` with `{run, steps, messages, cursor}` first." +
 				resume,
 			query: after, status: http.StatusOK, errors: []shoal.Kind{shoal.InvalidArgument},
 		},
@@ -52,8 +52,8 @@ func followRun(c *call) error {
 	return c.follow(hub.FollowRequest{Session: c.session(), Run: c.run()})
 }
 
-// follow streams events until the caller goes, may not follow any more, or is
-// too slow. Whoever is cut off resumes with the last id.
+// follow streams events until the caller disconnects, loses the right to follow, or is too slow. A
+// disconnected caller can resume with the last id.
 func (c *call) follow(req hub.FollowRequest) error {
 	after, place := c.r.Header.Get("Last-Event-ID"), "header.Last-Event-ID"
 	if after == "" {
@@ -75,21 +75,20 @@ func (c *call) follow(req hub.FollowRequest) error {
 	return s.run()
 }
 
-// stream is one answer of server-sent events. While it is idle it holds no
-// buffer.
+// stream is one response of server-sent events. It holds no buffer while it is idle.
 type stream struct {
 	*call
 	follower      *hub.Follower
 	control       *http.ResponseController
 	nextHeartbeat time.Time // when the next comment line is due
-	deadline      time.Time // until when the connection may take what is written
+	deadline      time.Time // the write deadline of the connection
 }
 
 func (s *stream) run() error {
 	h := s.startResponse(http.StatusOK)
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
-	// A stream ends with its connection: pieces need no lengths before them.
+	// A stream ends with its connection, so chunked encoding would only add overhead.
 	h.Set("Transfer-Encoding", "identity")
 	s.w.WriteHeader(http.StatusOK)
 	now := time.Now()
@@ -116,8 +115,8 @@ func (s *stream) run() error {
 	}
 }
 
-// mayGoOn looks at the key again. The hub ends the streams of a key that is
-// revoked here; this finds one that has expired, or was revoked elsewhere.
+// checkKey returns an error if the key has become invalid. The hub ends the streams of a key that
+// this server revokes; the check finds keys that have expired or were revoked on another server.
 func (s *stream) checkKey() error {
 	who, err := s.Auth.Principal(s.r)
 	if err == nil && who != s.who {
@@ -126,10 +125,10 @@ func (s *stream) checkKey() error {
 	return err
 }
 
-// buffers holds the buffers that no stream is writing from.
+// buffers are the buffers that no stream is using.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// deliver writes events, and the comment line if it is due, in one Write.
+// writeEvents writes events, and the comment line if it is due, in one Write where they fit in maxBuffer.
 func (s *stream) writeEvents(events []shoal.Event, due bool, now time.Time) error {
 	buffer := buffers.Get().(*[]byte)
 	out := (*buffer)[:0]
@@ -161,14 +160,14 @@ func (s *stream) writeEvents(events []shoal.Event, due bool, now time.Time) erro
 	return s.write(out, now)
 }
 
-// eventEnd stands behind the data of an event.
+// eventEnd follows the data of an event.
 const eventEnd = "\n\n"
 
 func appendEvent(out []byte, ev shoal.Event) []byte {
 	return append(append(appendHead(out, ev), ev.Data...), eventEnd...)
 }
 
-// appendHead adds everything of an event up to its data.
+// appendHead appends the lines of an event up to its data.
 func appendHead(out []byte, ev shoal.Event) []byte {
 	if ev.Cursor != "" {
 		out = append(append(append(out, "id: "...), ev.Cursor...), '\n')
@@ -177,9 +176,8 @@ func appendHead(out []byte, ev shoal.Event) []byte {
 	return append(out, "\ndata: "...)
 }
 
-// write hands a piece to the connection and waits for it no longer than
-// Patience, and at least three quarters of that: moving the deadline with every
-// piece would cost more than many a piece.
+// write writes a piece with a deadline between three quarters of Patience and Patience. The deadline
+// is not moved for every piece because that would cost more than writing a small piece.
 func (s *stream) write(piece []byte, now time.Time) error {
 	if s.deadline.Sub(now) < s.Patience*3/4 {
 		s.deadline = now.Add(s.Patience)

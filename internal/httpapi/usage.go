@@ -13,11 +13,11 @@ import (
 func usageRoutes() []route {
 	return []route{{
 		method: http.MethodGet, path: sessionPath + "/usage", do: sumUsage, id: "usage", tag: "Usage",
-		summary: "What model calls used", about: "One row for each group, or one over all without `by`. What is not grouped by is empty in a row. For admins and owners of the session.",
+		summary: "Read the usage of model calls", about: "One row for each group, or one row in total without `by`. Fields that are not in `by` are empty. For admins and owners of the session.",
 		query: []param{
-			{"by", "What to group by: `day`, `agent`, `model`, `run`, or several with commas between.", stringParam},
-			{"from", "From this time on: a time, or a date in UTC.", stringParam},
-			{"to", "Before this time.", stringParam},
+			{"by", "The fields to group by: `day`, `agent`, `model` or `run`, or several, separated by commas.", stringParam},
+			{"from", "Only calls at or after this time: a time, or a date in UTC.", stringParam},
+			{"to", "Only calls before this time.", stringParam},
 			{"agent", "Only this agent.", stringParam},
 			{"run", "Only this run.", stringParam},
 		},
@@ -34,7 +34,7 @@ func sumUsage(c *call) error {
 	if by, _ := c.value("by"); by != "" {
 		for group := range strings.SplitSeq(by, ",") {
 			if !slices.Contains(usageGroups, group) || slices.Contains(q.By, group) {
-				return shoal.Invalid("query.by", "must be of "+joinWords(usageGroups)+", each once; several have commas between")
+				return shoal.Invalid("query.by", "must be one of "+joinWords(usageGroups)+", or several, each once, separated by commas")
 			}
 			q.By = append(q.By, group)
 		}
@@ -50,7 +50,7 @@ func sumUsage(c *call) error {
 	return c.answerOr(err, http.StatusOK, pageOf(rows, len(rows), nil))
 }
 
-// time returns a parameter that is a time or a date, nil if it was not given.
+// time returns a parameter that is a time or a date, nil without the parameter.
 func (c *call) time(name string) (*shoal.Time, error) {
 	text, _ := c.value(name)
 	if text == "" {

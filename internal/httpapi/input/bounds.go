@@ -8,9 +8,10 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Bound is how much an input may have: the bytes of a text or of any value, the entries
-// of a list, or how little and how much a number may be, which is cut where Cut says
-// so. A text that is content is too large where others are wrong.
+// Bound is the bound of one input: the size in bytes of a text or of any value, the number of
+// entries of a list, or the range of a number. With Cut, a number outside of the range is moved into it
+// instead of being refused. With Content, the error for a text that is too long is TooLarge
+// instead of InvalidArgument.
 type Bound struct {
 	Bytes, Entries int
 	Least, Most    int64
@@ -35,16 +36,16 @@ func (b Bound) CheckText(location string, n int) error {
 	return &shoal.Error{Kind: kind, Msg: field.Location + " " + field.Message, Fields: []shoal.FieldError{field}}
 }
 
-// boundedField is a field of a body that has a bound.
+// boundedField is a field with a bound, or an object with such fields.
 type boundedField struct {
 	name   string
 	index  []int
 	bound  Bound
-	entry  Bound          // of an entry of a list
-	nested []boundedField // of an object
+	entry  Bound          // of each entry of a list
+	nested []boundedField // fields of an object
 }
 
-// check refuses what of a decoded body is more than its bound. in points to it.
+// check returns an error if a field of the decoded body that in points to is outside of its bound.
 func (d *Decoder) check(in any) error {
 	v := reflect.ValueOf(in).Elem()
 	if v.Kind() != reflect.Struct {
@@ -57,7 +58,7 @@ func (d *Decoder) check(in any) error {
 	return checkFields("", found.([]boundedField), v)
 }
 
-// fields finds the fields of a struct that have a bound.
+// fields returns the fields of a struct that have bounds.
 func (bounds Bounds) fields(t reflect.Type) (out []boundedField) {
 	schema := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
 	for _, field := range reflect.VisibleFields(t) {

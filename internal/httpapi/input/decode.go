@@ -35,13 +35,13 @@ func (d *Decoder) Decode(body []byte, in any) error {
 	return shapeError(body, reflect.TypeOf(in).Elem())
 }
 
-// Milliseconds is a time-out as clients write it: any number of milliseconds, clamped
-// to what a wait may last.
+// Milliseconds is a time-out that JSON states in milliseconds. Any number is accepted and clamped to
+// 0 to shoal.MaxWait.
 type Milliseconds time.Duration
 
 var millisecondsType = reflect.TypeFor[Milliseconds]()
 
-// UnmarshalJSON reads a number, also one that no integer can hold.
+// UnmarshalJSON decodes a number, even one that no integer can hold.
 func (m *Milliseconds) UnmarshalJSON(b []byte) error {
 	n, err := strconv.ParseFloat(string(b), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {

@@ -13,8 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// partInput is what a client may post as a part: how shoal.Part reads JSON, as
-// fields that reflection sees.
+// partInput has the fields that shoal.Part decodes from JSON, for reflection.
 type partInput struct {
 	ID        string          `json:"id,omitempty"`
 	Type      shoal.PartType  `json:"type"`
@@ -34,8 +33,8 @@ var (
 	anyType       = reflect.TypeFor[json.RawMessage]()
 )
 
-// mismatches appends to found every place below at where tree, decoded JSON with
-// numbers as json.Number, does not fit t. Null fits everything.
+// mismatches appends to found every place at or below the location at where tree does not fit the type
+// t. tree is decoded JSON with numbers as json.Number; null fits every type.
 func mismatches(found []shoal.FieldError, t reflect.Type, tree any, at string) []shoal.FieldError {
 	wrong := func(message string) []shoal.FieldError {
 		return append(found, shoal.FieldError{Location: at, Message: message})
@@ -99,24 +98,24 @@ func fieldMismatches(found []shoal.FieldError, t reflect.Type, object map[string
 		known[name] = field.Type
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		place := at + "." + name
+		location := at + "." + name
 		if of, ok := known[name]; ok {
-			found = mismatches(found, of, object[name], place)
+			found = mismatches(found, of, object[name], location)
 		} else if t != partInputType {
-			message := "is no field of this call; it takes " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")
-			found = append(found, shoal.FieldError{Location: place, Message: message})
+			message := "is not a field of this call; valid fields are " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")
+			found = append(found, shoal.FieldError{Location: location, Message: message})
 		}
 	}
 	return found
 }
 
-// misfit says where body, which is JSON, does not fit the type.
+// shapeError returns an error that lists where body, which is valid JSON, does not fit the type t.
 func shapeError(body []byte, t reflect.Type) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var tree any
 	if err := decoder.Decode(&tree); err != nil {
-		return &shoal.Error{Op: "httpapi.decode", Kind: shoal.InvalidJSON, Msg: "The body is no JSON that can be read.", Err: err}
+		return &shoal.Error{Op: "httpapi.decode", Kind: shoal.InvalidJSON, Msg: "The body is not valid JSON.", Err: err}
 	}
 	if _, ok := tree.(map[string]any); !ok {
 		return shoal.Invalid("body", "must be a JSON object")

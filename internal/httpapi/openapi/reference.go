@@ -101,7 +101,7 @@ func (t *docType) UnmarshalJSON(b []byte) error {
 // Reference returns the reference page of a server with this version, as HTML.
 func Reference(version string) ([]byte, error) {
 	var doc docDocument
-	// "$ref" is no name that a Go field could have.
+	// a Go field cannot be named "$ref".
 	if err := json.Unmarshal(bytes.ReplaceAll(Document, []byte(`"$ref"`), []byte(`"ref"`)), &doc); err != nil {
 		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
 	}
@@ -120,10 +120,10 @@ func Reference(version string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// methodOrder is how the operations of one path are listed.
+// methodOrder is the order of the operations of one path.
 const methodOrder = "get post put patch delete"
 
-// group puts every operation under its tag and looks up what it refers to.
+// group adds every operation to its tag and resolves its references.
 func (d *docDocument) group() {
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
 		methods := slices.SortedFunc(maps.Keys(d.Paths[path]), func(a, b string) int {
@@ -150,7 +150,7 @@ func (d *docDocument) group() {
 
 func lastName(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
-// typeOf writes a type as people read it, with links to the schemas.
+// typeOf returns a type for human readers, with links to the schemas.
 func typeOf(s docSchema) template.HTML {
 	switch {
 	case s.Ref != "":
@@ -184,7 +184,7 @@ func typeOf(s docSchema) template.HTML {
 	return template.HTML(html.EscapeString(strings.Join(said, " or ")))
 }
 
-// prose writes a description with its paragraphs and its code.
+// prose formats a description with paragraphs and code.
 func prose(text string) template.HTML {
 	var out strings.Builder
 	for paragraph := range strings.SplitSeq(text, "\n\n") {

@@ -15,10 +15,10 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// uploadOverhead is what the wrapping of a file in a form may add to it.
+// uploadOverhead is the maximum size of the form around a file.
 const uploadOverhead = 64 << 10
 
-// MaxBody is how many bytes the body of an upload may have.
+// MaxBody is the maximum size of the body of an upload in bytes.
 const MaxBody = shoal.MaxFile + uploadOverhead
 
 // File is an uploaded file. Name and MediaType are empty where the request does not state them.
@@ -54,10 +54,10 @@ func Read(r *http.Request) (File, error) {
 type source struct {
 	body            io.Reader
 	name, mediaType string
-	rest            *multipart.Reader // of a form
+	rest            *multipart.Reader // the rest of the form
 }
 
-// read reads the file, which must be the only one of its form.
+// read returns the content of the file, which must be the only one in its form.
 func (u source) read() ([]byte, error) {
 	const op = "httpapi.uploadFile"
 	var data bytes.Buffer
@@ -71,7 +71,7 @@ func (u source) read() ([]byte, error) {
 	}
 	switch _, err := nextFile(u.rest); {
 	case err == nil:
-		return nil, shoal.Invalid("body", "has more than one file: upload them one by one")
+		return nil, shoal.Invalid("body", "has more than one file: upload each in a call of its own")
 	case errors.Is(err, io.EOF):
 		return data.Bytes(), nil
 	default:
@@ -79,10 +79,10 @@ func (u source) read() ([]byte, error) {
 	}
 }
 
-// formFile finds the file in a form.
+// formFile returns the first file of a form.
 func formFile(body io.Reader, boundary string) (source, error) {
 	if boundary == "" {
-		return source{}, shoal.Invalid("header.Content-Type", "has no boundary, so the form cannot be read")
+		return source{}, shoal.Invalid("header.Content-Type", "has no boundary, which a form requires")
 	}
 	form := multipart.NewReader(body, boundary)
 	part, err := nextFile(form)
@@ -98,8 +98,7 @@ func formFile(body io.Reader, boundary string) (source, error) {
 	return source{body: part, name: part.FileName(), mediaType: mediaType, rest: form}, nil
 }
 
-// nextFile returns the next field of a form that is a file; io.EOF behind the
-// last.
+// nextFile returns the next field of a form that is a file, or io.EOF after the last one.
 func nextFile(form *multipart.Reader) (*multipart.Part, error) {
 	for {
 		part, err := form.NextPart()
@@ -109,7 +108,7 @@ func nextFile(form *multipart.Reader) (*multipart.Part, error) {
 	}
 }
 
-// uploadError is err as the client may know it.
+// uploadError returns err if it is a *shoal.Error, else an error for the client that wraps it.
 func uploadError(err error) error {
 	var known *shoal.Error
 	if errors.As(err, &known) {
@@ -117,11 +116,11 @@ func uploadError(err error) error {
 	}
 	return &shoal.Error{
 		Op: "httpapi.uploadFile", Kind: shoal.InvalidArgument, Err: err,
-		Msg: "The body is no multipart form that can be read.", Fields: []shoal.FieldError{{Location: "body", Message: "is no form that can be read"}},
+		Msg: "The body is not a valid multipart form.", Fields: []shoal.FieldError{{Location: "body", Message: "is not a valid form"}},
 	}
 }
 
-// dispositionName reads a file's name from a header, empty if it tells none.
+// dispositionName returns the file name in a Content-Disposition header, empty if it has none.
 func dispositionName(header string) string {
 	_, params, err := mime.ParseMediaType(header)
 	if err != nil {

@@ -12,8 +12,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * The page of a renderer
-         * @description To whoever is in the session. It is served under a policy in which its scripts run, but without an origin: it reaches no cookies, no network and no other page. The ten newest versions are kept. With If-None-Match it can be 304.
+         * Read the page of a renderer
+         * @description For every participant of the session. The page's policy lets its scripts run without an origin: they cannot access cookies, the network or other pages. The ten newest versions are stored. Supports If-None-Match.
          */
         readonly get: operations["getRendererPage"];
         readonly put?: never;
@@ -31,7 +31,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The reference, as a web page */
+        /** Read the reference as a web page */
         readonly get: operations["docs"];
         readonly put?: never;
         readonly post?: never;
@@ -66,8 +66,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * What the server counts, for Prometheus
-         * @description For admins only. No figure names anybody. A listener of its own, without keys, opens with `--metrics-addr`.
+         * Read the metrics of the server, for Prometheus
+         * @description For admins only. No metric names a participant. `--metrics-addr` opens a separate listener that requires no key.
          */
         readonly get: operations["metrics"];
         readonly put?: never;
@@ -102,7 +102,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The JSON Schema of agent configs */
+        /** Read the JSON Schema of agent configurations */
         readonly get: operations["agentConfigSchema"];
         readonly put?: never;
         readonly post?: never;
@@ -121,13 +121,13 @@ export interface paths {
         };
         /**
          * List keys
-         * @description In the order of ids, without their secrets. For admins and owners of the session.
+         * @description Ordered by id, without their secrets. For admins and owners of the session.
          */
         readonly get: operations["listKeys"];
         readonly put?: never;
         /**
-         * Mint a key
-         * @description The secret stands in the answer's `key`, this once; a repeated Idempotency-Key gives the same answer with `key: null`. A key of role `entity` creates its entity if it is new, of `kind` or else an agent; with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person uses) a human. 409 for an entity of another kind; `PATCH …/entities/{entity} {kind}` changes it. Without a session it belongs to `default`. For admins and owners of the session.
+         * Create a key
+         * @description The `key` of the response is the secret. It is returned only once; repeating the call with the same Idempotency-Key returns `key: null`. A key of role `entity` creates its entity if it does not exist: of `kind`, or an agent without it, or a human with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person uses). Fails with 409 if the entity exists with another kind; `PATCH …/entities/{entity} {kind}` changes the kind. Without a session, the key belongs to `default`. For admins and owners of the session.
          */
         readonly post: operations["createKey"];
         readonly delete?: never;
@@ -148,7 +148,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Revoke a key
-         * @description It stops working at once, for streams that are open, too. For admins and owners of the session.
+         * @description The key stops working at once, and its open streams end. For admins and owners of the session.
          */
         readonly delete: operations["revokeKey"];
         readonly options?: never;
@@ -164,8 +164,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Who am I?
-         * @description What the key proves, and the acting entity, if there is one.
+         * Read the caller
+         * @description Returns what the key proves, and the acting entity, if there is one.
          */
         readonly get: operations["me"];
         readonly put?: never;
@@ -183,7 +183,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** This document */
+        /** Read this document */
         readonly get: operations["openapi"];
         readonly put?: never;
         readonly post?: never;
@@ -202,13 +202,13 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description All sessions for an admin, the own one for everybody else, in the order of ids.
+         * @description A session is an isolated workspace. Returns all sessions for an admin, and its own for every other caller, ordered by id.
          */
         readonly get: operations["listSessions"];
         readonly put?: never;
         /**
          * Create a session
-         * @description Without an id the session gets a generated one. Admins only.
+         * @description Without an id, the server generates one. Admins only.
          */
         readonly post: operations["createSession"];
         readonly delete?: never;
@@ -237,7 +237,7 @@ export interface paths {
         readonly head?: never;
         /**
          * Change a session
-         * @description `limits` bound what one message may set off: all model calls of all runs with the same `causeRoot`; 0 is no limit, and what is left out stays as it is. Runs under way are bound by them from their next model call on. With `spaceRights: moderators` only the owner of a space, admins and owners of the session may add and remove other members, change it and close it; with `members`, the default, every member may. For admins and owners of the session.
+         * @description `limits` bound the model calls that one message may cause, in all runs with the same `causeRoot`; 0 means no limit. Omitted fields do not change. Active runs apply new limits from their next model call. With `spaceRights: moderators`, only the owner of a space, admins and owners of the session may add and remove other members, change the space and close it; with `members`, the default, every member may. For admins and owners of the session.
          */
         readonly patch: operations["updateSession"];
         readonly trace?: never;
@@ -251,7 +251,7 @@ export interface paths {
         };
         /**
          * List the hosted agents of a session
-         * @description Each with the newest version of its config, in the order of ids. For admins and owners of the session.
+         * @description Ordered by id, each with the newest version of its configuration. For admins and owners of the session.
          */
         readonly get: operations["listAgents"];
         readonly put?: never;
@@ -271,18 +271,18 @@ export interface paths {
         };
         /**
          * Read a hosted agent
-         * @description The newest version of its config, or the one that is asked for. For admins and owners of the session.
+         * @description Returns the newest version of its configuration, or the requested one. For admins and owners of the session.
          */
         readonly get: operations["getAgent"];
         /**
-         * Host an agent, or change how
-         * @description The body is an agent config in JSON or YAML, as `/v1/agent-config.schema.json` describes it; an `agent.id` in it must be the one of the path. 201 for an agent that was not hosted, with its entity if that is new, else 200. A config that says the same as the newest version changes nothing: the answer is that version. Runs that have begun keep theirs. Every wrong field is named. For admins and owners of the session.
+         * Create a hosted agent, or change its configuration
+         * @description The body is an agent configuration in JSON or YAML, as described by `/v1/agent-config.schema.json`; an `agent.id` in it must match the path. Returns 201 for an agent that was not hosted, and creates its entity if necessary, else 200. A configuration that equals the newest version changes nothing and returns that version. Runs that have started keep their version. The error lists every invalid field. For admins and owners of the session.
          */
         readonly put: operations["putAgent"];
         readonly post?: never;
         /**
          * Stop hosting an agent
-         * @description Its runs are canceled, and a connected agent of the same id is left. For admins and owners of the session.
+         * @description Cancels its runs. A connected agent with the same id remains. For admins and owners of the session.
          */
         readonly delete: operations["deleteAgent"];
         readonly options?: never;
@@ -299,7 +299,7 @@ export interface paths {
         };
         /**
          * List the conversations of a hosted agent
-         * @description One for each space, plan and service that its runs began for, in the order of ids, without those that were cleared. For admins and owners of the session: neither being a member of the space nor owning the agent is enough, as runs may read other spaces for those that they act for.
+         * @description One for each space, plan and service that started its runs, ordered by id, without cleared ones. For admins and owners of the session. Members of the space and owners of the agent do not get access, because runs may read other spaces on behalf of the participants that they act for.
          */
         readonly get: operations["listAgentConversations"];
         readonly put?: never;
@@ -318,15 +318,15 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Read what a hosted agent and its model said
-         * @description What each ended run added: the newest run first, the messages of a run in order. A page ends early where its runs have more than about 1 MiB. What only the provider reads is left out. An agent whose config has `context.conversation: false` does not read it. For admins and owners of the session: neither being a member of the space nor owning the agent is enough, as runs may read other spaces for those that they act for.
+         * Read a conversation of a hosted agent
+         * @description Returns what each ended run added: newest run first, the messages of a run in order. A page ends early if its runs exceed about 1 MiB. Data that only the provider reads is left out. An agent whose configuration has `context.conversation: false` does not read its conversation. For admins and owners of the session. Members of the space and owners of the agent do not get access, because runs may read other spaces on behalf of the participants that they act for.
          */
         readonly get: operations["getAgentConversation"];
         readonly put?: never;
         readonly post?: never;
         /**
          * Clear a conversation of a hosted agent
-         * @description Later runs begin without what was said so far. The runs, their steps and the messages of the space stay, and so do the agent's memories and goals. `conflict` while a run of it is under way. For admins and owners of the session: neither being a member of the space nor owning the agent is enough, as runs may read other spaces for those that they act for.
+         * @description Later runs start without the history. The runs, their steps, the messages of the space, and the agent's memories and goals remain. Fails with `conflict` while a run of the conversation is active. For admins and owners of the session. Members of the space and owners of the agent do not get access, because runs may read other spaces on behalf of the participants that they act for.
          */
         readonly delete: operations["clearAgentConversation"];
         readonly options?: never;
@@ -343,14 +343,14 @@ export interface paths {
         };
         /**
          * List the goals of a hosted agent
-         * @description In the order of their making, reached ones included. For admins and owners of the session.
+         * @description In the order of creation, including achieved ones. For admins and owners of the session.
          */
         readonly get: operations["listAgentGoals"];
         readonly put?: never;
         readonly post?: never;
         /**
          * Delete all goals of a hosted agent
-         * @description Runs that have begun may still know them. For admins and owners of the session.
+         * @description Runs that have started may still use them. For admins and owners of the session.
          */
         readonly delete: operations["clearAgentGoals"];
         readonly options?: never;
@@ -370,7 +370,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete one goal of a hosted agent
-         * @description Runs that have begun may still know it. For admins and owners of the session.
+         * @description Runs that have started may still use it. For admins and owners of the session.
          */
         readonly delete: operations["deleteAgentGoal"];
         readonly options?: never;
@@ -387,14 +387,14 @@ export interface paths {
         };
         /**
          * List the memories of a hosted agent
-         * @description In the order of their making. For admins and owners of the session.
+         * @description In the order of creation. For admins and owners of the session.
          */
         readonly get: operations["listAgentMemories"];
         readonly put?: never;
         readonly post?: never;
         /**
          * Delete all memories of a hosted agent
-         * @description Runs that have begun may still know them. For admins and owners of the session.
+         * @description Runs that have started may still use them. For admins and owners of the session.
          */
         readonly delete: operations["clearAgentMemories"];
         readonly options?: never;
@@ -414,7 +414,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete one memory of a hosted agent
-         * @description Runs that have begun may still know it. For admins and owners of the session.
+         * @description Runs that have started may still use it. For admins and owners of the session.
          */
         readonly delete: operations["deleteAgentMemory"];
         readonly options?: never;
@@ -431,13 +431,13 @@ export interface paths {
         };
         /**
          * List the plans of an agent
-         * @description In the order of ids, those that are over included. For admins and owners of the session.
+         * @description Ordered by id, including completed and canceled ones. For admins and owners of the session.
          */
         readonly get: operations["listPlans"];
         readonly put?: never;
         /**
-         * Make a plan
-         * @description Give `cron`, with a `timeZone` if UTC does not do, or `scheduledAt` for one time. Each due time starts one run. For admins and owners of the session.
+         * Create a plan
+         * @description A plan is a schedule of a hosted agent. Send `cron`, with a `timeZone` that defaults to UTC, or `scheduledAt` for one time. Each due time starts one run. For admins and owners of the session.
          */
         readonly post: operations["createPlan"];
         readonly delete?: never;
@@ -457,7 +457,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Show what the model would see
-         * @description The system prompt, the tools and the first input of a run, made by what makes them for runs. The body is an agent config as for `PUT`, refused for the same reasons; without a body it is the stored config. The agent need not be there yet. Nothing is stored and no model is asked; MCP servers are asked for their tools, for up to five seconds, and what is missing is told in `warnings`. For admins and owners of the session.
+         * @description Returns the system prompt, the tools and the first input of a run, made by the code that makes them for runs. The body is an agent configuration as for `PUT`, with the same errors; without a body, the stored configuration is used. The agent need not exist. Nothing is stored and no model is called; MCP servers are asked for their tools, for up to five seconds, and `warnings` lists what is missing. For admins and owners of the session.
          */
         readonly post: operations["previewAgent"];
         readonly delete?: never;
@@ -477,7 +477,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Start a run
-         * @description The run has a conversation of its own with the service that `serviceName` names. The answer means that the run is stored; follow it at `runs/{run}/events`. Services and admins.
+         * @description The run has a separate conversation with the service that `serviceName` names. The response means that the run is stored; follow it at `runs/{run}/events`. For services and admins.
          */
         readonly post: operations["triggerAgent"];
         readonly delete?: never;
@@ -495,7 +495,7 @@ export interface paths {
         };
         /**
          * List the versions of a hosted agent
-         * @description Each config that it was given, the newest first. For admins and owners of the session.
+         * @description Every configuration that was stored for it, newest first. For admins and owners of the session.
          */
         readonly get: operations["listAgentVersions"];
         readonly put?: never;
@@ -517,7 +517,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Close a session
-         * @description It can be read from then on, but nothing in it changes any more. Admins only.
+         * @description Makes the session read-only. Admins only.
          */
         readonly post: operations["closeSession"];
         readonly delete?: never;
@@ -535,13 +535,13 @@ export interface paths {
         };
         /**
          * List the entities of a session
-         * @description In the order of ids, with what each is doing now.
+         * @description Ordered by id, each with its current state.
          */
         readonly get: operations["listEntities"];
         readonly put?: never;
         /**
          * Create an entity
-         * @description The id is the entity's @handle and is never used again. `kind` is `agent` unless given. For admins and owners of the session.
+         * @description The id is the entity's @handle and is never used again. The default of `kind` is `agent`. For admins and owners of the session.
          */
         readonly post: operations["createEntity"];
         readonly delete?: never;
@@ -563,14 +563,14 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete an entity
-         * @description It leaves its spaces and its keys stop working. Its messages stay. For admins and owners of the session.
+         * @description Removes it from its spaces and revokes its keys. Its messages remain. For admins and owners of the session.
          */
         readonly delete: operations["deleteEntity"];
         readonly options?: never;
         readonly head?: never;
         /**
          * Change an entity
-         * @description What is left out stays as it is. An entity may change its own `name`, `description` and `metadata`. `kind`, `sessionRole`, `ownerId` and `externalId` are for admins and owners of the session, who may change everybody.
+         * @description Omitted fields do not change. An entity may change its own `name`, `description` and `metadata`. Admins and owners of the session may change every entity, and only they may change `kind`, `sessionRole`, `ownerId` and `externalId`.
          */
         readonly patch: operations["updateEntity"];
         readonly trace?: never;
@@ -586,7 +586,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Wait for messages
-         * @description Answers what is unread in the entity's inbox: at once if there is anything, else as soon as something comes, else after `timeoutMs` (30000 unless given, 0 to 600000) with `timedOut: true`. `kind` is `mentions` (also the system's messages) or `messages` (everything that others post). Hand the answer's `cursor` back as `ack` to acknowledge exactly that. A caller that never does acknowledges an answer by waiting again, unless the answer did not reach it whole or it says `redeliver`.
+         * @description Returns what is unread in the entity's inbox: at once if there is anything, else as soon as something arrives, else after `timeoutMs` (0 to 600000, 30000 by default) with `timedOut: true`. `kind` is `mentions` (including messages of the system) or `messages` (everything that others post). Send the `cursor` of the result as `ack` to acknowledge exactly these messages. A caller that sends no `ack` acknowledges a result by waiting again, unless the response did not reach it completely or it sends `redeliver`.
          */
         readonly post: operations["wait"];
         readonly delete?: never;
@@ -604,7 +604,7 @@ export interface paths {
         };
         /**
          * Follow all spaces of the caller
-         * @description Spaces that the caller joins later are included. A fresh connection gets one `snapshot` per space and then `snapshot.end`. Every event has `id`, `event` and `data`; `data` is one JSON object. With Last-Event-ID a stream goes on where it ended, with nothing lost and nothing twice; an id that is too old gets a new snapshot. A comment line every 15 s keeps the connection alive. A reader too slow is cut off and resumes.
+         * @description Includes spaces that the caller joins later. A new connection gets one `snapshot` per space and then `snapshot.end`. Every event has `id`, `event` and `data`; `data` is one JSON object. With Last-Event-ID a stream resumes where it ended, without lost or repeated events; for an id that is too old it starts with a new snapshot. A comment line every 15 s keeps the connection alive. A reader that is too slow is disconnected and can resume.
          */
         readonly get: operations["followSession"];
         readonly put?: never;
@@ -624,7 +624,7 @@ export interface paths {
         };
         /**
          * Export a session
-         * @description As JSON lines (`application/jsonl`), of one moment: the session with its entities, agents, spaces, messages, inboxes, runs, plans and files; no keys, and nothing that is only there for a while. What is in the lines stands in docs/export.md. For admins and owners of the session.
+         * @description Returns JSON lines (`application/jsonl`) that describe the session at one moment: its entities, agents, spaces, messages, inboxes, runs, plans and files, without keys and short-lived data. docs/export.md describes the lines. For admins and owners of the session.
          */
         readonly get: operations["exportSession"];
         readonly put?: never;
@@ -646,7 +646,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Upload a file
-         * @description The body is the file, with its Content-Type and its name in `?name=` or in Content-Disposition; or multipart/form-data with one file. At most 10 MiB. Put the answer's `name`, `mediaType`, `size` and `url` into a file part to show it in a space.
+         * @description The body is the file, with its Content-Type and its name in `?name=` or in Content-Disposition; or multipart/form-data with one file. The limit is 10 MiB. Use `name`, `mediaType`, `size` and `url` of the response in a file part to show the file in a space.
          */
         readonly post: operations["uploadFile"];
         readonly delete?: never;
@@ -664,14 +664,14 @@ export interface paths {
         };
         /**
          * Download a file
-         * @description To its uploader, to members of the spaces that show it, to services and admins. Everything but PNG, JPEG, GIF and WebP is an attachment. With If-None-Match it can be 304.
+         * @description For its uploader, members of the spaces that show it, services and admins. Everything except PNG, JPEG, GIF and WebP is an attachment. Supports If-None-Match.
          */
         readonly get: operations["getFile"];
         readonly put?: never;
         readonly post?: never;
         /**
          * Delete a file
-         * @description Erases its content and its name. Messages that show it keep their part, whose `url` is 404 from then on; deleting them takes the name there, too. For its uploader, the owner of the agent that uploaded or made it, and admins and owners of the session.
+         * @description Erases its content and its name. Messages that show the file keep their part, whose `url` then returns 404; deleting these messages erases the name there. For its uploader, the owner of the agent that uploaded or created it, and admins and owners of the session.
          */
         readonly delete: operations["deleteFile"];
         readonly options?: never;
@@ -690,7 +690,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Import a session
-         * @description The body is an export; it may be of a session with another id. Nobody sees anything of the session before all of it was read and found right; what fails leaves nothing behind. A session of this id must not be there, or be empty, unless `replace` says so. Runs that were queued or running are canceled, those that wait go on waiting. Admins only.
+         * @description The body is an export, possibly of a session with another id. The session becomes visible only after the whole export was read and validated; a failed import changes nothing. Without `replace`, a session with this id must not exist, or must be empty. Queued and running runs are canceled; suspended runs stay suspended. Admins only.
          */
         readonly post: operations["importSession"];
         readonly delete?: never;
@@ -707,7 +707,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Get one message
+         * Read one message
          * @description From any space that the caller may read.
          */
         readonly get: operations["getMessage"];
@@ -715,14 +715,14 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete a message
-         * @description Erases what the message says: in the timeline, events, inboxes, the search index, and in the runs and conversations of hosted agents. The message stays at its place with `deletedAt`, without parts and mentions; followers get `message.updated`. What models were sent stays until its retention ends, backups stay. For the sender, the owner of the agent that sent it, and admins and owners of the session, in closed spaces too. `conflict` while a run is writing the message or working with it; a run that it started and that has not begun is canceled.
+         * @description Erases the content of the message in the timeline, events, inboxes, the search index, and in the runs and conversations of hosted agents. The message keeps its position and gets `deletedAt`, without parts and mentions; followers get `message.updated`. Stored model requests remain until their retention ends, and backups remain. For the sender, the owner of the agent that sent it, and admins and owners of the session, in closed spaces, too. Fails with `conflict` while a run is writing or using the message; a queued run that the message has triggered is canceled.
          */
         readonly delete: operations["deleteMessage"];
         readonly options?: never;
         readonly head?: never;
         /**
          * Edit a message
-         * @description Changes what a posted message says: give `text`, or `parts`. Only its sender edits it, while it may post to the space; messages of runs are not edited. `mentions` replaces whom it mentions, and notifies nobody: who is added is not woken. Without it the mentions stay. Every read shows the message as it is now, with `editedAt`; unread it is delivered as it is; followers get `message.updated`. Earlier texts stay readable under `versions`. With `updatedAt`, the one that you have read, `conflict` if the message was edited since.
+         * @description Replaces the content of a posted message: send `text`, or `parts`. Only its sender can edit it, and only while it may post to the space; messages of runs cannot be edited. `mentions` replaces the mentions and wakes nobody; without it the mentions do not change. Every read returns the current content, with `editedAt`; an unread message is delivered with its current content; followers get `message.updated`. `versions` returns earlier content. With the `updatedAt` that you have read, the call fails with `conflict` if the message was edited since then.
          */
         readonly patch: operations["editMessage"];
         readonly trace?: never;
@@ -737,13 +737,13 @@ export interface paths {
         readonly get?: never;
         /**
          * React to a message
-         * @description With one emoji, percent-encoded, as the acting entity. Nobody is notified; followers get `message.updated`. Repeated, it changes nothing. A message has at most 20 different reactions of at most 100 entities each, 5 of one entity: beyond that, and for deleted messages and those that are still written, `conflict`.
+         * @description Adds one emoji, percent-encoded, for the acting entity. Nobody is notified; followers get `message.updated`. Repeating the call changes nothing. A message has at most 20 different reactions of at most 100 entities each, and at most 5 of one entity. Beyond that, and for deleted and streaming messages, the call fails with `conflict`.
          */
         readonly put: operations["addReaction"];
         readonly post?: never;
         /**
-         * Take a reaction back
-         * @description The acting entity's own. One that is not there is no error.
+         * Remove a reaction
+         * @description Removes a reaction of the acting entity. Removing one that does not exist succeeds.
          */
         readonly delete: operations["removeReaction"];
         readonly options?: never;
@@ -759,8 +759,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Read what an edited message said before
-         * @description The newest first, without what it says now. For everybody who may read the message. The first and the newest are kept, 50 in all; deleting the message erases them.
+         * List the earlier versions of a message
+         * @description Newest first, without the current version. For all readers of the message. The first and the newest versions are stored, 50 in total; deleting the message erases them.
          */
         readonly get: operations["listMessageVersions"];
         readonly put?: never;
@@ -779,8 +779,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * What waits for the caller
-         * @description For an entity what its spaces show and it may answer, for services and admins everything.
+         * List pending actions
+         * @description For an entity, those that its spaces show and that it may answer; for services and admins, all.
          */
         readonly get: operations["listPendingActions"];
         readonly put?: never;
@@ -802,7 +802,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Answer a pending action
-         * @description A `client_tool` takes `result` or `error`, a `permission` `approved` with `reason`, `args` that run in place of the model's, and `remember`, or `approved` false with a question in `ask`; a `question` takes `answer`. The answer is stored when this returns, and the run goes on once it has all that it waits for. An action that needs several equal answers stays open until it has them: `votes` says who has answered, and one denial settles a permission. The first answer wins: another one is `already_answered`, the same one again gets the same answer; one with the `argsHash` of other arguments is `args_changed`. `expired` when nobody can answer any more. A result that does not fit the tool's schema is refused and settles nothing.
+         * @description A `client_tool` takes `result` or `error`. A `permission` takes `approved` with optional `reason`, `remember`, and `args` that replace the model's, or `approved: false` with a question in `ask`. A `question` takes `answer`. The answer is stored when the call returns, and the run continues once all actions that it waits for are settled. An action that needs several equal answers stays open until it has them: `votes` lists the entities that have answered, and one denial settles a permission. The first answer wins: a different later answer fails with `already_answered`, and an equal one returns the same result; an `argsHash` of other arguments fails with `args_changed`, and an expired action with `expired`. A result that does not match the tool's schema is refused, and the action stays open.
          */
         readonly post: operations["answerPendingAction"];
         readonly delete?: never;
@@ -823,14 +823,14 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete a plan
-         * @description Runs that it started go on. For admins and owners of the session.
+         * @description Runs that it started continue. For admins and owners of the session.
          */
         readonly delete: operations["deletePlan"];
         readonly options?: never;
         readonly head?: never;
         /**
          * Change a plan
-         * @description What is left out stays as it is. `status` is `paused` or `pending`, which goes on with it, or `canceled`. For admins and owners of the session.
+         * @description Omitted fields do not change. `status` is `paused`, `pending` to resume the plan, or `canceled`. For admins and owners of the session.
          */
         readonly patch: operations["updatePlan"];
         readonly trace?: never;
@@ -843,8 +843,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * What has been decided for later calls
-         * @description Decisions about permissions that answer later calls until `expiresAt`. Services and admins see all; an entity those that it made, that are about its own runs or agents, and those of its spaces.
+         * List remembered decisions
+         * @description Decisions about permissions that also settle later calls, until `expiresAt`. Services and admins see all; an entity sees its own, those about its runs or agents, and those of its spaces.
          */
         readonly get: operations["listRememberedDecisions"];
         readonly put?: never;
@@ -867,7 +867,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Revoke a remembered decision
-         * @description From the next call on somebody is asked again. Any person who sees it may, and admins.
+         * @description The next call asks for permission again. For every human that sees the decision, and for admins.
          */
         readonly delete: operations["deleteRememberedDecision"];
         readonly options?: never;
@@ -884,7 +884,7 @@ export interface paths {
         };
         /**
          * List the renderers
-         * @description The newest version of each, in the order of names.
+         * @description The newest version of each, ordered by name.
          */
         readonly get: operations["listRenderers"];
         readonly put?: never;
@@ -905,13 +905,13 @@ export interface paths {
         readonly get?: never;
         /**
          * Store a renderer
-         * @description The body is a page of HTML with everything in it, at most 1 MiB: scripts and styles inline, pictures as `data:`. The console shows it in a frame without an origin of its own, and tells it what to show by messages. The page of the newest version changes nothing; another one becomes the next version. The first answers 201. For admins and owners of the session.
+         * @description The body is a self-contained HTML page of at most 1 MiB, with inline scripts and styles and with images as `data:` URLs. The console shows it in a frame without an origin and sends it the data to show as messages. A page that equals the newest version changes nothing; another one becomes the next version. Returns 201 for the first version. For admins and owners of the session.
          */
         readonly put: operations["putRenderer"];
         readonly post?: never;
         /**
          * Delete a renderer
-         * @description With all its versions. The tools that it showed are shown as others are. For admins and owners of the session.
+         * @description Deletes all its versions. Its tools get the default view again. For admins and owners of the session.
          */
         readonly delete: operations["deleteRenderer"];
         readonly options?: never;
@@ -928,7 +928,7 @@ export interface paths {
         };
         /**
          * List runs
-         * @description The newest first: all for a service or an admin, those that its spaces show for an entity.
+         * @description Newest first: all for services and admins, those that its spaces show for an entity.
          */
         readonly get: operations["listRuns"];
         readonly put?: never;
@@ -948,7 +948,7 @@ export interface paths {
         };
         /**
          * Read a run
-         * @description `pendingToolCalls` is what it waits for. Members of the spaces that show the run, services and admins.
+         * @description `pendingToolCalls` are the calls that it waits for. For members of the spaces that show the run, services and admins.
          */
         readonly get: operations["getRun"];
         readonly put?: never;
@@ -970,7 +970,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Cancel a run
-         * @description Answers once the run has ended, or after a few seconds with the run as it is then. One that has ended is answered as it is. Members of the spaces that show the run, services and admins.
+         * @description Returns once the run has ended, or after a few seconds with its current state. An ended run is returned unchanged. For members of the spaces that show the run, services and admins.
          */
         readonly post: operations["cancelRun"];
         readonly delete?: never;
@@ -988,7 +988,7 @@ export interface paths {
         };
         /**
          * Follow a run
-         * @description Its states, steps, messages and reasoning; to an entity only what its spaces show. A fresh connection gets `snapshot` with `{run, steps, messages, cursor}` first. Every event has `id`, `event` and `data`; `data` is one JSON object. With Last-Event-ID a stream goes on where it ended, with nothing lost and nothing twice; an id that is too old gets a new snapshot. A comment line every 15 s keeps the connection alive. A reader too slow is cut off and resumes.
+         * @description Returns its states, steps, messages and reasoning; an entity gets only what its spaces show. A new connection gets `snapshot` with `{run, steps, messages, cursor}` first. Every event has `id`, `event` and `data`; `data` is one JSON object. With Last-Event-ID a stream resumes where it ended, without lost or repeated events; for an id that is too old it starts with a new snapshot. A comment line every 15 s keeps the connection alive. A reader that is too slow is disconnected and can resume.
          */
         readonly get: operations["followRun"];
         readonly put?: never;
@@ -1009,8 +1009,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Start an ended run again
-         * @description A new run of the same agent with the same trigger, at the same place in the chain of agents, with the newest config. `conflict` for a run that has not ended, and for an agent that is not hosted or not in the space any more. Members of the spaces that show the run, services and admins.
+         * Retry an ended run
+         * @description Starts a new run of the same agent with the same trigger and depth, and the newest configuration. Fails with `conflict` for a run that has not ended, and for an agent that is no longer hosted or no longer in the space. For members of the spaces that show the run, services and admins.
          */
         readonly post: operations["retryRun"];
         readonly delete?: never;
@@ -1028,7 +1028,7 @@ export interface paths {
         };
         /**
          * Read the steps of a run
-         * @description The model calls with their tool calls, the open one included, in order. Services and admins.
+         * @description The model calls with their tool calls in order, including the current one. For services and admins.
          */
         readonly get: operations["listSteps"];
         readonly put?: never;
@@ -1047,8 +1047,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Read what the model was sent for a step
-         * @description The system prompt, the tools and the messages as they went to the model, also where the history was made shorter for it; the last of several attempts. The bytes of files and what only the provider reads are left out. Services and admins.
+         * Read the model request of a step
+         * @description Returns the system prompt, the tools and the messages as they were sent to the model, after compaction of the history; of several attempts, the last one. The bytes of files and data that only the provider reads are left out. For services and admins.
          */
         readonly get: operations["getModelRequest"];
         readonly put?: never;
@@ -1070,7 +1070,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Submit the result of a client tool
-         * @description Give `result`, any JSON value, or `error`. The answer is stored when this returns, and the run goes on once it has all that it waits for. An action that needs several equal answers stays open until it has them: `votes` says who has answered, and one denial settles a permission. The first answer wins: another one is `already_answered`, the same one again gets the same answer; one with the `argsHash` of other arguments is `args_changed`. `expired` when nobody can answer any more. A result that does not fit the tool's schema is refused and settles nothing.
+         * @description Send `result`, any JSON value, or `error`. The answer is stored when the call returns, and the run continues once all actions that it waits for are settled. An action that needs several equal answers stays open until it has them: `votes` lists the entities that have answered, and one denial settles a permission. The first answer wins: a different later answer fails with `already_answered`, and an equal one returns the same result; an `argsHash` of other arguments fails with `args_changed`, and an expired action with `expired`. A result that does not match the tool's schema is refused, and the action stays open.
          */
         readonly post: operations["submitToolResult"];
         readonly delete?: never;
@@ -1088,7 +1088,7 @@ export interface paths {
         };
         /**
          * Search messages
-         * @description Messages of the caller's spaces that hold all that is asked for, the newest first. `q` takes words, of which the last one may be the beginning of a word, `"words that follow each other"`, beginnings (`lap*`), `-without`, and the filters `from:ID`, `in:SPACE`, `mentions:ID` (or `me`), `has:file|image|link|code|tool|approval|data`, `kind:human|agent|system`, `before:` and `after:` a date. `matches` are byte ranges in `highlight`, which is plain text. A page may hold fewer hits than `limit`, even none, and still have a `nextCursor`: a call looks at a bounded number of messages.
+         * @description Returns messages of the caller's spaces that match all terms, newest first. `q` consists of words, of which the last one may be a prefix, `"exact phrases"`, prefixes (`lap*`), `-excluded` words, and the filters `from:ID`, `in:SPACE`, `mentions:ID` (or `me`), `has:file|image|link|code|tool|approval|data`, `kind:human|agent|system`, `before:` and `after:` a date. `matches` are byte ranges in `highlight`, which is plain text. A page may have fewer hits than `limit`, even zero, and still have a `nextCursor`, because each call reads a bounded number of messages.
          */
         readonly get: operations["searchMessages"];
         readonly put?: never;
@@ -1110,7 +1110,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Sign the URL of a file or a renderer
-         * @description For five minutes whoever has the answer's `url` reads what is there as the caller, without a key: for a picture, a frame or a download of a page, which send no headers. It ends with the key. `expiresAt` is null on a server that asks for no keys.
+         * @description For five minutes, the returned `url` can be read without a key, with the rights of the caller: for images, frames and downloads in a page, which cannot send headers. The URL stops working when the key is revoked or expires. `expiresAt` is null on a server that requires no keys.
          */
         readonly post: operations["signURL"];
         readonly delete?: never;
@@ -1128,13 +1128,13 @@ export interface paths {
         };
         /**
          * List spaces
-         * @description Those of the acting entity, all for an admin or a service, in the order of ids, with members and unread counts.
+         * @description Returns the spaces of the acting entity, or all for an admin or a service, ordered by id, with members and unread counts.
          */
         readonly get: operations["listSpaces"];
         readonly put?: never;
         /**
          * Create a space
-         * @description The acting entity is a member by itself. If one of the members is no entity of the session, nothing is created.
+         * @description The acting entity becomes a member automatically. If one of the members does not exist in the session, nothing is created.
          */
         readonly post: operations["createSpace"];
         readonly delete?: never;
@@ -1156,14 +1156,14 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete a space
-         * @description Erases the space with its messages, the runs that started there, conversations, memories, events, and files that no other space shows. First it is closed and its runs are canceled: 409 while one of them has not ended, then repeat the call. Followers get `space.deleted` and end, waits for the space end with 404. Deleting it again changes nothing; its id is never used again. Admins and owners of the session.
+         * @description Erases the space with its messages, the runs that started there, conversations, memories, events, and files that no other space shows. The call first closes the space and cancels its runs; it fails with 409 until all of them have ended, so repeat it. Streams of followers end with `space.deleted`, and waits for the space end with 404. Deleting the space again changes nothing; its id is never used again. For admins and owners of the session.
          */
         readonly delete: operations["deleteSpace"];
         readonly options?: never;
         readonly head?: never;
         /**
          * Change a space
-         * @description What is left out stays as it is; an empty `adminAgentId` unsets it. Members and admins.
+         * @description Omitted fields do not change; an empty `adminAgentId` removes it. For members and admins.
          */
         readonly patch: operations["updateSpace"];
         readonly trace?: never;
@@ -1179,7 +1179,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Close a space
-         * @description A system message with the summary reaches every member's inbox. The history stays readable; posting is refused. Members and admins.
+         * @description Posts a system message with the summary to the inbox of every member. The history stays readable; posting is refused. For members and admins.
          */
         readonly post: operations["closeSpace"];
         readonly delete?: never;
@@ -1197,7 +1197,7 @@ export interface paths {
         };
         /**
          * Follow a space
-         * @description A fresh connection gets `snapshot` first, then what follows it. Every event has `id`, `event` and `data`; `data` is one JSON object. With Last-Event-ID a stream goes on where it ended, with nothing lost and nothing twice; an id that is too old gets a new snapshot. A comment line every 15 s keeps the connection alive. A reader too slow is cut off and resumes.
+         * @description A new connection gets `snapshot` first, then the events that follow it. Every event has `id`, `event` and `data`; `data` is one JSON object. With Last-Event-ID a stream resumes where it ended, without lost or repeated events; for an id that is too old it starts with a new snapshot. A comment line every 15 s keeps the connection alive. A reader that is too slow is disconnected and can resume.
          */
         readonly get: operations["followSpace"];
         readonly put?: never;
@@ -1217,7 +1217,7 @@ export interface paths {
         };
         /**
          * List the members
-         * @description In the order of ids. A space names all of its members as well, in the order of joining.
+         * @description Ordered by id. The `members` of a space are the same list in the order of joining.
          */
         readonly get: operations["listMembers"];
         readonly put?: never;
@@ -1238,13 +1238,13 @@ export interface paths {
         readonly get?: never;
         /**
          * Add a member
-         * @description Adding a member again changes nothing. The new member sees the whole history; its unread starts here. A member that somebody else adds gets a system message that names the space and who added it, unless it is a hosted agent, or has never connected and is added by its owner, an admin or an owner of the session. Members and admins.
+         * @description Adding a member again changes nothing. The new member can read the whole history; only later messages count as unread. A member that another entity adds gets a system message with the space and the entity that added it, unless it is a hosted agent, or has never connected and is added by its owner, an admin or an owner of the session. For members and admins.
          */
         readonly put: operations["addMember"];
         readonly post?: never;
         /**
          * Remove a member, or leave
-         * @description Access ends, and what was unread of the space leaves the inbox. Answers the space as it is then. Members and admins.
+         * @description Ends the access, removes unread messages of the space from the inbox, and returns the updated space. For members and admins.
          */
         readonly delete: operations["removeMember"];
         readonly options?: never;
@@ -1261,13 +1261,13 @@ export interface paths {
         };
         /**
          * Read a timeline
-         * @description Always in ascending order of `seq`: the last messages below `before`, the first above `after`, or with neither the newest. `nextCursor` goes on in the same direction. Reading moves nothing.
+         * @description Always in ascending order of `seq`: the last messages below `before`, the first above `after`, or by default the newest. `nextCursor` continues in the same direction. Reading acknowledges nothing.
          */
         readonly get: operations["listMessages"];
         readonly put?: never;
         /**
          * Post a message
-         * @description Give `text`, or `parts` for anything else. The answer means that the message is stored for good and has its place; whoever waits for it wakes. `replyTo` names the message of the same space that it replies to. Mentions that are no members are dropped and named in `droppedMentions`. Hosted agents act on it, unless `triggerAgents` is false; who refuses, since it is at work, is named in `skippedAgents`. `reach` says for every agent that is mentioned how it is reached, `runs` which runs were started. A repeated Idempotency-Key returns the first message, as long as it exists.
+         * @description Send `text`, or `parts` for other content. The response means that the message is stored durably and has its position; waiters for it wake up. `replyTo` is the message of the same space to which it replies. Mentions of entities that are not members are dropped and listed in `droppedMentions`. The message triggers hosted agents, unless `triggerAgents` is false; `skippedAgents` lists those that skip it because they are busy. `reach` states for every mentioned agent how the message reaches it, `runs` lists the started runs. A repeated Idempotency-Key returns the first message, as long as it exists.
          */
         readonly post: operations["postMessage"];
         readonly delete?: never;
@@ -1286,13 +1286,13 @@ export interface paths {
         readonly get?: never;
         /**
          * Mute a space
-         * @description For the acting entity, a member. From then on only messages that mention it enter its inbox, so that `unreadCount` counts these alone. What is unread already stays. Only the member itself sees `muted`. Leaving ends it.
+         * @description For the acting entity, which must be a member. From then on only messages that mention it enter its inbox, and `unreadCount` counts only these. Unread messages stay unread. Only the member itself sees `muted`. Leaving the space removes the setting.
          */
         readonly put: operations["muteSpace"];
         readonly post?: never;
         /**
          * Unmute a space
-         * @description What was left out of the inbox meanwhile does not come back.
+         * @description Messages that did not enter the inbox while the space was muted are not added later.
          */
         readonly delete: operations["unmuteSpace"];
         readonly options?: never;
@@ -1311,7 +1311,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Mark a space as read
-         * @description Acknowledges what the acting entity's inbox holds of this space up to and with `seq`.
+         * @description Acknowledges all messages of this space in the acting entity's inbox up to and including `seq`.
          */
         readonly post: operations["markRead"];
         readonly delete?: never;
@@ -1331,7 +1331,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Mark a space as unread
-         * @description Makes the messages of the space from `seq` on unread again for the acting entity, a person and member: at most the newest 1,000, without its own and deleted ones. They are at the end of the inbox; open waits are not woken. An entity of kind agent is refused: what it has acknowledged never comes back, and it reads the timeline.
+         * @description Makes the messages of the space from `seq` on unread again for the acting entity, which must be a human and a member: at most the newest 1,000, without its own and deleted ones. They are appended to the inbox; open waits do not wake up. Agents are refused: acknowledged messages are never delivered to them again, and they can read the timeline.
          */
         readonly post: operations["markUnread"];
         readonly delete?: never;
@@ -1348,8 +1348,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * What model calls used
-         * @description One row for each group, or one over all without `by`. What is not grouped by is empty in a row. For admins and owners of the session.
+         * Read the usage of model calls
+         * @description One row for each group, or one row in total without `by`. Fields that are not in `by` are empty. For admins and owners of the session.
          */
         readonly get: operations["usage"];
         readonly put?: never;
@@ -1364,21 +1364,21 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An agent config. Its own schema stands in `/v1/agent-config.schema.json`. */
+        /** @description An agent configuration. Its schema is at `/v1/agent-config.schema.json`. */
         readonly AgentConfig: {
             readonly [key: string]: unknown;
         };
-        /** @description What a model would be sent at the beginning of a run. */
+        /** @description The request to a model at the start of a run. */
         readonly AgentPreview: {
-            /** @description An example of what the run would be told first. */
+            /** @description An example of the first input of the run. */
             readonly input: string;
             /** @description The system prompt. */
             readonly system: string;
             readonly tools: readonly components["schemas"]["ModelTool"][];
-            /** @description What a run would lack now, in sentences. */
+            /** @description What a run would lack now, as sentences. */
             readonly warnings: readonly string[];
         };
-        /** @description Who a caller is: what its key proves, and the acting entity. */
+        /** @description The caller: what its key proves, and the acting entity. */
         readonly Caller: {
             readonly entityId: string | null;
             readonly keyId: string;
@@ -1391,7 +1391,7 @@ export interface components {
             /** @description What came out of the conversation. */
             readonly summary: string;
         };
-        /** @description What a hosted agent's model has said and read in one space, in the runs of one plan, or for one service. `id` is the id of the space, `plan:` with that of the plan, or `service:` with the name of the service. While `activeRunId` names a run, it cannot be cleared. */
+        /** @description The history of a hosted agent in one space, in the runs of one plan, or with one service, as its model sees it. `id` is the id of the space, `plan:` and the id of the plan, or `service:` and the name of the service. It cannot be cleared while `activeRunId` is set. */
         readonly Conversation: {
             readonly activeRunId: string | null;
             readonly agentId: string;
@@ -1408,7 +1408,7 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description What one ended run added to a conversation: what it read, then the model's answers with the results of its calls. `summary` is what later runs read in place of older messages, in the run that made the newest one. */
+        /** @description What one ended run added to a conversation: its input, then the model's output with the results of its calls. `summary` replaces older messages for later runs; only the run that made the newest summary has it. */
         readonly ConversationRun: {
             /** Format: date-time */
             readonly endedAt: string | null;
@@ -1416,7 +1416,7 @@ export interface components {
             readonly runId: string;
             readonly summary: string | null;
         };
-        /** @description Runs of a conversation, the newest first. */
+        /** @description Runs of a conversation, newest first. */
         readonly ConversationRunPage: {
             readonly items: readonly components["schemas"]["ConversationRun"][];
             /** @description Where the next page begins; null on the last one. */
@@ -1451,22 +1451,22 @@ export interface components {
             /** @enum {string} */
             readonly type: "text-delta" | "tool-input-delta" | "reasoning-delta";
         };
-        /** @description What a message says from now on: `text`, or `parts`. */
+        /** @description The new content of a message: `text`, or `parts`. */
         readonly EditInput: {
-            /** @description Whom the message mentions from now on; nobody is notified. Left out, the mentions stay. */
+            /** @description The new mentions; nobody is notified. If omitted, the mentions do not change. */
             readonly mentions?: readonly string[];
             /** @description Text, file and data parts, in order. They replace all parts. */
             readonly parts?: readonly components["schemas"]["NewPart"][];
-            /** @description The text; short for one text part. */
+            /** @description The text; equivalent to one text part. */
             readonly text?: string;
             /**
              * Format: date-time
-             * @description The `updatedAt` that you have read: `conflict` if the message has changed since.
+             * @description The `updatedAt` that you have read; the call fails with `conflict` if the message has changed since then.
              */
             readonly updatedAt?: string;
         };
         /**
-         * @description A participant of a session, with what it is doing now.
+         * @description A participant of a session, with its current state.
          * @example {
          *       "id": "ann",
          *       "sessionId": "default",
@@ -1490,7 +1490,7 @@ export interface components {
             /** Format: date-time */
             readonly createdAt: string;
             readonly description: string;
-            /** @description Who this is in the operator's identity provider. */
+            /** @description The id in the operator's identity provider. */
             readonly externalId: string | null;
             /** @description Whether the server runs its model. */
             readonly hosted: boolean;
@@ -1504,7 +1504,7 @@ export interface components {
             readonly lastFailure: components["schemas"]["Failure"] | null;
             /** Format: date-time */
             readonly lastSeenAt: string | null;
-            /** @description Any JSON object of the caller's. */
+            /** @description Any JSON object. */
             readonly metadata: {
                 readonly [key: string]: unknown;
             };
@@ -1514,7 +1514,7 @@ export interface components {
             readonly sessionRole: string;
             /**
              * Format: date-time
-             * @description Of a hosted agent: when its stalled run gave its last sign of life; null if none has stalled.
+             * @description Of a hosted agent: when its stalled run was last active; null if no run has stalled.
              */
             readonly stalledSince: string | null;
             /**
@@ -1528,17 +1528,17 @@ export interface components {
              */
             readonly waitEndsAt: string | null;
         };
-        /** @description What to change; the rest stays as it is. */
+        /** @description The fields to change; omitted fields do not change. */
         readonly EntityChange: {
             readonly description?: string;
-            /** @description Who this is in the operator's identity provider. */
+            /** @description The id in the operator's identity provider. */
             readonly externalId?: string;
             /**
              * @description `human` or `agent`.
              * @enum {string}
              */
             readonly kind?: "human" | "agent";
-            /** @description Any JSON object of the caller's. */
+            /** @description Any JSON object. */
             readonly metadata?: {
                 readonly [key: string]: unknown;
             };
@@ -1546,7 +1546,7 @@ export interface components {
             readonly ownerId?: string;
             readonly sessionRole?: string;
         };
-        /** @description `entity.updated`: what an entity is doing has changed. Told at most once a second; it passes by and has no `id`. */
+        /** @description `entity.updated`: the state of an entity has changed. Sent at most once a second; the event is ephemeral and has no `id`. */
         readonly EntityData: {
             /** Format: date-time */
             readonly at: string;
@@ -1577,7 +1577,7 @@ export interface components {
             readonly message: string;
         };
         /**
-         * @description An uploaded file. `url` is the path under which this server serves it, to those who may see it.
+         * @description An uploaded file. `url` is its path on this server.
          * @example {
          *       "id": "fil_1",
          *       "name": "a.png",
@@ -1594,7 +1594,7 @@ export interface components {
             readonly size: number;
             readonly url: string;
         };
-        /** @description A file that lies elsewhere. */
+        /** @description A file, by its URL. */
         readonly FilePart: {
             readonly id: string;
             readonly mediaType: string;
@@ -1627,7 +1627,7 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description How the server is. */
+        /** @description The health of the server. */
         readonly Health: {
             readonly status: string;
             readonly version: string;
@@ -1648,7 +1648,7 @@ export interface components {
             readonly nextCursor: string | null;
         };
         /**
-         * @description One version of the config of an agent whose model the server runs. `config` is the canonical form: every default is filled in, and references to the environment stay references.
+         * @description One version of the configuration of a hosted agent. `config` is the canonical form: it has every default, and keeps references to environment variables.
          * @example {
          *       "id": "shop-agent",
          *       "sessionId": "default",
@@ -1677,7 +1677,7 @@ export interface components {
             readonly sessionId: string;
             /**
              * Format: int64
-             * @description Counted from 1; a config that changes nothing makes none.
+             * @description Counted from 1. A configuration without changes makes no new version.
              */
             readonly version: number;
         };
@@ -1687,7 +1687,7 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description What an import has made: the session, and how many records of each type of the export it took. */
+        /** @description The imported session, and how many records of each type the import read. */
         readonly Imported: {
             readonly records: {
                 readonly [key: string]: number;
@@ -1702,7 +1702,7 @@ export interface components {
             readonly deletedAt: string | null;
             /**
              * Format: int64
-             * @description In how many answers it was, this one included.
+             * @description How often it was delivered, including this time.
              */
             readonly delivery: number;
             readonly droppedMentions: readonly string[];
@@ -1710,7 +1710,7 @@ export interface components {
             readonly editedAt: string | null;
             readonly entityId: string;
             readonly id: string;
-            /** @description Whom the message is for. The server never parses text. */
+            /** @description The entities that the message addresses. The server never parses text. */
             readonly mentions: readonly string[];
             readonly onBehalfOf: readonly string[];
             readonly parts: readonly components["schemas"]["Part"][];
@@ -1739,7 +1739,7 @@ export interface components {
             /** Format: date-time */
             readonly expiresAt: string | null;
             readonly id: string;
-            /** @description The secret, in the one answer that creates the key. */
+            /** @description The secret, only in the response that creates the key. */
             readonly key: string | null;
             /** Format: date-time */
             readonly lastUsedAt: string | null;
@@ -1754,20 +1754,20 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description What one message may set off: all model calls of all runs with the same `causeRoot`. */
+        /** @description What one message may cause: the bounds of all model calls of all runs with the same `causeRoot`. */
         readonly Limits: {
             /**
              * Format: double
-             * @description In US dollars; 0 is no limit. A model without a known price counts as free.
+             * @description In US dollars; 0 means no limit. A model without a known price counts as free.
              */
             readonly maxCostPerRequest: number;
             /**
              * Format: int64
-             * @description The tokens that models read and write; 0 is no limit.
+             * @description The tokens that models read and write; 0 means no limit.
              */
             readonly maxTokensPerRequest: number;
         };
-        /** @description New limits; what is left out stays as it is. */
+        /** @description New limits; omitted fields do not change. */
         readonly LimitsChange: {
             /** Format: double */
             readonly maxCostPerRequest?: number;
@@ -1776,7 +1776,7 @@ export interface components {
         };
         /** @description An entity in a space. */
         readonly Member: {
-            /** @description Who added the member; null for the creator of the space, for one that joined by itself, and where an admin key did that acts as no entity. */
+            /** @description Who added the member; null for the creator of the space, for a member that joined by itself, and for an admin key that acts as no entity. */
             readonly addedBy: string | null;
             readonly entityId: string;
             /** Format: date-time */
@@ -1804,13 +1804,13 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description Something that a hosted agent keeps in mind, in all of its spaces. */
+        /** @description Something that a hosted agent remembers in all its spaces. */
         readonly Memory: {
             readonly content: string;
             /** Format: date-time */
             readonly createdAt: string;
             readonly id: string;
-            /** @description Any JSON object of the caller's. */
+            /** @description Any JSON object. */
             readonly metadata: {
                 readonly [key: string]: unknown;
             };
@@ -1826,7 +1826,7 @@ export interface components {
             readonly nextCursor: string | null;
         };
         /**
-         * @description One entry of a timeline. A posted message is completed at once. One with `deletedAt` was deleted: it keeps its place and its sender, and has no parts. One with `editedAt` was edited, and is shown as it is now.
+         * @description One entry of a timeline. A posted message is completed at once. A deleted message has `deletedAt`: it keeps its position and its sender, and has no parts. An edited message has `editedAt` and its current content.
          * @example {
          *       "id": "msg_0e2f6hyd2n5jwq8c1p0zva",
          *       "sessionId": "default",
@@ -1861,37 +1861,37 @@ export interface components {
             readonly createdAt: string;
             /** Format: date-time */
             readonly deletedAt: string | null;
-            /** @description Who was mentioned and is no member. */
+            /** @description Mentioned entities that are not members. */
             readonly droppedMentions: readonly string[];
             /**
              * Format: date-time
-             * @description When its sender edited it last; null if that never happened.
+             * @description When its sender last edited it; null if it was never edited.
              */
             readonly editedAt: string | null;
             /** @description Who posted it; `system` for the server. */
             readonly entityId: string;
             readonly id: string;
-            /** @description Whom the message is for. The server never parses text. */
+            /** @description The entities that the message addresses. The server never parses text. */
             readonly mentions: readonly string[];
             readonly onBehalfOf: readonly string[];
             readonly parts: readonly components["schemas"]["Part"][];
-            /** @description How every agent that the message mentions is reached. In the answer to a post alone. */
+            /** @description How the message reaches every agent that it mentions. Only in the response to a post. */
             readonly reach?: readonly components["schemas"]["Reach"][];
-            /** @description In the order in which their emoji were first given. */
+            /** @description Ordered by the first use of each emoji. */
             readonly reactions: readonly components["schemas"]["Reaction"][];
-            /** @description The message of the same space that this one replies to, also once that is deleted; null for none. */
+            /** @description The message of the same space that this one replies to, even if that was deleted; null for none. */
             readonly replyTo: string | null;
             /** @description The run that composed it, if any. */
             readonly runId: string | null;
-            /** @description The runs that the message started, or became the trigger of. In the answer to a post alone. */
+            /** @description The runs that the message started or triggers. Only in the response to a post. */
             readonly runs?: readonly components["schemas"]["StartedRun"][];
             /**
              * Format: int64
-             * @description The place in the timeline.
+             * @description The position in the timeline.
              */
             readonly seq: number;
             readonly sessionId: string;
-            /** @description Who would act on it and does not, being at work. In the answer to a post alone. */
+            /** @description Agents that skip the message because they are busy. Only in the response to a post. */
             readonly skippedAgents?: readonly string[];
             readonly spaceId: string;
             /** @enum {string} */
@@ -1899,7 +1899,7 @@ export interface components {
             /** Format: date-time */
             readonly updatedAt: string;
         };
-        /** @description `message.created`: a message that somebody posted, or that a run begins; `message.completed`: its run has ended it; `message.updated`: it was edited or deleted, or changed in a way that no other event says. Replayed events show a posted message as it is now. */
+        /** @description `message.created`: a message that somebody posted, or that a run starts; `message.completed`: its run has completed it; `message.updated`: it was edited or deleted, or changed in a way that no other event states. Replayed events contain the current content of a posted message. */
         readonly MessageData: {
             /** Format: date-time */
             readonly at: string;
@@ -1911,15 +1911,15 @@ export interface components {
         };
         /** @description A message to post: `text`, or `parts`. */
         readonly MessageInput: {
-            /** @description Whom the message is for. The server never parses text. */
+            /** @description The entities that the message addresses. The server never parses text. */
             readonly mentions?: readonly string[];
             /** @description Text, file and data parts, in order. */
             readonly parts?: readonly components["schemas"]["NewPart"][];
             /** @description The message of the same space that it replies to. */
             readonly replyTo?: string;
-            /** @description May repeat who is calling. */
+            /** @description The acting entity; optional. */
             readonly senderId?: string;
-            /** @description The text; short for one text part. */
+            /** @description The text; equivalent to one text part. */
             readonly text?: string;
             /** @description Whether hosted agents react to it. */
             readonly triggerAgents?: boolean;
@@ -1930,24 +1930,24 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description What a message said before it was edited. `version` counts from 1; `at` is since when it said that. */
+        /** @description An earlier content of an edited message. `version` counts from 1; `at` is the time at which the message got this content. */
         readonly MessageVersion: {
             /** Format: date-time */
             readonly at: string;
             readonly droppedMentions: readonly string[];
-            /** @description Whom the message is for. The server never parses text. */
+            /** @description The entities that the message addresses. The server never parses text. */
             readonly mentions: readonly string[];
             readonly parts: readonly components["schemas"]["Part"][];
             /** Format: int64 */
             readonly version: number;
         };
-        /** @description A page of earlier versions of a message, the newest first. */
+        /** @description A page of earlier versions of a message, newest first. */
         readonly MessageVersionPage: {
             readonly items: readonly components["schemas"]["MessageVersion"][];
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description Tools of an MCP server that a run does without, because the server could not be reached or another tool has the name. */
+        /** @description Tools of an MCP server that are missing in a run because the server was unreachable or another tool has the same name. */
         readonly MissingTool: {
             /** @description What is missing and why, as a sentence. */
             readonly message: string;
@@ -1980,7 +1980,7 @@ export interface components {
              * @description 0 for a file that the provider fetches itself.
              */
             readonly size: number;
-            /** @description Where it lies; null for bytes that were sent along. */
+            /** @description Its URL; null for bytes in the request. */
             readonly url: string | null;
         };
         /** @description One message to a model: `role` is `system`, `user`, `assistant` or `tool`. */
@@ -1988,7 +1988,7 @@ export interface components {
             readonly content: readonly components["schemas"]["ModelContent"][];
             readonly role: string;
         };
-        /** @description What the model thought. */
+        /** @description The reasoning of the model. */
         readonly ModelReasoningContent: {
             readonly text: string;
             /**
@@ -1997,7 +1997,7 @@ export interface components {
              */
             readonly type: "reasoning";
         };
-        /** @description What a model was sent for a step. */
+        /** @description The request to a model for a step. */
         readonly ModelRequest: {
             readonly messages: readonly components["schemas"]["ModelMessage"][];
             readonly model: string;
@@ -2013,14 +2013,14 @@ export interface components {
              */
             readonly type: "text";
         };
-        /** @description A tool as a model gets it, with the fields that the server adds. */
+        /** @description A tool as sent to a model, with the fields that the server adds. */
         readonly ModelTool: {
             readonly description: string;
             /** @description A JSON Schema. */
             readonly inputSchema: unknown;
             readonly name: string;
         };
-        /** @description A tool call of the model. `args` is what it wrote: a JSON object, or a string that holds what is none. */
+        /** @description A tool call of the model. `args` is what it wrote: a JSON object, or a string with anything else. */
         readonly ModelToolCallContent: {
             readonly args: unknown;
             readonly toolCallId: string;
@@ -2031,7 +2031,7 @@ export interface components {
              */
             readonly type: "tool_call";
         };
-        /** @description What the model was told of a tool call. */
+        /** @description The result of a tool call that the model received. */
         readonly ModelToolResultContent: {
             readonly files: readonly components["schemas"]["ModelFileInfo"][];
             readonly status: string;
@@ -2059,7 +2059,7 @@ export interface components {
         /** @description An entity to create. */
         readonly NewEntity: {
             readonly description?: string;
-            /** @description Who this is in the operator's identity provider. */
+            /** @description The id in the operator's identity provider. */
             readonly externalId?: string;
             /** @description The @handle. */
             readonly id: string;
@@ -2068,14 +2068,14 @@ export interface components {
              * @enum {string}
              */
             readonly kind?: "human" | "agent";
-            /** @description Any JSON object of the caller's. */
+            /** @description Any JSON object. */
             readonly metadata?: {
                 readonly [key: string]: unknown;
             };
             readonly name?: string;
             readonly sessionRole?: string;
         };
-        /** @description A file that lies elsewhere. */
+        /** @description A file, by its URL. */
         readonly NewFilePart: {
             readonly mediaType: string;
             readonly name: string;
@@ -2090,7 +2090,7 @@ export interface components {
         } & {
             readonly [key: string]: unknown;
         };
-        /** @description A key to mint. */
+        /** @description A key to create. */
         readonly NewKey: {
             /**
              * @description The front end of a person that the key is for: a new entity is a human.
@@ -2119,7 +2119,7 @@ export interface components {
         };
         /** @description A part to post. */
         readonly NewPart: components["schemas"]["NewTextPart"] | components["schemas"]["NewFilePart"] | components["schemas"]["NewDataPart"];
-        /** @description A plan to make: `cron`, or `scheduledAt`. */
+        /** @description A plan to create, with `cron` or `scheduledAt`. */
         readonly NewPlan: {
             /** @description Five fields: minute, hour, day of the month, month, day of the week. */
             readonly cron?: string;
@@ -2129,7 +2129,7 @@ export interface components {
             readonly name: string;
             /** Format: date-time */
             readonly scheduledAt?: string;
-            /** @description An IANA name such as Europe/Berlin; UTC unless given. */
+            /** @description An IANA name such as Europe/Berlin; The default is UTC. */
             readonly timeZone?: string;
         };
         /** @description A session to create. */
@@ -2147,9 +2147,9 @@ export interface components {
             readonly adminAgentId?: string;
             /** @description A readable id; generated if left out. Ids are never used again. */
             readonly id?: string;
-            /** @description Who is in it besides the caller. */
+            /** @description The members besides the caller. */
             readonly members?: readonly string[];
-            /** @description Any JSON object of the caller's. */
+            /** @description Any JSON object. */
             readonly metadata?: {
                 readonly [key: string]: unknown;
             };
@@ -2169,7 +2169,7 @@ export interface components {
         };
         /** @description One piece of a message. */
         readonly Part: components["schemas"]["TextPart"] | components["schemas"]["ToolPart"] | components["schemas"]["FilePart"] | components["schemas"]["DataPart"];
-        /** @description `part.reset` cuts a part back to `offset`, `part.removed` withdraws it: a model call is tried again. */
+        /** @description `part.reset` truncates a part to `offset`, `part.removed` removes it: a model call is being retried. */
         readonly PartResetData: {
             /** Format: date-time */
             readonly at: string;
@@ -2185,7 +2185,7 @@ export interface components {
             readonly type: "part.reset" | "part.removed";
         };
         /**
-         * @description Something that a run waits for somebody to do.
+         * @description A request of a run for somebody's answer.
          * @example {
          *       "id": "pnd_1",
          *       "kind": "client_tool",
@@ -2231,13 +2231,13 @@ export interface components {
             readonly args: unknown;
             /** @description SHA-256, in hex, of the canonical JSON {toolName, args, context}. */
             readonly argsHash: string;
-            /** @description The JSON Schema that edited arguments must fit; null where the arguments cannot be edited. */
+            /** @description The JSON Schema that edited arguments must match; null if the arguments cannot be edited. */
             readonly argsSchema: unknown;
             /** @description Who may answer by the tool's policy: ids and the words humans, members, agents, services and admins; null for the default of the kind. */
             readonly by: readonly string[] | null;
             /** Format: date-time */
             readonly createdAt: string;
-            /** @description What the call was executed with in place of args; null for args themselves. */
+            /** @description The arguments with which the call was executed instead of `args`; null if `args` were used. */
             readonly editedArgs: unknown;
             /**
              * Format: int64
@@ -2248,7 +2248,7 @@ export interface components {
             readonly expiresAt: string | null;
             readonly id: string;
             /**
-             * @description What is asked for.
+             * @description The kind of answer that is requested.
              * @enum {string}
              */
             readonly kind: "client_tool" | "permission" | "question";
@@ -2263,9 +2263,9 @@ export interface components {
              * @description How many equal answers settle it.
              */
             readonly quorum: number;
-            /** @description The humans behind the run. */
+            /** @description The humans whose messages led to the run. */
             readonly requesters: readonly string[];
-            /** @description The JSON Schema that a result must fit. */
+            /** @description The JSON Schema that a result must match. */
             readonly resultSchema: unknown;
             readonly runId: string;
             /** @description The space that shows it; null for one that only services and admins answer. */
@@ -2276,12 +2276,12 @@ export interface components {
             readonly toolName: string;
             /**
              * Format: date-time
-             * @description When that message was edited since; null if it was not.
+             * @description When that message was edited after the model read it; null if it was not.
              */
             readonly triggerEditedAt: string | null;
-            /** @description What the message that started the run said when the model read it, cut to 8 KiB; null in events, for runs that no message started, once the message is deleted, and for readers who are not in its space. */
+            /** @description The text of the message that started the run when the model read it, truncated to 8 KiB; null in events, for runs that no message started, once the message is deleted, and for readers who are not in its space. */
             readonly triggerText: string | null;
-            /** @description The answers that came so far. */
+            /** @description The answers so far. */
             readonly votes: readonly components["schemas"]["PendingVote"][];
         };
         /** @description A page of pending actions. */
@@ -2292,23 +2292,23 @@ export interface components {
         };
         /** @description An answer, by the kind of the action. */
         readonly PendingAnswer: {
-            /** @description Gives the answer to every other open action of that agent, space, tool and argsHash, too, as far as the caller may. */
+            /** @description Also answers every other open action of that agent, space, tool and argsHash that the caller may answer. */
             readonly alsoEqual?: boolean;
             /** @description Of a question. */
             readonly answer?: string;
             /** @description Of a permission. */
             readonly approved?: boolean;
-            /** @description Of a permission that is approved: the arguments that run in place of the model's. */
+            /** @description Of a permission that is approved: the arguments that replace the model's. */
             readonly args?: unknown;
-            /** @description The action's argsHash as the caller has read it; with another one the answer is `args_changed`. */
+            /** @description The argsHash that the caller has read; the call fails with `args_changed` if it differs. */
             readonly argsHash?: string;
-            /** @description Of a permission that is not approved: sends the call back with this question. */
+            /** @description Of a permission that is not approved: returns the call to the agent with this question. */
             readonly ask?: string;
             /** @description Of a client tool: why there is no result. */
             readonly error?: string;
             /** @description Of a permission: why. */
             readonly reason?: string;
-            /** @description Of a permission: the decision counts for later calls, too. A bare `allow` or `deny` is of the scope `call`. */
+            /** @description Of a permission: the decision also settles later calls. A plain `allow` or `deny` has the scope `call`. */
             readonly remember?: components["schemas"]["Remember"] | ("allow" | "deny");
             /** @description Of a client tool: any JSON value. */
             readonly result?: unknown;
@@ -2342,7 +2342,7 @@ export interface components {
              * @description When.
              */
             readonly at: string;
-            /** @description The arguments that were approved in place of the model's. */
+            /** @description The arguments that were approved instead of the model's. */
             readonly editedArgs: unknown;
             /** @description Who voted. */
             readonly entityId: string;
@@ -2385,7 +2385,7 @@ export interface components {
             readonly name: string;
             /**
              * Format: date-time
-             * @description Null once the plan is over.
+             * @description Null once the plan has completed or is canceled.
              */
             readonly nextRunAt: string | null;
             /** Format: date-time */
@@ -2394,7 +2394,7 @@ export interface components {
             readonly status: "pending" | "paused" | "completed" | "canceled";
             readonly timeZone: string;
         };
-        /** @description What to change; the rest stays as it is. */
+        /** @description The fields to change; omitted fields do not change. */
         readonly PlanChange: {
             readonly cron?: string;
             readonly description?: string;
@@ -2425,14 +2425,14 @@ export interface components {
              */
             readonly type: "plan";
         };
-        /** @description A tool call that is shown to one member alone, and not to this reader. */
+        /** @description A tool call that only one other member can see. */
         readonly PrivatePart: {
             readonly id: string;
             readonly private: boolean;
             /** @enum {string} */
             readonly type: "tool_call";
         };
-        /** @description A message of a space that the reader is not in: nothing else is shown of it. */
+        /** @description A message of a space that the reader is not in; nothing else is visible. */
         readonly PrivateTrigger: {
             /** @enum {boolean} */
             readonly private: true;
@@ -2440,7 +2440,7 @@ export interface components {
             readonly type: "space_message";
         };
         /**
-         * @description An error (RFC 9457). Programs look at `code`.
+         * @description An error (RFC 9457). Programs use `code`.
          * @example {
          *       "type": "about:blank",
          *       "title": "Unprocessable Entity",
@@ -2469,16 +2469,16 @@ export interface components {
             readonly title: string;
             readonly type: string;
         };
-        /** @description How a posted message reaches an agent that it mentions, as it was when it was posted. */
+        /** @description How a posted message reaches an agent that it mentions, at the time of the post. */
         readonly Reach: {
             readonly entityId: string;
             /** Format: date-time */
             readonly lastSeenAt: string | null;
-            /** @description listening: it gets the message now; wakeable: a run starts on it; busy: it is here, at work; asleep: it is not connected; unknown: it never was. */
+            /** @description listening: it gets the message now; wakeable: the message starts a run; busy: it is connected and working; asleep: it is not connected; unknown: it has never connected. */
             readonly state: string;
-            /** @description Why it does not get the message at once, in a few words; empty if it does. */
+            /** @description Why it does not get the message at once; empty if it does. */
             readonly text: string;
-            /** @description How the message gets to it: `wait` or `hosted`; null if it has to come for it. */
+            /** @description How the message gets to it: `wait` or `hosted`; null if the agent must fetch it. */
             readonly via: string | null;
         };
         /** @description An emoji with which entities have reacted to a message, in the order in which they did. */
@@ -2486,33 +2486,33 @@ export interface components {
             readonly emoji: string;
             readonly entityIds: readonly string[];
         };
-        /** @description How far a space was read. */
+        /** @description Up to which message a space was read. */
         readonly ReadInput: {
             /**
              * Format: int64
-             * @description The place of the last message that was read.
+             * @description The `seq` of the last message that was read.
              */
             readonly seq: number | null;
         };
-        /** @description What is to be remembered of a decision. */
+        /** @description How to remember a decision. */
         readonly Remember: {
             /** @description `allow` with approved true, `deny` with approved false. */
             readonly decision: string;
             /**
              * Format: int64
-             * @description For how long, in milliseconds; 24 hours unless given.
+             * @description For how long, in milliseconds. The default is 24 hours.
              */
             readonly forMs?: number;
             /** @description `call` for the same arguments only (the default), `tool` for any. */
             readonly scope?: string;
         };
-        /** @description A decision about a permission that counts for later calls. */
+        /** @description A decision about a permission that also settles later calls. */
         readonly RememberedDecision: {
-            /** @description Whose calls it answers. */
+            /** @description The agent whose calls it settles. */
             readonly agentId: string;
-            /** @description Of the call that it was made for. */
+            /** @description Of the call for which the decision was made. */
             readonly args: unknown;
-            /** @description Of the call that it was made for. */
+            /** @description Of the call for which the decision was made. */
             readonly argsHash: string;
             /** Format: date-time */
             readonly createdAt: string;
@@ -2522,17 +2522,17 @@ export interface components {
             readonly entityId: string | null;
             /**
              * Format: date-time
-             * @description When somebody is asked again.
+             * @description When it expires and later calls ask again.
              */
             readonly expiresAt: string;
             readonly id: string;
-            /** @description For runs behind which is nobody but these. */
+            /** @description Applies only to runs of these requesters. */
             readonly requesters: readonly string[];
             /** @description `call` for the same arguments only, `tool` for any. */
             readonly scope: string;
-            /** @description In which space; null for calls that no space shows. */
+            /** @description The space; null for calls that no space shows. */
             readonly spaceId: string | null;
-            /** @description Of which tool. */
+            /** @description The tool. */
             readonly toolName: string;
         };
         /** @description A page of remembered decisions. */
@@ -2565,19 +2565,19 @@ export interface components {
             /** @description `any`, `agent`, `human`, or `entity` with `entityId`. */
             readonly type: string;
         };
-        /** @description What a run waits for that nobody answers with an action: the next message in the space from one of `from`, or, with a null `spaceId`, time alone. */
+        /** @description A wait of a run without a pending action: for the next message in the space from one of `from`, or, if `spaceId` is null, only for a time. */
         readonly ReplyWait: {
             /** @description One reply from one of them is enough. */
             readonly from: readonly components["schemas"]["ReplyFrom"][];
             readonly spaceId: string | null;
             /**
              * Format: date-time
-             * @description The run goes on then, whether a reply has come or not.
+             * @description The run continues at this time even without a reply.
              */
             readonly until: string | null;
         };
         /**
-         * @description One execution of a hosted agent. States: queued, running, waiting for a tool or for a reply, and three ends that never change.
+         * @description One execution of a hosted agent. States: queued, running, waiting for a tool or a reply, and three final states.
          * @example {
          *       "id": "run_1",
          *       "sessionId": "default",
@@ -2631,16 +2631,16 @@ export interface components {
          */
         readonly Run: {
             readonly actingFor: readonly string[];
-            /** @description Its last sign of life; null until it begins. */
+            /** @description Its last activity; null until it starts. */
             readonly activity: components["schemas"]["RunActivity"] | null;
             readonly agentId: string;
-            /** @description The message, plan or call that began the chain of agents. */
+            /** @description The message, plan or call that started the chain of agents. */
             readonly causeRoot: string;
             /** Format: date-time */
             readonly createdAt: string;
             /**
              * Format: int64
-             * @description The place in that chain, 0 for the first.
+             * @description The position in that chain, 0 for the first run.
              */
             readonly depth: number;
             /** Format: date-time */
@@ -2651,12 +2651,12 @@ export interface components {
             readonly maxSteps: number;
             /** @description What it waits for, in the model's order. */
             readonly pendingToolCalls: readonly components["schemas"]["PendingToolCall"][];
-            /** @description The run of the same agent and space whose end a queued run waits for; null for one that may begin. */
+            /** @description The run of the same agent and space whose end a queued run waits for; null if the run may start. */
             readonly queuedBehind: string | null;
             readonly sessionId: string;
             /**
              * Format: date-time
-             * @description When a running run that has been silent for 60 s gave its last sign of life, else null. It can be canceled.
+             * @description When a running run without activity for 60 s was last active, else null. The run can be canceled.
              */
             readonly stalledSince: string | null;
             /** Format: date-time */
@@ -2670,12 +2670,12 @@ export interface components {
             /** @description The reply or the time that it waits for; null if it waits for neither, or for a reply in a space that the reader is not in. */
             readonly waitingFor: components["schemas"]["ReplyWait"] | null;
         };
-        /** @description The last sign of life of a run; that of a running one may be a few seconds old. */
+        /** @description The last activity of a run; for a running one it may be a few seconds old. */
         readonly RunActivity: {
             /** Format: date-time */
             readonly at: string;
             /**
-             * @description The run was taken up, asked its model, received a piece of the answer, began or ended a tool, or began to wait.
+             * @description The run started, called its model, received a piece of the response, started or ended a tool call, or started to wait.
              * @enum {string}
              */
             readonly kind: "started" | "model" | "delta" | "tool" | "wait";
@@ -2703,7 +2703,7 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description `snapshot` of a run: the run as it is, and the cursor from which the following events go on. */
+        /** @description `snapshot` of a run: the current run, and the cursor after which the following events continue. */
         readonly RunSnapshotData: {
             /** Format: date-time */
             readonly at: string;
@@ -2728,7 +2728,7 @@ export interface components {
             readonly type: "service";
         };
         /**
-         * @description The isolation boundary. A closed session can be read; nothing in it changes any more.
+         * @description An isolated workspace. A closed session is read-only.
          * @example {
          *       "id": "default",
          *       "name": "default",
@@ -2758,7 +2758,7 @@ export interface components {
             /** @enum {string} */
             readonly status: "open" | "closed";
         };
-        /** @description What is to change of a session; what is left out stays as it is. */
+        /** @description The fields of a session to change; omitted fields do not change. */
         readonly SessionChange: {
             readonly limits?: components["schemas"]["LimitsChange"];
             /** @enum {string} */
@@ -2783,7 +2783,7 @@ export interface components {
             /** @enum {string} */
             readonly type: "space_message";
         };
-        /** @description A tool call of a run. `args` is {} until they are whole. */
+        /** @description A tool call of a run. `args` is {} until the arguments are complete. */
         readonly ShownToolPart: {
             readonly answeredBy: string | null;
             readonly args: unknown;
@@ -2800,7 +2800,7 @@ export interface components {
             readonly type: "tool_call";
         };
         /**
-         * @description An address that its holder reads without a key until `expiresAt`. It is null, and the address the plain one, on a server that asks for no keys.
+         * @description A URL that can be read without a key until `expiresAt`. On a server that requires no keys, `expiresAt` is null and the URL has no signature.
          * @example {
          *       "url": "/v1/sessions/default/files/fil_1?signed=key_1.1795503600000.c2lnbmF0dXJl.ann",
          *       "expiresAt": null
@@ -2811,7 +2811,7 @@ export interface components {
             readonly expiresAt: string | null;
             readonly url: string;
         };
-        /** @description `snapshot`: a space as it is, its newest 50 messages, and the cursor from which the following events go on. */
+        /** @description `snapshot`: the current space, its newest 50 messages, and the cursor after which the following events continue. */
         readonly SnapshotData: {
             /** Format: date-time */
             readonly at: string;
@@ -2837,7 +2837,7 @@ export interface components {
             readonly type: "snapshot.end";
         };
         /**
-         * @description A conversation: members and one timeline. The counts are those of the reader, 0 for a reader that is no entity.
+         * @description A conversation: members and one timeline. The counts are those of the reader, 0 for a reader that does not act as an entity.
          * @example {
          *       "id": "shop",
          *       "sessionId": "default",
@@ -2875,7 +2875,7 @@ export interface components {
             readonly id: string;
             /**
              * Format: int64
-             * @description The place of the newest message.
+             * @description The position of the newest message.
              */
             readonly lastSeq: number;
             readonly members: readonly components["schemas"]["Member"][];
@@ -2884,20 +2884,20 @@ export interface components {
              * @description How many of those mention the reader.
              */
             readonly mentionCount: number;
-            /** @description Any JSON object of the caller's. */
+            /** @description Any JSON object. */
             readonly metadata: {
                 readonly [key: string]: unknown;
             };
             /** @description Whether the reader has muted it; false for others and in events. */
             readonly muted: boolean;
             readonly name: string;
-            /** @description Who created it; null where an admin key did that acts as no entity. */
+            /** @description Who created it; null for an admin key that acts as no entity. */
             readonly ownerId: string | null;
             readonly sessionId: string;
             readonly showAgentReasoning: boolean;
             /** @enum {string} */
             readonly status: "open" | "closed";
-            /** @description What was said when it was closed. */
+            /** @description The summary from when it was closed. */
             readonly summary: string | null;
             /**
              * Format: int64
@@ -2905,18 +2905,18 @@ export interface components {
              */
             readonly unreadCount: number;
         };
-        /** @description What to change; the rest stays as it is. */
+        /** @description The fields to change; omitted fields do not change. */
         readonly SpaceChange: {
             /** @description The agent that answers when nobody is mentioned. */
             readonly adminAgentId?: string;
-            /** @description Any JSON object of the caller's. */
+            /** @description Any JSON object. */
             readonly metadata?: {
                 readonly [key: string]: unknown;
             };
             readonly name?: string;
             readonly showAgentReasoning?: boolean;
         };
-        /** @description `space.updated` and `space.closed`. The counts in it are 0: they differ from reader to reader. */
+        /** @description `space.updated` and `space.closed`. Its counts are 0 because they differ between readers. */
         readonly SpaceData: {
             /** Format: date-time */
             readonly at: string;
@@ -2926,7 +2926,7 @@ export interface components {
             /** @enum {string} */
             readonly type: "space.updated" | "space.closed";
         };
-        /** @description `space.deleted`: the last event of a space; its stream ends. Entities that follow all their spaces get `member.left` in its place. */
+        /** @description `space.deleted`: the last event of a space; its stream ends. Entities that follow all their spaces get `member.left` instead. */
         readonly SpaceDeletedData: {
             /** Format: date-time */
             readonly at: string;
@@ -2955,19 +2955,19 @@ export interface components {
             readonly agentId: string;
             readonly runId: string;
         };
-        /** @description One model call of a run with its tool calls. No space shows its text and reasoning. */
+        /** @description One model call of a run with its tool calls. Its text and reasoning are not shown in spaces. */
         readonly Step: {
             /** Format: date-time */
             readonly endedAt: string | null;
             readonly finishReason: string;
             /**
              * Format: int64
-             * @description From the request that was answered to the first of the answer; null where it was not measured.
+             * @description From the successful request to the first token of the response; null if it was not measured.
              */
             readonly firstTokenMs: number | null;
             /** Format: int64 */
             readonly index: number;
-            /** @description What the run does without at this step; the model is told, too. */
+            /** @description The tools that are missing in this step. The model is informed, too. */
             readonly missingTools: readonly components["schemas"]["MissingTool"][];
             readonly model: string;
             readonly reasoning: string;
@@ -2977,18 +2977,18 @@ export interface components {
             readonly toolCalls: readonly components["schemas"]["StepCall"][];
             readonly usage: components["schemas"]["Usage"];
         };
-        /** @description One tool call of a step. `result` is what the model was told. */
+        /** @description One tool call of a step. `result` is the text that the model received. */
         readonly StepCall: {
             readonly args: unknown;
             /**
              * Format: date-time
-             * @description When the result was there.
+             * @description When the result was available.
              */
             readonly endedAt: string | null;
             readonly result: string | null;
             /**
              * Format: date-time
-             * @description When the server began to execute it, or asked for a result that comes from outside; null before.
+             * @description When the server started to execute it, or requested an external result; null before.
              */
             readonly startedAt: string | null;
             readonly status: string;
@@ -3011,7 +3011,7 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description `text-start` (without text) and `text-end` with the whole text; `reasoning-start` and `reasoning-end` without. */
+        /** @description `text-start` (without text) and `text-end` with the whole text; `reasoning-start` and `reasoning-end` without text. */
         readonly TextData: {
             /** Format: date-time */
             readonly at: string;
@@ -3039,7 +3039,7 @@ export interface components {
              */
             readonly type: "text";
         };
-        /** @description `tool-input-start`, with how the part is drawn (`display`) and without args, and `tool-input-available` with the whole arguments. */
+        /** @description `tool-input-start`, with `display` and without args, and `tool-input-available` with the complete arguments. */
         readonly ToolInputData: {
             readonly args?: unknown;
             /** Format: date-time */
@@ -3084,16 +3084,16 @@ export interface components {
             readonly callId: string;
             /** @description Why there is no result. */
             readonly error?: string;
-            /** @description Any JSON value that fits the tool's output schema. */
+            /** @description Any JSON value that matches the tool's output schema. */
             readonly result?: unknown;
         };
         /** @description What started a run. */
         readonly Trigger: components["schemas"]["SpaceMessageTrigger"] | components["schemas"]["PlanTrigger"] | components["schemas"]["ServiceTrigger"];
-        /** @description What a service starts a run with. */
+        /** @description The request with which a service starts a run. */
         readonly TriggerInput: {
             /** @description Any JSON value for the agent. */
             readonly payload?: unknown;
-            /** @description Who starts the run; it has one conversation with the agent. */
+            /** @description The service that starts the run. It has one conversation with the agent. */
             readonly serviceName: string;
         };
         /** @description A run that was started. */
@@ -3103,19 +3103,19 @@ export interface components {
             /** @enum {string} */
             readonly status: "queued" | "running" | "waiting_tool" | "waiting_reply" | "completed" | "failed" | "canceled";
         };
-        /** @description The `url` of a file or of a renderer of the session, as the API gives it. */
+        /** @description The `url` of a file or of a renderer of the session, as returned by the API. */
         readonly URLInput: {
             readonly url: string;
         };
-        /** @description From where on a space is to be unread. */
+        /** @description From which message on a space becomes unread. */
         readonly UnreadInput: {
             /**
              * Format: int64
-             * @description The place of the first message that is to be unread.
+             * @description The `seq` of the first message to mark as unread.
              */
             readonly seq: number | null;
         };
-        /** @description What model calls used. `inputTokens` include `cachedInputTokens`; `cost` is 0 where the price is not known. */
+        /** @description The usage of model calls. `inputTokens` include `cachedInputTokens`; `cost` is 0 if the price is unknown. */
         readonly Usage: {
             /** Format: int64 */
             readonly cachedInputTokens: number;
@@ -3130,7 +3130,7 @@ export interface components {
             readonly reasoningTokens: number;
         };
         /**
-         * @description What one group of model calls used.
+         * @description The usage of one group of model calls.
          * @example {
          *       "day": "2026-11-20",
          *       "agentId": "shop-agent",
@@ -3170,7 +3170,7 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description Why an agent that a wait names is not going to answer. */
+        /** @description Why an agent that a wait names will not answer. */
         readonly WaitFailure: {
             readonly code: string;
             readonly entityId: string;
@@ -3178,9 +3178,9 @@ export interface components {
         };
         /** @description What to wait for. */
         readonly WaitInput: {
-            /** @description The cursor of an earlier answer: exactly that is acknowledged when the call is accepted. */
+            /** @description The cursor of an earlier result: exactly its messages are acknowledged when the call is accepted. */
             readonly ack?: string;
-            /** @description May repeat whose inbox it is. */
+            /** @description The owner of the inbox; optional. */
             readonly entityId?: string;
             /** @description Only these senders, and the system. */
             readonly from?: readonly string[];
@@ -3189,7 +3189,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "mentions" | "messages";
-            /** @description Give the previous answer again instead of taking it as acknowledged. */
+            /** @description Return the previous result again instead of acknowledging it. */
             readonly redeliver?: boolean;
             /** @description Only this space. */
             readonly spaceId?: string;
@@ -3205,7 +3205,7 @@ export interface components {
             readonly space: components["schemas"]["SpaceRef"];
         };
         /**
-         * @description What a wait answers: at most 100 messages. A time-out has no items, no cursor, and `timedOut: true`.
+         * @description The result of a wait: at most 100 messages. A time-out has no items, no cursor, and `timedOut: true`.
          * @example {
          *       "items": [
          *         {
@@ -3255,15 +3255,15 @@ export interface components {
          *     }
          */
         readonly WaitResult: {
-            /** @description Hand it back as `ack`. */
+            /** @description Send it as `ack` to acknowledge the messages. */
             readonly cursor: string | null;
-            /** @description An agent of `from` that is not going to answer; a system message among the items says why in words. */
+            /** @description An agent of `from` that will not answer; a system message among the items states why. */
             readonly failed: components["schemas"]["WaitFailure"] | null;
             readonly items: readonly components["schemas"]["WaitItem"][];
             readonly timedOut: boolean;
             /**
              * Format: int64
-             * @description The time-out that held.
+             * @description The time-out that was applied.
              */
             readonly timeoutMs: number;
         };
@@ -3559,11 +3559,11 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm. */
+        /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
         readonly "Idempotency-Key": string;
         /** @description The `id` of the last event that was received. */
         readonly "Last-Event-ID": string;
-        /** @description As whom an admin acts. Everybody else may only name itself. */
+        /** @description The entity as which an admin acts. Other callers may only name themselves. */
         readonly "X-Shoal-Entity": string;
         /** @description The id of an agent. */
         readonly agent: string;
@@ -3614,11 +3614,11 @@ export interface operations {
     readonly getRendererPage: {
         readonly parameters: {
             readonly query?: {
-                /** @description The signature of a signed URL, in place of a key. */
+                /** @description The signature of a signed URL, instead of a key. */
                 readonly signed?: string;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -3704,7 +3704,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path?: never;
@@ -3776,13 +3776,13 @@ export interface operations {
     readonly listKeys: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path?: never;
@@ -3811,9 +3811,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
-                /** @description Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm. */
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
                 readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             readonly path?: never;
@@ -3859,7 +3859,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -3890,7 +3890,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path?: never;
@@ -3940,13 +3940,13 @@ export interface operations {
     readonly listSessions: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path?: never;
@@ -3975,9 +3975,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
-                /** @description Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm. */
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
                 readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             readonly path?: never;
@@ -4021,7 +4021,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4053,7 +4053,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4085,7 +4085,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4132,13 +4132,13 @@ export interface operations {
     readonly listAgents: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4170,11 +4170,11 @@ export interface operations {
     readonly getAgent: {
         readonly parameters: {
             readonly query?: {
-                /** @description A version, counted from 1; the newest unless given. */
+                /** @description A version, counted from 1. The default is the newest. */
                 readonly version?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4209,7 +4209,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4277,7 +4277,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4310,13 +4310,13 @@ export interface operations {
     readonly listAgentConversations: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4350,13 +4350,13 @@ export interface operations {
     readonly getAgentConversation: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4393,7 +4393,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4428,13 +4428,13 @@ export interface operations {
     readonly listAgentGoals: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4469,7 +4469,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4503,7 +4503,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4538,13 +4538,13 @@ export interface operations {
     readonly listAgentMemories: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4579,7 +4579,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4613,7 +4613,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4648,13 +4648,13 @@ export interface operations {
     readonly listPlans: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4689,9 +4689,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
-                /** @description Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm. */
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
                 readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             readonly path: {
@@ -4742,11 +4742,11 @@ export interface operations {
     readonly previewAgent: {
         readonly parameters: {
             readonly query?: {
-                /** @description The space in which the run would begin: its newest message is the trigger, or an example where it has none. Unless given, a service starts the run. */
+                /** @description The space in which the run would start: its newest message is the trigger, or an example if it has none. Without it, the trigger is a service. */
                 readonly space?: string;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4805,9 +4805,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
-                /** @description Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm. */
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
                 readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             readonly path: {
@@ -4858,13 +4858,13 @@ export interface operations {
     readonly listAgentVersions: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4899,7 +4899,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4932,13 +4932,13 @@ export interface operations {
     readonly listEntities: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -4971,9 +4971,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
-                /** @description Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm. */
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
                 readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             readonly path: {
@@ -5022,7 +5022,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5056,7 +5056,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5089,7 +5089,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5138,7 +5138,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5186,11 +5186,11 @@ export interface operations {
     readonly followSession: {
         readonly parameters: {
             readonly query?: {
-                /** @description Resume behind the event with this id. The header Last-Event-ID says the same and wins. */
+                /** @description Resume after the event with this id. The header Last-Event-ID has the same effect and takes precedence. */
                 readonly after?: string;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
                 /** @description The `id` of the last event that was received. */
                 readonly "Last-Event-ID"?: components["parameters"]["Last-Event-ID"];
@@ -5225,7 +5225,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5263,13 +5263,13 @@ export interface operations {
     readonly uploadFile: {
         readonly parameters: {
             readonly query?: {
-                /** @description The file's name; it wins over others. */
+                /** @description The name of the file. It takes precedence over the name in a header or form. */
                 readonly name?: string;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
-                /** @description Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm. */
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
                 readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             readonly path: {
@@ -5314,11 +5314,11 @@ export interface operations {
     readonly getFile: {
         readonly parameters: {
             readonly query?: {
-                /** @description The signature of a signed URL, in place of a key. */
+                /** @description The signature of a signed URL, instead of a key. */
                 readonly signed?: string;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5360,7 +5360,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5392,13 +5392,13 @@ export interface operations {
     readonly importSession: {
         readonly parameters: {
             readonly query?: {
-                /** @description Put the import in the place of a session that is not empty. Its keys stay. */
+                /** @description Replace a session that is not empty. Its keys remain. */
                 readonly replace?: boolean;
-                /** @description Pause the plans, as in a copy beside the original. */
+                /** @description Pause the plans, for a copy that runs beside the original. */
                 readonly pausePlans?: boolean;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5440,7 +5440,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5474,7 +5474,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5508,7 +5508,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5557,7 +5557,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5600,7 +5600,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5642,13 +5642,13 @@ export interface operations {
     readonly listMessageVersions: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5682,21 +5682,21 @@ export interface operations {
     readonly listPendingActions: {
         readonly parameters: {
             readonly query?: {
-                /** @description `open` unless given; or `answered`, `expired`, `canceled`, or several with commas between. */
+                /** @description `open`, `answered`, `expired` or `canceled`, or several, separated by commas. The default is `open`. */
                 readonly status?: string;
-                /** @description `oldest` first unless given, or `newest`. */
+                /** @description `oldest` first, which is the default, or `newest` first. */
                 readonly order?: string;
-                /** @description Only what this space shows. */
+                /** @description Only actions that this space shows. */
                 readonly space?: string;
-                /** @description Only what this run waits for. */
+                /** @description Only actions that this run waits for. */
                 readonly run?: string;
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5729,7 +5729,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5780,7 +5780,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5814,7 +5814,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5862,13 +5862,13 @@ export interface operations {
     readonly listRememberedDecisions: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5901,7 +5901,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5934,13 +5934,13 @@ export interface operations {
     readonly listRenderers: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -5973,7 +5973,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6026,7 +6026,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6061,23 +6061,23 @@ export interface operations {
             readonly query?: {
                 /** @description Only runs of this agent. */
                 readonly agent?: string;
-                /** @description Only runs in this state, or in one of several with commas between. */
+                /** @description Only runs with this status, or with one of several, separated by commas. */
                 readonly status?: string;
-                /** @description Only runs that a message of this space started, or that wrote to it. */
+                /** @description Only runs that a message of this space started, or that wrote to this space. */
                 readonly space?: string;
-                /** @description Only runs that this started: `space_message`, `plan` or `service`. */
+                /** @description Only runs with this type of trigger: `space_message`, `plan` or `service`. */
                 readonly trigger?: string;
-                /** @description Only runs that were created from this time on: a time, or a date in UTC. */
+                /** @description Only runs created at or after this time: a time, or a date in UTC. */
                 readonly since?: string;
-                /** @description Only runs that were created before this time. */
+                /** @description Only runs created before this time. */
                 readonly until?: string;
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6110,7 +6110,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6144,7 +6144,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6179,11 +6179,11 @@ export interface operations {
     readonly followRun: {
         readonly parameters: {
             readonly query?: {
-                /** @description Resume behind the event with this id. The header Last-Event-ID says the same and wins. */
+                /** @description Resume after the event with this id. The header Last-Event-ID has the same effect and takes precedence. */
                 readonly after?: string;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
                 /** @description The `id` of the last event that was received. */
                 readonly "Last-Event-ID"?: components["parameters"]["Last-Event-ID"];
@@ -6220,9 +6220,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
-                /** @description Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm. */
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
                 readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             readonly path: {
@@ -6258,7 +6258,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6292,7 +6292,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6329,7 +6329,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6381,21 +6381,21 @@ export interface operations {
     readonly searchMessages: {
         readonly parameters: {
             readonly query?: {
-                /** @description What to search for. */
+                /** @description The query. */
                 readonly q?: string;
                 /** @description Only this space. */
                 readonly space?: string;
                 /** @description Only messages of `human` or of `agent` senders. */
                 readonly kind?: string;
-                /** @description `newest` first, which is the default, or the best first by `relevance`: among the newest 200 that match, then among the next 200. */
+                /** @description `newest` first, which is the default, or by `relevance`: best first among the newest 200 matches, then among the next 200. */
                 readonly sort?: string;
-                /** @description Where to go on: the `nextCursor` of the page before, with the same search. */
+                /** @description The `nextCursor` of the previous page of the same search. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 20. */
+                /** @description The maximum number of hits, 1 to 200; a larger number counts as 200. The default is 20. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6428,7 +6428,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6473,13 +6473,13 @@ export interface operations {
     readonly listSpaces: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6512,9 +6512,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
-                /** @description Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm. */
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
                 readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             readonly path: {
@@ -6566,7 +6566,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6600,7 +6600,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6634,7 +6634,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6683,7 +6683,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6731,11 +6731,11 @@ export interface operations {
     readonly followSpace: {
         readonly parameters: {
             readonly query?: {
-                /** @description Resume behind the event with this id. The header Last-Event-ID says the same and wins. */
+                /** @description Resume after the event with this id. The header Last-Event-ID has the same effect and takes precedence. */
                 readonly after?: string;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
                 /** @description The `id` of the last event that was received. */
                 readonly "Last-Event-ID"?: components["parameters"]["Last-Event-ID"];
@@ -6771,13 +6771,13 @@ export interface operations {
     readonly listMembers: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6812,7 +6812,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6850,7 +6850,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6891,13 +6891,13 @@ export interface operations {
                 readonly before?: number;
                 /** @description A `seq`: the first `limit` messages above it; 0 starts at the beginning. */
                 readonly after?: number;
-                /** @description Where to go on, instead of `before` and `after`. */
+                /** @description The `nextCursor` of the previous page, instead of `before` and `after`. */
                 readonly cursor?: string;
-                /** @description How many at most, 1 to 200; more is cut. The default is 50. */
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -6932,9 +6932,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
-                /** @description Any string of up to 255 visible ASCII characters that names this call, so that repeating it does no harm. */
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
                 readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             readonly path: {
@@ -6986,7 +6986,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -7022,7 +7022,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -7058,7 +7058,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -7106,7 +7106,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
@@ -7153,11 +7153,11 @@ export interface operations {
     readonly usage: {
         readonly parameters: {
             readonly query?: {
-                /** @description What to group by: `day`, `agent`, `model`, `run`, or several with commas between. */
+                /** @description The fields to group by: `day`, `agent`, `model` or `run`, or several, separated by commas. */
                 readonly by?: string;
-                /** @description From this time on: a time, or a date in UTC. */
+                /** @description Only calls at or after this time: a time, or a date in UTC. */
                 readonly from?: string;
-                /** @description Before this time. */
+                /** @description Only calls before this time. */
                 readonly to?: string;
                 /** @description Only this agent. */
                 readonly agent?: string;
@@ -7165,7 +7165,7 @@ export interface operations {
                 readonly run?: string;
             };
             readonly header?: {
-                /** @description As whom an admin acts. Everybody else may only name itself. */
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
                 readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
             };
             readonly path: {
