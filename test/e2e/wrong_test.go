@@ -115,7 +115,7 @@ var wrongREST = []wrongRow{
 	{"an unknown member at the start", rest("POST", "./spaces", `{"name":"New","members":["nobody"]}`), refusal{422, "invalid_argument", `"nobody"`}},
 	{"a taken id", rest("POST", "./spaces", `{"id":"open","name":"New"}`), refusal{409, "already_exists", `"open"`}},
 	{"an impossible id", rest("POST", "./spaces", `{"id":"a b","name":"New"}`), refusal{422, "invalid_argument", "letters, digits"}},
-	{"before and after", rest("GET", inOpen+"?before=2&after=1", ""), refusal{422, "invalid_argument", "exclude each other"}},
+	{"before and after", rest("GET", inOpen+"?before=2&after=1", ""), refusal{422, "invalid_argument", "cannot be combined"}},
 	{"a place that is none", rest("GET", inOpen+"?before=soon", ""), refusal{422, "invalid_argument", "whole number"}},
 	{"a cursor that is none", rest("GET", "./spaces?cursor=%25", ""), refusal{422, "invalid_argument", "nextCursor"}},
 	{"an unknown wait", rest("POST", "./entities/report-writer/wait", `{"kind":"everything","timeoutMs":0}`), refusal{422, "invalid_argument", "mentions"}},
