@@ -8,13 +8,13 @@ import (
 
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/localbus"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/bustest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestBus(t *testing.T) {
-	shoaltest.ExerciseBus(t, func(*testing.T) hub.Bus { return localbus.New() })
+	bustest.Exercise(t, func(*testing.T) hub.Bus { return localbus.New() })
 }
 
 // Exactly QueueSize ephemeral events are queued; notifications do not count.

@@ -1,6 +1,7 @@
-// Package shoaltest contains what tests of several packages share: the scenario language
-// that describes the rules of the hub, and the conformance suites for interfaces with two
-// implementations. It is never linked into the product.
+// Package shoaltest contains what tests of several packages share: database servers, and the
+// scenario language that describes the rules of the hub. The packages below it contain the
+// conformance suites for interfaces with two implementations (storetest, bustest) and the
+// parts of tests that run the real program. None of it is linked into the product.
 //
 // # Scenarios
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -115,7 +116,7 @@ func BenchmarkPage(b *testing.B) {
 		b.Run("search/"+name, func(b *testing.B) {
 			for b.Loop() {
 				err := s.View(context.Background(), func(tx hub.Tx) error {
-					_, err := tx.Search("default", hub.SearchQuery{Query: shoaltest.Words(words), Limit: 20})
+					_, err := tx.Search("default", hub.SearchQuery{Query: storecase.Query(words), Limit: 20})
 					return err
 				})
 				if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -153,7 +153,7 @@ func TestWhatOlderProgramsStoredStays(t *testing.T) {
 			if err != nil || end != 7 {
 				t.Errorf("the inbox ends at %d, %v", end, err)
 			}
-			found, err := tx.Search("default", hub.SearchQuery{Query: shoaltest.Words("needle"), Limit: 9})
+			found, err := tx.Search("default", hub.SearchQuery{Query: storecase.Query("needle"), Limit: 9})
 			if err != nil || len(found.Found) != 1 {
 				t.Errorf("found %+v, %v", found, err)
 			}

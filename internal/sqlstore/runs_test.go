@@ -9,7 +9,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -113,7 +113,7 @@ func TestAMessageClosedLateIsIndexedAfterARestart(t *testing.T) {
 		s = open(t, url)
 		for range 2 {
 			update(t, s, func(tx hub.Tx) error {
-				found, err := tx.Search("default", hub.SearchQuery{Query: shoaltest.Words("needle"), Limit: 9})
+				found, err := tx.Search("default", hub.SearchQuery{Query: storecase.Query("needle"), Limit: 9})
 				if err == nil && len(found.Found) != 1 {
 					err = fmt.Errorf("%d messages were found", len(found.Found))
 				}

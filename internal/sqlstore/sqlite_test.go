@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -163,7 +164,7 @@ func TestSearchAcrossTheEndOfTheIndex(t *testing.T) {
 				return post(tx, shoal.MessageID(fmt.Sprintf("m%02d", i)), fmt.Sprintf("tea number%d %s", i, strings.Repeat("x", i%7)))
 			})
 		}
-		query := hub.SearchQuery{Query: shoaltest.Words("tea num"), Limit: 4}
+		query := hub.SearchQuery{Query: storecase.Query("tea num"), Limit: 4}
 		for next := 29; next >= 0; {
 			var page hub.SearchResult
 			err := s.View(context.Background(), func(tx hub.Tx) (err error) {
@@ -205,7 +206,7 @@ func TestTheIndexOutlivesADeletedSession(t *testing.T) {
 		for _, when := range []string{"before", "after"} {
 			err := s.View(context.Background(), func(tx hub.Tx) error {
 				for word, want := range map[string]int{"tea": 1, "one": 1, "two": 0} {
-					found, err := tx.Search("other", hub.SearchQuery{Query: shoaltest.Words(word), Limit: 9})
+					found, err := tx.Search("other", hub.SearchQuery{Query: storecase.Query(word), Limit: 9})
 					if err != nil {
 						return err
 					}

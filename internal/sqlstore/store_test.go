@@ -12,6 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/storetest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -19,7 +20,7 @@ func TestSQLite(t *testing.T) {
 	t.Parallel()
 	statements := map[string]bool{}
 	open := opener(func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "shoal #?%41.db") })
-	shoaltest.ExerciseStore(t, func(t *testing.T) hub.Store {
+	storetest.Exercise(t, func(t *testing.T) hub.Store {
 		s := open(t).(*sqlstore.Store)
 		t.Cleanup(func() {
 			for _, text := range s.Statements() {
@@ -70,7 +71,7 @@ func checkPlans(t *testing.T, statements map[string]bool) {
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	shoaltest.ExerciseStore(t, opener(func(t *testing.T) string { return shoaltest.Postgres(t) }))
+	storetest.Exercise(t, opener(func(t *testing.T) string { return shoaltest.Postgres(t) }))
 }
 
 // opener opens stores on one database for each test.

@@ -1,0 +1,274 @@
+package coretest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
+)
+
+// deliver marks positions as delivered once more.
+func deliver(c *storecase.Case, entity shoal.EntityID, places ...int64) {
+	c.Helper()
+	c.Update(func(tx hub.Tx) error { return tx.MarkDelivered(c.Session, entity, places) })
+}
+
+// acknowledge acknowledges up to a position.
+func acknowledge(c *storecase.Case, entity shoal.EntityID, upTo int64) {
+	c.Helper()
+	c.Update(func(tx hub.Tx) error { return tx.Acknowledge(c.Session, entity, hub.InboxFilter{}, upTo) })
+}
+
+var inboxTests = map[string]func(*storecase.Case){
+	"a message reaches every member except its sender, and Deliver returns the recipients": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob", "cid", "out")
+		c.AddSpace("shop", "ann", "bob", "cid")
+		c.AddSpace("yard", "ann", "cid")
+		c.Say("yard", "ann", "for cid alone")
+		m := c.NewMessage("shop", "ann", "hi")
+		m.Seq, m.Mentions = 1, []shoal.EntityID{"bob"}
+		receivers := storecase.Do(c, func(tx hub.Tx) ([]hub.Receiver, error) {
+			if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+				return nil, err
+			}
+			return tx.Deliver(m)
+		})
+		slices.SortFunc(receivers, func(a, b hub.Receiver) int { return cmp.Compare(a.ID, b.ID) })
+		storecase.Equal(c, "the receivers", receivers, []hub.Receiver{{ID: "bob", Place: 1, Reason: shoal.ReasonMention}, {ID: "cid", Place: 2, Reason: shoal.ReasonMessage}})
+		for id, want := range map[shoal.EntityID][]int64{"ann": nil, "bob": {1}, "cid": {1, 2}, "out": nil} {
+			storecase.Equal(c, "the inbox of "+string(id), storecase.InboxPlaces(c, id, hub.InboxFilter{}), want)
+		}
+	},
+
+	"a member that has muted the space gets what mentions it": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob", "cid")
+		c.AddSpace("shop", "ann", "bob", "cid")
+		c.Update(func(tx hub.Tx) error { return tx.MuteMember(c.Session, "shop", "bob", true) })
+		c.Say("shop", "ann", "for cid")
+		c.Say("shop", shoal.System, "for all")
+		c.Say("shop", "ann", "for bob, too", "bob")
+		c.Say("shop", shoal.System, "for bob alone", "bob")
+		storecase.Equal(c, "the inbox of bob", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{1, 2})
+		storecase.Equal(c, "the inbox of cid", storecase.InboxPlaces(c, "cid", hub.InboxFilter{}), []int64{1, 2, 3})
+		c.Update(func(tx hub.Tx) error { return tx.MuteMember(c.Session, "shop", "bob", false) })
+		c.Say("shop", "ann", "for all again")
+		storecase.Equal(c, "the inbox of bob, unmuted", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{1, 2, 3})
+	},
+
+	"what was read is marked unread from a seq on, at new places": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob", "cid")
+		c.AddSpace("shop", "ann", "bob", "cid")
+		c.Say("shop", "ann", "1")
+		c.Say("shop", "ann", "2", "bob")
+		c.Say("shop", "bob", "3")
+		c.Say("shop", shoal.System, "4", "cid")
+		c.Say("shop", shoal.System, "5")
+		acknowledge(c, "bob", 2)
+		unread := func(seq int64, limit int) {
+			c.Update(func(tx hub.Tx) error { return tx.MarkUnread(c.Session, "shop", "bob", seq, limit) })
+		}
+		storecase.Equal(c, "before", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{3})
+		unread(2, 100)
+		storecase.Equal(c, "from 2 on", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{3, 4})
+		storecase.Equal(c, "the mention", storecase.InboxPlaces(c, "bob", hub.InboxFilter{Kind: shoal.WaitMentions}), []int64{3, 4})
+		unread(1, 100)
+		unread(1, 100)
+		storecase.Equal(c, "from 1 on, twice", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{3, 4, 5})
+		acknowledge(c, "bob", 5)
+		unread(1, 1)
+		storecase.Equal(c, "the newest one", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{6})
+		c.Say("shop", "ann", "6")
+		storecase.Equal(c, "and a message", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{6, 7})
+	},
+
+	"a space of one has no receivers": func(c *storecase.Case) {
+		c.AddEntities("ann")
+		c.AddSpace("shop", "ann")
+		m := c.NewMessage("shop", "ann", "hi")
+		m.Seq = 1
+		storecase.Equal(c, "the receivers", storecase.Do(c, func(tx hub.Tx) ([]hub.Receiver, error) {
+			if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+				return nil, err
+			}
+			return tx.Deliver(m)
+		}), []hub.Receiver{})
+	},
+
+	"an entry says why, with its message and its space": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob", "cid")
+		c.AddSpace("shop", "ann", "bob", "cid")
+		var many []shoal.EntityID // as many as a message may mention
+		for i := range 99 {
+			many = append(many, shoal.EntityID(fmt.Sprintf("x%d", i)))
+		}
+		posted := []shoal.Message{
+			c.Say("shop", "ann", "plain"),
+			c.Say("shop", "ann", "mention", "bob"),
+			c.Say("shop", shoal.System, "system"),
+			c.Say("shop", shoal.System, "system and mention", "bob"),
+			c.Say("shop", "ann", "another is mentioned", "cid", "ann"),
+			c.Say("shop", "ann", "one of many", append(many, "bob")...),
+		}
+		reasons := []shoal.Reason{
+			shoal.ReasonMessage, shoal.ReasonMention, shoal.ReasonSystem, shoal.ReasonSystem, shoal.ReasonMessage, shoal.ReasonMention,
+		}
+		var want []hub.InboxEntry
+		for i, m := range posted {
+			want = append(want, hub.InboxEntry{
+				Place: int64(i + 1), Reason: reasons[i], Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceOpen}, Message: m, EventPlace: int64(i + 1),
+			})
+		}
+		storecase.Equal(c, "the inbox", storecase.Read(c, func(tx hub.Tx) ([]hub.InboxEntry, error) {
+			return tx.Unread(c.Session, "bob", hub.InboxFilter{}, 100)
+		}), want)
+		storecase.Equal(c, "the first two", storecase.Read(c, func(tx hub.Tx) ([]hub.InboxEntry, error) {
+			return tx.Unread(c.Session, "bob", hub.InboxFilter{}, 2)
+		}), want[:2])
+		storecase.Equal(c, "what the sender has of the system", storecase.InboxPlaces(c, "ann", hub.InboxFilter{}), []int64{1})
+	},
+
+	"filters": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob", "cid")
+		c.AddSpace("shop", "ann", "bob", "cid")
+		c.AddSpace("yard", "ann", "bob", "cid")
+		c.Say("shop", "ann", "1")
+		c.Say("yard", "ann", "2", "bob")
+		c.Say("shop", "cid", "3", "bob")
+		c.Say("yard", "cid", "4")
+		c.Say("shop", shoal.System, "5")
+		mentions, messages := shoal.WaitMentions, shoal.WaitMessages
+		for _, f := range []struct {
+			filter hub.InboxFilter
+			want   []int64
+		}{
+			{hub.InboxFilter{Kind: messages}, []int64{1, 2, 3, 4, 5}},
+			{hub.InboxFilter{Kind: mentions}, []int64{2, 3, 5}},
+			{hub.InboxFilter{Kind: messages, Space: "yard"}, []int64{2, 4}},
+			{hub.InboxFilter{Kind: mentions, Space: "shop"}, []int64{3, 5}},
+			{hub.InboxFilter{Kind: messages, From: []shoal.EntityID{"ann"}}, []int64{1, 2, 5}},
+			{hub.InboxFilter{Kind: messages, From: []shoal.EntityID{"nobody"}}, []int64{5}},
+			{hub.InboxFilter{Kind: messages, From: []shoal.EntityID{"ann", "x", "cid"}}, []int64{1, 2, 3, 4, 5}},
+			{hub.InboxFilter{Kind: mentions, Space: "yard", From: []shoal.EntityID{"ann", "cid"}}, []int64{2}},
+			{hub.InboxFilter{Kind: mentions, Space: "nowhere"}, nil},
+		} {
+			storecase.Equal(c, fmt.Sprintf("what matches %+v", f.filter), storecase.InboxPlaces(c, "bob", f.filter), f.want)
+			// Acknowledging takes exactly the same entries.
+			refuseAfter(c, func(tx hub.Tx) error {
+				if err := tx.MarkDelivered(c.Session, "bob", []int64{1, 2, 3, 4, 5}); err != nil {
+					return err
+				}
+				if err := tx.Acknowledge(c.Session, "bob", f.filter, 5); err != nil {
+					return err
+				}
+				left, err := tx.Unread(c.Session, "bob", hub.InboxFilter{}, 10)
+				if err != nil {
+					return err
+				}
+				for _, e := range left {
+					if slices.Contains(f.want, e.Place) {
+						return fmt.Errorf("with %+v place %d is left", f.filter, e.Place)
+					}
+				}
+				if len(left)+len(f.want) != 5 {
+					return fmt.Errorf("with %+v, %d entries are left", f.filter, len(left))
+				}
+				return storecase.ErrCaller
+			})
+		}
+	},
+
+	"acknowledging takes what stands up to a place, counted as delivered or not, and never moves back": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob")
+		c.AddSpace("shop", "ann", "bob")
+		for range 6 {
+			c.Say("shop", "ann", "x")
+		}
+		deliver(c, "bob", 1, 2, 4, 5, 77)
+		deliver(c, "bob", 2)
+		entries := storecase.Read(c, func(tx hub.Tx) ([]hub.InboxEntry, error) { return tx.Unread(c.Session, "bob", hub.InboxFilter{}, 10) })
+		var deliveries []int
+		for _, e := range entries {
+			deliveries = append(deliveries, e.Delivery)
+		}
+		storecase.Equal(c, "the deliveries", deliveries, []int{1, 2, 0, 1, 1, 0})
+		acknowledge(c, "bob", 4)
+		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{5, 6})
+		acknowledge(c, "bob", 1)
+		acknowledge(c, "nobody", 9)
+		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{5, 6})
+		acknowledge(c, "bob", 5)
+		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{6})
+		c.Say("shop", "ann", "y")
+		storecase.Equal(c, "places go on", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{6, 7})
+	},
+
+	"reading a space acknowledges it up to a place, delivered or not": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob")
+		c.AddSpace("shop", "ann", "bob")
+		c.AddSpace("yard", "ann", "bob")
+		for range 3 {
+			c.Say("shop", "ann", "x")
+			c.Say("yard", "ann", "x")
+		}
+		deliver(c, "bob", 1)
+		c.Update(func(tx hub.Tx) error { return tx.AcknowledgeSpace(c.Session, "shop", "bob", 2) })
+		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{2, 4, 5, 6})
+	},
+
+	"the end of an inbox outlives its entries": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob")
+		c.AddSpace("shop", "ann", "bob")
+		end := func() int64 {
+			return storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.InboxEnd(c.Session, "bob") })
+		}
+		storecase.Equal(c, "the end at first", end(), 0)
+		c.Say("shop", "ann", "x")
+		c.Say("shop", "ann", "x")
+		c.Update(func(tx hub.Tx) error { return tx.AcknowledgeSpace(c.Session, "shop", "bob", 9) })
+		storecase.Equal(c, "the end when all is read", end(), 2)
+	},
+
+	"counts": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob")
+		spaces := []shoal.SpaceID{"shop", "yard", "nowhere"}
+		c.AddSpace("shop", "ann", "bob")
+		c.AddSpace("yard", "ann", "bob")
+		c.AddSpace("other", "ann", "bob")
+		c.Say("shop", "ann", "x")
+		c.Say("shop", "ann", "x", "bob")
+		c.Say("shop", shoal.System, "x")
+		c.Say("other", "ann", "x", "bob")
+		for i := range 150 {
+			spaces = append(spaces, shoal.SpaceID(fmt.Sprintf("none%d", i)))
+		}
+		counts := storecase.Read(c, func(tx hub.Tx) (map[shoal.SpaceID]hub.Unread, error) { return tx.Counts(c.Session, "bob", spaces) })
+		storecase.Equal(c, "the shop", counts["shop"], hub.Unread{Messages: 3, Mentions: 1})
+		storecase.Equal(c, "the yard", counts["yard"], hub.Unread{})
+		storecase.Equal(c, "a space that was not asked for", counts["other"], hub.Unread{})
+	},
+
+	"a key acknowledges explicitly for good": func(c *storecase.Case) {
+		explicit := func(entity shoal.EntityID, key shoal.KeyID) bool {
+			return storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.Explicit(c.Session, entity, key) })
+		}
+		storecase.Equal(c, "at first", explicit("bob", "k1"), false)
+		for range 2 {
+			c.Update(func(tx hub.Tx) error { return tx.SetExplicit(c.Session, "bob", "k1") })
+		}
+		storecase.Equal(c, "then", explicit("bob", "k1"), true)
+		storecase.Equal(c, "another key", explicit("bob", "k2"), false)
+		storecase.Equal(c, "another entity", explicit("ann", "k1"), false)
+	},
+}
+
+// refuseAfter runs fn, which checks and then returns ErrCaller, so that
+// nothing of it is kept.
+func refuseAfter(c *storecase.Case, fn func(hub.Tx) error) {
+	c.Helper()
+	if err := c.Store.Update(c.Context(), fn); err != storecase.ErrCaller { //nolint:errorlint // the very error is promised
+		c.Errorf("got %v", err)
+	}
+}

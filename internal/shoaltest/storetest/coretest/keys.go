@@ -1,0 +1,166 @@
+package coretest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
+)
+
+var keyTests = map[string]func(*storecase.Case){
+	"it comes back as it was stored, by its hash": func(c *storecase.Case) {
+		full := shoal.Key{
+			ID: "k1-" + shoal.KeyID(c.Session), Role: shoal.RoleEntity, SessionID: &c.Session, EntityID: storecase.Ptr(shoal.EntityID("ann")), Name: "laptop",
+			CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(2)), LastUsedAt: storecase.Ptr(storecase.Time(3)),
+		}
+		admin := shoal.Key{ID: "k2-" + shoal.KeyID(c.Session), Role: shoal.RoleAdmin, CreatedAt: storecase.Time(1)}
+		hash := "h-" + string(c.Session)
+		c.Update(func(tx hub.Tx) error {
+			if err := tx.InsertKey(full, hash+"1"); err != nil {
+				return err
+			}
+			return tx.InsertKey(admin, hash+"2")
+		})
+		byHash := func(h string) shoal.Key {
+			return storecase.Read(c, func(tx hub.Tx) (shoal.Key, error) { return tx.KeyByHash(h) })
+		}
+		storecase.Equal(c, "the entity's key", byHash(hash+"1"), full)
+		storecase.Equal(c, "the admin's key", byHash(hash+"2"), admin)
+		c.Update(func(tx hub.Tx) error {
+			return tx.UsedKeys(map[shoal.KeyID]shoal.Time{admin.ID: storecase.Time(7), "unknown": storecase.Time(8)})
+		})
+		admin.LastUsedAt = storecase.Ptr(storecase.Time(7))
+		storecase.Equal(c, "the used key", byHash(hash+"2"), admin)
+		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertKey(full, hash+"3") })
+		c.Update(func(tx hub.Tx) error {
+			if err := tx.SetExplicit(c.Session, "ann", full.ID); err != nil {
+				return err
+			}
+			return tx.DeleteKey("", full.ID)
+		})
+		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.KeyByHash(hash + "1"); return err })
+		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteKey("", full.ID) })
+		storecase.Equal(c, "whether the deleted one was revoked", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(hash + "1") }), true)
+		storecase.Equal(c, "whether the other one was", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(hash + "2") }), false)
+	},
+
+	"sign-ins are found by their key, and swept when they have ended": func(c *storecase.Case) {
+		of := shoal.KeyID("of-" + c.Session)
+		id := func(name string) shoal.KeyID { return shoal.KeyID(name + "-" + string(c.Session)) }
+		for name, k := range map[string]shoal.Key{
+			"ended":  {CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(5)), LastUsedAt: storecase.Ptr(storecase.Time(9))},
+			"unused": {CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(9)), LastUsedAt: storecase.Ptr(storecase.Time(3))},
+			"never":  {CreatedAt: storecase.Time(3), ExpiresAt: storecase.Ptr(storecase.Time(9))},
+			"fresh":  {CreatedAt: storecase.Time(4), ExpiresAt: storecase.Ptr(storecase.Time(6))},
+			"used":   {CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(6)), LastUsedAt: storecase.Ptr(storecase.Time(4))},
+		} {
+			k.ID, k.Role, k.Name = id(name), shoal.RoleAdmin, "console"
+			c.Update(func(tx hub.Tx) error { return tx.InsertSignIn(k, "hash-"+string(k.ID), of) })
+		}
+		plain := shoal.Key{ID: id("plain"), Role: shoal.RoleAdmin, Name: "console", CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(2))}
+		c.Update(func(tx hub.Tx) error { return tx.InsertKey(plain, "hash-plain-"+string(c.Session)) })
+		found := func(of shoal.KeyID) []shoal.KeyID {
+			ids := storecase.Read(c, func(tx hub.Tx) ([]shoal.KeyID, error) { return tx.SignIns(of) })
+			slices.Sort(ids)
+			return ids
+		}
+		storecase.Equal(c, "the sign-ins of the key", found(of), []shoal.KeyID{id("ended"), id("fresh"), id("never"), id("unused"), id("used")})
+		c.Update(func(tx hub.Tx) error { return tx.SweepSignIns(storecase.Time(5), storecase.Time(3)) })
+		storecase.Equal(c, "those that are left", found(of), []shoal.KeyID{id("fresh"), id("used")})
+		storecase.Equal(c, "those of another key", len(found(plain.ID)), 0)
+		storecase.Equal(c, "the hash of a sign-in", storecase.Read(c, func(tx hub.Tx) (string, error) { return tx.KeyHash(id("fresh")) }), "hash-"+string(id("fresh")))
+		storecase.Equal(c, "the hash of a key", storecase.Read(c, func(tx hub.Tx) (string, error) { return tx.KeyHash(plain.ID) }), "hash-plain-"+string(c.Session))
+		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertSignIn(plain, "other", of) })
+		c.Update(func(tx hub.Tx) error { return tx.DeleteKey("", id("fresh")) })
+		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.KeyHash(id("fresh")); return err })
+		storecase.Equal(c, "those that are left then", found(of), []shoal.KeyID{id("used")})
+	},
+
+	"a session sees and revokes its own only": func(c *storecase.Case) {
+		other := storecase.New(c.T, c.Store)
+		for _, s := range []*storecase.Case{c, other} {
+			c.Update(func(tx hub.Tx) error {
+				return tx.InsertKey(shoal.Key{ID: shoal.KeyID("own-" + s.Session), Role: shoal.RoleService, SessionID: &s.Session}, "own-"+string(s.Session))
+			})
+		}
+		own := storecase.Read(c, func(tx hub.Tx) ([]shoal.Key, error) { return tx.Keys(c.Session, "", 10) })
+		if len(own) != 1 || own[0].ID != shoal.KeyID("own-"+c.Session) {
+			c.Errorf("the session lists %v", own)
+		}
+		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteKey(c.Session, shoal.KeyID("own-"+other.Session)) })
+		c.Update(func(tx hub.Tx) error { return tx.DeleteKey(other.Session, shoal.KeyID("own-"+other.Session)) })
+	},
+
+	"they are listed in the order of the bytes of their ids": func(c *storecase.Case) {
+		var want []string
+		for _, id := range storecase.TrickyIDs {
+			id = string(c.Session) + id
+			want = append(want, id)
+			c.Update(func(tx hub.Tx) error { return tx.InsertKey(shoal.Key{ID: shoal.KeyID(id), Role: shoal.RoleAdmin}, id) })
+		}
+		var got []string
+		for after := shoal.KeyID(c.Session); len(got) < len(want); {
+			page := storecase.Read(c, func(tx hub.Tx) ([]shoal.Key, error) { return tx.Keys("", after, 3) })
+			if len(page) == 0 {
+				break
+			}
+			for _, k := range page {
+				got = append(got, string(k.ID))
+				after = k.ID
+			}
+		}
+		storecase.Equal(c, "the list", got[:min(len(want), len(got))], want)
+	},
+
+	"rights that have ended are found among those that are held": func(c *storecase.Case) {
+		id := func(name string) shoal.KeyID { return shoal.KeyID(name + "-" + string(c.Session)) }
+		c.AddEntities("ann", "bob")
+		for name, expires := range map[string]*shoal.Time{"stays": nil, "later": storecase.Ptr(storecase.Time(9)), "expired": storecase.Ptr(storecase.Time(8)), "revoked": nil} {
+			c.Update(func(tx hub.Tx) error {
+				return tx.InsertKey(shoal.Key{ID: id(name), Role: shoal.RoleAdmin, ExpiresAt: expires}, string(id(name)))
+			})
+		}
+		c.Update(func(tx hub.Tx) error {
+			ann, err := tx.Entity(c.Session, "ann")
+			if err != nil {
+				return err
+			}
+			ann.SessionRole = shoal.SessionOwner
+			return errors.Join(tx.UpdateEntity(ann), tx.DeleteKey("", id("revoked")))
+		})
+		gone := storecase.New(c.T, c.Store)
+		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(gone.Session) })
+		entityRef := func(e shoal.EntityID) hub.EntityRef { return hub.EntityRef{Session: c.Session, ID: e} }
+		held := hub.HeldRights{
+			Keys: []shoal.KeyID{id("stays"), id("later"), id("expired"), id("revoked")}, Sessions: []shoal.SessionID{c.Session, gone.Session},
+			Entities: []hub.EntityRef{entityRef("ann"), entityRef("bob"), entityRef("none")}, Owners: []hub.EntityRef{entityRef("ann"), entityRef("bob")},
+		}
+		ended := func(held hub.HeldRights) hub.HeldRights {
+			got := storecase.Read(c, func(tx hub.Tx) (hub.HeldRights, error) { return tx.EndedRights(held, storecase.Time(8)) })
+			slices.Sort(got.Keys)
+			return got
+		}
+		storecase.Equal(c, "what has ended", ended(held), hub.HeldRights{
+			Keys: []shoal.KeyID{id("expired"), id("revoked")}, Sessions: []shoal.SessionID{gone.Session},
+			Entities: []hub.EntityRef{entityRef("none")}, Owners: []hub.EntityRef{entityRef("bob")},
+		})
+		storecase.Equal(c, "what has ended of nothing", ended(hub.HeldRights{}), hub.HeldRights{})
+	},
+
+	"those of an entity are revoked at once": func(c *storecase.Case) {
+		for i, entity := range []shoal.EntityID{"ann", "ann", "bob"} {
+			c.Update(func(tx hub.Tx) error {
+				id := fmt.Sprintf("%s-%d", c.Session, i)
+				return tx.InsertKey(shoal.Key{ID: shoal.KeyID(id), Role: shoal.RoleEntity, SessionID: &c.Session, EntityID: &entity}, id)
+			})
+		}
+		c.Update(func(tx hub.Tx) error { return tx.DeleteEntityKeys(c.Session, "ann") })
+		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.KeyByHash(string(c.Session) + "-0"); return err })
+		storecase.Equal(c, "whether it was revoked", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(string(c.Session) + "-0") }), true)
+		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.KeyByHash(string(c.Session) + "-1"); return err })
+		storecase.Read(c, func(tx hub.Tx) (shoal.Key, error) { return tx.KeyByHash(string(c.Session) + "-2") })
+	},
+}

@@ -1,0 +1,251 @@
+package storetest
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
+)
+
+// filled returns a session with a record of every type.
+func filled(c *storecase.Case) shoal.SessionID {
+	c.Helper()
+	id := storecase.SessionID("filled")
+	Fill(c.T, c.Store, id)
+	return id
+}
+
+// records returns all records of a session as lines.
+func records(c *storecase.Case, id shoal.SessionID) string {
+	c.Helper()
+	return storecase.Read(c, func(tx hub.Tx) (string, error) {
+		var lines []byte
+		for _, of := range hub.RecordTypes[1:] {
+			err := tx.EachRecord(id, of, func(values []any) (err error) {
+				lines, err = of.Append(lines, values)
+				return err
+			})
+			if err != nil {
+				return "", err
+			}
+		}
+		return string(lines), nil
+	})
+}
+
+// bring imports lines into a hidden session.
+func bring(tx hub.Tx, stage shoal.SessionID, lines string) error {
+	for line := range strings.Lines(lines) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, `{"type":"`), `"`)
+		at := slices.IndexFunc(hub.RecordTypes, func(of *hub.RecordType) bool { return of.Name == name })
+		values, err := hub.RecordTypes[at].Parse([]byte(line))
+		if err != nil {
+			return err
+		}
+		if err := tx.InsertRecord(stage, hub.RecordTypes[at], values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func beginImport(c *storecase.Case, stage shoal.SessionID) {
+	c.Helper()
+	c.Update(func(tx hub.Tx) error { return tx.BeginImport(stage, "token", storecase.Time(1)) })
+}
+
+// shut is the session that an import becomes.
+func shut(id shoal.SessionID) shoal.Session {
+	return shoal.Session{
+		ID: id, Name: storecase.Hostile, Status: shoal.SessionShut, CreatedAt: storecase.Time(3), ClosedAt: storecase.Ptr(storecase.Time(4)),
+		Limits: shoal.Limits{MaxCostPerRequest: 1.5, MaxTokensPerRequest: 9}, SpaceRights: shoal.SpaceRightsModerators,
+	}
+}
+
+var recordTests = map[string]func(*storecase.Case){
+	"a session comes back record by record, and is hidden until its end": func(c *storecase.Case) {
+		from := filled(c)
+		lines := records(c, from)
+		for _, of := range hub.RecordTypes[1:] {
+			if !strings.Contains(lines, `{"type":"`+of.Name+`"`) {
+				c.Errorf("there is no %s", of.Name)
+			}
+		}
+		to := from + "-copy"
+		beginImport(c, to)
+		c.Update(func(tx hub.Tx) error { return bring(tx, to, lines) })
+		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Session(to); return err })
+		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertSession(shoal.Session{ID: to, Status: shoal.SessionOpen}) })
+		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.BeginImport(to, "another", storecase.Time(1)) })
+		c.Update(func(tx hub.Tx) error { return tx.EndImport(to, "token", shut(to)) })
+		storecase.Equal(c, "the records", records(c, to), lines)
+		storecase.Equal(c, "the session", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(to) }), shut(to))
+		copied := &storecase.Case{T: c.T, Store: c.Store, Session: to}
+		storecase.Equal(c, "its hosted members", storecase.HostedMembers(copied, "shop"), []shoal.EntityID{"bot"})
+		storecase.Equal(c, "the spaces of its run", storecase.Read(c, func(tx hub.Tx) ([]shoal.SpaceID, error) { return tx.RunSpaces(to, "r1") }), []shoal.SpaceID{"shop", "attic"})
+		copied.Say("shop", "ann", "it goes on", "bob")
+		storecase.Equal(c, "the next place in an inbox", storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.InboxEnd(to, "bob") }), 2)
+		storecase.UpdateIndex(copied)
+		storecase.Equal(c, "what is found in it", len(storecase.Find(copied, hub.SearchQuery{Query: storecase.Query("second"), Limit: 5})), 1)
+		storecase.Equal(c, "the original", records(c, from), lines)
+	},
+
+	"what is due in a hidden session is not found": func(c *storecase.Case) {
+		c.AddEntities("bot")
+		c.AddRuns(func() hub.StoredRun { r := c.NewRun("r1", "bot", ""); r.Awake = true; return r }())
+		p := c.NewPending("pnd_1", shoal.PendingQuestion, "r1", "")
+		p.Due = storecase.Ptr(storecase.Time(1))
+		c.AddPending(p)
+		plan := storecase.NewPlan("p1")
+		plan.NextRunAt = storecase.Ptr(storecase.Time(1))
+		c.AddPlans(plan)
+		lines, to := records(c, c.Session), c.Session+"-hidden"
+		beginImport(c, to)
+		c.Update(func(tx hub.Tx) error { return bring(tx, to, lines) })
+		hidden := &storecase.Case{T: c.T, Store: c.Store, Session: to}
+		due := func(s *storecase.Case) string {
+			later := shoal.At(time.Now().Add(time.Hour))
+			runs := storecase.OwnRuns(s, storecase.Read(s, func(tx hub.Tx) ([]hub.StoredRun, error) { return tx.ClaimableRuns(later, 10_000) }))
+			settle := storecase.OwnPending(s, func(tx hub.Tx) ([]hub.StoredPending, error) { return tx.DuePending(later, 10_000) })
+			plans := slices.DeleteFunc(storecase.Read(s, func(tx hub.Tx) ([]hub.DuePlan, error) { return tx.DuePlans(later, 10_000) }),
+				func(p hub.DuePlan) bool { return p.Session != s.Session })
+			return fmt.Sprint(len(runs), len(settle), len(plans))
+		}
+		storecase.Equal(c, "what is due in the one that is seen", due(c), "1 1 1")
+		storecase.Equal(c, "what is due in the hidden one", due(hidden), "0 0 0")
+		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(c.Session) })
+		c.Update(func(tx hub.Tx) error { return tx.EndImport(to, "token", shut(to)) })
+		storecase.Equal(c, "what is due when it is shown", due(hidden), "1 1 1")
+		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(to) })
+	},
+
+	"a record that is there is AlreadyExists, and what is there is known": func(c *storecase.Case) {
+		lines, to := records(c, filled(c)), c.Session+"-twice"
+		beginImport(c, to)
+		c.Update(func(tx hub.Tx) error { return bring(tx, to, lines) })
+		for line := range strings.Lines(lines) {
+			if !strings.HasPrefix(line, `{"type":"pendingAction"`) && !strings.HasPrefix(line, `{"type":"run"`) {
+				c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return bring(tx, to, line) })
+			}
+		}
+		has := func(name string, key ...any) bool {
+			at := slices.IndexFunc(hub.RecordTypes, func(of *hub.RecordType) bool { return of.Name == name })
+			return storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.HasRecord(to, hub.RecordTypes[at], key) })
+		}
+		storecase.Equal(c, "a message", has("message", "shop", int64(1)), true)
+		storecase.Equal(c, "a message that is not there", has("message", "shop", int64(99)), false)
+		storecase.Equal(c, "an entity", has("entity", "ann"), true)
+		storecase.Equal(c, "an entity that is not there", has("entity", "eve"), false)
+		c.Update(func(tx hub.Tx) error { _, err := tx.DropImport(to); return err })
+	},
+
+	"a timeline or an inbox with gaps is refused at the end": func(c *storecase.Case) {
+		lines := records(c, filled(c))
+		for what, change := range map[string][2]string{
+			"a space that says too much":  {`"lastSeq":3,`, `"lastSeq":4,`},
+			"an inbox that says too much": {`"entityId":"bob","lastPlace":1}`, `"entityId":"bob","lastPlace":0}`},
+		} {
+			if !strings.Contains(lines, change[0]) {
+				c.Fatalf("no %s in the records", change[0])
+			}
+			to := storecase.SessionID("gaps")
+			beginImport(c, to)
+			c.Update(func(tx hub.Tx) error { return bring(tx, to, strings.Replace(lines, change[0], change[1], 1)) })
+			c.WantError(shoal.InvalidArgument, func(tx hub.Tx) error {
+				if err := tx.EndImport(to, "token", shut(to)); err != nil {
+					return err
+				}
+				return fmt.Errorf("%s passes", what)
+			})
+		}
+	},
+
+	"one that is dropped leaves nothing, and its id is free": func(c *storecase.Case) {
+		lines, to := records(c, filled(c)), c.Session+"-dropped"
+		drop := func() bool { return storecase.Do(c, func(tx hub.Tx) (bool, error) { return tx.DropImport(to) }) }
+		storecase.Equal(c, "of one that is not there", drop(), false)
+		for range 2 {
+			beginImport(c, to)
+			c.Update(func(tx hub.Tx) error { return bring(tx, to, lines) })
+			imports := func(n int) bool {
+				all := storecase.Read(c, func(tx hub.Tx) ([]shoal.SessionID, error) { return tx.Imports(storecase.Time(n)) })
+				return slices.Contains(all, to)
+			}
+			storecase.Equal(c, "felt before then", imports(2), true)
+			storecase.Equal(c, "felt since", imports(1), false)
+			for drop() { // a part at a time
+			}
+			storecase.Equal(c, "after it was dropped", imports(2), false)
+			storecase.Equal(c, "what is left", records(c, to), "")
+			c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.TouchImport(to, "token", storecase.Time(9)) })
+		}
+		beginImport(c, to)
+		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.TouchImport(to, "another", storecase.Time(9)) })
+		c.Update(func(tx hub.Tx) error { return tx.TouchImport(to, "token", storecase.Time(9)) })
+		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EndImport(to, "another", shut(to)) })
+		c.Update(func(tx hub.Tx) error { return tx.EndImport(to, "token", shut(to)) })
+		storecase.Equal(c, "of one that has ended", drop(), false)
+		storecase.Equal(c, "the ended one", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(to) }), shut(to))
+	},
+
+	"one in the place of another takes everything but keys": func(c *storecase.Case) {
+		from, to := filled(c), filled(c)
+		stage := to + "-stage"
+		lines := InboxesAfter(records(c, to), records(c, from))
+		session := to
+		c.Update(func(tx hub.Tx) error {
+			e := shoal.Entity{SessionID: to, ID: "operator", Kind: shoal.Human, Name: "Operator", CreatedAt: storecase.Time(0)}
+			key := shoal.Key{ID: shoal.KeyID("key-" + to), Role: shoal.RoleEntity, SessionID: &session, EntityID: &e.ID}
+			if err := tx.InsertEntity(e); err != nil {
+				return err
+			}
+			return tx.InsertKey(key, "hash-"+string(to))
+		})
+		before := storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(to) })
+		storecase.Equal(c, "whether it is empty", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.EmptySession(to) }), false)
+		storecase.Equal(c, "whether a new one is", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.EmptySession(c.Session) }), true)
+		beginImport(c, stage)
+		c.Update(func(tx hub.Tx) error { return bring(tx, stage, records(c, from)) })
+		c.Update(func(tx hub.Tx) error { return tx.EndImport(stage, "token", shut(to)) })
+		entity, rest, _ := strings.Cut(records(c, to), "\n")
+		for strings.HasPrefix(rest, `{"type":"entity"`) {
+			next, behind, _ := strings.Cut(rest, "\n")
+			if !strings.Contains(next, `"id":"operator"`) {
+				entity += "\n" + next
+			}
+			rest = behind
+		}
+		storecase.Equal(c, "the records", entity+"\n"+rest, lines)
+		storecase.Equal(c, "what is left of the hidden one", records(c, stage), "")
+		storecase.Equal(c, "the session", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(to) }), shut(to))
+		replaced := &storecase.Case{T: c.T, Store: c.Store, Session: to}
+		storecase.UpdateIndex(replaced)
+		storecase.Equal(c, "what is found in it", len(storecase.Find(replaced, hub.SearchQuery{Query: storecase.Query("second"), Limit: 5})), 1)
+		storecase.Read(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(to, "operator") })
+		storecase.Read(c, func(tx hub.Tx) (shoal.Key, error) { return tx.KeyByHash("hash-" + string(to)) })
+		for what, filter := range map[string]hub.EventFilter{"of a space": {Space: "shop"}, "of an entity": {Entity: "ann"}, "of all": {}, "of a run": {Run: "r1"}} {
+			if floor := storecase.EventFloor(&storecase.Case{T: c.T, Store: c.Store, Session: to}, filter); floor <= before {
+				c.Errorf("a cursor %s is not too old: the floor is %d, and there were %d", what, floor, before)
+			}
+		}
+		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EndImport(stage, "token", shut(to)) })
+	},
+
+	"an error of the reader ends it": func(c *storecase.Case) {
+		from, n := filled(c), 0
+		err := c.Store.View(c.Context(), func(tx hub.Tx) error {
+			return tx.EachRecord(from, hub.RecordTypes[1], func([]any) error { n++; return storecase.ErrCaller })
+		})
+		if err != storecase.ErrCaller || n != 1 { //nolint:errorlint // the very error is promised
+			c.Errorf("got %v after %d", err, n)
+		}
+		if lines := records(c, from); !bytes.Contains([]byte(lines), []byte(`"usage"`)) {
+			c.Error("nothing can be read after it")
+		}
+	},
+}

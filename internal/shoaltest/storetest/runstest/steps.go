@@ -1,0 +1,47 @@
+package runstest
+
+import (
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
+)
+
+func stepsOf(c *storecase.Case, run shoal.RunID) []hub.StoredStep {
+	c.Helper()
+	return storecase.Read(c, func(tx hub.Tx) ([]hub.StoredStep, error) { return tx.RunSteps(c.Session, run) })
+}
+
+var stepTests = map[string]func(*storecase.Case){
+	"every field comes back as it was stored": func(c *storecase.Case) {
+		full := hub.StoredStep{
+			Step: shoal.Step{
+				Index: 2, Model: storecase.Hostile, FinishReason: "tool-calls", Usage: shoal.Usage{InputTokens: 5, Cost: 0.1}, Text: storecase.Hostile, Reasoning: storecase.Hostile,
+				ToolCalls: []shoal.StepCall{
+					{ToolCallID: storecase.Hostile, ToolName: "a", Args: []byte(`{"a":"<b> & c","n":1.50e+3}`), Result: storecase.Ptr(storecase.Hostile), Status: "done"},
+					{ToolCallID: "2", ToolName: "b", Args: []byte(`{}`), Status: "pending"},
+				},
+				StartedAt: storecase.Time(1), EndedAt: storecase.Ptr(storecase.Time(2)),
+			},
+			Data: storecase.RawJSON, Done: true,
+		}
+		bare := hub.StoredStep{}
+		bare.StartedAt = storecase.Time(3)
+		c.AddSteps("r1", full, bare)
+		storecase.Equal(c, "the steps in order", stepsOf(c, "r1"), []hub.StoredStep{bare, full})
+	},
+
+	"one with the same index is replaced, those from an index on are dropped": func(c *storecase.Case) {
+		c.AddSteps("r1", storecase.NewStep(0, true), storecase.NewStep(1, false), storecase.NewStep(2, false))
+		c.AddSteps("r2", storecase.NewStep(1, false))
+		whole := storecase.NewStep(1, true)
+		whole.Data, whole.EndedAt = storecase.RawJSON, storecase.Ptr(storecase.Time(9))
+		c.AddSteps("r1", whole)
+		storecase.Equal(c, "the steps", stepsOf(c, "r1"), []hub.StoredStep{storecase.NewStep(0, true), whole, storecase.NewStep(2, false)})
+		c.Update(func(tx hub.Tx) error { return tx.DropSteps(c.Session, "r1", 1) })
+		storecase.Equal(c, "what is left", stepsOf(c, "r1"), []hub.StoredStep{storecase.NewStep(0, true)})
+		storecase.Equal(c, "another run's", stepsOf(c, "r2"), []hub.StoredStep{storecase.NewStep(1, false)})
+		storecase.Equal(c, "no run's", stepsOf(c, "r3"), []hub.StoredStep{})
+		other := storecase.New(c.T, c.Store)
+		storecase.Equal(c, "another session's", stepsOf(other, "r1"), []hub.StoredStep{})
+	},
+}

@@ -1,0 +1,63 @@
+package storecase
+
+import (
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+)
+
+// NewPending returns an open pending action with the required fields only.
+func (c *Case) NewPending(id shoal.PendingID, kind shoal.PendingKind, run shoal.RunID, space shoal.SpaceID) hub.StoredPending {
+	p := hub.StoredPending{Session: c.Session}
+	p.ID, p.Kind, p.RunID, p.AgentID, p.Status, p.CreatedAt = id, kind, run, "bot", shoal.PendingOpen, Time(1)
+	if space != "" {
+		p.SpaceID = &space
+	}
+	return p
+}
+
+// AddPending stores pending actions in one transaction.
+func (c *Case) AddPending(all ...hub.StoredPending) {
+	c.Helper()
+	c.Update(func(tx hub.Tx) error {
+		for _, p := range all {
+			if err := tx.InsertPending(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// OwnPending returns the ids of those that are of the case's session.
+func OwnPending(c *Case, read func(hub.Tx) ([]hub.StoredPending, error)) []shoal.PendingID {
+	c.Helper()
+	ids := []shoal.PendingID{}
+	for _, p := range Read(c, read) {
+		if p.Session == c.Session {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// FullPending returns a pending action with every field set.
+func (c *Case) FullPending() hub.StoredPending {
+	return hub.StoredPending{
+		PendingAction: shoal.PendingAction{
+			ID: "pnd_full", Kind: shoal.PendingQuestion, RunID: "r1", AgentID: "bot", SpaceID: Ptr(shoal.SpaceID("shop")),
+			MessageID: Ptr(shoal.MessageID("msg_1")), PartID: Ptr(shoal.PartID("prt_1")), ToolCallID: Hostile, ToolName: Hostile, Args: RawJSON,
+			Question: Ptr(Hostile), Options: []string{Hostile, "", "b"}, ResultSchema: RawJSON, Status: shoal.PendingAnswered,
+			ExpiresAt: Ptr(Time(2)), CreatedAt: Time(1), AnsweredBy: Ptr(shoal.EntityID("ann")), AnsweredAt: Ptr(Time(3)),
+		},
+		Session: c.Session, Request: Hostile, Hash: Hostile, Requester: Hostile, Target: "ann",
+		Policy: hub.Policy{By: []shoal.EntityID{"ann", "bob"}, Quorum: 2, NotRequester: true, Targeted: true, Requesters: []shoal.EntityID{"ann"}, Votes: []hub.StoredVote{
+			{EntityID: "bob", At: Time(5_000), Answer: shoal.PendingAnswer{Approved: Ptr(true), Args: []byte(`{"a":"<b> & c","n":1.50e+3}`)}}, {EntityID: "ann", At: Time(6_000)},
+		}},
+		Reply: &hub.ReplyWait{Space: "shop", After: 7, For: []hub.ReplyFrom{{Type: "entity", EntityID: "ann"}, {Type: "any"}}},
+		Due:   Ptr(Time(4)),
+		Answer: &shoal.PendingAnswer{
+			Result: []byte(`{"a":"<b> & c","n":1.50e+3}`), Error: Ptr(Hostile), Approved: Ptr(true), Reason: Ptr(""), Remember: &shoal.Remember{Decision: "allow", Scope: "tool", ForMs: 7}, Answer: Ptr(Hostile),
+		},
+		AnswerHash: Hostile, Taken: true,
+	}
+}

@@ -1,0 +1,56 @@
+package storecase
+
+import (
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/search"
+)
+
+// Query returns the parsed query of a text, or an empty query if the text is not valid.
+func Query(text string) search.Query {
+	q, err := search.Parse("query", text)
+	if err != nil {
+		return search.Query{Terms: []search.Term{{Words: []string{"nothing at all"}}}}
+	}
+	return q
+}
+
+// Find returns the texts that a search finds, on however many pages.
+func Find(c *Case, query hub.SearchQuery) []string {
+	c.Helper()
+	texts := []string{}
+	for _, f := range FindAll(c, query) {
+		texts = append(texts, f.Message.Text())
+	}
+	return texts
+}
+
+// FindAll returns what a search finds: its first page, if the query has a limit,
+// or else all.
+func FindAll(c *Case, query hub.SearchQuery) (all []hub.Found) {
+	c.Helper()
+	once := query.Limit > 0
+	if !once {
+		query.Limit = 1000
+	}
+	for {
+		result := Read(c, func(tx hub.Tx) (hub.SearchResult, error) { return tx.Search(c.Session, query) })
+		all = append(all, result.Found...)
+		if once || result.Next == 0 {
+			return all
+		}
+		if query.Before > 0 && result.Next >= query.Before {
+			c.Fatalf("the search goes on before %d and then before %d", query.Before, result.Next)
+		}
+		query.Before = result.Next
+	}
+}
+
+// UpdateIndex makes a store with an asynchronous index update it now.
+func UpdateIndex(c *Case) {
+	c.Helper()
+	if store, ok := c.Store.(interface{ CatchUp() error }); ok {
+		if err := store.CatchUp(); err != nil {
+			c.Fatal(err)
+		}
+	}
+}
