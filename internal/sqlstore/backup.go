@@ -13,19 +13,27 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/sqlite"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// Migrations go forward only, and a program refuses a database that a newer one has
-// migrated. So before a database with something in it is migrated, it is copied into a
-// file beside it that is named after its version: with it, the program before this one
-// can go on from where it stopped.
+// There are only forward migrations, and a program refuses a database that a newer one has
+// migrated. Therefore a database that is not empty is copied before it is migrated, into a
+// file beside it that is named after its version: with it, the previous program can continue
+// from where it stopped.
 
-// backupsKept is how long copies from before a migration stay: what was deleted since is
-// still in them.
+// backupsKept is how long copies from before a migration are kept: they still contain what was
+// deleted since.
 const backupsKept = 30 * 24 * time.Hour
 
-// Schema returns the version of the databases that this program works with: how many
-// migrations there are.
+const (
+	// migrationPatience is how long a tool waits for a server that may be migrating.
+	migrationPatience = time.Second
+	// migrationInterval is the pause between two checks.
+	migrationInterval = 100 * time.Millisecond
+)
+
+// Schema returns the version of the databases that this program works with: the number of
+// migrations.
 func Schema() int {
 	files, err := fs.Glob(sqliteMigrations, "migrations/sqlite/*.sql")
 	if err != nil {
@@ -34,31 +42,31 @@ func Schema() int {
 	return len(files)
 }
 
-// BackupPath returns where the copy of a SQLite database is that was made before it was
-// migrated from a version.
+// BackupPath returns the file with the copy of a SQLite database from before its migration
+// from a version.
 func BackupPath(database string, version int) string {
 	return strings.TrimPrefix(database, "sqlite://") + ".schema-" + strconv.Itoa(version)
 }
 
-// prepareMigration makes sure that no server works with the database while it is
-// migrated, and that there is a copy of what it is now. An empty database needs neither.
+// prepareMigration makes sure that no server works with the database while it is migrated,
+// and that there is a copy of its current state. An empty database needs neither.
 func (s *Store) prepareMigration(ctx context.Context, newest int) (finish func(), err error) {
 	c := s.writer
 	done := func() {}
-	version, err := schemaVersion(c)
+	version, err := schemaVersion(c.Conn)
 	if err != nil || version == 0 || version >= newest {
 		return done, err
 	}
-	if !c.alone {
-		done = s.dropWriter // the lock ends with the connection
-		locked, err := c.lockMigration(ctx, version, newest)
+	if !c.Alone() {
+		done = s.closeWriter // the lock ends with the connection
+		locked, err := lockMigration(ctx, c.Conn, version, newest)
 		if err != nil || !locked {
 			return func() {}, err
 		}
 	}
-	if s.dialect.backup != nil {
-		if version, err = schemaVersion(c); err == nil && version < newest { // another process may have been faster
-			err = s.dialect.backup(c, version)
+	if s.dialect.IsSQLite() {
+		if version, err = schemaVersion(c.Conn); err == nil && version < newest { // another process may have migrated it
+			err = backUp(c.Conn, version)
 		}
 	}
 	if err != nil {
@@ -68,12 +76,12 @@ func (s *Store) prepareMigration(ctx context.Context, newest int) (finish func()
 	return done, nil
 }
 
-// lockMigration takes the lock of a server for a tool. A server that has it may be
-// migrating the database itself: then lockMigration waits for the newest version, and
-// reports false. It waits no longer than aloneAgain for a server that does not.
-func (c *conn) lockMigration(ctx context.Context, version, newest int) (locked bool, err error) {
-	for deadline := time.Now().Add(aloneAgain); ; {
-		locked, err := c.dialect.tryLock(c)
+// lockMigration takes the lock of a server for a tool. A server that has the lock may be
+// migrating the database itself: then lockMigration waits for the newest version, and returns
+// false. It waits no longer than migrationPatience for a server that makes no progress.
+func lockMigration(ctx context.Context, c *sqlconn.Conn, version, newest int) (locked bool, err error) {
+	for deadline := time.Now().Add(migrationPatience); ; {
+		locked, err := c.TryLock()
 		if locked || err != nil {
 			return locked, err
 		}
@@ -84,7 +92,7 @@ func (c *conn) lockMigration(ctx context.Context, version, newest int) (locked b
 		case now >= newest:
 			return false, nil
 		case now > version:
-			version, deadline = now, time.Now().Add(aloneAgain)
+			version, deadline = now, time.Now().Add(migrationPatience)
 		case time.Now().After(deadline):
 			return false, shoal.E("sqlstore.Open", shoal.Conflict, fmt.Sprintf(
 				"A server of an older Shoal works with this database: it has version %d, and this program needs %d. Stop that server and start it with this program, which migrates the database.", version, newest))
@@ -92,32 +100,33 @@ func (c *conn) lockMigration(ctx context.Context, version, newest int) (locked b
 		select {
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
-		case <-time.After(aloneEvery):
+		case <-time.After(migrationInterval):
 		}
 	}
 }
 
-// schemaVersion returns how many migrations the database has.
-func schemaVersion(c *conn) (int, error) {
-	if err := c.begin(c.dialect.begin); err != nil {
+// schemaVersion returns the number of migrations that the database has.
+func schemaVersion(c *sqlconn.Conn) (int, error) {
+	if err := c.Begin(); err != nil {
 		return 0, err
 	}
-	defer c.end()
-	if _, err := c.exec(createMigrations); err != nil {
+	defer c.Rollback()
+	if _, err := c.Exec(createMigrations); err != nil {
 		return 0, err
 	}
-	version, err := number(c, `SELECT MAX(version) FROM migrations`)
+	version, err := sqlconn.Number(c, `SELECT MAX(version) FROM migrations`)
 	if err != nil {
 		return 0, err
 	}
-	return int(version), c.commit()
+	return int(version), c.Commit()
 }
 
-// backUp copies a database in a file before it is migrated. A copy has its name only once
-// it is whole and on the disk.
-func backUp(c *conn, path string, version int) error {
+// backUp copies a SQLite database into a file before it is migrated. The copy gets its name
+// only when it is complete and on the disk.
+func backUp(c *sqlconn.Conn, version int) error {
+	path := c.Dialect().Path
 	name := BackupPath(path, version)
-	err := copyFile(c.raw.(sqliteLink).Conn, name)
+	err := copyFile(c.SQLite(), name)
 	if err == nil {
 		return nil
 	}
@@ -127,7 +136,7 @@ func backUp(c *conn, path string, version int) error {
 	}
 }
 
-// copyFile copies a database into a new file, which replaces the one of that name.
+// copyFile copies a database into a new file, which replaces the file of that name.
 func copyFile(from *sqlite.Conn, name string) (err error) {
 	temporary := name + ".new"
 	for _, left := range []string{temporary, temporary + "-journal"} {
@@ -135,7 +144,7 @@ func copyFile(from *sqlite.Conn, name string) (err error) {
 			return err
 		}
 	}
-	if err := makeFile(temporary); err != nil {
+	if err := sqlconn.CreateFile(temporary); err != nil {
 		return err
 	}
 	defer func() {
@@ -153,7 +162,7 @@ func copyFile(from *sqlite.Conn, name string) (err error) {
 	return replaceFile(temporary, name)
 }
 
-// replaceFile gives a file that was written its name, durably.
+// replaceFile renames a file that was written, durably.
 func replaceFile(temporary, name string) error {
 	for _, sync := range []func() error{
 		func() error { return syncFile(temporary) },
@@ -175,9 +184,9 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// dropOldBackups removes copies from before migrations that are older than backupsKept.
-func dropOldBackups(path string, now time.Time) error {
-	names, err := filepath.Glob(globQuoted(path) + ".schema-*")
+// removeOldBackups removes copies from before migrations that are older than backupsKept.
+func removeOldBackups(path string, now time.Time) error {
+	names, err := filepath.Glob(quoteGlob(path) + ".schema-*")
 	for _, name := range names {
 		info, failed := os.Stat(name)
 		if failed == nil && now.Sub(info.ModTime()) > backupsKept {
@@ -188,15 +197,15 @@ func dropOldBackups(path string, now time.Time) error {
 	return err
 }
 
-// globQuoted makes a pattern that matches a path alone.
-func globQuoted(path string) string {
+// quoteGlob returns a pattern that matches only a path.
+func quoteGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// Restore puts the copy of a SQLite database from before its migration in the place of
-// the database, in one transaction: it is done or not at all. What was there is kept in
-// the file that Restore returns. No server may be using the database. NotFound if there
-// is no such copy.
+// Restore replaces a SQLite database by its copy from before a migration, in one transaction:
+// completely or not at all. The replaced database is kept in the file whose name Restore
+// returns. No server may be using the database. The error is of kind NotFound if there is no
+// such copy.
 func Restore(ctx context.Context, database string, version int) (replaced string, err error) {
 	const op = "sqlstore.Restore"
 	path, is := strings.CutPrefix(database, "sqlite://")
@@ -207,19 +216,20 @@ func Restore(ctx context.Context, database string, version int) (replaced string
 	if _, err := os.Stat(name); err != nil {
 		return "", &shoal.Error{Op: op, Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no copy %s of the database.", name), Err: err}
 	}
-	d, err := sqliteDialect(path)
+	d, err := sqlconn.NewSQLite(path)
 	if err != nil {
 		return "", err
 	}
-	c := &conn{dialect: d, alone: true, opening: true}
+	c := sqlconn.NewWriter(d, nil, true)
+	c.SetOpening(true)
 	defer func() {
-		c.drop()
-		d.unlock()
+		c.Close()
+		d.Unlock()
 	}()
-	if err := c.open(ctx); err != nil {
-		return "", notAlone(err)
+	if err := c.Open(ctx); err != nil {
+		return "", sqlconn.ExplainLocked(err)
 	}
-	now := c.raw.(sqliteLink).Conn
+	now := c.SQLite()
 	replaced = path + ".replaced-" + time.Now().UTC().Format("20060102T150405.000")
 	if err := copyFile(now, replaced); err != nil {
 		return "", fmt.Errorf("%s: keep what is there now: %w", op, err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
-	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
 // look is what a post looks at, and what it leads to.
@@ -178,18 +177,4 @@ func TestTheWriterForgetsWhatABatchUndoes(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Whatever changes a table that is remembered is recognised by its text.
-func TestStatementsThatChangeWhatIsKnown(t *testing.T) {
-	for text, want := range map[string]bool{
-		"INSERT INTO members (a) VALUES (1)": true, "UPDATE spaces SET a = 1": true, "DELETE FROM inboxes WHERE a = 1": true,
-		"\n\tDELETE FROM sessions": true, "INSERT INTO events(a) VALUES (1)": true,
-		"SELECT 1 FROM members": false, "INSERT INTO messages (a) SELECT a FROM spaces": false, "DELETE FROM inbox WHERE a = 1": false,
-		"UPDATE event_floors SET a = 1": false, "BEGIN IMMEDIATE": false,
-	} {
-		if got := sqlstore.ChangesKnown(text); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
 }

@@ -9,19 +9,20 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// messageFields says for each field of a message by which operation it is stored. A new
-// field is added here, to messageColumns and messageOf (messages.go), to the sum of a
-// message (sums.go), and to the record "message" of exports (internal/hub/records.go).
+// messageFields is the operation that stores each field of a message. A new field is added
+// here, to the columns and the checksum of a message (package messagerow), to the statements
+// of package coresql, and to the record "message" of exports (archivesql/tables.go,
+// internal/hub/records.go).
 var messageFields = map[string]string{
 	"ID": "insert", "SessionID": "insert", "SpaceID": "insert", "Seq": "insert", "EntityID": "insert", "RunID": "insert", "Status": "insert",
 	"Mentions": "insert", "DroppedMentions": "insert", "CreatedAt": "insert", "UpdatedAt": "insert", "Parts": "insert", "OnBehalfOf": "insert", "ReplyTo": "insert",
 	"Reactions": "react", "EditedAt": "edit", "DeletedAt": "erase",
-	// They are in the answer to a post and not stored.
+	// They are in the result of a post and not stored.
 	"SkippedAgents": "", "Reach": "", "Runs": "",
 }
 
-// A message is read with every field that it was stored with, and it is exported with
-// every field that is stored.
+// A message is read with every field that it was stored with, and exported with every field
+// that is stored.
 func TestEveryFieldOfAMessageIsStored(t *testing.T) {
 	fields := reflect.VisibleFields(reflect.TypeFor[shoal.Message]())
 	for _, f := range fields {

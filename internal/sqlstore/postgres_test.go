@@ -8,39 +8,15 @@ import (
 	"net/url"
 	"path/filepath"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
-
-func TestWhatErrorsOfPostgresMean(t *testing.T) {
-	for code, want := range map[string]shoal.Kind{
-		"40001": shoal.Busy, "40P01": shoal.Busy, // serialization failure, deadlock
-		"53100": shoal.StorageFull,
-		"55P03": shoal.Busy, "57014": shoal.Busy, "53200": shoal.Busy, // a lock, a cancellation, no memory
-		"57P01": shoal.Busy, "57P03": shoal.Busy, "08006": shoal.Busy, "53300": shoal.Busy, "25P03": shoal.Busy, // no connection
-		"23505": shoal.Internal, "42601": shoal.Internal, "25006": shoal.Internal, // mistakes of our own
-	} {
-		if got := sqlstore.PostgresKind(&pgconn.PgError{Code: code}); got != want {
-			t.Errorf("%s becomes %s, want %s", code, got, want)
-		}
-	}
-	for _, err := range []error{io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded, net.ErrClosed, &net.OpError{Op: "read", Err: syscall.ECONNRESET}} {
-		if got := sqlstore.PostgresKind(err); got != shoal.Busy {
-			t.Errorf("%v becomes %s, want %s", err, got, shoal.Busy)
-		}
-	}
-	if got := sqlstore.PostgresKind(errors.New("cannot encode")); got != shoal.Internal {
-		t.Errorf("a mistake in an argument becomes %s", got)
-	}
-}
 
 // cutAll ends every connection to a database but the one that does it.
 func cutAll(t *testing.T, url string) {

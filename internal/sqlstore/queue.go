@@ -11,33 +11,31 @@ import (
 )
 
 const (
-	// queueLength is how many Updates may wait; further ones are told Busy.
+	// queueLength is how many Updates may wait; further ones fail with Busy.
 	queueLength = 4096
-	// queueDelay is how long one may have to wait there.
+	// queueDelay is how long an Update may have to wait.
 	queueDelay = 5 * time.Second
 )
 
 // update is one call of Update.
 type update struct {
-	fn   func(hub.Tx) error
-	turn atomic.Int32
-	err  error         // the answer, when done is closed
-	done chan struct{} // closed when the outcome is durable
+	fn    func(hub.Tx) error
+	state atomic.Int32
+	err   error         // the result, when done is closed
+	done  chan struct{} // closed when the outcome is durable
 }
 
-// The turns of an update: it leaves the first one once, for one of the others.
+// The states of an update: it leaves the first one once, for one of the others.
 const (
-	turnQueued int32 = iota
-	turnBegun
-	turnWithdrawn
+	stateQueued int32 = iota
+	stateBegun
+	stateWithdrawn
 )
 
-// Update implements [hub.Store]. An fn that panics has failed, with an error of
-// kind Internal.
+// Update implements [hub.Store]. If fn panics, Update fails with an error of kind Internal.
 //
-// Who comes while nobody writes does it here, and saves the way to another goroutine
-// and back. Those who come meanwhile are the writer's goroutine's, which takes them
-// together.
+// An Update that finds no other in progress writes on its own goroutine, which saves two
+// switches. The goroutine of the writer writes those that arrive meanwhile, in one commit.
 func (s *Store) Update(ctx context.Context, fn func(hub.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -54,7 +52,7 @@ func (s *Store) Update(ctx context.Context, fn func(hub.Tx) error) error {
 	select {
 	case <-u.done:
 	case <-ctx.Done():
-		if u.turn.CompareAndSwap(turnQueued, turnWithdrawn) {
+		if u.state.CompareAndSwap(stateQueued, stateWithdrawn) {
 			return ctx.Err()
 		}
 		<-u.done
@@ -62,33 +60,33 @@ func (s *Store) Update(ctx context.Context, fn func(hub.Tx) error) error {
 	return u.err
 }
 
-// enqueue hands u to whoever writes next, who answers it in any case. It counts among
-// what is queued for who until that is taken off.
+// enqueue queues u for the goroutine that writes next, which completes it in any case. u
+// counts among the Updates of who until the caller of enqueue removes it.
 func (s *Store) enqueue(u *update, who limit.Caller) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
 		return errClosed
 	}
-	if s.soon(who) && s.queued.Enter(who) == limit.Entered {
+	if s.isSoon(who) && s.queued.Enter(who) == limit.Entered {
 		select {
 		case s.queue <- u:
 			return nil
-		default: // of those that were withdrawn
+		default: // withdrawn Updates fill the queue
 			s.queued.Leave(who)
 		}
 	}
-	s.figures.rejected.Add(1)
+	s.metrics.rejected.Add(1)
 	return &shoal.Error{
 		Op: "sqlstore.Update", Kind: shoal.Busy, RetryAfter: max(time.Second, time.Duration(s.pace.Load())),
 		Msg: "The server has more to store than it can keep up with; nothing was done. Try again in a moment.",
 	}
 }
 
-// soon reports whether an Update that comes now would be written soon enough. The time
-// that all may wait is divided like any other bound: a caller takes as much of it as it
-// has of the queue.
-func (s *Store) soon(who limit.Caller) bool {
+// isSoon reports whether an Update that arrives now would be written soon enough. The time
+// that all may wait is divided like any other limit: the share of a caller is its share of
+// the queue.
+func (s *Store) isSoon(who limit.Caller) bool {
 	delay := s.delay()
 	if delay == 0 {
 		return true
@@ -97,10 +95,10 @@ func (s *Store) soon(who limit.Caller) bool {
 	return limit.Fits(int64(s.maxDelay), int64(delay), int64(mine), 0, who.Admin())
 }
 
-// fewQueued is how many may always wait, however slow the disk is.
+// fewQueued is how many Updates may always wait, however slow the disk is.
 const fewQueued = maxBatch / 2
 
-// delay estimates how long an Update that comes now would wait for its answer.
+// delay estimates how long an Update that arrives now would take.
 func (s *Store) delay() time.Duration {
 	queued := len(s.queue)
 	if queued < fewQueued {
@@ -113,13 +111,13 @@ func (s *Store) delay() time.Duration {
 	return pace * time.Duration(queued/maxBatch+2)
 }
 
-// gather takes into the batch what is queued, without the withdrawn.
-func (s *Store) gather() {
+// gatherBatch moves the queued Updates into the batch, except withdrawn ones.
+func (s *Store) gatherBatch() {
 	s.batch = s.batch[:0]
 	for len(s.batch) < maxBatch {
 		select {
 		case u := <-s.queue:
-			if u.turn.CompareAndSwap(turnQueued, turnBegun) {
+			if u.state.CompareAndSwap(stateQueued, stateBegun) {
 				s.batch = append(s.batch, u)
 			}
 		default:
@@ -128,8 +126,8 @@ func (s *Store) gather() {
 	}
 }
 
-// wake leaves a value in a channel that has room for one.
-func wake(c chan<- struct{}) {
+// signal puts a value into a channel with a buffer of one, unless it contains one.
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

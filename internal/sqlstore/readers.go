@@ -2,16 +2,16 @@ package sqlstore
 
 import "sync"
 
-// readers are the connections for Views. Whoever needs one receives from free and
-// then takes it; the one that was put back last comes first, as what it keeps of the
-// database in memory is the newest.
+// readers are the connections for Views. A caller that needs one receives from free and then
+// calls take. The connection that was returned last is used first: its memory has the newest
+// pages of the database.
 type readers struct {
-	free chan struct{} // holds a value for each that nobody uses
+	free chan struct{} // contains a value for each idle connection
 	mu   sync.Mutex
-	idle []*conn
+	idle []*connection
 }
 
-func newReaders(n int, connect func() *conn) *readers {
+func newReaders(n int, connect func() *connection) *readers {
 	r := &readers{free: make(chan struct{}, n)}
 	for range n {
 		r.put(connect())
@@ -19,8 +19,8 @@ func newReaders(n int, connect func() *conn) *readers {
 	return r
 }
 
-// take takes one, behind a receive from free.
-func (r *readers) take() *conn {
+// take returns an idle connection. Callers must have received from free.
+func (r *readers) take() *connection {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := len(r.idle) - 1
@@ -29,14 +29,14 @@ func (r *readers) take() *conn {
 	return c
 }
 
-// put gives one back.
-func (r *readers) put(c *conn) {
+// put returns a connection.
+func (r *readers) put(c *connection) {
 	r.mu.Lock()
 	r.idle = append(r.idle, c)
 	r.mu.Unlock()
 	r.free <- struct{}{}
 }
 
-// all is how many there are, and busy how many are in use.
-func (r *readers) all() int  { return cap(r.free) }
-func (r *readers) busy() int { return cap(r.free) - len(r.free) }
+// count returns the number of connections, busy the number of those in use.
+func (r *readers) count() int { return cap(r.free) }
+func (r *readers) busy() int  { return cap(r.free) - len(r.free) }

@@ -18,17 +18,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-func TestSQLiteVersion(t *testing.T) {
-	for version, ok := range map[string]bool{
-		"3.51.3": true, "3.51.4": true, "3.52.0": true, "3.53.4": true, "4.0.0": true,
-		"3.51.2": false, "3.51.0": false, "3.9.9": false, "3.7.0": false, "2.99.99": false, "": false, "new": false,
-	} {
-		if err := sqlstore.CheckSQLiteVersion(version); (err == nil) != ok {
-			t.Errorf("version %q: %v, want accepted %v", version, err, ok)
-		}
-	}
-}
-
 // A killed process cannot tell these settings from weaker ones; a power cut can.
 func TestCommitsReachTheDisk(t *testing.T) {
 	s := open(t, newSQLite(t))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,56 +14,57 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// Options say which database to open and whom to tell.
+// Options configure a store.
 type Options struct {
-	// URL is sqlite://PATH, where PATH is taken literally and the file is made
-	// if it is missing, or a postgres:// URL of a database with the encoding
-	// UTF8.
+	// URL is sqlite://PATH, where PATH is taken literally and a missing file is created,
+	// or the postgres:// URL of a database with the encoding UTF8.
 	URL string
-	// Log takes what happens in the background; nil is [slog.Default].
+	// Log receives what happens in the background; nil means [slog.Default].
 	Log *slog.Logger
-	// Fatal is called once, from the goroutine that wrote, when the disk failed
-	// meanwhile: what is on it is unknown from then on, so the process should
-	// end and recover by starting again. It must not call the store. nil is
-	// allowed.
+	// Fatal is called once, from the goroutine that writes, when the disk fails during a
+	// write: the content of the disk is unknown from then on, so the process should end
+	// and recover by starting again. It must not call the store. nil is allowed.
 	Fatal func(error)
-	// MaxQueued is how many Updates may wait to be written, 4096 if zero; further
-	// ones are told Busy at once, as are those that would wait longer than
-	// MaxDelay, 5 s if zero, by what the last ones took.
+	// MaxQueued is how many Updates may wait to be written, 4096 if zero. Further Updates
+	// fail with Busy at once, and so do those that would wait longer than MaxDelay, 5 s if
+	// zero, according to the duration of the last ones.
 	MaxQueued int
 	MaxDelay  time.Duration
-	// Alone says that no other server may use the database: Open waits ten seconds for
-	// one that does, and fails then with InvalidArgument. Stores without it are opened
-	// beside it all the same, by tools that need the database for a moment.
+	// Alone excludes other servers from the database: Open waits ten seconds for one that
+	// uses it, and then fails with InvalidArgument. Stores without Alone can be opened
+	// meanwhile, by tools that need the database briefly.
 	Alone bool
-	// Metrics counts what is written; nil is allowed.
+	// Metrics receives the metrics of the store; nil is allowed.
 	Metrics *metrics.Set
 }
 
 // Store is a [hub.Store] over one database. It is safe for concurrent use.
 type Store struct {
-	dialect *dialect
+	dialect *sqlconn.Dialect
 	log     *slog.Logger
 	fatal   func(error)
 	epoch   string
 
 	writing sync.Mutex // held to use writer and batch
-	writer  *conn
-	batch   []*update // under way
+	writer  *connection
+	batch   []*update // that is being written
 	readers *readers
 	first   *readers // the one connection of ViewFirst
 	queue   chan *update
-	queued  *limit.Open   // what waits or is being written, of all callers
-	more    chan struct{} // holds a value when the writer's goroutine is to look around
-	posted  chan struct{} // holds a value when there is something to index
+	queued  *limit.Open   // the Updates of all callers that wait or are being written
+	more    chan struct{} // contains a value when the writer's goroutine has something to do
 	failed  atomic.Bool   // the disk failed
-	figures *figures
+	metrics *storeMetrics
+
+	checkpoints *checkpoints  // nil for PostgreSQL
+	indexable   chan struct{} // contains a value when there is something to index
 
 	maxDelay time.Duration
-	pace     atomic.Int64 // what a batch took lately, in nanoseconds
-	begun    atomic.Int64 // when the one that is being written was begun; 0: there is none
+	pace     atomic.Int64 // the recent duration of a batch, in nanoseconds
+	begun    atomic.Int64 // when the batch that is being written was begun; 0 if there is none
 
 	mu      sync.RWMutex // held shared to send to queue
 	closed  bool
@@ -74,76 +74,61 @@ type Store struct {
 
 var _ hub.Store = (*Store)(nil)
 
-// Queued is what bounds the Updates of all callers that wait or are being written.
+// Queued returns the limit of the Updates of all callers that wait or are being written.
 func (s *Store) Queued() *limit.Open { return s.queued }
 
-// Open opens the database, makes or migrates its tables where needed, and starts
-// the store. ctx bounds the opening only. The error says in Msg what an operator
-// can do about it.
+// Open opens the database, creates or migrates its tables, and starts the store. ctx limits
+// the opening only. The Msg of the error says what an operator can do about it.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	d, err := dialectOf(o.URL)
+	d, err := sqlconn.NewDialect(o.URL)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{
 		dialect: d, log: o.Log, fatal: o.Fatal,
-		writer: &conn{dialect: d, known: newKnown(), alone: o.Alone}, readers: newReaders(d.readers, func() *conn { return &conn{dialect: d, reads: true} }), first: newReaders(1, func() *conn { return &conn{dialect: d, reads: true} }),
-		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), queued: limit.NewOpen(0, cmp.Or(o.MaxQueued, queueLength)+maxBatch), maxDelay: cmp.Or(o.MaxDelay, queueDelay), more: make(chan struct{}, 1), posted: make(chan struct{}, 1), closing: make(chan struct{}),
+		writer: newWriter(d, o.Alone), readers: newReaders(d.Readers, func() *connection { return newReader(d) }), first: newReaders(1, func() *connection { return newReader(d) }),
+		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), queued: limit.NewOpen(0, cmp.Or(o.MaxQueued, queueLength)+maxBatch), maxDelay: cmp.Or(o.MaxDelay, queueDelay), more: make(chan struct{}, 1), indexable: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
-	s.figures = newFigures(o.Metrics, s)
+	if d.IsSQLite() {
+		s.checkpoints = &checkpoints{restartAt: restartAfter}
+	}
+	s.metrics = newMetrics(o.Metrics, s)
 	if s.log == nil {
 		s.log = slog.Default()
 	}
 	if err := s.prepare(ctx); err != nil {
-		s.dropWriter()
-		err = notAlone(err)
-		if d.explain != nil {
-			err = d.explain(err)
-		}
-		return nil, fmt.Errorf("sqlstore.Open: %w", err)
+		s.closeWriter()
+		return nil, fmt.Errorf("sqlstore.Open: %w", d.Explain(err))
 	}
-	s.posted <- struct{}{} // an earlier process may have left something to index
+	s.indexable <- struct{}{} // an earlier process may have left something to index
 	s.running.Add(2)
-	go s.write()
-	go s.index()
+	go s.runWriter()
+	go s.runIndexer()
 	return s, nil
 }
 
-// dialectOf chooses the dialect of a URL.
-func dialectOf(url string) (*dialect, error) {
-	scheme, rest, _ := strings.Cut(url, "://")
-	switch {
-	case scheme == "sqlite" && rest != "":
-		return sqliteDialect(rest)
-	case scheme == "postgres" || scheme == "postgresql":
-		return postgresDialect(url)
-	}
-	return nil, shoal.E("sqlstore.Open", shoal.InvalidArgument,
-		"The database must be sqlite://PATH or postgres://USER:PASSWORD@HOST/NAME.")
-}
-
-// prepare brings the database to where this program can use it.
-func (s *Store) prepare(ctx context.Context) error {
+// prepare makes the database usable for this program.
+func (s *Store) prepare(ctx context.Context) (err error) {
 	c := s.writer
-	c.opening = true
-	defer func() { c.opening = false }()
-	if err := c.open(ctx); err != nil {
+	c.SetOpening(true)
+	defer c.SetOpening(false)
+	if err := c.Open(ctx); err != nil {
 		return err
 	}
-	if err := s.dialect.check(c); err != nil {
+	if err := s.dialect.Check(c.Conn); err != nil {
 		return err
 	}
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	b, err := c.beginBoot()
-	c.boot, s.epoch = b, b.name
+	s.epoch, err = c.BeginBoot()
 	return err
 }
 
-// migrate brings the tables to the version of this program.
+// migrate migrates the tables to the version of this program.
 func (s *Store) migrate(ctx context.Context) error {
-	files, err := fs.Glob(s.dialect.migrations, "*.sql")
+	migrations := migrationsOf(s.dialect)
+	files, err := fs.Glob(migrations, "*.sql")
 	if err != nil {
 		return err
 	}
@@ -151,22 +136,22 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = migrate(s.writer, s.dialect.migrations)
+	err = migrate(s.writer.Conn, migrations)
 	finish()
 	if err != nil {
 		return err
 	}
-	if s.writer.alone && s.dialect.dropBackups != nil {
-		if err := s.dialect.dropBackups(); err != nil {
+	if s.writer.Alone() && s.dialect.IsSQLite() {
+		if err := removeOldBackups(s.dialect.Path, time.Now()); err != nil {
 			s.log.Warn("an old copy of the database cannot be removed", "error", err)
 		}
 	}
-	return s.writer.open(ctx)
+	return s.writer.Open(ctx)
 }
 
-// Close refuses further calls, lets the Updates and Views that have begun end,
-// answers the queued ones with Busy, and returns when nothing of the store runs
-// any more. It may be repeated.
+// Close refuses further calls, waits for the Updates and Views that have begun, fails the
+// queued ones with Busy, and returns when no goroutine of the store runs any more. It may be
+// called again.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -179,32 +164,30 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.running.Wait()
 	for _, r := range []*readers{s.readers, s.first} {
-		for range r.all() {
+		for range r.count() {
 			<-r.free
-			r.take().drop()
+			r.take().Close()
 		}
 	}
-	// The writer last: in SQLite the last connection to close tidies the log up. Whoever
-	// was answered last may still be looking at it.
+	// The writer is closed last: in SQLite the last connection that closes cleans the log up.
+	// The last Update may still be checking the log.
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.dropWriter()
+	s.closeWriter()
 	return nil
 }
 
-// dropWriter ends the connection of the writer and what it has locked.
-func (s *Store) dropWriter() {
-	s.writer.drop()
-	if s.dialect.unlock != nil {
-		s.dialect.unlock()
-	}
+// closeWriter closes the connection of the writer and releases its lock.
+func (s *Store) closeWriter() {
+	s.writer.Close()
+	s.dialect.Unlock()
 }
 
 // Epoch implements [hub.Store].
 func (s *Store) Epoch() string { return s.epoch }
 
-// View implements [hub.Store]. While every connection for reading is in use it
-// waits for one, at most as long as ctx; fn itself is not interrupted.
+// View implements [hub.Store]. While every connection for reading is in use it waits for
+// one, at most until ctx ends; fn itself is not interrupted.
 func (s *Store) View(ctx context.Context, fn func(hub.Tx) error) error {
 	return s.viewOn(ctx, s.readers, fn)
 }
@@ -227,10 +210,10 @@ func (s *Store) viewOn(ctx context.Context, readers *readers, fn func(hub.Tx) er
 	case <-readers.free:
 		c := readers.take()
 		defer func() {
-			c.end()
+			c.Rollback()
 			readers.put(c)
 		}()
-		if err := c.begin(s.dialect.beginView); err != nil {
+		if err := c.Begin(); err != nil {
 			return err
 		}
 		return c.run(fn)
@@ -241,9 +224,8 @@ func (s *Store) viewOn(ctx context.Context, readers *readers, fn func(hub.Tx) er
 	}
 }
 
-// Reachable returns why the database cannot be used now, nil if it answers. Like a
-// View it waits for a connection no longer than ctx, and for the database as long
-// as the store's patience lasts.
+// Reachable returns why the database cannot be used now, or nil. Like a View it waits for a
+// connection until ctx ends, and for the database as long as any transaction.
 func (s *Store) Reachable(ctx context.Context) error {
 	if err := s.refusal(); err != nil {
 		return err
@@ -254,10 +236,10 @@ func (s *Store) Reachable(ctx context.Context) error {
 	})
 }
 
-// pauseViews waits until no View is under way, and lets none begin before resume
-// is called. It gives up after patience.
+// pauseViews waits until no View runs, and lets none begin before resume is called. It gives
+// up after patience.
 func (s *Store) pauseViews(patience time.Duration) (resume func(), ok bool) {
-	taken := make([]*conn, 0, s.readers.all())
+	taken := make([]*connection, 0, s.readers.count())
 	resume = func() {
 		for _, c := range taken {
 			s.readers.put(c)
@@ -265,7 +247,7 @@ func (s *Store) pauseViews(patience time.Duration) (resume func(), ok bool) {
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	for len(taken) < s.readers.all() {
+	for len(taken) < s.readers.count() {
 		select {
 		case <-s.readers.free:
 			taken = append(taken, s.readers.take())
@@ -276,5 +258,9 @@ func (s *Store) pauseViews(patience time.Duration) (resume func(), ok bool) {
 	}
 	return resume, true
 }
+
+// ErrTimeline ends a store whose database continues from another point of its history, as
+// when a standby takes over: Options.Fatal is called with it.
+var ErrTimeline = sqlconn.ErrTimeline
 
 var errClosed = shoal.E("sqlstore", shoal.Busy, "The server is stopping; nothing was done. Try again when it is back.")

@@ -1,42 +1,58 @@
 package sqlstore
 
 import (
-	"fmt"
-
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore/archivesql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/runsql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/searchsql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// tx is the transaction under way on a connection. Its methods stand in the
-// file of their noun.
-type tx struct{ c *conn }
+type (
+	coreTx    = coresql.Tx
+	runTx     = runsql.Tx
+	searchTx  = searchsql.Tx
+	archiveTx = archivesql.Tx
+)
 
-var _ hub.Tx = tx{}
-
-// Now implements [hub.Tx]. A file has no clock of its own: the processes that can
-// share it share that of their machine.
-func (t tx) Now() (shoal.Time, error) {
-	if t.c.dialect.now == "" {
-		return shoal.Now(), nil
-	}
-	at, _, err := one(t.c, func(r *rows) shoal.Time { return r.time(0) }, t.c.dialect.now)
-	return at, err
+// tx is the current transaction of a connection. Its methods are those of the packages below,
+// where each has the SQL of its nouns.
+type tx struct {
+	*coreTx
+	*runTx
+	*searchTx
+	*archiveTx
+	c *sqlconn.Conn
 }
 
-// missing says in a sentence that something is not there.
-func missing(op, format string, args ...any) error {
-	return shoal.E("sqlstore."+op, shoal.NotFound, fmt.Sprintf(format, args...))
+var _ hub.Tx = (*tx)(nil)
+
+// Now implements [hub.Tx].
+func (t *tx) Now() (shoal.Time, error) { return t.c.Now() }
+
+// connection is a connection with the tx for all of its transactions.
+type connection struct {
+	*sqlconn.Conn
+	tx *tx
 }
 
-// taken says in a sentence that something is there already.
-func taken(op, format string, args ...any) error {
-	return shoal.E("sqlstore."+op, shoal.AlreadyExists, fmt.Sprintf(format, args...))
+func newConnection(c *sqlconn.Conn, cache *coresql.Cache) *connection {
+	search := searchsql.New(c)
+	core := coresql.New(c, cache, search)
+	return &connection{c, &tx{coreTx: core, runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), c: c}}
 }
 
-// present returns v if ok, else what missing makes of the rest.
-func present[T any](v T, ok bool, err error, op, format string, args ...any) (T, error) {
-	if err == nil && !ok {
-		err = missing(op, format, args...)
-	}
-	return v, err
+// newWriter returns the connection that changes the database.
+func newWriter(d *sqlconn.Dialect, alone bool) *connection {
+	cache := coresql.NewCache()
+	return newConnection(sqlconn.NewWriter(d, cache, alone), cache)
 }
+
+// newReader returns a connection that changes nothing.
+func newReader(d *sqlconn.Dialect) *connection { return newConnection(sqlconn.NewReader(d), nil) }
+
+// run calls fn in the current transaction. After a failure of the database it returns that
+// failure, whatever fn returns.
+func (c *connection) run(fn func(hub.Tx) error) error { return c.Result(fn(c.tx)) }

@@ -8,37 +8,38 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
 const (
-	// maxBatch is how many Updates share one commit at most.
+	// maxBatch is the maximum number of Updates in one commit.
 	maxBatch = 256
-	// maxTries is how often a batch runs while other processes are in its way.
+	// maxTries is how often a batch is run when other processes interfere.
 	maxTries = 5
 )
 
-// write is the goroutine that runs the Updates which come while others run, and does
-// the housekeeping.
-func (s *Store) write() {
+// runWriter is the goroutine that writes the Updates that arrive while others are written,
+// and runs the checkpoints.
+func (s *Store) runWriter() {
 	defer s.running.Done()
 	for open := true; open; {
 		select {
 		case <-s.more:
 		case <-s.closing:
-			open = false // whoever is still queued is refused
+			open = false // the Updates that are still queued are refused
 		}
 		s.writing.Lock()
 		for s.writeBatch() {
-			s.tidy()
+			s.checkpoint()
 		}
-		s.tidy()
-		s.letGo()
+		s.checkpoint()
+		s.stopWriting()
 	}
 }
 
-// writeHere runs one batch on the goroutine of an Update. The store's own defects end
-// the process from here, too: the recover of a caller would leave the others of the
-// batch without an answer.
+// writeHere writes one batch on the goroutine of an Update. A panic of the store itself ends
+// the process: a caller that recovers would leave the other Updates of the batch without a
+// result.
 func (s *Store) writeHere() {
 	defer func() {
 		if p := recover(); p != nil {
@@ -46,48 +47,47 @@ func (s *Store) writeHere() {
 			go func() { panic(fmt.Sprintf("sqlstore: %v\n%s", p, stack)) }()
 			select {}
 		}
-		s.letGo()
+		s.stopWriting()
 	}()
 	s.writeBatch()
 }
 
-// letGo gives up writing, to the writer's goroutine if there is something to do.
-func (s *Store) letGo() {
-	due := s.due()
+// stopWriting releases the writer, and wakes its goroutine if there is more to do.
+func (s *Store) stopWriting() {
+	due := s.checkpointDue()
 	s.writing.Unlock()
 	if due || len(s.queue) > 0 {
-		wake(s.more)
+		signal(s.more)
 	}
 }
 
-// writeBatch runs the Updates that are queued, as many as share a commit. It reports
-// whether there were any.
+// writeBatch writes the queued Updates, at most maxBatch. It reports whether there were any.
 func (s *Store) writeBatch() bool {
-	s.gather()
+	s.gatherBatch()
 	if len(s.batch) == 0 {
 		return false
 	}
-	defer clear(s.batch) // or what hangs on the functions stays until as many come at once
+	defer clear(s.batch) // otherwise the functions would keep their memory alive
 	if err := s.refusal(); err != nil {
-		answer(s.batch, err)
+		finish(s.batch, err)
 		return true
 	}
 	began := time.Now()
 	s.begun.Store(began.UnixNano())
-	s.settle(s.batch)
+	s.commitBatch(s.batch)
 	s.begun.Store(0)
-	s.settled(len(s.batch), time.Since(began))
+	s.observeBatch(len(s.batch), time.Since(began))
 	return true
 }
 
-// settled notes what a batch took.
-func (s *Store) settled(size int, took time.Duration) {
-	s.figures.batches.Observe(float64(size))
-	s.figures.commits.Observe(took.Seconds())
+// observeBatch records the duration of a batch.
+func (s *Store) observeBatch(size int, took time.Duration) {
+	s.metrics.batches.Observe(float64(size))
+	s.metrics.commits.Observe(took.Seconds())
 	s.pace.Store((s.pace.Load() + int64(took)) / 2)
 }
 
-// refusal tells why nothing is written any more, if that is so.
+// refusal returns why nothing is written any more, or nil.
 func (s *Store) refusal() error {
 	if s.failed.Load() {
 		return shoal.E("sqlstore.Update", shoal.Busy, "The server is stopping, as its disk failed or its database was replaced; nothing was done. Try again when it is back.")
@@ -100,8 +100,8 @@ func (s *Store) refusal() error {
 	}
 }
 
-// answer ends updates. A nil err leaves each its own answer.
-func answer(batch []*update, err error) {
+// finish completes updates with err, or with their own results if err is nil.
+func finish(batch []*update, err error) {
 	for _, u := range batch {
 		if err != nil {
 			u.err = err
@@ -110,93 +110,89 @@ func answer(batch []*update, err error) {
 	}
 }
 
-// errSpoilt says that one update failed after it had changed something, so that
-// those beside it must run again without what it did.
-var errSpoilt = errors.New("an update spoilt its batch")
+// errPartlyFailed means that one update failed after it had changed something, so that the
+// others must run again without its changes.
+var errPartlyFailed = errors.New("an update of the batch failed after it had changed something")
 
-// settle runs a batch until its outcome is certain, and answers it. First the
-// updates simply follow each other, which costs nothing between them; if one
-// spoils that, all run again, each behind a savepoint.
-func (s *Store) settle(batch []*update) {
+// commitBatch runs a batch until its outcome is certain, and completes its updates. At first
+// the updates run without savepoints, which costs nothing between them. If one of them fails
+// after it has changed something, all run again, each with a savepoint.
+func (s *Store) commitBatch(batch []*update) {
 	separate := false
 	for try := 1; ; {
 		err := s.transact(batch, separate)
-		var failed *failure
+		var failed *sqlconn.Failure
 		switch {
-		case errors.Is(err, errSpoilt) && len(batch) == 1:
-			err = nil // it is undone, and there is nobody beside it
-		case errors.Is(err, errSpoilt):
+		case errors.Is(err, errPartlyFailed) && len(batch) == 1:
+			err = nil // it is undone, and it is the only one
+		case errors.Is(err, errPartlyFailed):
 			separate = true
 			continue
-		case errors.As(err, &failed) && failed.fault == faultConflict && try < maxTries:
+		case errors.As(err, &failed) && failed.Fault == sqlconn.FaultConflict && try < maxTries:
 			try++
 			continue
 		}
-		answer(batch, err)
-		if failed != nil && failed.ends() {
-			s.die(failed)
+		finish(batch, err)
+		if failed != nil && failed.IsFinal() {
+			s.stopForever(failed)
 		}
 		break
 	}
-	if s.writer.posted {
-		s.writer.posted = false
-		wake(s.posted)
+	if s.writer.TakeIndexingRequest() {
+		signal(s.indexable)
 	}
 }
 
-// transact runs a batch in one transaction. When it returns nil, each update
-// has its answer and what it did is durable.
+// transact runs a batch in one transaction. When it returns nil, each update has its result
+// and its changes are durable.
 func (s *Store) transact(batch []*update, separate bool) error {
-	if err := s.writer.begin(s.dialect.begin); err != nil {
+	if err := s.writer.Begin(); err != nil {
 		return err
 	}
 	for _, u := range batch {
 		if err := s.apply(u, separate); err != nil {
-			s.writer.end()
+			s.writer.Rollback()
 			return err
 		}
 	}
-	return s.writer.commit()
+	return s.writer.Commit()
 }
 
-// apply runs one update and notes its answer. An error of apply itself ends the
-// whole batch.
+// apply runs one update and records its result. An error of apply itself fails the whole
+// batch.
 func (s *Store) apply(u *update, separate bool) error {
 	c := s.writer
 	if separate {
-		if failed := c.control("SAVEPOINT one"); failed != nil {
+		if failed := c.Savepoint(); failed != nil {
 			return failed
 		}
 	}
-	c.wrote = false
+	c.ClearWrote()
 	u.err = c.runGuarded(u.fn)
-	switch clean := u.err == nil || c.failed == nil && !c.wrote; {
-	case c.failed != nil && c.failed.fault != faultWrong:
-		return c.failed
+	failed := c.Failure()
+	switch clean := u.err == nil || failed == nil && !c.Wrote(); {
+	case failed != nil && failed.Fault != sqlconn.FaultWrong:
+		return failed
 	case !clean && !separate:
-		return errSpoilt
+		return errPartlyFailed
 	case !separate:
 		return nil
 	case !clean:
-		c.failed = nil
-		c.known.forget()
-		c.marked = nil
-		if failed := c.control("ROLLBACK TO SAVEPOINT one"); failed != nil {
+		if failed := c.RollbackToSavepoint(); failed != nil {
 			return failed
 		}
 	}
-	if failed := c.control("RELEASE SAVEPOINT one"); failed != nil {
+	if failed := c.ReleaseSavepoint(); failed != nil {
 		return failed
 	}
 	return nil
 }
 
-// runGuarded is run, but for a panic of fn, which becomes its error: the writer
-// serves others too.
-func (c *conn) runGuarded(fn func(hub.Tx) error) (err error) {
-	ended := false
+// runGuarded is run, but a panic of fn becomes its error: the writer also serves others.
+func (c *connection) runGuarded(fn func(hub.Tx) error) (err error) {
+	returned := false
 	defer func() {
-		if ended {
+		if returned {
 			return
 		}
 		reason := recover()
@@ -209,31 +205,31 @@ func (c *conn) runGuarded(fn func(hub.Tx) error) (err error) {
 		}
 	}()
 	err = c.run(fn)
-	ended = true
+	returned = true
 	return err
 }
 
-// die ends all writing.
-func (s *Store) die(err error) {
+// stopForever ends all writing.
+func (s *Store) stopForever(err error) {
 	if s.failed.CompareAndSwap(false, true) && s.fatal != nil {
 		s.fatal(err)
 	}
 }
 
-// due reports whether there is housekeeping to do.
-func (s *Store) due() bool {
-	return s.dialect.due != nil && s.writer.raw != nil && !s.failed.Load() && s.dialect.due(s)
+// checkpointDue reports whether a checkpoint is due.
+func (s *Store) checkpointDue() bool {
+	return s.checkpoints != nil && s.writer.Connected() && !s.failed.Load() && s.checkpoints.isDue(s.writer.Conn)
 }
 
-// tidy does the housekeeping that is due, with nobody waiting for it.
-func (s *Store) tidy() {
-	if !s.due() {
+// checkpoint runs the checkpoint that is due, if any. No Update waits for it.
+func (s *Store) checkpoint() {
+	if !s.checkpointDue() {
 		return
 	}
-	s.writer.failed = nil
-	var failed *failure
-	err := s.dialect.tidy(s)
-	if errors.As(err, &failed) && failed.ends() {
-		s.die(failed)
+	s.writer.ClearFailure()
+	var failed *sqlconn.Failure
+	err := s.checkpoints.run(s)
+	if errors.As(err, &failed) && failed.IsFinal() {
+		s.stopForever(failed)
 	}
 }

@@ -67,61 +67,61 @@ func plants() []plant {
 	return append(leakPlants(), []plant{
 		{
 			"internal/sqlstore/writer.go",
-			"\t}\n\treturn s.writer.commit()\n}",
+			"\t}\n\treturn s.writer.Commit()\n}",
 			`	}
 	if rigHas("acknowledged before the commit") {
-		answer(batch, nil)
+		finish(batch, nil)
 	}
 	rigPoint("before a commit")
-	return s.writer.commit()
+	return s.writer.Commit()
 }`,
 		},
 		{"internal/sqlstore/writer.go", "\t\tclose(u.done)\n", "\t\trigClose(u.done)\n"},
 		{
 			"internal/sqlstore/writer.go",
-			"\t\tanswer(batch, err)\n\t\tif failed != nil",
+			"\t\tfinish(batch, err)\n\t\tif failed != nil",
 			`		if err == nil {
 			if rigHas("the key is stored after the message") {
-				rigStoreKeys(s.writer, s.dialect.begin)
+				rigStoreKeys(s.writer.Conn)
 			}
 			rigPoint("after a commit")
 		}
-		answer(batch, err)
+		finish(batch, err)
 		if failed != nil`,
 		},
 		{
-			"internal/sqlstore/sqlite.go",
+			"internal/sqlstore/checkpoint.go",
 			"PRAGMA wal_checkpoint(PASSIVE)`)\n\treturn err\n",
 			"PRAGMA wal_checkpoint(PASSIVE)`)\n\trigPoint(\"after a checkpoint\")\n\treturn err\n",
 		},
 		{
-			"internal/sqlstore/conn.go",
-			"\tc.end()\n\tswitch failed.fault {\n\tcase faultWrong, faultLost, faultDisk:",
-			`	c.end()
+			"internal/sqlstore/sqlconn/transaction.go",
+			"\tc.Rollback()\n\tswitch failed.Fault {\n\tcase FaultWrong, FaultLost, FaultDisk:",
+			`	c.Rollback()
 	if rigHas("a failed commit counts as successful") {
 		return nil
 	}
-	switch failed.fault {
-	case faultWrong, faultLost, faultDisk:`,
+	switch failed.Fault {
+	case FaultWrong, FaultLost, FaultDisk:`,
 		},
-		{"internal/sqlstore/sqlite.go", `"synchronous(FULL)"`, `rigEither("synchronous(NORMAL)", "synchronous(FULL)", rigHas("synchronous is NORMAL"))`},
+		{"internal/sqlstore/sqlconn/sqlite.go", `"synchronous(FULL)"`, `rigEither("synchronous(NORMAL)", "synchronous(FULL)", rigHas("synchronous is NORMAL"))`},
 		{
-			"internal/sqlstore/messages.go",
+			"internal/sqlstore/coresql/messages.go",
 			"\tif post.Key != \"\" {\n\t\tscope, key, hash",
 			`	if post.Key != "" && rigHas("the key is stored after the message") {
 		rigLater(m.SessionID, m.SpaceID, m.Seq, post.Scope, post.Key, post.Hash)
 	} else if post.Key != "" {
 		scope, key, hash`,
 		},
-		{"internal/sqlstore/sums.go", "\tif r.null(i) {\n", "\tif r.null(i) || rigHas(\"the checksum of a message is ignored\") {\n"},
-		{"internal/sqlstore/indexer.go", "\tif len(fresh) > 0 {\n", "\trigPoint(\"while the index is updated\")\n\tif len(fresh) > 0 {\n"},
+		{"internal/sqlstore/messagerow/checksum.go", "\tif r.Null(i) {\n", "\tif r.Null(i) || rigHas(\"the checksum of a message is ignored\") {\n"},
+		{"internal/sqlstore/searchsql/index.go", "\tif len(fresh) > 0 {\n", "\trigPoint(\"while the index is updated\")\n\tif len(fresh) > 0 {\n"},
 		{
 			"internal/sqlstore/migrate.go",
 			"\tfiles, err := fs.Glob(steps, \"*.sql\") // sorted\n",
 			"\tsteps = rigSteps(steps)\n\tfiles, err := fs.Glob(steps, \"*.sql\")\n\trigPoint(\"before a migration\")\n",
 		},
-		{"internal/sqlstore/migrate.go", "\t_, err = c.exec(`INSERT INTO migrations", "\trigPoint(\"in a migration\")\n\t_, err = c.exec(`INSERT INTO migrations"},
-		{"internal/sqlstore/migrate.go", "\treturn false, c.commit()\n", "\trigPoint(\"before a migration is committed\")\n\treturn false, c.commit()\n"},
+		{"internal/sqlstore/migrate.go", "\t_, err = c.Exec(`INSERT INTO migrations", "\trigPoint(\"in a migration\")\n\t_, err = c.Exec(`INSERT INTO migrations"},
+		{"internal/sqlstore/migrate.go", "\treturn false, c.Commit()\n", "\trigPoint(\"before a migration is committed\")\n\treturn false, c.Commit()\n"},
 		{"internal/sqlstore/migrate.go", "\t\tif done || err != nil {\n", "\t\trigPoint(\"after a migration\")\n\t\tif done || err != nil {\n"},
 		{
 			"internal/hub/change.go",
@@ -192,7 +192,7 @@ func plants() []plant {
 }`,
 		},
 		{
-			"internal/sqlstore/lineage.go",
+			"internal/sqlstore/coresql/lineage.go",
 			"\tif err != nil || !found || next > 0 && place >= next {\n",
 			"\tif rigHas(\"a cursor without lineage\") {\n\t\tfound, next = true, 0\n\t}\n\tif err != nil || !found || next > 0 && place >= next {\n",
 		},
@@ -282,12 +282,21 @@ var _ = []any{rigHas, rigDue, rigDie, rigPoint, rigEither}
 `
 
 // rigExtra contains additional source files, by package.
-var rigExtra = map[string]string{"httpapi": rigLeaks, "sqlstore": `package sqlstore
+var rigExtra = map[string]string{"httpapi": rigLeaks, "coresql": `package coresql
+
+// RigKeys are the keys of messages that were stored without them. Only the writer uses them.
+var RigKeys [][]any
+
+func rigLater(values ...any) { RigKeys = append(RigKeys, values) }
+`, "sqlstore": `package sqlstore
 
 import (
 	"io/fs"
 	"os"
 	"testing/fstest"
+
+	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
 func rigClose(done chan struct{}) {
@@ -298,20 +307,15 @@ func rigClose(done chan struct{}) {
 	}
 }
 
-// rigKeys are the keys of messages that were stored without them. Only the writer uses it.
-var rigKeys [][]any
-
-func rigLater(values ...any) { rigKeys = append(rigKeys, values) }
-
-func rigStoreKeys(c *conn, begin string) {
-	if len(rigKeys) == 0 || c.begin(begin) != nil {
+func rigStoreKeys(c *sqlconn.Conn) {
+	if len(coresql.RigKeys) == 0 || c.Begin() != nil {
 		return
 	}
-	for _, k := range rigKeys {
-		_, _ = c.exec("UPDATE messages SET post_scope = $4, post_key = $5, post_hash = $6 WHERE session_id = $1 AND space_id = $2 AND seq = $3", k...)
+	for _, k := range coresql.RigKeys {
+		_, _ = c.Exec("UPDATE messages SET post_scope = $4, post_key = $5, post_hash = $6 WHERE session_id = $1 AND space_id = $2 AND seq = $3", k...)
 	}
-	_ = c.commit()
-	rigKeys = nil
+	_ = c.Commit()
+	coresql.RigKeys = nil
 }
 
 // rigSteps adds the migration of RIG_MIGRATION, if it is set.

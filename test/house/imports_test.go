@@ -188,7 +188,33 @@ var importTable = []importRule{
 	{dir: "internal/storytest", never: sqlAndWeb},
 	{dir: "internal/yamltext", others: true, never: sqlAndWeb},
 	{dir: "internal/sqlite", others: true, never: slices.Concat(webPackages, []string{"database/sql", "github.com/jackc/pgx"})},
-	{dir: "internal/sqlstore", inside: []string{".", "internal/filelock", "internal/hub", "internal/limit", "internal/metrics", "internal/search", "internal/sqlite"}, others: true, never: slices.Concat(webPackages, []string{"modernc.org/sqlite"})},
+	{
+		dir: "internal/sqlstore",
+		inside: []string{
+			".", "internal/hub", "internal/limit", "internal/metrics", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/coresql", "internal/sqlstore/runsql",
+			"internal/sqlstore/searchsql", "internal/sqlstore/sqlconn",
+		},
+		never: sqlAndWeb,
+	},
+	{
+		dir: "internal/sqlstore/archivesql",
+		inside: []string{
+			".", "internal/hub", "internal/sqlstore/coresql", "internal/sqlstore/messagerow", "internal/sqlstore/runsql", "internal/sqlstore/schema", "internal/sqlstore/searchsql", "internal/sqlstore/sqlconn",
+		},
+		never: sqlAndWeb,
+	},
+	{
+		dir:    "internal/sqlstore/coresql",
+		inside: []string{".", "internal/hub", "internal/sqlstore/messagerow", "internal/sqlstore/schema", "internal/sqlstore/searchsql", "internal/sqlstore/sqlconn"}, never: sqlAndWeb,
+	},
+	{dir: "internal/sqlstore/messagerow", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
+	{dir: "internal/sqlstore/runsql", inside: []string{".", "internal/hub", "internal/sqlstore/coresql", "internal/sqlstore/schema", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
+	{dir: "internal/sqlstore/schema", never: sqlAndWeb},
+	{
+		dir:    "internal/sqlstore/searchsql",
+		inside: []string{".", "internal/hub", "internal/search", "internal/sqlstore/messagerow", "internal/sqlstore/schema", "internal/sqlstore/sqlconn"}, never: sqlAndWeb,
+	},
+	{dir: "internal/sqlstore/sqlconn", inside: []string{".", "internal/filelock", "internal/hub", "internal/sqlite"}, others: true, never: slices.Concat(webPackages, []string{"modernc.org/sqlite"})},
 }
 
 const howToAddAPackage = "a new package needs a row in importTable (test/house/imports_test.go) that says what it may import"

@@ -1,0 +1,222 @@
+package archivesql
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
+)
+
+// importing is the status of a session that is being imported. Its row counts as
+// deleted, which hides it; name holds the token and closed_at when the import was
+// last felt.
+const importing = "importing"
+
+// EmptySession implements [hub.RecordTx].
+func (t *Tx) EmptySession(session shoal.SessionID) (bool, error) {
+	full, err := sqlconn.Exists(t.c, `SELECT 1 FROM spaces WHERE session_id = $1
+		UNION ALL SELECT 1 FROM runs WHERE session_id = $1
+		UNION ALL SELECT 1 FROM hosted_agents WHERE session_id = $1
+		UNION ALL SELECT 1 FROM files WHERE session_id = $1
+		UNION ALL SELECT 1 FROM renderers WHERE session_id = $1`, session)
+	return !full, err
+}
+
+// BeginImport implements [hub.RecordTx].
+func (t *Tx) BeginImport(session shoal.SessionID, token string, at shoal.Time) error {
+	n, err := t.c.Exec(`INSERT INTO sessions (id, name, status, created_at, closed_at, deleted) VALUES ($1, $2, $3, $4, $5, TRUE) ON CONFLICT DO NOTHING`,
+		session, token, importing, at, at)
+	if err == nil && n == 0 {
+		err = sqlconn.AlreadyExists("BeginImport", "The session id %q is taken; choose another.", session)
+	}
+	return err
+}
+
+// TouchImport implements [hub.RecordTx].
+func (t *Tx) TouchImport(session shoal.SessionID, token string, at shoal.Time) error {
+	n, err := t.c.Exec(`UPDATE sessions SET closed_at = $4 WHERE id = $1 AND status = $2 AND name = $3`, session, importing, token, at)
+	if err == nil && n == 0 {
+		err = sqlconn.NotFound("TouchImport", "No such import of %q goes on.", session)
+	}
+	return err
+}
+
+// EndImport implements [hub.RecordTx].
+func (t *Tx) EndImport(session shoal.SessionID, token string, s shoal.Session) error {
+	if err := t.TouchImport(session, token, s.CreatedAt); err != nil {
+		return err
+	}
+	if err := t.checkImport(session); err != nil {
+		return err
+	}
+	if _, err := t.c.Exec(`UPDATE members SET hosted = TRUE WHERE session_id = $1 AND entity_id IN
+		(SELECT id FROM entities WHERE session_id = $1 AND hosted_version IS NOT NULL)`, session); err != nil {
+		return err
+	}
+	if session != s.ID {
+		if err := t.replace(s.ID, session); err != nil {
+			return err
+		}
+	}
+	n, err := t.c.Exec(`UPDATE sessions SET name = $2, status = $3, created_at = $4, closed_at = $5, deleted = FALSE WHERE id = $1`,
+		s.ID, s.Name, s.Status, s.CreatedAt, s.ClosedAt)
+	if err == nil && n == 0 {
+		err = sqlconn.NotFound("EndImport", "There is no session %q here.", s.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return t.core.UpdateSession(s)
+}
+
+// checkImport refuses timelines and inboxes with gaps or with entries behind their
+// end.
+func (t *Tx) checkImport(session shoal.SessionID) error {
+	for query, what := range map[string]string{
+		`SELECT s.id FROM spaces AS s WHERE s.session_id = $1 AND (
+		   s.last_seq <> (SELECT COUNT(*) FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id)
+		   OR s.last_seq <> (SELECT COALESCE(MAX(m.seq), 0) FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id)
+		   OR EXISTS (SELECT 1 FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id AND m.seq < 1))`: "The timeline of the space %q has gaps or another end than its lastSeq.",
+		`SELECT i.entity_id FROM inbox AS i WHERE i.session_id = $1 AND (i.place < 1 OR i.place > COALESCE(
+		   (SELECT e.last_place FROM inboxes AS e WHERE e.session_id = i.session_id AND e.entity_id = i.entity_id), 0))`: "The inbox of %q has entries behind its lastPlace.",
+	} {
+		wrong, found, err := sqlconn.One(t.c, func(r *sqlconn.Rows) string { return r.Text(0) }, query, session)
+		if err == nil && found {
+			err = shoal.E("sqlstore.EndImport", shoal.InvalidArgument, fmt.Sprintf(what, wrong)+" The export was changed; nothing was imported.")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untouched are the tables of a session that are not erased when it is replaced: they
+// stay as they are, or what replaces them goes by them.
+var untouched = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "lineage_places", "entities", "inboxes"}
+
+// replace puts what is in the hidden session stage into id, in place of what is
+// there.
+func (t *Tx) replace(id, stage shoal.SessionID) error {
+	end, err := t.core.EventEnd(id)
+	if err != nil {
+		return err
+	}
+	if _, err := t.c.Exec(
+		`INSERT INTO inboxes (session_id, entity_id, last_place) SELECT session_id, entity_id, MAX(place) FROM inbox WHERE session_id = $1 GROUP BY session_id, entity_id
+		 ON CONFLICT (session_id, entity_id) DO UPDATE SET last_place = CASE WHEN excluded.last_place > inboxes.last_place THEN excluded.last_place ELSE inboxes.last_place END`, id); err != nil {
+		return err
+	}
+	for _, query := range schema.EraseSession {
+		table, _, _ := strings.Cut(strings.TrimPrefix(query, "DELETE FROM "), " ")
+		if slices.Contains(untouched, table) {
+			continue
+		}
+		if _, err := t.c.Exec(query, id); err != nil {
+			return err
+		}
+	}
+	// Entities that keys speak for stay, if the import does not bring them.
+	for _, query := range []string{
+		`DELETE FROM entities WHERE session_id = $1 AND (id IN (SELECT id FROM entities WHERE session_id = $2)
+		   OR id NOT IN (SELECT entity_id FROM keys WHERE session_id = $1 AND entity_id IS NOT NULL))`,
+		`UPDATE entities SET hosted_version = NULL WHERE session_id = $1 AND hosted_version IS NOT NULL AND session_id <> $2`,
+		`UPDATE entities SET external_id = NULL WHERE session_id = $1 AND external_id IN (SELECT external_id FROM entities WHERE session_id = $2)`,
+	} {
+		if _, err := t.c.Exec(query, id, stage); err != nil {
+			return err
+		}
+	}
+	if err := t.moveInboxes(id, stage); err != nil {
+		return err
+	}
+	tables := []string{"search_blocks", "search_words"}
+	for _, of := range hub.RecordTypes[1:] {
+		tables = append(tables, recordTables[of.Name].table)
+	}
+	for _, table := range tables {
+		if _, err := t.c.Exec(`UPDATE `+table+` SET session_id = $1 WHERE session_id = $2`, id, stage); err != nil {
+			return err
+		}
+	}
+	if _, err := t.c.Exec(`DELETE FROM sessions WHERE id = $1`, stage); err != nil {
+		return err
+	}
+	return t.cutEvents(id, end+1)
+}
+
+// moveInboxes gives the inboxes of the hidden session places behind those of the ones
+// that they replace, whose ends are written down: what was handed out of these, in
+// cursors too, acknowledges nothing of the new ones.
+func (t *Tx) moveInboxes(id, stage shoal.SessionID) error {
+	for _, query := range []string{
+		`UPDATE inbox SET session_id = $1, place = place + COALESCE(
+		   (SELECT e.last_place FROM inboxes AS e WHERE e.session_id = $1 AND e.entity_id = inbox.entity_id), 0) WHERE session_id = $2`,
+		`UPDATE inboxes SET last_place = last_place + COALESCE(
+		   (SELECT e.last_place FROM inboxes AS e WHERE e.session_id = $1 AND e.entity_id = inboxes.entity_id), 0) WHERE session_id = $2`,
+		`DELETE FROM inboxes WHERE session_id = $1 AND entity_id IN (SELECT entity_id FROM inboxes WHERE session_id = $2)`,
+		`DELETE FROM inboxes WHERE session_id = $1 AND entity_id NOT IN (SELECT id FROM entities WHERE session_id IN ($1, $2))`,
+	} {
+		if _, err := t.c.Exec(query, id, stage); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cutEvents makes every cursor of a session too old: its events are about what is no
+// more.
+func (t *Tx) cutEvents(id shoal.SessionID, place int64) error {
+	if err := t.c.ExecAll([]string{
+		`DELETE FROM events WHERE session_id = $1`,
+		`DELETE FROM event_floors WHERE session_id = $1`,
+	}, id); err != nil {
+		return err
+	}
+	if err := t.c.RecordPosition(id, place); err != nil {
+		return err
+	}
+	return t.c.ExecAll([]string{
+		`INSERT INTO events (session_id, place, space_id, entity_id, type, data) VALUES ($1, $2, '', '', '', '{}')`,
+		`INSERT INTO event_floors (session_id, space_id, entity_id, place) SELECT session_id, id, '', CAST($2 AS BIGINT) FROM spaces WHERE session_id = $1`,
+		`UPDATE runs SET event_floor = $2 WHERE session_id = $1`,
+	}, id, place)
+}
+
+// dropBatch is how many messages of an import are erased in one transaction.
+const dropBatch = 2000
+
+// DropImport implements [hub.RecordTx].
+func (t *Tx) DropImport(session shoal.SessionID) (left bool, err error) {
+	hidden, err := sqlconn.Exists(t.c, `SELECT 1 FROM sessions WHERE id = $1 AND status = $2`, session, importing)
+	if err != nil || !hidden {
+		return false, err
+	}
+	some := `(SELECT doc FROM messages WHERE session_id = $1 ORDER BY space_id, seq LIMIT ` + strconv.Itoa(dropBatch) + `)`
+	if _, err := t.c.Exec(`DELETE FROM late WHERE doc IN `+some, session); err != nil {
+		return false, err
+	}
+	n, err := t.c.Exec(`DELETE FROM messages WHERE doc IN `+some, session)
+	if err != nil || n > 0 {
+		return true, err
+	}
+	if err := t.c.ExecAll(schema.EraseSession, session); err != nil {
+		return false, err
+	}
+	if err := t.search.ResetEnd(); err != nil {
+		return false, err
+	}
+	_, err = t.c.Exec(`DELETE FROM sessions WHERE id = $1`, session)
+	return false, err
+}
+
+// Imports implements [hub.RecordTx].
+func (t *Tx) Imports(before shoal.Time) ([]shoal.SessionID, error) {
+	return sqlconn.List(t.c, func(r *sqlconn.Rows) shoal.SessionID { return shoal.SessionID(r.Text(0)) },
+		`SELECT id FROM sessions WHERE status = $1 AND closed_at < $2 ORDER BY id`, importing, before)
+}

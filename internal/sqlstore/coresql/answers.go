@@ -1,0 +1,35 @@
+package coresql
+
+import (
+	"time"
+
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
+)
+
+// Answer implements [hub.AnswerTx].
+func (t *Tx) Answer(key hub.AnswerKey) (hub.Answer, error) {
+	a, ok, err := sqlconn.One(t.c, func(r *sqlconn.Rows) hub.Answer { return hub.Answer{Hash: r.Text(0), Body: r.Bytes(1), At: r.Time(2)} },
+		`SELECT hash, body, at FROM answers WHERE session_id = $1 AND scope = $2 AND route = $3 AND key = $4`,
+		key.Session, key.Scope, key.Route, key.Key)
+	return sqlconn.OrNotFound(a, ok, err, "Answer", "Nothing was answered under this key.")
+}
+
+// InsertAnswer implements [hub.AnswerTx].
+func (t *Tx) InsertAnswer(key hub.AnswerKey, a hub.Answer) error {
+	body := a.Body
+	if body == nil {
+		body = []byte{} // NULL would be no answer
+	}
+	_, err := t.c.Exec(
+		`INSERT INTO answers (session_id, scope, route, key, hash, body, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		 ON CONFLICT (session_id, scope, route, key) DO UPDATE SET hash = excluded.hash, body = excluded.body, at = excluded.at`,
+		key.Session, key.Scope, key.Route, key.Key, a.Hash, body, a.At)
+	return err
+}
+
+// DropAnswers implements [hub.AnswerTx].
+func (t *Tx) DropAnswers(before time.Time) error {
+	_, err := t.c.Exec(`DELETE FROM answers WHERE at < $1`, before.UnixMicro())
+	return err
+}

@@ -1,0 +1,19 @@
+package coresql_test
+
+import (
+	"testing"
+
+	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
+)
+
+func TestCachedTables(t *testing.T) {
+	cache := coresql.NewCache()
+	for table, want := range map[string]bool{
+		"sessions": true, "spaces": true, "members": true, "inboxes": true, "events": true,
+		"messages": false, "inbox": false, "event_floors": false, "": false,
+	} {
+		if got := cache.Covers(table); got != want {
+			t.Errorf("Covers(%q) = %v, want %v", table, got, want)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package coresql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore/messagerow"
+	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
+)
+
+// Deliver implements [hub.InboxTx]. What is on the path of every post is one
+// statement for few members, and for many one for deliverRows of them.
+func (t *Tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
+	members, _, err := t.cachedMembers(m.SessionID, m.SpaceID)
+	if err != nil {
+		return nil, err
+	}
+	receivers := make([]hub.Receiver, 0, len(members))
+	for _, r := range members {
+		if r.id != m.EntityID && !r.hosted && forMember(m, r) {
+			receivers = append(receivers, hub.Receiver{ID: r.id, Reason: reasonFor(m, r.id)})
+		}
+	}
+	if err := t.lookUpInboxEnds(m.SessionID, m.SpaceID, receivers); err != nil {
+		return nil, err
+	}
+	for some := range slices.Chunk(receivers, deliverRows) {
+		if err := t.fillInboxes(m, some); err != nil {
+			return nil, err
+		}
+	}
+	return receivers, nil
+}
+
+// forMember reports whether a message enters a member's inbox: a system message that
+// mentions somebody is for those alone, and a member that has muted the space gets only
+// what mentions it.
+func forMember(m shoal.Message, to cachedMember) bool {
+	if !to.muted && (m.EntityID != shoal.System || len(m.Mentions) == 0) {
+		return true
+	}
+	return slices.Contains(m.Mentions, to.id)
+}
+
+// deliverRows is how many inboxes one statement fills at most.
+const deliverRows = 64
+
+// fillInboxes puts a message at the next place of each of these inboxes, whose ends
+// are known, and notes the places.
+func (t *Tx) fillInboxes(m shoal.Message, receivers []hub.Receiver) error {
+	args := append(make([]any, 0, 3+3*len(receivers)), m.SessionID, m.SpaceID, m.Seq)
+	for i := range receivers {
+		r := &receivers[i]
+		end, _ := t.cache.inboxEnd(m.SessionID, r.ID)
+		end.last++
+		t.cache.putInboxEnd(m.SessionID, r.ID, end)
+		r.Place = end.last
+		args = append(args, r.ID, r.Place, r.Reason)
+	}
+	_, err := t.c.Exec(fillInboxesTexts()[len(receivers)], args...)
+	return err
+}
+
+// fillInboxesTexts holds the statement for that many receivers.
+var fillInboxesTexts = sync.OnceValue(func() (texts *[deliverRows + 1]string) {
+	texts = new([deliverRows + 1]string)
+	for n := 1; n <= deliverRows; n++ {
+		var b strings.Builder
+		b.WriteString(`INSERT INTO inbox (session_id, entity_id, place, space_id, seq, reason, delivery) VALUES `)
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `($1, $%d, $%d, $2, $3, $%d, 0)`, 4+3*i, 5+3*i, 6+3*i)
+		}
+		texts[n] = b.String()
+	}
+	return texts
+})
+
+// reasonFor is why a message comes to an entity.
+func reasonFor(m shoal.Message, id shoal.EntityID) shoal.Reason {
+	switch {
+	case m.EntityID == shoal.System:
+		return shoal.ReasonSystem
+	case slices.Contains(m.Mentions, id):
+		return shoal.ReasonMention
+	}
+	return shoal.ReasonMessage
+}
+
+// lookUpInboxEnds makes the ends of the inboxes of members known, if one of them is
+// not.
+func (t *Tx) lookUpInboxEnds(session shoal.SessionID, space shoal.SpaceID, members []hub.Receiver) error {
+	unknown := func(r hub.Receiver) bool {
+		_, ok := t.cache.inboxEnd(session, r.ID)
+		return !ok
+	}
+	if !slices.ContainsFunc(members, unknown) {
+		return nil
+	}
+	_, err := sqlconn.List(t.c, func(r *sqlconn.Rows) struct{} {
+		t.cache.putInboxEnd(session, entityID(r), inboxEnd{last: max(r.Int(1), r.Int(2)), stored: r.Int(2)})
+		return struct{}{}
+	}, `SELECT who.entity_id, `+schema.LastInboxEntry+`, `+schema.LastStoredPosition+` FROM members AS who WHERE who.session_id = $1 AND who.space_id = $2`, session, space)
+	return err
+}
+
+// inboxEnd is where the inbox of an entity ends.
+func (t *Tx) inboxEnd(session shoal.SessionID, entity shoal.EntityID) (inboxEnd, error) {
+	if end, ok := t.cache.inboxEnd(session, entity); ok {
+		return end, nil
+	}
+	end, _, err := sqlconn.One(t.c, func(r *sqlconn.Rows) inboxEnd { return inboxEnd{last: max(r.Int(0), r.Int(1)), stored: r.Int(1)} },
+		`SELECT `+schema.LastInboxEntry+`, `+schema.LastStoredPosition+` FROM (SELECT CAST($1 AS TEXT) AS session_id, CAST($2 AS TEXT) AS entity_id) AS who`, session, entity)
+	if err == nil {
+		t.cache.putInboxEnd(session, entity, end)
+	}
+	return end, err
+}
+
+// keepInboxEnd writes down where an inbox ends. It comes before entries are removed:
+// their places are not given again.
+func (t *Tx) keepInboxEnd(session shoal.SessionID, entity shoal.EntityID) error {
+	end, err := t.inboxEnd(session, entity)
+	if err != nil || end.stored == end.last {
+		return err
+	}
+	_, err = t.c.ExecCached(
+		`INSERT INTO inboxes (session_id, entity_id, last_place) VALUES ($1, $2, $3)
+		 ON CONFLICT (session_id, entity_id) DO UPDATE SET last_place = excluded.last_place`, session, entity, end.last)
+	if err == nil {
+		end.stored = end.last
+		t.cache.putInboxEnd(session, entity, end)
+	}
+	return err
+}
+
+// matching appends the conditions of a filter on inbox i and message m.
+func matching(b *sqlconn.Builder, filter hub.InboxFilter) {
+	if filter.Kind == shoal.WaitMentions {
+		b.Add(` AND i.reason <> 'message'`) // as in the index inbox_mentions
+	}
+	if filter.Space != "" {
+		b.Add(` AND i.space_id = ?`, filter.Space)
+	}
+	if len(filter.From) > 0 {
+		sqlconn.AddIn(b, ` AND m.entity_id IN (?)`, append([]shoal.EntityID{shoal.System}, filter.From...))
+	}
+}
+
+// Unread implements [hub.InboxTx].
+func (t *Tx) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
+	var b sqlconn.Builder
+	b.Add(`SELECT i.place, i.reason, i.delivery, s.id, s.name, s.status, COALESCE(m.event_place, 0), `+messagerow.Columns+`
+		FROM inbox AS i
+		JOIN messages AS m ON m.session_id = i.session_id AND m.space_id = i.space_id AND m.seq = i.seq
+		JOIN spaces AS s ON s.session_id = i.session_id AND s.id = i.space_id
+		WHERE i.session_id = ? AND i.entity_id = ?`, session, entity)
+	matching(&b, filter)
+	b.Add(` ORDER BY i.place` + sqlconn.Limit(limit))
+	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.InboxEntry {
+		space := messagerow.ReadSpaceRef(r, 3)
+		return hub.InboxEntry{
+			Place: r.Int(0), Reason: shoal.Reason(r.Text(1)), Delivery: int(r.Int(2)),
+			Space: space, EventPlace: r.Int(6), Message: t.row.Read(r, 7, session, space.ID),
+		}
+	}, b.Text(), b.Args...)
+}
+
+// MarkDelivered implements [hub.InboxTx].
+func (t *Tx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error {
+	for some := range slices.Chunk(places, sqlconn.MaxList) {
+		var b sqlconn.Builder
+		b.Add(`UPDATE inbox SET delivery = delivery + 1 WHERE session_id = ? AND entity_id = ?`, session, entity)
+		sqlconn.AddIn(&b, ` AND place IN (?)`, some)
+		if _, err := t.c.Exec(b.Text(), b.Args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Acknowledge implements [hub.InboxTx].
+func (t *Tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, upTo int64) error {
+	if err := t.keepInboxEnd(session, entity); err != nil {
+		return err
+	}
+	from := filter.From
+	filter.From = nil
+	var b sqlconn.Builder
+	b.Add(`DELETE FROM inbox AS i WHERE i.session_id = ? AND i.entity_id = ? AND i.place <= ?`, session, entity, upTo)
+	matching(&b, filter)
+	if len(from) > 0 {
+		b.Add(` AND EXISTS (SELECT 1 FROM messages AS m WHERE m.session_id = i.session_id AND m.space_id = i.space_id AND m.seq = i.seq`)
+		matching(&b, hub.InboxFilter{From: from})
+		b.Add(`)`)
+	}
+	_, err := t.c.Exec(b.Text(), b.Args...)
+	return err
+}
+
+// AcknowledgeSpace implements [hub.InboxTx].
+func (t *Tx) AcknowledgeSpace(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64) error {
+	err := t.keepInboxEnd(session, entity)
+	if err == nil {
+		_, err = t.c.Exec(`DELETE FROM inbox WHERE session_id = $1 AND entity_id = $2 AND space_id = $3 AND seq <= $4`, session, entity, space, seq)
+	}
+	return err
+}
+
+// MarkUnread implements [hub.InboxTx].
+func (t *Tx) MarkUnread(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64, limit int) error {
+	past, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) shoal.Message {
+		return shoal.Message{Seq: r.Int(0), EntityID: shoal.EntityID(r.Text(1)), Mentions: sqlconn.SplitIDs(r.Text(2))}
+	}, `SELECT m.seq, m.entity_id, m.mentions FROM messages AS m
+		WHERE m.session_id = $1 AND m.space_id = $2 AND m.seq >= $3 AND m.status <> 'streaming' AND m.deleted_at IS NULL AND m.entity_id <> $4
+		AND NOT EXISTS (SELECT 1 FROM inbox AS i WHERE i.session_id = $1 AND i.entity_id = $4 AND i.space_id = $2 AND i.seq = m.seq)
+		ORDER BY m.seq DESC`+sqlconn.Limit(limit), session, space, seq, entity)
+	if err != nil {
+		return err
+	}
+	end, err := t.inboxEnd(session, entity)
+	if err != nil {
+		return err
+	}
+	for _, m := range slices.Backward(past) {
+		if !forMember(m, cachedMember{id: entity}) {
+			continue
+		}
+		end.last++
+		if _, err := t.c.Exec(fillInboxesTexts()[1], session, space, m.Seq, entity, end.last, reasonFor(m, entity)); err != nil {
+			return err
+		}
+		t.cache.putInboxEnd(session, entity, end)
+	}
+	return nil
+}
+
+// InboxEnd implements [hub.InboxTx].
+func (t *Tx) InboxEnd(session shoal.SessionID, entity shoal.EntityID) (int64, error) {
+	end, err := t.inboxEnd(session, entity)
+	return end.last, err
+}
+
+// Counts implements [hub.InboxTx].
+func (t *Tx) Counts(session shoal.SessionID, entity shoal.EntityID, spaces []shoal.SpaceID) (map[shoal.SpaceID]hub.Unread, error) {
+	counts := make(map[shoal.SpaceID]hub.Unread, len(spaces))
+	for _, space := range spaces {
+		counts[space] = hub.Unread{}
+	}
+	for some := range slices.Chunk(spaces, sqlconn.MaxList) {
+		var b sqlconn.Builder
+		b.Add(`SELECT space_id, COUNT(*), COUNT(*) FILTER (WHERE reason = 'mention')
+			FROM inbox WHERE session_id = ? AND entity_id = ?`, session, entity)
+		sqlconn.AddIn(&b, ` AND space_id IN (?) GROUP BY space_id`, some)
+		_, err := sqlconn.List(t.c, func(r *sqlconn.Rows) struct{} {
+			counts[shoal.SpaceID(r.Text(0))] = hub.Unread{Messages: r.Int(1), Mentions: r.Int(2)}
+			return struct{}{}
+		}, b.Text(), b.Args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
+}
+
+// Explicit implements [hub.InboxTx].
+func (t *Tx) Explicit(session shoal.SessionID, entity shoal.EntityID, key shoal.KeyID) (bool, error) {
+	return sqlconn.Exists(t.c, `SELECT 1 FROM explicit_keys WHERE session_id = $1 AND entity_id = $2 AND key_id = $3`, session, entity, key)
+}
+
+// SetExplicit implements [hub.InboxTx].
+func (t *Tx) SetExplicit(session shoal.SessionID, entity shoal.EntityID, key shoal.KeyID) error {
+	_, err := t.c.Exec(`INSERT INTO explicit_keys (session_id, entity_id, key_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, session, entity, key)
+	return err
+}

@@ -1,0 +1,94 @@
+package coresql
+
+import (
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/sqlstore/messagerow"
+	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
+)
+
+// The event that tells of a posted message is the message itself: event_place is its
+// place among the events of the session. It rises with seq in a space and with doc
+// everywhere, so that no index by space and place is needed, which each post would
+// have to write to.
+
+// posted returns the first limit of these events behind a place that match.
+func (t *Tx) posted(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
+	first, found, err := sqlconn.One(t.c, func(r *sqlconn.Rows) int64 { return r.Int(0) },
+		`SELECT doc FROM messages WHERE session_id = $1 AND event_place > $2 ORDER BY event_place LIMIT 1`, session, after)
+	if err != nil || !found {
+		return nil, err
+	}
+	var b sqlconn.Builder
+	b.Add(`SELECT m.event_place, m.space_id, `+messagerow.Columns+` FROM messages AS m WHERE m.session_id = ?`, session)
+	order := ` ORDER BY m.event_place`
+	switch {
+	case filter.Space != "":
+		behind, err := t.seqBefore(session, filter.Space, first)
+		if err != nil {
+			return nil, err
+		}
+		b.Add(` AND m.space_id = ? AND m.seq > ? AND +m.event_place > ?`, filter.Space, behind, after) // with +, not by its index
+		order = ` ORDER BY m.seq`
+	case filter.Entity != "":
+		b.Add(` AND m.event_place > ? AND m.space_id IN `+schema.SpacesOf, after, session, filter.Entity)
+	default:
+		b.Add(` AND m.event_place > ?`, after)
+	}
+	b.Add(order + sqlconn.Limit(limit))
+	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.StoredEvent { return t.postedEvent(r, session) }, b.Text(), b.Args...)
+}
+
+// postedEvent makes the event of its place and its message.
+func (t *Tx) postedEvent(r *sqlconn.Rows, session shoal.SessionID) hub.StoredEvent {
+	m := t.row.Read(r, 2, session, shoal.SpaceID(r.Text(1)))
+	data, err := shoal.EncodeJSON(shoal.MessageData{
+		EventHead: shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: &m.SpaceID, At: m.CreatedAt}, Message: m,
+	})
+	if err != nil {
+		r.Fail(err)
+	}
+	return hub.StoredEvent{Session: session, Place: r.Int(0), Space: m.SpaceID, Type: shoal.EventMessageCreated, Data: data}
+}
+
+// seqBefore finds a seq of a space, 0 if there is none, whose message and all before
+// it come before a doc, and which is near the first that does not. It looks from the
+// end on, as who follows a space is mostly close to it.
+func (t *Tx) seqBefore(session shoal.SessionID, space shoal.SpaceID, doc int64) (int64, error) {
+	last, err := t.lastSeq(session, space)
+	low, high := last, last+1
+	for step := int64(1); low > 0 && err == nil; step *= 4 {
+		before := false
+		if before, err = t.before(session, space, low, doc); before {
+			break
+		}
+		low, high = max(low-step, 0), low
+	}
+	for high-low > 8 && err == nil {
+		before, middle := false, low+(high-low)/2
+		if before, err = t.before(session, space, middle, doc); before {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low, err
+}
+
+// before reports whether a message of a space comes before a doc.
+func (t *Tx) before(session shoal.SessionID, space shoal.SpaceID, seq, doc int64) (bool, error) {
+	at, err := sqlconn.Number(t.c, `SELECT doc FROM messages WHERE session_id = $1 AND space_id = $2 AND seq = $3`, session, space, seq)
+	return at < doc, err
+}
+
+// postedBefore is the place of the newest of these events that has at least keep
+// messages of its space behind it, 0 if there is none close to there.
+func (t *Tx) postedBefore(session shoal.SessionID, space shoal.SpaceID, keep int64) (int64, error) {
+	last, err := t.lastSeq(session, space)
+	if err != nil || last <= keep {
+		return 0, err
+	}
+	return sqlconn.Number(t.c, `SELECT MAX(event_place) FROM messages WHERE session_id = $1 AND space_id = $2 AND seq > $3 AND seq <= $4`,
+		session, space, last-keep-hub.TrimEvery, last-keep)
+}

@@ -1,0 +1,100 @@
+package sqlconn
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Dialect is what differs between the databases.
+type Dialect struct {
+	// Path is the file of a SQLite database, empty for PostgreSQL.
+	Path string
+	// Readers is the number of connections for reading.
+	Readers int
+
+	// InOrder is written after a table that must be read in the order of its numbers.
+	// Otherwise SQLite may choose another index and sort in memory.
+	InOrder string
+	// Elements reads the elements of the JSON array in an argument as rows of t with the
+	// one column value.
+	Elements string
+	// Position is the function that returns the position of a text in another, 0 if it
+	// does not occur.
+	Position string
+	// SearchBudget limits the work of one search.
+	SearchBudget int
+
+	// connect opens a connection; reads is set for one that changes nothing.
+	connect func(ctx context.Context, reads bool) (driverConn, error)
+	// patience limits the duration of a transaction including its commit; 0 for no limit.
+	patience time.Duration
+	// closeStatements is set if a connection closes only after its statements.
+	closeStatements bool
+	// tryLock takes the lock of a server that excludes others for the writer on its
+	// connection, unless another process has it. It may be repeated. unlock, if set,
+	// releases the lock after the connection was closed.
+	tryLock func(*Conn) (bool, error)
+	unlock  func()
+	// timeline is a query whose result changes when the database continues from another
+	// point of its history, as when a standby takes over; its last changes may be lost
+	// then. The result is empty while nothing can be written. Without such a query the
+	// database has no timelines.
+	timeline string
+	// begin starts a transaction of the writer: from then on no other process writes.
+	begin string
+	// beginView starts a transaction that reads one snapshot and changes nothing.
+	beginView string
+	// version is a query whose result changes when another process has changed the
+	// database; empty if there is no such query.
+	version string
+	// check returns why the database cannot be used, before anything else is done with it.
+	check func(*Conn) error
+	// explain, if set, returns what to do about an error of Open.
+	explain func(error) error
+	// faultOf returns what an error of the driver means.
+	faultOf func(error) Fault
+	// overwrite is the start of the statement that sets whether removed data is
+	// overwritten; empty if the database cannot do that.
+	overwrite string
+	// now is a query for the time in microseconds; empty for the clock of the machine.
+	now string
+}
+
+// NewDialect returns the dialect of the database of a URL.
+func NewDialect(url string) (*Dialect, error) {
+	scheme, rest, _ := strings.Cut(url, "://")
+	switch {
+	case scheme == "sqlite" && rest != "":
+		return NewSQLite(rest)
+	case scheme == "postgres" || scheme == "postgresql":
+		return newPostgres(url)
+	}
+	return nil, shoal.E("sqlstore.Open", shoal.InvalidArgument,
+		"The database must be sqlite://PATH or postgres://USER:PASSWORD@HOST/NAME.")
+}
+
+// IsSQLite reports whether the database is a SQLite file.
+func (d *Dialect) IsSQLite() bool { return d.Path != "" }
+
+// Check returns why the database of an open connection cannot be used, or nil.
+func (d *Dialect) Check(c *Conn) error { return d.check(c) }
+
+// Explain adds to an error of opening the database what an operator can do about it.
+func (d *Dialect) Explain(err error) error {
+	err = ExplainLocked(err)
+	if d.explain != nil {
+		err = d.explain(err)
+	}
+	return err
+}
+
+// Unlock releases the lock of a server that excludes others, after its connection was
+// closed.
+func (d *Dialect) Unlock() {
+	if d.unlock != nil {
+		d.unlock()
+	}
+}

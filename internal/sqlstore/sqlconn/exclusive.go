@@ -1,0 +1,79 @@
+package sqlconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// A server whose bus reaches no other process must be the only one on its database: what
+// another server stores would wake nobody here. Therefore its writer holds a lock for as long
+// as its connection is open: an advisory lock of the database session in PostgreSQL, a locked
+// file beside the database in SQLite. A new connection takes the lock again, so that a server
+// that lost it to another one does not write any more. Tools that open the database briefly
+// do not take it.
+
+const (
+	// startPatience is how long a server that starts waits for another one to end.
+	startPatience = 10 * time.Second
+	// reconnectPatience is how long a new connection waits for the lock of the lost one,
+	// whose end the database may not have noticed yet.
+	reconnectPatience = time.Second
+	// lockInterval is the pause between two attempts.
+	lockInterval = 100 * time.Millisecond
+)
+
+// errLocked is the cause of an error of Open: another server uses the database.
+var errLocked = errors.New("another server has the lock of this database")
+
+// TryLock takes the lock of a server that excludes others, and reports whether the
+// connection has it.
+func (c *Conn) TryLock() (bool, error) { return c.dialect.tryLock(c) }
+
+// lockAlone takes the lock for a server that excludes others, or fails when another process
+// keeps it.
+func (c *Conn) lockAlone(ctx context.Context) error {
+	if !c.alone {
+		return nil
+	}
+	wait := reconnectPatience
+	if c.opening {
+		wait = startPatience
+	}
+	for deadline := time.Now().Add(wait); ; {
+		locked, err := c.TryLock()
+		if locked || err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return NewFailure(FaultBlocked, "lock the database", errLocked)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(lockInterval):
+		}
+	}
+}
+
+// lockPostgres takes the lock of a PostgreSQL database for the connection.
+func lockPostgres(c *Conn) (bool, error) {
+	n, err := Number(c, `SELECT CASE WHEN pg_try_advisory_lock(7462, 1) THEN 1 ELSE 0 END`)
+	return n == 1, err
+}
+
+// ExplainLocked adds to the error of a locked database what an operator can do about it. It
+// returns any other error as it is.
+func ExplainLocked(err error) error {
+	if !errors.Is(err, errLocked) {
+		return err
+	}
+	return &shoal.Error{
+		Kind: shoal.InvalidArgument, Err: err,
+		Msg: fmt.Sprintf("Another server still uses this database after %v, and with --bus memory there can be only one. "+
+			"Stop the other server, or give this one a database of its own with --database.", startPatience),
+	}
+}

@@ -1,0 +1,46 @@
+package sqlconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrTimeline ends a store whose database continues from another point of its history, as
+// when a standby takes over. The last commits may be lost there, and positions that this
+// process assigned belong to other messages. A new start is a new boot, which distinguishes
+// valid cursors from lost ones.
+var ErrTimeline = errors.New("the database continues from another point of its history")
+
+// timelineWait limits the duration of the query for the timeline.
+const timelineWait = 10 * time.Second
+
+// checkTimeline refuses a connection of the writer to a database that is on another timeline
+// than at the first connection, or that is read-only, as a standby is. A database whose
+// timeline cannot be read is accepted.
+func (c *Conn) checkTimeline() error {
+	if c.dialect.timeline == "" || c.reads {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timelineWait)
+	defer cancel()
+	c.ctx = ctx
+	defer func() { c.ctx = context.Background() }()
+	now, _, err := One(c, func(r *Rows) string { return r.Text(0) }, c.dialect.timeline)
+	c.failed = nil
+	var failed *Failure
+	switch {
+	case errors.As(err, &failed) && failed.Fault == FaultWrong:
+		return nil
+	case err != nil:
+		return err
+	case now == "":
+		return NewFailure(FaultLost, c.dialect.timeline, errors.New("the database is a standby"))
+	case c.timeline == "":
+		c.timeline = now
+	case c.timeline != now:
+		return NewFailure(FaultTimeline, c.dialect.timeline, fmt.Errorf("%w: from timeline %s to %s", ErrTimeline, c.timeline, now))
+	}
+	return nil
+}

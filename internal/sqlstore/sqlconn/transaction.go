@@ -1,0 +1,195 @@
+package sqlconn
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Begin starts a transaction. If the connection turns out to be lost, it connects again,
+// once: nothing has been done on it yet.
+func (c *Conn) Begin() error {
+	query := c.dialect.begin
+	if c.reads {
+		query = c.dialect.beginView
+	}
+	for stale := c.raw != nil; ; stale = false {
+		if err := c.Open(context.Background()); err != nil {
+			return err
+		}
+		if c.dialect.patience > 0 && !c.opening {
+			c.ctx, c.cancel = context.WithTimeout(c.ctx, c.dialect.patience)
+		}
+		c.active, c.failed, c.wrote, c.indexing = true, nil, false, false
+		failed := c.Control(query)
+		if failed == nil {
+			err := c.checkCache()
+			if err != nil {
+				c.Rollback()
+			}
+			return err
+		}
+		c.Rollback()
+		if !stale || failed.Fault != FaultLost {
+			return failed
+		}
+		c.Close()
+	}
+}
+
+// checkCache resets the cache unless the database reports that no other process has changed
+// it since the last transaction.
+func (c *Conn) checkCache() error {
+	if c.cache == nil {
+		return nil
+	}
+	if c.dialect.version == "" {
+		c.cache.Reset()
+		return nil
+	}
+	version, err := Number(c, c.dialect.version)
+	if err != nil {
+		c.cache.Reset()
+		return err
+	}
+	c.cache.Begin(version)
+	return nil
+}
+
+// Commit ends the current transaction and keeps its changes.
+func (c *Conn) Commit() error {
+	failed := c.Control("COMMIT")
+	if failed == nil {
+		c.endTransaction()
+		return nil
+	}
+	c.Rollback()
+	switch failed.Fault {
+	case FaultWrong, FaultLost, FaultDisk:
+		return failed.unknown()
+	default:
+		return failed
+	}
+}
+
+// Rollback undoes the current transaction, if there is one.
+func (c *Conn) Rollback() {
+	if !c.active {
+		return
+	}
+	if failed := c.Control("ROLLBACK"); failed != nil {
+		// The database may have undone it already. A new connection leaves no doubt.
+		c.Close()
+	}
+	c.resetCache()
+	c.endTransaction()
+}
+
+func (c *Conn) endTransaction() {
+	c.active = false
+	c.cancel()
+	c.ctx, c.cancel = context.Background(), func() {}
+}
+
+// Savepoint starts a part of the transaction that can be undone alone.
+func (c *Conn) Savepoint() *Failure { return c.Control("SAVEPOINT one") }
+
+// ReleaseSavepoint ends that part and keeps its changes.
+func (c *Conn) ReleaseSavepoint() *Failure { return c.Control("RELEASE SAVEPOINT one") }
+
+// RollbackToSavepoint undoes that part, and with it a failure of the transaction.
+func (c *Conn) RollbackToSavepoint() *Failure {
+	c.failed = nil
+	c.resetCache()
+	return c.Control("ROLLBACK TO SAVEPOINT one")
+}
+
+// Result returns the result of a function that returned err and used the current
+// transaction: whatever the function did about a failure of the database, the transaction
+// has failed.
+func (c *Conn) Result(err error) error {
+	if c.failed != nil {
+		return c.failed
+	}
+	return err
+}
+
+// Failure returns the first failure of the current transaction, or nil.
+func (c *Conn) Failure() *Failure { return c.failed }
+
+// ClearFailure makes statements possible again after a failure outside of a transaction.
+func (c *Conn) ClearFailure() { c.failed = nil }
+
+// Wrote reports whether a statement has changed something since ClearWrote.
+func (c *Conn) Wrote() bool { return c.wrote }
+
+// ClearWrote makes Wrote return false.
+func (c *Conn) ClearWrote() { c.wrote = false }
+
+// RequestIndexing records that the transaction stored messages that the search index does
+// not contain.
+func (c *Conn) RequestIndexing() { c.indexing = true }
+
+// TakeIndexingRequest reports whether RequestIndexing was called since the last call.
+func (c *Conn) TakeIndexingRequest() bool {
+	requested := c.indexing
+	c.indexing = false
+	return requested
+}
+
+// ExtendTimeout lets the current transaction take as long as it makes progress, which
+// callers report with progress, until they call done. Open results must be closed first.
+func (c *Conn) ExtendTimeout() (progress, done func()) {
+	patience := c.dialect.patience
+	if patience == 0 {
+		return func() {}, func() {}
+	}
+	c.cancel()
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	timer := time.AfterFunc(patience, c.cancel)
+	return func() { timer.Reset(patience) }, func() {
+		timer.Stop()
+		c.cancel()
+		c.ctx, c.cancel = context.WithTimeout(context.Background(), patience)
+	}
+}
+
+// Control runs a statement about the transaction itself, also in a failed one.
+func (c *Conn) Control(query string) *Failure {
+	err := c.send(query)
+	if err != nil {
+		return NewFailure(c.dialect.faultOf(err), query, err)
+	}
+	return nil
+}
+
+func (c *Conn) send(query string) error {
+	if strings.Contains(query, ";") { // several statements cannot be prepared as one
+		return c.raw.run(c.ctx, query)
+	}
+	stmt, err := c.prepare(query)
+	if err != nil {
+		return err
+	}
+	_, err = stmt.exec(c.ctx, nil)
+	return err
+}
+
+// Fail records the first failure of the current transaction. From then on every statement
+// in it returns that failure: some databases would run them in new transactions.
+func (c *Conn) Fail(query string, err error) *Failure {
+	if c.failed == nil {
+		c.failed = NewFailure(c.dialect.faultOf(err), query, err)
+	}
+	return c.failed
+}
+
+// FailDamaged makes the current transaction fail because the database contains something
+// that was not stored. It does nothing if the transaction has failed.
+func (c *Conn) FailDamaged(msg string, err error) {
+	if c.failed == nil {
+		c.failed = &Failure{FaultWrong, &shoal.Error{Op: "sqlstore", Kind: shoal.Internal, Msg: msg, Err: err}}
+	}
+}
