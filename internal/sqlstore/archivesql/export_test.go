@@ -5,7 +5,7 @@ import "strings"
 // RecordColumns are the columns of the tables that exports hold, as table.column.
 func RecordColumns() (all []string) {
 	for _, table := range recordTables {
-		for _, column := range table.stretched() {
+		for _, column := range table.allColumns() {
 			_, name, qualified := strings.Cut(column, ".")
 			if !qualified {
 				name = column

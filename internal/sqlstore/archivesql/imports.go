@@ -59,7 +59,7 @@ func (t *Tx) EndImport(session shoal.SessionID, token string, s shoal.Session) e
 		return err
 	}
 	if session != s.ID {
-		if err := t.replace(s.ID, session); err != nil {
+		if err := t.replaceSession(s.ID, session); err != nil {
 			return err
 		}
 	}
@@ -96,13 +96,13 @@ func (t *Tx) checkImport(session shoal.SessionID) error {
 	return nil
 }
 
-// untouched are the tables of a session that are not erased when it is replaced: they
+// keptTables are the tables of a session that are not erased when it is replaced: they
 // stay as they are, or what replaces them goes by them.
-var untouched = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "lineage_places", "entities", "inboxes"}
+var keptTables = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "lineage_places", "entities", "inboxes"}
 
-// replace puts what is in the hidden session stage into id, in place of what is
+// replaceSession puts what is in the hidden session stage into id, in place of what is
 // there.
-func (t *Tx) replace(id, stage shoal.SessionID) error {
+func (t *Tx) replaceSession(id, stage shoal.SessionID) error {
 	end, err := t.core.EventEnd(id)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (t *Tx) replace(id, stage shoal.SessionID) error {
 	}
 	for _, query := range schema.EraseSession {
 		table, _, _ := strings.Cut(strings.TrimPrefix(query, "DELETE FROM "), " ")
-		if slices.Contains(untouched, table) {
+		if slices.Contains(keptTables, table) {
 			continue
 		}
 		if _, err := t.c.Exec(query, id); err != nil {
@@ -147,7 +147,7 @@ func (t *Tx) replace(id, stage shoal.SessionID) error {
 	if _, err := t.c.Exec(`DELETE FROM sessions WHERE id = $1`, stage); err != nil {
 		return err
 	}
-	return t.cutEvents(id, end+1)
+	return t.expireCursors(id, end+1)
 }
 
 // moveInboxes gives the inboxes of the hidden session places behind those of the ones
@@ -169,9 +169,9 @@ func (t *Tx) moveInboxes(id, stage shoal.SessionID) error {
 	return nil
 }
 
-// cutEvents makes every cursor of a session too old: its events are about what is no
+// expireCursors makes every cursor of a session too old: its events are about what is no
 // more.
-func (t *Tx) cutEvents(id shoal.SessionID, place int64) error {
+func (t *Tx) expireCursors(id shoal.SessionID, place int64) error {
 	if err := t.c.ExecAll([]string{
 		`DELETE FROM events WHERE session_id = $1`,
 		`DELETE FROM event_floors WHERE session_id = $1`,
@@ -188,8 +188,8 @@ func (t *Tx) cutEvents(id shoal.SessionID, place int64) error {
 	}, id, place)
 }
 
-// dropBatch is how many messages of an import are erased in one transaction.
-const dropBatch = 2000
+// dropBatchSize is how many messages of an import are erased in one transaction.
+const dropBatchSize = 2000
 
 // DropImport implements [hub.RecordTx].
 func (t *Tx) DropImport(session shoal.SessionID) (left bool, err error) {
@@ -197,7 +197,7 @@ func (t *Tx) DropImport(session shoal.SessionID) (left bool, err error) {
 	if err != nil || !hidden {
 		return false, err
 	}
-	some := `(SELECT doc FROM messages WHERE session_id = $1 ORDER BY space_id, seq LIMIT ` + strconv.Itoa(dropBatch) + `)`
+	some := `(SELECT doc FROM messages WHERE session_id = $1 ORDER BY space_id, seq LIMIT ` + strconv.Itoa(dropBatchSize) + `)`
 	if _, err := t.c.Exec(`DELETE FROM late WHERE doc IN `+some, session); err != nil {
 		return false, err
 	}

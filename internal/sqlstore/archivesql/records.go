@@ -18,7 +18,7 @@ func (t *Tx) EachRecord(session shoal.SessionID, of *hub.RecordType, fn func(val
 	table := recordTables[of.Name]
 	goesOn, done := t.c.ExtendTimeout()
 	defer done()
-	r, err := t.c.Query(table.selects(t.c.Dialect()), session)
+	r, err := t.c.Query(table.selectText(t.c.Dialect()), session)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (t *Tx) EachRecord(session shoal.SessionID, of *hub.RecordType, fn func(val
 		column := 0
 		for i, f := range of.Fields {
 			values[i] = readField(r, column, f, table.columns[i])
-			column += len(stored(table.columns[i]))
+			column += len(columnsOf(table.columns[i]))
 		}
 		if failed := t.c.Failure(); failed != nil {
 			return failed
@@ -99,7 +99,7 @@ func (t *Tx) InsertRecord(session shoal.SessionID, of *hub.RecordType, values []
 			args = append(args, v)
 		}
 	}
-	n, err := t.c.Exec(table.inserts(), args...)
+	n, err := t.c.Exec(table.insertText(), args...)
 	if err == nil && n == 0 {
 		err = sqlconn.AlreadyExists("InsertRecord", "The session has this %s already.", of.Name)
 	}

@@ -127,23 +127,23 @@ const (
 	triggerColumn = "trigger_data"
 )
 
-// stored are the columns of a field.
-func stored(column string) []string {
+// columnsOf are the columns of a field.
+func columnsOf(column string) []string {
 	if column == partsColumn {
 		return []string{"part_id", "text", partsColumn}
 	}
 	return []string{column}
 }
 
-// stretched are all columns of the type's fields.
-func (t recordTable) stretched() (all []string) {
+// allColumns are all columns of the type's fields.
+func (t recordTable) allColumns() (all []string) {
 	for _, column := range t.columns {
-		all = append(all, stored(column)...)
+		all = append(all, columnsOf(column)...)
 	}
 	return all
 }
 
-func (t recordTable) selects(d *sqlconn.Dialect) string {
+func (t recordTable) selectText(d *sqlconn.Dialect) string {
 	from := t.from
 	if from == "" {
 		from = t.table + " WHERE session_id = $1"
@@ -152,14 +152,14 @@ func (t recordTable) selects(d *sqlconn.Dialect) string {
 		from = fmt.Sprintf("%[1]s%[2]s WHERE session_id = $1 AND %[3]s BETWEEN (SELECT MIN(%[3]s) FROM %[1]s WHERE session_id = $1)"+
 			" AND (SELECT MAX(%[3]s) FROM %[1]s WHERE session_id = $1)", t.table, d.InOrder, t.scan)
 	}
-	return "SELECT " + strings.Join(t.stretched(), ", ") + " FROM " + from + " ORDER BY " + t.order
+	return "SELECT " + strings.Join(t.allColumns(), ", ") + " FROM " + from + " ORDER BY " + t.order
 }
 
-func (t recordTable) inserts() string {
+func (t recordTable) insertText() string {
 	if t.put != "" {
 		return t.put
 	}
-	columns := append([]string{"session_id"}, t.stretched()...)
+	columns := append([]string{"session_id"}, t.allColumns()...)
 	values := make([]string, len(columns))
 	for i := range columns {
 		values[i] = "$" + strconv.Itoa(i+1)

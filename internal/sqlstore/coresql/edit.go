@@ -21,7 +21,7 @@ func (t *Tx) EditMessage(m shoal.Message) error {
 		return sqlconn.NotFound("EditMessage", noMessage, m.ID)
 	}
 	was := found[0].Document.Message
-	if err := t.keepVersion(was); err != nil {
+	if err := t.storeVersion(was); err != nil {
 		return err
 	}
 	// The words go now: when the message is deleted, only those of its last text are known.
@@ -75,8 +75,8 @@ func (t *Tx) withdrawMentions(m shoal.Message) error {
 	return nil
 }
 
-// keepVersion stores what a message says as its next version.
-func (t *Tx) keepVersion(m shoal.Message) error {
+// storeVersion stores what a message says as its next version.
+func (t *Tx) storeVersion(m shoal.Message) error {
 	last, err := sqlconn.Number(t.c, `SELECT MAX(version) FROM message_versions WHERE session_id = $1 AND message_id = $2`, m.SessionID, m.ID)
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func (t *Tx) RewriteTraces(session shoal.SessionID, traces hub.Traces, rewrite f
 		return err
 	}
 	for _, in := range traceTables {
-		keys, err := t.traced(session, traces, in.table, in.run, in.key, in.columns)
+		keys, err := t.findTraces(session, traces, in.table, in.run, in.key, in.columns)
 		if err != nil {
 			return err
 		}
@@ -94,8 +94,8 @@ func (t *Tx) RewriteTraces(session shoal.SessionID, traces hub.Traces, rewrite f
 	return t.c.Overwrite(false)
 }
 
-// traced returns the keys of the rows of a table that may hold a copy.
-func (t *Tx) traced(session shoal.SessionID, traces hub.Traces, table, run string, key, columns []string) ([][]any, error) {
+// findTraces returns the keys of the rows of a table that may hold a copy.
+func (t *Tx) findTraces(session shoal.SessionID, traces hub.Traces, table, run string, key, columns []string) ([][]any, error) {
 	var b sqlconn.Builder
 	b.Add(`SELECT `+strings.Join(key, ", ")+` FROM `+table+` WHERE session_id = ? AND (FALSE`, session)
 	if run != "" && traces.Run != "" {

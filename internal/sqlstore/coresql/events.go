@@ -30,9 +30,9 @@ func (t *Tx) AppendEvent(e hub.StoredEvent) (int64, error) {
 	return last, t.c.RecordPosition(e.Session, last)
 }
 
-// matchingEvents appends the conditions of a filter on events e or their floors e. The
+// addEventConditions appends the conditions of a filter on events e or their floors e. The
 // space of an event that its run alone tells is empty.
-func matchingEvents(b *sqlconn.Builder, session shoal.SessionID, filter hub.EventFilter) {
+func addEventConditions(b *sqlconn.Builder, session shoal.SessionID, filter hub.EventFilter) {
 	switch {
 	case filter.Space != "":
 		b.Add(` AND e.space_id = ?`, filter.Space)
@@ -52,7 +52,7 @@ func (t *Tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64
 	if filter.Run != "" {
 		b.Add(` AND e.run_id = ? AND e.run_id <> ''`, filter.Run) // as in the index events_run
 	} else {
-		matchingEvents(&b, session, filter)
+		addEventConditions(&b, session, filter)
 	}
 	b.Add(` ORDER BY e.place` + sqlconn.Limit(limit))
 	all, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.StoredEvent {
@@ -67,7 +67,7 @@ func (t *Tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64
 	if err != nil || filter.Run != "" {
 		return all, err
 	}
-	posted, err := t.posted(session, filter, after, limit)
+	posted, err := t.postEvents(session, filter, after, limit)
 	if err != nil || len(posted) == 0 {
 		return all, err
 	}
@@ -121,7 +121,7 @@ func (t *Tx) EventFloor(session shoal.SessionID, filter hub.EventFilter) (int64,
 	}
 	var b sqlconn.Builder
 	b.Add(`SELECT MAX(e.place) FROM event_floors AS e WHERE e.session_id = ?`, session)
-	matchingEvents(&b, session, filter)
+	addEventConditions(&b, session, filter)
 	return sqlconn.Number(t.c, b.Text(), b.Args...)
 }
 
@@ -133,7 +133,7 @@ func (t *Tx) TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) 
 	if err != nil {
 		return err
 	}
-	posted, err := t.postedBefore(session, space, int64(max(keep, 1)))
+	posted, err := t.postEventBefore(session, space, int64(max(keep, 1)))
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Deliver implements [hub.InboxTx]. What is on the path of every post is one
-// statement for few members, and for many one for deliverRows of them.
+// statement for few members, and for many one for maxInsertedEntries of them.
 func (t *Tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
 	members, _, err := t.cachedMembers(m.SessionID, m.SpaceID)
 	if err != nil {
@@ -22,37 +22,37 @@ func (t *Tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
 	}
 	receivers := make([]hub.Receiver, 0, len(members))
 	for _, r := range members {
-		if r.id != m.EntityID && !r.hosted && forMember(m, r) {
-			receivers = append(receivers, hub.Receiver{ID: r.id, Reason: reasonFor(m, r.id)})
+		if r.id != m.EntityID && !r.hosted && receives(m, r) {
+			receivers = append(receivers, hub.Receiver{ID: r.id, Reason: deliveryReason(m, r.id)})
 		}
 	}
-	if err := t.lookUpInboxEnds(m.SessionID, m.SpaceID, receivers); err != nil {
+	if err := t.readInboxEnds(m.SessionID, m.SpaceID, receivers); err != nil {
 		return nil, err
 	}
-	for some := range slices.Chunk(receivers, deliverRows) {
-		if err := t.fillInboxes(m, some); err != nil {
+	for some := range slices.Chunk(receivers, maxInsertedEntries) {
+		if err := t.insertEntries(m, some); err != nil {
 			return nil, err
 		}
 	}
 	return receivers, nil
 }
 
-// forMember reports whether a message enters a member's inbox: a system message that
+// receives reports whether a message enters a member's inbox: a system message that
 // mentions somebody is for those alone, and a member that has muted the space gets only
 // what mentions it.
-func forMember(m shoal.Message, to cachedMember) bool {
+func receives(m shoal.Message, to cachedMember) bool {
 	if !to.muted && (m.EntityID != shoal.System || len(m.Mentions) == 0) {
 		return true
 	}
 	return slices.Contains(m.Mentions, to.id)
 }
 
-// deliverRows is how many inboxes one statement fills at most.
-const deliverRows = 64
+// maxInsertedEntries is how many inboxes one statement fills at most.
+const maxInsertedEntries = 64
 
-// fillInboxes puts a message at the next place of each of these inboxes, whose ends
+// insertEntries puts a message at the next place of each of these inboxes, whose ends
 // are known, and notes the places.
-func (t *Tx) fillInboxes(m shoal.Message, receivers []hub.Receiver) error {
+func (t *Tx) insertEntries(m shoal.Message, receivers []hub.Receiver) error {
 	args := append(make([]any, 0, 3+3*len(receivers)), m.SessionID, m.SpaceID, m.Seq)
 	for i := range receivers {
 		r := &receivers[i]
@@ -62,14 +62,14 @@ func (t *Tx) fillInboxes(m shoal.Message, receivers []hub.Receiver) error {
 		r.Place = end.last
 		args = append(args, r.ID, r.Place, r.Reason)
 	}
-	_, err := t.c.Exec(fillInboxesTexts()[len(receivers)], args...)
+	_, err := t.c.Exec(insertEntriesTexts()[len(receivers)], args...)
 	return err
 }
 
-// fillInboxesTexts holds the statement for that many receivers.
-var fillInboxesTexts = sync.OnceValue(func() (texts *[deliverRows + 1]string) {
-	texts = new([deliverRows + 1]string)
-	for n := 1; n <= deliverRows; n++ {
+// insertEntriesTexts holds the statement for that many receivers.
+var insertEntriesTexts = sync.OnceValue(func() (texts *[maxInsertedEntries + 1]string) {
+	texts = new([maxInsertedEntries + 1]string)
+	for n := 1; n <= maxInsertedEntries; n++ {
 		var b strings.Builder
 		b.WriteString(`INSERT INTO inbox (session_id, entity_id, place, space_id, seq, reason, delivery) VALUES `)
 		for i := range n {
@@ -83,8 +83,8 @@ var fillInboxesTexts = sync.OnceValue(func() (texts *[deliverRows + 1]string) {
 	return texts
 })
 
-// reasonFor is why a message comes to an entity.
-func reasonFor(m shoal.Message, id shoal.EntityID) shoal.Reason {
+// deliveryReason is why a message comes to an entity.
+func deliveryReason(m shoal.Message, id shoal.EntityID) shoal.Reason {
 	switch {
 	case m.EntityID == shoal.System:
 		return shoal.ReasonSystem
@@ -94,9 +94,9 @@ func reasonFor(m shoal.Message, id shoal.EntityID) shoal.Reason {
 	return shoal.ReasonMessage
 }
 
-// lookUpInboxEnds makes the ends of the inboxes of members known, if one of them is
+// readInboxEnds makes the ends of the inboxes of members known, if one of them is
 // not.
-func (t *Tx) lookUpInboxEnds(session shoal.SessionID, space shoal.SpaceID, members []hub.Receiver) error {
+func (t *Tx) readInboxEnds(session shoal.SessionID, space shoal.SpaceID, members []hub.Receiver) error {
 	unknown := func(r hub.Receiver) bool {
 		_, ok := t.cache.inboxEnd(session, r.ID)
 		return !ok
@@ -124,9 +124,9 @@ func (t *Tx) inboxEnd(session shoal.SessionID, entity shoal.EntityID) (inboxEnd,
 	return end, err
 }
 
-// keepInboxEnd writes down where an inbox ends. It comes before entries are removed:
+// storeInboxEnd writes down where an inbox ends. It comes before entries are removed:
 // their places are not given again.
-func (t *Tx) keepInboxEnd(session shoal.SessionID, entity shoal.EntityID) error {
+func (t *Tx) storeInboxEnd(session shoal.SessionID, entity shoal.EntityID) error {
 	end, err := t.inboxEnd(session, entity)
 	if err != nil || end.stored == end.last {
 		return err
@@ -141,8 +141,8 @@ func (t *Tx) keepInboxEnd(session shoal.SessionID, entity shoal.EntityID) error 
 	return err
 }
 
-// matching appends the conditions of a filter on inbox i and message m.
-func matching(b *sqlconn.Builder, filter hub.InboxFilter) {
+// addInboxConditions appends the conditions of a filter on inbox i and message m.
+func addInboxConditions(b *sqlconn.Builder, filter hub.InboxFilter) {
 	if filter.Kind == shoal.WaitMentions {
 		b.Add(` AND i.reason <> 'message'`) // as in the index inbox_mentions
 	}
@@ -162,7 +162,7 @@ func (t *Tx) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.I
 		JOIN messages AS m ON m.session_id = i.session_id AND m.space_id = i.space_id AND m.seq = i.seq
 		JOIN spaces AS s ON s.session_id = i.session_id AND s.id = i.space_id
 		WHERE i.session_id = ? AND i.entity_id = ?`, session, entity)
-	matching(&b, filter)
+	addInboxConditions(&b, filter)
 	b.Add(` ORDER BY i.place` + sqlconn.Limit(limit))
 	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.InboxEntry {
 		space := messagerow.ReadSpaceRef(r, 3)
@@ -188,17 +188,17 @@ func (t *Tx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, place
 
 // Acknowledge implements [hub.InboxTx].
 func (t *Tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, upTo int64) error {
-	if err := t.keepInboxEnd(session, entity); err != nil {
+	if err := t.storeInboxEnd(session, entity); err != nil {
 		return err
 	}
 	from := filter.From
 	filter.From = nil
 	var b sqlconn.Builder
 	b.Add(`DELETE FROM inbox AS i WHERE i.session_id = ? AND i.entity_id = ? AND i.place <= ?`, session, entity, upTo)
-	matching(&b, filter)
+	addInboxConditions(&b, filter)
 	if len(from) > 0 {
 		b.Add(` AND EXISTS (SELECT 1 FROM messages AS m WHERE m.session_id = i.session_id AND m.space_id = i.space_id AND m.seq = i.seq`)
-		matching(&b, hub.InboxFilter{From: from})
+		addInboxConditions(&b, hub.InboxFilter{From: from})
 		b.Add(`)`)
 	}
 	_, err := t.c.Exec(b.Text(), b.Args...)
@@ -207,7 +207,7 @@ func (t *Tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter 
 
 // AcknowledgeSpace implements [hub.InboxTx].
 func (t *Tx) AcknowledgeSpace(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64) error {
-	err := t.keepInboxEnd(session, entity)
+	err := t.storeInboxEnd(session, entity)
 	if err == nil {
 		_, err = t.c.Exec(`DELETE FROM inbox WHERE session_id = $1 AND entity_id = $2 AND space_id = $3 AND seq <= $4`, session, entity, space, seq)
 	}
@@ -230,11 +230,11 @@ func (t *Tx) MarkUnread(session shoal.SessionID, space shoal.SpaceID, entity sho
 		return err
 	}
 	for _, m := range slices.Backward(past) {
-		if !forMember(m, cachedMember{id: entity}) {
+		if !receives(m, cachedMember{id: entity}) {
 			continue
 		}
 		end.last++
-		if _, err := t.c.Exec(fillInboxesTexts()[1], session, space, m.Seq, entity, end.last, reasonFor(m, entity)); err != nil {
+		if _, err := t.c.Exec(insertEntriesTexts()[1], session, space, m.Seq, entity, end.last, deliveryReason(m, entity)); err != nil {
 			return err
 		}
 		t.cache.putInboxEnd(session, entity, end)

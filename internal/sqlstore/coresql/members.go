@@ -161,7 +161,7 @@ func (t *Tx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity s
 		err = sqlconn.NotFound("DeleteMember", "%q is no member of the space %q.", entity, space)
 	}
 	if err == nil {
-		err = t.keepInboxEnd(session, entity)
+		err = t.storeInboxEnd(session, entity)
 	}
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 // everywhere, so that no index by space and place is needed, which each post would
 // have to write to.
 
-// posted returns the first limit of these events behind a place that match.
-func (t *Tx) posted(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
+// postEvents returns the first limit of these events behind a place that match.
+func (t *Tx) postEvents(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
 	first, found, err := sqlconn.One(t.c, func(r *sqlconn.Rows) int64 { return r.Int(0) },
 		`SELECT doc FROM messages WHERE session_id = $1 AND event_place > $2 ORDER BY event_place LIMIT 1`, session, after)
 	if err != nil || !found {
@@ -37,11 +37,11 @@ func (t *Tx) posted(session shoal.SessionID, filter hub.EventFilter, after int64
 		b.Add(` AND m.event_place > ?`, after)
 	}
 	b.Add(order + sqlconn.Limit(limit))
-	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.StoredEvent { return t.postedEvent(r, session) }, b.Text(), b.Args...)
+	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.StoredEvent { return t.readPostEvent(r, session) }, b.Text(), b.Args...)
 }
 
-// postedEvent makes the event of its place and its message.
-func (t *Tx) postedEvent(r *sqlconn.Rows, session shoal.SessionID) hub.StoredEvent {
+// readPostEvent makes the event of its place and its message.
+func (t *Tx) readPostEvent(r *sqlconn.Rows, session shoal.SessionID) hub.StoredEvent {
 	m := t.row.Read(r, 2, session, shoal.SpaceID(r.Text(1)))
 	data, err := shoal.EncodeJSON(shoal.MessageData{
 		EventHead: shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: &m.SpaceID, At: m.CreatedAt}, Message: m,
@@ -60,14 +60,14 @@ func (t *Tx) seqBefore(session shoal.SessionID, space shoal.SpaceID, doc int64) 
 	low, high := last, last+1
 	for step := int64(1); low > 0 && err == nil; step *= 4 {
 		before := false
-		if before, err = t.before(session, space, low, doc); before {
+		if before, err = t.isBefore(session, space, low, doc); before {
 			break
 		}
 		low, high = max(low-step, 0), low
 	}
 	for high-low > 8 && err == nil {
 		before, middle := false, low+(high-low)/2
-		if before, err = t.before(session, space, middle, doc); before {
+		if before, err = t.isBefore(session, space, middle, doc); before {
 			low = middle
 		} else {
 			high = middle
@@ -76,15 +76,15 @@ func (t *Tx) seqBefore(session shoal.SessionID, space shoal.SpaceID, doc int64) 
 	return low, err
 }
 
-// before reports whether a message of a space comes before a doc.
-func (t *Tx) before(session shoal.SessionID, space shoal.SpaceID, seq, doc int64) (bool, error) {
+// isBefore reports whether a message of a space comes before a doc.
+func (t *Tx) isBefore(session shoal.SessionID, space shoal.SpaceID, seq, doc int64) (bool, error) {
 	at, err := sqlconn.Number(t.c, `SELECT doc FROM messages WHERE session_id = $1 AND space_id = $2 AND seq = $3`, session, space, seq)
 	return at < doc, err
 }
 
-// postedBefore is the place of the newest of these events that has at least keep
+// postEventBefore is the place of the newest of these events that has at least keep
 // messages of its space behind it, 0 if there is none close to there.
-func (t *Tx) postedBefore(session shoal.SessionID, space shoal.SpaceID, keep int64) (int64, error) {
+func (t *Tx) postEventBefore(session shoal.SessionID, space shoal.SpaceID, keep int64) (int64, error) {
 	last, err := t.lastSeq(session, space)
 	if err != nil || last <= keep {
 		return 0, err

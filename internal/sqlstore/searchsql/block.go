@@ -15,7 +15,7 @@ const (
 	// of all of it.
 	fewDated = 64
 	// fewSpaces is how many spaces are asked for one by one; more are filtered
-	// from all of a block.
+	// selectMessages all of a block.
 	fewSpaces = 64
 	// lastRune ends the range of the words that begin alike.
 	lastRune = "\U0010FFFF"
@@ -28,10 +28,10 @@ type block struct {
 	proposed *docSet
 }
 
-// blocks returns the next blocks that hold messages of the session and of the
+// readBlocks returns the next blocks that hold messages of the session and of the
 // time that is asked for, the newest first. They propose all of their messages,
 // and more where the words alone will tell.
-func (s *searching) blocks(limit int) ([]*block, error) {
+func (s *searching) readBlocks(limit int) ([]*block, error) {
 	var b sqlconn.Builder
 	docs := `docs`
 	if len(s.Query.Needs()) > 0 {
@@ -53,37 +53,37 @@ func (s *searching) blocks(limit int) ([]*block, error) {
 		if docs == `docs` {
 			found.proposed.add(r.Text(3))
 		} else {
-			found.proposed.all()
+			found.proposed.addAll()
 		}
 		return found
 	}, b.Text(), b.Args...)
 }
 
 // propose narrows the messages of blocks down to those that the index has under
-// all that the query needs. Late ones stay.
+// addAll that the query needs. Late ones stay.
 func (s *searching) propose(blocks []*block, late map[int64]*docSet) error {
 	for _, b := range blocks {
-		b.proposed.below(s.before - b.number*blockSize)
+		b.proposed.removeFrom(s.before - b.number*blockSize)
 	}
-	open, err := s.narrow(blocks, s.Query.Needs(), late)
+	open, err := s.filterByWords(blocks, s.Query.Needs(), late)
 	if err == nil {
 		for _, prefix := range s.Query.Prefixes() {
-			if open, err = s.begin(open, prefix, late); err != nil {
+			if open, err = s.filterByPrefix(open, prefix, late); err != nil {
 				return err
 			}
 		}
-		err = s.mine(open, late)
+		err = s.filterBySpaces(open, late)
 	}
 	for _, b := range blocks {
 		if err == nil && b.partly && b.proposed.count() > fewDated {
-			err = s.inTime(b)
+			err = s.filterByTime(b)
 		}
 	}
 	return err
 }
 
-// inTime keeps the messages of the time that is asked for.
-func (s *searching) inTime(b *block) error {
+// filterByTime keeps the messages of the time that is asked for.
+func (s *searching) filterByTime(b *block) error {
 	var q sqlconn.Builder
 	q.Add(`SELECT doc FROM messages WHERE doc >= ? AND doc < ?`, b.number*blockSize, (b.number+1)*blockSize)
 	if !s.Query.After.IsZero() {
@@ -97,14 +97,14 @@ func (s *searching) inTime(b *block) error {
 	for _, doc := range docs {
 		dated.addOne(doc)
 	}
-	b.proposed.meet(&dated)
+	b.proposed.intersect(&dated)
 	s.work += blockSize / messageWork
 	return err
 }
 
-// narrow keeps the messages that have one word of each list, and returns the
-// blocks that still propose more than few of them.
-func (s *searching) narrow(blocks []*block, needs [][]string, late map[int64]*docSet) ([]*block, error) {
+// filterByWords keeps the messages that have one word of each list, and returns the
+// readBlocks that still propose more than few of them.
+func (s *searching) filterByWords(blocks []*block, needs [][]string, late map[int64]*docSet) ([]*block, error) {
 	if len(needs) == 0 || len(blocks) == 0 {
 		return blocks, nil
 	}
@@ -114,13 +114,13 @@ func (s *searching) narrow(blocks []*block, needs [][]string, late map[int64]*do
 	}
 	var b sqlconn.Builder
 	b.Add(`SELECT block, word, docs FROM search_words WHERE session_id = ?`, s.session)
-	sqlconn.AddIn(&b, ` AND block IN (?)`, numbers(blocks))
+	sqlconn.AddIn(&b, ` AND block IN (?)`, blockNumbers(blocks))
 	sqlconn.AddIn(&b, ` AND word IN (?)`, asked)
 	sets := make([][]docSet, len(blocks))
 	for i := range sets {
 		sets[i] = make([]docSet, len(needs))
 	}
-	err := s.words(&b, func(at int64, word, docs string) {
+	err := s.eachWord(&b, func(at int64, word, docs string) {
 		i := slices.IndexFunc(blocks, func(b *block) bool { return b.number == at })
 		for n, need := range needs {
 			if slices.Contains(need, word) {
@@ -131,19 +131,19 @@ func (s *searching) narrow(blocks []*block, needs [][]string, late map[int64]*do
 	s.work += len(blocks) * len(asked) * probeWork
 	for i, b := range blocks {
 		for n := range needs {
-			b.keep(&sets[i][n], late)
+			b.restrict(&sets[i][n], late)
 		}
 	}
-	return crowded(blocks), err
+	return withManyProposals(blocks), err
 }
 
-// begin keeps the messages with a word that begins with prefix.
-func (s *searching) begin(blocks []*block, prefix string, late map[int64]*docSet) ([]*block, error) {
-	return s.inRange(blocks, prefix, prefix+lastRune, late, func(string) bool { return true })
+// filterByPrefix keeps the messages with a word that begins with prefix.
+func (s *searching) filterByPrefix(blocks []*block, prefix string, late map[int64]*docSet) ([]*block, error) {
+	return s.filterByRange(blocks, prefix, prefix+lastRune, late, func(string) bool { return true })
 }
 
-// mine keeps the messages of the reader's spaces.
-func (s *searching) mine(blocks []*block, late map[int64]*docSet) (err error) {
+// filterBySpaces keeps the messages of the reader's spaces.
+func (s *searching) filterBySpaces(blocks []*block, late map[int64]*docSet) (err error) {
 	if s.Reader == "" {
 		return nil
 	}
@@ -152,45 +152,45 @@ func (s *searching) mine(blocks []*block, late map[int64]*docSet) (err error) {
 		keys[i] = search.In + ":" + space
 	}
 	if len(keys) <= fewSpaces {
-		_, err = s.narrow(blocks, [][]string{keys}, late)
+		_, err = s.filterByWords(blocks, [][]string{keys}, late)
 		return err
 	}
 	is := map[string]bool{}
 	for _, key := range keys {
 		is[key] = true
 	}
-	_, err = s.inRange(blocks, search.In+":", search.In+";", late, func(word string) bool { return is[word] })
+	_, err = s.filterByRange(blocks, search.In+":", search.In+";", late, func(word string) bool { return is[word] })
 	return err
 }
 
-// inRange keeps the messages that have one of the words between two that wanted
+// filterByRange keeps the messages that have one of the words between two that wanted
 // wants.
-func (s *searching) inRange(blocks []*block, from, to string, late map[int64]*docSet, wanted func(word string) bool) ([]*block, error) {
+func (s *searching) filterByRange(blocks []*block, from, to string, late map[int64]*docSet, wanted func(word string) bool) ([]*block, error) {
 	if len(blocks) == 0 {
 		return nil, nil
 	}
 	var b sqlconn.Builder
 	b.Add(`SELECT block, word, docs FROM search_words WHERE session_id = ?`, s.session)
-	sqlconn.AddIn(&b, ` AND block IN (?)`, numbers(blocks))
+	sqlconn.AddIn(&b, ` AND block IN (?)`, blockNumbers(blocks))
 	b.Add(` AND word >= ? AND word < ?`, from, to)
 	sets := map[int64]*docSet{}
 	for _, b := range blocks {
 		sets[b.number] = new(docSet)
 	}
 	s.work += len(blocks) * probeWork
-	err := s.words(&b, func(at int64, word, docs string) {
+	err := s.eachWord(&b, func(at int64, word, docs string) {
 		if wanted(word) {
 			sets[at].add(docs)
 		}
 	})
 	for _, b := range blocks {
-		b.keep(sets[b.number], late)
+		b.restrict(sets[b.number], late)
 	}
-	return crowded(blocks), err
+	return withManyProposals(blocks), err
 }
 
-// words calls use with each row of a query for words of blocks.
-func (s *searching) words(b *sqlconn.Builder, use func(block int64, word, docs string)) error {
+// eachWord calls use with each row of a query for words of blocks.
+func (s *searching) eachWord(b *sqlconn.Builder, use func(block int64, word, docs string)) error {
 	r, err := s.c.Query(b.Text(), b.Args...)
 	if err != nil {
 		return err
@@ -204,20 +204,20 @@ func (s *searching) words(b *sqlconn.Builder, use func(block int64, word, docs s
 	return r.Close()
 }
 
-// keep narrows the block down to a set and to what is late.
-func (b *block) keep(set *docSet, late map[int64]*docSet) {
+// restrict narrows the block down to a set and to what is late.
+func (b *block) restrict(set *docSet, late map[int64]*docSet) {
 	if l := late[b.number]; l != nil {
-		set.join(l)
+		set.union(l)
 	}
-	b.proposed.meet(set)
+	b.proposed.intersect(set)
 }
 
-// crowded returns the blocks that propose more than few messages.
-func crowded(blocks []*block) []*block {
+// withManyProposals returns the blocks that propose more than few messages.
+func withManyProposals(blocks []*block) []*block {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b *block) bool { return b.proposed.count() <= fewProposed })
 }
 
-func numbers(blocks []*block) []int64 {
+func blockNumbers(blocks []*block) []int64 {
 	all := make([]int64, len(blocks))
 	for i, b := range blocks {
 		all[i] = b.number

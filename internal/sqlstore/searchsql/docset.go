@@ -36,8 +36,8 @@ func (s *docSet) add(docs string) {
 	}
 }
 
-// all makes it the set of all messages of its block.
-func (s *docSet) all() {
+// addAll makes it the set of all messages of its block.
+func (s *docSet) addAll() {
 	for i := range s {
 		s[i] = math.MaxUint64
 	}
@@ -48,21 +48,21 @@ func (s *docSet) addOne(doc int64) {
 	s[at>>6] |= 1 << (at & 63)
 }
 
-// join adds the messages of another set, meet keeps those of both.
-func (s *docSet) join(other *docSet) {
+// union adds the messages of another set, meet keeps those of both.
+func (s *docSet) union(other *docSet) {
 	for i := range s {
 		s[i] |= other[i]
 	}
 }
 
-func (s *docSet) meet(other *docSet) {
+func (s *docSet) intersect(other *docSet) {
 	for i := range s {
 		s[i] &= other[i]
 	}
 }
 
-// below keeps those whose number in the block is below n.
-func (s *docSet) below(n int64) {
+// removeFrom keeps those whose number in the block is below n.
+func (s *docSet) removeFrom(n int64) {
 	for i := range s {
 		switch low := int64(i) * 64; {
 		case n <= low:

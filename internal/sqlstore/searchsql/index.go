@@ -41,7 +41,7 @@ func (t *Tx) UpdateIndex(batch int) (left int64, err error) {
 		added.add(f) // a streaming message gets into the table late when it is complete
 		indexed = f.Doc
 	}
-	if err := t.write(added); err != nil {
+	if err := t.writePostings(added); err != nil {
 		return 0, err
 	}
 	if len(fresh) > 0 {

@@ -44,11 +44,11 @@ func (p postings) add(e Entry) {
 		return
 	}
 	number := appendDoc(nil, e.Doc)
-	e.Document.Index(func(key []byte) { in.put(key, number) })
+	e.Document.Index(func(key []byte) { in.addWord(key, number) })
 }
 
-// put notes that a message has a word, once.
-func (p *posting) put(word, number []byte) {
+// addWord notes that a message has a word, once.
+func (p *posting) addWord(word, number []byte) {
 	docs := p.words[string(word)]
 	if !bytes.HasSuffix(docs, number) {
 		p.words[string(word)] = append(docs, number...)
@@ -59,9 +59,9 @@ func (p *posting) put(word, number []byte) {
 // statements of half of that, and so on, so that a few texts serve all.
 const postingRows = 128
 
-// write adds all to the index. A block is a small part of it, so that the pages
+// writePostings adds all to the index. A block is a small part of it, so that the pages
 // that are written lie together.
-func (t *Tx) write(p postings) error {
+func (t *Tx) writePostings(p postings) error {
 	order := slices.SortedFunc(maps.Keys(p), func(a, b blockOf) int {
 		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.block, b.block))
 	})

@@ -55,12 +55,12 @@ func (t *Tx) Search(session shoal.SessionID, query hub.SearchQuery) (hub.SearchR
 	if err != nil {
 		return s.result, err
 	}
-	done, err := s.unindexed(indexed)
+	done, err := s.searchUnindexed(indexed)
 	if err != nil || done {
 		return s.result, err
 	}
 	s.before = min(s.before, indexed+1)
-	return s.result, s.indexed()
+	return s.result, s.searchIndex()
 }
 
 // searching is one search under way.
@@ -75,16 +75,16 @@ type searching struct {
 	result hub.SearchResult
 }
 
-// stop ends the search before a place.
-func (s *searching) stop(before int64) {
+// stopBefore ends the search before a place.
+func (s *searching) stopBefore(before int64) {
 	s.result.Next = before
 }
 
 // foundColumns are what take reads.
 const foundColumns = `m.doc, ` + senderKind + `, s.id, s.name, s.status, ` + messagerow.Columns
 
-// take reads a message, compares it and keeps it, if it is one.
-func (s *searching) take(r *sqlconn.Rows) {
+// readFound reads a message, compares it and keeps it, if it is one.
+func (s *searching) readFound(r *sqlconn.Rows) {
 	space := messagerow.ReadSpaceRef(r, 2)
 	m := s.row.Read(r, 5, s.session, space.ID)
 	if s.match.Matches(search.Document{Message: m.For(s.Reader), Kind: shoal.EntityKind(r.Text(1))}) {
@@ -92,9 +92,9 @@ func (s *searching) take(r *sqlconn.Rows) {
 	}
 }
 
-// from begins a query for messages that may be found. The session is compared in a
+// selectMessages begins a query for messages that may be found. The session is compared in a
 // way that no index serves: the messages are found by their numbers.
-func (s *searching) from() *sqlconn.Builder {
+func (s *searching) selectMessages() *sqlconn.Builder {
 	var b sqlconn.Builder
 	b.Add(`SELECT `+foundColumns+` FROM messages AS m CROSS JOIN spaces AS s
 		WHERE s.session_id = m.session_id AND s.id = m.space_id AND m.session_id || '' = ? AND m.status <> 'streaming' AND m.deleted_at IS NULL`, s.session)
@@ -104,10 +104,10 @@ func (s *searching) from() *sqlconn.Builder {
 	return &b
 }
 
-// unindexed compares the messages behind the end of the index. It reports whether
+// searchUnindexed compares the messages behind the end of the index. It reports whether
 // the search ends there.
-func (s *searching) unindexed(indexed int64) (done bool, err error) {
-	b := s.from()
+func (s *searching) searchUnindexed(indexed int64) (done bool, err error) {
+	b := s.selectMessages()
 	b.Add(` AND m.doc > ? AND m.doc < ? ORDER BY m.doc DESC`, indexed, s.before)
 	r, err := s.c.Query(b.Text(), b.Args...)
 	if err != nil {
@@ -115,24 +115,24 @@ func (s *searching) unindexed(indexed int64) (done bool, err error) {
 	}
 	defer r.Close() //nolint:errcheck // as in list
 	for looked := 0; r.Next(); looked++ {
-		s.take(r)
+		s.readFound(r)
 		if len(s.result.Found) == s.Limit || looked == mostUnindexed {
-			s.stop(r.Int(0))
+			s.stopBefore(r.Int(0))
 			return true, r.Close()
 		}
 	}
 	return false, r.Close()
 }
 
-// indexed searches what the index holds: few blocks at first, which is enough
+// searchIndex searches what the index holds: few blocks at first, which is enough
 // where much is found, then more and more.
-func (s *searching) indexed() error {
-	late, err := s.late()
+func (s *searching) searchIndex() error {
+	late, err := s.readLate()
 	if err != nil {
 		return err
 	}
 	for size := 1; s.before > 1; size = min(4*size, sqlconn.MaxList) {
-		blocks, err := s.blocks(size)
+		blocks, err := s.readBlocks(size)
 		if err != nil || len(blocks) == 0 {
 			return err
 		}
@@ -146,16 +146,16 @@ func (s *searching) indexed() error {
 		}
 		s.before = blocks[len(blocks)-1].number * blockSize
 		if s.work > s.c.Dialect().SearchBudget {
-			s.stop(s.before)
+			s.stopBefore(s.before)
 			return nil
 		}
 	}
 	return nil
 }
 
-// late returns the messages that were closed after the index had passed them.
+// readLate returns the messages that were closed after the index had passed them.
 // There are few, and whose they are is seen when they are compared.
-func (s *searching) late() (map[int64]*docSet, error) {
+func (s *searching) readLate() (map[int64]*docSet, error) {
 	docs, err := sqlconn.List(s.c, func(r *sqlconn.Rows) int64 { return r.Int(0) }, `SELECT doc FROM late WHERE doc < $1`, s.before)
 	sets := map[int64]*docSet{}
 	for _, doc := range docs {
@@ -174,17 +174,17 @@ func (s *searching) late() (map[int64]*docSet, error) {
 func (s *searching) compare(b *block) (full bool, err error) {
 	docs := b.proposed.newest(nil, b.number)
 	for len(docs) > 0 {
-		some := docs[:min(len(docs), s.atOnce())]
+		some := docs[:min(len(docs), s.batchSize())]
 		docs = docs[len(some):]
 		was := len(s.result.Found)
-		q := s.from()
+		q := s.selectMessages()
 		sqlconn.AddIn(q, ` AND m.doc IN (?)`, some)
 		r, err := s.c.Query(q.Text(), q.Args...)
 		if err != nil {
 			return false, err
 		}
 		for r.Next() {
-			s.take(r)
+			s.readFound(r)
 		}
 		if err := r.Close(); err != nil {
 			return false, err
@@ -193,18 +193,18 @@ func (s *searching) compare(b *block) (full bool, err error) {
 		slices.SortFunc(s.result.Found[was:], func(a, b hub.Found) int { return cmp.Compare(b.Place, a.Place) })
 		if len(s.result.Found) >= s.Limit {
 			s.result.Found = s.result.Found[:s.Limit]
-			s.stop(s.result.Found[s.Limit-1].Place)
+			s.stopBefore(s.result.Found[s.Limit-1].Place)
 			return true, nil
 		}
 		if s.work > s.c.Dialect().SearchBudget {
-			s.stop(some[len(some)-1])
+			s.stopBefore(some[len(some)-1])
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// atOnce returns how many messages to read next.
-func (s *searching) atOnce() int {
+// batchSize returns how many messages to read next.
+func (s *searching) batchSize() int {
 	return min(readAtOnce, sqlconn.Padded(max(8, s.Limit-len(s.result.Found))))
 }
