@@ -13,7 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// older makes a SQLite database as the program before this one leaves it.
+// older creates a SQLite database as the previous program leaves it.
 func older(t *testing.T) (url string) {
 	t.Helper()
 	url = "sqlite://" + filepath.Join(t.TempDir(), "shoal [1].db")
@@ -29,9 +29,9 @@ const (
 	version = `SELECT CAST(MAX(version) AS TEXT) FROM migrations`
 )
 
-// Before a database is migrated, it is copied, so that the program before this one can go
-// on with it. Putting the copy back loses nothing: what it replaces is kept.
-func TestADatabaseIsCopiedBeforeItIsMigrated(t *testing.T) {
+// A database is copied before it is migrated, so that the previous program can continue with
+// it. Restoring the copy loses nothing: the replaced database is kept.
+func TestDatabaseIsCopiedBeforeItsMigration(t *testing.T) {
 	url := older(t)
 	last := sqlstore.Schema() - 1
 	s := open(t, url)
@@ -69,8 +69,8 @@ func TestADatabaseIsCopiedBeforeItIsMigrated(t *testing.T) {
 	}
 }
 
-// A database that nothing is in, or that is new enough, is not copied.
-func TestOnlyAMigrationMakesACopy(t *testing.T) {
+// An empty database, or one that needs no migration, is not copied.
+func TestOnlyMigrationsMakeCopies(t *testing.T) {
 	url := "sqlite://" + filepath.Join(t.TempDir(), "shoal.db")
 	for range 2 {
 		if err := open(t, url).Close(); err != nil {
@@ -83,7 +83,7 @@ func TestOnlyAMigrationMakesACopy(t *testing.T) {
 }
 
 // A database that cannot be copied is not migrated.
-func TestWithoutACopyNothingIsMigrated(t *testing.T) {
+func TestNoMigrationWithoutACopy(t *testing.T) {
 	url := older(t)
 	if err := os.MkdirAll(filepath.Join(sqlstore.BackupPath(url, sqlstore.Schema()-1), "in the way"), 0o700); err != nil {
 		t.Fatal(err)
@@ -97,8 +97,8 @@ func TestWithoutACopyNothingIsMigrated(t *testing.T) {
 	}
 }
 
-// A tool of this program does not migrate the database under a server of an older one.
-func TestNoToolMigratesUnderAServer(t *testing.T) {
+// A tool of this program does not migrate a database that a server of an older one uses.
+func TestToolsDoNotMigrateADatabaseInUse(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		if err := sqlstore.Begin(url, sqlstore.Schema()-1); err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestNoToolMigratesUnderAServer(t *testing.T) {
 		if got := ask(t, s, version); got == "" {
 			t.Error("it was not migrated")
 		}
-		// The lock of the migration is given up after it.
+		// The lock of the migration is released after it.
 		free, err = sqlstore.LockAlone(t.Context(), url)
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +128,7 @@ func TestNoToolMigratesUnderAServer(t *testing.T) {
 	})
 }
 
-func TestCopiesGoAfterAMonth(t *testing.T) {
+func TestCopiesAreRemovedAfterAMonth(t *testing.T) {
 	url := older(t)
 	if err := open(t, url).Close(); err != nil {
 		t.Fatal(err)

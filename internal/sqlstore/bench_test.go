@@ -73,7 +73,7 @@ func BenchmarkPost(b *testing.B) {
 	}
 }
 
-// BenchmarkIndex measures what feeding the search index costs for one message.
+// BenchmarkIndex measures the cost of one message in an update of the search index.
 func BenchmarkIndex(b *testing.B) {
 	s := open(b, newSQLite(b))
 	fill(b, s, b.N)
@@ -161,8 +161,8 @@ func fill(b *testing.B, s hub.Store, n int) {
 	}
 }
 
-// cpuTime is what the process has used so far. It is steadier than the clock
-// where others work on the machine, too.
+// cpuTime returns the CPU time of the process. It varies less than the wall clock when other
+// programs use the machine.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var use syscall.Rusage

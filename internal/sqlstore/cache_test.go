@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// look is what a post looks at, and what it leads to.
-type look struct {
+// facts are what a post reads, and its effects.
+type facts struct {
 	Session           shoal.SessionStatus
 	Space             string
 	LastSeq           int64
@@ -23,8 +23,8 @@ type look struct {
 	EventEnd, BobsEnd int64
 }
 
-// lookAt takes the look in a transaction.
-func lookAt(tx hub.Tx) (l look, err error) {
+// readFacts reads them in a transaction.
+func readFacts(tx hub.Tx) (l facts, err error) {
 	session, err := tx.Session("default")
 	if err != nil {
 		return l, err
@@ -45,7 +45,7 @@ func lookAt(tx hub.Tx) (l look, err error) {
 	return l, errors.Join(failed...)
 }
 
-// changes are all that may change what a post looks at.
+// changes are all operations that change what a post reads.
 var changes = []struct {
 	what string
 	do   func(hub.Tx) error
@@ -96,21 +96,21 @@ var changes = []struct {
 	{"the session is closed", func(tx hub.Tx) error { return tx.CloseSession("default", shoal.Now()) }},
 }
 
-// What the writer remembers is what the database holds: after every change, by
-// itself or by another process, and after every change that was undone.
-func TestTheWriterKnowsWhatIsStored(t *testing.T) {
+// The cache of the writer is equal to the database: after every change of its own or of
+// another process, and after every change that was rolled back.
+func TestCacheIsEqualToTheDatabase(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s, other := open(t, url), open(t, url)
 		settle(t, s)
-		check := func(what string) (l look) {
+		check := func(what string) (l facts) {
 			t.Helper()
-			var stored look
-			update(t, s, func(tx hub.Tx) (err error) { l, err = lookAt(tx); return err })
-			if err := s.View(context.Background(), func(tx hub.Tx) (err error) { stored, err = lookAt(tx); return err }); err != nil {
+			var stored facts
+			update(t, s, func(tx hub.Tx) (err error) { l, err = readFacts(tx); return err })
+			if err := s.View(context.Background(), func(tx hub.Tx) (err error) { stored, err = readFacts(tx); return err }); err != nil {
 				t.Fatal(err)
 			}
 			if fmt.Sprint(l) != fmt.Sprint(stored) {
-				t.Errorf("%s: the writer knows %+v, stored is %+v", what, l, stored)
+				t.Errorf("%s: the cache has %+v, the database %+v", what, l, stored)
 			}
 			return l
 		}
@@ -120,7 +120,7 @@ func TestTheWriterKnowsWhatIsStored(t *testing.T) {
 				if err := c.do(tx); err != nil {
 					return err
 				}
-				if _, err := lookAt(tx); err != nil {
+				if _, err := readFacts(tx); err != nil {
 					return err
 				}
 				return errOfTheCaller
@@ -142,9 +142,8 @@ func TestTheWriterKnowsWhatIsStored(t *testing.T) {
 
 var errOfTheCaller = errors.New("the caller's own error")
 
-// An update that fails beside others is undone for the others, too, in what is
-// remembered.
-func TestTheWriterForgetsWhatABatchUndoes(t *testing.T) {
+// When an update of a batch fails, its changes are also removed from the cache.
+func TestCacheAfterAFailedUpdateOfABatch(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		settle(t, s)

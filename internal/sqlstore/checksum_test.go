@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// Whatever of a stored message is another than it was, nobody is shown it.
-func TestAMessageThatWasChangedOutsideIsNotShown(t *testing.T) {
+// A stored message is not shown after any of its columns was changed in the database.
+func TestChangedMessageIsNotShown(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		settle(t, s)
@@ -49,7 +49,7 @@ func TestAMessageThatWasChangedOutsideIsNotShown(t *testing.T) {
 				t.Errorf("after %s: %v", change, err)
 			}
 		}
-		// A row from before the sums has none.
+		// A row from before the checksums has none.
 		update(t, s, func(tx hub.Tx) error { return post(tx, "old", "tea for two") })
 		update(t, s, func(tx hub.Tx) error {
 			return sqlstore.Exec(tx, `UPDATE messages SET sum = NULL, text = 'tea for one' WHERE id = 'old'`)
@@ -67,8 +67,8 @@ func TestAMessageThatWasChangedOutsideIsNotShown(t *testing.T) {
 	})
 }
 
-// A file whose pages do not fit together is refused, with what to do about it.
-func TestADamagedFileIsRefused(t *testing.T) {
+// A file with inconsistent pages is refused, with what to do about it.
+func TestDamagedFileIsRefused(t *testing.T) {
 	url := newSQLite(t)
 	s := open(t, url)
 	settle(t, s)

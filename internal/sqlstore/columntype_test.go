@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlite"
 )
 
-// A value that nobody of ours can have put there is told with its place and type.
-func TestAStrangeValueIsNamed(t *testing.T) {
+// The error for a value that the store cannot have written has its column and type.
+func TestErrorForAWrongColumnType(t *testing.T) {
 	url := newSQLite(t)
 	s := open(t, url)
 	settle(t, s)

@@ -20,7 +20,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// The environment of a child process of these tests: what it does, and where.
+// The environment variables of a child process: what it does, and with which database.
 const (
 	childRole = "SHOAL_STORE_CHILD"
 	childURL  = "SHOAL_STORE_URL"
@@ -53,7 +53,7 @@ func child(t *testing.T, role, url string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(out)
 }
 
-// childPosts posts without end and says what was acknowledged.
+// childPosts posts without end and prints what was acknowledged.
 func childPosts() {
 	s, err := sqlstore.Open(context.Background(), sqlstore.Options{URL: os.Getenv(childURL)})
 	if err != nil {
@@ -76,7 +76,7 @@ func childPosts() {
 	select {}
 }
 
-func TestNothingAcknowledgedIsLostToKill(t *testing.T) {
+func TestKillLosesNothingAcknowledged(t *testing.T) {
 	url := newSQLite(t)
 	s := open(t, url)
 	settle(t, s)
@@ -118,8 +118,8 @@ func TestNothingAcknowledgedIsLostToKill(t *testing.T) {
 	}
 }
 
-// childDiskFails lets writing fail as a broken disk does, by a limit on the size
-// of files, and tells what the store makes of it.
+// childDiskFails makes writing fail as with a broken disk, through a limit on the size of
+// files, and prints the errors of the store.
 func childDiskFails() {
 	say := func(what string, err error) {
 		if _, err := fmt.Fprintf(os.Stdout, "%s: %s\n", what, shoal.KindOf(err)); err != nil {
@@ -145,11 +145,11 @@ func childDiskFails() {
 		err = s.Update(context.Background(), func(tx hub.Tx) error { return post(tx, "m", samples[0]) })
 	}
 	say("the failing update", err)
-	say("what the process was told", <-fatal)
+	say("the fatal error", <-fatal)
 	say("the next update", s.Update(context.Background(), func(tx hub.Tx) error { return errors.New("it ran") }))
 	say("a view", s.View(context.Background(), func(tx hub.Tx) error { _, err := tx.Entity("default", "ann"); return err }))
 	say("closing", s.Close())
-	say("told again", func() error {
+	say("another fatal error", func() error {
 		select {
 		case err := <-fatal:
 			return err
@@ -160,7 +160,7 @@ func childDiskFails() {
 	os.Exit(0)
 }
 
-func TestAFailingDiskEndsAllWriting(t *testing.T) {
+func TestFailingDiskEndsAllWriting(t *testing.T) {
 	url := newSQLite(t)
 	s := open(t, url)
 	settle(t, s)
@@ -173,7 +173,7 @@ func TestAFailingDiskEndsAllWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"the failing update: internal", "what the process was told: internal", "the next update: busy", "a view: ", "closing: ", "told again: ",
+		"the failing update: internal", "the fatal error: internal", "the next update: busy", "a view: ", "closing: ", "another fatal error: ",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

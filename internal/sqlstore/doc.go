@@ -5,27 +5,29 @@
 //	defer store.Close()
 //	err = store.Update(ctx, func(tx hub.Tx) error { return tx.InsertSpace(space) })
 //
-// Guarantees, beyond those of [hub.Store]:
-//   - What Update acknowledged survives a killed process and, on storage that
-//     honours flushes, a power cut: SQLite runs with synchronous=FULL,
-//     PostgreSQL with synchronous_commit=on.
-//   - One goroutine writes. It runs the Updates that wait, in order, in one
-//     transaction and commits once; an Update that fails is undone alone. On
-//     PostgreSQL a lock lets one process write at a time, so places become
-//     visible in their order there too, and writers never deadlock.
-//   - An error of the disk while writing ends all writing: Options.Fatal is
-//     told once, and later Updates do nothing. A full disk does not; writing
-//     goes on when there is room again.
-//   - Several processes may open one database. It is migrated forward when it
-//     is opened, by one of them; a database that is newer than the program is
-//     refused.
-//   - Text comes back byte for byte, and < on identifiers compares bytes.
-//   - What the writer remembers between transactions (known.go) is what the
-//     database holds, whoever changed it.
-//   - Search is exact at once, though the index is fed a moment later: what the
-//     index does not hold yet is read from the timeline.
+// It guarantees, beyond [hub.Store]:
+//   - Changes of an Update that returned nil survive a killed process and, on storage that
+//     honours flushes, a power cut: SQLite runs with synchronous=FULL, PostgreSQL with
+//     synchronous_commit=on.
+//   - One goroutine writes at a time. It runs the queued Updates, in order, in one transaction
+//     and commits once; an Update that fails is undone alone. On PostgreSQL a lock lets one
+//     process write at a time, so positions become visible in their order there too, and
+//     writers never deadlock.
+//   - An error of the disk during a write ends all writing: Options.Fatal is called once, and
+//     later Updates do nothing. A full disk does not end writing; Updates succeed again when
+//     there is space.
+//   - Several processes may open one database. One of them migrates it forward when it is
+//     opened; a database that is newer than the program is refused.
+//   - Text is returned byte for byte, and < on identifiers compares bytes.
+//   - The cache of the writer (coresql.Cache) is equal to the database, whichever process
+//     changed it.
+//   - Search is exact at once, although the index is updated later: messages that are not in
+//     the index yet are read from the timeline.
 //
-// One SQL text serves both databases wherever they agree; where they do not,
-// the text is in the dialect (sqlite.go, postgres.go). There are no foreign
-// keys: the hub is the only writer, and it checks before it writes.
+// This package has the writer, the readers, migrations and backups. The packages below it
+// have the SQL: coresql for sessions to files, runsql for hosted agents and runs,
+// searchsql for the search index, and archivesql for export and import. They use
+// sqlconn, which has connections, statements and the differences between the databases.
+//
+// There are no foreign keys: the hub is the only writer, and it checks before it writes.
 package sqlstore

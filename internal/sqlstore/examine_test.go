@@ -24,7 +24,7 @@ func examine(t *testing.T, url string) sqlstore.Examination {
 	return x
 }
 
-func TestExamineSeesASoundDatabase(t *testing.T) {
+func TestExamineAHealthyDatabase(t *testing.T) {
 	for name, url := range map[string]string{"SQLite 3.": newSQLite(t), "PostgreSQL ": shoaltest.Postgres(t)} {
 		s := open(t, url)
 		for _, when := range []string{"while a server uses it", "after that"} {
@@ -39,7 +39,7 @@ func TestExamineSeesASoundDatabase(t *testing.T) {
 	}
 }
 
-func TestExamineMakesNothing(t *testing.T) {
+func TestExamineCreatesNothing(t *testing.T) {
 	dir := t.TempDir()
 	_, err := sqlstore.Examine(t.Context(), "sqlite://"+filepath.Join(dir, "shoal.db"))
 	if !errors.Is(err, shoal.NotFound) {
@@ -53,7 +53,7 @@ func TestExamineMakesNothing(t *testing.T) {
 	}
 }
 
-func TestExamineTellsAnotherVersion(t *testing.T) {
+func TestExamineReportsTheVersion(t *testing.T) {
 	for _, url := range []string{newSQLite(t), shoaltest.Postgres(t)} {
 		s := open(t, url)
 		update(t, s, func(tx hub.Tx) error {
@@ -66,7 +66,7 @@ func TestExamineTellsAnotherVersion(t *testing.T) {
 }
 
 // A page in the middle of the file is overwritten, as a failing disk would.
-func TestExamineSeesDamage(t *testing.T) {
+func TestExamineReportsDamage(t *testing.T) {
 	url := newSQLite(t)
 	s := open(t, url)
 	if err := s.Close(); err != nil {
@@ -102,7 +102,7 @@ func TestExamineEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestWeakSettingsAreCalledSo(t *testing.T) {
+func TestWeakPostgresSettings(t *testing.T) {
 	for _, c := range []struct {
 		commit, sync, pages string
 		weak                int

@@ -13,8 +13,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// A server that has to be alone on its database waits for the one before it, says what
-// to do if that one goes on, and keeps its lock over lost connections. Tools are let in.
+// A server that excludes others waits for the previous one to end, says what to do if it does
+// not, and keeps its lock when connections are lost. Tools can open the database.
 func TestOneServerAlone(t *testing.T) {
 	for name, url := range map[string]string{"SQLite": newSQLite(t), "PostgreSQL": shoaltest.Postgres(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestOneServerAlone(t *testing.T) {
 				t.Error(err)
 			}
 			if err := <-waiting; err != nil {
-				t.Errorf("the server that waits gets %v behind the end of the first one", err)
+				t.Errorf("the waiting server gets %v after the end of the first one", err)
 			}
 		})
 	}

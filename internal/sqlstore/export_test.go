@@ -11,17 +11,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// What the tests see of the inside.
+// What the tests need of the inside.
 
 const (
 	QueueLength = queueLength
 	FewQueued   = fewQueued
 )
 
-// Waiting is how many Updates wait for their turn.
+// Waiting returns the number of queued Updates.
 func (s *Store) Waiting() int { return len(s.queue) }
 
-// CatchUp feeds the search index with all that it does not hold yet.
+// CatchUp updates the search index until it contains all messages.
 func (s *Store) CatchUp() error {
 	for left := int64(1); left > 0; {
 		err := s.Update(context.Background(), func(t hub.Tx) (err error) {
@@ -55,7 +55,7 @@ func Number(t hub.Tx, query string, args ...any) (int64, error) {
 	return sqlconn.Number(t.(*tx).c, query, args...)
 }
 
-// File is the file of a SQLite database.
+// File returns the file of a SQLite database.
 func (s *Store) File() (path string) {
 	_ = s.View(context.Background(), func(t hub.Tx) (err error) {
 		path, err = Text(t, `SELECT file FROM pragma_database_list WHERE name = 'main'`)
@@ -64,13 +64,13 @@ func (s *Store) File() (path string) {
 	return path
 }
 
-// Statements returns the texts of all statements that are prepared on the
-// store's connections; none once it is closed. No View may run meanwhile.
+// Statements returns the texts of all statements that are prepared on the connections of the
+// store; none after Close. No View may run at the same time.
 func (s *Store) Statements() (texts []string) {
 	if s.closed {
 		return nil
 	}
-	_ = s.Update(context.Background(), func(t hub.Tx) error { // the writer's connection is the writer's
+	_ = s.Update(context.Background(), func(t hub.Tx) error { // only an Update may use the connection of the writer
 		texts = t.(*tx).c.Statements()
 		return nil
 	})
@@ -83,13 +83,12 @@ func (s *Store) Statements() (texts []string) {
 // Prepared returns the texts of the statements of a transaction's connection.
 func Prepared(t hub.Tx) []string { return t.(*tx).c.Statements() }
 
-// Plan returns how SQLite would run a statement, step by step.
+// Plan returns the query plan of SQLite for a statement.
 func Plan(t hub.Tx, query string) ([]string, error) {
 	return sqlconn.List(t.(*tx).c, func(r *sqlconn.Rows) string { return r.Text(3) }, `EXPLAIN QUERY PLAN `+query, slices.Repeat([]any{""}, strings.Count(query, "$"))...)
 }
 
-// Begin makes a database as the first steps leave it, with what statements add to
-// it.
+// Begin creates a database with the first migrations, and runs statements in it.
 func Begin(url string, steps int, statements ...string) error {
 	d, err := sqlconn.NewDialect(url)
 	if err != nil {
@@ -143,7 +142,7 @@ func Columns(t hub.Tx, table string) ([]string, error) {
 	return sqlconn.List(t.(*tx).c, func(r *sqlconn.Rows) string { return r.Text(0) }, `SELECT name FROM pragma_table_info($1)`, table)
 }
 
-// LockAlone takes the lock of the database as a server does that is the only one.
+// LockAlone takes the lock of the database like a server that excludes others.
 func LockAlone(ctx context.Context, url string) (free func(), err error) {
 	d, err := sqlconn.NewDialect(url)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// engines are the databases that a test is about.
+// engines create a database of each kind.
 var engines = map[string]func(*testing.T) string{
 	"sqlite":   func(t *testing.T) string { return newSQLite(t) },
 	"postgres": func(t *testing.T) string { return shoaltest.Postgres(t) },
@@ -27,10 +27,10 @@ func onBoth(t *testing.T, test func(t *testing.T, url string)) {
 
 func newSQLite(t testing.TB) string { return "sqlite://" + filepath.Join(t.TempDir(), "shoal.db") }
 
-// fileOf is the file of a SQLite URL.
+// fileOf returns the file of a SQLite URL.
 func fileOf(url string) string { return strings.TrimPrefix(url, "sqlite://") }
 
-// settle makes ann and bob and the space shop, with both in it.
+// settle creates ann, bob and the space shop with both of them.
 func settle(t testing.TB, s hub.Store) {
 	t.Helper()
 	update(t, s, func(tx hub.Tx) error {
@@ -60,7 +60,7 @@ func update(t testing.TB, s hub.Store, fn func(hub.Tx) error) {
 	}
 }
 
-// ask returns what a query answers in a View.
+// ask returns the first column of a query in a View.
 func ask(t testing.TB, s hub.Store, query string) (text string) {
 	t.Helper()
 	err := s.View(context.Background(), func(tx hub.Tx) (err error) {
@@ -73,7 +73,7 @@ func ask(t testing.TB, s hub.Store, query string) (text string) {
 	return text
 }
 
-// post is what the hub does for one message of ann, which mentions bob.
+// post does what the hub does for a message of ann that mentions bob.
 func post(tx hub.Tx, id shoal.MessageID, text string) error {
 	space, err := tx.LockSpace("default", "shop")
 	if err != nil {
@@ -96,8 +96,7 @@ func post(tx hub.Tx, id shoal.MessageID, text string) error {
 	return err
 }
 
-// stored returns the ids of all messages, and checks that their places have no
-// gaps.
+// stored returns the ids of all messages, and checks that their positions have no gaps.
 func stored(t testing.TB, s hub.Store) map[shoal.MessageID]bool {
 	t.Helper()
 	ids := map[shoal.MessageID]bool{}
@@ -106,7 +105,7 @@ func stored(t testing.TB, s hub.Store) map[shoal.MessageID]bool {
 		for i, m := range all {
 			ids[m.ID] = true
 			if m.Seq != int64(i+1) {
-				t.Errorf("message %d has the place %d", i+1, m.Seq)
+				t.Errorf("message %d has the seq %d", i+1, m.Seq)
 			}
 		}
 		if err != nil {

@@ -29,9 +29,9 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-// A store at rest holds nothing of the changes that were made, however many were made
-// at once: on one of a run hangs all of its conversation.
-func TestChangesAreLetGoOf(t *testing.T) {
+// A store keeps no reference to the functions of earlier Updates, however many there were at
+// once: that of a run refers to its whole conversation.
+func TestUpdatesAreReleased(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		const together = 8
 		s := open(t, url)

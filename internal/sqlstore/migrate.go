@@ -29,7 +29,7 @@ func migrate(c *sqlconn.Conn, steps fs.FS) error {
 	}
 }
 
-// migrateOnce runs the next migration and reports whether there was none.
+// migrateOnce runs the next migration. done is true if no migration is left.
 func migrateOnce(c *sqlconn.Conn, steps fs.FS, files []string) (done bool, err error) {
 	if err := c.Begin(); err != nil {
 		return false, err

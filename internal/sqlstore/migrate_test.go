@@ -15,7 +15,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-func TestADatabaseNewerThanTheProgramIsRefused(t *testing.T) {
+func TestNewerDatabaseIsRefused(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		update(t, s, func(tx hub.Tx) error {
@@ -63,9 +63,9 @@ func TestManyProcessesMigrateOnce(t *testing.T) {
 	})
 }
 
-// Events that were rows beside the messages that they tell of become these messages,
-// for whoever resumes behind one of them.
-func TestEventsOfOlderPostsStay(t *testing.T) {
+// The message.created events of older databases are rows beside their messages. A migration
+// removes the rows, and followers that resume after one of them miss nothing.
+func TestEventsOfOlderPosts(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		err := sqlstore.Begin(url, 7,
 			`INSERT INTO sessions (id, name, status, created_at) VALUES ('default', '', 'open', 1)`,
@@ -90,17 +90,17 @@ func TestEventsOfOlderPostsStay(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				var told []string
+				var shown []string
 				for _, e := range events {
 					var data shoal.MessageData
 					if err := json.Unmarshal(e.Data, &data); err != nil {
 						return err
 					}
-					told = append(told, fmt.Sprintf("%d %s %s", e.Place, e.Type, data.Message.Text()))
+					shown = append(shown, fmt.Sprintf("%d %s %s", e.Place, e.Type, data.Message.Text()))
 				}
 				want := []string{"5 message.created first", "6 space.updated ", "7 message.created second", "8 message.created third"}
-				if !slices.Equal(told, want) {
-					t.Errorf("%+v told %q, want %q", filter, told, want)
+				if !slices.Equal(shown, want) {
+					t.Errorf("%+v shows %q, want %q", filter, shown, want)
 				}
 			}
 			return nil
@@ -111,7 +111,7 @@ func TestEventsOfOlderPostsStay(t *testing.T) {
 	})
 }
 
-func TestWhatOlderProgramsStoredStays(t *testing.T) {
+func TestDataOfOlderPrograms(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		err := sqlstore.Begin(url, 1,
 			`INSERT INTO sessions (id, name, status, created_at) VALUES ('default', '', 'open', 1)`,

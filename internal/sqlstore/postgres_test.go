@@ -18,7 +18,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// cutAll ends every connection to a database but the one that does it.
+// cutAll closes every connection to a database except its own.
 func cutAll(t *testing.T, url string) {
 	t.Helper()
 	ctx := context.Background()
@@ -33,7 +33,7 @@ func cutAll(t *testing.T, url string) {
 	}
 }
 
-func TestIdleConnectionsAreRenewedUnnoticed(t *testing.T) {
+func TestIdleConnectionsAreReplaced(t *testing.T) {
 	url := shoaltest.Postgres(t)
 	s := open(t, url)
 	settle(t, s)
@@ -48,7 +48,7 @@ func TestIdleConnectionsAreRenewedUnnoticed(t *testing.T) {
 	}
 }
 
-func TestAConnectionLostInTheMiddleIsBusyAndNothingIsDone(t *testing.T) {
+func TestConnectionLostInATransaction(t *testing.T) {
 	url := shoaltest.Postgres(t)
 	s := open(t, url)
 	settle(t, s)
@@ -80,7 +80,7 @@ func TestAConnectionLostInTheMiddleIsBusyAndNothingIsDone(t *testing.T) {
 	}
 }
 
-func TestALostAnswerToACommitIsUnknown(t *testing.T) {
+func TestLostResponseToACommitIsUnknown(t *testing.T) {
 	direct := shoaltest.Postgres(t)
 	line := newLine(t, direct)
 	s := open(t, line.url)
@@ -101,7 +101,8 @@ func TestALostAnswerToACommitIsUnknown(t *testing.T) {
 	}
 }
 
-// Two programs that want each other's rows wait in line instead of failing.
+// Two programs that change the same rows in opposite order wait for each other instead of
+// failing.
 func TestWritersOfTwoProcessesDoNotDeadlock(t *testing.T) {
 	url := shoaltest.Postgres(t)
 	first, second := open(t, url), open(t, url)
@@ -148,7 +149,7 @@ func TestWritersOfTwoProcessesDoNotDeadlock(t *testing.T) {
 	}
 }
 
-// line is a connection to a database that can be cut behind a request.
+// line is a proxy to a database that can cut a connection after a request.
 type line struct {
 	url      string
 	server   string
@@ -183,8 +184,7 @@ func newLine(t *testing.T, direct string) *line {
 	return l
 }
 
-// carry carries one connection, until either side ends it or its answer is to
-// be lost.
+// carry forwards one connection until either side closes it or its response must be lost.
 func (l *line) carry(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("unix", l.server)

@@ -47,10 +47,10 @@ func everything(tx hub.Tx) error {
 	)
 }
 
-// errorOf is what a call with a result has failed with.
+// errorOf returns the error of a call with a result.
 func errorOf[T any](_ T, err error) error { return err }
 
-func TestADeletedSessionLeavesNoRow(t *testing.T) {
+func TestDeletedSessionLeavesNoRow(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		settle(t, s)
@@ -90,9 +90,9 @@ func TestADeletedSessionLeavesNoRow(t *testing.T) {
 	})
 }
 
-// TestAMessageClosedLateIsIndexedAfterARestart closes a message that the index has
-// passed, and ends the store before the index has it again.
-func TestAMessageClosedLateIsIndexedAfterARestart(t *testing.T) {
+// A message is completed after it was indexed, and the store is closed before the message is
+// indexed again.
+func TestLateMessageIsIndexedAfterARestart(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		settle(t, s)
@@ -129,8 +129,7 @@ func TestAMessageClosedLateIsIndexedAfterARestart(t *testing.T) {
 	})
 }
 
-// TestHotQueriesUseTheirIndexes names the indexes that each query of a busy server
-// must use, however much of the rest there is.
+// Each frequent query must use these indexes, however many other rows there are.
 func TestHotQueriesUseTheirIndexes(t *testing.T) {
 	s := open(t, newSQLite(t))
 	settle(t, s)

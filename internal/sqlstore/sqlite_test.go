@@ -18,7 +18,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// A killed process cannot tell these settings from weaker ones; a power cut can.
+// Only a power cut shows the difference from weaker settings, not a killed process.
 func TestCommitsReachTheDisk(t *testing.T) {
 	s := open(t, newSQLite(t))
 	update(t, s, func(tx hub.Tx) error {
@@ -89,9 +89,8 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// Room is limited by SQLite itself here, which then says what it says when the
-// disk is full.
-func TestAFullDiskRefusesAndLosesNothing(t *testing.T) {
+// Here SQLite itself limits the size, and returns the error that it returns for a full disk.
+func TestFullDiskLosesNothing(t *testing.T) {
 	s := open(t, newSQLite(t))
 	settle(t, s)
 	update(t, s, func(tx hub.Tx) error {
@@ -130,15 +129,15 @@ func TestAFullDiskRefusesAndLosesNothing(t *testing.T) {
 	if full == 0 {
 		t.Fatal("the disk was never full")
 	}
-	// The limit is one of the connection, and the store has made a new one.
+	// The limit belongs to the connection, and the store has opened a new one.
 	update(t, s, func(tx hub.Tx) error { return post(tx, "after", "there is room again") })
 	if !stored(t, s)["after"] {
 		t.Error("the message after is missing")
 	}
 }
 
-// What the index does not hold yet and what it holds are found alike, also when
-// a page of results lies on both sides.
+// Indexed messages and messages that are not indexed yet are found alike, also when a page of
+// results contains both.
 func TestSearchAcrossTheEndOfTheIndex(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
@@ -174,9 +173,9 @@ func TestSearchAcrossTheEndOfTheIndex(t *testing.T) {
 	})
 }
 
-// A deleted session takes its words with it, and the numbers of its messages do
-// not pass for indexed when they are used again.
-func TestTheIndexOutlivesADeletedSession(t *testing.T) {
+// Deleting a session removes its words from the index, and the numbers of its messages do not
+// count as indexed when they are assigned again.
+func TestIndexAfterASessionIsDeleted(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		settle(t, s)
@@ -215,9 +214,9 @@ func TestTheIndexOutlivesADeletedSession(t *testing.T) {
 	})
 }
 
-// Views that always overlap leave no moment in which nobody reads in the log;
-// it must start over for all that.
-func TestTheLogStaysBounded(t *testing.T) {
+// With Views that always overlap, the log is read at every moment, and it must start over
+// nevertheless.
+func TestLogStaysBounded(t *testing.T) {
 	url := newSQLite(t)
 	s := open(t, url)
 	settle(t, s)

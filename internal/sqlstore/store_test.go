@@ -32,21 +32,20 @@ func TestSQLite(t *testing.T) {
 	checkPlans(t, statements)
 }
 
-// growing are the tables that become large, with what may go through all of
-// them: the few things that happen once in the life of a session or a key.
+// growing matches a scan of a table that becomes large.
 var growing = regexp.MustCompile(`^SCAN (m|messages|i|inbox|e|events|search|spaces|s|entities|members|a|hosted_agents|r|runs|w|seen|run_spaces|run_steps|` +
 	`conversations|message_causes|p|pending_actions|d|remembered_decisions|plans|goals|memories|u|usage|f|files|file_spaces|renderers|n)\b`)
 
-// few are the indexes that hold few rows of such a table: what is awake, held or
-// due.
+// few matches the indexes that contain few rows of such a table: those that are awake, leased
+// or due.
 var few = regexp.MustCompile(`INDEX (runs_awake|runs_held|pending_due|plans_due)\b`)
 
-// turns marks the one statement that no index can order: whose turn it is depends on
-// what is held now. It sorts runs that are awake.
+// turns marks the one statement that no index can order: the turns of requesters depend on
+// the leases at that moment. It sorts runs that are awake.
 const turns = " AS turns "
 
-// checkPlans checks that no statement goes through a whole table that grows, and
-// that none sorts what an index has in order.
+// checkPlans checks that no statement scans a table that becomes large, and that none sorts
+// what an index has in order.
 func checkPlans(t *testing.T, statements map[string]bool) {
 	s := open(t, newSQLite(t))
 	for text := range statements {
@@ -109,7 +108,7 @@ func openWith(t testing.TB, o sqlstore.Options) *sqlstore.Store {
 	return s
 }
 
-// However many Views hold every connection, what the server must know is read.
+// ViewFirst reads although Views use all connections.
 func TestViewFirstDoesNotWaitForViews(t *testing.T) {
 	for name, url := range map[string]string{"SQLite": newSQLite(t), "PostgreSQL": shoaltest.Postgres(t)} {
 		t.Run(name, func(t *testing.T) {

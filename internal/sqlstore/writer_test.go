@@ -18,7 +18,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// held keeps the writer of a store busy until release is called.
+// held blocks the writer of a store until release is called.
 func held(t *testing.T, s *sqlstore.Store) (release func()) {
 	begun, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -37,14 +37,14 @@ func held(t *testing.T, s *sqlstore.Store) (release func()) {
 	}
 }
 
-// await returns when n Updates wait for their turn.
+// await returns when n Updates are queued.
 func await(s *sqlstore.Store, n int) {
 	for s.Waiting() < n {
 		runtime.Gosched()
 	}
 }
 
-func TestUpdatesRunInTheOrderOfTheirAcceptance(t *testing.T) {
+func TestUpdatesRunInOrder(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		const n = 600 // more than one batch
@@ -71,27 +71,28 @@ func TestUpdatesRunInTheOrderOfTheirAcceptance(t *testing.T) {
 	})
 }
 
-// Nobody wakes another goroutine for an Update that comes alone. The index may be fed
-// just then, but not again and again.
-func TestALoneUpdateRunsWhereItIsCalled(t *testing.T) {
+// A single Update runs without a switch to another goroutine. The index may be updated at the
+// same time, but not repeatedly.
+func TestSingleUpdateRunsOnItsGoroutine(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		here := 0
 		for range 100 {
 			update(t, s, func(hub.Tx) error {
-				if strings.Contains(string(debug.Stack()), "TestALoneUpdateRunsWhereItIsCalled") {
+				if strings.Contains(string(debug.Stack()), "TestSingleUpdateRunsOnItsGoroutine") {
 					here++
 				}
 				return nil
 			})
 		}
 		if here == 0 {
-			t.Error("lone Updates go to another goroutine")
+			t.Error("no Update ran on the goroutine of its caller")
 		}
 	})
 }
 
-// Whoever writes by itself and whoever closes do not meet at the connection.
+// An Update that writes on its own goroutine and Close do not use the connection at the same
+// time.
 func TestUpdatesWhileTheStoreCloses(t *testing.T) {
 	url := newSQLite(t)
 	for range 50 {
@@ -118,7 +119,7 @@ func TestUpdatesWhileTheStoreCloses(t *testing.T) {
 	}
 }
 
-func TestAFullQueueIsBusyAtOnce(t *testing.T) {
+func TestFullQueueFailsWithBusyAtOnce(t *testing.T) {
 	figures := metrics.New()
 	s := openWith(t, sqlstore.Options{URL: newSQLite(t), MaxDelay: time.Hour, Metrics: figures})
 	release := held(t, s)
@@ -156,9 +157,10 @@ func TestAFullQueueIsBusyAtOnce(t *testing.T) {
 	}
 }
 
-// Who would wait too long behind a slow disk is told so at once, and told when to
-// come again; a few may always wait, and once the disk is quick again so may all.
-func TestASlowDiskIsBusyAtOnce(t *testing.T) {
+// With a slow disk, an Update that would wait too long fails with Busy at once and with the
+// time after which to retry. A few may always wait, and all of them when the disk is fast
+// again.
+func TestSlowDiskFailsWithBusyAtOnce(t *testing.T) {
 	s := openWith(t, sqlstore.Options{URL: newSQLite(t), MaxDelay: time.Millisecond})
 	release := held(t, s)
 	began := time.Now()
@@ -184,7 +186,7 @@ func TestASlowDiskIsBusyAtOnce(t *testing.T) {
 	update(t, s, func(hub.Tx) error { return nil })
 }
 
-// $1 is a number and no name, on both databases, whatever its place in the text.
+// $1 is the number of an argument on both databases, wherever it is in the text.
 func TestArgumentsAreNumbered(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)

@@ -12,9 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// importing is the status of a session that is being imported. Its row counts as
-// deleted, which hides it; name holds the token and closed_at when the import was
-// last felt.
+// importing is the status of a session that is being imported. Its row is marked as deleted,
+// which hides it; name contains the token, and closed_at the time of the last progress.
 const importing = "importing"
 
 // EmptySession implements [hub.RecordTx].
@@ -74,7 +73,7 @@ func (t *Tx) EndImport(session shoal.SessionID, token string, s shoal.Session) e
 	return t.core.UpdateSession(s)
 }
 
-// checkImport refuses timelines and inboxes with gaps or with entries behind their
+// checkImport refuses timelines with gaps, and timelines and inboxes with entries after their
 // end.
 func (t *Tx) checkImport(session shoal.SessionID) error {
 	for query, what := range map[string]string{
@@ -83,7 +82,7 @@ func (t *Tx) checkImport(session shoal.SessionID) error {
 		   OR s.last_seq <> (SELECT COALESCE(MAX(m.seq), 0) FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id)
 		   OR EXISTS (SELECT 1 FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id AND m.seq < 1))`: "The timeline of the space %q has gaps or another end than its lastSeq.",
 		`SELECT i.entity_id FROM inbox AS i WHERE i.session_id = $1 AND (i.place < 1 OR i.place > COALESCE(
-		   (SELECT e.last_place FROM inboxes AS e WHERE e.session_id = i.session_id AND e.entity_id = i.entity_id), 0))`: "The inbox of %q has entries behind its lastPlace.",
+		   (SELECT e.last_place FROM inboxes AS e WHERE e.session_id = i.session_id AND e.entity_id = i.entity_id), 0))`: "The inbox of %q has entries after its lastPlace.",
 	} {
 		wrong, found, err := sqlconn.One(t.c, func(r *sqlconn.Rows) string { return r.Text(0) }, query, session)
 		if err == nil && found {
@@ -96,12 +95,11 @@ func (t *Tx) checkImport(session shoal.SessionID) error {
 	return nil
 }
 
-// keptTables are the tables of a session that are not erased when it is replaced: they
-// stay as they are, or what replaces them goes by them.
+// keptTables are the tables whose rows are not erased when a session is replaced: they are
+// kept, or the statements that replace them read them.
 var keptTables = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "lineage_places", "entities", "inboxes"}
 
-// replaceSession puts what is in the hidden session stage into id, in place of what is
-// there.
+// replaceSession replaces the content of the session id by that of the hidden session stage.
 func (t *Tx) replaceSession(id, stage shoal.SessionID) error {
 	end, err := t.core.EventEnd(id)
 	if err != nil {
@@ -121,7 +119,7 @@ func (t *Tx) replaceSession(id, stage shoal.SessionID) error {
 			return err
 		}
 	}
-	// Entities that keys speak for stay, if the import does not bring them.
+	// Entities with keys are kept unless the import contains them.
 	for _, query := range []string{
 		`DELETE FROM entities WHERE session_id = $1 AND (id IN (SELECT id FROM entities WHERE session_id = $2)
 		   OR id NOT IN (SELECT entity_id FROM keys WHERE session_id = $1 AND entity_id IS NOT NULL))`,
@@ -150,9 +148,9 @@ func (t *Tx) replaceSession(id, stage shoal.SessionID) error {
 	return t.expireCursors(id, end+1)
 }
 
-// moveInboxes gives the inboxes of the hidden session places behind those of the ones
-// that they replace, whose ends are written down: what was handed out of these, in
-// cursors too, acknowledges nothing of the new ones.
+// moveInboxes gives the entries of the hidden session positions after the stored ends of the
+// inboxes that they replace. Cursors of the old entries then acknowledge none of the new
+// ones.
 func (t *Tx) moveInboxes(id, stage shoal.SessionID) error {
 	for _, query := range []string{
 		`UPDATE inbox SET session_id = $1, place = place + COALESCE(
@@ -169,8 +167,8 @@ func (t *Tx) moveInboxes(id, stage shoal.SessionID) error {
 	return nil
 }
 
-// expireCursors makes every cursor of a session too old: its events are about what is no
-// more.
+// expireCursors makes every cursor of a session too old: its events are about content that no
+// longer exists.
 func (t *Tx) expireCursors(id shoal.SessionID, place int64) error {
 	if err := t.c.ExecAll([]string{
 		`DELETE FROM events WHERE session_id = $1`,
@@ -188,7 +186,7 @@ func (t *Tx) expireCursors(id shoal.SessionID, place int64) error {
 	}, id, place)
 }
 
-// dropBatchSize is how many messages of an import are erased in one transaction.
+// dropBatchSize is the number of messages of an import that one transaction erases.
 const dropBatchSize = 2000
 
 // DropImport implements [hub.RecordTx].

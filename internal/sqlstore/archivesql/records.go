@@ -12,11 +12,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// EachRecord implements [hub.RecordTx]. The time that a transaction may take counts
-// anew with every few records.
+// EachRecord implements [hub.RecordTx]. The timeout of the transaction starts again every few
+// records.
 func (t *Tx) EachRecord(session shoal.SessionID, of *hub.RecordType, fn func(values []any) error) error {
 	table := recordTables[of.Name]
-	goesOn, done := t.c.ExtendTimeout()
+	progress, done := t.c.ExtendTimeout()
 	defer done()
 	r, err := t.c.Query(table.selectText(t.c.Dialect()), session)
 	if err != nil {
@@ -37,13 +37,13 @@ func (t *Tx) EachRecord(session shoal.SessionID, of *hub.RecordType, fn func(val
 			return err
 		}
 		if n%256 == 0 {
-			goesOn()
+			progress()
 		}
 	}
 	return r.Close()
 }
 
-// value reads a field from column i on.
+// readField reads a field from column i on.
 func readField(r *sqlconn.Rows, i int, f hub.RecordField, column string) any {
 	switch {
 	case column == partsColumn:
@@ -109,7 +109,7 @@ func (t *Tx) InsertRecord(session shoal.SessionID, of *hub.RecordType, values []
 	return err
 }
 
-// jsonColumns are the values of the columns of a field with JSON.
+// jsonColumns returns the values of the columns of a field with JSON.
 func jsonColumns(column string, raw json.RawMessage) ([]any, error) {
 	switch column {
 	case partsColumn:

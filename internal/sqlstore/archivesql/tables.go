@@ -9,24 +9,24 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// recordTable says where the records of a type are kept.
+// recordTable describes how the records of a type are stored.
 type recordTable struct {
 	table string
-	// columns are those of the type's fields, in their order.
+	// columns are the columns of the type's fields, in their order.
 	columns []string
-	// order is that of the export.
+	// order is the order of the records in an export.
 	order string
-	// scan is the column of that order where no index has it for a session: then the
-	// table is read from the session's first row to its last.
+	// scan is the column of that order if no index has it for a session: then the table is
+	// read from the first row of the session to its last.
 	scan string
-	// fixed are columns that an export does not have, and their values.
+	// fixed are columns that an export does not contain, with the values to import.
 	fixed [][2]string
-	// from replaces what is selected from and put replaces the insert, where one
-	// table is not enough.
+	// from replaces the table of the query, and put replaces the insert, if one table is
+	// not enough.
 	from, put string
 }
 
-// recordTables are the tables of [hub.RecordTypes] but the session's.
+// recordTables are the tables of [hub.RecordTypes] except that of the session.
 var recordTables = map[string]recordTable{
 	"entity": {
 		table: "entities", order: "id",
@@ -39,7 +39,7 @@ var recordTables = map[string]recordTable{
 	"space": {
 		table: "spaces", order: "id",
 		columns: []string{"id", "name", "status", "summary", "admin_agent_id", "show_reasoning", "metadata", "last_seq", "created_at", "closed_at", "created_by"},
-		// The messages tell the last seq.
+		// The last seq is read from the messages.
 		from: `(SELECT s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, s.created_at, s.closed_at, s.created_by, ` + schema.LastSeq + ` AS last_seq
 		        FROM spaces AS s WHERE s.session_id = $1) AS shown`,
 	},
@@ -78,7 +78,7 @@ var recordTables = map[string]recordTable{
 	"cause": {table: "message_causes", order: "message_id", columns: []string{"message_id", "root", "depth", "linked", "acting_for"}},
 	"inbox": {
 		table: "inboxes", order: "entity_id", columns: []string{"entity_id", "last_place"},
-		// The entries tell the last place, unless it is written down.
+		// The last position is read from the entries, unless it is stored.
 		from: `(SELECT ends.entity_id, CASE WHEN ends.entry > ends.written THEN ends.entry ELSE ends.written END AS last_place FROM (
 		          SELECT who.entity_id, COALESCE(` + schema.LastInboxEntry + `, 0) AS entry, COALESCE(` + schema.LastStoredPosition + `, 0) AS written
 		          FROM (SELECT session_id, id AS entity_id FROM entities WHERE session_id = $1) AS who) AS ends) AS inboxes_shown WHERE last_place > 0`,
@@ -121,13 +121,13 @@ var recordTables = map[string]recordTable{
 	},
 }
 
-// Columns whose field is made of them in a way of its own.
+// Columns that are converted in a special way.
 const (
-	partsColumn   = "parts" // with part_id and text, see encodeParts
+	partsColumn   = "parts" // with part_id and text, see messagerow.EncodeParts
 	triggerColumn = "trigger_data"
 )
 
-// columnsOf are the columns of a field.
+// columnsOf returns the columns of a field.
 func columnsOf(column string) []string {
 	if column == partsColumn {
 		return []string{"part_id", "text", partsColumn}
@@ -135,7 +135,7 @@ func columnsOf(column string) []string {
 	return []string{column}
 }
 
-// allColumns are all columns of the type's fields.
+// allColumns returns the columns of all fields.
 func (t recordTable) allColumns() (all []string) {
 	for _, column := range t.columns {
 		all = append(all, columnsOf(column)...)

@@ -19,7 +19,7 @@ func (t *Tx) Answer(key hub.AnswerKey) (hub.Answer, error) {
 func (t *Tx) InsertAnswer(key hub.AnswerKey, a hub.Answer) error {
 	body := a.Body
 	if body == nil {
-		body = []byte{} // NULL would be no answer
+		body = []byte{} // the column is NOT NULL
 	}
 	_, err := t.c.Exec(
 		`INSERT INTO answers (session_id, scope, route, key, hash, body, at) VALUES ($1, $2, $3, $4, $5, $6, $7)

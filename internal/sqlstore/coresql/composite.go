@@ -11,16 +11,16 @@ import (
 
 const noMessage = "There is no message %q here."
 
-// Message implements [hub.ComposedTx]. It is found by its id, not by going through its
-// space.
+// Message implements [hub.ComposedTx]. The expression on space_id makes the database find the
+// message by its id and not by a scan of the space.
 func (t *Tx) Message(session shoal.SessionID, space shoal.SpaceID, id shoal.MessageID) (shoal.Message, error) {
 	m, ok, err := sqlconn.One(t.c, func(r *sqlconn.Rows) shoal.Message { return t.row.Read(r, 0, session, space) },
 		`SELECT `+messagerow.Columns+` FROM messages AS m WHERE m.session_id = $1 AND m.space_id || '' = $2 AND m.id = $3`, session, space, id)
 	return sqlconn.OrNotFound(m, ok, err, "Message", noMessage, id)
 }
 
-// UpdateMessage implements [hub.ComposedTx]. A message that is not in progress any
-// more goes to the search index, again if it was there.
+// UpdateMessage implements [hub.ComposedTx]. A message that is no longer streaming is added to
+// the search index, again if it was there.
 func (t *Tx) UpdateMessage(m shoal.Message, state json.RawMessage) error {
 	partID, text, parts, err := messagerow.EncodeParts(m.Parts)
 	if err != nil {
@@ -56,8 +56,7 @@ func (t *Tx) Composed(session shoal.SessionID, run shoal.RunID) ([]hub.ComposedM
 	}, `SELECT m.space_id, m.state, `+messagerow.Columns+` FROM messages AS m WHERE m.session_id = $1 AND m.run_id = $2 ORDER BY m.doc`, session, run)
 }
 
-// Streaming implements [hub.ComposedTx]. They come space by space in the order of
-// their places.
+// Streaming implements [hub.ComposedTx]. The messages are ordered by space and seq.
 func (t *Tx) Streaming(session shoal.SessionID, space shoal.SpaceID) ([]shoal.Message, error) {
 	var b sqlconn.Builder
 	b.Add(`SELECT m.space_id, `+messagerow.Columns+` FROM messages AS m WHERE m.status = 'streaming' AND m.session_id = ?`, session)

@@ -66,7 +66,7 @@ func (t *Tx) EraseSpace(session shoal.SessionID, id shoal.SpaceID, limit int) (m
 	return false, t.c.Overwrite(false)
 }
 
-// eraseSpace removes what there is little of in one space.
+// eraseSpace removes the rows of which one space has few.
 var eraseSpace = []string{
 	`DELETE FROM pending_actions WHERE session_id = $1 AND space_id = $2 AND status <> 'open'`,
 	`DELETE FROM remembered_decisions WHERE session_id = $1 AND space_id = $2`,
@@ -76,7 +76,7 @@ var eraseSpace = []string{
 	`DELETE FROM event_floors WHERE session_id = $1 AND space_id = $2`,
 }
 
-// eraseMessages removes messages with their words.
+// eraseMessages removes messages with their words in the search index.
 func (t *Tx) eraseMessages(session shoal.SessionID, space shoal.SpaceID, limit int) (int64, error) {
 	found, err := t.search.Entries(limit, `SELECT `+searchsql.EntryColumns+` FROM messages AS m WHERE m.session_id = $1 AND m.space_id = $2 ORDER BY m.seq`+sqlconn.Limit(limit), session, space)
 	if err != nil || len(found) == 0 {
@@ -104,8 +104,8 @@ func (t *Tx) eraseMessages(session shoal.SessionID, space shoal.SpaceID, limit i
 	return int64(len(found)), t.search.ResetEnd()
 }
 
-// eraseRuns removes runs that were started in a space, with all that they did. What they
-// used stays.
+// eraseRuns removes the runs that were started in a space, with everything that they stored
+// except their usage.
 func (t *Tx) eraseRuns(session shoal.SessionID, space shoal.SpaceID, limit int) (int64, error) {
 	type run struct {
 		number int64
@@ -157,7 +157,7 @@ func (t *Tx) eraseFiles(session shoal.SessionID, space shoal.SpaceID, limit int)
 	return int64(len(files)), nil
 }
 
-// eraseSpaceEvents removes the events before those that tell of the deletion.
+// eraseSpaceEvents removes the events before those of the deletion.
 func (t *Tx) eraseSpaceEvents(session shoal.SessionID, space shoal.SpaceID, limit int) (int64, error) {
 	return t.c.Exec(
 		`DELETE FROM events WHERE session_id = $1 AND place IN (

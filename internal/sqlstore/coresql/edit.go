@@ -24,7 +24,7 @@ func (t *Tx) EditMessage(m shoal.Message) error {
 	if err := t.storeVersion(was); err != nil {
 		return err
 	}
-	// The words go now: when the message is deleted, only those of its last text are known.
+	// The words are removed now: a later deletion only knows the words of the last text.
 	if err := t.search.Unindex(found[0]); err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func (t *Tx) EditMessage(m shoal.Message) error {
 	return t.withdrawMentions(was)
 }
 
-// withdrawMentions makes unread entries of a message plain messages for those that it
-// does not mention.
+// withdrawMentions changes the reason of the unread entries of a message from mention to
+// message for members that it does not mention any more.
 func (t *Tx) withdrawMentions(m shoal.Message) error {
 	unread, err := sqlconn.List(t.c, func(r *sqlconn.Rows) shoal.EntityID { return entityID(r) },
 		`SELECT i.entity_id FROM inbox AS i WHERE i.session_id = $1 AND i.space_id = $2 AND i.seq = $3 AND i.reason = 'mention'
@@ -75,7 +75,7 @@ func (t *Tx) withdrawMentions(m shoal.Message) error {
 	return nil
 }
 
-// storeVersion stores what a message says as its next version.
+// storeVersion stores the current content of a message as its next version.
 func (t *Tx) storeVersion(m shoal.Message) error {
 	last, err := sqlconn.Number(t.c, `SELECT MAX(version) FROM message_versions WHERE session_id = $1 AND message_id = $2`, m.SessionID, m.ID)
 	if err != nil {

@@ -29,7 +29,7 @@ func entityOf(r *sqlconn.Rows) shoal.Entity {
 	return e
 }
 
-// storedFailure is a failure with all its fields.
+// storedFailure is a failure with all its fields; the JSON of [shoal.Failure] lacks some.
 type storedFailure struct {
 	shoal.Failure
 	MessageID shoal.MessageID `json:"messageId"`
@@ -37,7 +37,7 @@ type storedFailure struct {
 
 // SetLastFailure implements [hub.EntityTx].
 func (t *Tx) SetLastFailure(session shoal.SessionID, agent shoal.EntityID, f *shoal.Failure) error {
-	if f == nil { // as nearly always there is none
+	if f == nil { // most agents have no last failure
 		_, err := t.c.ExecCached(`UPDATE entities SET last_failure = NULL WHERE session_id = $1 AND id = $2 AND last_failure IS NOT NULL`, session, agent)
 		return err
 	}
@@ -83,12 +83,12 @@ func (t *Tx) InsertEntity(e shoal.Entity) error {
 	}
 }
 
-// roleOf is the session role of an entity that is stored; none is member.
+// roleOf returns the session role that is stored for an entity; the default is member.
 func roleOf(e shoal.Entity) shoal.SessionRole { return cmp.Or(e.SessionRole, shoal.SessionMember) }
 
 // UpdateEntity implements [hub.EntityTx].
 func (t *Tx) UpdateEntity(e shoal.Entity) error {
-	t.cache.Reset() // the kind of members is remembered with their spaces
+	t.cache.Reset() // the cached members of spaces contain the kind
 	n, err := t.c.Exec(
 		`UPDATE entities SET name = $3, description = $4, external_id = $5, metadata = $6, kind = $7, session_role = $8, owner_id = $9
 		 WHERE session_id = $1 AND id = $2 AND deleted_at IS NULL AND NOT EXISTS
@@ -107,7 +107,7 @@ func externalTaken(op string, e shoal.Entity) error {
 	return sqlconn.AlreadyExists(op, "Another entity has the external id %q; each belongs to one.", *e.ExternalID)
 }
 
-// DeleteEntity implements [hub.EntityTx]. The external id is free again.
+// DeleteEntity implements [hub.EntityTx]. The external id can be used again.
 func (t *Tx) DeleteEntity(session shoal.SessionID, id shoal.EntityID, at shoal.Time) error {
 	n, err := t.c.Exec(
 		`UPDATE entities SET deleted_at = $3, external_id = NULL, hosted_version = NULL WHERE session_id = $1 AND id = $2 AND deleted_at IS NULL`,

@@ -57,8 +57,8 @@ func (t *Tx) EraseMessage(session shoal.SessionID, id shoal.MessageID, at shoal.
 	return err
 }
 
-// traceTables are where copies of messages are: the columns that name a row in its
-// session, and those that hold JSON or text. run is the column of the run, if there is
+// traceTables are the tables with copies of messages: key are the columns that identify a row
+// in its session, columns those with JSON or text, and run the column of the run, if there is
 // one.
 var traceTables = []struct {
 	table, run   string
@@ -94,7 +94,7 @@ func (t *Tx) RewriteTraces(session shoal.SessionID, traces hub.Traces, rewrite f
 	return t.c.Overwrite(false)
 }
 
-// findTraces returns the keys of the rows of a table that may hold a copy.
+// findTraces returns the keys of the rows of a table that may contain a copy.
 func (t *Tx) findTraces(session shoal.SessionID, traces hub.Traces, table, run string, key, columns []string) ([][]any, error) {
 	var b sqlconn.Builder
 	b.Add(`SELECT `+strings.Join(key, ", ")+` FROM `+table+` WHERE session_id = ? AND (FALSE`, session)
@@ -149,8 +149,8 @@ func (t *Tx) rewriteRow(session shoal.SessionID, table string, key []string, val
 	return nil
 }
 
-// rewriteAnswers rewrites the first answers to idempotency keys that show a run: they
-// are few, as they are kept for a day.
+// rewriteAnswers rewrites the stored responses to idempotency keys that show a run. They are
+// kept for a day, so there are few.
 func (t *Tx) rewriteAnswers(session shoal.SessionID, rewrite func(string) string) error {
 	type answer struct{ scope, route, key, body string }
 	all, err := sqlconn.List(t.c, func(r *sqlconn.Rows) answer { return answer{r.Text(0), r.Text(1), r.Text(2), string(r.Bytes(3))} },

@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// AppendEvent implements [hub.EventTx]. The newest event of a session is always
-// there (TrimEvents leaves it), so it is the counter, too.
+// AppendEvent implements [hub.EventTx]. The newest event of a session always exists, because
+// TrimEvents keeps it, so its position serves as the counter.
 func (t *Tx) AppendEvent(e hub.StoredEvent) (int64, error) {
 	last, err := t.EventEnd(e.Session)
 	if err != nil {
@@ -30,8 +30,8 @@ func (t *Tx) AppendEvent(e hub.StoredEvent) (int64, error) {
 	return last, t.c.RecordPosition(e.Session, last)
 }
 
-// addEventConditions appends the conditions of a filter on events e or their floors e. The
-// space of an event that its run alone tells is empty.
+// addEventConditions appends the conditions of a filter for the event or event floor e. An
+// event that only followers of its run receive has no space.
 func addEventConditions(b *sqlconn.Builder, session shoal.SessionID, filter hub.EventFilter) {
 	switch {
 	case filter.Space != "":
@@ -43,8 +43,8 @@ func addEventConditions(b *sqlconn.Builder, session shoal.SessionID, filter hub.
 	}
 }
 
-// Events implements [hub.EventTx]. A filter with a run is about the run alone, one
-// with a space about the space alone.
+// Events implements [hub.EventTx]. If a filter has a run, its other fields are ignored; if it
+// has a space, its entity is ignored.
 func (t *Tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
 	var b sqlconn.Builder
 	b.Add(`SELECT e.place, e.space_id, e.entity_id, e.type, e.data, e.run_id, e.private, e.message_id FROM events AS e
@@ -76,7 +76,7 @@ func (t *Tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64
 	return all[:min(len(all), limit)], nil
 }
 
-// showMessages completes the events that show a message as it is now.
+// showMessages adds the current message to the events that show one.
 func (t *Tx) showMessages(events []hub.StoredEvent) error {
 	for i := range events {
 		e := &events[i]
@@ -85,7 +85,7 @@ func (t *Tx) showMessages(events []hub.StoredEvent) error {
 		}
 		m, err := t.MessageByID(e.Session, e.Message)
 		if errors.Is(err, shoal.NotFound) {
-			continue // nothing of it is left to show
+			continue // the message was erased with its space
 		}
 		if err != nil {
 			return err
@@ -125,8 +125,8 @@ func (t *Tx) EventFloor(session shoal.SessionID, filter hub.EventFilter) (int64,
 	return sqlconn.Number(t.c, b.Text(), b.Args...)
 }
 
-// TrimEvents implements [hub.EventTx]. It keeps one event of the space in any
-// case. What it costs grows with keep and with what it removes.
+// TrimEvents implements [hub.EventTx]. It always keeps one event of the space. Its cost grows
+// with keep and with the number of events that it removes.
 func (t *Tx) TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) error {
 	last, err := sqlconn.Number(t.c, `SELECT place FROM events WHERE session_id = $1 AND space_id = $2
 		ORDER BY place DESC LIMIT 1 OFFSET $3`, session, space, max(keep, 1))
@@ -149,7 +149,7 @@ func (t *Tx) TrimEvents(session shoal.SessionID, space shoal.SpaceID, keep int) 
 		   SELECT run_id, MAX(place) AS place FROM events WHERE session_id = $1 AND space_id = $2 AND place <= $3 AND run_id <> '' GROUP BY run_id) AS gone
 		 WHERE session_id = $1 AND id = gone.run_id`,
 	}, session, space, last)
-	if err == nil { // the end, which is known, stays
+	if err == nil { // the cached end does not change
 		_, err = t.c.ExecCached(`DELETE FROM events WHERE session_id = $1 AND space_id = $2 AND place <= $3`, session, space, last)
 	}
 	if err == nil && posted > 0 {

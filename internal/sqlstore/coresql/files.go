@@ -12,7 +12,7 @@ const noFile = "There is no file %q here."
 // InsertFile implements [hub.FileTx].
 func (t *Tx) InsertFile(session shoal.SessionID, f shoal.File, by shoal.EntityID, at shoal.Time, data []byte) error {
 	if data == nil {
-		data = []byte{} // NULL would be no file
+		data = []byte{} // the column is NOT NULL
 	}
 	n, err := t.c.Exec(
 		`INSERT INTO files (session_id, id, name, media_type, size, url, by_entity, at, data)

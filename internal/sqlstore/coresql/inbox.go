@@ -13,8 +13,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// Deliver implements [hub.InboxTx]. What is on the path of every post is one
-// statement for few members, and for many one for maxInsertedEntries of them.
+// Deliver implements [hub.InboxTx]. Every post runs it, so one statement inserts the entries
+// of up to maxInsertedEntries members.
 func (t *Tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
 	members, _, err := t.cachedMembers(m.SessionID, m.SpaceID)
 	if err != nil {
@@ -37,9 +37,9 @@ func (t *Tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
 	return receivers, nil
 }
 
-// receives reports whether a message enters a member's inbox: a system message that
-// mentions somebody is for those alone, and a member that has muted the space gets only
-// what mentions it.
+// receives reports whether a message enters a member's inbox: a system message with mentions
+// reaches only the mentioned members, and a member that has muted the space receives only
+// messages that mention it.
 func receives(m shoal.Message, to cachedMember) bool {
 	if !to.muted && (m.EntityID != shoal.System || len(m.Mentions) == 0) {
 		return true
@@ -47,11 +47,11 @@ func receives(m shoal.Message, to cachedMember) bool {
 	return slices.Contains(m.Mentions, to.id)
 }
 
-// maxInsertedEntries is how many inboxes one statement fills at most.
+// maxInsertedEntries is the maximum number of inbox entries that one statement inserts.
 const maxInsertedEntries = 64
 
-// insertEntries puts a message at the next place of each of these inboxes, whose ends
-// are known, and notes the places.
+// insertEntries puts a message at the next position of each receiver's inbox, whose end must
+// be cached, and stores the position in the receiver.
 func (t *Tx) insertEntries(m shoal.Message, receivers []hub.Receiver) error {
 	args := append(make([]any, 0, 3+3*len(receivers)), m.SessionID, m.SpaceID, m.Seq)
 	for i := range receivers {
@@ -66,7 +66,7 @@ func (t *Tx) insertEntries(m shoal.Message, receivers []hub.Receiver) error {
 	return err
 }
 
-// insertEntriesTexts holds the statement for that many receivers.
+// insertEntriesTexts returns the statements by the number of receivers.
 var insertEntriesTexts = sync.OnceValue(func() (texts *[maxInsertedEntries + 1]string) {
 	texts = new([maxInsertedEntries + 1]string)
 	for n := 1; n <= maxInsertedEntries; n++ {
@@ -83,7 +83,7 @@ var insertEntriesTexts = sync.OnceValue(func() (texts *[maxInsertedEntries + 1]s
 	return texts
 })
 
-// deliveryReason is why a message comes to an entity.
+// deliveryReason returns why an entity receives a message.
 func deliveryReason(m shoal.Message, id shoal.EntityID) shoal.Reason {
 	switch {
 	case m.EntityID == shoal.System:
@@ -94,8 +94,8 @@ func deliveryReason(m shoal.Message, id shoal.EntityID) shoal.Reason {
 	return shoal.ReasonMessage
 }
 
-// readInboxEnds makes the ends of the inboxes of members known, if one of them is
-// not.
+// readInboxEnds reads the ends of the inboxes of all members of a space into the cache, if
+// that of one receiver is not cached.
 func (t *Tx) readInboxEnds(session shoal.SessionID, space shoal.SpaceID, members []hub.Receiver) error {
 	unknown := func(r hub.Receiver) bool {
 		_, ok := t.cache.inboxEnd(session, r.ID)
@@ -111,7 +111,7 @@ func (t *Tx) readInboxEnds(session shoal.SessionID, space shoal.SpaceID, members
 	return err
 }
 
-// inboxEnd is where the inbox of an entity ends.
+// inboxEnd returns the end of the inbox of an entity.
 func (t *Tx) inboxEnd(session shoal.SessionID, entity shoal.EntityID) (inboxEnd, error) {
 	if end, ok := t.cache.inboxEnd(session, entity); ok {
 		return end, nil
@@ -124,8 +124,8 @@ func (t *Tx) inboxEnd(session shoal.SessionID, entity shoal.EntityID) (inboxEnd,
 	return end, err
 }
 
-// storeInboxEnd writes down where an inbox ends. It comes before entries are removed:
-// their places are not given again.
+// storeInboxEnd stores the end of an inbox. It must be called before entries are removed, so
+// that their positions are not assigned again.
 func (t *Tx) storeInboxEnd(session shoal.SessionID, entity shoal.EntityID) error {
 	end, err := t.inboxEnd(session, entity)
 	if err != nil || end.stored == end.last {
@@ -141,7 +141,8 @@ func (t *Tx) storeInboxEnd(session shoal.SessionID, entity shoal.EntityID) error
 	return err
 }
 
-// addInboxConditions appends the conditions of a filter on inbox i and message m.
+// addInboxConditions appends the conditions of a filter for the inbox entry i and the message
+// m.
 func addInboxConditions(b *sqlconn.Builder, filter hub.InboxFilter) {
 	if filter.Kind == shoal.WaitMentions {
 		b.Add(` AND i.reason <> 'message'`) // as in the index inbox_mentions

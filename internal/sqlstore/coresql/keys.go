@@ -24,7 +24,7 @@ func (t *Tx) InsertKey(k shoal.Key, hash string) error {
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
 		k.ID, hash, k.Role, k.SessionID, k.EntityID, k.Name, k.CreatedAt, k.ExpiresAt, k.LastUsedAt)
 	if err == nil && n == 0 {
-		err = sqlconn.AlreadyExists("InsertKey", "The key id %q or its secret is taken; mint another key.", k.ID)
+		err = sqlconn.AlreadyExists("InsertKey", "The key id %q or its secret is taken; create another key.", k.ID)
 	}
 	return err
 }

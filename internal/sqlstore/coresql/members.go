@@ -53,9 +53,9 @@ func (t *Tx) MembersOf(session shoal.SessionID, spaces []shoal.SpaceID) (map[sho
 	return all, nil
 }
 
-// cachedMembers returns the members of a space as the writer knows them, and looks
-// them up if it does not. ok is false on a connection for reading, and for a space
-// that is not there.
+// cachedMembers returns the members of a space from the cache of the writer, and reads them
+// if they are not cached. ok is false on a connection for reading and for a space that does
+// not exist.
 func (t *Tx) cachedMembers(session shoal.SessionID, space shoal.SpaceID) (members []cachedMember, ok bool, err error) {
 	if t.cache == nil {
 		return nil, false, nil
@@ -115,7 +115,7 @@ func (t *Tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []sh
 	return among, nil
 }
 
-// entityID reads the id of an entity from the first column.
+// entityID reads the id of an entity from column 0.
 func entityID(r *sqlconn.Rows) shoal.EntityID { return shoal.EntityID(r.Text(0)) }
 
 // CountMembers implements [hub.MemberTx].
@@ -158,7 +158,7 @@ func (t *Tx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity s
 	t.cache.dropSpace(session, space)
 	n, err := t.c.ExecCached(`DELETE FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
 	if err == nil && n == 0 {
-		err = sqlconn.NotFound("DeleteMember", "%q is no member of the space %q.", entity, space)
+		err = sqlconn.NotFound("DeleteMember", "%q is not a member of the space %q.", entity, space)
 	}
 	if err == nil {
 		err = t.storeInboxEnd(session, entity)
@@ -170,8 +170,8 @@ func (t *Tx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity s
 	return err
 }
 
-// HostedMembers implements [hub.AgentTx]. It is on the path of every post: an
-// index holds the hosted members alone.
+// HostedMembers implements [hub.AgentTx]. Every post runs it: an index contains only the
+// hosted members.
 func (t *Tx) HostedMembers(session shoal.SessionID, space shoal.SpaceID) ([]shoal.EntityID, error) {
 	members, ok, err := t.cachedMembers(session, space)
 	if err != nil || ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// InsertMessage implements [hub.MessageTx]. It is AlreadyExists for a post key
-// that is used and for a place that is taken.
+// InsertMessage implements [hub.MessageTx]. It fails with AlreadyExists for a post key that
+// was used and for a seq that another message has.
 func (t *Tx) InsertMessage(m shoal.Message, post hub.PostKey) error {
 	return t.insertMessage("InsertMessage", m, post, nil)
 }
@@ -34,7 +34,8 @@ func (t *Tx) PostMessage(m shoal.Message, post hub.PostKey) error {
 	return nil
 }
 
-// insertMessage stores a message with the place of the event that it is, or nil.
+// insertMessage stores a message with the position of its message.created event, or nil if it
+// has no such event.
 func (t *Tx) insertMessage(op string, m shoal.Message, post hub.PostKey, eventPlace any) error {
 	last, err := t.lastSeq(m.SessionID, m.SpaceID)
 	switch {
@@ -43,7 +44,7 @@ func (t *Tx) insertMessage(op string, m shoal.Message, post hub.PostKey, eventPl
 	case m.Seq <= last:
 		return sqlconn.AlreadyExists(op, "The space %q has a message at place %d.", m.SpaceID, m.Seq)
 	case m.Seq != last+1:
-		// No caller may make it, so none may overlook it.
+		// This is a defect of the caller, so the transaction fails as a whole.
 		return t.c.Fail(op, fmt.Errorf("message %d of space %q does not follow message %d", m.Seq, m.SpaceID, last))
 	}
 	partID, text, parts, err := messagerow.EncodeParts(m.Parts)
@@ -82,7 +83,7 @@ func (t *Tx) insertMessage(op string, m shoal.Message, post hub.PostKey, eventPl
 	return err
 }
 
-// lastSeq is the place of the last message of a space, 0 when there is none.
+// lastSeq returns the seq of the last message of a space, 0 if the space has no messages.
 func (t *Tx) lastSeq(session shoal.SessionID, space shoal.SpaceID) (int64, error) {
 	if known := t.cache.space(session, space); known != nil {
 		return known.space.LastSeq, nil

@@ -8,12 +8,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// The event that tells of a posted message is the message itself: event_place is its
-// place among the events of the session. It rises with seq in a space and with doc
-// everywhere, so that no index by space and place is needed, which each post would
-// have to write to.
+// The message.created event of a posted message is not a row of its own: event_place of the
+// message is its position among the events of the session. It rises with seq in a space and
+// with doc everywhere, so no index by space and position is needed, which every post would
+// have to update.
 
-// postEvents returns the first limit of these events behind a place that match.
+// postEvents returns the first limit events of posts after a position that match filter.
 func (t *Tx) postEvents(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
 	first, found, err := sqlconn.One(t.c, func(r *sqlconn.Rows) int64 { return r.Int(0) },
 		`SELECT doc FROM messages WHERE session_id = $1 AND event_place > $2 ORDER BY event_place LIMIT 1`, session, after)
@@ -25,11 +25,11 @@ func (t *Tx) postEvents(session shoal.SessionID, filter hub.EventFilter, after i
 	order := ` ORDER BY m.event_place`
 	switch {
 	case filter.Space != "":
-		behind, err := t.seqBefore(session, filter.Space, first)
+		afterSeq, err := t.seqBefore(session, filter.Space, first)
 		if err != nil {
 			return nil, err
 		}
-		b.Add(` AND m.space_id = ? AND m.seq > ? AND +m.event_place > ?`, filter.Space, behind, after) // with +, not by its index
+		b.Add(` AND m.space_id = ? AND m.seq > ? AND +m.event_place > ?`, filter.Space, afterSeq, after) // with +, not by its index
 		order = ` ORDER BY m.seq`
 	case filter.Entity != "":
 		b.Add(` AND m.event_place > ? AND m.space_id IN `+schema.SpacesOf, after, session, filter.Entity)
@@ -40,7 +40,7 @@ func (t *Tx) postEvents(session shoal.SessionID, filter hub.EventFilter, after i
 	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.StoredEvent { return t.readPostEvent(r, session) }, b.Text(), b.Args...)
 }
 
-// readPostEvent makes the event of its place and its message.
+// readPostEvent reads the event from its position and its message.
 func (t *Tx) readPostEvent(r *sqlconn.Rows, session shoal.SessionID) hub.StoredEvent {
 	m := t.row.Read(r, 2, session, shoal.SpaceID(r.Text(1)))
 	data, err := shoal.EncodeJSON(shoal.MessageData{
@@ -52,9 +52,9 @@ func (t *Tx) readPostEvent(r *sqlconn.Rows, session shoal.SessionID) hub.StoredE
 	return hub.StoredEvent{Session: session, Place: r.Int(0), Space: m.SpaceID, Type: shoal.EventMessageCreated, Data: data}
 }
 
-// seqBefore finds a seq of a space, 0 if there is none, whose message and all before
-// it come before a doc, and which is near the first that does not. It looks from the
-// end on, as who follows a space is mostly close to it.
+// seqBefore returns a seq of a space, or 0, such that its message and all earlier ones come
+// before a doc, and which is close to the first that does not. It searches from the end,
+// because followers of a space are usually close to it.
 func (t *Tx) seqBefore(session shoal.SessionID, space shoal.SpaceID, doc int64) (int64, error) {
 	last, err := t.lastSeq(session, space)
 	low, high := last, last+1
@@ -82,8 +82,8 @@ func (t *Tx) isBefore(session shoal.SessionID, space shoal.SpaceID, seq, doc int
 	return at < doc, err
 }
 
-// postEventBefore is the place of the newest of these events that has at least keep
-// messages of its space behind it, 0 if there is none close to there.
+// postEventBefore returns the position of the newest event of a post after which its space
+// has at least keep messages, 0 if there is none close to that point.
 func (t *Tx) postEventBefore(session shoal.SessionID, space shoal.SpaceID, keep int64) (int64, error) {
 	last, err := t.lastSeq(session, space)
 	if err != nil || last <= keep {

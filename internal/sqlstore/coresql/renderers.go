@@ -46,7 +46,7 @@ func (t *Tx) Renderers(session shoal.SessionID, after shoal.RendererName, limit 
 // PutRenderer implements [hub.RendererTx].
 func (t *Tx) PutRenderer(session shoal.SessionID, r shoal.Renderer, page []byte) (version int, err error) {
 	if page == nil {
-		page = []byte{} // NULL would be a deleted one
+		page = []byte{} // NULL marks a deleted renderer
 	}
 	last, err := sqlconn.Number(t.c, `SELECT MAX(version) FROM renderers WHERE session_id = $1 AND name = $2`, session, r.Name)
 	if err != nil {
@@ -62,8 +62,8 @@ func (t *Tx) PutRenderer(session shoal.SessionID, r shoal.Renderer, page []byte)
 	return int(last + 1), err
 }
 
-// DeleteRenderer implements [hub.RendererTx]. The row of the newest version stays,
-// without its page: it says which version is next.
+// DeleteRenderer implements [hub.RendererTx]. The row of the newest version is kept without
+// its page, so that its number is not assigned again.
 func (t *Tx) DeleteRenderer(session shoal.SessionID, name shoal.RendererName) error {
 	newest, err := t.Renderer(session, name)
 	if err != nil {

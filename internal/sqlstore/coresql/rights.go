@@ -46,12 +46,12 @@ func (t *Tx) EndedRights(held hub.HeldRights, at shoal.Time) (ended hub.HeldRigh
 	return ended, err
 }
 
-// right is a row of EndedRights.
+// right is one row of the query of EndedRights.
 type right struct{ what, session, id string }
 
 func rightOf(r *sqlconn.Rows) right { return right{what: r.Text(0), session: r.Text(1), id: r.Text(2)} }
 
-// singles and pairs are what EndedRights sends: arrays of arrays, never null.
+// singles and pairs return the arrays of arrays that EndedRights passes as JSON, never null.
 func singles[T ~string](list []T) [][1]T {
 	out := make([][1]T, len(list))
 	for i, x := range list {

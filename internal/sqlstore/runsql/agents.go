@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	noHostedAgent = "%q is no hosted agent here."
+	noHostedAgent = "%q is not a hosted agent here."
 	agentColumns  = `a.session_id, a.agent_id, a.version, a.hash, a.config, a.created_at, e.name, e.description, a.on_new_message, a.settle_ms, a.max_steps`
 	agentTables   = ` FROM entities AS e CROSS JOIN hosted_agents AS a WHERE a.session_id = e.session_id AND a.agent_id = e.id`
 )
@@ -49,8 +49,8 @@ func (t *Tx) HostedAgents(session shoal.SessionID, after shoal.EntityID, limit i
 		ORDER BY e.id`+sqlconn.Limit(limit), session, after)
 }
 
-// PutHostedAgent implements [hub.AgentTx]. It is AlreadyExists for a version that
-// is there; the name and the description are the entity's, which it leaves.
+// PutHostedAgent implements [hub.AgentTx]. It fails with AlreadyExists for a version that
+// exists. It does not change the name and the description, which belong to the entity.
 func (t *Tx) PutHostedAgent(a hub.StoredAgent) error {
 	const op = "PutHostedAgent"
 	if _, err := t.core.Entity(a.SessionID, a.ID); err != nil {

@@ -28,8 +28,8 @@ func (t *Tx) PutConversation(c hub.StoredConversation) error {
 	return err
 }
 
-// Conversations implements [hub.StepTx]. Those of runs begin with the agent's id and a
-// slash; "0" follows the slash.
+// Conversations implements [hub.StepTx]. The ids of the conversations of runs begin with the
+// agent's id and a slash; "0" is the character after the slash.
 func (t *Tx) Conversations(session shoal.SessionID, agent shoal.EntityID, f hub.ConversationFilter) ([]hub.ConversationState, error) {
 	if f.Limit <= 0 && f.ID == "" {
 		return []hub.ConversationState{}, nil

@@ -16,7 +16,7 @@ func (t *Tx) Goals(session shoal.SessionID, agent shoal.EntityID) ([]shoal.Goal,
 		WHERE session_id = $1 AND agent_id = $2 ORDER BY place`, session, agent)
 }
 
-// PutGoal implements [hub.NoteTx]. A goal that is replaced keeps its place.
+// PutGoal implements [hub.NoteTx]. A goal that is replaced keeps its position.
 func (t *Tx) PutGoal(session shoal.SessionID, agent shoal.EntityID, g shoal.Goal) error {
 	_, err := t.c.Exec(
 		`INSERT INTO goals (session_id, agent_id, id, place, description, priority, is_long_term, is_completed, created_at, updated_at)
@@ -47,7 +47,7 @@ func (t *Tx) Memories(session shoal.SessionID, agent shoal.EntityID) ([]shoal.Me
 		WHERE session_id = $1 AND agent_id = $2 ORDER BY place`, session, agent)
 }
 
-// PutMemory implements [hub.NoteTx]. A memory that is replaced keeps its place.
+// PutMemory implements [hub.NoteTx]. A memory that is replaced keeps its position.
 func (t *Tx) PutMemory(session shoal.SessionID, agent shoal.EntityID, m shoal.Memory) error {
 	_, err := t.c.Exec(
 		`INSERT INTO memories (session_id, agent_id, id, place, topic, content, metadata, created_at, updated_at, space_id)

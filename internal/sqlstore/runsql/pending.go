@@ -31,7 +31,7 @@ func pendingOf(r *sqlconn.Rows) hub.StoredPending {
 	}
 	r.DecodeOrNil(12, &p.Options)
 	r.Decode(r.Text(23), &p.Policy)
-	if p.Policy.Votes == nil { // the first edition kept only who had approved
+	if p.Policy.Votes == nil { // the first release stored only the ids of the approvers
 		for _, id := range sqlconn.SplitIDs(r.Text(24)) {
 			yes := true
 			p.Policy.Votes = append(p.Policy.Votes, hub.StoredVote{EntityID: id, At: p.CreatedAt, Answer: shoal.PendingAnswer{Approved: &yes}})
@@ -48,7 +48,7 @@ func (t *Tx) Pending(session shoal.SessionID, id shoal.PendingID) (hub.StoredPen
 	return sqlconn.OrNotFound(p, ok, err, "Pending", noPending, id)
 }
 
-// pendingValues are the columns that can change.
+// pendingValues returns the values of the columns that can change.
 func pendingValues(p hub.StoredPending) ([]any, error) {
 	var options, replySpace any
 	var err error
@@ -80,7 +80,7 @@ func pendingValues(p hub.StoredPending) ([]any, error) {
 	}, nil
 }
 
-// voters are those whose votes the policy holds.
+// voters returns the entities whose votes the policy contains.
 func voters(p hub.StoredPending) []shoal.EntityID {
 	var ids []shoal.EntityID
 	for _, v := range p.Policy.Votes {
@@ -126,7 +126,7 @@ func (t *Tx) UpdatePending(p hub.StoredPending) error {
 	return err
 }
 
-// PendingOf implements [hub.PendingTx]. A run has few, so they are sorted here.
+// PendingOf implements [hub.PendingTx]. A run has few pending actions, so they are sorted here.
 func (t *Tx) PendingOf(session shoal.SessionID, run shoal.RunID) ([]hub.StoredPending, error) {
 	type numbered struct {
 		number  int64
@@ -142,7 +142,7 @@ func (t *Tx) PendingOf(session shoal.SessionID, run shoal.RunID) ([]hub.StoredPe
 	return opened, err
 }
 
-// PendingActions implements [hub.PendingTx]. A Limit of 0 is none.
+// PendingActions implements [hub.PendingTx]. A Limit of 0 means no limit.
 func (t *Tx) PendingActions(session shoal.SessionID, filter hub.PendingFilter) ([]hub.StoredPending, error) {
 	var b sqlconn.Builder
 	b.Add(fromPending+` WHERE p.session_id = ? AND p.kind NOT IN ('reply', 'timer')`, session)
@@ -154,7 +154,7 @@ func (t *Tx) PendingActions(session shoal.SessionID, filter hub.PendingFilter) (
 	}
 	switch {
 	case len(filter.Status) == 1 && filter.Status[0] == shoal.PendingOpen:
-		b.Add(` AND p.status = 'open'`) // as in the indexes of those
+		b.Add(` AND p.status = 'open'`) // as in the indexes of open actions
 	case len(filter.Status) > 0:
 		sqlconn.AddIn(&b, ` AND p.status IN (?)`, filter.Status)
 	}

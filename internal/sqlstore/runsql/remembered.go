@@ -45,7 +45,7 @@ func (t *Tx) Remembered(session shoal.SessionID, id shoal.RememberedID) (shoal.R
 	return sqlconn.OrNotFound(d, ok, err, "Remembered", noRemembered, id)
 }
 
-// RememberedDecisions implements [hub.RememberTx]. A Limit of 0 is none.
+// RememberedDecisions implements [hub.RememberTx]. A Limit of 0 means no limit.
 func (t *Tx) RememberedDecisions(session shoal.SessionID, filter hub.RememberedFilter) ([]shoal.RememberedDecision, error) {
 	var b sqlconn.Builder
 	b.Add(fromRemembered+` WHERE d.session_id = ? AND d.id > ?`, session, filter.After)

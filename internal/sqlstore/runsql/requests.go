@@ -22,8 +22,8 @@ func (t *Tx) UnknownTexts(session shoal.SessionID, hashes []string) ([]string, e
 	return slices.DeleteFunc(slices.Clone(hashes), func(hash string) bool { return kept[hash] }), nil
 }
 
-// PutTexts implements [hub.RequestTx]. The last text fills a statement up, so it is
-// the shortest.
+// PutTexts implements [hub.RequestTx]. The last text is repeated to
+// fill the statement, so the texts are sorted by descending length.
 func (t *Tx) PutTexts(session shoal.SessionID, texts []hub.ModelText) error {
 	texts = slices.SortedFunc(slices.Values(texts), func(a, b hub.ModelText) int { return len(b.Body) - len(a.Body) })
 	for some := range slices.Chunk(texts, sqlconn.MaxList) {
@@ -93,8 +93,8 @@ func (t *Tx) Requests(session shoal.SessionID, after hub.RequestPlace, limit int
 	return found, last, err
 }
 
-// DropRequests implements [hub.RequestTx]. It finds the runs in the order of their
-// requests, so that what was erased before is not looked at again.
+// DropRequests implements [hub.RequestTx]. It finds runs through
+// their requests, so that runs without requests are not read again.
 func (t *Tx) DropRequests(before shoal.Time, limit int) ([]shoal.SessionID, error) {
 	type request struct {
 		session shoal.SessionID

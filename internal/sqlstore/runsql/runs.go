@@ -42,7 +42,7 @@ func (t *Tx) Run(session shoal.SessionID, id shoal.RunID) (hub.StoredRun, error)
 	return sqlconn.OrNotFound(r, ok, err, "Run", noRun, id)
 }
 
-// Runs implements [hub.RunTx]. A Limit of 0 is none.
+// Runs implements [hub.RunTx]. A Limit of 0 means no limit.
 func (t *Tx) Runs(session shoal.SessionID, filter hub.RunFilter) ([]hub.StoredRun, error) {
 	before := int64(math.MaxInt64)
 	if filter.Before != "" {
@@ -60,7 +60,7 @@ func (t *Tx) Runs(session shoal.SessionID, filter hub.RunFilter) ([]hub.StoredRu
 	} else {
 		b.Add(`SELECT `+runColumns+` FROM runs AS r WHERE r.session_id = ? AND r.number < ?`, session, before)
 	}
-	if live { // few of all runs, which have an index of their own
+	if live { // there are few, and they have an index of their own
 		b.Add(` AND r.ended_at IS NULL`)
 		if filter.Space != "" {
 			b.Add(` AND EXISTS (SELECT 1 FROM run_spaces AS w WHERE w.session_id = r.session_id AND w.space_id = ? AND w.number = r.number)`, filter.Space)
@@ -75,8 +75,8 @@ func (t *Tx) Runs(session shoal.SessionID, filter hub.RunFilter) ([]hub.StoredRu
 	if filter.Trigger != "" {
 		b.Add(` AND r.trigger_data LIKE ?`, `{"Type":"`+string(filter.Trigger)+`"%`)
 	}
-	// The numbers of the runs of a time are found in an index, so that those of other
-	// times are not looked at.
+	// An index gives the range of numbers of the runs of that time, so that runs of other
+	// times are not read.
 	if filter.Since != nil {
 		b.Add(` AND r.created_at >= ? AND r.number >= (SELECT MIN(n.number) FROM runs AS n WHERE n.session_id = ? AND n.created_at >= ?)`,
 			filter.Since, session, filter.Since)
@@ -120,7 +120,7 @@ func (t *Tx) InsertRun(r hub.StoredRun) error {
 	return err
 }
 
-// runValues are the columns of a run that can change.
+// runValues returns the values of the columns that can change.
 func runValues(r hub.StoredRun) ([]any, error) {
 	trigger, err := EncodeTrigger(r.Trigger)
 	if err != nil {
@@ -168,8 +168,8 @@ func (t *Tx) UpdateRun(r hub.StoredRun) error {
 
 // ClaimableRuns implements [hub.RunTx].
 func (t *Tx) ClaimableRuns(at shoal.Time, limit int) ([]hub.StoredRun, error) {
-	// Who asks is an expression, so that the few runs that are awake or held are looked
-	// at and not all of them in the order of an index.
+	// The requester is an expression, so that the database reads the few runs that are awake
+	// or leased, and not all runs in the order of an index.
 	return sqlconn.ListFirst(t.c, limit, runOf, `SELECT `+runColumns+` FROM (
 		SELECT waiting.number, waiting.place + COALESCE(held.n, 0) AS turn FROM (
 			SELECT r.number, r.session_id || ' ' || r.requester AS who, ROW_NUMBER() OVER (PARTITION BY r.session_id || ' ' || r.requester ORDER BY r.number) AS place
@@ -193,13 +193,13 @@ func (t *Tx) HeldRuns(owner string) ([]hub.StoredRun, error) {
 	return sqlconn.List(t.c, runOf, b.Text(), b.Args...)
 }
 
-// NextClaim implements [hub.RunTx]. It is in the past for a run that is claimable
-// already.
+// NextClaim implements [hub.RunTx]. The time is in the past if a
+// run is claimable now.
 func (t *Tx) NextClaim() (*shoal.Time, error) {
 	return t.earliest(`SELECT MIN(CASE WHEN r.lease_until > r.not_before THEN r.lease_until ELSE r.not_before END) FROM runs AS r WHERE r.awake` + runNotImporting)
 }
 
-// earliest returns the time that a query answers, nil for NULL.
+// earliest returns the time in the first column of a query, nil for NULL.
 func (t *Tx) earliest(query string, args ...any) (*shoal.Time, error) {
 	at, _, err := sqlconn.One(t.c, func(r *sqlconn.Rows) *shoal.Time { return r.TimeOrNil(0) }, query, args...)
 	return at, err

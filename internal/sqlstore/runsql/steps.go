@@ -25,7 +25,7 @@ func (t *Tx) RunSteps(session shoal.SessionID, run shoal.RunID) ([]hub.StoredSte
 	return sqlconn.List(t.c, func(r *sqlconn.Rows) hub.StoredStep {
 		s := hub.StoredStep{Done: r.Bool(0), Data: r.RawOrNil(4)}
 		r.Decode(r.Text(3), &s.Step)
-		// The columns are finer than the milliseconds of JSON.
+		// The columns have microseconds, the JSON milliseconds.
 		s.StartedAt, s.EndedAt = r.Time(1), r.TimeOrNil(2)
 		return s
 	}, `SELECT done, started_at, ended_at, step, data FROM run_steps WHERE session_id = $1 AND run_id = $2 ORDER BY place`, session, run)

@@ -7,8 +7,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// storedTrigger is a trigger with all its fields, each byte of the payload and
-// all of the time.
+// storedTrigger is a trigger with all its fields: the payload byte for byte, and the time in
+// microseconds.
 type storedTrigger struct {
 	plainTrigger
 	ScheduledAt int64           `json:",omitempty"`

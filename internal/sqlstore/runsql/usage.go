@@ -36,11 +36,11 @@ func (t *Tx) Spend(session shoal.SessionID, root string, s hub.Spending) (hub.Sp
 	return sum, err
 }
 
-// usageColumns are what usage is grouped by.
+// usageColumns are the columns by which usage can be grouped.
 var usageColumns = map[string]string{"day": "u.day", "agent": "u.agent_id", "model": "u.model", "run": "u.run_id"}
 
-// Usage implements [hub.UsageTx]. Without names it returns one sum, or nothing
-// where nothing was used.
+// Usage implements [hub.UsageTx]. Without names it returns one sum, or no
+// row if nothing was used.
 func (t *Tx) Usage(session shoal.SessionID, q hub.UsageQuery) ([]shoal.UsageRow, error) {
 	columns := make([]string, len(q.By))
 	for i, name := range q.By {
@@ -75,7 +75,7 @@ func (t *Tx) Usage(session shoal.SessionID, q hub.UsageQuery) ([]shoal.UsageRow,
 	return sqlconn.List(t.c, func(r *sqlconn.Rows) shoal.UsageRow { return usageOf(r, q.By) }, b.Text(), b.Args...)
 }
 
-// usageOf reads a group: what it was grouped by, then the sums.
+// usageOf reads a group: the columns by which it was grouped, then the sums.
 func usageOf(r *sqlconn.Rows, by []string) (row shoal.UsageRow) {
 	for i, name := range by {
 		switch text := r.Text(i); name {

@@ -8,29 +8,28 @@ import (
 )
 
 const (
-	// fewProposed is how many messages of a block are sooner compared than
-	// narrowed down further.
+	// fewProposed is the number of messages of a block up to which reading and comparing
+	// them costs less than narrowing them down further.
 	fewProposed = 8
-	// fewDated is how many messages of a block are sooner compared than the times
-	// of all of it.
+	// fewDated is the same for filtering by time.
 	fewDated = 64
-	// fewSpaces is how many spaces are asked for one by one; more are filtered
-	// selectMessages all of a block.
+	// fewSpaces is the number of spaces up to which each is a word of the query. More spaces
+	// are filtered from all spaces of a block.
 	fewSpaces = 64
-	// lastRune ends the range of the words that begin alike.
+	// lastRune ends the range of words with the same prefix.
 	lastRune = "\U0010FFFF"
 )
 
-// block is a block of the index with what it proposes for a search.
+// block is a block of the index with the messages that it proposes for a search.
 type block struct {
 	number   int64
-	partly   bool // not all of its messages are of the time that is asked for
+	partly   bool // only some of its messages are of the requested time
 	proposed *docSet
 }
 
-// readBlocks returns the next blocks that hold messages of the session and of the
-// time that is asked for, the newest first. They propose all of their messages,
-// and more where the words alone will tell.
+// readBlocks returns the next blocks with messages of the session and of the requested time,
+// the newest first. They propose all of their messages; if the query needs words, they even
+// propose numbers that no message of the session has, which the words exclude.
 func (s *searching) readBlocks(limit int) ([]*block, error) {
 	var b sqlconn.Builder
 	docs := `docs`
@@ -59,8 +58,8 @@ func (s *searching) readBlocks(limit int) ([]*block, error) {
 	}, b.Text(), b.Args...)
 }
 
-// propose narrows the messages of blocks down to those that the index has under
-// addAll that the query needs. Late ones stay.
+// propose narrows the proposed messages of blocks down to those that the index lists for
+// everything that the query needs. Late messages remain.
 func (s *searching) propose(blocks []*block, late map[int64]*docSet) error {
 	for _, b := range blocks {
 		b.proposed.removeFrom(s.before - b.number*blockSize)
@@ -82,7 +81,7 @@ func (s *searching) propose(blocks []*block, late map[int64]*docSet) error {
 	return err
 }
 
-// filterByTime keeps the messages of the time that is asked for.
+// filterByTime keeps the messages of the requested time.
 func (s *searching) filterByTime(b *block) error {
 	var q sqlconn.Builder
 	q.Add(`SELECT doc FROM messages WHERE doc >= ? AND doc < ?`, b.number*blockSize, (b.number+1)*blockSize)
@@ -102,20 +101,20 @@ func (s *searching) filterByTime(b *block) error {
 	return err
 }
 
-// filterByWords keeps the messages that have one word of each list, and returns the
-// readBlocks that still propose more than few of them.
+// filterByWords keeps the messages that have at least one word of each list. It returns the
+// blocks that still propose more than fewProposed messages.
 func (s *searching) filterByWords(blocks []*block, needs [][]string, late map[int64]*docSet) ([]*block, error) {
 	if len(needs) == 0 || len(blocks) == 0 {
 		return blocks, nil
 	}
-	var asked []string
+	var words []string
 	for _, need := range needs {
-		asked = append(asked, need...)
+		words = append(words, need...)
 	}
 	var b sqlconn.Builder
 	b.Add(`SELECT block, word, docs FROM search_words WHERE session_id = ?`, s.session)
 	sqlconn.AddIn(&b, ` AND block IN (?)`, blockNumbers(blocks))
-	sqlconn.AddIn(&b, ` AND word IN (?)`, asked)
+	sqlconn.AddIn(&b, ` AND word IN (?)`, words)
 	sets := make([][]docSet, len(blocks))
 	for i := range sets {
 		sets[i] = make([]docSet, len(needs))
@@ -128,7 +127,7 @@ func (s *searching) filterByWords(blocks []*block, needs [][]string, late map[in
 			}
 		}
 	})
-	s.work += len(blocks) * len(asked) * probeWork
+	s.work += len(blocks) * len(words) * probeWork
 	for i, b := range blocks {
 		for n := range needs {
 			b.restrict(&sets[i][n], late)
@@ -163,8 +162,8 @@ func (s *searching) filterBySpaces(blocks []*block, late map[int64]*docSet) (err
 	return err
 }
 
-// filterByRange keeps the messages that have one of the words between two that wanted
-// wants.
+// filterByRange keeps the messages that have a word in the range [from, to) for which
+// wanted returns true.
 func (s *searching) filterByRange(blocks []*block, from, to string, late map[int64]*docSet, wanted func(word string) bool) ([]*block, error) {
 	if len(blocks) == 0 {
 		return nil, nil
@@ -189,13 +188,13 @@ func (s *searching) filterByRange(blocks []*block, from, to string, late map[int
 	return withManyProposals(blocks), err
 }
 
-// eachWord calls use with each row of a query for words of blocks.
+// eachWord calls use for each row of a query for words of blocks.
 func (s *searching) eachWord(b *sqlconn.Builder, use func(block int64, word, docs string)) error {
 	r, err := s.c.Query(b.Text(), b.Args...)
 	if err != nil {
 		return err
 	}
-	defer r.Close() //nolint:errcheck // as in list
+	defer r.Close() //nolint:errcheck // the second Close returns the same error
 	for r.Next() {
 		docs := r.Text(2)
 		use(r.Int(0), r.Text(1), docs)
@@ -204,7 +203,7 @@ func (s *searching) eachWord(b *sqlconn.Builder, use func(block int64, word, doc
 	return r.Close()
 }
 
-// restrict narrows the block down to a set and to what is late.
+// restrict keeps the messages of a set and the late ones.
 func (b *block) restrict(set *docSet, late map[int64]*docSet) {
 	if l := late[b.number]; l != nil {
 		set.union(l)
@@ -212,7 +211,7 @@ func (b *block) restrict(set *docSet, late map[int64]*docSet) {
 	b.proposed.intersect(set)
 }
 
-// withManyProposals returns the blocks that propose more than few messages.
+// withManyProposals returns the blocks that propose more than fewProposed messages.
 func withManyProposals(blocks []*block) []*block {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b *block) bool { return b.proposed.count() <= fewProposed })
 }

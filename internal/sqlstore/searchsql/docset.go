@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// blockSize is how many messages a block of the search index stands for. Two
-// characters of base64 number them.
+// blockSize is the number of messages in a block of the search index. Two characters of base64
+// are the number of a message in its block.
 const blockSize = 1 << 12
 
 const docAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// docValues are the numbers that the characters of docAlphabet stand for.
+// docValues are the values of the characters of docAlphabet.
 var docValues = func() (values [256]uint16) {
 	for i := range len(docAlphabet) {
 		values[docAlphabet[i]] = uint16(i) //nolint:gosec // it is below 64
@@ -28,7 +28,7 @@ func appendDoc(docs []byte, doc int64) []byte {
 // docSet is a set of messages of one block.
 type docSet [blockSize / 64]uint64
 
-// add adds the messages that appendDoc wrote, in any order, also more than once.
+// add adds messages that appendDoc wrote, in any order, possibly repeated.
 func (s *docSet) add(docs string) {
 	for i := 1; i < len(docs); i += 2 {
 		at := docValues[docs[i-1]]<<6 | docValues[docs[i]]
@@ -36,7 +36,7 @@ func (s *docSet) add(docs string) {
 	}
 }
 
-// addAll makes it the set of all messages of its block.
+// addAll adds all messages of the block.
 func (s *docSet) addAll() {
 	for i := range s {
 		s[i] = math.MaxUint64
@@ -48,20 +48,21 @@ func (s *docSet) addOne(doc int64) {
 	s[at>>6] |= 1 << (at & 63)
 }
 
-// union adds the messages of another set, meet keeps those of both.
+// union adds the messages of another set.
 func (s *docSet) union(other *docSet) {
 	for i := range s {
 		s[i] |= other[i]
 	}
 }
 
+// intersect removes the messages that are not in another set.
 func (s *docSet) intersect(other *docSet) {
 	for i := range s {
 		s[i] &= other[i]
 	}
 }
 
-// removeFrom keeps those whose number in the block is below n.
+// removeFrom removes the messages whose number in the block is n or higher.
 func (s *docSet) removeFrom(n int64) {
 	for i := range s {
 		switch low := int64(i) * 64; {
@@ -80,7 +81,7 @@ func (s *docSet) count() (n int) {
 	return n
 }
 
-// newest appends the messages of a block, the newest first.
+// newest appends the messages of the set, the newest first.
 func (s *docSet) newest(docs []int64, block int64) []int64 {
 	for i := len(s) - 1; i >= 0; i-- {
 		for word := s[i]; word != 0; {

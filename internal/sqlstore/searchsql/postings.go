@@ -10,23 +10,23 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// blockOf names a block of one session.
+// blockOf identifies a block of a session.
 type blockOf struct {
 	session shoal.SessionID
 	block   int64
 }
 
-// postings are what a transaction adds to the search index.
+// postings are the additions of a transaction to the search index.
 type postings map[blockOf]*posting
 
-// posting is what it adds to one block.
+// posting is the additions to one block.
 type posting struct {
 	first, last shoal.Time
 	docs        []byte
 	words       map[string][]byte
 }
 
-// add adds a message; one that is in progress has no words yet.
+// add adds a message; a streaming one without words.
 func (p postings) add(e Entry) {
 	at := blockOf{e.Document.Message.SessionID, e.Doc / blockSize}
 	in := p[at]
@@ -47,7 +47,7 @@ func (p postings) add(e Entry) {
 	e.Document.Index(func(key []byte) { in.addWord(key, number) })
 }
 
-// addWord notes that a message has a word, once.
+// addWord adds a message to those with a word, once.
 func (p *posting) addWord(word, number []byte) {
 	docs := p.words[string(word)]
 	if !bytes.HasSuffix(docs, number) {
@@ -55,12 +55,12 @@ func (p *posting) addWord(word, number []byte) {
 	}
 }
 
-// postingRows is how many rows one statement adds; what is left over takes
-// statements of half of that, and so on, so that a few texts serve all.
+// postingRows is the number of rows that one statement adds. The rest is added by statements
+// of half as many rows, and so on, so that a few statements serve all lengths.
 const postingRows = 128
 
-// writePostings adds all to the index. A block is a small part of it, so that the pages
-// that are written lie together.
+// writePostings adds all postings to the index. A block is a small part of it, so the pages
+// that are written are close together.
 func (t *Tx) writePostings(p postings) error {
 	order := slices.SortedFunc(maps.Keys(p), func(a, b blockOf) int {
 		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.block, b.block))

@@ -13,27 +13,27 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// What a search costs is counted, in microseconds or so of SQLite, and bounded by the
-// dialect: behind that the next search goes on. No clock is asked, so that the same
-// search always finds the same.
+// The work of a search is counted, in units of about a microsecond of SQLite, and limited by
+// the dialect: beyond that the search ends and the next one continues. No clock is read, so
+// the same search always has the same result.
 const (
-	// messageWork is what reading a message and comparing it costs.
+	// messageWork is the work of reading a message and comparing it.
 	messageWork = 8
-	// probeWork is what looking for a word in a block costs.
+	// probeWork is the work of looking up a word in a block.
 	probeWork = 8
-	// docsWork is how many bytes of docs cost one.
+	// docsWork is the number of bytes of docs that cost one unit.
 	docsWork = 256
-	// mostUnindexed is how many messages that the index does not hold yet one
-	// search compares.
-	mostUnindexed = 20_000
-	// readAtOnce is how many proposed messages are read with one statement.
-	readAtOnce = 128
+	// maxUnindexed is the maximum number of messages that one search compares because the
+	// index does not contain them yet.
+	maxUnindexed = 20_000
+	// maxBatch is the maximum number of proposed messages that one statement reads.
+	maxBatch = 128
 )
 
-// Search implements [hub.MessageTx]. The newest messages, which the index does not
-// hold yet, are compared one by one. For the others the index proposes, block by
-// block from the newest, and what it proposes is compared as well: so both
-// databases find the same. New means committed late: no clock is asked.
+// Search implements [hub.MessageTx]. The newest messages, which the index does not contain
+// yet, are compared one by one. For the others the index proposes messages, block by block
+// from the newest, and these are compared as well, so that both databases find the same.
+// Messages are ordered by their commits and not by a clock.
 func (t *Tx) Search(session shoal.SessionID, query hub.SearchQuery) (hub.SearchResult, error) {
 	s := &searching{Tx: t, session: session, SearchQuery: query, match: search.NewMatcher(query.Query), before: query.Before}
 	if s.before == 0 {
@@ -63,27 +63,27 @@ func (t *Tx) Search(session shoal.SessionID, query hub.SearchQuery) (hub.SearchR
 	return s.result, s.searchIndex()
 }
 
-// searching is one search under way.
+// searching is the state of one search.
 type searching struct {
 	*Tx
 	session shoal.SessionID
 	hub.SearchQuery
 	match  *search.Matcher
-	spaces []string // those of the reader, if there is one
-	before int64    // only messages below are left
+	spaces []string // of the reader, if there is one
+	before int64    // only messages with lower numbers are left
 	work   int
 	result hub.SearchResult
 }
 
-// stopBefore ends the search before a place.
+// stopBefore ends the search; the next one continues before a position.
 func (s *searching) stopBefore(before int64) {
 	s.result.Next = before
 }
 
-// foundColumns are what take reads.
+// foundColumns are the columns that readFound reads.
 const foundColumns = `m.doc, ` + senderKind + `, s.id, s.name, s.status, ` + messagerow.Columns
 
-// readFound reads a message, compares it and keeps it, if it is one.
+// readFound reads a message and adds it to the result if it matches.
 func (s *searching) readFound(r *sqlconn.Rows) {
 	space := messagerow.ReadSpaceRef(r, 2)
 	m := s.row.Read(r, 5, s.session, space.ID)
@@ -92,8 +92,8 @@ func (s *searching) readFound(r *sqlconn.Rows) {
 	}
 }
 
-// selectMessages begins a query for messages that may be found. The session is compared in a
-// way that no index serves: the messages are found by their numbers.
+// selectMessages starts a query for messages that may be found. The expression on session_id
+// cannot use an index: the messages must be found by their numbers.
 func (s *searching) selectMessages() *sqlconn.Builder {
 	var b sqlconn.Builder
 	b.Add(`SELECT `+foundColumns+` FROM messages AS m CROSS JOIN spaces AS s
@@ -104,8 +104,8 @@ func (s *searching) selectMessages() *sqlconn.Builder {
 	return &b
 }
 
-// searchUnindexed compares the messages behind the end of the index. It reports whether
-// the search ends there.
+// searchUnindexed compares the messages after the end of the index. It reports whether the
+// search is done.
 func (s *searching) searchUnindexed(indexed int64) (done bool, err error) {
 	b := s.selectMessages()
 	b.Add(` AND m.doc > ? AND m.doc < ? ORDER BY m.doc DESC`, indexed, s.before)
@@ -113,10 +113,10 @@ func (s *searching) searchUnindexed(indexed int64) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer r.Close() //nolint:errcheck // as in list
-	for looked := 0; r.Next(); looked++ {
+	defer r.Close() //nolint:errcheck // the second Close returns the same error
+	for compared := 0; r.Next(); compared++ {
 		s.readFound(r)
-		if len(s.result.Found) == s.Limit || looked == mostUnindexed {
+		if len(s.result.Found) == s.Limit || compared == maxUnindexed {
 			s.stopBefore(r.Int(0))
 			return true, r.Close()
 		}
@@ -124,8 +124,8 @@ func (s *searching) searchUnindexed(indexed int64) (done bool, err error) {
 	return false, r.Close()
 }
 
-// searchIndex searches what the index holds: few blocks at first, which is enough
-// where much is found, then more and more.
+// searchIndex searches the index: few blocks at first, which is enough for frequent words,
+// then more and more.
 func (s *searching) searchIndex() error {
 	late, err := s.readLate()
 	if err != nil {
@@ -153,8 +153,8 @@ func (s *searching) searchIndex() error {
 	return nil
 }
 
-// readLate returns the messages that were closed after the index had passed them.
-// There are few, and whose they are is seen when they are compared.
+// readLate returns the messages that have changed since they were indexed, by block. There are
+// few, so messages of other sessions are only excluded when they are compared.
 func (s *searching) readLate() (map[int64]*docSet, error) {
 	docs, err := sqlconn.List(s.c, func(r *sqlconn.Rows) int64 { return r.Int(0) }, `SELECT doc FROM late WHERE doc < $1`, s.before)
 	sets := map[int64]*docSet{}
@@ -169,8 +169,7 @@ func (s *searching) readLate() (map[int64]*docSet, error) {
 	return sets, err
 }
 
-// compare reads the messages that are proposed of a block. It reports whether the
-// search ends there.
+// compare reads the proposed messages of a block. It reports whether the search is done.
 func (s *searching) compare(b *block) (full bool, err error) {
 	docs := b.proposed.newest(nil, b.number)
 	for len(docs) > 0 {
@@ -204,7 +203,7 @@ func (s *searching) compare(b *block) (full bool, err error) {
 	return false, nil
 }
 
-// batchSize returns how many messages to read next.
+// batchSize returns the number of messages to read next.
 func (s *searching) batchSize() int {
-	return min(readAtOnce, sqlconn.Padded(max(8, s.Limit-len(s.result.Found))))
+	return min(maxBatch, sqlconn.Padded(max(8, s.Limit-len(s.result.Found))))
 }

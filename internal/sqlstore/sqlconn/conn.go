@@ -43,7 +43,7 @@ type Conn struct {
 }
 
 // Cache is what the writer keeps of some tables from one transaction to the next. It must
-// be right whenever a statement runs: Conn tells it when it is not.
+// be right whenever a statement runs: Conn resets it when it may not be.
 type Cache interface {
 	// Begin is called at the start of a transaction. version is a number that differs
 	// after another process has changed the database.
