@@ -100,7 +100,7 @@
 //	                                  is held after it has done so
 //	step                              the calls held now continue, later ones are still held
 //	release                           all calls continue
-//	unsure                            the next change is stored, but the store's result is lost
+//	unsure                            the next change is stored, but the result of the store is lost
 //	restart [keep=N] [after=1h] [killed]   the hub stops, and (after that time) another one, which keeps N events of a space,
 //	                                  starts on the same store; killed: nothing in progress is stored any more
 //

@@ -18,7 +18,7 @@ type gate struct {
 	counts barrier // for calls that have counted deliveries
 	acks   barrier // for calls that have acknowledged
 	unsure bool
-	dead   bool // nothing is stored any more
+	dead   bool // every change fails
 }
 
 // barrier holds calls while it is not nil; closing the channel releases them.
@@ -61,7 +61,7 @@ func (g *gate) step() {
 	}
 }
 
-// release lets everybody pass.
+// release releases all calls, and holds no later ones.
 func (g *gate) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -70,7 +70,7 @@ func (g *gate) release() {
 	g.acks.release()
 }
 
-// pass waits where the transaction that was watched must.
+// pass waits if calls of that kind are held.
 func (g *gate) pass(w *watched) {
 	g.mu.Lock()
 	reads, counts, acks := g.reads, g.counts, g.acks
@@ -86,15 +86,14 @@ func (g *gate) pass(w *watched) {
 	}
 }
 
-// loseAnswer makes the next change that is stored say that it may not be.
-func (g *gate) loseAnswer() {
+// loseResult makes the next change that is stored return an error, as if it may not be.
+func (g *gate) loseResult() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.unsure = true
 }
 
-// refuse makes every change fail, as if the process had died, until it is taken
-// back.
+// refuse sets whether every change fails, as if the process had died.
 func (g *gate) refuse(dead bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -138,7 +137,7 @@ func (g *gate) Update(ctx context.Context, fn func(hub.Tx) error) error {
 	return err
 }
 
-// watched notes what a transaction does to an inbox.
+// watched records what a transaction does with inboxes.
 type watched struct {
 	hub.Tx
 	read, counted, acked bool

@@ -15,8 +15,8 @@ type Listeners struct {
 	open atomic.Int64
 }
 
-// upkeepTopic is what only a hub itself subscribes to.
-const upkeepTopic = "due"
+// schedulerTopic is the topic to which only the scheduler of a hub subscribes.
+const schedulerTopic = "due"
 
 // Open returns how many subscriptions are not closed yet.
 func (l *Listeners) Open() int64 { return l.open.Load() }
@@ -34,8 +34,8 @@ type listener struct {
 
 // Add implements [hub.Subscription].
 func (l *listener) Add(topics ...string) {
-	if slices.Contains(topics, upkeepTopic) {
-		l.closed() // it is the hub's own
+	if slices.Contains(topics, schedulerTopic) {
+		l.closed() // it belongs to the scheduler
 	}
 	l.Subscription.Add(topics...)
 }

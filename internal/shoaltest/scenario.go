@@ -144,7 +144,7 @@ func (s *stage) stop() {
 		<-w.ended
 	}
 	for _, f := range s.followers {
-		f.cut()
+		f.close()
 	}
 	if n := s.bus.Open(); n != 0 {
 		s.t.Errorf("%d subscriptions are open, but nobody waits or follows", n)
@@ -186,7 +186,7 @@ func (s *stage) say(format string, args ...any) {
 	s.naming.Lock()
 	line = named(line, s.runNames)
 	s.naming.Unlock()
-	fmt.Fprintln(&s.out, s.steady(line))
+	fmt.Fprintln(&s.out, s.stabilize(line))
 }
 
 // named replaces ids by names.

@@ -14,7 +14,7 @@ import (
 // stageFollower reads events until it is closed or they end.
 type stageFollower struct {
 	presence bool
-	cut      func()
+	close    func()
 
 	mu     sync.Mutex
 	events []shoal.Event
@@ -37,7 +37,7 @@ func follow(s *stage, c *command) error {
 func (s *stage) followOn(name string, who shoal.Principal, req hub.FollowRequest, presence bool) error {
 	f := &stageFollower{presence: presence}
 	if before := s.followers[name]; before != nil {
-		before.cut()
+		before.close()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	source, err := s.hub.Events.Follow(ctx, who, req)
@@ -46,7 +46,7 @@ func (s *stage) followOn(name string, who shoal.Principal, req hub.FollowRequest
 		return err
 	}
 	done := make(chan struct{})
-	f.cut = sync.OnceFunc(func() {
+	f.close = sync.OnceFunc(func() {
 		cancel()
 		<-done
 	})
@@ -106,8 +106,8 @@ func events(s *stage, c *command) error {
 		s.say("nothing")
 	}
 	for i, ev := range f.events {
-		if i+1 < len(f.events) && goesOn(ev, f.events[i+1]) {
-			continue // how a text is cut into deltas depends on how fast its reader is
+		if i+1 < len(f.events) && continuesDelta(ev, f.events[i+1]) {
+			continue // the division of a text into deltas depends on the speed of its reader
 		}
 		line, err := s.event(ev)
 		if err != nil {
@@ -125,7 +125,7 @@ func events(s *stage, c *command) error {
 func unfollow(s *stage, c *command) error {
 	f, err := s.follower(c)
 	if err == nil {
-		f.cut()
+		f.close()
 	}
 	return err
 }

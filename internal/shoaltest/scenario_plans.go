@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// planTime takes an option that is a time since the beginning of the scenario.
+// planTime returns the value of an option that is a time since the start of the scenario.
 func (s *stage) planTime(c *command, name string) (*shoal.Time, error) {
 	if !c.has(name) {
 		return nil, nil
@@ -20,8 +20,8 @@ func (s *stage) planTime(c *command, name string) (*shoal.Time, error) {
 	return &at, err
 }
 
-// maybe takes an option; nil when it is not there.
-func (c *command) maybe(name string) *string {
+// optional returns the value of an option, nil if it is missing.
+func (c *command) optional(name string) *string {
 	if !c.has(name) {
 		return nil
 	}
@@ -32,32 +32,32 @@ func (c *command) maybe(name string) *string {
 func newPlan(s *stage, c *command) (err error) {
 	who, session := s.actor(c, c.word())
 	agent := shoal.EntityID(c.word())
-	n := shoal.NewPlan{Name: c.word(), Cron: c.maybe("cron"), TimeZone: c.option("zone"), Instruction: c.option("instruction")}
+	n := shoal.NewPlan{Name: c.word(), Cron: c.optional("cron"), TimeZone: c.option("zone"), Instruction: c.option("instruction")}
 	if n.ScheduledAt, err = s.planTime(c, "at"); err != nil {
 		return err
 	}
 	made, err := s.hub.Plans.Create(ctx, who, session, agent, n, c.option("once"))
-	return s.planOr(made, err)
+	return s.printPlan(made, err)
 }
 
 func setPlan(s *stage, c *command) (err error) {
 	who, session := s.actor(c, c.word())
 	id := s.planID(c.word())
-	change := shoal.PlanChange{Name: c.maybe("name"), Cron: c.maybe("cron"), TimeZone: c.maybe("zone")}
-	if status := c.maybe("status"); status != nil {
+	change := shoal.PlanChange{Name: c.optional("name"), Cron: c.optional("cron"), TimeZone: c.optional("zone")}
+	if status := c.optional("status"); status != nil {
 		change.Status = (*shoal.PlanStatus)(status)
 	}
 	if change.ScheduledAt, err = s.planTime(c, "at"); err != nil {
 		return err
 	}
 	changed, err := s.hub.Plans.Update(ctx, who, session, id, change)
-	return s.planOr(changed, err)
+	return s.printPlan(changed, err)
 }
 
 func listPlans(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	all, err := s.hub.Plans.List(ctx, who, session, shoal.EntityID(c.word()))
-	// Plans of the same moment have ids in no order.
+	// The order of ids of the same moment is undefined.
 	slices.SortFunc(all, func(a, b shoal.Plan) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.Name, b.Name))
 	})
@@ -75,14 +75,14 @@ func deletePlan(s *stage, c *command) error {
 	return s.hub.Plans.Delete(ctx, who, session, s.planID(c.word()))
 }
 
-func (s *stage) planOr(p shoal.Plan, err error) error {
+func (s *stage) printPlan(p shoal.Plan, err error) error {
 	if err == nil {
 		s.say("%s", s.plan(p))
 	}
 	return err
 }
 
-// plan writes a plan; plan1 is the first that was shown.
+// plan formats a plan; plan1 is the first that was printed.
 func (s *stage) plan(p shoal.Plan) string {
 	if s.planNames[p.ID] == "" {
 		s.planNames[p.ID] = "plan" + strconv.Itoa(len(s.planNames)+1)

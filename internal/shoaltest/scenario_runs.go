@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// Hosted agents and their runs, as callers see them.
+// Hosted agents and their runs as callers see them.
 
 func newAgent(s *stage, c *command) error {
 	who, session := s.by(c)
@@ -144,7 +144,7 @@ func cancelRun(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	s.begin(name, func(ctx context.Context, w *stageWait) {
+	s.startWait(name, func(ctx context.Context, w *stageWait) {
 		r, err := s.hub.Runs.Cancel(ctx, who, session, id)
 		if err != nil {
 			w.outcome = outcome(nil, err)
@@ -222,7 +222,7 @@ func (s *stage) run(r shoal.Run) string {
 		out += showWaitingFor(*r.WaitingFor)
 	}
 	if r.QueuedBehind != nil {
-		out += " behind " + s.runName(*r.QueuedBehind)
+		out += " after " + s.runName(*r.QueuedBehind)
 	}
 	return out
 }

@@ -13,18 +13,18 @@ import (
 func newSpace(s *stage, c *command) error {
 	id, by := c.word(), c.word()
 	if by != "by" {
-		return fmt.Errorf("who makes the space? space ID by ACTOR")
+		return fmt.Errorf("usage: space ID by ACTOR")
 	}
 	who, session := s.actor(c, c.word())
 	n := shoal.NewSpace{ID: shoal.SpaceID(id), Name: id, Members: c.ids("members")}
 	if admin := shoal.EntityID(c.option("admin")); admin != "" {
 		n.AdminAgentID = &admin
 	}
-	return s.spaceOr(s.hub.Spaces.Create(ctx, who, session, n, c.option("once")))
+	return s.printSpace(s.hub.Spaces.Create(ctx, who, session, n, c.option("once")))
 }
 
-// spaceOr prints a space, or the error.
-func (s *stage) spaceOr(p shoal.Space, err error) error {
+// printSpace prints a space, or returns the error.
+func (s *stage) printSpace(p shoal.Space, err error) error {
 	if err == nil {
 		s.say("%s", space(p))
 	}
@@ -45,7 +45,7 @@ func listSpaces(s *stage, c *command) error {
 
 func getSpace(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	return s.spaceOr(s.hub.Spaces.Get(ctx, who, session, shoal.SpaceID(c.word())))
+	return s.printSpace(s.hub.Spaces.Get(ctx, who, session, shoal.SpaceID(c.word())))
 }
 
 func setSpace(s *stage, c *command) error {
@@ -59,23 +59,23 @@ func setSpace(s *stage, c *command) error {
 		admin := shoal.EntityID(c.option("admin"))
 		change.AdminAgentID = &admin
 	}
-	return s.spaceOr(s.hub.Spaces.Update(ctx, who, session, shoal.SpaceID(c.word()), change))
+	return s.printSpace(s.hub.Spaces.Update(ctx, who, session, shoal.SpaceID(c.word()), change))
 }
 
 func joinSpace(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	return s.spaceOr(s.hub.Spaces.Join(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
+	return s.printSpace(s.hub.Spaces.Join(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
 }
 
 func leaveSpace(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	return s.spaceOr(s.hub.Spaces.Leave(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
+	return s.printSpace(s.hub.Spaces.Leave(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
 }
 
 func muteSpace(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	off := c.flag("off")
-	return s.spaceOr(s.hub.Spaces.Mute(ctx, who, session, shoal.SpaceID(c.word()), !off))
+	return s.printSpace(s.hub.Spaces.Mute(ctx, who, session, shoal.SpaceID(c.word()), !off))
 }
 
 func deleteSpace(s *stage, c *command) error {
@@ -98,7 +98,7 @@ func listMembers(s *stage, c *command) error {
 
 func closeSpace(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	return s.spaceOr(s.hub.Spaces.Close(ctx, who, session, shoal.SpaceID(c.word()), c.word()))
+	return s.printSpace(s.hub.Spaces.Close(ctx, who, session, shoal.SpaceID(c.word()), c.word()))
 }
 
 func post(s *stage, c *command) error {
@@ -136,15 +136,15 @@ func post(s *stage, c *command) error {
 	}
 	s.say("%s %s%s", s.name(m.ID), line(m), skipped)
 	if c.flag("reach") {
-		s.reached(m)
+		s.printReach(m)
 	}
 	return nil
 }
 
 var runIDs = regexp.MustCompile(shoal.PrefixRun + `\w+`)
 
-// reached formats the reach of a posted message and the runs that it starts.
-func (s *stage) reached(m shoal.Message) {
+// printReach formats the reach of a posted message and the runs that it starts.
+func (s *stage) printReach(m shoal.Message) {
 	for _, r := range m.Reach {
 		text := fmt.Sprintf("  %s is %s", r.EntityID, r.State)
 		if r.Via != nil {
@@ -194,7 +194,7 @@ func markRead(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	return s.spaceOr(s.hub.Inbox.MarkRead(ctx, who, session, in, seq))
+	return s.printSpace(s.hub.Inbox.MarkRead(ctx, who, session, in, seq))
 }
 
 func markUnread(s *stage, c *command) error {
@@ -204,7 +204,7 @@ func markUnread(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	return s.spaceOr(s.hub.Inbox.MarkUnread(ctx, who, session, in, seq))
+	return s.printSpace(s.hub.Inbox.MarkUnread(ctx, who, session, in, seq))
 }
 
 func findMessages(s *stage, c *command) error {

@@ -30,29 +30,29 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A misspelt word is an error of the scenario.
+// A misspelt word makes a scenario fail.
 func TestCommandsAreComplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
 		defer s.stop()
 		for _, line := range []string{"entity ann humane", "space shop by ann member=bot", "spaec shop by ann", "space shop ann", "events f1", "written w1", "advance soon"} {
 			if err := s.do(line); err == nil {
-				t.Errorf("%q is taken as a command", line)
+				t.Errorf("%q was accepted as a command", line)
 			}
 		}
 	})
 }
 
-// What is played is what is written, and the other way round.
+// Playing a scenario returns its text with the actual outputs, and -update writes it.
 func TestPlay(t *testing.T) {
-	const told = "# A story.\n\nentity ann human\nspaces ann\n----\nann human offline\nnone\n\n# The end.\n"
-	blank := strings.Replace(told, "ann human offline\nnone\n", "", 1)
-	wrong := strings.Replace(told, "offline", "connected", 1)
+	const scenario = "# A story.\n\nentity ann human\nspaces ann\n----\nann human offline\nnone\n\n# The end.\n"
+	blank := strings.Replace(scenario, "ann human offline\nnone\n", "", 1)
+	wrong := strings.Replace(scenario, "offline", "connected", 1)
 	file := filepath.Join(t.TempDir(), "story.txt")
-	for name, text := range map[string]string{"as expected": told, "without outcome": blank, "with another one": wrong} {
+	for name, text := range map[string]string{"as expected": scenario, "without outcome": blank, "with another one": wrong} {
 		synctest.Test(t, func(t *testing.T) {
-			if got := play(t, file, text); got != told {
-				t.Errorf("%s it plays as\n%s", name, storytest.Difference(told, got))
+			if got := play(t, file, text); got != scenario {
+				t.Errorf("%s: it plays as\n%s", name, storytest.Difference(scenario, got))
 			}
 		})
 	}
@@ -60,7 +60,7 @@ func TestPlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	Play(t, file, true)
-	if got, err := os.ReadFile(file); err != nil || string(got) != told {
+	if got, err := os.ReadFile(file); err != nil || string(got) != scenario {
 		t.Errorf("with -update the file holds %q, %v", got, err)
 	}
 }

@@ -236,7 +236,7 @@ func release(s *stage, _ *command) error {
 }
 
 func unsure(s *stage, _ *command) error {
-	s.store.loseAnswer()
+	s.store.loseResult()
 	return nil
 }
 

@@ -20,7 +20,7 @@ type stageWait struct {
 	ended    chan struct{}
 	took     time.Duration
 	blocked  bool // its start has been printed
-	told     bool // its end has been printed
+	printed  bool // its end has been printed
 	delivery *hub.Delivery
 	outcome  []string
 }
@@ -34,8 +34,8 @@ func (s *stage) wait(name string) (*stageWait, error) {
 	return nil, fmt.Errorf("there is no wait %q", name)
 }
 
-// begin runs a call that may wait, and prints that it waits if it does.
-func (s *stage) begin(name string, call func(context.Context, *stageWait)) {
+// startWait runs a call that may wait, and prints that it waits if it does.
+func (s *stage) startWait(name string, call func(context.Context, *stageWait)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &stageWait{name: name, begun: time.Now(), cancel: cancel, ended: make(chan struct{})}
 	s.waits = append(s.waits, w)
@@ -51,12 +51,12 @@ func (s *stage) begin(name string, call func(context.Context, *stageWait)) {
 // start, and those that have just started.
 func (s *stage) printWaits() {
 	for _, w := range s.waits {
-		if w.told {
+		if w.printed {
 			continue
 		}
 		select {
 		case <-w.ended:
-			w.told = true
+			w.printed = true
 			after := ""
 			if w.took > 0 {
 				after = " after " + w.took.String()
@@ -89,7 +89,7 @@ func wait(s *stage, c *command) (err error) {
 			return err
 		}
 	}
-	s.begin(name, func(ctx context.Context, w *stageWait) {
+	s.startWait(name, func(ctx context.Context, w *stageWait) {
 		d, err := s.hub.Inbox.Wait(ctx, who, req)
 		w.delivery = d
 		w.outcome = outcome(d, err)
@@ -147,7 +147,7 @@ func written(s *stage, c *command) error {
 			return err
 		}
 		if w.delivery == nil {
-			return fmt.Errorf("the wait %q has no answer", name)
+			return fmt.Errorf("the wait %q has not returned", name)
 		}
 		w.delivery.Written()
 	}
@@ -174,7 +174,7 @@ func waitForAgents(s *stage, c *command) error {
 		return err
 	}
 	ids := c.ids("ids")
-	s.begin(name, func(ctx context.Context, w *stageWait) {
+	s.startWait(name, func(ctx context.Context, w *stageWait) {
 		present, missing, timedOut, err := s.hub.Inbox.WaitForAgents(ctx, who, session, ids, int(count), timeout)
 		if err != nil {
 			w.outcome = outcome(nil, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// command is one line of a scenario. Taking a word or an option marks it as
-// used, so that a misspelt one is found.
+// command is one line of a scenario. Reading a word or an option removes it, so that a misspelt
+// one is detected at the end.
 type command struct {
 	verb    string
 	words   []string
@@ -51,7 +51,7 @@ func parse(line string) (*command, error) {
 	return c, nil
 }
 
-// word takes the next word; empty if there is none.
+// word returns the next word, empty if there are no more.
 func (c *command) word() string {
 	if len(c.words) == 0 {
 		return ""
@@ -61,7 +61,7 @@ func (c *command) word() string {
 	return w
 }
 
-// flag takes a word from anywhere in the rest of the line.
+// flag reports whether the rest of the line contains a word.
 func (c *command) flag(name string) bool {
 	i := slices.Index(c.words, name)
 	if i >= 0 {
@@ -70,14 +70,14 @@ func (c *command) flag(name string) bool {
 	return i >= 0
 }
 
-// option takes an option; empty when it is not there.
+// option returns the value of an option, empty if it is missing.
 func (c *command) option(name string) string {
 	v := c.options[name]
 	delete(c.options, name)
 	return v
 }
 
-// has reports whether an option is there.
+// has reports whether the command has an option.
 func (c *command) has(name string) bool { _, ok := c.options[name]; return ok }
 
 func (c *command) number(name string) (int64, error) {
@@ -94,7 +94,7 @@ func (c *command) duration(name string, fallback time.Duration) (time.Duration, 
 	return time.ParseDuration(c.option(name))
 }
 
-// ids takes an option that is a list of entities.
+// ids returns the value of an option that is a list of entities.
 func (c *command) ids(name string) []shoal.EntityID {
 	var out []shoal.EntityID
 	for id := range strings.SplitSeq(c.option(name), ",") {
@@ -105,14 +105,14 @@ func (c *command) ids(name string) []shoal.EntityID {
 	return out
 }
 
-// unused lists the words and options that the command has not read.
+// unused returns an error with the words and options that the command has not read.
 func (c *command) unused() error {
 	left := slices.Clone(c.words)
 	left = append(left, slices.Sorted(maps.Keys(c.options))...)
 	if len(left) == 0 {
 		return nil
 	}
-	return fmt.Errorf("what does %q mean here?", left)
+	return fmt.Errorf("unknown words or options: %q", left)
 }
 
 // actor reads the caller and the session of a call.

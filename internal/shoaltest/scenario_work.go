@@ -29,7 +29,7 @@ func claim(s *stage, c *command) error {
 	for _, r := range claimed {
 		s.leases[r.ID] = hub.Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
 	}
-	s.sayHeld(owner, claimed)
+	s.printLeases(owner, claimed)
 	return err
 }
 
@@ -53,7 +53,7 @@ func renew(s *stage, c *command) error {
 		mine = append(mine, p)
 	}
 	held, err := s.hub.Work.Renew(ctx, owner, mine, ttl)
-	s.sayHeld(owner, held)
+	s.printLeases(owner, held)
 	return err
 }
 
@@ -69,7 +69,7 @@ func nextClaim(s *stage, _ *command) error {
 	return err
 }
 
-func (s *stage) sayHeld(owner string, runs []hub.StoredRun) {
+func (s *stage) printLeases(owner string, runs []hub.StoredRun) {
 	for _, r := range runs {
 		cancel := ""
 		if r.Cancel {
@@ -82,7 +82,7 @@ func (s *stage) sayHeld(owner string, runs []hub.StoredRun) {
 	}
 }
 
-// write makes one write of the run of the command.
+// write runs do as one write of the run that the command names.
 func (s *stage) write(c *command, do func(*hub.RunChange) error) error {
 	id, err := s.runID(c.word())
 	if err != nil {
@@ -97,16 +97,16 @@ func (s *stage) write(c *command, do func(*hub.RunChange) error) error {
 	} else if generation > 0 {
 		lease.Generation = generation
 	}
-	var told shoal.Run
+	var changed shoal.Run
 	err = s.hub.Work.Write(ctx, lease, func(ch *hub.RunChange) error {
 		if err := do(ch); err != nil {
 			return err
 		}
-		told = ch.Run.Run
+		changed = ch.Run.Run
 		return nil
 	})
 	if err == nil {
-		s.say("%s", s.run(told))
+		s.say("%s", s.run(changed))
 	}
 	return err
 }

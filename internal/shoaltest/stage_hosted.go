@@ -47,7 +47,7 @@ func (s *stage) runNumber(id shoal.RunID) int {
 	return math.MaxInt
 }
 
-func toldTo(s *stage, c *command) error {
+func printTranscript(s *stage, c *command) error {
 	id, err := s.runID(c.word())
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *stage) pending(p shoal.PendingAction) string {
 	return out
 }
 
-func give(s *stage, c *command) error {
+func giveAnswer(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	name := c.word()
 	var id shoal.PendingID
@@ -177,7 +177,7 @@ func give(s *stage, c *command) error {
 	if id == "" {
 		return fmt.Errorf("nothing was shown as %q", name)
 	}
-	a := shoal.PendingAnswer{Error: c.maybe("error"), Reason: c.maybe("reason"), Remember: rememberOf(c), Answer: c.maybe("says"), Result: json.RawMessage(c.option("result")), Args: json.RawMessage(c.option("args")), Ask: c.maybe("ask")}
+	a := shoal.PendingAnswer{Error: c.optional("error"), Reason: c.optional("reason"), Remember: parseRemember(c), Answer: c.optional("says"), Result: json.RawMessage(c.option("result")), Args: json.RawMessage(c.option("args")), Ask: c.optional("ask")}
 	yes, no := c.flag("approve"), c.flag("deny")
 	if yes || no {
 		a.Approved = &yes
@@ -191,8 +191,8 @@ func give(s *stage, c *command) error {
 	return nil
 }
 
-// goesOn reports whether both events are deltas of one part.
-func goesOn(ev, next shoal.Event) bool {
+// continuesDelta reports whether both events are deltas of one part.
+func continuesDelta(ev, next shoal.Event) bool {
 	if ev.Type != next.Type || !strings.HasSuffix(string(ev.Type), "-delta") {
 		return false
 	}

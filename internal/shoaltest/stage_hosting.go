@@ -22,7 +22,7 @@ import (
 //	host FILE [NAME=VALUE …]          hosts the agents of a file beside the scenario: agent configs in YAML with
 //	                                  lines of --- between them, in which %NAME% is replaced by VALUE
 //	work ACTOR [agent=]               the runs, the oldest first, with their steps and errors
-//	told RUN                          the text that the model wrote for itself, and the results of its calls
+//	transcript RUN                    the text that the model wrote for itself, and the results of its calls
 //	show ACTOR SPACE [limit=]         the timeline with the parts of its messages
 //	waiting ACTOR [status=open]       the pending actions; pnd1 is the first that was printed
 //	give ACTOR PND [result=JSON] [error=] [approve|deny] [reason=] [remember=] [says=]
@@ -32,7 +32,7 @@ import (
 // has to pause.
 func init() {
 	maps.Copy(verbs, map[string]func(*stage, *command) error{
-		"host": host, "work": work, "told": toldTo, "show": showParts, "waiting": waiting, "give": give,
+		"host": host, "work": work, "transcript": printTranscript, "show": showParts, "waiting": waiting, "give": giveAnswer,
 	})
 }
 
@@ -117,8 +117,8 @@ func host(s *stage, c *command) error {
 // generated matches generated ids.
 var generated = regexp.MustCompile(`\b(msg|run|prt|pnd|trn)_[0-9a-hjkmnp-tv-z]{22}`)
 
-// steady replaces generated ids by names that are the same in every run.
-func (s *stage) steady(line string) string {
+// stabilize replaces generated ids by names that are the same in every run.
+func (s *stage) stabilize(line string) string {
 	return generated.ReplaceAllStringFunc(line, func(id string) string {
 		switch kind, _, _ := strings.Cut(id, "_"); kind {
 		case "msg":

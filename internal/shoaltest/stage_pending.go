@@ -16,7 +16,7 @@ import (
 // Pending actions and their answers. Commands:
 //
 //	pend RUN CALL [kind=client_tool|permission|question|timer|reply] [space=] [target=] [by=A,B] [quorum=N]
-//	     [not-requester] [untargeted] [args=JSON] [expires=1m] [for=any|agent|human|ID] [behind=SEQ]
+//	     [not-requester] [untargeted] [args=JSON] [expires=1m] [for=any|agent|human|ID] [after=SEQ]
 //	                                  the run waits for that
 //	settle ACTOR RUN CALL [result=JSON] [error=] [approve|deny] [reason=] [remember=allow|deny,SCOPE,MS]
 //	     [ask=] [args=JSON] [hash=OTHER] [also-equal] [says=] [by-call]
@@ -29,11 +29,11 @@ import (
 //	follow-run NAME ACTOR RUN [after=NAME]
 func init() {
 	maps.Copy(verbs, map[string]func(*stage, *command) error{
-		"pend": pend, "settle": settleOne, "race": race, "pendings": listPending, "rows": showRows, "remembered": remembered, "forget": forget, "follow-run": followRun,
+		"pend": openPending, "settle": settle, "race": raceAnswers, "pendings": listPending, "rows": showRows, "remembered": listRemembered, "forget": forgetDecision, "follow-run": followRun,
 	})
 }
 
-func pend(s *stage, c *command) error {
+func openPending(s *stage, c *command) error {
 	kind := shoal.PendingKind(c.option("kind"))
 	if kind == "" {
 		kind = shoal.PendingClientTool
@@ -46,7 +46,7 @@ func pend(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	behind, err := c.number("behind")
+	after, err := c.number("after")
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func pend(s *stage, c *command) error {
 			}
 		}
 		if kind == hub.PendingReply {
-			p.Reply = &hub.ReplyWait{Space: where, After: behind, For: []hub.ReplyFrom{{Type: "entity", EntityID: shoal.EntityID(sender)}}}
+			p.Reply = &hub.ReplyWait{Space: where, After: after, For: []hub.ReplyFrom{{Type: "entity", EntityID: shoal.EntityID(sender)}}}
 			if sender == "any" || sender == "agent" || sender == "human" {
 				p.Reply.For = []hub.ReplyFrom{{Type: sender}}
 			}
@@ -99,7 +99,7 @@ func (s *stage) row(run shoal.RunID, call string) (found hub.StoredPending, err 
 	return found, err
 }
 
-func settleOne(s *stage, c *command) error {
+func settle(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	run, err := s.runID(c.word())
 	if err != nil {
@@ -107,9 +107,9 @@ func settleOne(s *stage, c *command) error {
 	}
 	call := c.word()
 	a := shoal.PendingAnswer{
-		Error: c.maybe("error"), Reason: c.maybe("reason"), Remember: rememberOf(c), Answer: c.maybe("says"),
-		Result: json.RawMessage(c.option("result")), Args: json.RawMessage(c.option("args")), Ask: c.maybe("ask"),
-		ArgsHash: c.maybe("hash"), AlsoEqual: c.flag("also-equal"),
+		Error: c.optional("error"), Reason: c.optional("reason"), Remember: parseRemember(c), Answer: c.optional("says"),
+		Result: json.RawMessage(c.option("result")), Args: json.RawMessage(c.option("args")), Ask: c.optional("ask"),
+		ArgsHash: c.optional("hash"), AlsoEqual: c.flag("also-equal"),
 	}
 	yes, no := c.flag("approve"), c.flag("deny")
 	if yes || no {
@@ -135,7 +135,7 @@ func settleOne(s *stage, c *command) error {
 	return err
 }
 
-func remembered(s *stage, c *command) error {
+func listRemembered(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	all, err := s.hub.Pending.Remembered(ctx, who, session, "", 50)
 	for _, d := range all {
@@ -154,7 +154,7 @@ func remembered(s *stage, c *command) error {
 	return err
 }
 
-func forget(s *stage, c *command) error {
+func forgetDecision(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
 	all, err := s.hub.Pending.Remembered(ctx, admin, session, "", 50)
 	if err != nil {
@@ -176,8 +176,8 @@ func forget(s *stage, c *command) error {
 	return nil
 }
 
-// rememberOf reads remember=allow|deny[,call|tool[,MS]].
-func rememberOf(c *command) *shoal.Remember {
+// parseRemember reads remember=allow|deny[,call|tool[,MS]].
+func parseRemember(c *command) *shoal.Remember {
 	if !c.has("remember") {
 		return nil
 	}
@@ -201,7 +201,7 @@ func pendingLine(p shoal.PendingAction) string {
 	return out
 }
 
-func race(s *stage, c *command) error {
+func raceAnswers(s *stage, c *command) error {
 	one, session := s.actor(c, c.word())
 	two, _ := s.actor(c, c.word())
 	run, err := s.runID(c.word())
@@ -234,7 +234,7 @@ func race(s *stage, c *command) error {
 	return nil
 }
 
-// triggerOf says what a caller sees of the message that started the run of an action.
+// triggerOf formats what a caller sees of the message that started the run of an action.
 func triggerOf(p shoal.PendingAction) string {
 	if p.TriggerText == nil {
 		return " on nothing to see"

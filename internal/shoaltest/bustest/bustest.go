@@ -21,8 +21,8 @@ func Exercise(t *testing.T, open func(t *testing.T) hub.Bus) {
 	}{
 		{"a subscriber gets the messages of its topics and no others", busTopics},
 		{"messages of one topic arrive in order", busOrder},
-		{"pending notifications are merged", busHintsMerge},
-		{"merged notifications cover the positions of all of them", busHintsPlaces},
+		{"pending notifications are merged", busNotificationsMerge},
+		{"merged notifications cover the positions of all of them", busMergedPositions},
 		{"a full queue drops the newest ephemeral events and no notification", busBound},
 		{"a reader that adds a topic and then reads misses nothing", busAddFirst},
 		{"Add and Remove are idempotent", busRepeated},
@@ -41,8 +41,8 @@ func notification(topic string) hub.Note { return hub.Note{Topic: topic} }
 
 func ephemeral(topic, event string) hub.Note { return hub.Note{Topic: topic, Event: []byte(event)} }
 
-// take returns the next messages, at least n.
-func take(t *testing.T, sub hub.Subscription, n int) (out []hub.Note) {
+// receive returns the next messages, at least n.
+func receive(t *testing.T, sub hub.Subscription, n int) (out []hub.Note) {
 	t.Helper()
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -65,7 +65,7 @@ func show(notes []hub.Note) string {
 	return out
 }
 
-func wantNotes(t *testing.T, got []hub.Note, want ...hub.Note) {
+func wantMessages(t *testing.T, got []hub.Note, want ...hub.Note) {
 	t.Helper()
 	if show(got) != show(want) {
 		t.Errorf("got %s, want %s", show(got), show(want))
@@ -82,11 +82,11 @@ func busTopics(t *testing.T, bus hub.Bus) {
 	bus.Publish(notification("b"))
 	bus.Publish(notification("c"))
 	bus.Publish(ephemeral("a", "1"))
-	wantNotes(t, take(t, one, 1), ephemeral("a", "1"))
-	if got := take(t, both, 2); len(got) != 2 {
+	wantMessages(t, receive(t, one, 1), ephemeral("a", "1"))
+	if got := receive(t, both, 2); len(got) != 2 {
 		t.Errorf("got %s, want a notification of b and the event of a", show(got))
 	}
-	wantNotes(t, none.Take())
+	wantMessages(t, none.Take())
 }
 
 func busOrder(t *testing.T, bus hub.Bus) {
@@ -98,10 +98,10 @@ func busOrder(t *testing.T, bus hub.Bus) {
 		want = append(want, ephemeral("a", fmt.Sprint(n)))
 		bus.Publish(want[n])
 	}
-	wantNotes(t, take(t, sub, len(want)), want...)
+	wantMessages(t, receive(t, sub, len(want)), want...)
 }
 
-func busHintsMerge(t *testing.T, bus hub.Bus) {
+func busNotificationsMerge(t *testing.T, bus hub.Bus) {
 	sub := bus.Subscribe()
 	defer sub.Close()
 	sub.Add("a", "b")
@@ -112,7 +112,7 @@ func busHintsMerge(t *testing.T, bus hub.Bus) {
 	bus.Publish(ephemeral("b", "last"))
 	counts := map[string]int{}
 	for last := false; !last; {
-		for _, n := range take(t, sub, 1) {
+		for _, n := range receive(t, sub, 1) {
 			counts[n.Topic]++
 			last = last || n.Event != nil
 		}
@@ -123,7 +123,7 @@ func busHintsMerge(t *testing.T, bus hub.Bus) {
 }
 
 // A merged notification has the highest position of all, or none if one of them has none.
-func busHintsPlaces(t *testing.T, bus hub.Bus) {
+func busMergedPositions(t *testing.T, bus hub.Bus) {
 	for _, c := range []struct {
 		places []int64
 		want   int64
@@ -142,7 +142,7 @@ func busHintsPlaces(t *testing.T, bus hub.Bus) {
 		bus.Publish(ephemeral("end", "x"))
 		var got []hub.Note
 		for len(got) == 0 || got[len(got)-1].Topic != "end" {
-			got = append(got, take(t, sub, 1)...)
+			got = append(got, receive(t, sub, 1)...)
 		}
 		all := got[0]
 		for _, n := range got[:len(got)-1] {
@@ -167,8 +167,8 @@ func busBound(t *testing.T, bus hub.Bus) {
 	}
 	bus.Publish(notification("b"))
 	bus.Publish(notification("end"))
-	take(t, quick, 1) // everything has arrived
-	got := take(t, slow, 1)
+	receive(t, quick, 1) // everything has arrived
+	got := receive(t, slow, 1)
 	notified := false
 	next := 0
 	for _, n := range got {
@@ -188,7 +188,7 @@ func busBound(t *testing.T, bus hub.Bus) {
 		t.Errorf("of %d events %d were kept, want a bound", many, next)
 	}
 	bus.Publish(ephemeral("a", "again"))
-	wantNotes(t, take(t, slow, 1), ephemeral("a", "again"))
+	wantMessages(t, receive(t, slow, 1), ephemeral("a", "again"))
 }
 
 // The hub relies on this: it subscribes, then reads the store. A change is either read, or
@@ -212,7 +212,7 @@ func busAddFirst(t *testing.T, bus hub.Bus) {
 		read := there
 		stored.Unlock()
 		if !read {
-			take(t, sub, 1)
+			receive(t, sub, 1)
 		}
 		<-published
 		sub.Close()
@@ -225,15 +225,15 @@ func busRepeated(t *testing.T, bus hub.Bus) {
 	sub.Add("a")
 	sub.Add("a", "b", "a")
 	bus.Publish(ephemeral("a", "1"))
-	wantNotes(t, take(t, sub, 1), ephemeral("a", "1"))
+	wantMessages(t, receive(t, sub, 1), ephemeral("a", "1"))
 	sub.Remove("a", "never added")
 	sub.Remove("a")
 	bus.Publish(ephemeral("a", "2"))
 	bus.Publish(ephemeral("b", "3"))
-	wantNotes(t, take(t, sub, 1), ephemeral("b", "3"))
+	wantMessages(t, receive(t, sub, 1), ephemeral("b", "3"))
 	sub.Add("a")
 	bus.Publish(ephemeral("a", "4"))
-	wantNotes(t, take(t, sub, 1), ephemeral("a", "4"))
+	wantMessages(t, receive(t, sub, 1), ephemeral("a", "4"))
 }
 
 func busClose(t *testing.T, bus hub.Bus) {
@@ -247,8 +247,8 @@ func busClose(t *testing.T, bus hub.Bus) {
 	sub.Close()
 	sub.Close()
 	bus.Publish(ephemeral("b", "1"))
-	wantNotes(t, take(t, other, 1), ephemeral("b", "1"))
-	wantNotes(t, sub.Take())
+	wantMessages(t, receive(t, other, 1), ephemeral("b", "1"))
+	wantMessages(t, sub.Take())
 	bus.Subscribe().Close() // without a topic
 }
 
@@ -260,17 +260,17 @@ func busReady(t *testing.T, bus hub.Bus) {
 		bus.Publish(ephemeral("a", fmt.Sprint(n)))
 	}
 	bus.Publish(ephemeral("end", "x"))
-	got := take(t, sub, 11)
+	got := receive(t, sub, 11)
 	if len(got) != 11 {
 		t.Errorf("got %s, want ten events and the end", show(got))
 	}
-	wantNotes(t, sub.Take())
+	wantMessages(t, sub.Take())
 	select {
 	case <-sub.Ready(): // a value for messages that were taken already is allowed
 	default:
 	}
 	bus.Publish(notification("a"))
-	wantNotes(t, take(t, sub, 1), notification("a"))
+	wantMessages(t, receive(t, sub, 1), notification("a"))
 }
 
 // This test is for the race detector. A permanent subscriber gets every message of its
