@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
-// filled returns a session with a record of every type.
-func filled(c *storecase.Case) shoal.SessionID {
+// newFilledSession returns a new session with a record of every type.
+func newFilledSession(c *storecase.Case) shoal.SessionID {
 	c.Helper()
 	id := storecase.SessionID("filled")
 	Fill(c.T, c.Store, id)
@@ -38,8 +38,8 @@ func records(c *storecase.Case, id shoal.SessionID) string {
 	})
 }
 
-// bring imports lines into a hidden session.
-func bring(tx hub.Tx, stage shoal.SessionID, lines string) error {
+// insertRecords imports lines into a hidden session.
+func insertRecords(tx hub.Tx, stage shoal.SessionID, lines string) error {
 	for line := range strings.Lines(lines) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(line, `{"type":"`), `"`)
 		at := slices.IndexFunc(hub.RecordTypes, func(of *hub.RecordType) bool { return of.Name == name })
@@ -59,8 +59,8 @@ func beginImport(c *storecase.Case, stage shoal.SessionID) {
 	c.Update(func(tx hub.Tx) error { return tx.BeginImport(stage, "token", storecase.Time(1)) })
 }
 
-// shut is the session that an import becomes.
-func shut(id shoal.SessionID) shoal.Session {
+// importedSession is the session that an import becomes.
+func importedSession(id shoal.SessionID) shoal.Session {
 	return shoal.Session{
 		ID: id, Name: storecase.Hostile, Status: shoal.SessionShut, CreatedAt: storecase.Time(3), ClosedAt: storecase.Ptr(storecase.Time(4)),
 		Limits: shoal.Limits{MaxCostPerRequest: 1.5, MaxTokensPerRequest: 9}, SpaceRights: shoal.SpaceRightsModerators,
@@ -68,8 +68,8 @@ func shut(id shoal.SessionID) shoal.Session {
 }
 
 var recordTests = map[string]func(*storecase.Case){
-	"a session comes back record by record, and is hidden until its end": func(c *storecase.Case) {
-		from := filled(c)
+	"a session is exported and imported record by record, and hidden until the import ends": func(c *storecase.Case) {
+		from := newFilledSession(c)
 		lines := records(c, from)
 		for _, of := range hub.RecordTypes[1:] {
 			if !strings.Contains(lines, `{"type":"`+of.Name+`"`) {
@@ -78,13 +78,13 @@ var recordTests = map[string]func(*storecase.Case){
 		}
 		to := from + "-copy"
 		beginImport(c, to)
-		c.Update(func(tx hub.Tx) error { return bring(tx, to, lines) })
+		c.Update(func(tx hub.Tx) error { return insertRecords(tx, to, lines) })
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Session(to); return err })
 		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertSession(shoal.Session{ID: to, Status: shoal.SessionOpen}) })
 		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.BeginImport(to, "another", storecase.Time(1)) })
-		c.Update(func(tx hub.Tx) error { return tx.EndImport(to, "token", shut(to)) })
+		c.Update(func(tx hub.Tx) error { return tx.EndImport(to, "token", importedSession(to)) })
 		storecase.Equal(c, "the records", records(c, to), lines)
-		storecase.Equal(c, "the session", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(to) }), shut(to))
+		storecase.Equal(c, "the session", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(to) }), importedSession(to))
 		copied := &storecase.Case{T: c.T, Store: c.Store, Session: to}
 		storecase.Equal(c, "its hosted members", storecase.HostedMembers(copied, "shop"), []shoal.EntityID{"bot"})
 		storecase.Equal(c, "the spaces of its run", storecase.Read(c, func(tx hub.Tx) ([]shoal.SpaceID, error) { return tx.RunSpaces(to, "r1") }), []shoal.SpaceID{"shop", "attic"})
@@ -95,7 +95,7 @@ var recordTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the original", records(c, from), lines)
 	},
 
-	"what is due in a hidden session is not found": func(c *storecase.Case) {
+	"due runs, actions and schedules of a hidden session are not found": func(c *storecase.Case) {
 		c.AddEntities("bot")
 		c.AddRuns(func() hub.StoredRun { r := c.NewRun("r1", "bot", ""); r.Awake = true; return r }())
 		p := c.NewPending("pnd_1", shoal.PendingQuestion, "r1", "")
@@ -106,7 +106,7 @@ var recordTests = map[string]func(*storecase.Case){
 		c.AddPlans(plan)
 		lines, to := records(c, c.Session), c.Session+"-hidden"
 		beginImport(c, to)
-		c.Update(func(tx hub.Tx) error { return bring(tx, to, lines) })
+		c.Update(func(tx hub.Tx) error { return insertRecords(tx, to, lines) })
 		hidden := &storecase.Case{T: c.T, Store: c.Store, Session: to}
 		due := func(s *storecase.Case) string {
 			later := shoal.At(time.Now().Add(time.Hour))
@@ -119,18 +119,18 @@ var recordTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "what is due in the one that is seen", due(c), "1 1 1")
 		storecase.Equal(c, "what is due in the hidden one", due(hidden), "0 0 0")
 		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(c.Session) })
-		c.Update(func(tx hub.Tx) error { return tx.EndImport(to, "token", shut(to)) })
+		c.Update(func(tx hub.Tx) error { return tx.EndImport(to, "token", importedSession(to)) })
 		storecase.Equal(c, "what is due when it is shown", due(hidden), "1 1 1")
 		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(to) })
 	},
 
-	"a record that is there is AlreadyExists, and what is there is known": func(c *storecase.Case) {
-		lines, to := records(c, filled(c)), c.Session+"-twice"
+	"inserting an existing record fails with AlreadyExists, and HasRecord finds it": func(c *storecase.Case) {
+		lines, to := records(c, newFilledSession(c)), c.Session+"-twice"
 		beginImport(c, to)
-		c.Update(func(tx hub.Tx) error { return bring(tx, to, lines) })
+		c.Update(func(tx hub.Tx) error { return insertRecords(tx, to, lines) })
 		for line := range strings.Lines(lines) {
 			if !strings.HasPrefix(line, `{"type":"pendingAction"`) && !strings.HasPrefix(line, `{"type":"run"`) {
-				c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return bring(tx, to, line) })
+				c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return insertRecords(tx, to, line) })
 			}
 		}
 		has := func(name string, key ...any) bool {
@@ -144,8 +144,8 @@ var recordTests = map[string]func(*storecase.Case){
 		c.Update(func(tx hub.Tx) error { _, err := tx.DropImport(to); return err })
 	},
 
-	"a timeline or an inbox with gaps is refused at the end": func(c *storecase.Case) {
-		lines := records(c, filled(c))
+	"the end of an import refuses timelines and inboxes with gaps": func(c *storecase.Case) {
+		lines := records(c, newFilledSession(c))
 		for what, change := range map[string][2]string{
 			"a space that says too much":  {`"lastSeq":3,`, `"lastSeq":4,`},
 			"an inbox that says too much": {`"entityId":"bob","lastPlace":1}`, `"entityId":"bob","lastPlace":0}`},
@@ -155,9 +155,9 @@ var recordTests = map[string]func(*storecase.Case){
 			}
 			to := storecase.SessionID("gaps")
 			beginImport(c, to)
-			c.Update(func(tx hub.Tx) error { return bring(tx, to, strings.Replace(lines, change[0], change[1], 1)) })
+			c.Update(func(tx hub.Tx) error { return insertRecords(tx, to, strings.Replace(lines, change[0], change[1], 1)) })
 			c.WantError(shoal.InvalidArgument, func(tx hub.Tx) error {
-				if err := tx.EndImport(to, "token", shut(to)); err != nil {
+				if err := tx.EndImport(to, "token", importedSession(to)); err != nil {
 					return err
 				}
 				return fmt.Errorf("%s passes", what)
@@ -165,13 +165,13 @@ var recordTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"one that is dropped leaves nothing, and its id is free": func(c *storecase.Case) {
-		lines, to := records(c, filled(c)), c.Session+"-dropped"
+	"a dropped import leaves nothing, and its id can be used again": func(c *storecase.Case) {
+		lines, to := records(c, newFilledSession(c)), c.Session+"-dropped"
 		drop := func() bool { return storecase.Do(c, func(tx hub.Tx) (bool, error) { return tx.DropImport(to) }) }
 		storecase.Equal(c, "of one that is not there", drop(), false)
 		for range 2 {
 			beginImport(c, to)
-			c.Update(func(tx hub.Tx) error { return bring(tx, to, lines) })
+			c.Update(func(tx hub.Tx) error { return insertRecords(tx, to, lines) })
 			imports := func(n int) bool {
 				all := storecase.Read(c, func(tx hub.Tx) ([]shoal.SessionID, error) { return tx.Imports(storecase.Time(n)) })
 				return slices.Contains(all, to)
@@ -187,14 +187,14 @@ var recordTests = map[string]func(*storecase.Case){
 		beginImport(c, to)
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.TouchImport(to, "another", storecase.Time(9)) })
 		c.Update(func(tx hub.Tx) error { return tx.TouchImport(to, "token", storecase.Time(9)) })
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EndImport(to, "another", shut(to)) })
-		c.Update(func(tx hub.Tx) error { return tx.EndImport(to, "token", shut(to)) })
+		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EndImport(to, "another", importedSession(to)) })
+		c.Update(func(tx hub.Tx) error { return tx.EndImport(to, "token", importedSession(to)) })
 		storecase.Equal(c, "of one that has ended", drop(), false)
-		storecase.Equal(c, "the ended one", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(to) }), shut(to))
+		storecase.Equal(c, "the ended one", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(to) }), importedSession(to))
 	},
 
-	"one in the place of another takes everything but keys": func(c *storecase.Case) {
-		from, to := filled(c), filled(c)
+	"an import that replaces a session replaces everything except keys": func(c *storecase.Case) {
+		from, to := newFilledSession(c), newFilledSession(c)
 		stage := to + "-stage"
 		lines := InboxesAfter(records(c, to), records(c, from))
 		session := to
@@ -210,8 +210,8 @@ var recordTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "whether it is empty", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.EmptySession(to) }), false)
 		storecase.Equal(c, "whether a new one is", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.EmptySession(c.Session) }), true)
 		beginImport(c, stage)
-		c.Update(func(tx hub.Tx) error { return bring(tx, stage, records(c, from)) })
-		c.Update(func(tx hub.Tx) error { return tx.EndImport(stage, "token", shut(to)) })
+		c.Update(func(tx hub.Tx) error { return insertRecords(tx, stage, records(c, from)) })
+		c.Update(func(tx hub.Tx) error { return tx.EndImport(stage, "token", importedSession(to)) })
 		entity, rest, _ := strings.Cut(records(c, to), "\n")
 		for strings.HasPrefix(rest, `{"type":"entity"`) {
 			next, behind, _ := strings.Cut(rest, "\n")
@@ -222,7 +222,7 @@ var recordTests = map[string]func(*storecase.Case){
 		}
 		storecase.Equal(c, "the records", entity+"\n"+rest, lines)
 		storecase.Equal(c, "what is left of the hidden one", records(c, stage), "")
-		storecase.Equal(c, "the session", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(to) }), shut(to))
+		storecase.Equal(c, "the session", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(to) }), importedSession(to))
 		replaced := &storecase.Case{T: c.T, Store: c.Store, Session: to}
 		storecase.UpdateIndex(replaced)
 		storecase.Equal(c, "what is found in it", len(storecase.Find(replaced, hub.SearchQuery{Query: storecase.Query("second"), Limit: 5})), 1)
@@ -233,11 +233,11 @@ var recordTests = map[string]func(*storecase.Case){
 				c.Errorf("a cursor %s is not too old: the floor is %d, and there were %d", what, floor, before)
 			}
 		}
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EndImport(stage, "token", shut(to)) })
+		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EndImport(stage, "token", importedSession(to)) })
 	},
 
-	"an error of the reader ends it": func(c *storecase.Case) {
-		from, n := filled(c), 0
+	"an error of the reader ends the export": func(c *storecase.Case) {
+		from, n := newFilledSession(c), 0
 		err := c.Store.View(c.Context(), func(tx hub.Tx) error {
 			return tx.EachRecord(from, hub.RecordTypes[1], func([]any) error { n++; return storecase.ErrCaller })
 		})

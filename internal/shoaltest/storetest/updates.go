@@ -14,7 +14,7 @@ import (
 )
 
 var updateTests = map[string]func(*storecase.Case){
-	"what it did is there when it returns": func(c *storecase.Case) {
+	"changes are visible when it returns": func(c *storecase.Case) {
 		for i := range 50 {
 			id := shoal.EntityID(fmt.Sprintf("e%d", i))
 			c.AddEntities(id)
@@ -22,7 +22,7 @@ var updateTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"it sees what it has done itself": func(c *storecase.Case) {
+	"a transaction sees its own changes": func(c *storecase.Case) {
 		c.Update(func(tx hub.Tx) error {
 			err := tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Human, Name: "Ann"})
 			if err != nil {
@@ -33,7 +33,7 @@ var updateTests = map[string]func(*storecase.Case){
 		})
 	},
 
-	"the error of fn comes back as it is, and nothing is kept": func(c *storecase.Case) {
+	"the error of fn is returned unchanged, and its changes are rolled back": func(c *storecase.Case) {
 		err := c.Store.Update(context.Background(), func(tx hub.Tx) error {
 			if err := tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Human}); err != nil {
 				return err
@@ -46,7 +46,7 @@ var updateTests = map[string]func(*storecase.Case){
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
 	},
 
-	"a panic of fn is an error of kind Internal, and others go on": func(c *storecase.Case) {
+	"a panic of fn is an error of kind Internal, and later updates work": func(c *storecase.Case) {
 		c.WantError(shoal.Internal, func(tx hub.Tx) error {
 			if err := tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Human}); err != nil {
 				return err
@@ -57,7 +57,7 @@ var updateTests = map[string]func(*storecase.Case){
 		c.AddEntities("ann")
 	},
 
-	"NotFound and AlreadyExists spoil nothing": func(c *storecase.Case) {
+	"a transaction continues after NotFound and AlreadyExists": func(c *storecase.Case) {
 		c.AddEntities("ann")
 		c.Update(func(tx hub.Tx) error {
 			if _, err := tx.Entity(c.Session, "nobody"); !errors.Is(err, shoal.NotFound) {
@@ -73,7 +73,7 @@ var updateTests = map[string]func(*storecase.Case){
 
 	"of many at once only the failing ones are undone": manyUpdates,
 
-	"a context that has ended before does nothing": func(c *storecase.Case) {
+	"nothing is done with a context that has ended": func(c *storecase.Case) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		err := c.Store.Update(ctx, func(tx hub.Tx) error { return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann"}) })
@@ -83,7 +83,7 @@ var updateTests = map[string]func(*storecase.Case){
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
 	},
 
-	"one that has begun ends whatever becomes of its context": func(c *storecase.Case) {
+	"an update that has begun completes although its context ends": func(c *storecase.Case) {
 		ctx, cancel := context.WithCancel(context.Background())
 		err := c.Store.Update(ctx, func(tx hub.Tx) error {
 			cancel()
@@ -95,7 +95,7 @@ var updateTests = map[string]func(*storecase.Case){
 		storecase.Read(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, "ann") })
 	},
 
-	"one that still waits is withdrawn with its context": func(c *storecase.Case) {
+	"a queued update is withdrawn when its context ends": func(c *storecase.Case) {
 		held, begun := make(chan struct{}), make(chan struct{})
 		first := make(chan error)
 		go func() {

@@ -12,7 +12,7 @@ import (
 )
 
 var viewTests = map[string]func(*storecase.Case){
-	"it sees one snapshot, whatever is committed meanwhile": func(c *storecase.Case) {
+	"a view reads one snapshot, whatever is committed meanwhile": func(c *storecase.Case) {
 		c.AddEntities("ann")
 		var before, after []shoal.Entity
 		err := c.Store.View(context.Background(), func(tx hub.Tx) (err error) {
@@ -33,7 +33,7 @@ var viewTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"views run beside each other": func(c *storecase.Case) {
+	"views run concurrently": func(c *storecase.Case) {
 		var both, views sync.WaitGroup
 		both.Add(2)
 		for range 2 {
@@ -48,7 +48,7 @@ var viewTests = map[string]func(*storecase.Case){
 		views.Wait()
 	},
 
-	"the error of fn comes back as it is": func(c *storecase.Case) {
+	"the error of fn is returned unchanged": func(c *storecase.Case) {
 		err := c.Store.View(context.Background(), func(hub.Tx) error { return storecase.ErrCaller })
 		if err != storecase.ErrCaller { //nolint:errorlint // the very error is promised
 			c.Errorf("got %v", err)
@@ -65,7 +65,7 @@ var viewTests = map[string]func(*storecase.Case){
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
 	},
 
-	"a panic of fn is the caller's, and others go on": func(c *storecase.Case) {
+	"a panic of fn reaches the caller, and later views work": func(c *storecase.Case) {
 		for range 20 { // more than a store has connections
 			func() {
 				defer func() {
@@ -79,7 +79,7 @@ var viewTests = map[string]func(*storecase.Case){
 		storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(c.Session) })
 	},
 
-	"a context that has ended reads nothing": func(c *storecase.Case) {
+	"nothing is read with a context that has ended": func(c *storecase.Case) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		err := c.Store.View(ctx, func(hub.Tx) error {
@@ -94,7 +94,7 @@ var viewTests = map[string]func(*storecase.Case){
 
 // reopenTests are about the life of a database; reopen opens it once more.
 var reopenTests = map[string]func(c *storecase.Case, reopen func() *storecase.Case){
-	"everything is there again": func(c *storecase.Case, reopen func() *storecase.Case) {
+	"everything is stored": func(c *storecase.Case, reopen func() *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		m := c.Say("shop", "ann", "Are you there?", "bob")
@@ -121,7 +121,7 @@ var reopenTests = map[string]func(c *storecase.Case, reopen func() *storecase.Ca
 		}
 	},
 
-	"a place is known to later openings until one of them gives it": func(c *storecase.Case, reopen func() *storecase.Case) {
+	"a position is valid in later openings until one of them assigns it again": func(c *storecase.Case, reopen func() *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		c.Say("shop", "ann", "One.")
@@ -154,7 +154,7 @@ var reopenTests = map[string]func(c *storecase.Case, reopen func() *storecase.Ca
 		epochs.of[epoch] = c.Name()
 	},
 
-	"a closed store refuses, and closing again is fine": func(c *storecase.Case, _ func() *storecase.Case) {
+	"a closed store refuses calls, and Close can be repeated": func(c *storecase.Case, _ func() *storecase.Case) {
 		c.Close()
 		c.Close()
 		for what, call := range map[string]func(context.Context, func(hub.Tx) error) error{"Update": c.Store.Update, "View": c.Store.View} {
@@ -200,13 +200,13 @@ var reopenTests = map[string]func(c *storecase.Case, reopen func() *storecase.Ca
 	},
 }
 
-// epochs remembers what epochs the stores of this process had.
+// epochs contains the epochs of all stores of this process.
 var epochs = struct {
 	sync.Mutex
 	of map[string]string
 }{of: map[string]string{}}
 
-// closeInTheMiddle closes a store under load and counts.
+// closeInTheMiddle closes a store under load and counts the stored messages.
 func closeInTheMiddle(c *storecase.Case, reopen func() *storecase.Case) {
 	c.AddEntities("ann", "bob")
 	c.AddSpace("shop", "ann", "bob")

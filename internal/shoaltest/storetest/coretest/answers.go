@@ -8,7 +8,7 @@ import (
 )
 
 var answerTests = map[string]func(*storecase.Case){
-	"it comes back as it was stored, until it is replaced or dropped": func(c *storecase.Case) {
+	"an answer is read as it was stored, until it is replaced or dropped": func(c *storecase.Case) {
 		key := hub.AnswerKey{Session: c.Session, Scope: "s", Route: "r", Key: "k"}
 		first := hub.Answer{Hash: "h1", Body: []byte("\x00\xff{}"), At: storecase.Time(1)}
 		second := hub.Answer{Hash: "h2", Body: []byte("{}"), At: storecase.Time(5)}

@@ -8,7 +8,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
-// finish stores a composite message as it stays, with one text.
+// finish completes a composite message with one text.
 func finish(c *storecase.Case, m shoal.Message, text string) shoal.Message {
 	c.Helper()
 	m.Status, m.UpdatedAt = shoal.MessageCompleted, storecase.Time(9)
@@ -23,7 +23,7 @@ func composed(c *storecase.Case, run shoal.RunID) []hub.ComposedMessage {
 }
 
 var composedTests = map[string]func(*storecase.Case){
-	"it is stored as it grows, with its composer's state": func(c *storecase.Case) {
+	"a streaming message is stored with the state of its composer": func(c *storecase.Case) {
 		c.AddEntities("ann", "bot")
 		c.AddSpace("shop", "ann", "bot")
 		m := c.AddComposite("shop", "r1")
@@ -54,7 +54,7 @@ var composedTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the state is gone", composed(c, "r1"), []hub.ComposedMessage{{Message: m}})
 	},
 
-	"a missing one is NotFound, also for another space or session": func(c *storecase.Case) {
+	"a missing message is NotFound, also in another space or session": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		c.AddSpace("yard")
 		m := c.AddComposite("shop", "r1")
@@ -68,7 +68,7 @@ var composedTests = map[string]func(*storecase.Case){
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdateMessage(m, nil) })
 	},
 
-	"those of a run in the order of their opening, those in progress by space": func(c *storecase.Case) {
+	"messages of a run are listed in the order of creation, streaming ones by space": func(c *storecase.Case) {
 		c.AddSpace("a")
 		c.AddSpace("b")
 		b1, a1, b2 := c.AddComposite("b", "r1"), c.AddComposite("a", "r1"), c.AddComposite("b", "r1")
@@ -92,7 +92,7 @@ var composedTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "in no space", streaming("x"), []shoal.Message{})
 	},
 
-	"it is found by its words from the moment it is closed, and once": func(c *storecase.Case) {
+	"a message is found by its words once it is complete, and only once": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		c.Say("shop", "ann", "needle before")
 		m := c.AddComposite("shop", "r1")
@@ -122,7 +122,7 @@ var composedTests = map[string]func(*storecase.Case){
 			storecase.Equal(c, "by its new words, "+when, storecase.Find(c, hub.SearchQuery{Query: storecase.Query("words other")}), []string{"other words"})
 			storecase.UpdateIndex(c)
 		}
-		// An index may lag: this must not be visible at any time.
+		// The index may be updated later, which must never be visible.
 		finish(c, m, "thimble")
 		for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); {
 			if got := storecase.Find(c, hub.SearchQuery{Query: storecase.Query("thimble")}); len(got) != 1 {
@@ -131,7 +131,7 @@ var composedTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"one that is deleted before the index has it again leaves nothing": func(c *storecase.Case) {
+	"a message that is deleted before it is indexed again leaves nothing": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		m := c.AddComposite("shop", "r1")
 		storecase.UpdateIndex(c)
@@ -141,7 +141,7 @@ var composedTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "what is found", storecase.Find(c, hub.SearchQuery{Query: storecase.Query("needle")}), []string{})
 	},
 
-	"it reaches the inboxes when it is complete, after messages that follow it in the timeline": func(c *storecase.Case) {
+	"a message reaches inboxes when it is complete, after later messages of the timeline": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "bot")
 		c.AddSpace("shop", "ann", "bob", "bot")
 		m := c.AddComposite("shop", "r1")
@@ -166,7 +166,7 @@ var composedTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "after acknowledging", unread(), nil)
 	},
 
-	"the cause of a message": func(c *storecase.Case) {
+	"the cause of a message is stored": func(c *storecase.Case) {
 		get := func(id shoal.MessageID) hub.Cause {
 			return storecase.Read(c, func(tx hub.Tx) (hub.Cause, error) { return tx.Cause(c.Session, id) })
 		}

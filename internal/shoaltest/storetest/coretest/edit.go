@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
-// messageIn is the data of an event about a message.
+// messageIn returns the data of an event about a message.
 func messageIn(c *storecase.Case, e hub.StoredEvent) (d shoal.MessageData) {
 	c.Helper()
 	if err := json.Unmarshal(e.Data, &d); err != nil {
@@ -18,9 +18,9 @@ func messageIn(c *storecase.Case, e hub.StoredEvent) (d shoal.MessageData) {
 	return d
 }
 
-// editTests say what an edit changes and what it keeps.
+// editTests specify what an edit changes and what it keeps.
 var editTests = map[string]func(*storecase.Case){
-	"every read shows what it says now": func(c *storecase.Case) {
+	"every read returns the current text": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "eve")
 		c.AddSpace("shop", "ann", "bob", "eve")
 		m := c.NewMessage("shop", "ann", "green tea", "bob", "eve")
@@ -64,7 +64,7 @@ var editTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"events show it as it is when they are read": func(c *storecase.Case) {
+	"events contain the message as it is when they are read": func(c *storecase.Case) {
 		c.AddEntities("ann")
 		c.AddSpace("shop", "ann")
 		m := c.Say("shop", "ann", "one")
@@ -102,7 +102,7 @@ var editTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"its versions are kept until it is deleted": func(c *storecase.Case) {
+	"versions are kept until the message is deleted": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		m := c.NewMessage("shop", "ann", "v1", "bob")
@@ -134,7 +134,7 @@ var editTests = map[string]func(*storecase.Case){
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EditMessage(storecase.Edit(m, "again", 201)) })
 	},
 
-	"reactions stay through an edit and go with the message": func(c *storecase.Case) {
+	"reactions are kept by an edit and removed with the message": func(c *storecase.Case) {
 		c.AddEntities("ann")
 		c.AddSpace("shop", "ann")
 		m := c.Say("shop", "ann", "tea?")
@@ -158,7 +158,7 @@ var editTests = map[string]func(*storecase.Case){
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.SetReactions(c.Session, "msg_none", m.Reactions) })
 	},
 
-	"a reply keeps what it replies to": func(c *storecase.Case) {
+	"an edited reply keeps the message that it replies to": func(c *storecase.Case) {
 		c.AddEntities("ann")
 		c.AddSpace("shop", "ann")
 		m := c.Say("shop", "ann", "tea?")
@@ -172,7 +172,7 @@ var editTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"only posted messages are edited": func(c *storecase.Case) {
+	"only posted messages can be edited": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		composed := c.AddComposite("shop", "r1")
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EditMessage(storecase.Edit(composed, "else", 50)) })

@@ -11,7 +11,7 @@ import (
 )
 
 var entityTests = map[string]func(*storecase.Case){
-	"it comes back as it was stored": func(c *storecase.Case) {
+	"all fields are read as they were stored": func(c *storecase.Case) {
 		full := shoal.Entity{
 			SessionID: c.Session, ID: "ann", Kind: shoal.Human, Name: "Ann Ω", Description: "likes\r\ntea", ExternalID: storecase.Ptr("idp|1"),
 			SessionRole: shoal.SessionOwner, OwnerID: storecase.Ptr(shoal.EntityID("boss")),
@@ -29,7 +29,7 @@ var entityTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the empty one", storecase.Read(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, "bot") }), empty)
 	},
 
-	"the last failure is stored, and forgotten": func(c *storecase.Case) {
+	"the last failure is stored and removed": func(c *storecase.Case) {
 		c.AddEntities("bot")
 		last := func() *shoal.Failure {
 			return storecase.Read(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, "bot") }).LastFailure
@@ -53,7 +53,7 @@ var entityTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "without external id", storecase.Read(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, "ann") }), e)
 	},
 
-	"ids and external ids belong to one": func(c *storecase.Case) {
+	"ids and external ids are unique": func(c *storecase.Case) {
 		entity := func(id shoal.EntityID, external string) shoal.Entity {
 			return shoal.Entity{SessionID: c.Session, ID: id, Kind: shoal.Agent, ExternalID: &external}
 		}
@@ -72,7 +72,7 @@ var entityTests = map[string]func(*storecase.Case){
 		})
 	},
 
-	"they are listed in the order of the bytes of their ids": func(c *storecase.Case) {
+	"lists are in the byte order of ids": func(c *storecase.Case) {
 		for _, id := range slices.Backward(storecase.TrickyIDs) {
 			c.AddEntities(shoal.EntityID(id))
 		}
@@ -91,7 +91,7 @@ var entityTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "a list of nothing", storecase.Read(c, func(tx hub.Tx) ([]shoal.Entity, error) { return tx.Entities(c.Session, "zz", 4) }), []shoal.Entity{})
 	},
 
-	"a deleted one is gone, but its id, its name and its messages stay": func(c *storecase.Case) {
+	"a deleted entity is not found, but its id, name and messages remain": func(c *storecase.Case) {
 		c.Update(func(tx hub.Tx) error {
 			return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "bob", Kind: shoal.Agent, Name: "Bob", ExternalID: storecase.Ptr("x1")})
 		})
@@ -124,7 +124,7 @@ var entityTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the names", names, map[shoal.EntityID]string{"ann": "ANN", "bob": "Bob"})
 	},
 
-	"the names of people, without agents and the deleted": func(c *storecase.Case) {
+	"the names of humans, without agents and deleted entities": func(c *storecase.Case) {
 		c.Update(func(tx hub.Tx) error {
 			return errors.Join(
 				tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "p1", Kind: shoal.Human, Name: "Ann"}),
@@ -137,7 +137,7 @@ var entityTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the names", names, map[shoal.EntityID]string{"p1": "Ann"})
 	},
 
-	"names of many at once": func(c *storecase.Case) {
+	"names of many entities at once": func(c *storecase.Case) {
 		var ids []shoal.EntityID
 		want := map[shoal.EntityID]string{}
 		for i := range 300 {
@@ -151,7 +151,7 @@ var entityTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the names of nobody", none, map[shoal.EntityID]string{})
 	},
 
-	"sightings are stored, and unknown ones passed over": func(c *storecase.Case) {
+	"sightings are stored, and unknown entities ignored": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.Update(func(tx hub.Tx) error {
 			return tx.SawEntities([]hub.Sighting{

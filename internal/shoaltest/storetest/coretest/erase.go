@@ -21,7 +21,7 @@ var eraseTests = map[string]func(*storecase.Case){
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.MessageByID(c.Session, "msg_none"); return err })
 	},
 
-	"it keeps its place without what it said": func(c *storecase.Case) {
+	"an erased message keeps its position without its content": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		before := c.Say("shop", "ann", "sugar")
@@ -74,7 +74,7 @@ var eraseTests = map[string]func(*storecase.Case){
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EraseMessage(c.Session, "msg_none", storecase.Time(51)) })
 	},
 
-	"copies are rewritten where they name it, hold a piece of it or are of its run": func(c *storecase.Case) {
+	"copies are rewritten that contain the id or text of a message or belong to its run": func(c *storecase.Case) {
 		c.AddEntities("ann", "bot")
 		c.AddSpace("shop", "ann", "bot")
 		c.AddRuns(c.NewRun("r1", "bot", "shop"), c.NewRun("r2", "bot", "shop"), c.NewRun("r3", "bot", "shop"))

@@ -10,16 +10,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
-// happen appends an event and returns its position.
-func happen(c *storecase.Case, space shoal.SpaceID, about shoal.EntityID) int64 {
+// appendEvent appends an event and returns its position.
+func appendEvent(c *storecase.Case, space shoal.SpaceID, about shoal.EntityID) int64 {
 	c.Helper()
 	return storecase.Do(c, func(tx hub.Tx) (int64, error) {
 		return tx.AppendEvent(hub.StoredEvent{Session: c.Session, Place: 99, Space: space, Entity: about, Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)})
 	})
 }
 
-// happened lists the positions of events.
-func happened(c *storecase.Case, filter hub.EventFilter, after int64, limit int) (all []int64) {
+// eventPlaces lists the positions of events.
+func eventPlaces(c *storecase.Case, filter hub.EventFilter, after int64, limit int) (all []int64) {
 	c.Helper()
 	for _, e := range storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) { return tx.Events(c.Session, filter, after, limit) }) {
 		all = append(all, e.Place)
@@ -28,21 +28,21 @@ func happened(c *storecase.Case, filter hub.EventFilter, after int64, limit int)
 }
 
 var eventTests = map[string]func(*storecase.Case){
-	"places count from 1, in each session for itself": func(c *storecase.Case) {
+	"positions count from 1 in each session": func(c *storecase.Case) {
 		end := func() int64 {
 			return storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.Session) })
 		}
 		storecase.Equal(c, "the end at first", end(), 0)
 		other := storecase.New(c.T, c.Store)
 		for i := range 3 {
-			storecase.Equal(c, "the place", happen(c, "shop", ""), int64(i+1))
+			storecase.Equal(c, "the place", appendEvent(c, "shop", ""), int64(i+1))
 			storecase.Equal(c, "the end", end(), int64(i+1))
-			happen(other, "shop", "")
+			appendEvent(other, "shop", "")
 		}
 	},
 
-	"an event comes back as it was stored": func(c *storecase.Case) {
-		happen(c, "shop", "ann")
+	"an event is read as it was stored": func(c *storecase.Case) {
+		appendEvent(c, "shop", "ann")
 		storecase.Equal(c, "the events", storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
 			return tx.Events(c.Session, hub.EventFilter{}, 0, 9)
 		}), []hub.StoredEvent{{Session: c.Session, Place: 1, Space: "shop", Entity: "ann", Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)}})
@@ -60,7 +60,7 @@ var eventTests = map[string]func(*storecase.Case){
 		c.Update(func(tx hub.Tx) error {
 			return tx.PostMessage(m, hub.PostKey{Scope: "entity:ann", Key: "k", Hash: "h"})
 		})
-		happen(c, "shop", "bob")
+		appendEvent(c, "shop", "bob")
 		c.Say("shop", "bob", "later")
 		want, err := shoal.EncodeJSON(shoal.MessageData{EventHead: shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: &m.SpaceID, At: m.CreatedAt}, Message: m})
 		if err != nil {
@@ -70,12 +70,12 @@ var eventTests = map[string]func(*storecase.Case){
 			all := storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) { return tx.Events(c.Session, filter, 0, 1) })
 			storecase.Equal(c, fmt.Sprintf("the first event of %+v", filter), all,
 				[]hub.StoredEvent{{Session: c.Session, Place: 1, Space: "shop", Type: shoal.EventMessageCreated, Data: want}})
-			storecase.Equal(c, "what follows it", happened(c, filter, 1, 9), []int64{2, 3})
+			storecase.Equal(c, "what follows it", eventPlaces(c, filter, 1, 9), []int64{2, 3})
 		}
-		storecase.Equal(c, "what another space has", happened(c, hub.EventFilter{Space: "yard"}, 0, 9), nil)
+		storecase.Equal(c, "what another space has", eventPlaces(c, hub.EventFilter{Space: "yard"}, 0, 9), nil)
 	},
 
-	"those of posted messages and the others have one order, from any place and in pages": func(c *storecase.Case) {
+	"events of posted messages and other events have one order, from any position and in pages": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		c.AddSpace("yard", "ann")
@@ -89,7 +89,7 @@ var eventTests = map[string]func(*storecase.Case){
 			}
 			switch {
 			case i%7 == 3:
-				happen(c, space, "")
+				appendEvent(c, space, "")
 			case i%11 == 5: // a message of a run, which has events of its own
 				m := c.NewMessage(space, "ann", "written by a run")
 				m.RunID = &run
@@ -118,40 +118,40 @@ var eventTests = map[string]func(*storecase.Case){
 							want = append(want, int64(place))
 						}
 					}
-					storecase.Equal(c, fmt.Sprintf("the first %d of %+v after %d", limit, filter, after), happened(c, filter, int64(after), limit), want)
+					storecase.Equal(c, fmt.Sprintf("the first %d of %+v after %d", limit, filter, after), eventPlaces(c, filter, int64(after), limit), want)
 				}
 			}
 		}
 		storecase.Equal(c, "the end", storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.Session) }), int64(len(spaceOf)-1))
 	},
 
-	"trimming forgets those of posted messages beyond the newest, too": func(c *storecase.Case) {
+	"trimming also removes events of posted messages except the newest": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann")
 		c.AddSpace("yard", "bob")
-		happen(c, "shop", "") // 1
+		appendEvent(c, "shop", "") // 1
 		c.Say("yard", "bob", "here")
 		for range 5 { // 3 … 7
 			c.Say("shop", "ann", "hi")
 		}
-		happen(c, "shop", "") // 8
+		appendEvent(c, "shop", "") // 8
 		for _, keep := range []int{9, 5} {
 			c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "shop", keep) })
 			storecase.Equal(c, fmt.Sprintf("the floor with %d kept", keep), storecase.EventFloor(c, hub.EventFilter{Space: "shop"}), 0)
 		}
 		c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "shop", 3) })
 		storecase.Equal(c, "the floor with three kept", storecase.EventFloor(c, hub.EventFilter{Space: "shop"}), 4)
-		storecase.Equal(c, "what is after it", happened(c, hub.EventFilter{Space: "shop"}, 4, 9), []int64{5, 6, 7, 8})
+		storecase.Equal(c, "what is after it", eventPlaces(c, hub.EventFilter{Space: "shop"}, 4, 9), []int64{5, 6, 7, 8})
 		storecase.Equal(c, "another space's floor", storecase.EventFloor(c, hub.EventFilter{Space: "yard"}), 0)
 		storecase.Equal(c, "the session's floor", storecase.EventFloor(c, hub.EventFilter{}), 4)
 		c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "shop", 0) })
 		storecase.Equal(c, "the floor with none kept", storecase.EventFloor(c, hub.EventFilter{Space: "shop"}), 6)
 		storecase.Equal(c, "the end", storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.Session) }), 8)
-		happen(c, "yard", "")
-		storecase.Equal(c, "what comes then", happened(c, hub.EventFilter{}, 8, 9), []int64{9})
+		appendEvent(c, "yard", "")
+		storecase.Equal(c, "what comes then", eventPlaces(c, hub.EventFilter{}, 8, 9), []int64{9})
 	},
 
-	"of a space, of an entity's spaces with what is about itself, or of the session": func(c *storecase.Case) {
+	"events of a space, of an entity and its spaces, or of the session": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann")
 		c.AddSpace("yard", "ann", "bob")
@@ -159,7 +159,7 @@ var eventTests = map[string]func(*storecase.Case){
 			space shoal.SpaceID
 			about shoal.EntityID
 		}{{"shop", ""}, {"yard", ""}, {"shop", "bob"}, {"shop", "ann"}, {"yard", "ann"}, {"shop", ""}} {
-			happen(c, e.space, e.about)
+			appendEvent(c, e.space, e.about)
 		}
 		for _, f := range []struct {
 			filter hub.EventFilter
@@ -177,29 +177,29 @@ var eventTests = map[string]func(*storecase.Case){
 			{hub.EventFilter{Entity: "bob"}, 2, 1, []int64{3}},
 			{hub.EventFilter{Entity: "nobody"}, 0, 9, nil},
 		} {
-			storecase.Equal(c, fmt.Sprintf("what matches %+v", f), happened(c, f.filter, f.after, f.limit), f.want)
+			storecase.Equal(c, fmt.Sprintf("what matches %+v", f), eventPlaces(c, f.filter, f.after, f.limit), f.want)
 		}
 		c.Update(func(tx hub.Tx) error { return tx.DeleteMember(c.Session, "yard", "bob") })
-		storecase.Equal(c, "what bob follows after leaving", happened(c, hub.EventFilter{Entity: "bob"}, 0, 9), []int64{3})
+		storecase.Equal(c, "what bob follows after leaving", eventPlaces(c, hub.EventFilter{Entity: "bob"}, 0, 9), []int64{3})
 	},
 
-	"trimming keeps the newest of a space, and remembers up to where it went": func(c *storecase.Case) {
+	"trimming keeps the newest events of a space, and stores the position of the newest removed one": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "cid")
 		c.AddSpace("shop", "ann")
 		c.AddSpace("yard", "bob")
 		trim := func(space shoal.SpaceID, keep int) {
 			c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, space, keep) })
 		}
-		happen(c, "shop", "cid") // 1
-		happen(c, "yard", "")    // 2
-		for range 4 {            // 3 … 6
-			happen(c, "shop", "")
+		appendEvent(c, "shop", "cid") // 1
+		appendEvent(c, "yard", "")    // 2
+		for range 4 {                 // 3 … 6
+			appendEvent(c, "shop", "")
 		}
 		trim("shop", 9)
 		storecase.Equal(c, "the floor when nothing was trimmed", storecase.EventFloor(c, hub.EventFilter{Space: "shop"}), 0)
 		trim("shop", 2)
 		trim("nowhere", 2)
-		storecase.Equal(c, "what is left", happened(c, hub.EventFilter{}, 0, 9), []int64{2, 5, 6})
+		storecase.Equal(c, "what is left", eventPlaces(c, hub.EventFilter{}, 0, 9), []int64{2, 5, 6})
 		for _, f := range []struct {
 			filter hub.EventFilter
 			want   int64
@@ -221,7 +221,7 @@ var eventTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the floor after more", storecase.EventFloor(c, hub.EventFilter{Space: "shop"}), 5)
 	},
 
-	"a run's events, those without a space among them, which nobody else sees": func(c *storecase.Case) {
+	"events of a run include those without a space, which no other filter returns": func(c *storecase.Case) {
 		c.AddEntities("ann")
 		c.AddSpace("shop", "ann")
 		c.AddRuns(c.NewRun("r1", "bot", "shop"), c.NewRun("r2", "bot", "shop"))
@@ -240,18 +240,18 @@ var eventTests = map[string]func(*storecase.Case){
 		tell("", "ann", "r1")  // 5
 		tell("shop", "", "r2") // 6
 		tell("shop", "", "r1") // 7
-		storecase.Equal(c, "the first run's", happened(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{1, 2, 5, 7})
-		storecase.Equal(c, "two of them", happened(c, hub.EventFilter{Run: "r1"}, 1, 2), []int64{2, 5})
-		storecase.Equal(c, "the space's", happened(c, hub.EventFilter{Space: "shop"}, 0, 9), []int64{1, 3, 6, 7})
-		storecase.Equal(c, "ann's", happened(c, hub.EventFilter{Entity: "ann"}, 0, 9), []int64{1, 3, 6, 7})
-		storecase.Equal(c, "the session's", happened(c, hub.EventFilter{}, 0, 9), []int64{1, 3, 6, 7})
+		storecase.Equal(c, "the first run's", eventPlaces(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{1, 2, 5, 7})
+		storecase.Equal(c, "two of them", eventPlaces(c, hub.EventFilter{Run: "r1"}, 1, 2), []int64{2, 5})
+		storecase.Equal(c, "the space's", eventPlaces(c, hub.EventFilter{Space: "shop"}, 0, 9), []int64{1, 3, 6, 7})
+		storecase.Equal(c, "ann's", eventPlaces(c, hub.EventFilter{Entity: "ann"}, 0, 9), []int64{1, 3, 6, 7})
+		storecase.Equal(c, "the session's", eventPlaces(c, hub.EventFilter{}, 0, 9), []int64{1, 3, 6, 7})
 		storecase.Equal(c, "the second run's", storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
 			return tx.Events(c.Session, hub.EventFilter{Run: "r2"}, 4, 9)
 		}), []hub.StoredEvent{{Session: c.Session, Place: 6, Space: "shop", Run: "r2", Private: true, Type: shoal.EventStepStarted, Data: []byte(`{}`)}})
 		c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "", 1) })
-		storecase.Equal(c, "the first run's after trimming", happened(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{1, 5, 7})
+		storecase.Equal(c, "the first run's after trimming", eventPlaces(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{1, 5, 7})
 		c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "shop", 2) })
-		storecase.Equal(c, "the first run's after more", happened(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{5, 7})
+		storecase.Equal(c, "the first run's after more", eventPlaces(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{5, 7})
 		for _, f := range []struct {
 			filter hub.EventFilter
 			want   int64
@@ -260,10 +260,10 @@ var eventTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"a trimmed place is not given again": func(c *storecase.Case) {
-		happen(c, "shop", "")
-		happen(c, "shop", "")
+	"the position of a trimmed event is not assigned again": func(c *storecase.Case) {
+		appendEvent(c, "shop", "")
+		appendEvent(c, "shop", "")
 		c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "shop", 0) })
-		storecase.Equal(c, "the next place", happen(c, "shop", ""), 3)
+		storecase.Equal(c, "the next place", appendEvent(c, "shop", ""), 3)
 	},
 }

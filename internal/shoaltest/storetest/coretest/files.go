@@ -17,7 +17,7 @@ func addFile(c *storecase.Case, f shoal.File, by shoal.EntityID, data []byte) {
 }
 
 var fileTests = map[string]func(*storecase.Case){
-	"it comes back as it was stored": func(c *storecase.Case) {
+	"all fields are read as they were stored": func(c *storecase.Case) {
 		every := make([]byte, 256)
 		for i := range every {
 			every[i] = byte(i)
@@ -50,7 +50,7 @@ var fileTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"a deleted file is gone, and so is the answer to its upload": func(c *storecase.Case) {
+	"deleting a file also deletes the stored answer to its upload": func(c *storecase.Case) {
 		c.AddEntities("ann")
 		c.AddSpace("shop", "ann")
 		addFile(c, shoal.File{ID: "f1", Size: 4}, "bob", []byte("data"))
@@ -72,7 +72,7 @@ var fileTests = map[string]func(*storecase.Case){
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteFile(c.Session, "f1") })
 	},
 
-	"what an entity stored is added up": func(c *storecase.Case) {
+	"the sizes of an entity's files are summed up": func(c *storecase.Case) {
 		for i, by := range []shoal.EntityID{"ann", "ann", "bob", ""} {
 			addFile(c, shoal.File{ID: shoal.FileID(fmt.Sprint("f", i)), Size: int64(1 << (i + 30))}, by, nil)
 		}
@@ -83,7 +83,7 @@ var fileTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the bytes", all, []int64{3 << 30, 4 << 30, 8 << 30, 0})
 	},
 
-	"a missing one is NotFound, a taken id AlreadyExists, in each session for itself": func(c *storecase.Case) {
+	"a missing id is NotFound and a used one AlreadyExists, in each session separately": func(c *storecase.Case) {
 		c.WantNotFound(func(tx hub.Tx) error { _, _, _, err := tx.File(c.Session, "f1"); return err })
 		c.WantNotFound(func(tx hub.Tx) error { _, _, err := tx.FileHead(c.Session, "f1"); return err })
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.ShowFile(c.Session, "f1", "shop") })
@@ -94,7 +94,7 @@ var fileTests = map[string]func(*storecase.Case){
 		addFile(storecase.New(c.T, c.Store), shoal.File{ID: "f1"}, "", nil)
 	},
 
-	"those may see it who are in a space that shows it": func(c *storecase.Case) {
+	"members of a space that shows the file may read it": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann")
 		c.AddSpace("yard", "bob")

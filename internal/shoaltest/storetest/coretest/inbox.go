@@ -43,7 +43,7 @@ var inboxTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"a member that has muted the space gets what mentions it": func(c *storecase.Case) {
+	"a member that has muted the space receives its mentions only": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "cid")
 		c.AddSpace("shop", "ann", "bob", "cid")
 		c.Update(func(tx hub.Tx) error { return tx.MuteMember(c.Session, "shop", "bob", true) })
@@ -58,7 +58,7 @@ var inboxTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the inbox of bob, unmuted", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{1, 2, 3})
 	},
 
-	"what was read is marked unread from a seq on, at new places": func(c *storecase.Case) {
+	"read messages are marked unread from a seq on, at new positions": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "cid")
 		c.AddSpace("shop", "ann", "bob", "cid")
 		c.Say("shop", "ann", "1")
@@ -97,7 +97,7 @@ var inboxTests = map[string]func(*storecase.Case){
 		}), []hub.Receiver{})
 	},
 
-	"an entry says why, with its message and its space": func(c *storecase.Case) {
+	"an entry has its reason, message and space": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "cid")
 		c.AddSpace("shop", "ann", "bob", "cid")
 		var many []shoal.EntityID // as many as a message may mention
@@ -180,7 +180,7 @@ var inboxTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"acknowledging takes what stands up to a place, counted as delivered or not, and never moves back": func(c *storecase.Case) {
+	"acknowledging removes the entries up to a position, delivered or not, and never restores any": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		for range 6 {
@@ -205,7 +205,7 @@ var inboxTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "places go on", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{6, 7})
 	},
 
-	"reading a space acknowledges it up to a place, delivered or not": func(c *storecase.Case) {
+	"reading a space acknowledges it up to a seq, delivered or not": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		c.AddSpace("yard", "ann", "bob")
@@ -250,7 +250,7 @@ var inboxTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "a space that was not asked for", counts["other"], hub.Unread{})
 	},
 
-	"a key acknowledges explicitly for good": func(c *storecase.Case) {
+	"a key acknowledges explicitly permanently": func(c *storecase.Case) {
 		explicit := func(entity shoal.EntityID, key shoal.KeyID) bool {
 			return storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.Explicit(c.Session, entity, key) })
 		}
@@ -264,8 +264,8 @@ var inboxTests = map[string]func(*storecase.Case){
 	},
 }
 
-// refuseAfter runs fn, which checks and then returns ErrCaller, so that
-// nothing of it is kept.
+// refuseAfter runs fn, which checks something and then returns ErrCaller, so that its changes
+// are rolled back.
 func refuseAfter(c *storecase.Case, fn func(hub.Tx) error) {
 	c.Helper()
 	if err := c.Store.Update(c.Context(), fn); err != storecase.ErrCaller { //nolint:errorlint // the very error is promised

@@ -11,7 +11,7 @@ import (
 )
 
 var keyTests = map[string]func(*storecase.Case){
-	"it comes back as it was stored, by its hash": func(c *storecase.Case) {
+	"a key is read by its hash as it was stored": func(c *storecase.Case) {
 		full := shoal.Key{
 			ID: "k1-" + shoal.KeyID(c.Session), Role: shoal.RoleEntity, SessionID: &c.Session, EntityID: storecase.Ptr(shoal.EntityID("ann")), Name: "laptop",
 			CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(2)), LastUsedAt: storecase.Ptr(storecase.Time(3)),
@@ -47,7 +47,7 @@ var keyTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "whether the other one was", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(hash + "2") }), false)
 	},
 
-	"sign-ins are found by their key, and swept when they have ended": func(c *storecase.Case) {
+	"sign-ins are found by their key, and removed when they have ended": func(c *storecase.Case) {
 		of := shoal.KeyID("of-" + c.Session)
 		id := func(name string) shoal.KeyID { return shoal.KeyID(name + "-" + string(c.Session)) }
 		for name, k := range map[string]shoal.Key{
@@ -79,7 +79,7 @@ var keyTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "those that are left then", found(of), []shoal.KeyID{id("used")})
 	},
 
-	"a session sees and revokes its own only": func(c *storecase.Case) {
+	"a session lists and revokes only its own keys": func(c *storecase.Case) {
 		other := storecase.New(c.T, c.Store)
 		for _, s := range []*storecase.Case{c, other} {
 			c.Update(func(tx hub.Tx) error {
@@ -94,7 +94,7 @@ var keyTests = map[string]func(*storecase.Case){
 		c.Update(func(tx hub.Tx) error { return tx.DeleteKey(other.Session, shoal.KeyID("own-"+other.Session)) })
 	},
 
-	"they are listed in the order of the bytes of their ids": func(c *storecase.Case) {
+	"lists are in the byte order of ids": func(c *storecase.Case) {
 		var want []string
 		for _, id := range storecase.TrickyIDs {
 			id = string(c.Session) + id
@@ -115,7 +115,7 @@ var keyTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the list", got[:min(len(want), len(got))], want)
 	},
 
-	"rights that have ended are found among those that are held": func(c *storecase.Case) {
+	"ended rights are found among held rights": func(c *storecase.Case) {
 		id := func(name string) shoal.KeyID { return shoal.KeyID(name + "-" + string(c.Session)) }
 		c.AddEntities("ann", "bob")
 		for name, expires := range map[string]*shoal.Time{"stays": nil, "later": storecase.Ptr(storecase.Time(9)), "expired": storecase.Ptr(storecase.Time(8)), "revoked": nil} {
@@ -150,7 +150,7 @@ var keyTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "what has ended of nothing", ended(hub.HeldRights{}), hub.HeldRights{})
 	},
 
-	"those of an entity are revoked at once": func(c *storecase.Case) {
+	"all keys of an entity are revoked at once": func(c *storecase.Case) {
 		for i, entity := range []shoal.EntityID{"ann", "ann", "bob"} {
 			c.Update(func(tx hub.Tx) error {
 				id := fmt.Sprintf("%s-%d", c.Session, i)

@@ -35,7 +35,7 @@ var memberTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the last one", all[2], shoal.Member{EntityID: "cid", Kind: shoal.Agent, Name: "CID", JoinedAt: storecase.Time(-9)})
 	},
 
-	"who added one, and whether it has muted the space": func(c *storecase.Case) {
+	"who added a member, and whether it has muted the space": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop")
 		c.Update(func(tx hub.Tx) error {
@@ -64,7 +64,7 @@ var memberTests = map[string]func(*storecase.Case){
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.MuteMember(c.Session, "shop", "nobody", true) })
 	},
 
-	"of several spaces at once": func(c *storecase.Case) {
+	"members of several spaces at once": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		var spaces []shoal.SpaceID
 		want := map[shoal.SpaceID]int{}
@@ -89,7 +89,7 @@ var memberTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the members of no space", none, map[shoal.SpaceID][]shoal.Member{})
 	},
 
-	"who is one, who among some, and how many": func(c *storecase.Case) {
+	"IsMember, MembersAmong and CountMembers agree": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "cid")
 		c.AddSpace("shop", "ann", "cid")
 		is := func(id shoal.EntityID) bool {
@@ -116,7 +116,7 @@ var memberTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "their number", storecase.Read(c, func(tx hub.Tx) (int, error) { return tx.CountMembers(c.Session, "shop") }), 2)
 	},
 
-	"one joins once, and only if it exists": func(c *storecase.Case) {
+	"an entity can join once, and only if it exists": func(c *storecase.Case) {
 		c.AddEntities("ann")
 		c.AddSpace("shop", "ann")
 		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error {
@@ -128,7 +128,7 @@ var memberTests = map[string]func(*storecase.Case){
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteMember(c.Session, "shop", "nobody") })
 	},
 
-	"leaving withdraws what is unread of that space": func(c *storecase.Case) {
+	"leaving removes the unread entries of that space": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		c.AddSpace("yard", "ann", "bob")

@@ -33,7 +33,7 @@ func everyCharacter() string {
 }
 
 var messageTests = map[string]func(*storecase.Case){
-	"every field comes back as it was stored": func(c *storecase.Case) {
+	"every field is read as it was stored": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		full := shoal.Message{
@@ -61,7 +61,7 @@ var messageTests = map[string]func(*storecase.Case){
 		}), []shoal.Message{full, plain, bare})
 	},
 
-	"texts come back byte for byte": func(c *storecase.Case) {
+	"texts are read byte for byte": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		texts := []string{
 			"line\r\nline\rline\nline\t\x01\x1f\x7f", "é is not e\u0301", "👩‍👩‍👧‍👦 🏳️‍🌈", "\U0010FFFF\uFFFE\uFDD0", " \u00a0 ", "'; DROP TABLE messages; --",
@@ -77,7 +77,7 @@ var messageTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"a page is the newest, the last before or the first after a place, always ascending": func(c *storecase.Case) {
+	"a page is the newest, the last before or the first after a seq, always ascending": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		c.AddSpace("yard")
 		for i := range 10 {
@@ -102,7 +102,7 @@ var messageTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the timeline of no space", timeline(c, "nowhere", hub.Page{Limit: 3}), []string{})
 	},
 
-	"its place moves the space on, and must follow the last one": func(c *storecase.Case) {
+	"the seq of a message must follow the last one of its space and becomes the last": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		c.Say("shop", "ann", "one")
 		s := storecase.Read(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.Session, "shop") })
@@ -120,7 +120,7 @@ var messageTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the last place", storecase.Read(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.Session, "shop") }).LastSeq, 1)
 	},
 
-	"it is found by the key it was posted under": func(c *storecase.Case) {
+	"a message is found by its idempotency key": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		m := c.NewMessage("shop", "ann", "one")
 		m.Seq = 1

@@ -16,8 +16,8 @@ type searchFor struct {
 	want  []int
 }
 
-// finds compares what queries find with what they must, before and after the
-// index holds the messages.
+// finds compares the results of queries with the expected ones, before and after the messages
+// are indexed.
 func finds(c *storecase.Case, texts []string, searches []searchFor) {
 	c.Helper()
 	for _, when := range []string{"at once", "later"} {
@@ -34,7 +34,7 @@ func finds(c *storecase.Case, texts []string, searches []searchFor) {
 
 // queryTests specify the meaning of the words and filters of a query.
 var queryTests = map[string]func(*storecase.Case){
-	"all words, in any order, the last one also as a beginning": func(c *storecase.Case) {
+	"all words, in any order, the last one also as a prefix": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		texts := []string{
 			"The final Q4 sales figures", "Sales fell", "A figure of speech; FINAL offer!", "foo_bar-baz don't 4.2% a1b2", "crème brûlée à l'Été",
@@ -116,7 +116,7 @@ var queryTests = map[string]func(*storecase.Case){
 		})
 	},
 
-	"phrases, beginnings, exclusions": func(c *storecase.Case) {
+	"phrases, prefixes, exclusions": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		texts := []string{"final offer for laptops", "the offer is final", "lapdog on offer", "offering a final cut", "nothing else"}
 		for _, text := range texts {

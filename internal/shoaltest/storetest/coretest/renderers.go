@@ -22,7 +22,7 @@ func wantNoPage(c *storecase.Case, name shoal.RendererName, versions ...int) {
 }
 
 var rendererTests = map[string]func(*storecase.Case){
-	"every version comes back as it was stored, the newest by default": func(c *storecase.Case) {
+	"every version is read as it was stored, the newest by default": func(c *storecase.Case) {
 		every := make([]byte, 256)
 		for i := range every {
 			every[i] = byte(i)
@@ -47,7 +47,7 @@ var rendererTests = map[string]func(*storecase.Case){
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Renderer("nowhere", "card"); return err })
 	},
 
-	"they are listed in the order of the bytes of their names, page by page, the newest version of each": func(c *storecase.Case) {
+	"lists are in the byte order of names, page by page, with the newest version of each": func(c *storecase.Case) {
 		storecase.Equal(c, "at first", renderers(c, "", 9), []shoal.Renderer{})
 		var want, got []shoal.Renderer
 		for _, id := range storecase.TrickyIDs {
@@ -77,7 +77,7 @@ var rendererTests = map[string]func(*storecase.Case){
 		})
 	},
 
-	"a deleted one is gone with all its versions, whose numbers are not given again": func(c *storecase.Case) {
+	"a renderer is deleted with all versions, whose numbers are not assigned again": func(c *storecase.Case) {
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteRenderer(c.Session, "card") })
 		c.AddRenderer("card", []byte("one"))
 		c.AddRenderer("card", []byte("two"))
@@ -93,7 +93,7 @@ var rendererTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the list", renderers(c, "", 1)[0].Version, 4)
 	},
 
-	"they go with their session": func(c *storecase.Case) {
+	"renderers are deleted with their session": func(c *storecase.Case) {
 		c.AddRenderer("card", []byte("one"))
 		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(c.Session) })
 		wantNoPage(c, "card", 1)

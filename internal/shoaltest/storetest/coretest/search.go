@@ -115,7 +115,7 @@ var searchTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"a search that finds little among much ends, and goes on": func(c *storecase.Case) {
+	"a search with few matches among many messages stops and can be continued": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		c.Say("shop", "ann", "tea at last")
 		c.Update(func(tx hub.Tx) error {
@@ -136,7 +136,7 @@ var searchTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"a message is found in the transaction that stores it, and from then on": func(c *storecase.Case) {
+	"a message is found from the transaction that stores it on": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		m := c.NewMessage("shop", "ann", "needle")
 		query := hub.SearchQuery{Query: storecase.Query("needle"), Limit: 2}
@@ -158,7 +158,7 @@ var searchTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"every kind of text part counts, and nothing else": func(c *storecase.Case) {
+	"text parts of every kind are searched, and nothing else": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		m := c.NewMessage("shop", "ann", "")
 		m.Parts = []shoal.Part{

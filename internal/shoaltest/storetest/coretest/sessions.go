@@ -10,7 +10,7 @@ import (
 )
 
 var sessionTests = map[string]func(*storecase.Case){
-	"it comes back as it was stored": func(c *storecase.Case) {
+	"all fields are read as they were stored": func(c *storecase.Case) {
 		s := shoal.Session{ID: c.Session + "x", Name: "Läden & mehr", Status: shoal.SessionOpen, CreatedAt: storecase.Time(7), Limits: shoal.Limits{MaxCostPerRequest: 0.1, MaxTokensPerRequest: 1 << 39}, SpaceRights: shoal.SpaceRightsModerators}
 		c.Update(func(tx hub.Tx) error { return tx.InsertSession(s) })
 		storecase.Equal(c, "the session", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
@@ -22,7 +22,7 @@ var sessionTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the closed session", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
 	},
 
-	"they are listed in the order of the bytes of their ids, page by page": func(c *storecase.Case) {
+	"lists are in the byte order of ids, page by page": func(c *storecase.Case) {
 		var want []string
 		for _, id := range storecase.TrickyIDs {
 			id = string(c.Session) + id
@@ -48,14 +48,14 @@ var sessionTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the list", got[:min(len(want), len(got))], want)
 	},
 
-	"a missing one is NotFound": func(c *storecase.Case) {
+	"a missing id is NotFound": func(c *storecase.Case) {
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Session("nowhere"); return err })
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.CloseSession("nowhere", storecase.Time(0)) })
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdateSession(shoal.Session{ID: "nowhere"}) })
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteSession("nowhere") })
 	},
 
-	"deleting erases all of it and nothing else, and its id stays taken": func(c *storecase.Case) {
+	"deleting a session erases all of its rows and no others, and its id cannot be used again": func(c *storecase.Case) {
 		other := storecase.New(c.T, c.Store)
 		for _, s := range []*storecase.Case{c, other} {
 			s.AddEntities("ann", "bob")

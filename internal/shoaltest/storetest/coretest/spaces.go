@@ -20,7 +20,7 @@ func spaceIDs(c *storecase.Case, filter hub.SpaceFilter) []string {
 }
 
 var spaceTests = map[string]func(*storecase.Case){
-	"it comes back as it was stored": func(c *storecase.Case) {
+	"all fields are read as they were stored": func(c *storecase.Case) {
 		full := shoal.Space{
 			SessionID: c.Session, ID: "full", Name: "Shopping 🛒", Status: shoal.SpaceShut, Summary: storecase.Ptr("done\n"), OwnerID: storecase.Ptr(shoal.EntityID("ann")), AdminAgentID: storecase.Ptr(shoal.EntityID("bot")),
 			ShowAgentReasoning: true, Metadata: []byte(`{"deep":{"er": null}}`), CreatedAt: storecase.Time(1), ClosedAt: storecase.Ptr(storecase.Time(2)), LastSeq: 5,
@@ -39,7 +39,7 @@ var spaceTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the locked one", storecase.Do(c, func(tx hub.Tx) (shoal.Space, error) { return tx.LockSpace(c.Session, "full") }), full)
 	},
 
-	"a change stores everything but the last place": func(c *storecase.Case) {
+	"an update stores everything except LastSeq": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		s := storecase.Read(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.Session, "shop") })
 		s.Name, s.Status, s.Summary, s.AdminAgentID = "New", shoal.SpaceShut, storecase.Ptr(""), storecase.Ptr(shoal.EntityID("bot"))
@@ -50,7 +50,7 @@ var spaceTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the space", storecase.Read(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.Session, "shop") }), s)
 	},
 
-	"a missing one is NotFound, a taken id AlreadyExists": func(c *storecase.Case) {
+	"a missing id is NotFound and a used one AlreadyExists": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Space(c.Session, "nowhere"); return err })
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Space("nowhere", "shop"); return err })
@@ -68,7 +68,7 @@ var spaceTests = map[string]func(*storecase.Case){
 		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertSpace(shoal.Space{SessionID: c.Session, ID: "shop"}) })
 	},
 
-	"a deleted one is gone, its id stays taken, and all that was of it is erased": func(c *storecase.Case) {
+	"a deleted space is not found, its id cannot be used again, and all of its rows are erased": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		c.AddSpace("yard", "ann", "bob")
@@ -141,7 +141,7 @@ var spaceTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"they are listed in the order of the bytes of their ids, and filtered": func(c *storecase.Case) {
+	"lists are in the byte order of ids, and filtered": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		for i, id := range storecase.TrickyIDs {
 			c.AddSpace(shoal.SpaceID(id), []shoal.EntityID{"ann", "bob"}[i%2])

@@ -12,7 +12,7 @@ func botIsHosted(c *storecase.Case) bool {
 }
 
 var agentTests = map[string]func(*storecase.Case){
-	"every version comes back as it was stored, the newest by default": func(c *storecase.Case) {
+	"every version is read as it was stored, the newest by default": func(c *storecase.Case) {
 		c.AddEntities("bot")
 		first, second := c.AddHostedAgent("bot", 1), c.AddHostedAgent("bot", 2)
 		at := func(version int) hub.StoredAgent {
@@ -25,7 +25,7 @@ var agentTests = map[string]func(*storecase.Case){
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.HostedAgent("nowhere", "bot"); return err })
 	},
 
-	"the versions are listed, the newest first, also when it is hosted no more": func(c *storecase.Case) {
+	"versions are listed, the newest first, also of an agent that is no longer hosted": func(c *storecase.Case) {
 		c.AddEntities("bot", "bee")
 		first, second, third := c.AddHostedAgent("bot", 1), c.AddHostedAgent("bot", 2), c.AddHostedAgent("bot", 3)
 		c.AddHostedAgent("bee", 1)
@@ -42,7 +42,7 @@ var agentTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "of one that was hosted", len(versions("bot", 0, 9)), 3)
 	},
 
-	"a version must follow the last one, of an entity that is there": func(c *storecase.Case) {
+	"a version must follow the last one of an existing entity": func(c *storecase.Case) {
 		c.AddEntities("bot")
 		a := c.AddHostedAgent("bot", 1)
 		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.PutHostedAgent(a) })
@@ -52,7 +52,7 @@ var agentTests = map[string]func(*storecase.Case){
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.PutHostedAgent(a) })
 	},
 
-	"they are listed in the order of the bytes of their ids, page by page": func(c *storecase.Case) {
+	"lists are in the byte order of ids, page by page": func(c *storecase.Case) {
 		c.AddEntities("connected")
 		var want []shoal.EntityID
 		for _, id := range storecase.TrickyIDs {
@@ -77,7 +77,7 @@ var agentTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the list", got, want)
 	},
 
-	"the entity is hosted from then on, until that ends; its versions stay": func(c *storecase.Case) {
+	"the entity is hosted until its configuration is deleted; its versions remain": func(c *storecase.Case) {
 		c.AddEntities("bot")
 		storecase.Equal(c, "before", botIsHosted(c), false)
 		first := c.AddHostedAgent("bot", 1)
@@ -132,7 +132,7 @@ var agentTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the inbox of bob", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{1})
 	},
 
-	"the clock of the database stands near that of the process, and goes on": func(c *storecase.Case) {
+	"the clock of the database is close to that of the process, and advances": func(c *storecase.Case) {
 		now := func() shoal.Time { return storecase.Read(c, func(tx hub.Tx) (shoal.Time, error) { return tx.Now() }) }
 		first := now()
 		if off := first.Sub(shoal.Now().Time).Abs().Hours(); off > 1 {

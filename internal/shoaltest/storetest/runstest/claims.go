@@ -10,7 +10,7 @@ import (
 
 // claimTests read the runs of all sessions, so each must leave no awake or leased run.
 var claimTests = map[string]func(*storecase.Case){
-	"awake, due and held by nobody, the oldest first": func(c *storecase.Case) {
+	"claimable runs are awake, due and not leased, the oldest first": func(c *storecase.Case) {
 		claimable := func(at, limit int) []shoal.RunID {
 			return storecase.OwnRuns(c, storecase.Read(c, func(tx hub.Tx) ([]hub.StoredRun, error) { return tx.ClaimableRuns(storecase.Time(at), limit) }))
 		}
@@ -63,7 +63,7 @@ var claimTests = map[string]func(*storecase.Case){
 		updateRuns(c, all...)
 	},
 
-	"those of an owner, or all that have a lease": func(c *storecase.Case) {
+	"leased runs of an owner, or of all": func(c *storecase.Case) {
 		held := func(owner string) []shoal.RunID {
 			return storecase.OwnRuns(c, storecase.Read(c, func(tx hub.Tx) ([]hub.StoredRun, error) { return tx.HeldRuns(owner) }))
 		}

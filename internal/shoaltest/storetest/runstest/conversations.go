@@ -10,7 +10,7 @@ import (
 )
 
 var conversationTests = map[string]func(*storecase.Case){
-	"what a front end sent for a run comes back as it was stored last": func(c *storecase.Case) {
+	"the newest input of a front end for a run is read as it was stored": func(c *storecase.Case) {
 		get := func() hub.ClientInput {
 			return storecase.Read(c, func(tx hub.Tx) (hub.ClientInput, error) { return tx.ClientInput(c.Session, "r1") })
 		}
@@ -28,7 +28,7 @@ var conversationTests = map[string]func(*storecase.Case){
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.ClientInput(c.Session, "r2"); return err })
 	},
 
-	"it comes back as it was stored, whole": func(c *storecase.Case) {
+	"all fields are read as they were stored": func(c *storecase.Case) {
 		get := func() hub.StoredConversation {
 			return storecase.Read(c, func(tx hub.Tx) (hub.StoredConversation, error) { return tx.Conversation(c.Session, "bot/shop") })
 		}
@@ -45,7 +45,7 @@ var conversationTests = map[string]func(*storecase.Case){
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Conversation("nowhere", "bot/shop"); return err })
 	},
 
-	"those of an agent are listed with what their runs do, unless they are cleared": func(c *storecase.Case) {
+	"conversations of an agent are listed with the state of their runs, unless they are cleared": func(c *storecase.Case) {
 		run := func(id shoal.RunID, conversation string, began, ended int64) {
 			r := c.NewRun(id, "bot", "")
 			if r.Conversation, r.Began, r.Ended, r.Status = conversation, began, ended, shoal.RunRunning; ended > 0 {
@@ -89,7 +89,7 @@ var conversationTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "one of another agent", list(hub.ConversationFilter{ID: "bot2/shop"}), []hub.ConversationState{})
 	},
 
-	"its blocks are the newest that ended before a place, in the order of their beginning": func(c *storecase.Case) {
+	"blocks are the newest runs that ended before a position, in the order of their starts": func(c *storecase.Case) {
 		for i, at := range []struct{ began, ended int64 }{{1, 4}, {2, 3}, {5, 8}, {6, 7}, {9, 0}} {
 			r := c.NewRun(shoal.RunID(fmt.Sprint("r", i)), "bot", "shop")
 			r.Conversation, r.Began, r.Ended, r.Turn = "bot/shop", at.began, at.ended, fmt.Appendf(nil, `{ "turn":%d}`, i)
@@ -133,7 +133,7 @@ var conversationTests = map[string]func(*storecase.Case){
 			[]hub.Block{{Run: "rx", Began: 1, Ended: 2, Steps: []json.RawMessage{}}})
 	},
 
-	"many blocks come at once": func(c *storecase.Case) {
+	"many blocks at once": func(c *storecase.Case) {
 		for i := range 300 {
 			r := c.NewRun(shoal.RunID(fmt.Sprint("r", i)), "bot", "shop")
 			r.Conversation, r.Began, r.Ended = "bot/shop", int64(2*i+1), int64(2*i+2)

@@ -7,7 +7,7 @@ import (
 )
 
 var noteTests = map[string]func(*storecase.Case){
-	"goals come back as they were stored, in the order of creation, of each agent for itself": func(c *storecase.Case) {
+	"goals are read as they were stored, in the order of creation, of each agent separately": func(c *storecase.Case) {
 		put := func(agent shoal.EntityID, g shoal.Goal) {
 			c.Update(func(tx hub.Tx) error { return tx.PutGoal(c.Session, agent, g) })
 		}
@@ -30,7 +30,7 @@ var noteTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "nobody's", goals("nobody"), []shoal.Goal{})
 	},
 
-	"memories come back as they were stored, in the order of creation, of each agent for itself": func(c *storecase.Case) {
+	"memories are read as they were stored, in the order of creation, of each agent separately": func(c *storecase.Case) {
 		put := func(agent shoal.EntityID, m shoal.Memory) {
 			c.Update(func(tx hub.Tx) error { return tx.PutMemory(c.Session, agent, m) })
 		}

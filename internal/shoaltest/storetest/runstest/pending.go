@@ -22,7 +22,7 @@ func updatePending(c *storecase.Case, all ...hub.StoredPending) {
 }
 
 var pendingTests = map[string]func(*storecase.Case){
-	"every field comes back as it was stored": func(c *storecase.Case) {
+	"every field is read as it was stored": func(c *storecase.Case) {
 		full, bare := c.FullPending(), c.NewPending("pnd_bare", shoal.PendingClientTool, "r1", "")
 		empty := bare
 		empty.ID, empty.Options = "pnd_empty", []string{}
@@ -32,7 +32,7 @@ var pendingTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"everything that can change is stored again": func(c *storecase.Case) {
+	"an update stores everything that can change": func(c *storecase.Case) {
 		full := c.FullPending()
 		before := c.NewPending(full.ID, full.Kind, full.RunID, "")
 		get := func() hub.StoredPending {
@@ -45,7 +45,7 @@ var pendingTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "changed back", get(), before)
 	},
 
-	"a missing one is NotFound, a taken id AlreadyExists, in each session for itself": func(c *storecase.Case) {
+	"a missing id is NotFound and a used one AlreadyExists, in each session separately": func(c *storecase.Case) {
 		p := c.NewPending("pnd_1", shoal.PendingPermission, "r1", "shop")
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdatePending(p) })
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Pending(c.Session, "pnd_1"); return err })
@@ -56,7 +56,7 @@ var pendingTests = map[string]func(*storecase.Case){
 		other.AddPending(other.NewPending("pnd_1", shoal.PendingPermission, "r1", "shop"))
 	},
 
-	"those of a run in the order of their opening, in any state and of any kind": func(c *storecase.Case) {
+	"actions of a run are listed in the order of creation, in any state and of any kind": func(c *storecase.Case) {
 		first, second, third := c.NewPending("z", shoal.PendingClientTool, "r1", ""), c.NewPending("a", hub.PendingTimer, "r1", ""), c.NewPending("m", hub.PendingReply, "r1", "")
 		second.Status = shoal.PendingExpired
 		c.AddPending(first, c.NewPending("x", shoal.PendingClientTool, "r2", ""), second)
@@ -109,7 +109,7 @@ var pendingTests = map[string]func(*storecase.Case){
 		}), ids{})
 	},
 
-	"open waits for a reply, by the space they wait in": func(c *storecase.Case) {
+	"open waits for a reply are listed by space": func(c *storecase.Case) {
 		wait := func(id shoal.PendingID, space shoal.SpaceID) hub.StoredPending {
 			p := c.NewPending(id, hub.PendingReply, "r1", "")
 			p.Reply = &hub.ReplyWait{Space: space, After: 3, For: []hub.ReplyFrom{{Type: "any"}}}
@@ -127,7 +127,7 @@ var pendingTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "after one was settled", waits("shop"), []shoal.PendingID{"a"})
 	},
 
-	"those that are due, and when the next one is": func(c *storecase.Case) {
+	"due actions, and the time of the next one": func(c *storecase.Case) {
 		due := func(at, limit int) []shoal.PendingID {
 			return storecase.OwnPending(c, func(tx hub.Tx) ([]hub.StoredPending, error) { return tx.DuePending(storecase.Time(at), limit) })
 		}

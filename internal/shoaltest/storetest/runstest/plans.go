@@ -7,7 +7,7 @@ import (
 )
 
 var planTests = map[string]func(*storecase.Case){
-	"it comes back as it was stored, and as it was changed": func(c *storecase.Case) {
+	"all fields are read as they were stored and changed": func(c *storecase.Case) {
 		bare := storecase.NewPlan("p1")
 		full := shoal.Plan{
 			ID: "p1", AgentID: "bot", Name: storecase.Hostile, Description: storecase.Hostile, Instruction: storecase.Hostile, Cron: storecase.Ptr("0 9 * * 1"), TimeZone: "Europe/Berlin",
@@ -27,7 +27,7 @@ var planTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the full plan, stored at once", get(), full)
 	},
 
-	"a missing one is NotFound, a taken id AlreadyExists, in each session for itself": func(c *storecase.Case) {
+	"a missing id is NotFound and a used one AlreadyExists, in each session separately": func(c *storecase.Case) {
 		p := storecase.NewPlan("p1")
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdatePlan(c.Session, p) })
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeletePlan(c.Session, "p1") })
@@ -36,7 +36,7 @@ var planTests = map[string]func(*storecase.Case){
 		storecase.New(c.T, c.Store).AddPlans(p)
 	},
 
-	"they are listed in the order of the bytes of their ids, of an agent or of all": func(c *storecase.Case) {
+	"lists are in the byte order of ids, of an agent or of all": func(c *storecase.Case) {
 		var all []shoal.Plan
 		for _, id := range storecase.TrickyIDs {
 			p := storecase.NewPlan(shoal.PlanID(id))
@@ -55,7 +55,7 @@ var planTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "nobody's", list("nobody"), []shoal.Plan{})
 	},
 
-	"pending ones that are due, and when the next one is": func(c *storecase.Case) {
+	"due pending schedules, and the time of the next one": func(c *storecase.Case) {
 		due := func(at, limit int) []shoal.Plan {
 			all := []shoal.Plan{}
 			for _, p := range storecase.Read(c, func(tx hub.Tx) ([]hub.DuePlan, error) { return tx.DuePlans(storecase.Time(at), limit) }) {

@@ -39,7 +39,7 @@ func rememberedIDs(c *storecase.Case, filter hub.RememberedFilter) []shoal.Remem
 }
 
 var rememberedTests = map[string]func(*storecase.Case){
-	"every field comes back as it was stored": func(c *storecase.Case) {
+	"every field is read as it was stored": func(c *storecase.Case) {
 		full, bare := newRemembered("rem_1", "bot", storecase.Hostile, 5), newRemembered("rem_2", "bot", "ask", 5)
 		bare.SpaceID, bare.EntityID, bare.Requesters, bare.Args = nil, nil, []shoal.EntityID{}, nil
 		addRemembered(c, full, bare)
@@ -48,7 +48,7 @@ var rememberedTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"a missing one is NotFound, a taken id AlreadyExists, in each session for itself": func(c *storecase.Case) {
+	"a missing id is NotFound and a used one AlreadyExists, in each session separately": func(c *storecase.Case) {
 		d := newRemembered("rem_1", "bot", "ask", 5)
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Remembered(c.Session, "rem_1"); return err })
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteRemembered(c.Session, "rem_1") })
@@ -62,7 +62,7 @@ var rememberedTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the other session's", rememberedIDs(other, hub.RememberedFilter{}), []shoal.RememberedID{"rem_1"})
 	},
 
-	"they are listed in the order of ids, by agent, tool and time": func(c *storecase.Case) {
+	"lists are in the order of ids, by agent, tool and time": func(c *storecase.Case) {
 		type ids = []shoal.RememberedID
 		addRemembered(c, newRemembered("r4", "bot", "ask", 9), newRemembered("r2", "bot", "sell", 5), newRemembered("r3", "imp", "ask", 5), newRemembered("r1", "bot", "ask", 2))
 		for _, f := range []struct {
@@ -80,7 +80,7 @@ var rememberedTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"those that have expired are dropped": func(c *storecase.Case) {
+	"expired decisions are dropped": func(c *storecase.Case) {
 		addRemembered(c, newRemembered("r1", "bot", "ask", 2), newRemembered("r2", "bot", "ask", 3))
 		c.Update(func(tx hub.Tx) error { return tx.DropRemembered(storecase.Time(2)) })
 		storecase.Equal(c, "those left", rememberedIDs(c, hub.RememberedFilter{}), []shoal.RememberedID{"r2"})

@@ -20,7 +20,7 @@ func modelTexts(c *storecase.Case, hashes ...string) map[string]string {
 }
 
 var requestTests = map[string]func(*storecase.Case){
-	"texts come back as they were kept, and the first one stays": func(c *storecase.Case) {
+	"texts are read as they were stored, and the first one of a hash is kept": func(c *storecase.Case) {
 		c.AddTexts(hub.ModelText{Hash: "a", Body: storecase.Hostile}, hub.ModelText{Hash: "B", Body: string(storecase.RawJSON)}, hub.ModelText{Hash: "b", Body: ""})
 		c.AddTexts(hub.ModelText{Hash: "a", Body: "another"}, hub.ModelText{Hash: "c", Body: "c"})
 		storecase.Equal(c, "the texts", modelTexts(c, "c", "b", "B", "a", "a", "d"), map[string]string{"a": storecase.Hostile, "b": "", "B": string(storecase.RawJSON), "c": "c"})
@@ -48,7 +48,7 @@ var requestTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "what is unknown", unknownTexts(c, append(hashes, "more")...), []string{"more"})
 	},
 
-	"a request comes back as it was stored, and that of the same step is replaced": func(c *storecase.Case) {
+	"a request is read as it was stored, and replaces that of the same step": func(c *storecase.Case) {
 		get := func(run shoal.RunID, step int) hub.StoredRequest {
 			return storecase.Read(c, func(tx hub.Tx) (hub.StoredRequest, error) { return tx.ModelRequest(c.Session, run, step) })
 		}
@@ -72,7 +72,7 @@ var requestTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "after its step was dropped", get("r1", 2), full)
 	},
 
-	"what was sent for runs that ended long ago is dropped, a part at a time": func(c *storecase.Case) {
+	"requests of runs that ended long ago are dropped in portions": func(c *storecase.Case) {
 		ended := func(id shoal.RunID, at *shoal.Time) hub.StoredRun {
 			r := c.NewRun(id, "bot", "")
 			r.Status, r.EndedAt = shoal.RunCompleted, at

@@ -33,7 +33,7 @@ func listed(c *storecase.Case, filter hub.RunFilter) []shoal.RunID {
 }
 
 var runTests = map[string]func(*storecase.Case){
-	"every field comes back as it was stored": func(c *storecase.Case) {
+	"every field is read as it was stored": func(c *storecase.Case) {
 		full, bare := c.FullRun(), c.NewRun("run_bare", "bot", "")
 		bare.Trigger = shoal.Trigger{Type: shoal.PlanTrigger}
 		c.AddRuns(full, bare)
@@ -41,7 +41,7 @@ var runTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the bare run", storedRun(c, bare.ID), bare)
 	},
 
-	"everything that can change is stored again": func(c *storecase.Case) {
+	"an update stores everything that can change": func(c *storecase.Case) {
 		full := c.FullRun()
 		before := c.NewRun(full.ID, full.AgentID, "")
 		before.CreatedAt = full.CreatedAt
@@ -52,7 +52,7 @@ var runTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the run changed back", storedRun(c, full.ID), before)
 	},
 
-	"a missing one is NotFound, a taken id AlreadyExists, in each session for itself": func(c *storecase.Case) {
+	"a missing id is NotFound and a used one AlreadyExists, in each session separately": func(c *storecase.Case) {
 		r := c.NewRun("run_1", "bot", "shop")
 		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdateRun(r) })
 		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Run(c.Session, "run_1"); return err })
@@ -64,7 +64,7 @@ var runTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the list", listed(c, hub.RunFilter{}), []shoal.RunID{"run_1"})
 	},
 
-	"a failed transaction leaves nothing of it": func(c *storecase.Case) {
+	"a failed transaction leaves nothing": func(c *storecase.Case) {
 		c.AddRuns(c.NewRun("run_1", "bot", "shop"))
 		failed := errors.New("no")
 		err := c.Store.Update(c.Context(), func(tx hub.Tx) error {
@@ -82,7 +82,7 @@ var runTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the goals", len(storecase.Read(c, func(tx hub.Tx) ([]shoal.Goal, error) { return tx.Goals(c.Session, "bot") })), 0)
 	},
 
-	"the newest come first, page by page, whatever their ids and times": func(c *storecase.Case) {
+	"lists begin with the newest, page by page, regardless of ids and times": func(c *storecase.Case) {
 		want := []shoal.RunID{}
 		for i := range 12 {
 			r := c.NewRun(shoal.RunID(fmt.Sprintf("run_%d", 99-i*7%12)), "bot", "shop")
@@ -104,7 +104,7 @@ var runTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "before one that is not there", listed(c, hub.RunFilter{Before: "run_x"}), []shoal.RunID{})
 	},
 
-	"by agent, status, space and reader": func(c *storecase.Case) {
+	"runs by agent, status, space and reader": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "bot")
 		c.AddSpace("shop", "ann", "bot")
 		c.AddSpace("yard", "bob", "bot")
@@ -146,7 +146,7 @@ var runTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"by trigger and by the time of their creation": func(c *storecase.Case) {
+	"runs by trigger and time of creation": func(c *storecase.Case) {
 		made := func(id shoal.RunID, by shoal.TriggerType, at int) hub.StoredRun {
 			r := c.NewRun(id, "bot", "")
 			r.Trigger = shoal.Trigger{Type: by, ServiceName: `{"Type":"plan"`}
@@ -178,7 +178,7 @@ var runTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"the spaces that it wrote to, in the order of its messages": func(c *storecase.Case) {
+	"the spaces that a run wrote to, in the order of its messages": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		c.AddSpace("yard")
 		c.AddSpace("attic")
@@ -193,7 +193,7 @@ var runTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "of one that did not", spaces("r2"), []shoal.SpaceID{})
 	},
 
-	"it stays when its agent goes": func(c *storecase.Case) {
+	"a run remains when its agent is deleted": func(c *storecase.Case) {
 		c.AddEntities("bot")
 		c.AddSpace("shop", "bot")
 		c.AddRuns(c.NewRun("r1", "bot", "shop"))

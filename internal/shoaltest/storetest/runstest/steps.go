@@ -12,7 +12,7 @@ func stepsOf(c *storecase.Case, run shoal.RunID) []hub.StoredStep {
 }
 
 var stepTests = map[string]func(*storecase.Case){
-	"every field comes back as it was stored": func(c *storecase.Case) {
+	"every field is read as it was stored": func(c *storecase.Case) {
 		full := hub.StoredStep{
 			Step: shoal.Step{
 				Index: 2, Model: storecase.Hostile, FinishReason: "tool-calls", Usage: shoal.Usage{InputTokens: 5, Cost: 0.1}, Text: storecase.Hostile, Reasoning: storecase.Hostile,
@@ -30,7 +30,7 @@ var stepTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the steps in order", stepsOf(c, "r1"), []hub.StoredStep{bare, full})
 	},
 
-	"one with the same index is replaced, those from an index on are dropped": func(c *storecase.Case) {
+	"a step replaces that of the same index, and steps from an index on are dropped": func(c *storecase.Case) {
 		c.AddSteps("r1", storecase.NewStep(0, true), storecase.NewStep(1, false), storecase.NewStep(2, false))
 		c.AddSteps("r2", storecase.NewStep(1, false))
 		whole := storecase.NewStep(1, true)

@@ -10,7 +10,7 @@ import (
 )
 
 var usageTests = map[string]func(*storecase.Case){
-	"what the runs of a root spend is summed up": func(c *storecase.Case) {
+	"the spending of the runs of a root is summed up": func(c *storecase.Case) {
 		spend := func(root string, s hub.Spending) (sum hub.Spending) {
 			c.Update(func(tx hub.Tx) (err error) { sum, err = tx.Spend(c.Session, root, s); return err })
 			return sum
@@ -27,7 +27,7 @@ var usageTests = map[string]func(*storecase.Case){
 		})
 	},
 
-	"it is summed up by what was asked, in order": func(c *storecase.Case) {
+	"usage is summed up by the requested names, in order": func(c *storecase.Case) {
 		noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		add := func(run shoal.RunID, step int, agent shoal.EntityID, model string, at time.Time, tokens int64) {
 			u := hub.StepUsage{Run: run, Step: step, Agent: agent, Model: model, At: shoal.At(at)}
@@ -71,7 +71,7 @@ var usageTests = map[string]func(*storecase.Case){
 		}
 	},
 
-	"another name to group by is refused": func(c *storecase.Case) {
+	"grouping by another name is refused": func(c *storecase.Case) {
 		c.WantError(shoal.InvalidArgument, func(tx hub.Tx) error {
 			_, err := tx.Usage(c.Session, hub.UsageQuery{By: []string{"day; DROP TABLE usage"}})
 			return err

@@ -82,11 +82,11 @@ func (c *Case) WantError(kind shoal.Kind, fn func(hub.Tx) error) {
 	case !errors.Is(err, kind):
 		c.Fatalf("got error %v, want one of kind %s", err, kind)
 	case !errors.As(err, &said) || !strings.HasSuffix(said.Msg, "."):
-		c.Fatalf("%#v has no sentence for people", err)
+		c.Fatalf("%#v has no message for people", err)
 	}
 }
 
-// WantNotFound is like refused with NotFound, in a View.
+// WantNotFound runs fn in a View and fails the test unless it fails with NotFound.
 func (c *Case) WantNotFound(fn func(hub.Tx) error) {
 	c.Helper()
 	if err := c.Store.View(context.Background(), fn); !errors.Is(err, shoal.NotFound) {
@@ -94,7 +94,7 @@ func (c *Case) WantNotFound(fn func(hub.Tx) error) {
 	}
 }
 
-// Read returns what fn reads, in a View.
+// Read returns the result of fn in a View.
 func Read[T any](c *Case, fn func(hub.Tx) (T, error)) (v T) {
 	c.Helper()
 	err := c.Store.View(context.Background(), func(tx hub.Tx) (err error) {
@@ -107,7 +107,7 @@ func Read[T any](c *Case, fn func(hub.Tx) (T, error)) (v T) {
 	return v
 }
 
-// Do returns what fn does, in an Update.
+// Do returns the result of fn in an Update.
 func Do[T any](c *Case, fn func(hub.Tx) (T, error)) (v T) {
 	c.Helper()
 	c.Update(func(tx hub.Tx) (err error) {
@@ -176,7 +176,7 @@ func (c *Case) Post(m shoal.Message) shoal.Message {
 	return Do(c, func(tx hub.Tx) (shoal.Message, error) { return Post(tx, m) })
 }
 
-// Say posts a text.
+// Say posts a message with one text.
 func (c *Case) Say(space shoal.SpaceID, sender shoal.EntityID, text string, mentions ...shoal.EntityID) shoal.Message {
 	c.Helper()
 	return c.Post(c.NewMessage(space, sender, text, mentions...))

@@ -5,7 +5,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// Edit is a message that says something else from a time on.
+// Edit returns m with another text and mentions, edited at a time.
 func Edit(m shoal.Message, text string, at int, mentions ...shoal.EntityID) shoal.Message {
 	part := shoal.Text(text)
 	part.ID, part.Status = "prt_1", shoal.PartDone

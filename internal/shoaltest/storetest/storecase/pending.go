@@ -28,7 +28,8 @@ func (c *Case) AddPending(all ...hub.StoredPending) {
 	})
 }
 
-// OwnPending returns the ids of those that are of the case's session.
+// OwnPending returns the ids of the actions that read returns and that belong to the session
+// of the case.
 func OwnPending(c *Case, read func(hub.Tx) ([]hub.StoredPending, error)) []shoal.PendingID {
 	c.Helper()
 	ids := []shoal.PendingID{}

@@ -28,7 +28,7 @@ func (c *Case) AddSteps(run shoal.RunID, all ...hub.StoredStep) {
 	})
 }
 
-// AddTexts keeps texts in one transaction.
+// AddTexts stores texts in one transaction.
 func (c *Case) AddTexts(all ...hub.ModelText) {
 	c.Helper()
 	c.Update(func(tx hub.Tx) error { return tx.PutTexts(c.Session, all) })
@@ -51,7 +51,7 @@ func HostedMembers(c *Case, space shoal.SpaceID) []shoal.EntityID {
 	return Read(c, func(tx hub.Tx) ([]shoal.EntityID, error) { return tx.HostedMembers(c.Session, space) })
 }
 
-// NewRun returns a queued run with nothing but what it needs.
+// NewRun returns a queued run with the required fields only.
 func (c *Case) NewRun(id shoal.RunID, agent shoal.EntityID, space shoal.SpaceID) hub.StoredRun {
 	r := hub.StoredRun{Version: 1, Space: space, NotBefore: Time(0)}
 	r.ID, r.SessionID, r.AgentID, r.Status, r.CreatedAt = id, c.Session, agent, shoal.RunQueued, Time(1)
@@ -73,7 +73,7 @@ func (c *Case) AddRuns(all ...hub.StoredRun) {
 	})
 }
 
-// OwnRuns returns the ids of those runs that are of the case's session.
+// OwnRuns returns the ids of the runs that belong to the session of the case.
 func OwnRuns(c *Case, all []hub.StoredRun) []shoal.RunID {
 	ids := []shoal.RunID{}
 	for _, r := range all {
@@ -123,7 +123,7 @@ func (c *Case) FullRun() hub.StoredRun {
 	}
 }
 
-// NewPlan returns a plan of bot with nothing but what it needs.
+// NewPlan returns a plan of bot with the required fields only.
 func NewPlan(id shoal.PlanID) shoal.Plan {
 	return shoal.Plan{ID: id, AgentID: "bot", TimeZone: "UTC", Status: shoal.PlanPending, CreatedAt: Time(1), ActingFor: []shoal.EntityID{}}
 }

@@ -9,13 +9,13 @@ import (
 // format of numbers, and characters that need escaping in some format.
 var RawJSON = []byte(`{ "b" : "<ü> & \u2028 ' \"; DROP TABLE runs; --  𝄞 \\u0000 $1 ?" , "a":1.50e+3,"a":[ ],"big":"` + strings.Repeat("é<", 100<<10) + `" }`)
 
-// Hostile is a text of that kind.
+// Hostile is a text with such characters.
 const Hostile = "it's \"<b>\" & \u2028 \\ $1 ? 𝄞 '; DROP TABLE runs; --\r\n\t\x7f"
 
 // ErrCaller is an error of the function that a test gives to the store.
 var ErrCaller = errors.New("the caller's own error")
 
-// Sequence counts from 1 to n.
+// Sequence returns the numbers from 1 to n.
 func Sequence(n int64) (all []int64) {
 	for i := range n {
 		all = append(all, i+1)
@@ -23,8 +23,8 @@ func Sequence(n int64) (all []int64) {
 	return all
 }
 
-// Ptr returns a pointer to v, as optional fields want it.
+// Ptr returns a pointer to v, for optional fields.
 func Ptr[T any](v T) *T { return &v }
 
-// TrickyIDs are in the order of their bytes, which differs from a linguistic order.
+// TrickyIDs are in byte order, which differs from a linguistic order.
 var TrickyIDs = []string{"-", ".x", "0", "10", "9", "A", "B", "Z", "_", "a", "a-b", "a.b", "aB", "a_b", "ab", "b", "z"}

@@ -5,7 +5,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/search"
 )
 
-// Query returns the parsed query of a text, or an empty query if the text is not valid.
+// Query returns the parsed query of a text, or a query that finds nothing if the text is
+// invalid.
 func Query(text string) search.Query {
 	q, err := search.Parse("query", text)
 	if err != nil {
@@ -14,7 +15,7 @@ func Query(text string) search.Query {
 	return q
 }
 
-// Find returns the texts that a search finds, on however many pages.
+// Find returns the texts of the messages that a search finds.
 func Find(c *Case, query hub.SearchQuery) []string {
 	c.Helper()
 	texts := []string{}
@@ -24,8 +25,7 @@ func Find(c *Case, query hub.SearchQuery) []string {
 	return texts
 }
 
-// FindAll returns what a search finds: its first page, if the query has a limit,
-// or else all.
+// FindAll returns what a search finds: one page if the query has a limit, otherwise all.
 func FindAll(c *Case, query hub.SearchQuery) (all []hub.Found) {
 	c.Helper()
 	once := query.Limit > 0
