@@ -2,13 +2,10 @@
 import { useState } from "react";
 import { Button } from "@/ui/button";
 import { Words } from "../words/words";
-import { Bars, Lines, Pie } from "./chart-marks";
+import { Bars, colours, Lines, Pie } from "./chart-marks";
 import { type ChartData, chartOf } from "./chart-data";
 import { JsonTree } from "./json";
 import { DataTable } from "./table";
-
-/** The colours of series, by their place: each has a contrast of 3 : 1 to both grounds. */
-export const colours = ["#2f7fb5", "#c2591a", "#3d8b4f", "#9a5fb8", "#b8434f", "#7d7a1f", "#2b8a8a", "#6a6fd0", "#a8632f", "#5d7f2a", "#b0508f", "#707b85"];
 
 /** A chart, or its value as a tree where it shows nothing. */
 export function Chart({ value }: { value: unknown }) {

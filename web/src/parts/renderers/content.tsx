@@ -1,19 +1,28 @@
-// What a tool of MCP answers: texts, pictures, resources, one after the other.
+// The result of an MCP tool: text, images and resources, one below the other.
 import { Markdown } from "../markdown/markdown";
 import { FileRow, ImageValue } from "./file";
 import { JsonTree } from "./json";
-import { isFields, member, textMember } from "./shape";
-import { Value } from "./value";
+import { type Fields, isFields, member, textMember } from "./shape";
 
 const most = 50;
 
-/** The content of a result; `structuredContent` where there is nothing else. */
-export function Content({ value }: { value: unknown }) {
-  const given = Array.isArray(value) ? value : member(value, "content");
-  const list: unknown[] = Array.isArray(given) ? given : [];
+function itemsOf(value: unknown): readonly unknown[] {
+  const items = Array.isArray(value) ? value : member(value, "content");
+  return Array.isArray(items) ? items : [];
+}
+
+/**
+ * The structured content of an MCP tool result. Returns undefined if there is none, or if
+ * the result has content other than text: text repeats the structured content as JSON.
+ */
+export function structuredContent(value: unknown): Fields | undefined {
   const structured = member(value, "structuredContent");
-  // The texts of a structured result say the same in JSON.
-  if (isFields(structured) && list.every((c) => member(c, "type") === "text")) return <Value value={structured} />;
+  return isFields(structured) && itemsOf(value).every((c) => member(c, "type") === "text") ? structured : undefined;
+}
+
+/** The content items of an MCP tool result, one below the other. */
+export function Content({ value }: { value: unknown }) {
+  const list = itemsOf(value);
   return (
     <div className="flex flex-col gap-2">
       {list.slice(0, most).map((item, i) => (

@@ -1,7 +1,7 @@
 // Any value of JSON in the look that suits it.
 import { CodeBlock } from "../markdown/code";
 import { Markdown } from "../markdown/markdown";
-import { Content } from "./content";
+import { Content, structuredContent } from "./content";
 import { FileRow, ImageValue } from "./file";
 import { JsonTree } from "./json";
 import { KeyValues } from "./kv";
@@ -16,8 +16,10 @@ export function Value({ value, hint }: { value: unknown; hint?: Look }) {
       return null;
     case "text":
       return typeof value === "string" ? <Markdown text={value} /> : <Scalar value={value} />;
-    case "content":
-      return <Content value={value} />;
+    case "content": {
+      const structured = structuredContent(value);
+      return structured === undefined ? <Content value={value} /> : <Value value={structured} />;
+    }
     case "kv":
       return <KeyValues value={value as Fields} />;
     case "table": {

@@ -3,7 +3,7 @@
 import { CircleX } from "lucide-react";
 import type { Run } from "@/api/shapes";
 import { useName } from "@/live/hooks";
-import { RunLink } from "./message";
+import { RunLink } from "./run-link";
 
 export function FailedRuns({ runs }: { runs: readonly Run[] }) {
   return runs.map((run) => <FailedRun key={run.id} run={run} />);

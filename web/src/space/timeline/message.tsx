@@ -1,6 +1,5 @@
 // One message of a timeline: who, when, how its run stands, and its parts in order.
 // A delta draws the head and the growing part again, nothing else.
-import { Link } from "@tanstack/react-router";
 import { Bot, CornerDownRight } from "lucide-react";
 import { memo, useState } from "react";
 import type { Message, Run } from "@/api/shapes";
@@ -21,6 +20,7 @@ import { PartSlot } from "./part-slot";
 import { Quote } from "./quote";
 import { Reactions } from "./reactions";
 import { Reasoning } from "./reasoning";
+import { RunLink } from "./run-link";
 
 interface Props {
   readonly id: string;
@@ -108,16 +108,6 @@ function Head({ message, hidden, run, underWay }: { message: Message; hidden: bo
       {underWay && run !== undefined && <StopRun run={run.id} what={name} />}
       {message.runId !== null && !hidden && <RunLink run={message.runId} />}
     </header>
-  );
-}
-
-/** The way to a run's own page. */
-export function RunLink({ run }: { run: string }) {
-  const { session } = useConsole();
-  return (
-    <Link to="/s/$session/runs/$run" params={{ session, run }} className="inline-flex min-h-6 items-center text-sm text-soft underline decoration-line underline-offset-2 hover:text-accent">
-      run
-    </Link>
   );
 }
 
