@@ -40,7 +40,7 @@ func TestEveryEventKindIsHandledAndDocumented(t *testing.T) {
 	page := string(readFile(t, "docs/rest.md"))
 	for kind, at := range kinds {
 		if !strings.Contains(console.String(), strconv.Quote(kind)) {
-			t.Errorf("%s: the console does not know the event %q: handle it in web/src/live or name it where events are ignored", at, kind)
+			t.Errorf("%s: the console does not know the event %q: handle it in web/src/client or name it where events are ignored", at, kind)
 		}
 		if !strings.Contains(page, kind) {
 			t.Errorf("%s: docs/rest.md does not list the event %q", at, kind)

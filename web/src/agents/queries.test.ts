@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Problem } from "@/api/problem";
-import type { Plan } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Plan } from "@/client/types";
 import { noneIfGone, untilPlan } from "./queries";
 
 test.each([

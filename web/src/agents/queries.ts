@@ -2,10 +2,10 @@
 // admins, who see all of the session here, not only what the acting entity sees.
 import { queryOptions } from "@tanstack/react-query";
 import { all, api, data } from "@/api/client";
-import { entityHeader } from "@/api/header";
-import { Problem } from "@/api/problem";
-import type { components } from "@/api/schema";
-import type { Entity, HostedAgent, Plan, Run, Space, UsageRow } from "@/api/shapes";
+import { entityHeader } from "@/client/header";
+import { Problem } from "@/client/problem";
+import type { components } from "@/client/schema";
+import type { Entity, HostedAgent, Plan, Run, Space, UsageRow } from "@/client/types";
 import { isObject, type JsonObject, readJson, writeJson } from "./config/json";
 
 /** Says that a call is the admin's own and not the acting entity's. */

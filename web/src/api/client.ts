@@ -1,9 +1,9 @@
 // Calls of the server's REST API, typed by its OpenAPI document. The browser's cookie and
 // its other half prove who calls; an admin names the entity it acts as.
 import createClient, { type Middleware } from "openapi-fetch";
-import { entityHeader } from "./header";
-import { Problem } from "./problem";
-import type { paths } from "./schema";
+import { entityHeader } from "@/client/header";
+import { Problem } from "@/client/problem";
+import type { paths } from "@/client/schema";
 import { signInHeaders } from "./sign-in";
 
 let acting: string | null = null;

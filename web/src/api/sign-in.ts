@@ -1,7 +1,7 @@
 // The half of this browser's sign-in that is not in the cookie. A cookie goes to every
 // server on the host, whatever its port; this half stays with the console's own address,
 // in IndexedDB, where tabs and workers read it, and goes with each call in a header.
-import { Problem } from "./problem";
+import { Problem } from "@/client/problem";
 
 /** The header that carries the half. */
 export const signInHeader = "X-Shoal-Sign-In";

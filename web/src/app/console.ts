@@ -1,6 +1,6 @@
 // Who uses this page, in which session, and as which entity.
 import { createContext, useContext } from "react";
-import type { Caller } from "@/api/shapes";
+import type { Caller } from "@/client/types";
 
 /** What every page knows. */
 export interface Console {

@@ -3,8 +3,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { api, data } from "@/api/client";
-import { Problem } from "@/api/problem";
-import type { Caller } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Caller } from "@/client/types";
 import { Failed, Loading } from "@/ui/shown";
 import { signIn, watchSigned } from "./signed";
 

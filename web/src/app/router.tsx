@@ -1,6 +1,6 @@
 // The table of all pages. Each page is a chunk of its own, loaded when it is wanted.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, Navigate, Outlet, redirect } from "@tanstack/react-router";
-import type { Caller } from "@/api/shapes";
+import type { Caller } from "@/client/types";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/shown";
 import { Identity } from "./identity";

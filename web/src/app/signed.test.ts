@@ -1,7 +1,7 @@
 // Two tabs are two BroadcastChannels of one name.
 import { afterAll, afterEach, expect, it } from "vitest";
-import { Problem } from "@/api/problem";
-import type { Caller } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Caller } from "@/client/types";
 import { watchSigned } from "./signed";
 
 const other = new BroadcastChannel("shoal.signed");

@@ -1,8 +1,8 @@
 // Signing in and out concerns all tabs of a browser: they share the cookie. What a
 // tab holds of one person is nothing for the next one, so each begins anew.
 import { api, call, data } from "@/api/client";
-import { Problem } from "@/api/problem";
-import type { Caller } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Caller } from "@/client/types";
 import { dropHalf, keepHalf } from "@/api/sign-in";
 
 const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("shoal.signed");

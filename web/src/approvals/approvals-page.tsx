@@ -2,7 +2,7 @@
 // at the right; on a phone one at a time.
 import { Link, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import type { PendingAction } from "@/api/shapes";
+import type { PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { usePending, useSpaces } from "@/live/hooks";
 import { Button } from "@/ui/button";

@@ -2,8 +2,8 @@
 // nothing is decided before it is confirmed.
 import { useState } from "react";
 import { api, data } from "@/api/client";
-import { Problem } from "@/api/problem";
-import type { PendingAction } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection, useName, useRun, useSpace } from "@/live/hooks";
 import { Words } from "@/parts/words/words";

@@ -1,6 +1,6 @@
 // What was said before somebody was asked: without it nobody can decide.
-import type { Message, Part, PendingAction } from "@/api/shapes";
-import { isShown } from "@/api/shapes";
+import type { Message, Part, PendingAction } from "@/client/types";
+import { isShown } from "@/client/types";
 import { useName } from "@/live/hooks";
 import { PartView } from "@/parts/part-view";
 import { ToolState } from "@/ui/state";

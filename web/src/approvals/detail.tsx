@@ -2,7 +2,7 @@
 // before, and who else may answer.
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
-import type { PendingAction } from "@/api/shapes";
+import type { PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntity, useName, useSpace } from "@/live/hooks";
 import { PendingView } from "@/parts/part-view";

@@ -1,6 +1,6 @@
 // What waits for whom, in which order, and what may be decided together.
 import { describe, expect, test } from "vitest";
-import type { Space } from "@/api/shapes";
+import type { Space } from "@/client/types";
 import { aMessage, aPending, at } from "@/runs/testing";
 import { alike, gist, inOrder, isMine, subject } from "./inbox";
 import { around } from "./queries";

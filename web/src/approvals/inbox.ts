@@ -1,5 +1,5 @@
 // Which pending actions are whose, and in which order. Pure.
-import type { PendingAction, Space } from "@/api/shapes";
+import type { PendingAction, Space } from "@/client/types";
 
 /**
  * Whether it waits for whoever acts. The server lists for an entity what it may

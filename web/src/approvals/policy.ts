@@ -1,5 +1,5 @@
 // A pending action's policy in words. Pure.
-import type { PendingAction } from "@/api/shapes";
+import type { PendingAction } from "@/client/types";
 import { listed } from "@/parts/answer/votes";
 
 const groups: Readonly<Record<string, string>> = {

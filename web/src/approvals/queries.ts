@@ -1,7 +1,7 @@
 // What the approvals page asks the server for beside what is live.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { all, api, data } from "@/api/client";
-import type { Message, PendingAction } from "@/api/shapes";
+import type { Message, PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive, usePending } from "@/live/hooks";
 

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 import { useState } from "react";
 import { all, api, data } from "@/api/client";
-import type { RememberedDecision } from "@/api/shapes";
+import type { RememberedDecision } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useSpace } from "@/live/hooks";
 import { listed } from "@/parts/answer/votes";

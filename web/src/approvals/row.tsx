@@ -1,7 +1,7 @@
 // One line of the inbox: what is asked, by whom, where, since when, until when.
 import { Link } from "@tanstack/react-router";
 import { CircleHelp, Hand, type LucideIcon, ShieldQuestion, TimerReset } from "lucide-react";
-import type { PendingAction } from "@/api/shapes";
+import type { PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive, useName, useSpace } from "@/live/hooks";
 import { tallyOf } from "@/parts/answer/votes";

@@ -1,6 +1,6 @@
 // How a pending action ended, in words.
 import { useCallback } from "react";
-import type { Part, PendingAction } from "@/api/shapes";
+import type { Part, PendingAction } from "@/client/types";
 import { useEntities } from "@/live/hooks";
 
 /** The names of entities by their ids; the id itself of one that is not known. */

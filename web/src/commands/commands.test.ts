@@ -1,7 +1,7 @@
 // Finding commands by a few letters, and what is worth a notification.
 import { describe, expect, it } from "vitest";
-import type { Entity, Message, PendingAction, Space } from "@/api/shapes";
-import { Live } from "@/live/live";
+import type { Entity, Message, PendingAction, Space } from "@/client/types";
+import { Live } from "@/client/session-state";
 import { fit, fitting } from "./fuzzy";
 import { newsOf } from "./news";
 

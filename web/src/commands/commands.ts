@@ -6,7 +6,7 @@ import { useConsole } from "@/app/console";
 import { places, spacesPlace } from "@/app/places";
 import { change } from "@/app/settings";
 import { shortcuts } from "@/app/shortcuts";
-import { ended } from "@/live/live";
+import { ended } from "@/client/session-state";
 import { useEntities, useRuns, useSpaces } from "@/live/hooks";
 import { runWord } from "@/ui/state";
 

@@ -1,5 +1,5 @@
 // Which events are worth a notification, and its words.
-import type { Live, LiveEvent } from "@/live/live";
+import type { Live, LiveEvent } from "@/client/session-state";
 
 /** What a notification says, and where it leads. */
 export interface News {

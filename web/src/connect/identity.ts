@@ -1,8 +1,8 @@
 // As whom a client connects: a new agent or one that is there, with the spaces
 // that it joins and the key that proves it.
 import { api, data } from "@/api/client";
-import { Problem } from "@/api/problem";
-import type { Entity, Key } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Entity, Key } from "@/client/types";
 
 /** Who is to be connected. */
 export interface Wanted {

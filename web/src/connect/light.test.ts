@@ -1,6 +1,6 @@
 // How far a client has come.
 import { describe, expect, it } from "vitest";
-import type { Entity } from "@/api/shapes";
+import type { Entity } from "@/client/types";
 import { wrongID } from "./identity";
 import { newer, stageOf } from "./light";
 

@@ -1,5 +1,5 @@
 // How far a client has come, by what the server tells of its entity.
-import type { Entity } from "@/api/shapes";
+import type { Entity } from "@/client/types";
 
 /** The stages of a client that is being connected. */
 export type Stage = "nothing" | "seen" | "waiting";

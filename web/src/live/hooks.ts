@@ -1,9 +1,9 @@
 // What components read of the followed session. Each hook draws its component
 // again when its own value has changed, and not otherwise.
 import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import type { Entity, Message, PendingAction, Run, Space } from "@/api/shapes";
-import type { Connection } from "@/stream/follow";
-import type { LiveSpace } from "./live";
+import type { Entity, Message, PendingAction, Run, Space } from "@/client/types";
+import type { Connection } from "@/client/follower";
+import type { LiveSpace } from "@/client/session-state";
 import { close, open, Store, type StoreKey } from "./store";
 
 /** The store of the session that the page is in. */

@@ -2,9 +2,9 @@
 // whoever draws one of them is told when that one has changed, at most once for
 // each frame, however many deltas came.
 import { type Asked, type Answer } from "@/stream/switchboard";
-import { type Topic, topicName } from "@/stream/topic";
-import type { Connection } from "@/stream/follow";
-import { type Key, Live, type LiveEvent } from "./live";
+import { type Topic, topicName } from "@/client/topic";
+import type { Connection } from "@/client/follower";
+import { type Key, Live, type LiveEvent } from "@/client/session-state";
 import { link } from "@/stream/link";
 
 /** What can be subscribed to: a changed value, or how the connection stands. */

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState, useSyncExternalStore } from "react";
 import { all, api, data } from "@/api/client";
-import type { PendingAction, ToolPart } from "@/api/shapes";
+import type { PendingAction, ToolPart } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection, useLive, useLiveValue } from "@/live/hooks";
 import { Answer } from "./answer/answer";

@@ -1,6 +1,6 @@
 // Parts of messages, and what waits for people, in the session that the page is in.
 import { memo } from "react";
-import { isShown, type Message, type Part, type PendingAction } from "@/api/shapes";
+import { isShown, type Message, type Part, type PendingAction } from "@/client/types";
 import { useLiveValue } from "@/live/hooks";
 import { Caught } from "./caught";
 import { LiveTool } from "./live-tool";

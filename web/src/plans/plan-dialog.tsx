@@ -2,8 +2,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useMemo, useRef, useState } from "react";
 import { api, data } from "@/api/client";
-import { Problem } from "@/api/problem";
-import type { HostedAgent, Plan } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { HostedAgent, Plan } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Plan } from "@/api/shapes";
+import type { Plan } from "@/client/types";
 import { bodyOf, fieldsOf, newFields, wrongField } from "./plan-form";
 
 const plan: Plan = {

@@ -1,5 +1,5 @@
 // What the form of a plan holds, and the calls that it becomes. Pure.
-import type { FieldError, Plan } from "@/api/shapes";
+import type { FieldError, Plan } from "@/client/types";
 import { ownZone, wallOf, wallText, zoneOf } from "./zone";
 
 /** The form as it is filled in. */

@@ -2,7 +2,7 @@
 // told: what happened before the page was opened is told from there, what happens
 // from then on as it comes. Pure, but for the hook at the end.
 import { useEffect, useRef, useState } from "react";
-import type { LiveEvent } from "@/live/live";
+import type { LiveEvent } from "@/client/session-state";
 import type { Store } from "@/live/store";
 import { type RunRecord, throttle } from "./record";
 

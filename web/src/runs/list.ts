@@ -1,6 +1,6 @@
 // The list of runs: pages by the API, and over them what the stream tells. Pure.
-import type { Run } from "@/api/shapes";
-import { ended } from "@/live/live";
+import type { Run } from "@/client/types";
+import { ended } from "@/client/session-state";
 import { fromSpace } from "@/runs/trigger";
 
 /** What the address of the page asks for. */

@@ -3,10 +3,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { all, api, data } from "@/api/client";
-import type { Message, PendingAction, Run, Step } from "@/api/shapes";
+import type { Message, PendingAction, Run, Step } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection, useRun } from "@/live/hooks";
-import { ended, type LiveEvent } from "@/live/live";
+import { ended, type LiveEvent } from "@/client/session-state";
 import { close, open, type Store } from "@/live/store";
 
 /** What is known of a run. */

@@ -1,8 +1,8 @@
 // The inspector of one run.
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { Problem } from "@/api/problem";
-import { ended } from "@/live/live";
+import { Problem } from "@/client/problem";
+import { ended } from "@/client/session-state";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/shown";
 import { type Tab, Tabs } from "@/ui/tabs";

@@ -2,11 +2,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef } from "react";
-import { Problem } from "@/api/problem";
-import type { Run } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Run } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useName, useRun } from "@/live/hooks";
-import { ended } from "@/live/live";
+import { ended } from "@/client/session-state";
 import { Failed, Loading } from "@/ui/shown";
 import { RunState } from "@/ui/state";
 import { useNow } from "@/ui/time";

@@ -1,6 +1,6 @@
 // The piece of a message that a hit shows, cut where its matches begin and end.
 // The server counts bytes of UTF-8; strings here count UTF-16 units.
-import { byteLength, byteSlice } from "@/live/bytes";
+import { byteLength, byteSlice } from "@/client/utf8";
 
 /** A piece of a highlight. */
 export interface Piece {

@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { api, data } from "@/api/client";
-import type { Hit } from "@/api/shapes";
+import type { Hit } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
 import { useEntities, useSpaces } from "@/live/hooks";

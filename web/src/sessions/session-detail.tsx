@@ -5,7 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Bot, DoorOpen, Lock, Trash2, User } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api, data } from "@/api/client";
-import type { Entity, Session, Space } from "@/api/shapes";
+import type { Entity, Session, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { inBrowser } from "@/app/kept";
 import { LiveContext, useConnection, useEntities, useSpaces, useStore } from "@/live/hooks";

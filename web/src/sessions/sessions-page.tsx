@@ -4,7 +4,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { ArrowLeft, Plus } from "lucide-react";
 import { useState } from "react";
 import { all, api, data } from "@/api/client";
-import type { Session } from "@/api/shapes";
+import type { Session } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";

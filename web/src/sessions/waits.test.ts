@@ -1,6 +1,6 @@
 // Who waits for whom.
 import { describe, expect, it } from "vitest";
-import type { Entity, PendingAction, Run, Space } from "@/api/shapes";
+import type { Entity, PendingAction, Run, Space } from "@/client/types";
 import { waits } from "./waits";
 
 const entity = (id: string, state: Entity["state"], waitEndsAt: string | null = null): Entity => ({

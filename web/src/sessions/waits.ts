@@ -1,5 +1,5 @@
 // Who waits for whom in a session, in words.
-import type { Entity, PendingAction, Run, Space } from "@/api/shapes";
+import type { Entity, PendingAction, Run, Space } from "@/client/types";
 import { awaitedReply } from "@/runs/reply";
 
 /** One thing that somebody waits for. */

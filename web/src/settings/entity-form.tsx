@@ -2,8 +2,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api, data } from "@/api/client";
-import { Problem } from "@/api/problem";
-import type { Entity } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Entity } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { wrongID } from "@/connect/identity";
 import { useLive } from "@/live/hooks";

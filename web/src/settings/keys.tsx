@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { all, api, data } from "@/api/client";
-import type { Key } from "@/api/shapes";
+import type { Key } from "@/client/types";
 import { callerKey } from "@/app/identity";
 import { useConsole } from "@/app/console";
 import { Badge } from "@/ui/badge";

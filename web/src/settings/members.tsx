@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Bot, Pencil, Trash2, User, UserPlus } from "lucide-react";
 import { useState } from "react";
 import { all, api, data } from "@/api/client";
-import type { Entity } from "@/api/shapes";
+import type { Entity } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLiveValue } from "@/live/hooks";
 import { Badge } from "@/ui/badge";

@@ -2,8 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { all, api, data } from "@/api/client";
-import { Problem } from "@/api/problem";
-import type { Key } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Key } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { Copyable } from "@/connect/copyable";
 import { useEntities } from "@/live/hooks";

@@ -2,8 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, data } from "@/api/client";
-import { Problem } from "@/api/problem";
-import type { Entity } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Entity } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import { ActAs } from "@/sessions/act-as";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX, ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";
 import { api, data } from "@/api/client";
-import { Problem } from "@/api/problem";
+import { Problem } from "@/client/problem";
 import { Failed, Loading } from "@/ui/shown";
 import { duration } from "@/ui/time";
 

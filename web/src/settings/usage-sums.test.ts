@@ -1,6 +1,6 @@
 // Sums of usage.
 import { describe, expect, it } from "vitest";
-import type { UsageRow } from "@/api/shapes";
+import type { UsageRow } from "@/client/types";
 import { lastDays, perDay, sums, totals } from "./usage-sums";
 
 const row = (day: string, agentId: string, model: string, inputTokens: number, cost = 0, currency = "USD"): UsageRow => ({

@@ -1,5 +1,5 @@
 // Sums of usage: by whatever people ask for, and day by day for a picture.
-import type { UsageRow } from "@/api/shapes";
+import type { UsageRow } from "@/client/types";
 
 /** What usage can be summed by. */
 export type Group = "agent" | "model" | "day";

@@ -2,7 +2,7 @@
 // key. It says kindly why a link did not work.
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { Problem } from "@/api/problem";
+import { Problem } from "@/client/problem";
 import { signIn } from "@/app/signed";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy";

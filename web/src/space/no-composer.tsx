@@ -2,7 +2,7 @@
 // to change that.
 import { Eye, Lock } from "lucide-react";
 import { api } from "@/api/client";
-import type { Space } from "@/api/shapes";
+import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { Button } from "@/ui/button";

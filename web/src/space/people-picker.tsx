@@ -1,7 +1,7 @@
 // Chooses entities of the session: a search, and a list of boxes to tick.
 import { Bot, User } from "lucide-react";
 import { useId, useMemo, useState } from "react";
-import type { Entity } from "@/api/shapes";
+import type { Entity } from "@/client/types";
 import { useEntities } from "@/live/hooks";
 import { EntityState } from "@/ui/state";
 

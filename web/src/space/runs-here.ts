@@ -3,10 +3,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, data } from "@/api/client";
-import type { Run } from "@/api/shapes";
+import type { Run } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useRuns } from "@/live/hooks";
-import { ended } from "@/live/live";
+import { ended } from "@/client/session-state";
 import { fromSpace } from "@/runs/trigger";
 
 /** Runs of a space, the newest first. */

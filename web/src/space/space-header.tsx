@@ -3,8 +3,8 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Bell, BellOff, Brain, DoorOpen, EllipsisVertical, Lock, PanelRight, Pencil, Trash2, UserPlus, UserRoundCheck } from "lucide-react";
 import { api, data } from "@/api/client";
-import { Problem } from "@/api/problem";
-import type { Space } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntities, useLive, useName } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";

@@ -2,7 +2,7 @@
 // worker of its own where the browser has none.
 import workerURL from "./shared.worker?sharedworker&url";
 import type { Answer, Asked } from "./switchboard";
-import type { Topic } from "./topic";
+import type { Topic } from "@/client/topic";
 
 /** Sends to the switchboard. */
 export type Ask = (asked: Asked) => void;

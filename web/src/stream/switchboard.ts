@@ -1,9 +1,9 @@
 // Which tab looks at which stream. One switchboard serves all tabs of a browser
 // from the SharedWorker: a browser opens only six connections to a server, and
 // one stream for each tab would use them up.
-import type { LiveEvent } from "@/live/live";
-import { Source, type Told } from "./source";
-import { type Topic, topicName } from "./topic";
+import type { LiveEvent } from "@/client/session-state";
+import { Source, type Told } from "@/client/source";
+import { type Topic, topicName } from "@/client/topic";
 
 /** What a tab asks for. */
 export type Asked =

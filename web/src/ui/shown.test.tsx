@@ -1,6 +1,6 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { Problem } from "@/api/problem";
+import { Problem } from "@/client/problem";
 import { Failed } from "./shown";
 
 afterEach(cleanup);

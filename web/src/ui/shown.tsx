@@ -1,6 +1,6 @@
 // What a page shows in place of its content: nothing yet, loading, an error.
 import { useEffect, useState, type ReactNode } from "react";
-import { Problem } from "@/api/problem";
+import { Problem } from "@/client/problem";
 import { Button } from "./button";
 
 /** One sentence, one action, and the same from the command line. */

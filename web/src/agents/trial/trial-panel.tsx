@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Play, RefreshCw, Trash2, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { Problem } from "@/api/problem";
+import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";

@@ -1,10 +1,10 @@
 // A trial runs a draft with the real runtime: a hosted agent of its own in a space
 // of its own, both marked, so that what is left behind can be found and cleaned up.
 import { api, data } from "@/api/client";
-import { entityHeader } from "@/api/header";
-import { Problem } from "@/api/problem";
+import { entityHeader } from "@/client/header";
+import { Problem } from "@/client/problem";
 import { headersOf, lastHalf } from "@/api/sign-in";
-import type { Entity, Space } from "@/api/shapes";
+import type { Entity, Space } from "@/client/types";
 import { getIn, type JsonObject, setIn } from "../config/json";
 import { putAgent } from "../queries";
 

@@ -1,7 +1,7 @@
 // One answer on its way: what is sent, what the server says to it.
 import { useState } from "react";
-import { Problem } from "@/api/problem";
-import type { PendingAction } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { PendingAction } from "@/client/types";
 import { type Faults } from "./draft";
 import { faultsOf } from "./faults";
 

@@ -1,7 +1,7 @@
 // Results of tools that people execute: acknowledged, chosen by a button, or filled
 // in; or an error that says why there is none.
 import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
-import type { PendingAction } from "@/api/shapes";
+import type { PendingAction } from "@/client/types";
 import { Button } from "@/ui/button";
 import { AreaField } from "@/ui/field";
 import { label } from "../renderers/words";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PendingAction } from "@/api/shapes";
+import type { PendingAction } from "@/client/types";
 import { canonical, listed, tallyOf } from "./votes";
 
 type Vote = PendingAction["votes"][number];

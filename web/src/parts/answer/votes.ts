@@ -1,5 +1,5 @@
 // How far an action is that several have to answer. Pure.
-import type { PendingAction } from "@/api/shapes";
+import type { PendingAction } from "@/client/types";
 
 type Vote = PendingAction["votes"][number];
 

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { withoutTags } from "./html";
 import { plainText } from "./measure";
-import { wholeMembers } from "@/live/partial";
+import { wholeMembers } from "@/client/partial-json";
 import { pieces } from "../words/marks";
 import { Splitter } from "./blocks";
 import { resolved } from "./entities";

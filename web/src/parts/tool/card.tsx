@@ -2,7 +2,7 @@
 // and what answers it.
 import { ChevronRight, Wrench } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
-import type { PendingAction, ToolPart } from "@/api/shapes";
+import type { PendingAction, ToolPart } from "@/client/types";
 import { classes } from "@/ui/classes";
 import { useFocusKept } from "@/ui/focus";
 import { ToolState } from "@/ui/state";

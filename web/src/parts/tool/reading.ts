@@ -1,5 +1,5 @@
 // How a tool's part is shown: what is told about it, and what is open.
-import type { PendingAction, ToolPart } from "@/api/shapes";
+import type { PendingAction, ToolPart } from "@/client/types";
 import { hintOf, isFields, type Look, lookOf, member } from "../renderers/shape";
 
 /** What the author of a tool says about showing it. */

@@ -2,7 +2,7 @@
 // messages in the order in which they were sent.
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
-import type { ModelMessage, ModelRequest, ModelTool } from "@/api/shapes";
+import type { ModelMessage, ModelRequest, ModelTool } from "@/client/types";
 import { Words } from "@/parts/words/words";
 import { Badge } from "@/ui/badge";
 import { classes } from "@/ui/classes";

@@ -2,8 +2,8 @@
 // that sending is quick.
 import { useCallback, useRef, useState } from "react";
 import { actor } from "@/api/client";
-import { entityHeader } from "@/api/header";
-import { Problem } from "@/api/problem";
+import { entityHeader } from "@/client/header";
+import { Problem } from "@/client/problem";
 import { signInHeaders } from "@/api/sign-in";
 import { newKey } from "../idempotency";
 import type { SentFile } from "./outbox";

@@ -1,7 +1,7 @@
 import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Space } from "@/api/shapes";
+import type { Space } from "@/client/types";
 import { change } from "@/app/settings";
 import { entity, member, message, space } from "../testdata";
 import { beginning, show } from "../testworld";

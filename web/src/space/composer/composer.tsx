@@ -2,11 +2,11 @@
 // opens the members; files come by button, drop and paste.
 import { Paperclip, SendHorizontal, X } from "lucide-react";
 import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
-import type { Space } from "@/api/shapes";
+import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useSettings } from "@/app/settings";
 import { useShortcut } from "@/app/shortcuts";
-import { byteLength } from "@/live/bytes";
+import { byteLength } from "@/client/utf8";
 import { Button, IconButton } from "@/ui/button";
 import { newKey } from "../idempotency";
 import { replyTo, useReplyTo } from "../replying";

@@ -1,6 +1,6 @@
 // The members that an "@" may mean, over the composer.
 import { Bot, User } from "lucide-react";
-import type { Member } from "@/api/shapes";
+import type { Member } from "@/client/types";
 import { useEntity } from "@/live/hooks";
 import { classes } from "@/ui/classes";
 import { EntityState } from "@/ui/state";

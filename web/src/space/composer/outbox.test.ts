@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { Problem } from "@/api/problem";
-import type { Message } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Message } from "@/client/types";
 import { message, text } from "../testdata";
 import { Outbox, type Outgoing, unseen } from "./outbox";
 

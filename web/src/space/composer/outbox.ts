@@ -2,8 +2,8 @@
 // shown at once, sent one after the other in each space, kept while the server is
 // away, and kept over a reload of the tab. Each has one Idempotency-Key for all
 // attempts, so none is posted twice.
-import { Problem } from "@/api/problem";
-import type { FilePart, Message } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { FilePart, Message } from "@/client/types";
 
 /** A message on its way out. */
 export interface Outgoing {

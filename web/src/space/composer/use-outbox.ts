@@ -1,8 +1,8 @@
 // The outbox of whoever acts on this page.
 import { useMemo, useSyncExternalStore } from "react";
 import { api, data } from "@/api/client";
-import { entityHeader } from "@/api/header";
-import type { Message } from "@/api/shapes";
+import { entityHeader } from "@/client/header";
+import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { inTab } from "@/app/kept";
 import { useLive } from "@/live/hooks";

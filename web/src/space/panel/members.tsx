@@ -1,6 +1,6 @@
 // Who is in a space, and what each of them does at the moment.
 import { Bot, User, UserPlus, X } from "lucide-react";
-import type { Entity, Member, PendingAction, Run, Space } from "@/api/shapes";
+import type { Entity, Member, PendingAction, Run, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntity, useName, usePending } from "@/live/hooks";
 import { Badge } from "@/ui/badge";

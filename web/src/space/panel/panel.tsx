@@ -1,6 +1,6 @@
 // Beside a space: who is in it, what runs, which files were shown.
 import { lazy, Suspense, useState } from "react";
-import type { LiveSpace } from "@/live/live";
+import type { LiveSpace } from "@/client/session-state";
 import { Loading } from "@/ui/shown";
 import { Tabs } from "@/ui/tabs";
 import type { RunsHere } from "../runs-here";

@@ -1,8 +1,8 @@
 // What runs in a space: everything under way with its Stop, and the newest run.
 import { useState } from "react";
-import type { Run } from "@/api/shapes";
+import type { Run } from "@/client/types";
 import { useName } from "@/live/hooks";
-import { ended } from "@/live/live";
+import { ended } from "@/client/session-state";
 import { RunPanel } from "@/runs/run-panel";
 import { classes } from "@/ui/classes";
 import { RunState } from "@/ui/state";

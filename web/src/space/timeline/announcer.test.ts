@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LiveEvent } from "@/live/live";
+import type { LiveEvent } from "@/client/session-state";
 import { message, pendingAction, text, tool } from "../testdata";
 import { announcement } from "./announcer";
 

@@ -1,10 +1,10 @@
 // Tells screen readers what happens in a space: once for each whole message, never
 // for each word, and at once when something needs the reader.
 import { useEffect, useState } from "react";
-import type { Message } from "@/api/shapes";
+import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
-import type { LiveEvent } from "@/live/live";
+import type { LiveEvent } from "@/client/session-state";
 
 export function Announcer({ space }: { space: string }) {
   const { actor } = useConsole();

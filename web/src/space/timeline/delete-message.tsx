@@ -2,7 +2,7 @@
 import { Trash2 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { api } from "@/api/client";
-import type { Message } from "@/api/shapes";
+import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntity } from "@/live/hooks";
 import { IconButton } from "@/ui/button";

@@ -1,7 +1,7 @@
 // Changes what a message says, in its place.
 import { useState } from "react";
 import { api, data } from "@/api/client";
-import type { Message } from "@/api/shapes";
+import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { useAction } from "../use-action";

@@ -1,7 +1,7 @@
 // Runs that a message started and that failed without a word: whoever asked is told
 // why, in the server's words.
 import { CircleX } from "lucide-react";
-import type { Run } from "@/api/shapes";
+import type { Run } from "@/client/types";
 import { useName } from "@/live/hooks";
 import { RunLink } from "./run-link";
 

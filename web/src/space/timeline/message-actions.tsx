@@ -2,7 +2,7 @@
 // finger.
 import { Pencil, Reply, SmilePlus } from "lucide-react";
 import { useState } from "react";
-import type { Message } from "@/api/shapes";
+import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { IconButton } from "@/ui/button";
 import { replyTo } from "../replying";

@@ -1,8 +1,8 @@
 import { cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Message, Part } from "@/api/shapes";
-import type { LiveEvent } from "@/live/live";
+import type { Message, Part } from "@/client/types";
+import type { LiveEvent } from "@/client/session-state";
 import { entity, member, message, run, space, text, tool } from "../testdata";
 import { beginning, show } from "../testworld";
 import { MessageView } from "./message";

@@ -2,10 +2,10 @@
 // A delta draws the head and the growing part again, nothing else.
 import { Bot, CornerDownRight } from "lucide-react";
 import { memo, useState } from "react";
-import type { Message, Run } from "@/api/shapes";
+import type { Message, Run } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntity, useMessage, useName } from "@/live/hooks";
-import { ended } from "@/live/live";
+import { ended } from "@/client/session-state";
 import { Words } from "@/parts/words/words";
 import { Badge } from "@/ui/badge";
 import { classes } from "@/ui/classes";

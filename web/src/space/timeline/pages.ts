@@ -1,6 +1,6 @@
 // Pages of a timeline that are not here yet. What is loaded is told to all tabs.
 import { api, data } from "@/api/client";
-import type { Message } from "@/api/shapes";
+import type { Message } from "@/client/types";
 import type { Store } from "@/live/store";
 
 const pageSize = 50;

@@ -1,8 +1,8 @@
 // One part of a message in its place. It is drawn again only when the part itself
 // has changed.
 import { memo } from "react";
-import type { Message, Part } from "@/api/shapes";
-import { isShown } from "@/api/shapes";
+import type { Message, Part } from "@/client/types";
+import { isShown } from "@/client/types";
 import { PartView } from "@/parts/part-view";
 
 interface Props {

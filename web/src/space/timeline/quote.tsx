@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Reply } from "lucide-react";
 import { api, data } from "@/api/client";
-import type { Message } from "@/api/shapes";
+import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useMessage, useName } from "@/live/hooks";
 import { Words } from "@/parts/words/words";

@@ -1,7 +1,7 @@
 // The reactions to a message, each a button that adds or takes back one's own.
 import { api, data } from "@/api/client";
-import { Problem } from "@/api/problem";
-import type { Message } from "@/api/shapes";
+import { Problem } from "@/client/problem";
+import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import { classes } from "@/ui/classes";

@@ -3,7 +3,7 @@
 import { Brain, ChevronRight } from "lucide-react";
 import { memo } from "react";
 import { useLiveValue } from "@/live/hooks";
-import { reasoningKey } from "@/live/live";
+import { reasoningKey } from "@/client/session-state";
 
 /** The reasoning of a run as a space shows it; nothing where there is none. */
 export const Reasoning = memo(function Reasoning({ run, space }: { run: string; space: string }) {

@@ -2,10 +2,10 @@
 // At the end the newest stays on the screen; further up nothing moves by itself.
 import { ArrowDown } from "lucide-react";
 import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { Message, Run } from "@/api/shapes";
+import type { Message, Run } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
-import type { LiveSpace } from "@/live/live";
+import type { LiveSpace } from "@/client/session-state";
 import { Button } from "@/ui/button";
 import { unseen } from "../composer/outbox";
 import { useOutgoing } from "../composer/use-outbox";

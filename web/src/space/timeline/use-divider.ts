@@ -1,7 +1,7 @@
 // The line over what is unread. It is laid when the reader comes, to the space or
 // back to the tab, and stays where it is while they read.
 import { useEffect, useRef, useState } from "react";
-import type { Message } from "@/api/shapes";
+import type { Message } from "@/client/types";
 import { firstUnread } from "./entries";
 import { useVisible } from "./use-visible";
 

@@ -1,6 +1,6 @@
 // Goes to the message that the address asks for.
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { Message } from "@/api/shapes";
+import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import { notify } from "@/ui/notice";

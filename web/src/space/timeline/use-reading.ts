@@ -2,7 +2,7 @@
 // on the screen of a visible tab.
 import { useEffect, useRef, useState } from "react";
 import { api, data } from "@/api/client";
-import type { Space } from "@/api/shapes";
+import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import { isMember } from "../order";

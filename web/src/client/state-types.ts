@@ -1,7 +1,7 @@
 // The shapes of what a browser knows of a session, and of the events that it learns
 // from: those of the server, and the console's own.
-import type { Entity, Message, PendingAction, Run, ServerEvent, Space } from "@/api/shapes";
-import type { Growing } from "./parts";
+import type { Entity, Message, PendingAction, Run, ServerEvent, Space } from "./types";
+import type { Growing } from "./streaming";
 
 /** A space with the part of its timeline that is here. */
 export interface LiveSpace {

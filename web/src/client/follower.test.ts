@@ -2,8 +2,8 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import type { ServerEvent } from "@/api/shapes";
-import { type Connection, Follower } from "./follow";
+import type { ServerEvent } from "./types";
+import { type Connection, Follower } from "./follower";
 
 let server: Server;
 let follower: Follower | undefined;

@@ -7,13 +7,13 @@
 // something is new. Applying an event twice, or one that a snapshot holds already,
 // changes nothing. The deltas of a part are taken by their byte offsets: what
 // overlaps is dropped, what would leave a hole asks for a fresh start (`gap`).
-import type { Entity, Member, Message, PendingAction, Run, ServerEvent, Space } from "@/api/shapes";
-import { dropOldest, most } from "./bounds";
-import { byteLength, byteSlice } from "./bytes";
-import type { Dump, Key, LiveEvent, LiveSpace } from "./known";
-import { applyPart, type Growing, growingOf } from "./parts";
+import type { Entity, Member, Message, PendingAction, Run, ServerEvent, Space } from "./types";
+import { dropOldest, most } from "./limits";
+import { byteLength, byteSlice } from "./utf8";
+import type { Dump, Key, LiveEvent, LiveSpace } from "./state-types";
+import { applyPart, type Growing, growingOf } from "./streaming";
 
-export type { Dump, Key, LiveEvent, LiveSpace } from "./known";
+export type { Dump, Key, LiveEvent, LiveSpace } from "./state-types";
 
 /** See the head of this file. */
 export class Live {

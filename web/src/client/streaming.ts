@@ -1,7 +1,7 @@
 // How events change the parts of a message that is still being written.
-import type { Message, Part, ServerEvent, ToolPart } from "@/api/shapes";
-import { byteLength, byteSlice } from "./bytes";
-import { wholeMembers } from "./partial";
+import type { Message, Part, ServerEvent, ToolPart } from "./types";
+import { byteLength, byteSlice } from "./utf8";
+import { wholeMembers } from "./partial-json";
 
 /** What is known of a part in progress beside its value. */
 export interface Growing {

@@ -1,8 +1,8 @@
 // Follows one event stream for as long as somebody wants it: reads, resumes where
 // it was cut, and tells how the connection stands.
-import { entityHeader } from "@/api/header";
+import { entityHeader } from "./header";
 import { signInHeaders } from "@/api/sign-in";
-import type { ServerEvent } from "@/api/shapes";
+import type { ServerEvent } from "./types";
 import { EventParser } from "./sse";
 
 /** How a stream stands. */

@@ -1,10 +1,10 @@
 // What the page knows after events, as tables and short stories.
 import { describe, expect, it } from "vitest";
-import type { Message, Part, PendingAction, Run, ServerEvent, Space } from "@/api/shapes";
-import { most } from "./bounds";
-import { byteLength, byteSlice } from "./bytes";
-import { Live, type LiveEvent, reasoningKey } from "./live";
-import { wholeMembers } from "./partial";
+import type { Message, Part, PendingAction, Run, ServerEvent, Space } from "./types";
+import { most } from "./limits";
+import { byteLength, byteSlice } from "./utf8";
+import { Live, type LiveEvent, reasoningKey } from "./session-state";
+import { wholeMembers } from "./partial-json";
 
 const at = "2026-11-22T10:00:00.000Z";
 

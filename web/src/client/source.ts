@@ -1,10 +1,10 @@
 // One followed stream with what is known by it, shared by all tabs that look at
 // it. It runs in the SharedWorker, or in the page where there is none.
-import { entityHeader } from "@/api/header";
+import { entityHeader } from "./header";
 import { signInHeaders } from "@/api/sign-in";
-import type { Entity, PendingAction, Run, Space } from "@/api/shapes";
-import { type Dump, ended, Live, type LiveEvent } from "@/live/live";
-import { type Connection, Follower } from "./follow";
+import type { Entity, PendingAction, Run, Space } from "./types";
+import { type Dump, ended, Live, type LiveEvent } from "./session-state";
+import { type Connection, Follower } from "./follower";
 import type { Topic } from "./topic";
 
 /** What a tab is told. */

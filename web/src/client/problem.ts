@@ -1,6 +1,6 @@
 // Errors as the server tells them (RFC 9457), and the one for a server that does
 // not answer.
-import type { FieldError, ProblemBody } from "./shapes";
+import type { FieldError, ProblemBody } from "./types";
 
 /** What went wrong with a call: words for people, a code for programs. */
 export class Problem extends Error {
