@@ -2,8 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState } from "react";
-import { api, data } from "@/api/client";
-import { entityHeader } from "@/client/header";
+import { api } from "@/api/client";
+import { entityHeader } from "@/client/transport";
 import { Problem } from "@/client/problem";
 import type { HostedAgent, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -176,7 +176,7 @@ function TemplateFields({ f, set }: { f: Filled; set: (some: Partial<Filled>) =>
 async function join(session: string, agent: string, space: Space | undefined): Promise<void> {
   if (space === undefined) return;
   try {
-    await data(api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space: space.id, entity: agent } }, headers: { [entityHeader]: "" } }));
+    await api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space: space.id, entity: agent } }, headers: { [entityHeader]: "" } });
   } catch (error) {
     const problem = Problem.from(error);
     const why = problem.code === "admin_required" ? "it has a hosted agent already and needs an admin agent first" : problem.message;

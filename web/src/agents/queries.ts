@@ -1,8 +1,9 @@
 // What the pages of agents read and change by calls. Agents' configs are for
 // admins, who see all of the session here, not only what the acting entity sees.
 import { queryOptions } from "@tanstack/react-query";
-import { all, api, data } from "@/api/client";
-import { entityHeader } from "@/client/header";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
+import { entityHeader } from "@/client/transport";
 import { Problem } from "@/client/problem";
 import type { components } from "@/client/schema";
 import type { Entity, HostedAgent, Plan, Run, Space, UsageRow } from "@/client/types";
@@ -30,13 +31,13 @@ export const agentsKey = (session: string) => ["agents", session] as const;
 export const agentsQuery = (session: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "list"],
-    queryFn: () => all<HostedAgent>((cursor) => data(api.GET("/v1/sessions/{session}/agents", { params: { path: { session }, query: { limit: 200, cursor } } }))),
+    queryFn: () => all<HostedAgent>((cursor) => api.GET("/v1/sessions/{session}/agents", { params: { path: { session }, query: { limit: 200, cursor } } })),
   });
 
 export const agentQuery = (session: string, agent: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "agent", agent],
-    queryFn: async () => versionOf(await data<string>(api.GET("/v1/sessions/{session}/agents/{agent}", { params: { path: { session, agent } }, parseAs: "text" }))),
+    queryFn: async () => versionOf(await api.GET.text("/v1/sessions/{session}/agents/{agent}", { params: { path: { session, agent } } })),
     staleTime: 0,
   });
 
@@ -45,7 +46,7 @@ export const versionsQuery = (session: string, agent: string) =>
     queryKey: [...agentsKey(session), "versions", agent],
     queryFn: () =>
       all<AgentVersion>(async (cursor) => {
-        const text = await data<string>(api.GET("/v1/sessions/{session}/agents/{agent}/versions", { params: { path: { session, agent }, query: { limit: 50, cursor } }, parseAs: "text" }));
+        const text = await api.GET.text("/v1/sessions/{session}/agents/{agent}/versions", { params: { path: { session, agent }, query: { limit: 50, cursor } } });
         const page = readJson(text) as unknown as { items: AgentVersion[]; nextCursor: string | null };
         return page;
       }, 500),
@@ -55,7 +56,7 @@ export const versionsQuery = (session: string, agent: string) =>
 /** The server's JSON Schema of agent configs. */
 export const schemaQuery = queryOptions({
   queryKey: ["agent-config-schema"],
-  queryFn: async () => readJson(await data<string>(api.GET("/v1/agent-config.schema.json", { parseAs: "text" }))) as JsonObject,
+  queryFn: async () => readJson(await api.GET.text("/v1/agent-config.schema.json")) as JsonObject,
   staleTime: Infinity,
 });
 
@@ -63,7 +64,7 @@ export const schemaQuery = queryOptions({
 export const allSpacesQuery = (session: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "spaces"],
-    queryFn: () => all<Space>((cursor) => data(api.GET("/v1/sessions/{session}/spaces", { params: { path: { session }, query: { limit: 200, cursor } }, headers: asAdmin }))),
+    queryFn: () => all<Space>((cursor) => api.GET("/v1/sessions/{session}/spaces", { params: { path: { session }, query: { limit: 200, cursor } }, headers: asAdmin })),
     refetchInterval: 10_000,
   });
 
@@ -71,7 +72,7 @@ export const allSpacesQuery = (session: string) =>
 export const entitiesQuery = (session: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "entities"],
-    queryFn: () => all<Entity>((cursor) => data(api.GET("/v1/sessions/{session}/entities", { params: { path: { session }, query: { limit: 200, cursor } }, headers: asAdmin }))),
+    queryFn: () => all<Entity>((cursor) => api.GET("/v1/sessions/{session}/entities", { params: { path: { session }, query: { limit: 200, cursor } }, headers: asAdmin })),
     refetchInterval: 10_000,
   });
 
@@ -80,7 +81,7 @@ export const runsUnderWayQuery = (session: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "runs"],
     queryFn: () =>
-      all<Run>((cursor) => data(api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { status: "queued,running,waiting_tool,waiting_reply", limit: 200, cursor } }, headers: asAdmin }))),
+      all<Run>((cursor) => api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { status: "queued,running,waiting_tool,waiting_reply", limit: 200, cursor } }, headers: asAdmin })),
     refetchInterval: 5000,
   });
 
@@ -90,7 +91,7 @@ export const usageTodayQuery = (session: string) =>
     queryKey: [...agentsKey(session), "usage"],
     queryFn: async (): Promise<readonly UsageRow[]> => {
       const from = `${new Date().toISOString().slice(0, 10)}T00:00:00Z`;
-      return (await data(api.GET("/v1/sessions/{session}/usage", { params: { path: { session }, query: { by: "agent", from } } }))).items;
+      return (await api.GET("/v1/sessions/{session}/usage", { params: { path: { session }, query: { by: "agent", from } } })).items;
     },
     refetchInterval: 30_000,
   });
@@ -109,7 +110,7 @@ export async function noneIfGone<T>(list: Promise<T[]>): Promise<T[]> {
 export const plansQuery = (session: string, agent: string) =>
   queryOptions({
     queryKey: ["plans", session, agent],
-    queryFn: () => noneIfGone(all<Plan>((cursor) => data(api.GET("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent }, query: { limit: 200, cursor } } })))),
+    queryFn: () => noneIfGone(all<Plan>((cursor) => api.GET("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent }, query: { limit: 200, cursor } } }))),
     refetchInterval: ({ state }) => untilPlan(state.data ?? [], Date.now()),
   });
 
@@ -124,14 +125,7 @@ export function untilPlan(plans: readonly Plan[], now: number): number {
 
 /** Hosts an agent with a config, or changes how; the answer is the version that holds now. */
 export async function putAgent(session: string, agent: string, config: JsonObject): Promise<AgentVersion> {
-  const called = api.PUT("/v1/sessions/{session}/agents/{agent}", {
-    params: { path: { session, agent } },
-    body: {},
-    bodySerializer: () => writeJson(config),
-    headers: { "Content-Type": "application/json", ...asAdmin },
-    parseAs: "text",
-  });
-  return versionOf(await data<string>(called));
+  return versionOf(await api.PUT.text("/v1/sessions/{session}/agents/{agent}", { params: { path: { session, agent } }, jsonText: writeJson(config), headers: asAdmin }));
 }
 
 /** Ends the hosting of an agent: its runs are canceled. */
@@ -143,13 +137,6 @@ export async function stopHosting(session: string, agent: string): Promise<void>
 export type Preview = components["schemas"]["AgentPreview"];
 
 /** Shows what the model would see with a config; nothing is stored and no model is asked. */
-export async function preview(session: string, agent: string, config: JsonObject, space: string | undefined): Promise<Preview> {
-  return data(
-    api.POST("/v1/sessions/{session}/agents/{agent}/preview", {
-      params: { path: { session, agent }, query: { space } },
-      body: {},
-      bodySerializer: () => writeJson(config),
-      headers: { "Content-Type": "application/json" },
-    }),
-  );
+export function preview(session: string, agent: string, config: JsonObject, space: string | undefined): Promise<Preview> {
+  return api.POST("/v1/sessions/{session}/agents/{agent}/preview", { params: { path: { session, agent }, query: { space } }, jsonText: writeJson(config) });
 }

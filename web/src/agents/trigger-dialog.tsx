@@ -2,8 +2,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
-import { api, data } from "@/api/client";
-import { entityHeader } from "@/client/header";
+import { api } from "@/api/client";
+import { entityHeader } from "@/client/transport";
 import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
@@ -22,14 +22,11 @@ export function TriggerDialog({ agent, onClose }: { agent: string; onClose: () =
   const [problem, setProblem] = useState<string>();
   const starting = useMutation({
     mutationFn: (value: Json) =>
-      data(
-        api.POST("/v1/sessions/{session}/agents/{agent}/trigger", {
-          params: { path: { session, agent } },
-          body: { serviceName: service.trim() },
-          bodySerializer: () => writeJson({ serviceName: service.trim(), payload: value }),
-          headers: { "Content-Type": "application/json", [entityHeader]: "", "Idempotency-Key": crypto.randomUUID() },
-        }),
-      ),
+      api.POST("/v1/sessions/{session}/agents/{agent}/trigger", {
+        params: { path: { session, agent } },
+        jsonText: writeJson({ serviceName: service.trim(), payload: value }),
+        headers: { [entityHeader]: "", "Idempotency-Key": crypto.randomUUID() },
+      }),
   });
   const start = () => {
     const read = payload.trim() === "" ? { value: null } : readValue(payload);

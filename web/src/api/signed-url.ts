@@ -1,6 +1,6 @@
 // Signed URLs: what a browser loads by itself, a picture, a frame, a download, carries
 // no header, so that its address says for five minutes who may read it.
-import { actor, api, data } from "./client";
+import { actor, api } from "./client";
 
 interface Signed {
   readonly url: Promise<string>;
@@ -30,7 +30,7 @@ export function forgetSigned(url: string): void {
 
 async function sign(url: string): Promise<{ text: string; until: number }> {
   const session = decodeURIComponent(url.split("/")[3] ?? "");
-  const made = await data(api.POST("/v1/sessions/{session}/signed-urls", { params: { path: { session } }, body: { url } }));
+  const made = await api.POST("/v1/sessions/{session}/signed-urls", { params: { path: { session } }, body: { url } });
   // A minute is left for what loads late.
   return { text: made.url, until: made.expiresAt === null ? Infinity : Date.now() + 4 * 60_000 };
 }

@@ -2,7 +2,7 @@
 // out of a one-time link, asks the server, and shows the sign-in page if it has to.
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useEffect } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Caller } from "@/client/types";
 import { Failed, Loading } from "@/ui/shown";
@@ -43,7 +43,7 @@ interface Found {
 async function find(): Promise<Found> {
   const refused = await (redeemed ??= redeem());
   try {
-    return { me: await data(api.GET("/v1/me")), refused };
+    return { me: await api.GET("/v1/me"), refused };
   } catch (error) {
     if (Problem.from(error).status === 401) return { me: null, refused };
     throw error;

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { actAs, api, data } from "@/api/client";
+import { actAs, api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Caller } from "@/client/types";
 import { LiveContext, useStore } from "@/live/hooks";
@@ -22,7 +22,7 @@ async function chooseActor(me: Caller, session: string): Promise<string | null> 
   for (const entity of [inBrowser.getItem(remembered(session)), operator]) {
     if (entity === null || entity === "") continue;
     try {
-      await data(api.GET("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity } }, headers: { "X-Shoal-Entity": "" } }));
+      await api.GET("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity } }, headers: { "X-Shoal-Entity": "" } });
       return entity;
     } catch (error) {
       if (Problem.from(error).status !== 404) throw error;

@@ -1,6 +1,6 @@
 // Signing in and out concerns all tabs of a browser: they share the cookie. What a
 // tab holds of one person is nothing for the next one, so each begins anew.
-import { api, call, data } from "@/api/client";
+import { api, call } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Caller } from "@/client/types";
 import { dropHalf, keepHalf } from "@/api/sign-in";
@@ -45,4 +45,4 @@ export function watchSigned(me: Caller, changed: () => void, who: () => Promise<
 }
 
 // The key's own, whoever an admin acts as here.
-const caller = (): Promise<Caller> => data(api.GET("/v1/me", { headers: { "X-Shoal-Entity": "" } }));
+const caller = (): Promise<Caller> => api.GET("/v1/me", { headers: { "X-Shoal-Entity": "" } });

@@ -1,7 +1,7 @@
 // Deciding several permissions of one tool at once. Every one of them is shown, and
 // nothing is decided before it is confirmed.
 import { useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -137,9 +137,7 @@ function One({ pending: p }: { pending: PendingAction }) {
 
 async function answer(session: string, p: PendingAction, approved: boolean, reason: string): Promise<Outcome> {
   try {
-    const after = await data(
-      api.POST("/v1/sessions/{session}/pending-actions/{pending}/answer", { params: { path: { session, pending: p.id } }, body: { approved, argsHash: p.argsHash, ...(reason === "" ? {} : { reason }) } }),
-    );
+    const after = await api.POST("/v1/sessions/{session}/pending-actions/{pending}/answer", { params: { path: { session, pending: p.id } }, body: { approved, argsHash: p.argsHash, ...(reason === "" ? {} : { reason }) } });
     return after.status === "open" ? "Your vote counts; others have to vote as well." : approved ? "Approved." : "Denied.";
   } catch (thrown) {
     const problem = Problem.from(thrown);

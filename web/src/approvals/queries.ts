@@ -1,6 +1,7 @@
 // What the approvals page asks the server for beside what is live.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { all, api, data } from "@/api/client";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
 import type { Message, PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive, usePending } from "@/live/hooks";
@@ -19,7 +20,7 @@ export function useAnswerable() {
     .join(" ");
   return useQuery<ReadonlySet<string>>({
     queryKey: ["answerable", session, actor, known],
-    queryFn: async () => new Set((await all((cursor) => data(api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { cursor, limit: 200 } } })))).map((p) => p.id)),
+    queryFn: async () => new Set((await all((cursor) => api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { cursor, limit: 200 } } }))).map((p) => p.id)),
     placeholderData: (before) => before,
   });
 }
@@ -30,7 +31,7 @@ export function useSettled(wanted: boolean) {
   return useInfiniteQuery({
     queryKey: ["settled", session, actor],
     queryFn: ({ pageParam: cursor }) =>
-      data(api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { status: "answered,expired,canceled", order: "newest", cursor, limit: 50 } } })),
+      api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { status: "answered,expired,canceled", order: "newest", cursor, limit: 50 } } }),
     enabled: wanted,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.nextCursor ?? undefined,
@@ -43,7 +44,7 @@ export function useTrigger(pending: PendingAction): { text: string | null; edite
   const { data: found } = useQuery({
     queryKey: ["pending-trigger", session, pending.id],
     queryFn: async () => {
-      const { items } = await data(api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { run: pending.runId, status: pending.status, limit: 200 } } }));
+      const { items } = await api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { run: pending.runId, status: pending.status, limit: 200 } } });
       return items.find((p) => p.id === pending.id) ?? null;
     },
   });
@@ -67,7 +68,7 @@ export function useContext(pending: PendingAction, n: number) {
     queryFn: async () => {
       let before = first?.seq;
       for (let page = 0; page < mostPages; page++) {
-        const { items } = await data(api.GET("/v1/sessions/{session}/spaces/{space}/messages", { params: { path: { session, space: spaceId ?? "" }, query: { before, limit: 200 } } }));
+        const { items } = await api.GET("/v1/sessions/{session}/spaces/{space}/messages", { params: { path: { session, space: spaceId ?? "" }, query: { before, limit: 200 } } });
         const found = around(items, messageId ?? "", n);
         if (found.length > 0) return found;
         before = items[0]?.seq;

@@ -3,7 +3,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 import { useState } from "react";
-import { all, api, data } from "@/api/client";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
 import type { RememberedDecision } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useSpace } from "@/live/hooks";
@@ -25,7 +26,7 @@ export function Remembered({ agent }: { agent?: string }) {
   const [revoking, revoke] = useState<RememberedDecision>();
   const found = useQuery({
     queryKey: ["remembered", session, actor],
-    queryFn: () => all((cursor) => data(api.GET("/v1/sessions/{session}/remembered-decisions", { params: { path: { session }, query: { cursor, limit: 200 } } }))),
+    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/remembered-decisions", { params: { path: { session }, query: { cursor, limit: 200 } } })),
     refetchInterval: 60_000,
   });
   if (found.isPending) return <Loading />;
@@ -45,7 +46,7 @@ export function Remembered({ agent }: { agent?: string }) {
           action="Revoke"
           onClose={() => revoke(undefined)}
           run={async () => {
-            await data(api.DELETE("/v1/sessions/{session}/remembered-decisions/{decision}", { params: { path: { session, decision: revoking.id } } }));
+            await api.DELETE("/v1/sessions/{session}/remembered-decisions/{decision}", { params: { path: { session, decision: revoking.id } } });
             await queries.invalidateQueries({ queryKey: ["remembered", session] });
             notify("The decision is revoked. The next call asks again.");
           }}

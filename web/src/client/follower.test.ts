@@ -1,9 +1,9 @@
-// A follower against a real HTTP server that cuts, refuses and goes silent.
+// A follower of a real HTTP server that closes connections and refuses requests.
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import type { ServerEvent } from "./types";
 import { type Connection, Follower } from "./follower";
+import type { ServerEvent } from "./types";
 
 let server: Server;
 let follower: Follower | undefined;
@@ -25,24 +25,24 @@ async function serve(answer: Serve): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
 }
 
-interface Heard {
+interface Received {
   text: string;
   states: string[];
   fresh: boolean[];
 }
 
-function follow(url: string, until: (heard: Heard, c: Connection) => boolean): Promise<Heard> {
-  const heard: Heard = { text: "", states: [], fresh: [] };
+function follow(url: string, until: (received: Received, c: Connection) => boolean): Promise<Received> {
+  const received: Received = { text: "", states: [], fresh: [] };
   return new Promise((resolve) => {
-    follower = new Follower(url, "ann", {
-      begin: (fresh) => void heard.fresh.push(fresh),
-      events: (events) => {
-        for (const e of events as unknown as { delta: string }[]) heard.text += e.delta;
-        if (until(heard, { state: "live" })) resolve(heard);
+    follower = new Follower(fetch, url, "ann", {
+      onOpen: (fresh) => void received.fresh.push(fresh),
+      onEvents: (events) => {
+        for (const e of events as unknown as { delta: string }[]) received.text += e.delta;
+        if (until(received, { state: "live" })) resolve(received);
       },
-      connection: (c) => {
-        heard.states.push(c.state);
-        if (until(heard, c)) resolve(heard);
+      onConnection: (c) => {
+        received.states.push(c.state);
+        if (until(received, c)) resolve(received);
       },
     });
   });
@@ -52,45 +52,45 @@ const frame = (n: number, delta: string) => `id: ${n}\nevent: text-delta\ndata: 
 const story = "A school of fish, größer than 🐟 and 🐠.";
 const letters = [...story];
 
-it("resumes where it was cut, in the middle of a frame, again and again", async () => {
+it("resumes after connections that end in the middle of an event", async () => {
   const url = await serve((n, cursor, out) => {
     out.writeHead(200, { "Content-Type": "text/event-stream" });
     const from = cursor === undefined ? 0 : Number(cursor) + 1;
     for (let i = from; i < Math.min(from + 7, letters.length); i++) out.write(frame(i, letters[i] ?? ""));
-    // Half a frame, and the connection is gone.
+    // Half an event, then the connection is closed.
     out.write(frame(from + 7, "lost").slice(0, 25 + n), () => out.destroy());
   });
-  const heard = await follow(url, (h) => h.text.length >= story.length);
-  expect(heard.text).toBe(story);
-  expect(heard.fresh[0]).toBe(true);
-  expect(heard.fresh.slice(1).every((f) => !f)).toBe(true);
+  const received = await follow(url, (h) => h.text.length >= story.length);
+  expect(received.text).toBe(story);
+  expect(received.fresh[0]).toBe(true);
+  expect(received.fresh.slice(1).every((f) => !f)).toBe(true);
 }, 30_000);
 
 it.each([
   [401, "signed-out"],
   [404, "gone"],
   [403, "gone"],
-])("does not try again after %i", async (status, state) => {
+])("does not reconnect after status %i", async (status, state) => {
   let calls = 0;
   const url = await serve((_, __, out) => {
     calls++;
     out.writeHead(status, { "Content-Type": "application/problem+json" }).end(JSON.stringify({ detail: "no" }));
   });
-  const heard = await follow(url, (_, c) => c.state === state);
-  expect(heard.states).toEqual(["connecting", state]);
+  const received = await follow(url, (_, c) => c.state === state);
+  expect(received.states).toEqual(["connecting", state]);
   expect(calls).toBe(1);
 });
 
-it("tries again after an error, and says since when it is offline", async () => {
+it("reconnects after an error, and reports that it is offline", async () => {
   const url = await serve((n, _, out) => {
     if (n === 0) return void out.writeHead(503).end();
     out.writeHead(200, { "Content-Type": "text/event-stream" }).write(frame(1, "back"));
   });
-  const heard = await follow(url, (h) => h.text === "back");
-  expect(heard.states).toEqual(["connecting", "offline", "live"]);
+  const received = await follow(url, (h) => h.text === "back");
+  expect(received.states).toEqual(["connecting", "offline", "live"]);
 });
 
-it("begins anew without a cursor when it is told to", async () => {
+it("reconnects without a cursor on restart", async () => {
   const cursors: (string | undefined)[] = [];
   const url = await serve((n, cursor, out) => {
     cursors.push(cursor);

@@ -1,132 +1,132 @@
-// Follows one event stream for as long as somebody wants it: reads, resumes where
-// it was cut, and tells how the connection stands.
-import { entityHeader } from "./header";
-import { signInHeaders } from "@/api/sign-in";
-import type { ServerEvent } from "./types";
+// Follows one event stream until it is stopped: reads events, resumes after interruptions,
+// and reports the state of the connection.
 import { EventParser } from "./sse";
+import { entityHeader, type Transport } from "./transport";
+import type { ServerEvent } from "./types";
 
-/** How a stream stands. */
+/** The state of the connection of a stream. */
 export type Connection =
   | { readonly state: "connecting" }
   | { readonly state: "live" }
-  /** Cut off since `since` (ms); it is tried again by itself. */
+  /** Disconnected at `since` (ms since the epoch). The follower reconnects by itself. */
   | { readonly state: "offline"; readonly since: number }
-  /** The browser's session is over: somebody has to sign in. */
+  /** The credentials are not valid any more: a person has to sign in. */
   | { readonly state: "signed-out" }
-  /** What was followed does not exist, or not for this reader. */
+  /** The stream does not exist, or the caller may not read it. */
   | { readonly state: "gone"; readonly detail: string };
 
-/** What a follower tells its owner. */
+/** Receives what a follower reads. */
 export interface Listener {
-  /** A connection stands; with `fresh` it begins with snapshots. */
-  begin(fresh: boolean): void;
-  /** What came in one piece. */
-  events(events: readonly ServerEvent[]): void;
-  connection(c: Connection): void;
+  /** A connection was opened. If `fresh`, the stream starts with snapshots; else it resumes. */
+  onOpen(fresh: boolean): void;
+  /** The events of one chunk, in order. */
+  onEvents(events: readonly ServerEvent[]): void;
+  onConnection(c: Connection): void;
 }
 
-// A server that is started again is back within a second or two.
-const shortestPause = 250;
-const longestPause = 8000;
-// The server says something every 15 s (contract, section 4).
-const silence = 40_000;
+// A restarted server responds again within a second or two.
+const shortestDelay = 250;
+const longestDelay = 8000;
+// The server sends a heartbeat every 15 s.
+const silenceLimit = 40_000;
 
-/** A stream that is followed until stop. */
+/** Follows a stream from its construction until `stop`. */
 export class Follower {
   private cursor: string | undefined;
-  private pause = shortestPause;
-  private since: number | undefined;
-  private readonly ended = new AbortController();
-  private cut = new AbortController();
-  private wake: () => void = () => undefined;
+  private delay = shortestDelay;
+  private offlineSince: number | undefined;
+  private readonly stopped = new AbortController();
+  private attempt = new AbortController();
+  private endDelay: () => void = () => undefined;
 
   constructor(
-    private readonly url: string,
+    private readonly transport: Transport,
+    private readonly path: string,
     private readonly entity: string | null,
     private readonly listener: Listener,
   ) {
     void this.run();
   }
 
-  /** Ends it; nothing is told any more. */
+  /** Closes the connection. The listener is not called any more. */
   stop(): void {
-    this.ended.abort();
-    this.cut.abort();
-    this.wake();
+    this.stopped.abort();
+    this.attempt.abort();
+    this.endDelay();
   }
 
-  /** Begins anew: with snapshots, whatever was there. */
+  /** Reconnects without a cursor, so that the stream starts with snapshots. */
   restart(): void {
     this.cursor = undefined;
-    this.cut.abort();
+    this.attempt.abort();
   }
 
-  /** Tries at once, for example because the machine woke up. */
+  /** Reconnects at once if the follower is offline, for example because the machine woke up. */
   retryNow(): void {
-    this.pause = shortestPause;
-    this.wake();
+    this.delay = shortestDelay;
+    this.endDelay();
   }
 
   private async run(): Promise<void> {
-    this.listener.connection({ state: "connecting" });
-    while (!this.ended.signal.aborted) {
-      this.cut = new AbortController();
-      const over = await this.connect().catch(() => undefined);
-      if (this.ended.signal.aborted) return;
-      if (over !== undefined) {
-        this.listener.connection(over);
+    this.listener.onConnection({ state: "connecting" });
+    while (!this.stopped.signal.aborted) {
+      this.attempt = new AbortController();
+      const end = await this.connect().catch(() => undefined);
+      if (this.stopped.signal.aborted) return;
+      if (end !== undefined) {
+        this.listener.onConnection(end);
         return;
       }
-      this.since ??= Date.now();
-      this.listener.connection({ state: "offline", since: this.since });
-      await this.rest();
+      this.offlineSince ??= Date.now();
+      this.listener.onConnection({ state: "offline", since: this.offlineSince });
+      await this.backOff();
     }
   }
 
-  // One connection, to its end. Returns why there is no sense in another one.
+  // Reads one connection to its end. Returns a state if reconnecting is pointless.
   private async connect(): Promise<Connection | undefined> {
     const fresh = this.cursor === undefined;
-    const headers: Record<string, string> = { Accept: "text/event-stream", ...(await signInHeaders()) };
+    const headers: Record<string, string> = { Accept: "text/event-stream" };
     if (this.entity !== null) headers[entityHeader] = this.entity;
     if (this.cursor !== undefined) headers["Last-Event-ID"] = this.cursor;
-    const watch = new Watch(this.cut);
+    const watchdog = new Watchdog(this.attempt);
     try {
-      const response = await fetch(this.url, { headers, credentials: "same-origin", cache: "no-store", signal: this.cut.signal });
+      const response = await this.transport(this.path, { headers, cache: "no-store", signal: this.attempt.signal });
       if (response.status === 401) return { state: "signed-out" };
-      if (response.status === 403 || response.status === 404) return { state: "gone", detail: await detail(response) };
+      if (response.status === 403 || response.status === 404) return { state: "gone", detail: await detailOf(response) };
       if (!response.ok || response.body === null) return undefined;
-      this.listener.begin(fresh);
-      this.since = undefined;
-      this.pause = shortestPause;
-      this.listener.connection({ state: "live" });
-      await this.read(response.body.getReader(), watch);
+      this.listener.onOpen(fresh);
+      this.offlineSince = undefined;
+      this.delay = shortestDelay;
+      this.listener.onConnection({ state: "live" });
+      await this.read(response.body.getReader(), watchdog);
       return undefined;
     } finally {
-      watch.stop();
+      watchdog.stop();
     }
   }
 
-  private async read(reader: ReadableStreamDefaultReader<Uint8Array>, watch: Watch): Promise<void> {
+  private async read(reader: ReadableStreamDefaultReader<Uint8Array>, watchdog: Watchdog): Promise<void> {
     const parser = new EventParser();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      watch.heard();
+      watchdog.reset();
       const events: ServerEvent[] = [];
       for (const sent of parser.feed(value)) {
         events.push(JSON.parse(sent.data) as ServerEvent);
         if (sent.id !== undefined) this.cursor = sent.id;
       }
-      if (events.length > 0) this.listener.events(events);
+      if (events.length > 0) this.listener.onEvents(events);
     }
   }
 
-  private rest(): Promise<void> {
-    const ms = this.pause * (0.75 + Math.random() / 2);
-    this.pause = Math.min(this.pause * 2, longestPause);
+  private backOff(): Promise<void> {
+    const ms = this.delay * (0.75 + Math.random() / 2);
+    this.delay = Math.min(this.delay * 2, longestDelay);
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
-      this.wake = () => {
+      this.endDelay = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -134,26 +134,26 @@ export class Follower {
   }
 }
 
-// Watch cuts a connection that has gone silent: half-open ones never end.
-class Watch {
+// Aborts a connection that is silent for too long: a half-open connection never ends.
+class Watchdog {
   private timer: ReturnType<typeof setTimeout>;
-  constructor(private readonly cut: AbortController) {
-    this.timer = setTimeout(() => this.cut.abort(), silence);
+  constructor(private readonly connection: AbortController) {
+    this.timer = setTimeout(() => this.connection.abort(), silenceLimit);
   }
-  heard(): void {
+  reset(): void {
     this.stop();
-    this.timer = setTimeout(() => this.cut.abort(), silence);
+    this.timer = setTimeout(() => this.connection.abort(), silenceLimit);
   }
   stop(): void {
     clearTimeout(this.timer);
   }
 }
 
-async function detail(response: Response): Promise<string> {
+async function detailOf(response: Response): Promise<string> {
   try {
     const body = (await response.json()) as { detail?: string };
-    return body.detail ?? `The server answered ${response.status}.`;
+    return body.detail ?? `The server returned status ${response.status}.`;
   } catch {
-    return `The server answered ${response.status}.`;
+    return `The server returned status ${response.status}.`;
   }
 }

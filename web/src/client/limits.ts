@@ -1,16 +1,16 @@
-// How much a page holds of what only grows, however long it stays open.
+// Limits of what a page keeps in memory, however long it stays open.
 
-/** Messages of a space, runs, pending actions: over so many the older half goes. */
-export const most = { messages: 2000, runs: 500, pending: 500 };
+/** The number of messages in a space, of runs and of pending actions above which the oldest are dropped. */
+export const limits = { messages: 2000, runs: 500, pending: 500 };
 
 /**
- * Drops the oldest of those that may go, once there are more than `kept` in all, and
- * returns their ids. Half of `kept` stays, so that this is seldom work.
+ * Drops the oldest entries that `isDroppable` accepts if the map has more than `limit`
+ * entries, and returns their ids. Up to half of `limit` remain, so that dropping is rare.
  */
-export function dropOldest<T>(all: Map<string, T>, kept: number, mayGo: (t: T) => boolean): string[] {
-  if (all.size <= kept) return [];
-  const old = [...all].filter(([, t]) => mayGo(t)).map(([id]) => id);
-  const gone = old.slice(0, Math.max(0, old.length - kept / 2));
-  for (const id of gone) all.delete(id);
-  return gone;
+export function dropOldest<T>(all: Map<string, T>, limit: number, isDroppable: (t: T) => boolean): string[] {
+  if (all.size <= limit) return [];
+  const old = [...all].filter(([, t]) => isDroppable(t)).map(([id]) => id);
+  const dropped = old.slice(0, Math.max(0, old.length - limit / 2));
+  for (const id of dropped) all.delete(id);
+  return dropped;
 }

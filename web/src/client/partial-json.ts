@@ -1,12 +1,12 @@
-// Arguments of a tool call while the model still writes them.
+// Arguments of a tool call while the model writes them.
 
 /**
- * The members of a JSON object that are whole in the beginning of its text. A
- * string, number, array or object that has begun but not ended is left out, so
- * nothing that is shown changes its meaning later. Text that is no object gives {}.
+ * The members of a JSON object that are complete in a prefix of its text. A value that has
+ * begun but not ended is left out, so that nothing shown changes later. Returns {} for text
+ * that is not an object.
  */
-export function wholeMembers(text: string): Record<string, unknown> {
-  const end = lastWholeMember(text);
+export function completeMembers(text: string): Record<string, unknown> {
+  const end = endOfLastMember(text);
   if (end === 0) return {};
   try {
     const value: unknown = JSON.parse(text.slice(0, end) + "}");
@@ -16,9 +16,9 @@ export function wholeMembers(text: string): Record<string, unknown> {
   }
 }
 
-// The end of the last member of the outermost object: before the comma behind it,
-// or before the brace that closes the object.
-function lastWholeMember(text: string): number {
+// The offset of the comma after the last complete member of the outermost object, or of the
+// brace that closes the object.
+function endOfLastMember(text: string): number {
   let depth = 0;
   let quoted = false;
   let end = 0;

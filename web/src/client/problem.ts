@@ -1,41 +1,40 @@
-// Errors as the server tells them (RFC 9457), and the one for a server that does
-// not answer.
+// Errors of the server (RFC 9457), and the error of a server that does not respond.
 import type { FieldError, ProblemBody } from "./types";
 
-/** What went wrong with a call: words for people, a code for programs. */
+/** The error of a call: a message for people and a code for programs. */
 export class Problem extends Error {
   constructor(
-    /** The HTTP status; 0 when no answer came. */
+    /** The HTTP status; 0 if no response arrived. */
     readonly status: number,
-    /** The contract's code, `unreachable` when no answer came. */
+    /** The error code of the API; `unreachable` if no response arrived. */
     readonly code: string,
     message: string,
-    /** Every wrong field, located as body.a.b or query.a. */
+    /** The invalid fields, located as body.a.b or query.a. */
     readonly fields: readonly FieldError[] = [],
-    /** What the server's log calls the request; empty when no answer came. */
+    /** The id of the request in the server's log; empty if no response arrived. */
     readonly requestId: string = "",
   ) {
     super(message);
     this.name = "Problem";
   }
 
-  /** What is wrong with a field such as body.name; undefined if nothing is. */
+  /** The message about one field, such as body.name; undefined if the field is valid. */
   at(location: string): string | undefined {
     return this.fields.find((f) => f.location === location)?.message;
   }
 
-  /** The problem of a call that was answered with an error. */
+  /** The problem in an error response. `body` is the parsed body, undefined if it is not JSON. */
   static of(status: number, body: unknown): Problem {
     const p = (typeof body === "object" && body !== null ? body : {}) as Partial<ProblemBody>;
-    return new Problem(status, p.code ?? "internal", p.detail ?? p.title ?? `The server answered ${status}.`, p.errors ?? [], p.requestId ?? "");
+    return new Problem(status, p.code ?? "internal", p.detail ?? p.title ?? `The server returned status ${status}.`, p.errors ?? [], p.requestId ?? "");
   }
 
-  /** The problem of a call that was not answered. */
+  /** The problem of a request without a response. */
   static unreachable(): Problem {
-    return new Problem(0, "unreachable", "The server does not answer. What you see is what was known before.");
+    return new Problem(0, "unreachable", "Server unreachable. Check your connection and try again.");
   }
 
-  /** Any thrown thing as a problem. */
+  /** Converts a thrown value to a problem. A TypeError is what fetch throws without a response. */
   static from(thrown: unknown): Problem {
     if (thrown instanceof Problem) return thrown;
     if (thrown instanceof TypeError) return Problem.unreachable();

@@ -1,10 +1,10 @@
 // What the page knows after events, as tables and short stories.
 import { describe, expect, it } from "vitest";
 import type { Message, Part, PendingAction, Run, ServerEvent, Space } from "./types";
-import { most } from "./limits";
+import { limits } from "./limits";
 import { byteLength, byteSlice } from "./utf8";
-import { Live, type LiveEvent, reasoningKey } from "./session-state";
-import { wholeMembers } from "./partial-json";
+import { SessionState, type LiveEvent, reasoningKey } from "./session-state";
+import { completeMembers } from "./partial-json";
 
 const at = "2026-11-22T10:00:00.000Z";
 
@@ -30,13 +30,13 @@ const head = { spaceId: "shop", runId: "run_1", at, messageId: "m1", partId: "p1
 const delta = (offset: number, words: string): ServerEvent => ({ type: "text-delta", ...head, offset, delta: words });
 const created = (m: Message): ServerEvent => ({ type: "message.created", spaceId: m.spaceId, runId: m.runId, at, message: m });
 
-function after(...events: LiveEvent[]): Live {
-  const live = new Live("ann");
+function after(...events: LiveEvent[]): SessionState {
+  const live = new SessionState("ann");
   for (const e of events) live.apply(e);
   return live;
 }
 
-function words(live: Live, id = "m1"): string {
+function words(live: SessionState, id = "m1"): string {
   const part = live.messages.get(id)?.parts[0];
   return part?.type === "text" ? part.text : "";
 }
@@ -74,7 +74,7 @@ describe("a text that grows", () => {
   it("ends as it is stored", () => {
     const live = after(...begin, delta(0, "ab"), { type: "text-end", ...head, text: "abc", status: "interrupted" });
     expect(live.messages.get("m1")?.parts[0]).toMatchObject({ text: "abc", status: "interrupted" });
-    expect(live.growing.size).toBe(0);
+    expect(live.streaming.size).toBe(0);
   });
 
   it("does not fall behind when the message is told again", () => {
@@ -94,7 +94,7 @@ describe("a text that grows", () => {
 describe("arguments of a tool that grow", () => {
   const start: ServerEvent = { type: "tool-input-start", ...head, toolCallId: "c1", toolName: "card" };
   const input = (offset: number, json: string): ServerEvent => ({ type: "tool-input-delta", ...head, toolCallId: "c1", toolName: "card", offset, delta: json });
-  const part = (live: Live) => live.messages.get("m1")?.parts[0];
+  const part = (live: SessionState) => live.messages.get("m1")?.parts[0];
 
   it("are shown member by member", () => {
     const live = after(snapshot(space("shop"), []), created(message("m1", 1, [])), start, input(0, '{"name":"Lark'), input(13, ' Air","price":11'));
@@ -123,7 +123,7 @@ it.each([
   ['{"a":1}', { a: 1 }],
   ["[1,2", {}],
   ["null", {}],
-])("of %s the whole members are shown", (json, want) => expect(wholeMembers(json)).toEqual(want));
+])("of %s the whole members are shown", (json, want) => expect(completeMembers(json)).toEqual(want));
 
 describe("counts", () => {
   const shop = snapshot(space("shop"), []);
@@ -136,8 +136,8 @@ describe("counts", () => {
     ["and told twice it counts once", [created(message("m1", 1, [], { status: "completed" })), created(message("m1", 1, [], { status: "completed" }))], 1, 0],
     ["a system message for somebody else is not", [created(message("m1", 1, [], { status: "completed", entityId: "system", mentions: ["bot"] }))], 0, 0],
     ["one for the reader is, and is no mention", [created(message("m1", 1, [], { status: "completed", entityId: "system", mentions: ["ann"] }))], 1, 0],
-    ["where the reader has muted the space only what mentions it is", [{ type: "console.read", space: space("shop", { muted: true }) }, created(message("m1", 1, [], { status: "completed" })), created(message("m2", 2, [], { status: "completed", mentions: ["ann"] }))], 1, 1],
-    ["what was read is read", [created(message("m1", 1, [], { status: "completed" })), { type: "console.read", space: space("shop") }], 0, 0],
+    ["where the reader has muted the space only what mentions it is", [{ type: "local.read", space: space("shop", { muted: true }) }, created(message("m1", 1, [], { status: "completed" })), created(message("m2", 2, [], { status: "completed", mentions: ["ann"] }))], 1, 1],
+    ["what was read is read", [created(message("m1", 1, [], { status: "completed" })), { type: "local.read", space: space("shop") }], 0, 0],
   ])("%s", (_, events, unread, mentions) => {
     expect(after(shop, ...events).spaces.get("shop")?.space).toMatchObject({ unreadCount: unread, mentionCount: mentions });
   });
@@ -146,14 +146,14 @@ describe("counts", () => {
 describe("spaces", () => {
   it("that a full set of snapshots does not hold are gone", () => {
     const live = after(snapshot(space("shop"), [message("m1", 1, [])]), snapshot(space("gone"), []), end);
-    live.apply({ type: "console.begun" });
+    live.apply({ type: "local.restarted" });
     for (const e of [snapshot(space("shop"), [message("m1", 1, [])]), end]) live.apply(e);
     expect([...live.spaces.keys()]).toEqual(["shop"]);
   });
 
   it("keep older pages that join the newest without a hole, and no others", () => {
     const m = (n: number) => message(`m${n}`, n, [], { status: "completed" });
-    const live = after(snapshot(space("shop"), [m(3), m(4)]), { type: "console.older", spaceId: "shop", messages: [m(1), m(2)] });
+    const live = after(snapshot(space("shop"), [m(3), m(4)]), { type: "local.older", spaceId: "shop", messages: [m(1), m(2)] });
     expect(live.spaces.get("shop")?.order).toEqual(["m1", "m2", "m3", "m4"]);
     live.apply(snapshot(space("shop"), [m(3), m(4), m(5)]));
     expect(live.spaces.get("shop")?.order).toEqual(["m1", "m2", "m3", "m4", "m5"]);
@@ -168,7 +168,7 @@ describe("spaces", () => {
   });
 
   it("that are deleted are gone, for an admin, too", () => {
-    const live = new Live("ann", false);
+    const live = new SessionState("ann", false);
     const deleted: ServerEvent = { type: "space.deleted", spaceId: "shop", runId: null, at };
     for (const e of [snapshot(space("shop"), [message("m1", 1, [])]), end, deleted]) live.apply(e);
     expect([live.spaces.has("shop"), live.messages.has("m1")]).toEqual([false, false]);
@@ -177,7 +177,7 @@ describe("spaces", () => {
   it("that their reader has left are gone, but stay for an admin", () => {
     const left: ServerEvent = { type: "member.left", spaceId: "shop", runId: null, at, member: { entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null } };
     for (const [own, there] of [[true, false], [false, true]] as const) {
-      const live = new Live("ann", own);
+      const live = new SessionState("ann", own);
       for (const e of [snapshot(space("shop"), [message("m1", 1, [])]), end, left]) live.apply(e);
       expect([live.spaces.has("shop"), live.messages.has("m1")]).toEqual([there, there]);
     }
@@ -202,7 +202,7 @@ describe("what waits", () => {
   });
 
   it("and is not in the list any more was settled unseen", () => {
-    const live = after(opened("x"), opened("y"), { type: "console.loaded", entities: [], runs: [], pending: [pending("y", "open")] });
+    const live = after(opened("x"), opened("y"), { type: "local.loaded", entities: [], runs: [], pending: [pending("y", "open")] });
     expect([...live.pending.keys()]).toEqual(["y"]);
   });
 });
@@ -215,22 +215,22 @@ it("a run that has ended stays so", () => {
 
 it("a copy for another thread is the same", () => {
   const live = after(snapshot(space("shop"), [message("m1", 1, [text("ab")])]), created(message("m2", 2, [])));
-  const copy = Live.from(structuredClone(live.dump()), "ann");
+  const copy = SessionState.from(structuredClone(live.dump()), "ann");
   copy.apply(delta(2, "c"));
   expect(words(copy)).toBe("abc");
   expect(copy.spaces).toEqual(live.spaces);
 });
 
 it("a copy that is made between two snapshots loses no space when they are all there", () => {
-  const live = after({ type: "console.begun" }, snapshot(space("shop"), []));
-  const copy = Live.from(structuredClone(live.dump()), "ann");
+  const live = after({ type: "local.restarted" }, snapshot(space("shop"), []));
+  const copy = SessionState.from(structuredClone(live.dump()), "ann");
   for (const e of [snapshot(space("lab"), []), end]) copy.apply(e);
   expect([...copy.spaces.keys()]).toEqual(["shop", "lab"]);
 });
 
 describe("runs under way", () => {
   const run = (id: string, status: Run["status"]) => ({ id, status }) as Run;
-  const loaded = (...runs: Run[]): LiveEvent => ({ type: "console.loaded", entities: [], pending: [], runs });
+  const loaded = (...runs: Run[]): LiveEvent => ({ type: "local.loaded", entities: [], pending: [], runs });
 
   it("that a full list does not hold any more have ended unseen", () => {
     const live = after(loaded(run("a", "running"), run("b", "waiting_tool")), loaded(run("b", "running")));
@@ -243,10 +243,10 @@ describe("a page that stays open for weeks", () => {
     const live = after(snapshot(space("shop"), []));
     for (let n = 1; n <= 5000; n++) live.apply(created(message(`m${n}`, n, [{ ...text("a"), id: `p${n}` } as Part])));
     const { order } = live.spaces.get("shop") ?? { order: [] };
-    expect(order.length).toBeLessThanOrEqual(most.messages);
-    expect(order.length).toBeGreaterThanOrEqual(most.messages / 2);
+    expect(order.length).toBeLessThanOrEqual(limits.messages);
+    expect(order.length).toBeGreaterThanOrEqual(limits.messages / 2);
     expect(order[order.length - 1]).toBe("m5000");
-    expect([live.messages.size, live.growing.size]).toEqual([order.length, order.length]);
+    expect([live.messages.size, live.streaming.size]).toEqual([order.length, order.length]);
   });
 
   it("keeps the last runs with their thoughts, and all that are under way", () => {
@@ -257,9 +257,9 @@ describe("a page that stays open for weeks", () => {
       live.apply({ type: "reasoning-start", spaceId: "shop", runId: `r${n}`, at } as LiveEvent);
       tell(`r${n}`, "completed");
     }
-    expect(live.runs.size).toBeLessThanOrEqual(most.runs);
-    expect([live.runs.has("at-work"), live.runs.has("r1999"), live.growing.has(reasoningKey("r1999", "shop"))]).toEqual([true, true, true]);
-    expect(live.growing.size).toBeLessThanOrEqual(most.runs);
+    expect(live.runs.size).toBeLessThanOrEqual(limits.runs);
+    expect([live.runs.has("at-work"), live.runs.has("r1999"), live.streaming.has(reasoningKey("r1999", "shop"))]).toEqual([true, true, true]);
+    expect(live.streaming.size).toBeLessThanOrEqual(limits.runs);
   });
 
   it("keeps the last settled actions, and all that wait", () => {
@@ -267,7 +267,7 @@ describe("a page that stays open for weeks", () => {
     const tell = (id: string, status: string) => live.apply({ type: "pending.opened", spaceId: null, runId: null, at, pendingAction: { id, status, messageId: null } } as unknown as LiveEvent);
     tell("waits", "open");
     for (let n = 0; n < 2000; n++) tell(`p${n}`, "answered");
-    expect(live.pending.size).toBeLessThanOrEqual(most.pending);
+    expect(live.pending.size).toBeLessThanOrEqual(limits.pending);
     expect([live.pending.has("waits"), live.pending.has("p1999")]).toEqual([true, true]);
   });
 });
@@ -305,7 +305,7 @@ describe("what a run thinks", () => {
   it("is kept by run and space, each piece once, also before there is a message", () => {
     const first = thinks("reasoning-delta", { offset: 0, delta: "Let me " });
     const live = after(end, thinks("reasoning-start"), first, first, thinks("reasoning-delta", { offset: 7, delta: "think." }), thinks("reasoning-start"), thinks("reasoning-delta", { offset: 0, delta: "Yes." }));
-    expect(live.growing.get(reasoningKey("run_1", "shop"))?.input).toBe("Let me think.\n\nYes.");
-    expect(live.growing.get(reasoningKey("run_1", "other"))).toBeUndefined();
+    expect(live.streaming.get(reasoningKey("run_1", "shop"))?.input).toBe("Let me think.\n\nYes.");
+    expect(live.streaming.get(reasoningKey("run_1", "other"))).toBeUndefined();
   });
 });

@@ -1,54 +1,54 @@
-// What a browser knows of one session: spaces with their newest messages, members,
-// runs and what waits for people, kept by the events of one stream. Pure: no
-// network, no DOM. The same class lives in the SharedWorker, which reads the
-// stream, and in every tab, which is given a copy and then the same events.
+// The state of one session as a client knows it: spaces with their newest messages,
+// members, runs and pending actions, updated by the events of one stream. It uses no
+// network. A worker that reads the stream and the pages that show it can each have a copy
+// and apply the same events.
 //
-// Guarantees: values are never changed in place, so an identity tells whether
-// something is new. Applying an event twice, or one that a snapshot holds already,
-// changes nothing. The deltas of a part are taken by their byte offsets: what
-// overlaps is dropped, what would leave a hole asks for a fresh start (`gap`).
+// Values are never modified in place, so that comparing identities detects changes.
+// Applying an event twice, or one that a snapshot already contains, has no effect. Deltas
+// are applied by their byte offsets: an overlap is dropped, and a gap sets `gap`.
 import type { Entity, Member, Message, PendingAction, Run, ServerEvent, Space } from "./types";
-import { dropOldest, most } from "./limits";
+import { dropOldest, limits } from "./limits";
 import { byteLength, byteSlice } from "./utf8";
 import type { Dump, Key, LiveEvent, LiveSpace } from "./state-types";
-import { applyPart, type Growing, growingOf } from "./streaming";
+import { applyPart, type StreamingPart, streamingPartOf } from "./streaming";
 
 export type { Dump, Key, LiveEvent, LiveSpace } from "./state-types";
 
-/** See the head of this file. */
-export class Live {
+/** The state of a session. The comment at the top of this file states its guarantees. */
+export class SessionState {
   readonly spaces = new Map<string, LiveSpace>();
   readonly messages = new Map<string, Message>();
-  /** What is known of parts in progress beside their value, by part id. */
-  readonly growing = new Map<string, Growing>();
+  /** The progress of streaming parts, by part id, and of reasoning, by `reasoningKey`. */
+  readonly streaming = new Map<string, StreamingPart>();
   readonly entities = new Map<string, Entity>();
   readonly runs = new Map<string, Run>();
   readonly pending = new Map<string, PendingAction>();
-  /** A delta left a hole: the stream must be begun anew without a cursor. */
+  /** Events are missing: the owner must restart the stream without a cursor. */
   gap = false;
 
   private seen = new Set<string>();
   private changed = new Set<Key>();
 
   constructor(
-    /** As whom this is seen: whose mentions count. */
+    /** The entity whose unread messages and mentions are counted; null for none. */
     readonly me: string | null,
-    /** Only the spaces that `me` is in are followed; an admin follows all. */
+    /** Whether the stream has only the spaces that `me` is a member of. An admin's stream has all. */
     private readonly own = false,
   ) {}
 
-  /** Applies an event and returns what changed by it. */
+  /** Applies an event and returns the keys of the changed values. */
   apply(event: LiveEvent): Set<Key> {
     this.changed = new Set();
-    this.take(event);
+    this.dispatch(event);
     return this.changed;
   }
 
+  /** Returns a copy for `from`. */
   dump(): Dump {
     return {
       spaces: [...this.spaces.values()],
       messages: [...this.messages.values()],
-      growing: [...this.growing],
+      streaming: [...this.streaming],
       entities: [...this.entities.values()],
       runs: [...this.runs.values()],
       pending: [...this.pending.values()],
@@ -56,11 +56,12 @@ export class Live {
     };
   }
 
-  static from(dump: Dump, me: string | null, own = false): Live {
-    const live = new Live(me, own);
+  /** Restores a copy. */
+  static from(dump: Dump, me: string | null, own = false): SessionState {
+    const live = new SessionState(me, own);
     for (const s of dump.spaces) live.spaces.set(s.space.id, s);
     for (const m of dump.messages) live.messages.set(m.id, m);
-    for (const [id, g] of dump.growing) live.growing.set(id, g);
+    for (const [id, g] of dump.streaming) live.streaming.set(id, g);
     for (const e of dump.entities) live.entities.set(e.id, e);
     for (const r of dump.runs) live.runs.set(r.id, r);
     for (const p of dump.pending) live.pending.set(p.id, p);
@@ -68,9 +69,9 @@ export class Live {
     return live;
   }
 
-  private take(event: LiveEvent): void {
+  private dispatch(event: LiveEvent): void {
     switch (event.type) {
-      case "console.begun":
+      case "local.restarted":
         this.seen = new Set();
         this.gap = false;
         return;
@@ -113,14 +114,14 @@ export class Live {
       case "step.started":
       case "step.completed":
         return;
-      case "console.loaded":
+      case "local.loaded":
         for (const e of event.entities) this.setEntity(e);
         this.loadedRuns(event.runs);
         return this.loadedPending(event.pending);
-      case "console.older":
+      case "local.older":
         for (const m of event.messages) this.insert(event.spaceId, m);
         return;
-      case "console.read":
+      case "local.read":
         return this.updateSpace(event.space, true);
       case "reasoning-start":
       case "reasoning-delta":
@@ -135,17 +136,17 @@ export class Live {
     this.seen.add(space.id);
     const known = this.spaces.get(space.id);
     const first = messages[0];
-    // Older pages stay where they join the newest without a hole.
+    // Older pages remain if no message is missing between them and the snapshot.
     const older = (known?.order ?? []).filter((id) => {
       const m = this.messages.get(id);
       return m !== undefined && first !== undefined && m.seq < first.seq;
     });
     const last = older.length > 0 ? this.messages.get(older[older.length - 1] ?? "") : undefined;
-    const kept = last !== undefined && first !== undefined && last.seq === first.seq - 1 ? older : [];
-    const now = new Set([...kept, ...messages.map((m) => m.id)]);
+    const connected = last !== undefined && first !== undefined && last.seq === first.seq - 1 ? older : [];
+    const now = new Set([...connected, ...messages.map((m) => m.id)]);
     for (const id of known?.order ?? []) if (!now.has(id)) this.forget(id);
     for (const m of messages) this.setMessage(m);
-    this.spaces.set(space.id, { space, order: [...kept, ...messages.map((m) => m.id)] });
+    this.spaces.set(space.id, { space, order: [...connected, ...messages.map((m) => m.id)] });
     this.changed.add("spaces").add(`space:${space.id}`);
   }
 
@@ -157,21 +158,21 @@ export class Live {
   }
 
   private forget(id: string): void {
-    for (const p of this.messages.get(id)?.parts ?? []) this.growing.delete(p.id);
+    for (const p of this.messages.get(id)?.parts ?? []) this.streaming.delete(p.id);
     this.messages.delete(id);
   }
 
   private message(m: Message, type: string): void {
     const before = this.messages.get(m.id);
     if (before === undefined) this.makeRoom(m.spaceId);
-    this.insert(m.spaceId, before === undefined ? m : this.notBehind(before, m));
-    const whole = m.status !== "streaming" && (before === undefined || before.status === "streaming");
-    if (whole && type !== "message.updated") this.count(m);
+    this.insert(m.spaceId, before === undefined ? m : this.keepStreamedText(before, m));
+    const isComplete = m.status !== "streaming" && (before === undefined || before.status === "streaming");
+    if (isComplete && type !== "message.updated") this.count(m);
   }
 
-  // A stored message may be a moment behind the deltas of the parts that it has in
-  // progress: what is here of those stays.
-  private notBehind(before: Message, m: Message): Message {
+  // A stored message may be older than the deltas of its streaming parts: those parts keep
+  // what has arrived.
+  private keepStreamedText(before: Message, m: Message): Message {
     if (m.status !== "streaming") return m;
     const parts = m.parts.map((p) => {
       const mine = before.parts.find((b) => b.id === p.id);
@@ -182,7 +183,7 @@ export class Live {
     return { ...m, parts };
   }
 
-  // What others wrote is unread once it is whole; the server counts the same way.
+  // Messages of others are unread once they are complete. The server counts the same way.
   private count(m: Message): void {
     const live = this.spaces.get(m.spaceId);
     if (live === undefined || this.me === null || m.entityId === this.me) return;
@@ -208,11 +209,11 @@ export class Live {
     this.changed.add("spaces").add(`space:${spaceId}`);
   }
 
-  // A page that stays open for weeks does not hold all that was said meanwhile.
+  // A page may stay open for weeks: the oldest messages are dropped.
   private makeRoom(spaceId: string): void {
     const live = this.spaces.get(spaceId);
-    if (live === undefined || live.order.length < most.messages) return;
-    const dropped = live.order.length - most.messages / 2;
+    if (live === undefined || live.order.length < limits.messages) return;
+    const dropped = live.order.length - limits.messages / 2;
     for (const id of live.order.slice(0, dropped)) this.forget(id);
     this.spaces.set(spaceId, { ...live, order: live.order.slice(dropped) });
   }
@@ -220,17 +221,17 @@ export class Live {
   private setMessage(m: Message): void {
     this.messages.set(m.id, m);
     for (const p of m.parts) {
-      const g = growingOf(p);
-      if (g === undefined) this.growing.delete(p.id);
-      else this.growing.set(p.id, g);
+      const g = streamingPartOf(p);
+      if (g === undefined) this.streaming.delete(p.id);
+      else this.streaming.set(p.id, g);
     }
     this.changed.add(`message:${m.id}`);
   }
 
   private part(event: Parameters<typeof applyPart>[1]): void {
     const m = this.messages.get(event.messageId);
-    if (m === undefined) return; // of a message that is not here any more
-    const next = applyPart(m, event, this.growing);
+    if (m === undefined) return; // the message was dropped
+    const next = applyPart(m, event, this.streaming);
     if (next === "gap") this.gap = true;
     else if (next !== m) {
       this.messages.set(m.id, next);
@@ -238,15 +239,15 @@ export class Live {
     }
   }
 
-  // Reasoning is no part of a message, and mostly comes before there is one: it is
-  // kept by its run, for each space that shows it. A new piece begins a new paragraph.
+  // Reasoning is not a part of a message, and usually precedes it: it is stored by run and
+  // space. Each piece is a paragraph.
   private reasoning(event: Extract<ServerEvent, { type: "reasoning-start" | "reasoning-delta" | "reasoning-end" }>): void {
     const key = reasoningKey(event.runId ?? "", event.spaceId ?? "");
-    const before = this.growing.get(key) ?? { bytes: 0, input: "" };
-    if (event.type === "reasoning-start") this.growing.set(key, { bytes: 0, input: before.input === "" ? "" : `${before.input}\n\n` });
+    const before = this.streaming.get(key) ?? { bytes: 0, input: "" };
+    if (event.type === "reasoning-start") this.streaming.set(key, { bytes: 0, input: before.input === "" ? "" : `${before.input}\n\n` });
     if ("delta" in event) {
       const delta = event.offset < before.bytes ? byteSlice(event.delta, before.bytes - event.offset) : event.delta;
-      this.growing.set(key, { bytes: Math.max(before.bytes, event.offset + byteLength(event.delta)), input: before.input + delta });
+      this.streaming.set(key, { bytes: Math.max(before.bytes, event.offset + byteLength(event.delta)), input: before.input + delta });
     }
     this.changed.add(`run:${event.runId ?? ""}`);
   }
@@ -255,36 +256,36 @@ export class Live {
     const before = this.runs.get(run.id);
     if (before !== undefined && ended(before.status) && !ended(run.status)) return;
     this.runs.set(run.id, run);
-    if (before === undefined) dropOldest(this.runs, most.runs, (r) => ended(r.status)).forEach((id) => this.forgetThoughts(id));
+    if (before === undefined) dropOldest(this.runs, limits.runs, (r) => ended(r.status)).forEach((id) => this.forgetReasoning(id));
     this.changed.add("runs").add(`run:${run.id}`);
   }
 
-  // What was under way here and is not in the list has ended unseen.
-  private loadedRuns(underWay: readonly Run[]): void {
-    const still = new Set(underWay.map((r) => r.id));
+  // A run that is active here and missing in the list ended while the stream was away.
+  private loadedRuns(active: readonly Run[]): void {
+    const still = new Set(active.map((r) => r.id));
     for (const r of [...this.runs.values()]) {
       if (ended(r.status) || still.has(r.id)) continue;
       this.runs.delete(r.id);
-      this.forgetThoughts(r.id);
+      this.forgetReasoning(r.id);
       this.changed.add("runs").add(`run:${r.id}`);
     }
-    for (const r of underWay) this.setRun(r);
+    for (const r of active) this.setRun(r);
   }
 
-  private forgetThoughts(run: string): void {
-    for (const key of this.growing.keys()) if (key.startsWith(reasoningKey(run, ""))) this.growing.delete(key);
+  private forgetReasoning(run: string): void {
+    for (const key of this.streaming.keys()) if (key.startsWith(reasoningKey(run, ""))) this.streaming.delete(key);
   }
 
   private setPending(p: PendingAction): void {
     const before = this.pending.get(p.id);
     if (before !== undefined && before.status !== "open" && p.status === "open") return;
     this.pending.set(p.id, p);
-    if (before === undefined) dropOldest(this.pending, most.pending, (old) => old.status !== "open");
+    if (before === undefined) dropOldest(this.pending, limits.pending, (old) => old.status !== "open");
     this.changed.add("pending");
     if (p.messageId !== null) this.changed.add(`message:${p.messageId}`);
   }
 
-  // What was open here and is not in the list any more has been settled unseen.
+  // An action that is open here and missing in the list was settled while the stream was away.
   private loadedPending(open: readonly PendingAction[]): void {
     const still = new Set(open.map((p) => p.id));
     for (const p of [...this.pending.values()]) {
@@ -300,7 +301,7 @@ export class Live {
   private member(spaceId: string | null, member: Member, joined: boolean): void {
     const live = this.spaces.get(spaceId ?? "");
     if (live === undefined) {
-      // A space that its reader has just joined: what was said before is in a snapshot.
+      // The entity joined a space that is not loaded: only a snapshot has its messages.
       if (joined && member.entityId === this.me) this.gap = true;
       return;
     }
@@ -309,13 +310,13 @@ export class Live {
     this.updateSpace({ ...live.space, members: joined ? [...others, member] : others });
   }
 
-  // A space that is told as it is made has no members yet; nobody closes one without any.
+  // The event of a space that is being created has no members yet.
   private withMembers(space: Space): Space {
     const known = this.spaces.get(space.id)?.space.members ?? [];
     return space.members.length === 0 && known.length > 0 ? { ...space, members: known } : space;
   }
 
-  // Only a counted space says how much its reader has not read, and whether it is muted.
+  // The space of an event lacks the counts and the mute setting of this entity. If `counted`, it has them.
   private updateSpace(space: Space, counted = false): void {
     const live = this.spaces.get(space.id);
     if (live === undefined) return this.addSpace(space);
@@ -324,8 +325,8 @@ export class Live {
     this.changed.add("spaces").add(`space:${space.id}`);
   }
 
-  // A space that was made after the stream began has no snapshot, and its members
-  // join it by events of their own; one with a past needs a snapshot.
+  // A space that was created after the stream started has no snapshot, and its members
+  // follow as events. A space with messages needs a snapshot.
   private addSpace(space: Space): void {
     if (this.me !== null && space.members.length > 0 && !space.members.some((m) => m.entityId === this.me)) return;
     if (space.lastSeq > 0) {
@@ -342,10 +343,10 @@ export class Live {
   }
 }
 
-/** Where `growing` has what a run thinks, as a space shows it. */
+/** The key in `streaming` of the reasoning of a run in a space. */
 export const reasoningKey = (run: string, space: string): string => `reasoning:${run}:${space}`;
 
-/** Whether a run of this status never changes again. */
+/** Reports whether a run with this status has ended and does not change any more. */
 export function ended(status: Run["status"]): boolean {
   return status === "completed" || status === "failed" || status === "canceled";
 }

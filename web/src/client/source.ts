@@ -1,119 +1,124 @@
-// One followed stream with what is known by it, shared by all tabs that look at
-// it. It runs in the SharedWorker, or in the page where there is none.
-import { entityHeader } from "./header";
-import { signInHeaders } from "@/api/sign-in";
-import type { Entity, PendingAction, Run, Space } from "./types";
-import { type Dump, ended, Live, type LiveEvent } from "./session-state";
+// A followed stream and the state that its events produce, shared by several subscribers.
 import { type Connection, Follower } from "./follower";
+import { all, request } from "./request";
+import { type Dump, ended, type LiveEvent, SessionState } from "./session-state";
 import type { Topic } from "./topic";
+import { entityHeader, type Transport } from "./transport";
+import type { Entity, PendingAction, Run, Space } from "./types";
 
-/** What a tab is told. */
-export type Told =
+/** What a subscriber receives: the state when it joins, then every change. */
+export type SourceUpdate =
   | { readonly kind: "state"; readonly dump: Dump; readonly connection: Connection }
   | { readonly kind: "events"; readonly events: readonly LiveEvent[] }
   | { readonly kind: "connection"; readonly connection: Connection };
 
-type Tell = (told: Told) => void;
+type Subscriber = (update: SourceUpdate) => void;
 
-/** A followed stream and its listeners. It ends when the last listener leaves. */
+/** A followed stream with its subscribers. It runs from its construction until `stop`. */
 export class Source {
-  private readonly tells = new Set<Tell>();
+  private readonly subscribers = new Set<Subscriber>();
   private follower: Follower;
-  private live: Live;
+  private readonly state: SessionState;
   private connection: Connection = { state: "connecting" };
-  private touched = new Set<string>();
+  /** The keys of what events changed while lists were being loaded. */
+  private changedWhileLoading = new Set<string>();
   private loading = false;
   private loadAgain = false;
   private recounting = false;
 
-  constructor(private readonly topic: Topic) {
-    this.live = new Live(topic.entity, topic.own);
+  constructor(
+    private readonly topic: Topic,
+    private readonly transport: Transport,
+  ) {
+    this.state = new SessionState(topic.entity, topic.own);
     this.follower = this.follow();
   }
 
   private follow(): Follower {
-    return new Follower(streamPath(this.topic), this.topic.entity, {
-      begin: (fresh) => {
-        if (fresh) this.apply([{ type: "console.begun" }]);
+    return new Follower(this.transport, streamPath(this.topic), this.topic.entity, {
+      onOpen: (fresh) => {
+        if (fresh) this.apply([{ type: "local.restarted" }]);
       },
-      events: (events) => this.apply(events),
-      connection: (c) => this.connected(c),
+      onEvents: (events) => this.apply(events),
+      onConnection: (c) => this.setConnection(c),
     });
   }
 
-  /** Adds a listener: it is told the state, and from then on what happens. */
-  join(tell: Tell): void {
-    this.tells.add(tell);
-    // Somebody may have signed in since another tab was refused.
+  /** Adds a subscriber. It receives the state at once, and every change from then on. */
+  join(subscriber: Subscriber): void {
+    this.subscribers.add(subscriber);
+    // A person may have signed in since the stream ended.
     if (this.connection.state === "signed-out" || this.connection.state === "gone") {
       this.follower.stop();
       this.follower = this.follow();
     }
-    tell({ kind: "state", dump: this.live.dump(), connection: this.connection });
+    subscriber({ kind: "state", dump: this.state.dump(), connection: this.connection });
   }
 
-  /** Removes a listener and says whether any is left. */
-  leave(tell: Tell): boolean {
-    this.tells.delete(tell);
-    return this.tells.size > 0;
+  /** Removes a subscriber and reports whether any is left. */
+  leave(subscriber: Subscriber): boolean {
+    this.subscribers.delete(subscriber);
+    return this.subscribers.size > 0;
   }
 
-  /** Applies what a tab found out by a call: older messages, a space that was read. */
+  /** Applies events: those of the stream, and what a subscriber learned from a call, such as older messages. */
   apply(events: readonly LiveEvent[]): void {
     for (const event of events) {
-      const changed = this.live.apply(event);
+      const changed = this.state.apply(event);
       if (!this.loading) continue;
-      for (const key of changed) this.touched.add(key);
-      if ("pendingAction" in event) this.touched.add(`pending:${event.pendingAction.id}`);
+      for (const key of changed) this.changedWhileLoading.add(key);
+      if ("pendingAction" in event) this.changedWhileLoading.add(`pending:${event.pendingAction.id}`);
     }
-    this.tell({ kind: "events", events });
-    if (this.live.gap) {
-      this.live.gap = false;
+    this.publish({ kind: "events", events });
+    if (this.state.gap) {
+      this.state.gap = false;
       this.follower.restart();
     }
   }
 
-  /** Somebody looks again: connects at once, and asks what was read elsewhere meanwhile. */
+  /** Reconnects at once, and corrects the unread counts. Call it when a person returns to the page. */
   retryNow(): void {
     this.follower.retryNow();
     if (this.connection.state === "live" && this.topic.run === undefined && this.topic.entity !== null) void this.recount();
   }
 
+  /** Closes the stream. */
   stop(): void {
     this.follower.stop();
   }
 
-  private connected(c: Connection): void {
+  private setConnection(c: Connection): void {
     this.connection = c;
-    this.tell({ kind: "connection", connection: c });
+    this.publish({ kind: "connection", connection: c });
     if (c.state === "live" && this.topic.run === undefined) void this.load();
   }
 
-  // What the stream of spaces does not say of the time before it: who there is,
-  // what waits, which runs are under way. What an event has changed meanwhile is newer.
+  // Loads what the stream does not start with: the entities, the open pending actions and
+  // the active runs. What an event changed in the meantime is newer than the lists.
   private async load(): Promise<void> {
     if (this.loading) {
       this.loadAgain = true;
       return;
     }
     this.loading = true;
-    this.touched = new Set();
+    this.changedWhileLoading = new Set();
     try {
       const [entities, pending, runs] = await Promise.all([
-        this.items<Entity>("entities"),
-        this.items<PendingAction>("pending-actions"),
-        this.items<Run>("runs", "status=queued,running,waiting_tool,waiting_reply"),
+        this.list<Entity>("entities"),
+        this.list<PendingAction>("pending-actions"),
+        this.list<Run>("runs", "status=queued,running,waiting_tool,waiting_reply"),
       ]);
+      const isNewer = (key: string) => this.changedWhileLoading.has(key);
       this.apply([
         {
-          type: "console.loaded",
-          entities: entities.filter((e) => !this.touched.has(`entity:${e.id}`)),
-          pending: pending.filter((p) => !this.touched.has(`pending:${p.id}`)).concat([...this.live.pending.values()].filter((p) => p.status === "open" && this.touched.has(`pending:${p.id}`))),
-          runs: runs.filter((r) => !this.touched.has(`run:${r.id}`)).concat([...this.live.runs.values()].filter((r) => !ended(r.status) && this.touched.has(`run:${r.id}`))),
+          type: "local.loaded",
+          entities: entities.filter((e) => !isNewer(`entity:${e.id}`)),
+          pending: pending.filter((p) => !isNewer(`pending:${p.id}`)).concat([...this.state.pending.values()].filter((p) => p.status === "open" && isNewer(`pending:${p.id}`))),
+          runs: runs.filter((r) => !isNewer(`run:${r.id}`)).concat([...this.state.runs.values()].filter((r) => !ended(r.status) && isNewer(`run:${r.id}`))),
         },
       ]);
     } catch {
-      // The connection is about to say that the server is away, and loads again when it is back.
+      // The follower is about to report that the server is away, and reconnecting loads again.
     } finally {
       this.loading = false;
       if (this.loadAgain) {
@@ -123,49 +128,41 @@ export class Source {
     }
   }
 
-  // No event tells what the same reader has read in another browser. A space to
-  // which something happens while the server is asked keeps its own count.
+  // No event reports what the same entity reads in another browser. A space that changes
+  // during the request keeps its own counts.
   private async recount(): Promise<void> {
     if (this.recounting) return;
     this.recounting = true;
-    const before = new Map(this.live.spaces);
+    const before = new Map(this.state.spaces);
     try {
-      for (const space of await this.items<Space>("spaces")) {
-        const known = this.live.spaces.get(space.id);
+      for (const space of await this.list<Space>("spaces")) {
+        const known = this.state.spaces.get(space.id);
         if (known === undefined || known !== before.get(space.id) || known.space.lastSeq !== space.lastSeq) continue;
-        if (known.order.some((id) => this.live.messages.get(id)?.status === "streaming")) continue;
-        if (known.space.unreadCount !== space.unreadCount || known.space.mentionCount !== space.mentionCount || known.space.muted !== space.muted) this.apply([{ type: "console.read", space }]);
+        if (known.order.some((id) => this.state.messages.get(id)?.status === "streaming")) continue;
+        if (known.space.unreadCount !== space.unreadCount || known.space.mentionCount !== space.mentionCount || known.space.muted !== space.muted) this.apply([{ type: "local.read", space }]);
       }
     } catch {
-      // The next look asks again.
+      // The next retryNow corrects the counts.
     } finally {
       this.recounting = false;
     }
   }
 
-  private async items<T>(list: string, query = ""): Promise<T[]> {
-    const headers = await signInHeaders();
-    if (this.topic.entity !== null) headers[entityHeader] = this.topic.entity;
-    const items: T[] = [];
-    let cursor: string | null = null;
-    do {
-      const next: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-      const path = `/v1/sessions/${encodeURIComponent(this.topic.session)}/${list}?limit=200&${query}${next}`;
-      const response = await fetch(path, { headers, credentials: "same-origin", cache: "no-store" });
-      if (!response.ok) throw new Error(`${list}: ${response.status}`);
-      const page = (await response.json()) as { items: T[]; nextCursor: string | null };
-      items.push(...page.items);
-      cursor = page.nextCursor;
-    } while (cursor !== null && items.length < 2000);
-    return items;
+  private list<T>(name: string, query = ""): Promise<T[]> {
+    const headers: Record<string, string> = this.topic.entity === null ? {} : { [entityHeader]: this.topic.entity };
+    return all((cursor) => {
+      const next = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+      return request(this.transport, "GET", `${sessionPath(this.topic)}/${name}?limit=200&${query}${next}`, { headers, cache: "no-store" });
+    });
   }
 
-  private tell(told: Told): void {
-    for (const tell of this.tells) tell(told);
+  private publish(update: SourceUpdate): void {
+    for (const subscriber of this.subscribers) subscriber(update);
   }
 }
 
+const sessionPath = (t: Topic): string => `/v1/sessions/${encodeURIComponent(t.session)}`;
+
 function streamPath(t: Topic): string {
-  const session = `/v1/sessions/${encodeURIComponent(t.session)}`;
-  return t.run === undefined ? `${session}/events` : `${session}/runs/${encodeURIComponent(t.run)}/events`;
+  return t.run === undefined ? `${sessionPath(t)}/events` : `${sessionPath(t)}/runs/${encodeURIComponent(t.run)}/events`;
 }

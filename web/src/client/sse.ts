@@ -1,7 +1,7 @@
-// Server-sent events out of a byte stream, by the WHATWG's rules. The parser keeps
-// its state between chunks: an event, a line or a character may be cut anywhere.
+// A parser of server-sent events, as the WHATWG specifies them. It keeps its state between
+// chunks: an event, a line or a character may be split anywhere.
 
-/** One event as it came. */
+/** One event of a stream. */
 export interface SentEvent {
   readonly id: string | undefined;
   readonly type: string;
@@ -11,39 +11,38 @@ export interface SentEvent {
 /** A parser of one stream. */
 export class EventParser {
   private readonly decoder = new TextDecoder();
-  private held: string[] = [];
+  private chunks: string[] = [];
   private rest = "";
-  private halfEnd = false;
+  private endsWithCR = false;
   private id: string | undefined;
   private type = "";
   private data: string[] = [];
 
-  /** The events that are whole with these bytes. */
+  /** Returns the events that these bytes complete. */
   feed(bytes: Uint8Array): SentEvent[] {
     const out: SentEvent[] = [];
     const text = this.decoder.decode(bytes, { stream: true });
-    this.held.push(text);
-    // A line may be megabytes: it is put together and searched once, when it ends.
-    if (!this.halfEnd && !/[\r\n]/.test(text)) return out;
-    this.rest = this.held.join("");
-    this.read(out);
-    this.held = [this.rest];
-    this.halfEnd = this.rest.endsWith("\r");
+    this.chunks.push(text);
+    // A line may have megabytes: join and search its chunks once, when it ends.
+    if (!this.endsWithCR && !/[\r\n]/.test(text)) return out;
+    this.rest = this.chunks.join("");
+    this.readLines(out);
+    this.chunks = [this.rest];
+    this.endsWithCR = this.rest.endsWith("\r");
     return out;
   }
 
-  private read(out: SentEvent[]): void {
+  private readLines(out: SentEvent[]): void {
     for (;;) {
-      const line = this.line();
+      const line = this.nextLine();
       if (line === undefined) return;
-      if (line !== "") this.field(line);
-      else if (this.data.length > 0 || this.type !== "") out.push(this.event());
+      if (line !== "") this.readField(line);
+      else if (this.data.length > 0 || this.type !== "") out.push(this.endEvent());
     }
   }
 
-  // The next whole line. A carriage return at the end of what is here may be the
-  // first half of a line end.
-  private line(): string | undefined {
+  // The next complete line. A carriage return at the end may be the first half of a CR LF.
+  private nextLine(): string | undefined {
     const at = this.rest.search(/[\r\n]/);
     if (at < 0 || (this.rest[at] === "\r" && at === this.rest.length - 1)) return undefined;
     const line = this.rest.slice(0, at);
@@ -51,7 +50,7 @@ export class EventParser {
     return line;
   }
 
-  private field(line: string): void {
+  private readField(line: string): void {
     const colon = line.indexOf(":");
     if (colon === 0) return; // a comment: the heartbeat
     const name = colon < 0 ? line : line.slice(0, colon);
@@ -61,7 +60,7 @@ export class EventParser {
     else if (name === "id") this.id = value;
   }
 
-  private event(): SentEvent {
+  private endEvent(): SentEvent {
     const event = { id: this.id, type: this.type === "" ? "message" : this.type, data: this.data.join("\n") };
     this.type = "";
     this.data = [];

@@ -1,54 +1,54 @@
-// The shapes of what a browser knows of a session, and of the events that it learns
-// from: those of the server, and the console's own.
+// The types of the state of a session, and of the events that change it: those of the
+// server, and those that a client adds.
 import type { Entity, Message, PendingAction, Run, ServerEvent, Space } from "./types";
-import type { Growing } from "./streaming";
+import type { StreamingPart } from "./streaming";
 
-/** A space with the part of its timeline that is here. */
+/** A space with the loaded part of its timeline. */
 export interface LiveSpace {
   readonly space: Space;
-  /** Ids of the messages that are here, by `seq`. */
+  /** The ids of the loaded messages, in the order of `seq`. */
   readonly order: readonly string[];
 }
 
-/** What the console loads beside the stream, as an event of its own. */
+/** The client loaded the lists that the stream does not start with. */
 export interface LoadedEvent {
-  readonly type: "console.loaded";
+  readonly type: "local.loaded";
   readonly entities: readonly Entity[];
   readonly pending: readonly PendingAction[];
   readonly runs: readonly Run[];
 }
 
-/** Older messages that somebody scrolled to. */
+/** The client loaded older messages, for example because a person scrolled up. */
 export interface OlderEvent {
-  readonly type: "console.older";
+  readonly type: "local.older";
   readonly spaceId: string;
   readonly messages: readonly Message[];
 }
 
-/** The reader has read a space up to a place. */
+/** The entity read a space up to a message. `space` has the new counts. */
 export interface ReadEvent {
-  readonly type: "console.read";
+  readonly type: "local.read";
   readonly space: Space;
 }
 
-/** A new stream begins: the next full set of snapshots says which spaces there are. */
-export interface BegunEvent {
-  readonly type: "console.begun";
+/** The stream restarts: the snapshots that follow name all spaces. */
+export interface RestartedEvent {
+  readonly type: "local.restarted";
 }
 
-export type LiveEvent = ServerEvent | LoadedEvent | OlderEvent | ReadEvent | BegunEvent;
+export type LiveEvent = ServerEvent | LoadedEvent | OlderEvent | ReadEvent | RestartedEvent;
 
-/** What has changed, as keys of subscriptions: `space:ID`, `message:ID`, `spaces` … */
+/** The name of a value that can change, such as `space:ID`, `message:ID` or `spaces`. Subscriptions use it. */
 export type Key = `space:${string}` | `message:${string}` | `entity:${string}` | `run:${string}` | "spaces" | "entities" | "pending" | "runs";
 
-/** A copy that can be posted to another thread. */
+/** A copy of the state that can be posted to another thread. */
 export interface Dump {
   readonly spaces: readonly LiveSpace[];
   readonly messages: readonly Message[];
-  readonly growing: readonly (readonly [string, Growing])[];
+  readonly streaming: readonly (readonly [string, StreamingPart])[];
   readonly entities: readonly Entity[];
   readonly runs: readonly Run[];
   readonly pending: readonly PendingAction[];
-  /** The spaces of which the stream has sent a snapshot since it began. */
+  /** The spaces whose snapshots the stream has sent since it restarted. */
   readonly seen: readonly string[];
 }

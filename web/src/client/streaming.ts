@@ -1,17 +1,17 @@
-// How events change the parts of a message that is still being written.
+// Applies events to the parts of a message that is streaming.
 import type { Message, Part, ServerEvent, ToolPart } from "./types";
 import { byteLength, byteSlice } from "./utf8";
-import { wholeMembers } from "./partial-json";
+import { completeMembers } from "./partial-json";
 
-/** What is known of a part in progress beside its value. */
-export interface Growing {
-  /** How many bytes of UTF-8 of it are here. */
+/** The progress of a streaming part. */
+export interface StreamingPart {
+  /** The number of UTF-8 bytes that have arrived. */
   readonly bytes: number;
-  /** The JSON of a tool's arguments so far; the text of reasoning. */
+  /** The JSON text of a tool call's arguments, or the text of reasoning, as far as it has arrived. */
   readonly input: string;
 }
 
-/** The events that concern one part. */
+/** The events that change one part. */
 export type PartEvent = Extract<
   ServerEvent,
   {
@@ -29,104 +29,104 @@ export type PartEvent = Extract<
   }
 >;
 
-/** What a part of a snapshot says of its progress; undefined for a whole one. */
-export function growingOf(part: Part): Growing | undefined {
+/** The progress of a part of a snapshot; undefined if the part is complete. */
+export function streamingPartOf(part: Part): StreamingPart | undefined {
   if (part.type === "text" && part.status === "streaming") return { bytes: byteLength(part.text), input: "" };
   return undefined;
 }
 
 /**
- * The message after an event of one of its parts; the same message if it changes
- * nothing, "gap" if a delta does not join what is here.
+ * Returns the message after an event of one of its parts: the same object if nothing
+ * changes, "gap" if text before a delta is missing.
  */
-export function applyPart(m: Message, event: PartEvent, growing: Map<string, Growing>): Message | "gap" {
+export function applyPart(m: Message, event: PartEvent, streaming: Map<string, StreamingPart>): Message | "gap" {
   const part = m.parts.find((p) => p.id === event.partId);
   switch (event.type) {
     case "text-start":
       if (part !== undefined) return m;
-      growing.set(event.partId, { bytes: 0, input: "" });
-      return add(m, opened(event, { id: event.partId, type: "text", text: "", status: "streaming" }));
+      streaming.set(event.partId, { bytes: 0, input: "" });
+      return add(m, maskPrivate(event, { id: event.partId, type: "text", text: "", status: "streaming" }));
     case "text-delta":
-      return textDelta(m, part, event, growing);
+      return textDelta(m, part, event, streaming);
     case "text-end":
-      growing.delete(event.partId);
+      streaming.delete(event.partId);
       if (part === undefined || part.type !== "text") return m;
       return put(m, { ...part, text: event.text ?? part.text, status: textStatus(event.status) });
     case "tool-input-start":
       if (part !== undefined) return m;
-      growing.set(event.partId, { bytes: 0, input: "" });
-      return add(m, opened(event, newTool(event)));
+      streaming.set(event.partId, { bytes: 0, input: "" });
+      return add(m, maskPrivate(event, newTool(event)));
     case "tool-input-delta":
-      return inputDelta(m, part, event, growing);
+      return inputDelta(m, part, event, streaming);
     case "tool-input-available":
-      growing.delete(event.partId);
-      if (!shownTool(part)) return m;
+      streaming.delete(event.partId);
+      if (!isVisibleTool(part)) return m;
       return put(m, { ...part, args: event.args ?? {}, status: part.status === "input_streaming" ? "running" : part.status });
     case "tool-output-available":
     case "tool-output-error":
-      growing.delete(event.partId);
-      if (!shownTool(part)) return m;
+      streaming.delete(event.partId);
+      if (!isVisibleTool(part)) return m;
       return put(m, { ...part, result: event.result, error: event.error, answeredBy: event.answeredBy, status: event.status });
     case "part.reset":
-      return cutBack(m, part, event.offset, growing);
+      return truncate(m, part, event.offset, streaming);
     case "part.removed":
-      growing.delete(event.partId);
+      streaming.delete(event.partId);
       return { ...m, parts: m.parts.filter((p) => p.id !== event.partId) };
   }
 }
 
-/** What of a delta is new behind `bytes` bytes: undefined when there is a hole. */
-function fresh(bytes: number, offset: number, delta: string): string | undefined {
+// Returns the text of a delta after the first `bytes` bytes; undefined if text before it is missing.
+function newText(bytes: number, offset: number, delta: string): string | undefined {
   if (offset > bytes) return undefined;
   if (offset === bytes) return delta;
   return byteLength(delta) + offset <= bytes ? "" : byteSlice(delta, bytes - offset);
 }
 
-function textDelta(m: Message, part: Part | undefined, event: { partId: string; offset: number; delta: string }, growing: Map<string, Growing>): Message | "gap" {
+function textDelta(m: Message, part: Part | undefined, event: { partId: string; offset: number; delta: string }, streaming: Map<string, StreamingPart>): Message | "gap" {
   if (part === undefined || part.type !== "text" || part.status !== "streaming") return m;
-  const bytes = growing.get(part.id)?.bytes ?? byteLength(part.text);
-  const delta = fresh(bytes, event.offset, event.delta);
+  const bytes = streaming.get(part.id)?.bytes ?? byteLength(part.text);
+  const delta = newText(bytes, event.offset, event.delta);
   if (delta === undefined) return "gap";
   if (delta === "") return m;
-  growing.set(part.id, { bytes: bytes + byteLength(delta), input: "" });
+  streaming.set(part.id, { bytes: bytes + byteLength(delta), input: "" });
   return put(m, { ...part, text: part.text + delta });
 }
 
-function inputDelta(m: Message, part: Part | undefined, event: { partId: string; offset: number; delta: string }, growing: Map<string, Growing>): Message | "gap" {
-  if (!shownTool(part) || part.status !== "input_streaming") return m;
-  // A snapshot does not hold half-written arguments: what came before it is not
-  // shown, and what is whole comes with tool-input-available.
-  const known = growing.get(part.id);
+function inputDelta(m: Message, part: Part | undefined, event: { partId: string; offset: number; delta: string }, streaming: Map<string, StreamingPart>): Message | "gap" {
+  if (!isVisibleTool(part) || part.status !== "input_streaming") return m;
+  // A snapshot does not contain incomplete arguments. Without their beginning they are not
+  // shown until tool-input-available has all of them.
+  const known = streaming.get(part.id);
   if (known === undefined) return m;
-  const delta = fresh(known.bytes, event.offset, event.delta);
+  const delta = newText(known.bytes, event.offset, event.delta);
   if (delta === undefined) {
-    growing.delete(part.id);
+    streaming.delete(part.id);
     return m;
   }
   if (delta === "") return m;
   const input = known.input + delta;
-  growing.set(part.id, { bytes: known.bytes + byteLength(delta), input });
-  return put(m, { ...part, args: wholeMembers(input) });
+  streaming.set(part.id, { bytes: known.bytes + byteLength(delta), input });
+  return put(m, { ...part, args: completeMembers(input) });
 }
 
-function cutBack(m: Message, part: Part | undefined, offset: number, growing: Map<string, Growing>): Message {
+function truncate(m: Message, part: Part | undefined, offset: number, streaming: Map<string, StreamingPart>): Message {
   if (part === undefined) return m;
   if (part.type === "text") {
     const text = byteSlice(part.text, 0, offset);
-    growing.set(part.id, { bytes: byteLength(text), input: "" });
+    streaming.set(part.id, { bytes: byteLength(text), input: "" });
     return put(m, { ...part, text, status: "streaming" });
   }
-  if (!shownTool(part)) return m;
-  const input = byteSlice(growing.get(part.id)?.input ?? "", 0, offset);
-  growing.set(part.id, { bytes: byteLength(input), input });
-  return put(m, { ...part, args: wholeMembers(input), status: "input_streaming" });
+  if (!isVisibleTool(part)) return m;
+  const input = byteSlice(streaming.get(part.id)?.input ?? "", 0, offset);
+  streaming.set(part.id, { bytes: byteLength(input), input });
+  return put(m, { ...part, args: completeMembers(input), status: "input_streaming" });
 }
 
 function textStatus(status: string | undefined): "done" | "interrupted" {
   return status === "interrupted" ? "interrupted" : "done";
 }
 
-function shownTool(part: Part | undefined): part is ToolPart {
+function isVisibleTool(part: Part | undefined): part is ToolPart {
   return part !== undefined && part.type === "tool_call" && !("private" in part && part.private);
 }
 
@@ -137,7 +137,7 @@ function newTool(event: { partId: string; toolCallId: string; toolName: string; 
   };
 }
 
-function opened(event: { partId: string; private?: boolean }, part: Part): Part {
+function maskPrivate(event: { partId: string; private?: boolean }, part: Part): Part {
   return event.private === true ? ({ id: part.id, type: part.type, private: true } as Part) : part;
 }
 

@@ -1,16 +1,17 @@
-// What can be followed, and what it is called. It stands alone: the page needs the
-// names, and the rest of what follows a stream only where it has no SharedWorker.
+// The name of a followed stream. It is a file of its own because pages need only the
+// names; the code that follows streams runs in a worker.
 
-/** What is followed: all spaces of a session, or one run of it. */
+/** A stream to follow: all spaces of a session, or one run. */
 export interface Topic {
   readonly session: string;
+  /** The entity that acts; null for an admin that acts as no entity. */
   readonly entity: string | null;
-  /** The key is the entity's own: only the spaces that it is in are followed. */
+  /** Whether the key belongs to the entity: then the stream has only the spaces that it is a member of. */
   readonly own?: boolean;
   readonly run?: string;
 }
 
-/** The name of a topic: equal topics share a source. */
+/** The name of a topic. Equal topics have equal names. */
 export function topicName(t: Topic): string {
   return JSON.stringify([t.session, t.entity, t.own ?? false, t.run ?? null]);
 }

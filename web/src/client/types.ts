@@ -1,5 +1,4 @@
-// The shapes of the contract by their names, as the server's OpenAPI document
-// declares them. Nothing here is written by hand twice: schema.ts is generated.
+// Names for the types of the API. schema.ts is generated from the OpenAPI document.
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -17,9 +16,9 @@ export type Part = Schemas["Part"];
 export type TextPart = Schemas["TextPart"];
 export type FilePart = Schemas["FilePart"];
 export type DataPart = Schemas["DataPart"];
-/** A tool call whose arguments this reader may see. */
+/** A tool call that the caller may read. */
 export type ToolPart = Schemas["ShownToolPart"];
-/** A part that is shown to another member alone: only its id and type are known. */
+/** A part that is private to another member: only its id and type are known. */
 export type PrivatePart = Schemas["PrivatePart"];
 export type PendingAction = Schemas["PendingAction"];
 export type RememberedDecision = Schemas["RememberedDecision"];
@@ -39,7 +38,7 @@ export type Usage = Schemas["Usage"];
 export type UsageRow = Schemas["UsageRow"];
 export type Hit = Schemas["Hit"];
 
-/** Whether a part of a message is a tool call that is shown to this reader. */
+/** Reports whether the caller may read a part. */
 export function isShown(part: Part): part is TextPart | FilePart | DataPart | ToolPart {
   return !("private" in part && part.private);
 }
@@ -62,9 +61,9 @@ type EventData =
   | Schemas["SpaceDeletedData"]
   | Schemas["EntityData"];
 
-// One shape serves several types of events; a union of one shape for each type can
-// be told apart by `type`.
+// One schema serves several types of events. This makes a union member of each, so that
+// `type` discriminates.
 type ByType<T> = T extends { readonly type: infer U } ? (U extends string ? Omit<T, "type"> & { readonly type: U } : never) : never;
 
-/** What the server sends on an event stream, by `type`. */
+/** An event of a stream, discriminated by `type`. */
 export type ServerEvent = ByType<EventData>;

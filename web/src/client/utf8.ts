@@ -1,10 +1,10 @@
-// Offsets of streamed text count UTF-8 bytes (contract, section 4); strings of
-// JavaScript count UTF-16 units.
+// Offsets in streamed text count UTF-8 bytes, while JavaScript strings count UTF-16 code
+// units.
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** How many bytes of UTF-8 a text has. */
+/** The length of a text in UTF-8 bytes. */
 export function byteLength(text: string): number {
   let n = 0;
   for (let i = 0; i < text.length; i++) {
@@ -19,7 +19,7 @@ export function byteLength(text: string): number {
   return n;
 }
 
-/** The text from byte `from` up to, not including, byte `to`. */
+/** The part of a text from byte `from` up to, but not including, byte `to`. */
 export function byteSlice(text: string, from: number, to?: number): string {
   return decoder.decode(encoder.encode(text).subarray(from, to));
 }

@@ -1,7 +1,7 @@
 // Finding commands by a few letters, and what is worth a notification.
 import { describe, expect, it } from "vitest";
 import type { Entity, Message, PendingAction, Space } from "@/client/types";
-import { Live } from "@/client/session-state";
+import { SessionState } from "@/client/session-state";
 import { fit, fitting } from "./fuzzy";
 import { newsOf } from "./news";
 
@@ -24,8 +24,8 @@ describe("finding by a few letters", () => {
 
 const at = "2026-11-22T08:00:00.000Z";
 
-function world(): Live {
-  const live = new Live("ann");
+function world(): SessionState {
+  const live = new SessionState("ann");
   const space: Space = {
     id: "shop", sessionId: "s", name: "Shopping", status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false, metadata: {},
     members: [{ entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null }], lastSeq: 0, unreadCount: 0, mentionCount: 0, muted: false, createdAt: at, closedAt: null,
@@ -69,5 +69,5 @@ describe("what is worth a notification", () => {
     expect(newsOf(posted({ spaceId: "other" }), world())).toBeUndefined();
     expect(newsOf(opened({ spaceId: "other" }), world())).toBeUndefined();
   });
-  it("nothing for who acts as nobody", () => expect(newsOf(posted(), new Live(null))).toBeUndefined());
+  it("nothing for who acts as nobody", () => expect(newsOf(posted(), new SessionState(null))).toBeUndefined());
 });

@@ -1,5 +1,5 @@
 // Which events are worth a notification, and its words.
-import type { Live, LiveEvent } from "@/client/session-state";
+import type { SessionState, LiveEvent } from "@/client/session-state";
 
 /** What a notification says, and where it leads. */
 export interface News {
@@ -18,7 +18,7 @@ export interface News {
  * an answer. Undefined for everything else, for what the reader wrote, and for
  * spaces that the reader is not in. It never holds what was said.
  */
-export function newsOf(event: LiveEvent, live: Live): News | undefined {
+export function newsOf(event: LiveEvent, live: SessionState): News | undefined {
   const me = live.me;
   if (me === null) return undefined;
   const nameOf = (id: string) => (id === "system" ? "Shoal" : (live.entities.get(id)?.name ?? id));

@@ -2,7 +2,8 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { all, api, data } from "@/api/client";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
 import { useConsole } from "@/app/console";
 import { useEntities, useLive } from "@/live/hooks";
 import { Button } from "@/ui/button";
@@ -29,7 +30,7 @@ export function IdentityStep({ asked, made, onMade }: Props) {
   const [joined, setJoined] = useState<readonly string[]>([]);
   const spaces = useQuery({
     queryKey: [session, "all-spaces"],
-    queryFn: () => all((cursor) => data(api.GET("/v1/sessions/{session}/spaces", { headers: { "X-Shoal-Entity": "" }, params: { path: { session }, query: { limit: 200, cursor } } }))),
+    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/spaces", { headers: { "X-Shoal-Entity": "" }, params: { path: { session }, query: { limit: 200, cursor } } })),
   });
   const id = existing !== "" ? existing : fresh.trim();
   const wrong = wrongID(id);

@@ -1,6 +1,6 @@
 // As whom a client connects: a new agent or one that is there, with the spaces
 // that it joins and the key that proves it.
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Entity, Key } from "@/client/types";
 
@@ -25,7 +25,7 @@ const asNobody = { "X-Shoal-Entity": "" } as const;
 
 /** Mints a key for an entity, which is made if it is new, and adds it to spaces. */
 export async function connect({ session, entity, spaces }: Wanted): Promise<Connected> {
-  const key = await data(api.POST("/v1/keys", { headers: asNobody, body: { role: "entity", sessionId: session, entityId: entity, name: "connected from the console" } }));
+  const key = await api.POST("/v1/keys", { headers: asNobody, body: { role: "entity", sessionId: session, entityId: entity, name: "connected from the console" } });
   const refused: { space: string; why: string }[] = [];
   for (const space of spaces) {
     try {
@@ -34,7 +34,7 @@ export async function connect({ session, entity, spaces }: Wanted): Promise<Conn
       refused.push({ space, why: Problem.from(error).message });
     }
   }
-  const made = await data(api.GET("/v1/sessions/{session}/entities/{entity}", { headers: asNobody, params: { path: { session, entity } } }));
+  const made = await api.GET("/v1/sessions/{session}/entities/{entity}", { headers: asNobody, params: { path: { session, entity } } });
   return { key, entity: made, refused };
 }
 

@@ -3,7 +3,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed, Clock } from "lucide-react";
 import { useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection, useEntity, useSpaces } from "@/live/hooks";
@@ -29,7 +29,7 @@ export function LightPanel({ entity: id, since }: { entity: string; since: numbe
   // The stream tells of entities that share a space with the reader; the question is for the others.
   const asked = useQuery({
     queryKey: [session, "connecting", id],
-    queryFn: () => data(api.GET("/v1/sessions/{session}/entities/{entity}", { headers: { "X-Shoal-Entity": "" }, params: { path: { session, entity: id } } })),
+    queryFn: () => api.GET("/v1/sessions/{session}/entities/{entity}", { headers: { "X-Shoal-Entity": "" }, params: { path: { session, entity: id } } }),
     refetchInterval: 2000,
     enabled: !offline,
   });
@@ -70,7 +70,7 @@ function FirstMessage({ entity }: { entity: string }) {
   const idempotency = useKeyOf(JSON.stringify([space?.id, entity, text]));
   const send = useMutation({
     mutationFn: async (to: string): Promise<Message> =>
-      data(api.POST("/v1/sessions/{session}/spaces/{space}/messages", { params: { path: { session, space: to }, header: { "Idempotency-Key": idempotency } }, body: { text, mentions: [entity] } })),
+      api.POST("/v1/sessions/{session}/spaces/{space}/messages", { params: { path: { session, space: to } }, headers: { "Idempotency-Key": idempotency }, body: { text, mentions: [entity] } }),
   });
   if (actor === null) return <p className="text-sm text-soft">To write to it from here, choose as whom you act on the page Sessions.</p>;
   if (space === undefined) return <p className="text-sm text-soft">You share no open space with it. Add it to one of yours, and you can write to it from here.</p>;

@@ -1,29 +1,29 @@
-// What components read of the followed session. Each hook draws its component
-// again when its own value has changed, and not otherwise.
+// Hooks that read the state of the followed session. A hook renders its component again
+// only when its own value changes.
 import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import type { Entity, Message, PendingAction, Run, Space } from "@/client/types";
 import type { Connection } from "@/client/follower";
 import type { LiveSpace } from "@/client/session-state";
 import { close, open, Store, type StoreKey } from "./store";
 
-/** The store of the session that the page is in. */
+/** The store of the page's session. */
 export const LiveContext = createContext<Store | null>(null);
 
-/** The store of the session that the page is in. Throws outside of one. */
+/** Returns the store of the page's session. Throws outside of a session. */
 export function useLive(): Store {
   const store = useContext(LiveContext);
   if (store === null) throw new Error("useLive is used outside of a session");
   return store;
 }
 
-/** Reads a value that belongs to a key. `read` must return the same value while nothing changed. */
+/** Reads the value of a key. `read` must return the same value until it changes. */
 export function useLiveValue<T>(key: StoreKey, read: (store: Store) => T): T {
   const store = useLive();
   const subscribe = useMemo(() => (fn: () => void) => store.subscribe(key, fn), [store, key]);
   return useSyncExternalStore(subscribe, () => read(store));
 }
 
-// Lists are made anew only when their key tells of a change.
+// Builds a list again only when its key reports a change.
 function useList<T>(key: StoreKey, make: (store: Store) => readonly T[]): readonly T[] {
   const store = useLive();
   const [list, setList] = useState(() => make(store));
@@ -31,18 +31,17 @@ function useList<T>(key: StoreKey, make: (store: Store) => readonly T[]): readon
     const renew = () => setList(make(store));
     renew();
     return store.subscribe(key, renew);
-    // `make` is the same function for the life of each hook below.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // `make` is constant in each of the hooks below.
   }, [store, key]);
   return list;
 }
 
-/** How the connection to the server stands. */
+/** The state of the connection to the server. */
 export function useConnection(): Connection {
   return useLiveValue("connection", (s) => s.connection);
 }
 
-/** One space with the messages that are here; undefined while it is not known. */
+/** One space with its loaded messages; undefined while it is unknown. */
 export function useSpace(id: string): LiveSpace | undefined {
   return useLiveValue(`space:${id}`, (s) => s.live.spaces.get(id));
 }
@@ -57,7 +56,7 @@ export function useEntity(id: string): Entity | undefined {
   return useLiveValue(`entity:${id}`, (s) => s.live.entities.get(id));
 }
 
-/** One run, if the stream has told of it. */
+/** One run; undefined if the stream has not reported it. */
 export function useRun(id: string): Run | undefined {
   return useLiveValue(`run:${id}`, (s) => s.live.runs.get(id));
 }
@@ -71,21 +70,21 @@ const allRuns = (s: Store): readonly Run[] => [...s.live.runs.values()];
 export const useSpaces = () => useList("spaces", allSpaces);
 /** All entities of the session, in no order. */
 export const useEntities = () => useList("entities", allEntities);
-/** What waits for somebody, and what was settled while this page was open. */
+/** The open pending actions, and those that were settled while this page was open. */
 export const usePending = () => useList("pending", allPending);
-/** The runs under way, and those that ended while this page was open. */
+/** The active runs, and those that ended while this page was open. */
 export const useRuns = () => useList("runs", allRuns);
 
-/** The name of an entity, its id while it is not known, "Shoal" for the server. */
+/** The name of an entity: its id while the entity is unknown, "Shoal" for the server. */
 export function useName(id: string): string {
   const entity = useEntity(id);
   return id === "system" ? "Shoal" : (entity?.name ?? id);
 }
 
 /**
- * Follows a session as an entity sees it, or as an admin who acts as nobody (null),
- * while the component is there; null until it does. With `own` the key is the
- * entity's: only the spaces that it is in are followed.
+ * Follows a session while the component is mounted; null until then. `entity` is the entity
+ * that acts, null for an admin that acts as none. If `own`, the key belongs to the entity and
+ * only the spaces that it is a member of are followed.
  */
 export function useStore(session: string, entity: string | null, own = false): Store | null {
   const [store, setStore] = useState<Store | null>(null);

@@ -1,30 +1,29 @@
-// What the page shows of a followed stream. Values come from the switchboard;
-// whoever draws one of them is told when that one has changed, at most once for
-// each frame, however many deltas came.
-import { type Asked, type Answer } from "@/stream/switchboard";
-import { type Topic, topicName } from "@/client/topic";
+// The state of followed streams in this tab. Updates come from the switchboard. The
+// subscribers of a value are called when it changes, at most once per frame however many
+// deltas arrive.
 import type { Connection } from "@/client/follower";
-import { type Key, Live, type LiveEvent } from "@/client/session-state";
-import { link } from "@/stream/link";
+import { type Key, type LiveEvent, SessionState } from "@/client/session-state";
+import { type Topic, topicName } from "@/client/topic";
+import { link, type Send } from "@/stream/link";
+import type { TabUpdate } from "@/stream/switchboard";
 
-/** What can be subscribed to: a changed value, or how the connection stands. */
+/** What can be subscribed to: a value of the state, or the state of the connection. */
 export type StoreKey = Key | "connection";
 
-/** One topic's state in this tab. */
+/** The state of one topic in this tab. */
 export class Store {
-  live: Live;
+  live: SessionState;
   connection: Connection = { state: "connecting" };
-  /** Counts every event; those that want all of them (a log) subscribe to `events`. */
   private readonly listeners = new Map<string, Set<() => void>>();
   private readonly taps = new Set<(event: LiveEvent) => void>();
   private readonly dirty = new Set<string>();
-  private drawing = false;
+  private flushing = false;
 
   constructor(readonly topic: Topic) {
-    this.live = new Live(topic.entity, topic.own);
+    this.live = new SessionState(topic.entity, topic.own);
   }
 
-  /** Calls `fn` after the value of the key has changed. Returns the way to stop it. */
+  /** Calls `fn` after the value of the key has changed. Returns a function that ends the subscription. */
   subscribe(key: StoreKey, fn: () => void): () => void {
     const set = this.listeners.get(key) ?? new Set();
     this.listeners.set(key, set);
@@ -35,51 +34,51 @@ export class Store {
     };
   }
 
-  /** Calls `fn` with every event from now on, in order. */
+  /** Calls `fn` with every event from now on, in order. Returns a function that ends this. */
   tap(fn: (event: LiveEvent) => void): () => void {
     this.taps.add(fn);
     return () => void this.taps.delete(fn);
   }
 
-  /** Tells this tab and all others what a call has found out. */
+  /** Applies events in all tabs, for example older messages that a call returned. */
   share(events: readonly LiveEvent[]): void {
-    ask({ kind: "apply", topic: this.topic, events });
+    send({ kind: "apply", topic: this.topic, events });
   }
 
-  /** Takes what the switchboard tells. */
-  hear(told: Answer["told"]): void {
-    switch (told.kind) {
+  /** Applies an update of the switchboard. */
+  receive(update: TabUpdate["update"]): void {
+    switch (update.kind) {
       case "state":
-        this.live = Live.from(told.dump, this.topic.entity, this.topic.own);
-        this.connection = told.connection;
+        this.live = SessionState.from(update.dump, this.topic.entity, this.topic.own);
+        this.connection = update.connection;
         for (const key of this.listeners.keys()) this.dirty.add(key);
         break;
       case "events":
-        for (const event of told.events) {
+        for (const event of update.events) {
           for (const key of this.live.apply(event)) this.dirty.add(key);
           for (const tap of this.taps) tap(event);
         }
         break;
       case "connection":
-        this.connection = told.connection;
+        this.connection = update.connection;
         this.dirty.add("connection");
     }
-    if (this.drawing) return;
-    this.drawing = true;
-    soon(() => this.flush());
+    if (this.flushing) return;
+    this.flushing = true;
+    beforeNextFrame(() => this.flush());
   }
 
   private flush(): void {
-    this.drawing = false;
+    this.flushing = false;
     const keys = [...this.dirty];
     this.dirty.clear();
     for (const key of keys) for (const fn of this.listeners.get(key) ?? []) fn();
   }
 }
 
-// With the next frame. A hidden tab has none, and neither has one that is hidden
-// before it came: its title and its counts go on.
-function soon(fn: () => void): void {
+// A hidden tab has no frames, also if it is hidden before the next one. A timer keeps its
+// title and its counts current.
+function beforeNextFrame(fn: () => void): void {
   let done = false;
   const once = () => {
     if (!done) fn();
@@ -91,39 +90,39 @@ function soon(fn: () => void): void {
 
 const stores = new Map<string, { store: Store; users: number }>();
 
-const ask: (asked: Asked) => void = (asked) => {
+let linked: Send | undefined;
+const send: Send = (request) => {
   linked ??= link(
-    (answer) => stores.get(answer.topic)?.store.hear(answer.told),
+    ({ topic, update }) => stores.get(topic)?.store.receive(update),
     () => [...stores.values()].map((s) => s.store.topic),
   );
-  linked(asked);
+  linked(request);
 };
-let linked: ((asked: Asked) => void) | undefined;
 
-/** The store of a topic; it is followed from the first `open` to the last `close`. */
+/** Returns the store of a topic. The topic is followed from the first `open` to the last `close`. */
 export function open(topic: Topic): Store {
   const name = topicName(topic);
-  const held = stores.get(name);
-  if (held !== undefined) {
-    held.users++;
-    return held.store;
+  const known = stores.get(name);
+  if (known !== undefined) {
+    known.users++;
+    return known.store;
   }
   const store = new Store(topic);
   stores.set(name, { store, users: 1 });
-  ask({ kind: "join", topic });
+  send({ kind: "join", topic });
   return store;
 }
 
-/** The counterpart of open. */
+/** Releases a store that `open` returned. */
 export function close(store: Store): void {
   const name = topicName(store.topic);
-  const held = stores.get(name);
-  if (held === undefined || held.store !== store || --held.users > 0) return;
+  const known = stores.get(name);
+  if (known === undefined || known.store !== store || --known.users > 0) return;
   stores.delete(name);
-  ask({ kind: "leave", topic: store.topic });
+  send({ kind: "leave", topic: store.topic });
 }
 
-/** Tries to connect again at once. */
+/** Reconnects at once if the server was unreachable. */
 export function retryNow(): void {
-  ask({ kind: "retry" });
+  send({ kind: "retry" });
 }

@@ -2,7 +2,8 @@
 // the renderer that somebody has uploaded for it.
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState, useSyncExternalStore } from "react";
-import { all, api, data } from "@/api/client";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
 import type { PendingAction, ToolPart } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection, useLive, useLiveValue } from "@/live/hooks";
@@ -94,7 +95,7 @@ function useSubmit(pending: string | undefined): (body: string) => Promise<Pendi
   const { session } = useConsole();
   return useCallback(
     // The body is text already: as an object its numbers would lose digits.
-    (body: string) => data(api.POST("/v1/sessions/{session}/pending-actions/{pending}/answer", { params: { path: { session, pending: pending ?? "" } }, body: {}, bodySerializer: () => body })),
+    (body: string) => api.POST("/v1/sessions/{session}/pending-actions/{pending}/answer", { params: { path: { session, pending: pending ?? "" } }, jsonText: body }),
     [session, pending],
   );
 }
@@ -119,7 +120,7 @@ function useRenderer(name: string): string | undefined {
   const { session } = useConsole();
   const renderers = useQuery({
     queryKey: [session, "renderers"],
-    queryFn: () => all((cursor) => data(api.GET("/v1/sessions/{session}/renderers", { params: { path: { session }, query: { cursor, limit: 200 } } }))),
+    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/renderers", { params: { path: { session }, query: { cursor, limit: 200 } } })),
     staleTime: 60_000,
     retry: false,
   });

@@ -1,7 +1,7 @@
 // The form in which a plan is made or changed.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useMemo, useRef, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { HostedAgent, Plan } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -44,8 +44,8 @@ export function PlanDialog({ plan, agents, onClose }: Props) {
     mutationFn: async () => {
       const made = bodyOf(f);
       if ("wrong" in made) throw new Problem(422, "invalid_argument", "Not all fields can be sent.", made.wrong);
-      if (plan === undefined) return data(api.POST("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent: f.agent } }, body: made.body }));
-      return data(api.PATCH("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: plan.id } }, body: made.body }));
+      if (plan === undefined) return api.POST("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent: f.agent } }, body: made.body });
+      return api.PATCH("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: plan.id } }, body: made.body });
     },
     onError: () => requestAnimationFrame(() => shown.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus()),
     onSuccess: async (saved) => {

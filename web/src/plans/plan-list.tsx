@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CalendarClock, CircleCheck, Pause, Pencil, Play, Trash2, XCircle } from "lucide-react";
 import { useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Plan } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -120,7 +120,7 @@ function PauseButton({ plan }: { plan: Plan }) {
   const queries = useQueryClient();
   const isPaused = plan.status === "paused";
   const changing = useMutation({
-    mutationFn: () => data(api.PATCH("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: plan.id } }, body: { status: isPaused ? "pending" : "paused" } })),
+    mutationFn: () => api.PATCH("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: plan.id } }, body: { status: isPaused ? "pending" : "paused" } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["plans", session] }),
     onError: (error) => notify(Problem.from(error).message, true),
   });

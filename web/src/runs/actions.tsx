@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Ban, Download, RotateCcw } from "lucide-react";
 import { useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Run } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -23,7 +23,7 @@ export function CancelRun({ run, small = false }: { run: Run; small?: boolean })
   const [asked, ask] = useState(false);
   if (ended(run.status)) return null;
   const cancel = async () => {
-    const now = await data(api.POST("/v1/sessions/{session}/runs/{run}/cancel", { params: { path: { session, run: run.id } } }));
+    const now = await api.POST("/v1/sessions/{session}/runs/{run}/cancel", { params: { path: { session, run: run.id } } });
     notify(now.status === "canceled" ? "The run is stopped." : `The run is ${runWord(now.status)}.`);
   };
   return (
@@ -46,7 +46,7 @@ export function RetryRun({ run, small = false }: { run: Run; small?: boolean }) 
   const go = useNavigate();
   const offline = useConnection().state !== "live";
   const retry = useMutation({
-    mutationFn: () => data(api.POST("/v1/sessions/{session}/runs/{run}/retry", { params: { path: { session, run: run.id } } })),
+    mutationFn: () => api.POST("/v1/sessions/{session}/runs/{run}/retry", { params: { path: { session, run: run.id } } }),
     onSuccess: (made) => void go({ to: "/s/$session/runs/$run", params: { session, run: made.runId } }),
     onError: say,
   });

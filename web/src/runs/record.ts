@@ -2,7 +2,8 @@
 // and its messages by its own stream, its steps and waits by the API.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { all, api, data } from "@/api/client";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
 import type { Message, PendingAction, Run, Step } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection, useRun } from "@/live/hooks";
@@ -39,7 +40,7 @@ export function useRunQuery(run: string) {
   const { session } = useConsole();
   return useQuery({
     queryKey: runKeys(session, run).run,
-    queryFn: () => data(api.GET("/v1/sessions/{session}/runs/{run}", { params: { path: { session, run } } })),
+    queryFn: () => api.GET("/v1/sessions/{session}/runs/{run}", { params: { path: { session, run } } }),
   });
 }
 
@@ -49,7 +50,7 @@ export function useSteps(run: string, every: number | false = false) {
   const open = useSeesAll();
   return useQuery({
     queryKey: runKeys(session, run).steps,
-    queryFn: async () => (await data(api.GET("/v1/sessions/{session}/runs/{run}/steps", { params: { path: { session, run } } }))).items,
+    queryFn: async () => (await api.GET("/v1/sessions/{session}/runs/{run}/steps", { params: { path: { session, run } } })).items,
     enabled: open,
     refetchInterval: every,
   });
@@ -60,7 +61,7 @@ export function useRunPending(run: string, every: number | false = false) {
   const { session } = useConsole();
   return useQuery({
     queryKey: runKeys(session, run).pending,
-    queryFn: () => all((cursor) => data(api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { run, status: "open,answered,expired,canceled", cursor, limit: 200 } } }))),
+    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { run, status: "open,answered,expired,canceled", cursor, limit: 200 } } })),
     refetchInterval: every,
   });
 }

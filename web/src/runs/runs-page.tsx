@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { useRuns } from "@/live/hooks";
 import { Page } from "@/ui/page";
@@ -22,14 +22,14 @@ export function RunsPage() {
   const box = useRef<HTMLDivElement>(null);
   const pages = useInfiniteQuery({
     queryKey: ["runs", session, actor, { agent, space, status, trigger, since }],
-    queryFn: ({ pageParam: cursor }) => data(api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { agent, space, status, trigger, since, cursor, limit: 100 } } })),
+    queryFn: ({ pageParam: cursor }) => api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { agent, space, status, trigger, since, cursor, limit: 100 } } }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.nextCursor ?? undefined,
   });
   // Of runs that no space started the stream of the session tells nothing.
   const newest = useQuery({
     queryKey: ["newest-runs", session, actor, { agent, space, status, trigger, since }],
-    queryFn: async () => (await data(api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { agent, space, status, trigger, since, limit: 50 } } }))).items,
+    queryFn: async () => (await api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { agent, space, status, trigger, since, limit: 50 } } })).items,
     refetchInterval: 4000,
   });
   const live = useRuns();

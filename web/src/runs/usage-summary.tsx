@@ -1,6 +1,6 @@
 // What the agents of the session used today and in the last seven days.
 import { useQuery } from "@tanstack/react-query";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import type { UsageRow } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { money, tokens } from "./words";
@@ -35,7 +35,7 @@ export function UsageSummary() {
   const from = dayOf(Date.now() - 6 * day);
   const usage = useQuery({
     queryKey: ["usage", session, "days", from],
-    queryFn: async () => (await data(api.GET("/v1/sessions/{session}/usage", { params: { path: { session }, query: { by: "day", from } } }))).items,
+    queryFn: async () => (await api.GET("/v1/sessions/{session}/usage", { params: { path: { session }, query: { by: "day", from } } })).items,
     enabled: admin,
     refetchInterval: 60_000,
   });

@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import type { Hit } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
@@ -138,7 +138,7 @@ function Found({ typed, best, onSort }: { typed: string; best: boolean; onSort: 
     queryKey: [session, actor, "search", query.q, best],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
-      data(api.GET("/v1/sessions/{session}/search", { params: { path: { session }, query: { q: query.q, sort: best ? "relevance" : undefined, cursor: pageParam, limit: 50 } } })),
+      api.GET("/v1/sessions/{session}/search", { params: { path: { session }, query: { q: query.q, sort: best ? "relevance" : undefined, cursor: pageParam, limit: 50 } } }),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     enabled: query.q !== "" && query.unknown === undefined,
     // While somebody types on, the hits of the letters before stay.

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useId, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Session, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -35,7 +35,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
   const wrong = id === "" ? undefined : wrongID(id);
   const idempotency = useKeyOf(JSON.stringify([id, name]));
   const make = useMutation({
-    mutationFn: () => data(api.POST("/v1/sessions", { headers: asNobody, params: { header: { "Idempotency-Key": idempotency } }, body: { id: id === "" ? undefined : id, name: name.trim() === "" ? undefined : name.trim() } })),
+    mutationFn: () => api.POST("/v1/sessions", { headers: { ...asNobody, "Idempotency-Key": idempotency }, body: { id: id === "" ? undefined : id, name: name.trim() === "" ? undefined : name.trim() } }),
     onSuccess: (made) => {
       void queries.invalidateQueries({ queryKey: sessionsKey });
       void go({ to: "/s/$session/sessions", params: { session }, search: { id: made.id } });
@@ -123,7 +123,7 @@ export function CloseSpace({ space, onClose }: { space: Space; onClose: () => vo
   const form = useId();
   const [summary, setSummary] = useState("");
   const closing = useMutation({
-    mutationFn: () => data(api.POST("/v1/sessions/{session}/spaces/{space}/close", { headers: asNobody, params: { path: { session: space.sessionId, space: space.id } }, body: { summary: summary.trim() } })),
+    mutationFn: () => api.POST("/v1/sessions/{session}/spaces/{space}/close", { headers: asNobody, params: { path: { session: space.sessionId, space: space.id } }, body: { summary: summary.trim() } }),
     onSuccess: () => {
       notify(`${space.name} is closed.`);
       onClose();

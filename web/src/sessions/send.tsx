@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Send, UserPlus } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useEntities, useSpaces } from "@/live/hooks";
 import { useKeyOf } from "@/space/idempotency";
@@ -53,7 +53,7 @@ function SendForm({ session, sender }: { session: string; sender: string }) {
   const [sent, setSent] = useState(0);
   const idempotency = useKeyOf(JSON.stringify([space?.id, text, mentions, sent]));
   const send = useMutation({
-    mutationFn: (to: string) => data(api.POST("/v1/sessions/{session}/spaces/{space}/messages", { headers: as, params: { path: { session, space: to }, header: { "Idempotency-Key": idempotency } }, body: { text, mentions: [...mentions] } })),
+    mutationFn: (to: string) => api.POST("/v1/sessions/{session}/spaces/{space}/messages", { params: { path: { session, space: to } }, headers: { ...as, "Idempotency-Key": idempotency }, body: { text, mentions: [...mentions] } }),
     onSuccess: () => {
       setSent(sent + 1);
       setText("");
@@ -61,7 +61,7 @@ function SendForm({ session, sender }: { session: string; sender: string }) {
     },
   });
   const join = useMutation({
-    mutationFn: (to: string) => data(api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { headers: { "X-Shoal-Entity": "" }, params: { path: { session, space: to, entity: sender } } })),
+    mutationFn: (to: string) => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { headers: { "X-Shoal-Entity": "" }, params: { path: { session, space: to, entity: sender } } }),
   });
   if (space === undefined) return <p className="text-soft">No space of this session is open.</p>;
   const member = space.members.some((m) => m.entityId === sender);

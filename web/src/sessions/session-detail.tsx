@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Bot, DoorOpen, Lock, Trash2, User } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import type { Entity, Session, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { inBrowser } from "@/app/kept";
@@ -85,7 +85,7 @@ const rights = { members: "Every member of a space", moderators: "Only its owner
 function SpaceRights({ session }: { session: Session }) {
   const queries = useQueryClient();
   const change = useMutation({
-    mutationFn: (spaceRights: Session["spaceRights"]) => data(api.PATCH("/v1/sessions/{session}", { params: { path: { session: session.id } }, body: { spaceRights } })),
+    mutationFn: (spaceRights: Session["spaceRights"]) => api.PATCH("/v1/sessions/{session}", { params: { path: { session: session.id } }, body: { spaceRights } }),
     onSettled: () => queries.invalidateQueries({ queryKey: sessionsKey }),
   });
   return (

@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { ArrowLeft, Plus } from "lucide-react";
 import { useState } from "react";
-import { all, api, data } from "@/api/client";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
 import type { Session } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
@@ -45,7 +46,7 @@ export function SessionsPage() {
 function Sessions() {
   const { session: here } = useConsole();
   const { id } = useSearch({ from: "/s/$session/sessions" });
-  const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => all((cursor) => data(api.GET("/v1/sessions", { params: { query: { limit: 200, cursor } } }))) });
+  const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => all((cursor) => api.GET("/v1/sessions", { params: { query: { limit: 200, cursor } } })) });
   if (sessions.isPending) return <Loading />;
   if (sessions.isError) return <Failed error={sessions.error} retry={() => void sessions.refetch()} />;
   const chosen = id ?? here;
@@ -104,8 +105,8 @@ function Counts({ session }: { session: string }) {
     queryFn: async () => {
       const params = { path: { session }, query: { limit: page } };
       const [entities, spaces] = await Promise.all([
-        data(api.GET("/v1/sessions/{session}/entities", { headers, params })),
-        data(api.GET("/v1/sessions/{session}/spaces", { headers, params })),
+        api.GET("/v1/sessions/{session}/entities", { headers, params }),
+        api.GET("/v1/sessions/{session}/spaces", { headers, params }),
       ]);
       return `${count(entities.items, entities.nextCursor !== null, "entity", "entities")}, ${count(spaces.items, spaces.nextCursor !== null, "space", "spaces")}`;
     },

@@ -1,7 +1,7 @@
 // Makes an entity, or changes one.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Entity } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -30,8 +30,8 @@ export function EntityDialog({ entity, onClose }: { entity: Entity | undefined; 
   const save = useMutation({
     mutationFn: (): Promise<Entity> => {
       const said = { name: name.trim() === "" ? undefined : name.trim(), description, externalId: externalId.trim() === (entity?.externalId ?? "") ? undefined : externalId.trim() };
-      if (entity === undefined) return data(api.POST("/v1/sessions/{session}/entities", { headers, params: { path: { session } }, body: { id, kind, ...said } }));
-      return data(api.PATCH("/v1/sessions/{session}/entities/{entity}", { headers, params: { path: { session, entity: entity.id } }, body: said }));
+      if (entity === undefined) return api.POST("/v1/sessions/{session}/entities", { headers, params: { path: { session } }, body: { id, kind, ...said } });
+      return api.PATCH("/v1/sessions/{session}/entities/{entity}", { headers, params: { path: { session, entity: entity.id } }, body: said });
     },
     onSuccess: (saved) => {
       // The stream tells of a new entity only once it does something.

@@ -2,7 +2,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
-import { all, api, data } from "@/api/client";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
 import type { Key } from "@/client/types";
 import { callerKey } from "@/app/identity";
 import { useConsole } from "@/app/console";
@@ -19,7 +20,7 @@ import { keysKey } from "./queries";
 export function Keys() {
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<Key>();
-  const keys = useQuery({ queryKey: keysKey, queryFn: () => all((cursor) => data(api.GET("/v1/keys", { params: { query: { limit: 200, cursor } } }))) });
+  const keys = useQuery({ queryKey: keysKey, queryFn: () => all((cursor) => api.GET("/v1/keys", { params: { query: { limit: 200, cursor } } })) });
   if (keys.isPending) return <Loading />;
   if (keys.isError) return <Failed error={keys.error} retry={() => void keys.refetch()} />;
   const newest = [...keys.data].sort((a, b) => b.createdAt.localeCompare(a.createdAt));

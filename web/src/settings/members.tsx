@@ -3,7 +3,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Pencil, Trash2, User, UserPlus } from "lucide-react";
 import { useState } from "react";
-import { all, api, data } from "@/api/client";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
 import type { Entity } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLiveValue } from "@/live/hooks";
@@ -26,7 +27,7 @@ export function Members() {
   const [deleting, setDeleting] = useState<Entity>();
   const found = useQuery({
     queryKey: entitiesKey(session),
-    queryFn: () => all((cursor) => data(api.GET("/v1/sessions/{session}/entities", { params: { path: { session }, query: { limit: 200, cursor } } }))),
+    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/entities", { params: { path: { session }, query: { limit: 200, cursor } } })),
   });
   if (found.isPending) return <Loading />;
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;

@@ -1,7 +1,8 @@
 // Creates a key and shows its secret, once.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
-import { all, api, data } from "@/api/client";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
 import { Problem } from "@/client/problem";
 import type { Key } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -70,25 +71,23 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
   const [kind, setKind] = useState<"agent" | "human">("agent");
   const [name, setName] = useState("");
   const [life, setLife] = useState("90");
-  const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => all((cursor) => data(api.GET("/v1/sessions", { params: { query: { limit: 200, cursor } } }))) });
+  const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => all((cursor) => api.GET("/v1/sessions", { params: { query: { limit: 200, cursor } } })) });
   const known = useEntities();
   const isNew = entity.trim() !== "" && (session !== console.session || !known.some((e) => e.id === entity.trim()));
   const list = useId();
   const make = useMutation({
     mutationFn: () => {
       const ms = lives.find((l) => l.id === life)?.ms ?? 0;
-      return data(
-        api.POST("/v1/keys", {
-          body: {
-            role,
-            name: name.trim(),
-            sessionId: role === "admin" ? undefined : session,
-            entityId: role === "entity" ? entity.trim() : undefined,
-            kind: role === "entity" && isNew ? kind : undefined,
-            expiresAt: ms === 0 ? undefined : new Date(Date.now() + ms).toISOString(),
-          },
-        }),
-      );
+      return api.POST("/v1/keys", {
+        body: {
+          role,
+          name: name.trim(),
+          sessionId: role === "admin" ? undefined : session,
+          entityId: role === "entity" ? entity.trim() : undefined,
+          kind: role === "entity" && isNew ? kind : undefined,
+          expiresAt: ms === 0 ? undefined : new Date(Date.now() + ms).toISOString(),
+        },
+      });
     },
     onMutate: () => onBusy(true),
     onSettled: () => onBusy(false),

@@ -1,7 +1,7 @@
 // The acting entity: its name and what others read about it.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Entity } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -28,7 +28,7 @@ function Acting({ entity }: { entity: string }) {
   const { session } = useConsole();
   const found = useQuery({
     queryKey: [session, entity, "entity"],
-    queryFn: () => data(api.GET("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity } } })),
+    queryFn: () => api.GET("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity } } }),
   });
   if (found.isPending) return <Loading />;
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
@@ -42,7 +42,7 @@ function ProfileForm({ entity }: { entity: Entity }) {
   const [description, setDescription] = useState(entity.description);
   const save = useMutation({
     mutationFn: () =>
-      data(api.PATCH("/v1/sessions/{session}/entities/{entity}", { params: { path: { session: entity.sessionId, entity: entity.id } }, body: { name, description } })),
+      api.PATCH("/v1/sessions/{session}/entities/{entity}", { params: { path: { session: entity.sessionId, entity: entity.id } }, body: { name, description } }),
     onSuccess: (saved) => {
       queries.setQueryData([entity.sessionId, entity.id, "entity"], saved);
       live.share([{ type: "entity.updated", at: saved.createdAt, runId: null, spaceId: null, entity: saved }]);

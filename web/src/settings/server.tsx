@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX, ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import { Failed, Loading } from "@/ui/shown";
 import { duration } from "@/ui/time";
@@ -17,7 +17,7 @@ interface Asked {
 
 async function ask(): Promise<Asked> {
   const began = performance.now();
-  const health = await data(api.GET("/healthz"));
+  const health = await api.GET("/healthz");
   const took = performance.now() - began;
   try {
     await api.GET("/readyz");

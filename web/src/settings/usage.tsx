@@ -1,7 +1,7 @@
 // What the model calls of this session used and cost.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { SelectField } from "@/ui/field";
 import { Empty, Failed, Loading } from "@/ui/shown";
@@ -24,7 +24,7 @@ export function Usage() {
   const from = days[0] ?? "";
   const used = useQuery({
     queryKey: [session, "usage", from],
-    queryFn: () => data(api.GET("/v1/sessions/{session}/usage", { params: { path: { session }, query: { by: "day,agent,model", from } } })),
+    queryFn: () => api.GET("/v1/sessions/{session}/usage", { params: { path: { session }, query: { by: "day,agent,model", from } } }),
   });
   const set = (change: { by?: string; days?: number }) => void go({ to: "/s/$session/settings", params: { session }, search: (s) => ({ ...s, ...change }), replace: true });
   if (used.isPending) return <Loading />;

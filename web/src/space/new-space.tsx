@@ -1,7 +1,7 @@
 // Makes a space: its name, who is in it, and who answers when nobody is mentioned.
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useId, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
@@ -36,12 +36,11 @@ export function NewSpace({ onClose }: { onClose: () => void }) {
     setProblem(undefined);
     setBusy(true);
     try {
-      const made = await data(
-        api.POST("/v1/sessions/{session}/spaces", {
-          params: { path: { session }, header: { "Idempotency-Key": idempotency } },
-          body: { name: name.trim(), members: ids, ...(chosen === "" ? {} : { adminAgentId: chosen }) },
-        }),
-      );
+      const made = await api.POST("/v1/sessions/{session}/spaces", {
+        params: { path: { session } },
+        headers: { "Idempotency-Key": idempotency },
+        body: { name: name.trim(), members: ids, ...(chosen === "" ? {} : { adminAgentId: chosen }) },
+      });
       onClose();
       await go({ to: "/s/$session/spaces/$space", params: { session, space: made.id } });
     } catch (error) {

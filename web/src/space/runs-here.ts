@@ -2,7 +2,7 @@
 // wrote to it.
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import type { Run } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useRuns } from "@/live/hooks";
@@ -23,7 +23,7 @@ export function useRunsHere(space: string): RunsHere {
   const live = useRuns();
   const asked = useQuery({
     queryKey: [session, actor, "runs", "space", space],
-    queryFn: () => data(api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { space, limit: 30 } } })),
+    queryFn: () => api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { space, limit: 30 } } }),
   });
   const known = asked.data?.items;
   return useMemo(() => runsHere(space, known ?? [], live), [space, known, live]);

@@ -2,7 +2,7 @@
 // done with it.
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Bell, BellOff, Brain, DoorOpen, EllipsisVertical, Lock, PanelRight, Pencil, Trash2, UserPlus, UserRoundCheck } from "lucide-react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -68,9 +68,9 @@ function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
   const store = useLive();
   const icon = "size-4";
   const mute = () =>
-    void data(space.muted ? api.DELETE("/v1/sessions/{session}/spaces/{space}/mute", { params: pathOf(space) }) : api.PUT("/v1/sessions/{session}/spaces/{space}/mute", { params: pathOf(space) }))
+    void (space.muted ? api.DELETE("/v1/sessions/{session}/spaces/{space}/mute", { params: pathOf(space) }) : api.PUT("/v1/sessions/{session}/spaces/{space}/mute", { params: pathOf(space) }))
       .then((now) => {
-        store.share([{ type: "console.read", space: now }]);
+        store.share([{ type: "local.read", space: now }]);
         notify(now.muted ? "Muted: only messages that mention you are unread here from now on." : "All messages of this space count as unread again.");
       })
       .catch((error: unknown) => notify(Problem.from(error).message, true));

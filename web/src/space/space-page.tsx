@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type DragEvent, lazy, type ReactNode, Suspense, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
 import { inBrowser } from "@/app/kept";
@@ -45,7 +45,7 @@ function Unknown({ space }: { space: string }) {
   const { session, actor } = useConsole();
   const asked = useQuery({
     queryKey: [session, actor, "space", space],
-    queryFn: () => data(api.GET("/v1/sessions/{session}/spaces/{space}", { params: { path: { session, space } } })),
+    queryFn: () => api.GET("/v1/sessions/{session}/spaces/{space}", { params: { path: { session, space } } }),
     retry: (count, error) => count < 2 && Problem.from(error).status === 0,
   });
   if (!asked.isError) return <Page title={asked.data?.name ?? "Space"}>{<Loading lines={6} />}</Page>;

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Navigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";
@@ -50,7 +50,7 @@ function NoSpaces({ onNew }: { onNew: () => void }) {
   const { session, actor } = useConsole();
   const asked = useQuery({
     queryKey: [session, actor, "spaces", "any"],
-    queryFn: () => data(api.GET("/v1/sessions/{session}/spaces", { params: { path: { session }, query: { limit: 1 } } })),
+    queryFn: () => api.GET("/v1/sessions/{session}/spaces", { params: { path: { session }, query: { limit: 1 } } }),
   });
   if (asked.isError) return <Failed error={asked.error} retry={() => void asked.refetch()} />;
   if (asked.isPending || asked.data.items.length > 0) return <Loading />;

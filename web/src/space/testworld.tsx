@@ -25,7 +25,7 @@ export function beginning(space: Space, messages: readonly Message[], entities: 
   return [
     { type: "snapshot", at, cursor: "1", spaceId: space.id, runId: null, space, members: space.members, messages },
     { type: "snapshot.end", at, cursor: "1", spaceId: null, runId: null } as LiveEvent,
-    { type: "console.loaded", entities, pending: [], runs: [] },
+    { type: "local.loaded", entities, pending: [], runs: [] },
   ];
 }
 
@@ -52,7 +52,7 @@ export async function show(ui: ReactNode, events: readonly LiveEvent[]): Promise
   if (shown === undefined) throw new Error("nothing was drawn");
   const tell = (...more: LiveEvent[]) =>
     act(async () => {
-      store.hear({ kind: "events", events: more });
+      store.receive({ kind: "events", events: more });
       // The store tells once for each frame.
       await new Promise((done) => setTimeout(done, document.visibilityState === "visible" ? 40 : 300));
     });

@@ -1,6 +1,6 @@
 // The run that a message belongs to.
 import { useQuery } from "@tanstack/react-query";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import type { Message, Run } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useRun } from "@/live/hooks";
@@ -15,7 +15,7 @@ export function useRunOf(message: Message): Run | undefined {
   const live = useRun(id);
   const asked = useQuery({
     queryKey: [session, actor, "run", id],
-    queryFn: () => data(api.GET("/v1/sessions/{session}/runs/{run}", { params: { path: { session, run: id } } })),
+    queryFn: () => api.GET("/v1/sessions/{session}/runs/{run}", { params: { path: { session, run: id } } }),
     enabled: id !== "" && live === undefined && (message.status === "streaming" || message.status === "failed"),
     staleTime: Infinity,
   });

@@ -1,81 +1,80 @@
-// The way from a tab to the switchboard: through the SharedWorker, or through a
-// worker of its own where the browser has none.
-import workerURL from "./shared.worker?sharedworker&url";
-import type { Answer, Asked } from "./switchboard";
+// Connects a tab to the switchboard: in the SharedWorker, or in a worker of its own where
+// the browser has no SharedWorker.
 import type { Topic } from "@/client/topic";
+import workerURL from "./shared.worker?sharedworker&url";
+import type { TabRequest, TabUpdate } from "./switchboard";
 
-/** Sends to the switchboard. */
-export type Ask = (asked: Asked) => void;
+/** Sends a request to the switchboard. */
+export type Send = (request: TabRequest) => void;
 
-/** Connects this tab; `hear` is called for every answer, `topics` tells what the tab looks at. */
-export function link(hear: (a: Answer) => void, topics: () => readonly Topic[]): Ask {
-  let way: Ask | undefined;
-  const ask: Ask = (asked) => way?.(asked);
-  const here = () => ask({ kind: "here", topics: topics() });
-  const own = () => {
-    way = dedicated(hear, () => setTimeout(own, 5_000));
-    here();
+/** Connects this tab. Every update is passed to `receive`; `topics` returns what the tab has joined. */
+export function link(receive: (u: TabUpdate) => void, topics: () => readonly Topic[]): Send {
+  let post: Send | undefined;
+  const send: Send = (request) => post?.(request);
+  const sendAlive = () => send({ kind: "alive", topics: topics() });
+  const useDedicated = () => {
+    post = dedicated(receive, () => setTimeout(useDedicated, 5_000));
+    sendAlive();
   };
-  way = shared(hear, own);
-  if (way === undefined) own();
-  setInterval(here, 50_000);
+  post = shared(receive, useDedicated);
+  if (post === undefined) useDedicated();
+  setInterval(sendAlive, 50_000);
   window.addEventListener("pagehide", (event) => {
-    if (!event.persisted) ask({ kind: "bye" });
+    if (!event.persisted) send({ kind: "bye" });
   });
-  // A tab that slept, or was kept for the way back, may have been taken for gone.
+  // The switchboard may have dropped a tab that was suspended, or kept for the back button.
   for (const name of ["pageshow", "online", "focus"]) {
     window.addEventListener(name, () => {
-      here();
-      ask({ kind: "retry" });
+      sendAlive();
+      send({ kind: "retry" });
     });
   }
-  return ask;
+  return send;
 }
 
-// Undefined where there are no such workers, or a browser does not let this page
-// have one; `lost` is called if its script cannot be loaded.
-function shared(hear: (a: Answer) => void, lost: () => void): Ask | undefined {
+// Undefined if the browser has no SharedWorker, or refuses it to this page. `onLost` is
+// called if the script of the worker does not load.
+function shared(receive: (u: TabUpdate) => void, onLost: () => void): Send | undefined {
   if (typeof SharedWorker === "undefined") return undefined;
   try {
     const worker = new SharedWorker(script() as string, { type: "module", name: "shoal" });
-    worker.onerror = lost;
-    worker.port.onmessage = (message: MessageEvent<Answer>) => hear(message.data);
+    worker.onerror = onLost;
+    worker.port.onmessage = (message: MessageEvent<TabUpdate>) => receive(message.data);
     worker.port.start();
-    return (asked) => worker.port.postMessage(asked);
+    return (request) => worker.port.postMessage(request);
   } catch {
     return undefined;
   }
 }
 
-// A worker that runs the same script for this tab alone; `lost` is called if the
-// script cannot be loaded. What the switchboard itself throws is an ErrorEvent.
-function dedicated(hear: (a: Answer) => void, lost: () => void): Ask {
+// A worker that runs the same script for this tab alone. `onLost` is called if the script
+// does not load. An error that the switchboard throws is an ErrorEvent instead.
+function dedicated(receive: (u: TabUpdate) => void, onLost: () => void): Send {
   const worker = new Worker(script() as string, { type: "module", name: "shoal" });
   worker.onerror = (event) => {
-    if (!(event instanceof ErrorEvent)) lost();
+    if (!(event instanceof ErrorEvent)) onLost();
   };
-  worker.onmessage = (message: MessageEvent<Answer>) => hear(message.data);
-  return (asked) => worker.postMessage(asked);
+  worker.onmessage = (message: MessageEvent<TabUpdate>) => receive(message.data);
+  return (request) => worker.postMessage(request);
 }
 
 interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): unknown };
 }
 
-// The page's policy demands that URLs of scripts come from a named place, which may
-// be made only once: this is the only one, and it lets nothing through but the
-// worker of this build.
-let made: unknown;
+// The content security policy accepts URLs of scripts only from a named trusted-types
+// policy, which can be created only once. This one accepts the worker of this build alone.
+let trustedURL: unknown;
 function script(): unknown {
   const types = (window as { trustedTypes?: TrustedTypes }).trustedTypes;
   if (types === undefined) return workerURL;
-  made ??= types
+  trustedURL ??= types
     .createPolicy("shoal-worker", {
-      createScriptURL: (asked) => {
-        if (asked !== workerURL) throw new TypeError("not the worker of this console");
-        return asked;
+      createScriptURL: (url) => {
+        if (url !== workerURL) throw new TypeError("not the worker of this console");
+        return url;
       },
     })
     .createScriptURL(workerURL);
-  return made;
+  return trustedURL;
 }

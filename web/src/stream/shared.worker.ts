@@ -1,14 +1,15 @@
-// The worker: one switchboard for all tabs of the browser, or for one tab where the
-// browser has no SharedWorker.
-import { type Answer, type Asked, Switchboard } from "./switchboard";
+// The worker: one switchboard for all tabs of the browser, or for one tab where the browser
+// has no SharedWorker.
+import { transport } from "@/api/transport";
+import { Switchboard, type TabRequest, type TabUpdate } from "./switchboard";
 
 type Port = Pick<MessagePort, "postMessage" | "onmessage">;
 
-const board = new Switchboard();
+const board = new Switchboard(transport);
 
 function serve(port: Port): void {
-  const post = (answer: Answer) => port.postMessage(answer);
-  port.onmessage = (message: MessageEvent<Asked>) => board.handle(post, message.data);
+  const post = (update: TabUpdate) => port.postMessage(update);
+  port.onmessage = (message: MessageEvent<TabRequest>) => board.handle(post, message.data);
 }
 
 if ("onconnect" in self) {

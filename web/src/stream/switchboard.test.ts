@@ -1,51 +1,47 @@
-// Tabs that join, sleep and go, over a stream that does not answer.
+// Tabs that join, are suspended and leave, over a server that does not respond.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type Answer, Switchboard } from "./switchboard";
+import type { Transport } from "@/client/transport";
+import { Switchboard, type TabUpdate } from "./switchboard";
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.stubGlobal("fetch", (_: string, init?: RequestInit) => new Promise((_, refuse) => init?.signal?.addEventListener("abort", () => refuse(new Error("cut")))));
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
+const unresponsive: Transport = (_, { signal }) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted"))));
 const topic = { session: "default", entity: "ann" };
-const older = { kind: "apply", topic, events: [{ type: "console.older", spaceId: "shop", messages: [] }] } as const;
+const older = { kind: "apply", topic, events: [{ type: "local.older", spaceId: "shop", messages: [] }] } as const;
 
 function tab(board: Switchboard) {
-  const heard: Answer[] = [];
-  const post = (a: Answer) => void heard.push(a);
-  return { heard, ask: (asked: Parameters<Switchboard["handle"]>[1]) => board.handle(post, asked) };
+  const received: TabUpdate[] = [];
+  const post = (u: TabUpdate) => void received.push(u);
+  return { received, send: (request: Parameters<Switchboard["handle"]>[1]) => board.handle(post, request) };
 }
 
-it("a tab that slept so long that it was taken for gone hears again once it is back", () => {
-  const board = new Switchboard();
-  const sleeper = tab(board);
+it("joins a tab again that was dropped while it was suspended", () => {
+  const board = new Switchboard(unresponsive);
+  const suspended = tab(board);
   const other = tab(board);
-  sleeper.ask({ kind: "join", topic });
-  other.ask({ kind: "join", topic });
+  suspended.send({ kind: "join", topic });
+  other.send({ kind: "join", topic });
   vi.advanceTimersByTime(140_000);
-  other.ask({ kind: "here", topics: [topic] });
+  other.send({ kind: "alive", topics: [topic] });
   vi.advanceTimersByTime(140_000);
   board.sweep();
-  const before = sleeper.heard.length;
-  other.ask(older);
-  expect(sleeper.heard.length).toBe(before);
+  const before = suspended.received.length;
+  other.send(older);
+  expect(suspended.received.length).toBe(before);
 
-  sleeper.ask({ kind: "here", topics: [topic] });
-  expect(sleeper.heard.slice(before).map((a) => a.told.kind)).toEqual(["state"]);
-  other.ask(older);
-  expect(sleeper.heard.slice(before).map((a) => a.told.kind)).toEqual(["state", "events"]);
-  for (const t of [sleeper, other]) t.ask({ kind: "bye" });
+  suspended.send({ kind: "alive", topics: [topic] });
+  expect(suspended.received.slice(before).map((u) => u.update.kind)).toEqual(["state"]);
+  other.send(older);
+  expect(suspended.received.slice(before).map((u) => u.update.kind)).toEqual(["state", "events"]);
+  for (const t of [suspended, other]) t.send({ kind: "bye" });
 });
 
-it("a tab that says it is there is not told its state again", () => {
-  const board = new Switchboard();
+it("does not send the state again to a tab that is alive", () => {
+  const board = new Switchboard(unresponsive);
   const one = tab(board);
-  one.ask({ kind: "join", topic });
-  one.ask({ kind: "here", topics: [topic] });
-  expect(one.heard.filter((a) => a.told.kind === "state").length).toBe(1);
-  one.ask({ kind: "bye" });
+  one.send({ kind: "join", topic });
+  one.send({ kind: "alive", topics: [topic] });
+  expect(one.received.filter((u) => u.update.kind === "state").length).toBe(1);
+  one.send({ kind: "bye" });
 });

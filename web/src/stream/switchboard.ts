@@ -1,93 +1,97 @@
-// Which tab looks at which stream. One switchboard serves all tabs of a browser
-// from the SharedWorker: a browser opens only six connections to a server, and
-// one stream for each tab would use them up.
+// Routes streams to tabs. One switchboard serves all tabs of a browser from the
+// SharedWorker: a browser opens only six connections to a server over HTTP/1.1, and one
+// stream for each tab would use them up.
 import type { LiveEvent } from "@/client/session-state";
-import { Source, type Told } from "@/client/source";
+import { Source, type SourceUpdate } from "@/client/source";
 import { type Topic, topicName } from "@/client/topic";
+import type { Transport } from "@/client/transport";
 
-/** What a tab asks for. */
-export type Asked =
+/** A request of a tab. */
+export type TabRequest =
   | { readonly kind: "join"; readonly topic: Topic }
   | { readonly kind: "leave"; readonly topic: Topic }
   | { readonly kind: "apply"; readonly topic: Topic; readonly events: readonly LiveEvent[] }
   | { readonly kind: "retry" }
   /**
-   * The tab is there, and looks at these. One that says nothing for two minutes is
-   * taken for gone; if it only slept, it is joined to its topics again.
+   * The tab is alive and has joined these topics. A tab that is silent for too long is
+   * dropped; if it was only suspended, this joins it to its topics again.
    */
-  | { readonly kind: "here"; readonly topics: readonly Topic[] }
+  | { readonly kind: "alive"; readonly topics: readonly Topic[] }
   | { readonly kind: "bye" };
 
-/** What a tab is told, and of which topic. */
-export interface Answer {
+/** An update of one topic, sent to a tab. */
+export interface TabUpdate {
   readonly topic: string;
-  readonly told: Told;
+  readonly update: SourceUpdate;
 }
 
 interface Tab {
-  readonly tells: Map<string, (told: Told) => void>;
-  heard: number;
+  readonly subscribers: Map<string, (update: SourceUpdate) => void>;
+  lastRequest: number;
 }
 
-/** How long a tab may be silent; browsers slow the timers of hidden tabs to one a minute. */
-const forgottenAfter = 150_000;
+/** How long a tab may be silent, in ms. Browsers run the timers of hidden tabs once a minute. */
+const tabTimeout = 150_000;
 
+/** Sources by topic, and the tabs that joined them. */
 export class Switchboard {
   private readonly sources = new Map<string, Source>();
-  private readonly tabs = new Map<(a: Answer) => void, Tab>();
+  private readonly tabs = new Map<(u: TabUpdate) => void, Tab>();
 
-  /** Handles what a tab asks; `post` is the way back to it. */
-  handle(post: (a: Answer) => void, asked: Asked): void {
-    const tab = this.tabs.get(post) ?? { tells: new Map(), heard: 0 };
-    tab.heard = Date.now();
+  constructor(private readonly transport: Transport) {}
+
+  /** Handles a request of the tab that `post` sends to. */
+  handle(post: (u: TabUpdate) => void, request: TabRequest): void {
+    const tab = this.tabs.get(post) ?? { subscribers: new Map(), lastRequest: 0 };
+    tab.lastRequest = Date.now();
     this.tabs.set(post, tab);
-    switch (asked.kind) {
+    switch (request.kind) {
       case "join":
-        return this.join(post, tab, asked.topic);
+        return this.join(post, tab, request.topic);
       case "leave":
-        return this.leave(tab, topicName(asked.topic));
+        return this.leave(tab, topicName(request.topic));
       case "apply":
-        return this.sources.get(topicName(asked.topic))?.apply(asked.events);
+        return this.sources.get(topicName(request.topic))?.apply(request.events);
       case "retry":
         for (const source of this.sources.values()) source.retryNow();
         return;
       case "bye":
         return this.drop(post);
-      case "here":
-        for (const topic of asked.topics) if (!tab.tells.has(topicName(topic))) this.join(post, tab, topic);
+      case "alive":
+        for (const topic of request.topics) if (!tab.subscribers.has(topicName(topic))) this.join(post, tab, topic);
     }
   }
 
-  /** Drops tabs that are gone without a word. */
+  /** Drops the tabs that have been silent for too long. */
   sweep(): void {
-    for (const [post, tab] of [...this.tabs]) if (Date.now() - tab.heard > forgottenAfter) this.drop(post);
+    for (const [post, tab] of [...this.tabs]) if (Date.now() - tab.lastRequest > tabTimeout) this.drop(post);
   }
 
-  private join(post: (a: Answer) => void, tab: Tab, topic: Topic): void {
+  private join(post: (u: TabUpdate) => void, tab: Tab, topic: Topic): void {
     const name = topicName(topic);
-    if (tab.tells.has(name)) this.leave(tab, name);
-    const tell = (told: Told) => post({ topic: name, told });
-    tab.tells.set(name, tell);
-    const source = this.sources.get(name) ?? new Source(topic);
+    if (tab.subscribers.has(name)) this.leave(tab, name);
+    const subscriber = (update: SourceUpdate) => post({ topic: name, update });
+    tab.subscribers.set(name, subscriber);
+    const source = this.sources.get(name) ?? new Source(topic, this.transport);
     this.sources.set(name, source);
-    source.join(tell);
+    source.join(subscriber);
   }
 
   private leave(tab: Tab, name: string): void {
-    const tell = tab.tells.get(name);
+    const subscriber = tab.subscribers.get(name);
     const source = this.sources.get(name);
-    if (tell === undefined || source === undefined) return;
-    tab.tells.delete(name);
-    if (!source.leave(tell)) {
+    if (subscriber === undefined || source === undefined) return;
+    tab.subscribers.delete(name);
+    if (!source.leave(subscriber)) {
       source.stop();
       this.sources.delete(name);
     }
   }
 
-  private drop(post: (a: Answer) => void): void {
+  private drop(post: (u: TabUpdate) => void): void {
     const tab = this.tabs.get(post);
     if (tab === undefined) return;
-    for (const name of [...tab.tells.keys()]) this.leave(tab, name);
+    for (const name of [...tab.subscribers.keys()]) this.leave(tab, name);
     this.tabs.delete(post);
   }
 }

@@ -3,7 +3,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, Target, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { all, api, data } from "@/api/client";
+import { api } from "@/api/client";
+import { all } from "@/client/request";
 import { useConsole } from "@/app/console";
 import { Words } from "@/parts/words/words";
 import { Badge } from "@/ui/badge";
@@ -41,18 +42,18 @@ export function MemoryTab({ agent }: { agent: string }) {
         agent={agent}
         kind={{
           title: "Memories", about: "What the agent stored for later conversations.", none: "No memories", one: "memory",
-          load: async () => (await all((cursor) => data(api.GET("/v1/sessions/{session}/agents/{agent}/memories", { params: { path, query: { cursor, limit: 200 } } })))).map((m) => ({ id: m.id, text: m.content, head: <Words text={m.topic} />, updatedAt: m.updatedAt })),
-          remove: (memory) => data(api.DELETE("/v1/sessions/{session}/agents/{agent}/memories/{memory}", { params: { path: { ...path, memory } } })),
-          clear: () => data(api.DELETE("/v1/sessions/{session}/agents/{agent}/memories", { params: { path } })),
+          load: async () => (await all((cursor) => api.GET("/v1/sessions/{session}/agents/{agent}/memories", { params: { path, query: { cursor, limit: 200 } } }))).map((m) => ({ id: m.id, text: m.content, head: <Words text={m.topic} />, updatedAt: m.updatedAt })),
+          remove: (memory) => api.DELETE("/v1/sessions/{session}/agents/{agent}/memories/{memory}", { params: { path: { ...path, memory } } }),
+          clear: () => api.DELETE("/v1/sessions/{session}/agents/{agent}/memories", { params: { path } }),
         }}
       />
       <Notes
         agent={agent}
         kind={{
           title: "Goals", about: "What the agent set out to do, completed goals included.", none: "No goals", one: "goal",
-          load: async () => (await all((cursor) => data(api.GET("/v1/sessions/{session}/agents/{agent}/goals", { params: { path, query: { cursor, limit: 200 } } })))).map((g) => ({ id: g.id, text: g.description, head: <GoalHead {...g} />, updatedAt: g.updatedAt })),
-          remove: (goal) => data(api.DELETE("/v1/sessions/{session}/agents/{agent}/goals/{goal}", { params: { path: { ...path, goal } } })),
-          clear: () => data(api.DELETE("/v1/sessions/{session}/agents/{agent}/goals", { params: { path } })),
+          load: async () => (await all((cursor) => api.GET("/v1/sessions/{session}/agents/{agent}/goals", { params: { path, query: { cursor, limit: 200 } } }))).map((g) => ({ id: g.id, text: g.description, head: <GoalHead {...g} />, updatedAt: g.updatedAt })),
+          remove: (goal) => api.DELETE("/v1/sessions/{session}/agents/{agent}/goals/{goal}", { params: { path: { ...path, goal } } }),
+          clear: () => api.DELETE("/v1/sessions/{session}/agents/{agent}/goals", { params: { path } }),
         }}
       />
     </Sheet>

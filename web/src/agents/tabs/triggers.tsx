@@ -2,8 +2,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plus, Zap } from "lucide-react";
 import { useState } from "react";
-import { api, data } from "@/api/client";
-import { entityHeader } from "@/client/header";
+import { api } from "@/api/client";
+import { entityHeader } from "@/client/transport";
 import { Problem } from "@/client/problem";
 import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -78,7 +78,7 @@ function SpaceRow({ space, agent }: { space: Space; agent: string }) {
   const { session } = useConsole();
   const isAdmin = space.adminAgentId === agent;
   const leave = useSpaceChange(() => api.DELETE("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space: space.id, entity: agent } }, headers: own }));
-  const lead = useSpaceChange(() => data(api.PATCH("/v1/sessions/{session}/spaces/{space}", { params: { path: { session, space: space.id } }, body: { adminAgentId: agent }, headers: own })));
+  const lead = useSpaceChange(() => api.PATCH("/v1/sessions/{session}/spaces/{space}", { params: { path: { session, space: space.id } }, body: { adminAgentId: agent }, headers: own }));
   return (
     <li className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2">
       <div className="min-w-0 flex-1 basis-56">
@@ -107,7 +107,7 @@ function AddToSpace({ agent, spaces }: { agent: string; spaces: readonly Space[]
   const { session } = useConsole();
   const [chosen, choose] = useState("");
   const space = spaces.find((s) => s.id === chosen) ?? spaces[0];
-  const add = useSpaceChange(() => data(api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space: space?.id ?? "", entity: agent } }, headers: own })));
+  const add = useSpaceChange(() => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space: space?.id ?? "", entity: agent } }, headers: own }));
   if (space === undefined) return null;
   return (
     <div className="flex flex-wrap items-end gap-2">

@@ -3,7 +3,7 @@ import { SendHorizontal } from "lucide-react";
 import { type KeyboardEvent, useId, useState } from "react";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { useSettings } from "@/app/settings";
 import { useConnection, useMessage, useName, useRuns, useSpace } from "@/live/hooks";
@@ -83,13 +83,11 @@ function Composer({ trial }: { trial: Trial }) {
   const [text, setText] = useState("");
   const sending = useMutation({
     mutationFn: (said: string) =>
-      data(
-        api.POST("/v1/sessions/{session}/spaces/{space}/messages", {
-          params: { path: { session, space: trial.space } },
-          body: { text: said, mentions: [trial.agent] },
-          headers: { "Idempotency-Key": crypto.randomUUID() },
-        }),
-      ),
+      api.POST("/v1/sessions/{session}/spaces/{space}/messages", {
+        params: { path: { session, space: trial.space } },
+        body: { text: said, mentions: [trial.agent] },
+        headers: { "Idempotency-Key": crypto.randomUUID() },
+      }),
     onSuccess: () => setText(""),
   });
   const send = () => {

@@ -1,7 +1,7 @@
 // A trial runs a draft with the real runtime: a hosted agent of its own in a space
 // of its own, both marked, so that what is left behind can be found and cleaned up.
-import { api, data } from "@/api/client";
-import { entityHeader } from "@/client/header";
+import { api } from "@/api/client";
+import { entityHeader } from "@/client/transport";
 import { Problem } from "@/client/problem";
 import { headersOf, lastHalf } from "@/api/sign-in";
 import type { Entity, Space } from "@/client/types";
@@ -43,8 +43,8 @@ export async function beginTrial(session: string, of: string, draft: JsonObject)
   await putAgent(session, id, trialConfig(draft, id, id));
   try {
     const metadata = { [mark]: true, [`${mark}.of`]: of };
-    await data(api.PATCH("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity: id } }, body: { metadata }, headers: asAdmin }));
-    await data(api.POST("/v1/sessions/{session}/spaces", { params: { path: { session } }, body: { id, name: `Try ${of}`, members: [id], adminAgentId: id, metadata } }));
+    await api.PATCH("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity: id } }, body: { metadata }, headers: asAdmin });
+    await api.POST("/v1/sessions/{session}/spaces", { params: { path: { session } }, body: { id, name: `Try ${of}`, members: [id], adminAgentId: id, metadata } });
   } catch (error) {
     await removeEntity(session, id);
     throw error;

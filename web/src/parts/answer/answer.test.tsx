@@ -277,7 +277,7 @@ describe("an answer that cannot be given", () => {
   it("for another reason says it, and can be tried again", async () => {
     show(pending({}), { submit: () => Promise.reject(Problem.unreachable()) });
     await press("OK");
-    expect(screen.getByRole("alert").textContent).toContain("does not answer");
+    expect(screen.getByRole("alert").textContent).toContain("unreachable");
     expect(screen.getByRole("button", { name: "OK" }).hasAttribute("disabled")).toBe(false);
   });
 });

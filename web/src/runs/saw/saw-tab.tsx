@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Step } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -21,7 +21,7 @@ function useSent(run: string, step: number | undefined) {
   return useQuery({
     // Not under the run's own key: what was sent does not change with the run.
     queryKey: ["sent", ...runKeys(session, run).all, step],
-    queryFn: () => data(api.GET("/v1/sessions/{session}/runs/{run}/steps/{step}/request", { params: { path: { session, run, step: step ?? 0 } } })),
+    queryFn: () => api.GET("/v1/sessions/{session}/runs/{run}/steps/{step}/request", { params: { path: { session, run, step: step ?? 0 } } }),
     enabled: step !== undefined && step >= 0,
     staleTime: Infinity,
   });

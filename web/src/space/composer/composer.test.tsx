@@ -15,27 +15,17 @@ const here = space({ members: [member("ann", "human", "Ann"), member("bot", "age
 const people = [entity({ id: "ann", name: "Ann" }), entity({ id: "bot", name: "Shop Agent", kind: "agent", hosted: true }), entity({ id: "bea", name: "Bea" }), entity({ id: "carl", name: "Carl" })];
 const noFiles: Attachments = { list: [], add: () => undefined, remove: () => undefined, retry: () => undefined, take: () => [] };
 
-// The network's end: it takes every message and answers that it is stored. The API's
-// client keeps the fetch that it finds when it is loaded.
-const { sent, answer } = vi.hoisted(() => {
-  const sent: { url: string; key: string | null; body: unknown }[] = [];
-  const answer: { of?: () => unknown } = {};
-  globalThis.Request = class extends Request {
-    constructor(input: string | URL | Request, init?: RequestInit) {
-      super(typeof input === "string" ? new URL(input, "http://shoal.test") : input, init);
-    }
-  };
-  globalThis.fetch = async (input) => {
-    const request = input as Request;
-    sent.push({ url: new URL(request.url).pathname, key: request.headers.get("Idempotency-Key"), body: await request.json() });
-    return Response.json(answer.of?.(), { status: 201 });
-  };
-  return { sent, answer };
+// The server: it stores every message.
+const sent: { url: string; key: string | undefined; body: unknown }[] = [];
+let respond: () => unknown;
+vi.stubGlobal("fetch", async (url: string, init: { headers: Record<string, string>; body: string }) => {
+  sent.push({ url, key: init.headers["Idempotency-Key"], body: JSON.parse(init.body) });
+  return Response.json(respond(), { status: 201 });
 });
 
 beforeEach(() => {
   sent.length = 0;
-  answer.of = () => message({ seq: 5, spaceId: "elsewhere" });
+  respond = () => message({ seq: 5, spaceId: "elsewhere" });
   localStorage.clear();
   sessionStorage.clear();
   change({ theme: "light", sendKey: "ctrl-enter" });

@@ -1,7 +1,7 @@
 // The outbox of whoever acts on this page.
 import { useMemo, useSyncExternalStore } from "react";
-import { api, data } from "@/api/client";
-import { entityHeader } from "@/client/header";
+import { api } from "@/api/client";
+import { entityHeader } from "@/client/transport";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { inTab } from "@/app/kept";
@@ -34,13 +34,12 @@ export function useOutgoing(space: string): readonly Outgoing[] {
 function posting(session: string, as: string | null, store: Store): Post {
   return {
     send: (o) =>
-      data(
-        api.POST("/v1/sessions/{session}/spaces/{space}/messages", {
-          // Whoever acts on the page by the time it is sent, it is its writer's.
-          params: { path: { session, space: o.space }, header: { "Idempotency-Key": o.key, ...(as === null ? {} : { [entityHeader]: as }) } },
-          body: { ...words(o), mentions: [...o.mentions], ...(o.replyTo === undefined ? {} : { replyTo: o.replyTo }) },
-        }),
-      ),
+      api.POST("/v1/sessions/{session}/spaces/{space}/messages", {
+        // Whoever acts on the page by the time it is sent, it is its writer's.
+        params: { path: { session, space: o.space } },
+        headers: { "Idempotency-Key": o.key, ...(as === null ? {} : { [entityHeader]: as }) },
+        body: { ...words(o), mentions: [...o.mentions], ...(o.replyTo === undefined ? {} : { replyTo: o.replyTo }) },
+      }),
     async stored(m) {
       const name = (id: string) => store.live.entities.get(id)?.name ?? id;
       for (const id of m.skippedAgents ?? []) notify(`${name(id)} is at work and has not taken this message.`);

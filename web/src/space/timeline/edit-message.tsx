@@ -1,6 +1,6 @@
 // Changes what a message says, in its place.
 import { useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
@@ -18,7 +18,7 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
   const action = useAction();
   const save = async () => {
     const body = { text: text.trim(), updatedAt: message.updatedAt };
-    if (await action.run(() => data(api.PATCH("/v1/sessions/{session}/messages/{message}", { params: { path: { session, message: message.id } }, body })))) onClose();
+    if (await action.run(() => api.PATCH("/v1/sessions/{session}/messages/{message}", { params: { path: { session, message: message.id } }, body }))) onClose();
   };
   return (
     <form

@@ -26,7 +26,7 @@ const here = space({ members: [member("ann", "human", "Ann"), member("bot", "age
 const people = [entity({ id: "ann", name: "Ann" }), entity({ id: "bot", name: "Bot", kind: "agent", hosted: true })];
 const view = (id: string) => <MessageView id={id} joined={false} marked={false} entry={false} failed={[]} />;
 const start = (...messages: Message[]) => beginning(here, messages, people);
-const runs = (...all: ReturnType<typeof run>[]): LiveEvent => ({ type: "console.loaded", entities: people, pending: [], runs: all });
+const runs = (...all: ReturnType<typeof run>[]): LiveEvent => ({ type: "local.loaded", entities: people, pending: [], runs: all });
 const delta = (offset: number, words: string): LiveEvent => ({ type: "text-delta", at, spaceId: "shop", runId: "run_1", messageId: "msg_1", partId: "prt_2", offset, delta: words });
 
 const streaming = message({

@@ -1,5 +1,5 @@
 // Pages of a timeline that are not here yet. What is loaded is told to all tabs.
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import type { Message } from "@/client/types";
 import type { Store } from "@/live/store";
 
@@ -10,11 +10,9 @@ export type Place = { readonly before: number } | { readonly after: number };
 
 /** Loads the page before or after a place, and returns once this tab has it. */
 export async function loadPage(store: Store, session: string, space: string, place: Place): Promise<readonly Message[]> {
-  const page = await data(
-    api.GET("/v1/sessions/{session}/spaces/{space}/messages", {
-      params: { path: { session, space }, query: { ...place, limit: pageSize } },
-    }),
-  );
+  const page = await api.GET("/v1/sessions/{session}/spaces/{space}/messages", {
+    params: { path: { session, space }, query: { ...place, limit: pageSize } },
+  });
   await told(store, space, page.items);
   return page.items;
 }
@@ -35,6 +33,6 @@ function told(store: Store, spaceId: string, page: readonly Message[]): Promise<
       stop();
       resolve();
     });
-    store.share([{ type: "console.older", spaceId, messages }]);
+    store.share([{ type: "local.older", spaceId, messages }]);
   });
 }

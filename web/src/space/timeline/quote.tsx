@@ -1,7 +1,7 @@
 // A message in one line, as what another one replies to.
 import { useQuery } from "@tanstack/react-query";
 import { Reply } from "lucide-react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useMessage, useName } from "@/live/hooks";
@@ -13,7 +13,7 @@ export function Quote({ id }: { id: string }) {
   const { data: fetched } = useQuery({
     queryKey: ["message", session, id],
     enabled: here === undefined,
-    queryFn: () => data(api.GET("/v1/sessions/{session}/messages/{message}", { params: { path: { session, message: id } } })),
+    queryFn: () => api.GET("/v1/sessions/{session}/messages/{message}", { params: { path: { session, message: id } } }),
   });
   const message = here ?? fetched;
   const name = useName(message?.entityId ?? "");

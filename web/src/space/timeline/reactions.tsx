@@ -1,5 +1,5 @@
 // The reactions to a message, each a button that adds or takes back one's own.
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -17,7 +17,7 @@ export function useReact(message: Message): (emoji: string, remove: boolean) => 
     const params = { path: { session, message: message.id, emoji } };
     const path = "/v1/sessions/{session}/messages/{message}/reactions/{emoji}";
     try {
-      await data(remove ? api.DELETE(path, { params }) : api.PUT(path, { params }));
+      await (remove ? api.DELETE(path, { params }) : api.PUT(path, { params }));
     } catch (error) {
       notify(Problem.from(error).message);
     }

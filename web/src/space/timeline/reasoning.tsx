@@ -7,7 +7,7 @@ import { reasoningKey } from "@/client/session-state";
 
 /** The reasoning of a run as a space shows it; nothing where there is none. */
 export const Reasoning = memo(function Reasoning({ run, space }: { run: string; space: string }) {
-  const thought = useLiveValue(`run:${run}`, (s) => s.live.growing.get(reasoningKey(run, space))?.input);
+  const thought = useLiveValue(`run:${run}`, (s) => s.live.streaming.get(reasoningKey(run, space))?.input);
   if (thought === undefined || thought === "") return null;
   return (
     <details className="group w-full rounded-md border border-line bg-ground px-2 text-sm text-soft">

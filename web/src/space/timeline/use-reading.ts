@@ -1,7 +1,7 @@
 // Tells the server how far somebody has read: up to the newest message, once it is
 // on the screen of a visible tab.
 import { useEffect, useRef, useState } from "react";
-import { api, data } from "@/api/client";
+import { api } from "@/api/client";
 import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
@@ -18,10 +18,10 @@ export function useReading(space: Space, seen: boolean): void {
     if (!seen || !unread || underWay.current) return;
     underWay.current = true;
     const before = store.live.spaces.get(space.id)?.space.unreadCount;
-    void data(api.POST("/v1/sessions/{session}/spaces/{space}/read", { params: { path: { session, space: space.id } }, body: { seq: space.lastSeq } }))
+    void api.POST("/v1/sessions/{session}/spaces/{space}/read", { params: { path: { session, space: space.id } }, body: { seq: space.lastSeq } })
       .then((read) => {
         // What came meanwhile may not be counted in the answer: ask once more.
-        if (store.live.spaces.get(space.id)?.space.unreadCount === before) store.share([{ type: "console.read", space: read }]);
+        if (store.live.spaces.get(space.id)?.space.unreadCount === before) store.share([{ type: "local.read", space: read }]);
         else again((n) => n + 1);
       })
       .catch(() => undefined) // It stays unread, and is tried again with the next message.

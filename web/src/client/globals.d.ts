@@ -1,0 +1,42 @@
+// The globals that the client may use: those of the language, and the parts of the web
+// platform that browsers, workers, Node, Deno and Bun have in common. The client is checked
+// against this file instead of TypeScript's DOM library.
+
+interface AbortSignal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+}
+
+declare class AbortController {
+  readonly signal: AbortSignal;
+  abort(): void;
+}
+
+type ReadableStreamReadResult<T> = { readonly done: false; readonly value: T } | { readonly done: true; readonly value?: undefined };
+
+interface ReadableStreamDefaultReader<T> {
+  read(): Promise<ReadableStreamReadResult<T>>;
+}
+
+interface ReadableStream<T> {
+  getReader(): ReadableStreamDefaultReader<T>;
+}
+
+interface Response {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly body: ReadableStream<Uint8Array> | null;
+  json(): Promise<unknown>;
+  text(): Promise<string>;
+}
+
+declare class TextEncoder {
+  encode(text: string): Uint8Array;
+}
+
+declare class TextDecoder {
+  decode(bytes?: Uint8Array, options?: { readonly stream?: boolean }): string;
+}
+
+declare function setTimeout(callback: () => void, ms: number): number;
+declare function clearTimeout(timer: number): void;

@@ -1,0 +1,57 @@
+// One request to the API and its response.
+import { Problem } from "./problem";
+import type { Transport } from "./transport";
+
+/** What a request sends besides its method and path. */
+export interface RequestOptions {
+  /** JSON text. */
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+  readonly cache?: "no-store";
+}
+
+/** Sends a request and returns the text of the response. Throws a Problem if the call fails. */
+export async function requestText(transport: Transport, method: string, path: string, { body, headers, cache }: RequestOptions = {}): Promise<string> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await transport(path, { method, headers: body === undefined ? { ...headers } : { "Content-Type": "application/json", ...headers }, ...(body !== undefined && { body }), ...(cache && { cache }) });
+    text = await response.text();
+  } catch (error) {
+    throw Problem.from(error);
+  }
+  if (!response.ok) throw Problem.of(response.status, parsed(text));
+  return text;
+}
+
+/** Like requestText, but parses the response as JSON. Returns undefined for an empty response. */
+export async function request<T>(transport: Transport, method: string, path: string, options?: RequestOptions): Promise<T> {
+  const text = await requestText(transport, method, path, options);
+  if (text === "") return undefined as T;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new Problem(0, "internal", "The response is not JSON. A proxy may have replaced it.");
+  }
+}
+
+// Undefined for text that is not JSON, such as the error page of a proxy.
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the items of all pages of a list. Stops after the page that reaches `limit` items. */
+export async function all<T>(page: (cursor: string | undefined) => Promise<{ items: readonly T[]; nextCursor: string | null }>, limit = 2000): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const next = await page(cursor);
+    items.push(...next.items);
+    cursor = next.nextCursor ?? undefined;
+  } while (cursor !== undefined && items.length < limit);
+  return items;
+}
