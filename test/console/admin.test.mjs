@@ -30,11 +30,11 @@ test("the program that the page prints connects, is woken by the page, and is cu
   assert.deepEqual(shoal, { type: "http", url: `${s.server.url}/mcp`, headers: { Authorization: "Bearer ${SHOAL_AGENT_KEY}" } });
   await page.getByRole("radio", { name: /TypeScript/ }).check();
   await page.getByLabel("Its id").fill("no spaces!");
-  await page.getByRole("button", { name: "Mint its key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText(/Only letters, digits/).waitFor();
   await page.getByLabel("Its id").fill("pilot");
   await page.getByRole("checkbox", { name: "Welcome" }).check();
-  await page.getByRole("button", { name: "Mint its key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   const key = await copyable(page, "SHOAL_AGENT_KEY");
   const program = await copyable(page, "agent.mjs");
   assert.ok(program.includes('"pilot"') && !program.includes(key), program);
@@ -44,7 +44,7 @@ test("the program that the page prints connects, is woken by the page, and is cu
 
   const pilot = Agent.run(program, key);
   agents.push(pilot);
-  await light.getByText(/connected, and waiting for a mention/).waitFor();
+  await light.getByText(/connected, waiting for a mention/).waitFor();
   await picture(page, "connect-waiting");
   await page.getByLabel("Message").fill("Ahoy, pilot!");
   await page.getByRole("button", { name: "Send", exact: true }).click();
@@ -57,7 +57,7 @@ test("the program that the page prints connects, is woken by the page, and is cu
   const row = page.getByRole("listitem").filter({ hasText: "acts as pilot" });
   const revoked = Date.now();
   await row.getByRole("button", { name: /Revoke/ }).click();
-  await page.getByRole("button", { name: "Revoke it" }).click();
+  await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await row.waitFor({ state: "detached" });
   assert.equal(await pilot.ended, 1);
   assert.ok(Date.now() - revoked < 15_000, "its wait has ended long before its time");
@@ -76,19 +76,19 @@ test("a key is made in the page, shown once, works, and is no more", async () =>
   await go(s, page, "/settings?tab=keys");
   await page.getByRole("button", { name: "Create a key" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("What it is for").fill("till");
-  await dialog.getByLabel("What it allows").selectOption({ label: "one entity" });
+  await dialog.getByLabel("Name").fill("till");
+  await dialog.getByLabel("Role").selectOption({ label: "participant" });
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   await picture(page, "key-without-entity");
-  await dialog.getByLabel("Entity", { exact: true }).fill("bad id!");
+  await dialog.getByLabel("Participant", { exact: true }).fill("bad id!");
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   await eventually("the field is marked", () => dialog.locator("[aria-invalid=true]").count());
-  await dialog.getByLabel("Entity", { exact: true }).fill("nora");
-  await dialog.getByLabel("The new entity is").selectOption({ label: "a person" });
+  await dialog.getByLabel("Participant", { exact: true }).fill("nora");
+  await dialog.getByLabel("Kind").selectOption({ label: "person" });
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   await page.getByRole("heading", { name: "Copy the key now" }).waitFor();
   const key = await copyable(page, "till");
-  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
   const row = page.getByRole("listitem").filter({ hasText: "till" });
   await row.getByText("acts as nora in default").waitFor();
   assert.ok(!(await page.content()).includes(key), "it is shown once");
@@ -96,10 +96,10 @@ test("a key is made in the page, shown once, works, and is no more", async () =>
   assert.deepEqual([me.role, me.entityId], ["entity", "nora"]);
   assert.equal((await s.server.at("GET", "/entities/nora")).kind, "human");
   await row.getByRole("button", { name: "Revoke till" }).click();
-  await page.getByRole("button", { name: "Keep it" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
   assert.equal(await statusWith(key), 200);
   await row.getByRole("button", { name: "Revoke till" }).click();
-  await page.getByRole("button", { name: "Revoke it" }).click();
+  await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await row.waitFor({ state: "detached" });
   assert.equal(await statusWith(key), 401);
   await person.clean();
@@ -112,7 +112,7 @@ test("search marks the words, and leads to the message in its space", async () =
   for (let i = 0; i < 80; i++) await s.server.says("operator", "log", `Entry ${i}: nothing to see.`);
   const { person, page } = await operator(s);
   await go(s, page, "/search");
-  await page.getByRole("searchbox", { name: "Words to search for" }).fill("dawn cormor");
+  await page.getByRole("searchbox", { name: "Search for" }).fill("dawn cormor");
   const hit = page.getByRole("link").filter({ hasText: "The cormorant" });
   await hit.waitFor();
   assert.deepEqual(await hit.locator("mark").allInnerTexts(), ["cormor", "dawn"]);
@@ -137,7 +137,7 @@ test("another session is a world of its own", async () => {
   await page.getByRole("dialog").getByLabel("Id", { exact: true }).fill("night");
   await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { name: "Night shift" }).waitFor();
-  await page.getByRole("button", { name: "Open it" }).click();
+  await page.getByRole("button", { name: "Open" }).click();
   await eventually("it is open", () => page.url().includes("/s/night/spaces"));
   const nav = page.getByRole("navigation", { name: "Main" });
   await nav.getByRole("link", { name: "Runs" }).waitFor();
@@ -199,7 +199,7 @@ test("a plan made in the page runs at its time, and its run is shown", async () 
   await go(s, page, "/plans");
   await page.getByRole("button", { name: "New plan" }).first().click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: "Make plan" }).click();
+  await dialog.getByRole("button", { name: "Create plan" }).click();
   await eventually("the name is asked for", () => dialog.getByLabel("Name (required)").getAttribute("aria-invalid"));
   await dialog.getByLabel("Agent").selectOption("bell");
   await dialog.getByLabel("Name (required)").fill("two bells");
@@ -209,7 +209,7 @@ test("a plan made in the page runs at its time, and its run is shown", async () 
   // On the clocks of that zone, which is five and a half hours ahead.
   const at = Date.now() + 4000;
   await dialog.getByLabel("Day and time").fill(new Date(at + 5.5 * 3_600_000).toISOString().slice(0, 19));
-  await dialog.getByRole("button", { name: "Make plan" }).click();
+  await dialog.getByRole("button", { name: "Create plan" }).click();
   await dialog.waitFor({ state: "detached" });
   const row = page.getByRole("listitem").filter({ hasText: "two bells" });
   await row.getByText(/^Once, /).waitFor();
@@ -231,7 +231,7 @@ test("a plan made in the page runs at its time, and its run is shown", async () 
 test("a link signs another browser in; signing out ends the key, there and nowhere else", async () => {
   const { person, page } = await operator(s);
   await go(s, page, "/settings?tab=browser");
-  await page.getByRole("button", { name: "Make a link" }).click();
+  await page.getByRole("button", { name: "Create link" }).click();
   await page.locator('pre[aria-label="works once"]').waitFor();
   const link = await copyable(page, "works once");
   await picture(page, "another-device");

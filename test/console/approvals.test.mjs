@@ -84,7 +84,7 @@ describe("a permission", () => {
     await uma.page.getByRole("button", { name: "Change your vote" }).waitFor();
 
     await go(s, page, "/approvals");
-    await page.getByText("People in the space, but not those who asked for it (Ada).").waitFor();
+    await page.getByText("People in the space, but not the requesters (Ada).").waitFor();
     await sound(page);
     await picture(page, "approvals-votes-inbox");
     await page.getByRole("button", { name: "Approve", exact: true }).click();

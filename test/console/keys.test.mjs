@@ -51,7 +51,7 @@ const openPending = async () => (await s.server.at("GET", "/pending-actions", un
 /** Goes somewhere by the palette. */
 async function jump(page, words, heading) {
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "What to go to or do" }).waitFor();
+  await page.getByRole("combobox", { name: "Search commands" }).waitFor();
   await page.keyboard.type(words);
   await page.getByRole("option", { selected: true }).filter({ hasText: new RegExp(words, "i") }).waitFor();
   await page.keyboard.press("Enter");
@@ -160,7 +160,7 @@ test("single letters do nothing while somebody types, and nothing when they are 
   await field.fill("");
 
   await go(s, page, "/settings?tab=appearance");
-  await page.getByRole("checkbox", { name: "Single letters are shortcuts" }).waitFor();
+  await page.getByRole("checkbox", { name: "Single-letter shortcuts" }).waitFor();
   await until(page, /^Single letters/);
   await page.keyboard.press("Space");
   await page.evaluate(() => document.activeElement.blur());
@@ -171,7 +171,7 @@ test("single letters do nothing while somebody types, and nothing when they are 
   assert.equal(await page.getByRole("dialog").count(), 1);
   assert.match(page.url(), /settings\?tab=appearance$/);
   await page.keyboard.press("Escape");
-  await page.getByRole("checkbox", { name: "Single letters are shortcuts" }).check();
+  await page.getByRole("checkbox", { name: "Single-letter shortcuts" }).check();
   await page.evaluate(() => document.activeElement.blur());
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();

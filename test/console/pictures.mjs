@@ -49,7 +49,7 @@ await light.getByRole("button", { name: "Approve", exact: true }).waitFor();
 await light.getByText("Lark Air 13").first().waitFor();
 await take(light, "approvals");
 await light.getByRole("button", { name: "Approve", exact: true }).click();
-await light.getByText("Nothing waits for you").waitFor();
+await light.getByText("Nothing is waiting for you").waitFor();
 
 const [run] = (await server.at("GET", "/runs")).items;
 const dark = await someone({ theme: "dark" });

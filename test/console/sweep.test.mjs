@@ -26,7 +26,7 @@ async function visit(page, { session = "default", path, absolute = false }) {
   if ((await page.locator("dialog[open]").count()) > 0) await page.keyboard.press("Escape");
   // Another page lies between two scenes, so that each one begins anew.
   await push(`/s/${session}/settings?tab=appearance`);
-  await page.getByText("As the system").waitFor();
+  await page.getByRole("radio", { name: "System" }).waitFor();
   await push(absolute ? path : `/s/${session}${path}`);
 }
 

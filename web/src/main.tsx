@@ -1,4 +1,4 @@
-// The console begins here: theme, keys, queries, router.
+// The entry point of the console: theme, keys, queries, router.
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
@@ -16,7 +16,7 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // What was refused stays refused; what did not answer may answer now.
+      // Calls without a response are retried; refused calls are not.
       retry: (count, error) => count < 2 && Problem.from(error).status === 0,
     },
   },

@@ -1,7 +1,7 @@
-// What the page does when the storage of the browser does not respond.
+// The sign-in when the browser's storage does not respond.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-/** A storage that answers, or hangs: it never calls back. */
+/** Storage that responds, or hangs: then it never calls back. */
 class Storage {
   hangs = false;
   asked = 0;
@@ -50,7 +50,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it("says so within seconds, and does not make every call wait", async () => {
+it("reports a hanging storage within seconds, and does not delay every call", async () => {
   storage.hangs = true;
   const first = expect(page.signInHeaders()).rejects.toMatchObject({ code: "storage_hangs", message: expect.stringContaining("does not respond") });
   await vi.advanceTimersByTimeAsync(3000);
@@ -59,7 +59,7 @@ it("says so within seconds, and does not make every call wait", async () => {
   expect(storage.asked).toBe(1);
 });
 
-it("goes on with the half that was read last", async () => {
+it("continues with the half that was read last", async () => {
   storage.kept.set("half", "h1");
   expect(await page.signInHeaders()).toEqual({ "X-Shoal-Sign-In": "h1" });
   storage.hangs = true;
@@ -68,7 +68,7 @@ it("goes on with the half that was read last", async () => {
   expect(await second).toEqual({ "X-Shoal-Sign-In": "h1" });
 });
 
-it("asks again after a while, and opens anew", async () => {
+it("tries again after a while, and reopens the database", async () => {
   storage.hangs = true;
   const first = expect(page.signInHalf()).rejects.toThrow();
   await vi.advanceTimersByTimeAsync(3000);
@@ -80,7 +80,7 @@ it("asks again after a while, and opens anew", async () => {
   expect(storage.asked).toBe(2);
 });
 
-it("refuses a sign-in that cannot be kept, and lets a sign-out end", async () => {
+it("refuses a sign-in that cannot be stored, and completes a sign-out", async () => {
   storage.hangs = true;
   const kept = expect(page.keepHalf("h3")).rejects.toMatchObject({ code: "storage_hangs" });
   await vi.advanceTimersByTimeAsync(3000);

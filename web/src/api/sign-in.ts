@@ -1,22 +1,23 @@
-// The half of this browser's sign-in that is not in the cookie. A cookie goes to every
-// server on the host, whatever its port; this half stays with the console's own address,
-// in IndexedDB, where tabs and workers read it, and goes with each call in a header.
+// The half of this browser's sign-in that is not in the cookie. A browser sends cookies to
+// every server on the host, whatever its port. This half belongs to the console's own
+// origin: it is stored in IndexedDB, where tabs and workers read it, and each call sends it
+// in a header.
 import { Problem } from "@/client/problem";
 
-/** The header that carries the half. */
+/** The header with the half. */
 export const signInHeader = "X-Shoal-Sign-In";
 
 const store = "sign-in";
 const key = "half";
 
-/** How long the browser's storage may take, in ms: some browsers let it hang until they are restarted. */
+/** How long to wait for the browser's storage, in ms. Some browsers let it hang until they are restarted. */
 const patience = 3000;
-/** For how long storage that did not respond is not asked again, in ms: calls do not wait in turn. */
+/** How long storage that did not respond is not tried again, in ms, so that calls do not wait one after the other. */
 const silence = 10_000;
 
 let opened: Promise<IDBDatabase> | undefined;
 let last: string | null = null;
-let hung = -Infinity; // when storage did not respond last
+let hung = -Infinity; // when storage last did not respond
 
 /** The browser's storage did not respond in time. */
 class Hung extends Error {}
@@ -41,7 +42,7 @@ function database(): Promise<IDBDatabase> {
       };
       resolve(asked.result);
     };
-    asked.onerror = () => reject(asked.error ?? new Error("the database does not open"));
+    asked.onerror = () => reject(asked.error ?? new Error("the database cannot be opened"));
   });
   opened.catch(() => (opened = undefined));
   return opened;
@@ -53,7 +54,7 @@ async function transact<T>(mode: IDBTransactionMode, what: (kept: IDBObjectStore
     const transaction = db.transaction(store, mode);
     const asked = what(transaction.objectStore(store));
     transaction.oncomplete = () => resolve(asked.result);
-    transaction.onabort = () => reject(transaction.error ?? new Error("the browser has ended the transaction"));
+    transaction.onabort = () => reject(transaction.error ?? new Error("the browser aborted the transaction"));
   });
 }
 
@@ -64,18 +65,17 @@ async function done<T>(mode: IDBTransactionMode, what: (kept: IDBObjectStore) =>
   } catch (error) {
     if (error instanceof Hung) {
       hung = performance.now();
-      opened = undefined; // opened anew, it may respond
+      opened = undefined; // a reopened database may respond
     }
     throw error;
   }
 }
 
-const hangs = "The storage of this browser does not respond, so this page cannot prove that you are signed in. Close the other tabs of this console, or restart the browser, and reload.";
+const hangs = "This browser's storage does not respond, so this page cannot prove that you are signed in. Close the other tabs of this console, or restart the browser, then reload.";
 
 /**
- * The half that the browser keeps; null for none, also where the browser keeps nothing.
- * Where its storage does not respond, the half as it was read last; without one, throws a
- * Problem.
+ * The stored half; null if there is none or the browser stores nothing. If the storage does
+ * not respond, returns the half that was read last; without one, throws a Problem.
  */
 export async function signInHalf(): Promise<string | null> {
   if (typeof indexedDB === "undefined") return null;
@@ -89,31 +89,31 @@ export async function signInHalf(): Promise<string | null> {
   return last;
 }
 
-/** The half as it was read last, for a page that has no time to ask. */
+/** The half that was read last, for pages that cannot wait for the storage. */
 export function lastHalf(): string | null {
   return last;
 }
 
-/** What a call carries besides the cookie. */
+/** The headers that a call sends besides the cookie. */
 export async function signInHeaders(): Promise<Record<string, string>> {
   return headersOf(await signInHalf());
 }
 
-/** As signInHeaders, of the half as it was read last. */
+/** Like signInHeaders, for a half that is already known. */
 export const headersOf = (half: string | null): Record<string, string> => (half === null ? {} : { [signInHeader]: half });
 
-/** Keeps what a sign-in has answered. Throws a Problem where the browser keeps nothing. */
+/** Stores the half that a sign-in returned. Throws a Problem if the browser stores nothing. */
 export async function keepHalf(half: string): Promise<void> {
   try {
     await done("readwrite", (kept) => kept.put(half, key));
     last = half;
   } catch (error) {
     if (error instanceof Hung) throw new Problem(0, "storage_hangs", hangs);
-    throw new Problem(0, "not_kept", "This browser does not let the page keep its half of the sign-in. In a window that is not private it may.");
+    throw new Problem(0, "not_kept", "This browser does not allow the page to store its half of the sign-in. Try a window that is not private.");
   }
 }
 
-/** Forgets the half. It is no failure if there is none. */
+/** Deletes the half. Does nothing if there is none. */
 export async function dropHalf(): Promise<void> {
   last = null;
   try {

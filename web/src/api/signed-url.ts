@@ -1,17 +1,17 @@
-// Signed URLs: what a browser loads by itself, a picture, a frame, a download, carries
-// no header, so that its address says for five minutes who may read it.
+// Signed URLs. Requests that the browser makes by itself, for images, frames and downloads,
+// have no headers of ours: for five minutes their URL carries the permission to read.
 import { actor, api } from "./client";
 
 interface Signed {
   readonly url: Promise<string>;
-  /** From when on a new one is asked for. */
+  /** When to request a new one, in ms since the epoch. */
   until: number;
 }
 
 const known = new Map<string, Signed>();
 const mostKnown = 500;
 
-/** The signed URL of a file, or of a renderer's page, of this server. Throws a Problem. */
+/** Returns the signed URL of a file or of a renderer's page. Throws a Problem. */
 export function signedURL(url: string): Promise<string> {
   const id = `${actor() ?? ""} ${url}`;
   const found = known.get(id);
@@ -23,7 +23,7 @@ export function signedURL(url: string): Promise<string> {
   return asked.url;
 }
 
-/** Asks for a new one the next time, for example because what was there did not load. */
+/** Makes the next call request a new URL, for example because this one did not load. */
 export function forgetSigned(url: string): void {
   known.delete(`${actor() ?? ""} ${url}`);
 }
@@ -31,6 +31,6 @@ export function forgetSigned(url: string): void {
 async function sign(url: string): Promise<{ text: string; until: number }> {
   const session = decodeURIComponent(url.split("/")[3] ?? "");
   const made = await api.POST("/v1/sessions/{session}/signed-urls", { params: { path: { session } }, body: { url } });
-  // A minute is left for what loads late.
+  // A minute remains for what loads late.
   return { text: made.url, until: made.expiresAt === null ? Infinity : Date.now() + 4 * 60_000 };
 }

@@ -1,4 +1,5 @@
-// How the connection to the server stands: a sign, and a banner while it is cut.
+// The state of the connection to the server: an indicator, and a banner while it is
+// interrupted.
 import { useQueryClient } from "@tanstack/react-query";
 import { Wifi, WifiOff } from "lucide-react";
 import { useConnection } from "@/live/hooks";
@@ -7,7 +8,7 @@ import { Button } from "@/ui/button";
 import { duration, useNow } from "@/ui/time";
 import { callerKey } from "./identity";
 
-/** A word in the corner: live, connecting, offline. */
+/** The indicator: live, connecting or offline. */
 export function ConnectionSign() {
   const { state } = useConnection();
   const live = state === "live";
@@ -20,7 +21,7 @@ export function ConnectionSign() {
   );
 }
 
-/** Says what cannot be done while the server is away, and how old the page is. */
+/** The banner says what is disabled while the server is unreachable, and for how long it has been. */
 export function ConnectionBanner() {
   const connection = useConnection();
   const queries = useQueryClient();
@@ -39,15 +40,15 @@ export function ConnectionBanner() {
   return null;
 }
 
-// Most cuts are mended before anybody could read about them.
-const worthTelling = 1500;
+// Most interruptions are over before anybody could read about them.
+const minOutage = 1500;
 
 function Offline({ since }: { since: number }) {
   const now = useNow(500);
-  if (now - since < worthTelling) return null;
+  if (now - since < minOutage) return null;
   return (
     <Banner>
-      <span>The server does not answer since {duration(now - since)}. You can read on; answers to approvals wait until it is back.</span>
+      <span>Server unreachable for {duration(now - since)}. You can keep reading; approvals are disabled until it's back.</span>
       <Button small onClick={retryNow}>
         Try now
       </Button>

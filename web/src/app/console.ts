@@ -1,17 +1,17 @@
-// Who uses this page, in which session, and as which entity.
+// Who uses this page: the caller, its session, and the entity that acts.
 import { createContext, useContext } from "react";
 import type { Caller } from "@/client/types";
 
-/** What every page knows. */
+/** The context of every page. */
 export interface Console {
   readonly me: Caller;
   /** The id of the session that the page is in. */
   readonly session: string;
-  /** The entity that acts; null when an admin only looks, or for a service. */
+  /** The entity that acts; null for a service, and for an admin that acts as none. */
   readonly actor: string | null;
-  /** Whether agents, keys, plans, steps and usage are open to this caller. */
+  /** Whether the caller may use agents, keys, plans, steps and usage. */
   readonly admin: boolean;
-  /** Acts as another entity from now on (admins). */
+  /** Changes the entity that acts (admins). */
   readonly setActor: (entity: string | null) => void;
 }
 

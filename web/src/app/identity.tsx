@@ -1,5 +1,6 @@
-// Finds out who uses this browser before anything else is drawn: takes the code
-// out of a one-time link, asks the server, and shows the sign-in page if it has to.
+// Finds out who uses this browser before anything else is rendered: redeems the code of a
+// one-time link, asks the server for the caller, and shows the sign-in page if there is
+// none.
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { api } from "@/api/client";
@@ -13,7 +14,7 @@ const SignIn = lazy(() => import("@/signin/signin").then((m) => ({ default: m.Si
 /** The query key of the caller. */
 export const callerKey = ["me"] as const;
 
-// The code is in the fragment, which no request and no log ever holds; it leaves
+// The code is in the fragment, which appears in no request and no log. It is removed from
 // the address before it is used.
 function takeCode(): string | undefined {
   const code = new URLSearchParams(location.hash.slice(1)).get("login") ?? undefined;
@@ -50,7 +51,7 @@ async function find(): Promise<Found> {
   }
 }
 
-/** Draws its children for whoever is signed in. */
+/** Renders its children for the caller that is signed in. */
 export function Identity({ children }: { children: (me: Caller) => ReactNode }) {
   const found = useQuery({ queryKey: callerKey, queryFn: find, retry: 2, staleTime: Infinity });
   if (found.isPending) return <Loading />;
@@ -60,7 +61,7 @@ export function Identity({ children }: { children: (me: Caller) => ReactNode }) 
       <Suspense fallback={<Loading />}>
         <SignIn
           refused={found.data.refused}
-          onSignedIn={beginAnew}
+          onSignedIn={reload}
         />
       </Suspense>
     );
@@ -69,9 +70,9 @@ export function Identity({ children }: { children: (me: Caller) => ReactNode }) 
 }
 
 function Known({ me, children }: { me: Caller; children: (me: Caller) => ReactNode }) {
-  useEffect(() => watchSigned(me, beginAnew), [me]);
+  useEffect(() => watchSigned(me, reload), [me]);
   return children(me);
 }
 
-// Nothing of what somebody else has read stays in memory.
-const beginAnew = () => location.reload();
+// A reload drops everything that another person has read from memory.
+const reload = () => location.reload();

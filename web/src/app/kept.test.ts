@@ -9,7 +9,7 @@ function storage(): Pick<Storage, "getItem" | "setItem" | "removeItem"> {
   return { getItem: (k) => held.get(k) ?? null, setItem: (k, v) => void held.set(k, v), removeItem: (k) => void held.delete(k) };
 }
 
-it("keeps what it is given, for the browser and for the tab", () => {
+it("stores values for the browser and for the tab", () => {
   const [browser, tab] = [storage(), storage()];
   vi.stubGlobal("localStorage", browser);
   vi.stubGlobal("sessionStorage", tab);
@@ -20,7 +20,7 @@ it("keeps what it is given, for the browser and for the tab", () => {
   expect([inBrowser.getItem("a"), inTab.getItem("a")]).toEqual([null, "2"]);
 });
 
-it("goes without, where the browser refuses", () => {
+it("works without storage if the browser refuses it", () => {
   const refuse = () => {
     throw new DOMException("no room", "QuotaExceededError");
   };
@@ -29,6 +29,6 @@ it("goes without, where the browser refuses", () => {
   inBrowser.setItem("a", "1");
   inBrowser.removeItem("a");
   expect(inBrowser.getItem("a")).toBeNull();
-  change({ theme: "dark" }); // a wish holds as long as the page, if for no longer
+  change({ theme: "dark" }); // a setting lasts at least as long as the page
   expect(currentSettings().theme).toBe("dark");
 });

@@ -1,8 +1,7 @@
-// Where the browser keeps what it remembers. A browser may refuse: in a private
-// window, where cookies are blocked, when its disk is full. Then nothing is kept
-// for the next time, and the page works all the same.
+// Storage of the browser. A browser may refuse it: in a private window, when cookies are
+// blocked, when the disk is full. Then nothing is stored, and the page still works.
 
-/** What of a Storage is used; none of it throws. */
+/** The methods of Storage that are used. None of them throws. */
 export type Kept = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 function kept(storage: () => Storage): Kept {
@@ -20,7 +19,7 @@ function kept(storage: () => Storage): Kept {
   };
 }
 
-/** What all tabs of the browser share, and the next ones find. */
+/** Storage that all tabs of the browser share, and that later visits find. */
 export const inBrowser = kept(() => localStorage);
-/** What one tab keeps as long as it is there, over a reload. */
+/** Storage of one tab, which survives a reload. */
 export const inTab = kept(() => sessionStorage);

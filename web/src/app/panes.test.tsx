@@ -1,4 +1,4 @@
-// F6 goes round the panes.
+// F6 cycles through the panes.
 import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeAll, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { listenToKeys } from "./shortcuts";
 
 beforeAll(() => {
   listenToKeys();
-  // jsdom lays nothing out: everything that is there is shown.
+  // jsdom has no layout: every element counts as visible.
   Object.defineProperty(HTMLElement.prototype, "offsetParent", { get: () => document.body });
 });
 
@@ -25,7 +25,7 @@ function House() {
   );
 }
 
-it("goes round with F6, and back with Shift", async () => {
+it("cycles forward with F6, and back with Shift", async () => {
   const user = userEvent.setup();
   render(<House />);
   await user.click(screen.getByLabelText("Message"));

@@ -1,9 +1,9 @@
-// F6 and Shift+F6 go round the panes of a page: navigation, content, panel.
+// F6 and Shift+F6 cycle through the panes of a page: navigation, content, panel.
 import { useShortcut } from "./shortcuts";
 
 const panes = "nav[aria-label='Main'], main, aside";
 
-/** Moves the focus to the next pane, or with -1 to the one before. */
+/** Moves the focus to the next pane, or to the previous one with -1. */
 function step(by: 1 | -1): void {
   const shown = [...document.querySelectorAll<HTMLElement>(panes)].filter((p) => p.offsetParent !== null && p.parentElement?.closest(panes) === null);
   if (shown.length === 0) return;
@@ -14,8 +14,8 @@ function step(by: 1 | -1): void {
   next.focus();
 }
 
-/** Offers the two shortcuts. */
+/** Registers the two shortcuts. */
 export function usePanes(): void {
   useShortcut("F6", "Go to the next pane", () => step(1));
-  useShortcut("Shift+F6", "Go to the pane before", () => step(-1));
+  useShortcut("Shift+F6", "Go to the previous pane", () => step(-1));
 }

@@ -1,9 +1,9 @@
-// The pages of the navigation, which the command palette leads to as well.
+// The pages of the navigation. The command palette offers them as well.
 import { Bot, CalendarClock, Hand, type LucideIcon, MessagesSquare, Network, PlayCircle, Plug, Search, Settings } from "lucide-react";
 
 const at = "/s/$session" as const;
 
-/** A page that the navigation leads to. */
+/** A page of the navigation. */
 export interface Place {
   readonly to: "/s/$session/approvals" | "/s/$session/runs" | "/s/$session/agents" | "/s/$session/plans" | "/s/$session/sessions" | "/s/$session/connect" | "/s/$session/search" | "/s/$session/settings" | "/s/$session/spaces";
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Place {
 /** The page of all spaces. */
 export const spacesPlace: Place = { to: `${at}/spaces`, name: "Spaces", icon: MessagesSquare };
 
-/** The other pages, in the order of the navigation. */
+/** The other pages, in navigation order. */
 export const places: readonly Place[] = [
   { to: `${at}/approvals`, name: "Approvals", icon: Hand, keys: "g i" },
   { to: `${at}/search`, name: "Search", icon: Search, keys: "/" },

@@ -1,4 +1,4 @@
-// The table of all pages. Each page is a chunk of its own, loaded when it is wanted.
+// The table of all pages. Each page is a chunk of its own, loaded on demand.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, Navigate, Outlet, redirect } from "@tanstack/react-router";
 import type { Caller } from "@/client/types";
 import { Page } from "@/ui/page";
@@ -7,21 +7,21 @@ import { Identity } from "./identity";
 import { inBrowser } from "./kept";
 import { SessionFrame } from "./session";
 
-// A word that looks like a number comes as one out of an address that was typed.
+// A word in the address that looks like a number arrives as one.
 const text = (v: unknown): string | undefined => (typeof v === "string" && v !== "" ? v : typeof v === "number" ? String(v) : undefined);
 
 function NoSuchPage() {
   return (
     <Page title="Shoal">
       <Empty
-        title="There is no such page"
+        title="Page not found"
         action={
           <Link to="/" className="text-accent underline">
             Go to the spaces
           </Link>
         }
       >
-        The address is wrong, or the page has moved.
+        Check the address, or go to your spaces.
       </Empty>
     </Page>
   );
@@ -46,7 +46,7 @@ const session = createRoute({
   component: () => <Identity>{(me) => <Opened me={me} />}</Identity>,
 });
 
-// A key of one session opens that one, whatever the address says.
+// A key of one session opens that session, whatever the address names.
 function Opened({ me }: { me: Caller }) {
   const { session: asked } = session.useParams();
   if (me.sessionId === null || me.sessionId === asked) return <SessionFrame me={me} />;
@@ -126,7 +126,7 @@ const routes = [
   }),
 ] as const;
 
-/** Every state of every renderer on one page; it needs no server. */
+/** Every state of every renderer on one page. It needs no server. */
 const gallery = createRoute({ getParentRoute: () => root, path: "/gallery", component: lazyRouteComponent(() => import("@/parts/gallery"), "Gallery") });
 
 export const router = createRouter({

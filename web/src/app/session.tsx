@@ -1,5 +1,5 @@
-// The frame of everything in a session: as whom the reader acts, the session's
-// stream, and the navigation.
+// The frame of all pages of a session: the entity that acts, the session's stream, and the
+// navigation.
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
@@ -15,8 +15,8 @@ import { Shell } from "./shell";
 const operator = "operator";
 const remembered = (session: string) => `shoal.actor.${session}`;
 
-// An admin acts as whom they chose last, as the operator where there is one, or
-// only looks.
+// An admin acts as the entity chosen last, else as the operator if there is one, else as
+// none.
 async function chooseActor(me: Caller, session: string): Promise<string | null> {
   if (me.role !== "admin") return me.entityId;
   for (const entity of [inBrowser.getItem(remembered(session)), operator]) {

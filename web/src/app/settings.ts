@@ -1,16 +1,16 @@
-// What this browser remembers of its reader's wishes. Never anything secret: the
-// only key is in a cookie that no script can read.
+// The settings of this browser. They contain no secret: the only key is in a cookie that no
+// script can read.
 import { useSyncExternalStore } from "react";
 import { inBrowser } from "./kept";
 
 export interface Settings {
   theme: "system" | "light" | "dark";
   density: "comfortable" | "compact";
-  /** Which key sends a message; the other one begins a new line. */
+  /** Which key sends a message. The other one starts a new line. */
   sendKey: "enter" | "ctrl-enter";
   /** Whether single letters are commands (WCAG 2.2, 2.1.4). */
   letters: boolean;
-  /** Whether the browser tells of what waits for the reader. */
+  /** Whether the browser shows notifications. */
   notifications: boolean;
 }
 
@@ -27,7 +27,7 @@ function read(): Settings {
   }
 }
 
-/** Changes some of the settings, in all tabs. */
+/** Changes settings, in all tabs. */
 export function change(some: Partial<Settings>): void {
   settings = { ...settings, ...some };
   inBrowser.setItem(key, JSON.stringify(settings));
@@ -39,14 +39,14 @@ function tell(): void {
   for (const fn of listeners) fn();
 }
 
-/** Shows the page in the theme and the density that are wished for. */
+/** Applies the theme and the density to the page. */
 export function applyTheme(): void {
   const dark = settings.theme === "dark" || (settings.theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   document.documentElement.dataset.density = settings.density;
 }
 
-/** Keeps the theme right while the system or another tab changes it. */
+/** Applies the theme again when the system or another tab changes it. */
 export function watchTheme(): void {
   applyTheme();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
@@ -63,5 +63,5 @@ function subscribe(fn: () => void): () => void {
 }
 
 export const useSettings = (): Settings => useSyncExternalStore(subscribe, () => settings);
-/** The settings as they are now, outside of components. */
+/** The current settings, for code outside of components. */
 export const currentSettings = (): Settings => settings;

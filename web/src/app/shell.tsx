@@ -1,5 +1,5 @@
-// The house of every page: navigation at the left (at the bottom on a phone),
-// how the connection stands, and the page.
+// The frame of every page: the navigation at the left (at the bottom on a phone), the state
+// of the connection, and the page.
 import { Link, useMatchRoute, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { CommandPalette } from "@/commands/palette";
@@ -16,7 +16,7 @@ import { useShortcut } from "./shortcuts";
 import { usePanes } from "./panes";
 import { useTitle } from "./title";
 
-// What a person comes for stands above the spaces, the rest below them.
+// The pages that people use most are above the spaces, the others below.
 const isInbox = (p: Place): boolean => p.name === "Approvals" || p.name === "Search";
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -87,13 +87,13 @@ function WaitingCount() {
   );
 }
 
-// On a phone one pane is shown at a time; these are the ways between them.
+// On a phone one pane is shown at a time. These links switch between them.
 function BottomBar() {
   const { session } = useConsole();
   const unread = useSpaces().some((s) => s.unreadCount > 0);
   const bar: readonly Place[] = [spacesPlace, ...places.filter((p) => ["Approvals", "Runs", "Search", "Settings"].includes(p.name))];
   return (
-    <nav aria-label="Places" className="flex shrink-0 border-t border-line bg-surface md:hidden">
+    <nav aria-label="Pages" className="flex shrink-0 border-t border-line bg-surface md:hidden">
       {bar.map((p) => {
         const Icon = p.icon;
         return (

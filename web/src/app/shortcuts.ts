@@ -1,6 +1,5 @@
-// Keyboard shortcuts. Components register what they offer while they are there;
-// the list of all of them is what "?" shows. Single letters do nothing while
-// somebody types, and can be switched off.
+// Keyboard shortcuts. Components register theirs while they are mounted, and "?" lists all
+// of them. Single letters do nothing while a person types, and can be switched off.
 import { useEffect, useRef } from "react";
 import { currentSettings } from "./settings";
 
@@ -15,7 +14,7 @@ const registered = new Set<{ current: Shortcut }>();
 let before = "";
 let beforeAt = 0;
 
-/** Offers a shortcut while the component is there. */
+/** Registers a shortcut while the component is mounted. */
 export function useShortcut(keys: string, about: string, run: () => void): void {
   const ref = useRef<Shortcut>({ keys, about, run });
   ref.current = { keys, about, run };
@@ -25,18 +24,18 @@ export function useShortcut(keys: string, about: string, run: () => void): void 
   }, []);
 }
 
-/** All shortcuts that work now. */
+/** All shortcuts that work at the moment. */
 export function shortcuts(): Shortcut[] {
   return [...registered].map((r) => r.current);
 }
 
-/** Begins to listen; called once. */
+/** Starts to listen. Call it once. */
 export function listenToKeys(): void {
   window.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return;
     const pressed = name(event);
-    // Keys without Ctrl or Alt belong to an open dialog and, but for F6 and its like,
-    // to whoever types.
+    // Keys without Ctrl or Alt belong to an open dialog and, except F6 and the like, to
+    // text fields.
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
     const typed = typing(event.target) && !/^F\d+$/.test(event.key);
     if (plain && (typed || document.querySelector("dialog[open]") !== null)) return;
@@ -54,14 +53,14 @@ export function listenToKeys(): void {
 
 function match(pressed: string): Shortcut | undefined {
   if (pressed === "") return undefined;
-  // The newest registration wins: a dialog's over the page's.
+  // The newest registration wins: a dialog's before the page's.
   return shortcuts().reverse().find((s) => s.keys.toLowerCase() === pressed.toLowerCase());
 }
 
 function name(event: KeyboardEvent): string {
   const modified = event.ctrlKey || event.metaKey ? "Ctrl+" : event.altKey ? "Alt+" : "";
   const letter = event.key.length === 1 && /[a-z]/i.test(event.key);
-  // Shift is part of a sign such as "?", and said with letters and named keys.
+  // Shift is part of a character such as "?". It is named for letters and named keys.
   return modified + (event.shiftKey && (letter || event.key.length > 1) ? "Shift+" : "") + (letter ? event.key.toUpperCase() : event.key);
 }
 

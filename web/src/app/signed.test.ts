@@ -14,15 +14,15 @@ afterEach(() => stop?.());
 afterAll(() => other.close());
 
 it.each<[string, Caller | Problem, boolean]>([
-  ["has signed out", gone, true],
-  ["has signed in with other rights", { ...admin, role: "entity", sessionId: "default", entityId: "kim" }, true],
-  ["has signed in with the same rights", { ...admin, keyId: "key_2" }, false],
-  ["says something while the server is away", away, false],
+  ["signs out", gone, true],
+  ["signs in with other rights", { ...admin, role: "entity", sessionId: "default", entityId: "kim" }, true],
+  ["signs in with the same rights", { ...admin, keyId: "key_2" }, false],
+  ["reports a change while the server is unreachable", away, false],
 ])("another tab %s", async (_, found, begun) => {
   const told: string[] = [];
   await new Promise<void>((resolve) => {
     stop = watchSigned(admin, () => void told.push("changed"), () => {
-      setTimeout(resolve); // behind whatever the answer leads to
+      setTimeout(resolve); // after everything that the response causes
       return found instanceof Problem ? Promise.reject(found) : Promise.resolve(found);
     });
     other.postMessage(null);

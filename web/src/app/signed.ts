@@ -1,5 +1,5 @@
-// Signing in and out concerns all tabs of a browser: they share the cookie. What a
-// tab holds of one person is nothing for the next one, so each begins anew.
+// Signing in and out affects all tabs of a browser, because they share the cookie. A tab
+// must not show one person's data to the next, so each tab reloads.
 import { api, call } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Caller } from "@/client/types";
@@ -7,8 +7,8 @@ import { dropHalf, keepHalf } from "@/api/sign-in";
 
 const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("shoal.signed");
 
-/** Tells the other tabs that somebody has signed in or out here. */
-function tellSigned(): void {
+/** Notifies the other tabs that a person signed in or out here. */
+function notifyTabs(): void {
   channel?.postMessage(null);
 }
 
@@ -16,22 +16,25 @@ function tellSigned(): void {
 export async function signIn(credentials: { readonly code: string } | { readonly key: string }): Promise<void> {
   const { signIn: half } = await call<{ signIn: string }>("POST", "/console/login", credentials);
   await keepHalf(half);
-  tellSigned();
-}
-
-/** Signs this browser out, or everywhere all that have signed in as this one has. Throws a Problem. */
-export async function signOut(everywhere: boolean): Promise<void> {
-  await call("POST", "/console/logout", everywhere ? { everywhere } : undefined);
-  await dropHalf();
-  tellSigned();
+  notifyTabs();
 }
 
 /**
- * Calls `changed` when another tab has made this browser somebody else's: when `me`
- * is signed in no more, or has other rights. Returns the way to stop it.
+ * Signs this browser out. If `everywhere`, signs out all browsers that signed in with the
+ * same key or by a link, as this one did. Throws a Problem.
+ */
+export async function signOut(everywhere: boolean): Promise<void> {
+  await call("POST", "/console/logout", everywhere ? { everywhere } : undefined);
+  await dropHalf();
+  notifyTabs();
+}
+
+/**
+ * Calls `changed` when another tab signs `me` out, or signs in with other rights. Returns a
+ * function that ends this.
  */
 export function watchSigned(me: Caller, changed: () => void, who: () => Promise<Caller> = caller): () => void {
-  const look = async () => {
+  const check = async () => {
     try {
       const now = await who();
       if (now.role !== me.role || now.entityId !== me.entityId || now.sessionId !== me.sessionId) changed();
@@ -39,10 +42,10 @@ export function watchSigned(me: Caller, changed: () => void, who: () => Promise<
       if (Problem.from(error).status === 401) changed();
     }
   };
-  const hear = () => void look();
+  const hear = () => void check();
   channel?.addEventListener("message", hear);
   return () => channel?.removeEventListener("message", hear);
 }
 
-// The key's own, whoever an admin acts as here.
+// The key's own caller, whatever entity an admin acts as.
 const caller = (): Promise<Caller> => api.GET("/v1/me", { headers: { "X-Shoal-Entity": "" } });

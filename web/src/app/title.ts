@@ -1,4 +1,4 @@
-// The title of the browser's tab tells what waits for its reader.
+// The title of the tab shows how much waits for the person.
 import { useEffect } from "react";
 import { usePending, useSpaces } from "@/live/hooks";
 

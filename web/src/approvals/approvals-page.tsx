@@ -1,5 +1,5 @@
-// The inbox of everything that waits for a person: the list at the left, one of it
-// at the right; on a phone one at a time.
+// The inbox of pending actions: the list at the left, one action at the right; on a phone
+// one at a time.
 import { Link, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { PendingAction } from "@/client/types";
@@ -35,7 +35,7 @@ export function ApprovalsPage() {
   const chosen = all.find((p) => p.id === (asked ?? first)) ?? done.find((p) => p.id === (asked ?? first));
   if (show === "remembered") {
     return (
-      <Page title="Approvals" about="Decisions that answer later calls without asking again.">
+      <Page title="Approvals" about="Decisions that apply to later calls.">
         <div className="h-full overflow-y-auto">
           <Views show={show} mine={mine.length} anyone={admin ? open.length : undefined} />
           <Remembered />
@@ -44,7 +44,7 @@ export function ApprovalsPage() {
     );
   }
   return (
-    <Page title="Approvals" about="What agents wait for: permissions, questions, and calls that a person carries out.">
+    <Page title="Approvals" about="What agents are waiting for: permissions, questions, and calls for a person to carry out.">
       <div className="flex h-full min-h-0">
         <div className={classes("h-full w-full shrink-0 flex-col overflow-y-auto border-line bg-surface md:flex md:w-80 md:border-r lg:w-96", asked === undefined ? "flex" : "hidden")}>
           <Views show={show} mine={mine.length} anyone={admin ? open.length : undefined} />
@@ -62,8 +62,8 @@ export function ApprovalsPage() {
   );
 }
 
-// The first one is shown beside the list, and stays while others come and go: what
-// somebody is about to press must not change under their hand.
+// The first action is shown beside the list and stays there while others arrive: what a
+// person is about to press must not change.
 function useFirst(list: readonly PendingAction[], show: Show): string | undefined {
   const [held, hold] = useState<{ show: Show; id: string }>();
   const id = held !== undefined && held.show === show ? held.id : list[0]?.id;
@@ -71,7 +71,8 @@ function useFirst(list: readonly PendingAction[], show: Show): string | undefine
   return id;
 }
 
-// What was settled while the page is open is known before the server is asked again.
+// Actions that were settled while the page is open are known before the server is asked
+// again.
 function newest(pages: readonly PendingAction[], live: readonly PendingAction[]): PendingAction[] {
   const byId = new Map(pages.map((p) => [p.id, p]));
   for (const p of live) if (p.status !== "open") byId.set(p.id, p);
@@ -83,7 +84,7 @@ function Views({ show, mine, anyone }: { show: Show; mine: number; anyone: numbe
   const { session } = useConsole();
   const views: readonly (readonly [Show, string, number | undefined])[] = [[undefined, "Mine", mine], ...(anyone === undefined ? [] : [["anyone", "Anyone", anyone] as const]), ["done", "Done", undefined], ["remembered", "Remembered", undefined]];
   return (
-    <nav aria-label="Which approvals" className="sticky top-0 z-10 flex flex-wrap border-b border-line bg-surface px-2 text-sm lg:text-base">
+    <nav aria-label="Show" className="sticky top-0 z-10 flex flex-wrap border-b border-line bg-surface px-2 text-sm lg:text-base">
       {views.map(([id, word, count]) => (
         <Link
           key={word}
@@ -105,7 +106,7 @@ function List({ list, show, selected, asked, others, settled, answerable }: { li
   const [bulk, setBulk] = useState<readonly PendingAction[]>();
   if (show === "done" && settled.isPending) return <Loading />;
   if (show === "done" && settled.isError && list.length === 0) return <Failed error={settled.error} retry={() => void settled.refetch()} />;
-  // Nothing is only said to wait once the server has said so.
+  // The empty state is shown only once the server has confirmed it.
   if (list.length === 0 && show !== "done") {
     if (answerable.isError) return <Failed error={answerable.error} retry={() => void answerable.refetch()} />;
     if (answerable.data === undefined || (answerable.data.size > 0 && others === 0)) return <Loading />;
@@ -134,7 +135,7 @@ function List({ list, show, selected, asked, others, settled, answerable }: { li
       {show === "done" && settled.hasNextPage && (
         <div className="p-3 text-center">
           <Button small busy={settled.isFetchingNextPage} onClick={() => void settled.fetchNextPage()}>
-            Older ones
+            Show older
           </Button>
         </div>
       )}
@@ -143,7 +144,7 @@ function List({ list, show, selected, asked, others, settled, answerable }: { li
   );
 }
 
-// Two or more permissions of one tool of one agent.
+// Two or more permission requests for one tool of one agent.
 function groupsOf(list: readonly PendingAction[]): PendingAction[][] {
   const seen = new Set<string>();
   return list.flatMap((p) => {
@@ -155,20 +156,20 @@ function groupsOf(list: readonly PendingAction[]): PendingAction[][] {
 
 function Nothing({ show, others }: { show: Show; others: number }) {
   const { session, admin } = useConsole();
-  if (show === "done") return <Empty title="Nothing was answered yet">What somebody has answered is listed here, the newest first.</Empty>;
+  if (show === "done") return <Empty title="Nothing answered yet">Answered requests are listed here, the newest first.</Empty>;
   return (
     <Empty
-      title="Nothing waits for you"
+      title="Nothing is waiting for you"
       command="shoal approvals"
       action={
         admin && show === undefined && others > 0 ? (
           <Link to="/s/$session/approvals" params={{ session }} search={{ show: "anyone" }} className="text-accent underline underline-offset-2">
-            {others === 1 ? "One waits for others" : `${others} wait for others`}
+            {others === 1 ? "1 waiting for others" : `${others} waiting for others`}
           </Link>
         ) : undefined
       }
     >
-      When an agent needs a permission, an answer or a hand, it appears here by itself.
+      When an agent needs a permission, an answer or help, the request appears here.
     </Empty>
   );
 }
@@ -178,14 +179,14 @@ function Gone({ show, loading }: { show: Show; loading: boolean }) {
   if (loading) return <Loading />;
   return (
     <Empty
-      title="It does not wait any more"
+      title="Request not found"
       action={
         <Link to="/s/$session/approvals" params={{ session }} search={{ show }} className="text-accent underline underline-offset-2">
           Back to the list
         </Link>
       }
     >
-      It was answered or withdrawn some time ago, or none of your spaces shows it.
+      It was answered or withdrawn, or it is in none of your spaces.
     </Empty>
   );
 }

@@ -1,4 +1,4 @@
-// Deciding several permissions of one tool at once. Every one of them is shown, and
+// Decides several permission requests for one tool at once. All of them are shown, and
 // nothing is decided before it is confirmed.
 import { useState } from "react";
 import { api } from "@/api/client";
@@ -14,11 +14,11 @@ import { CheckField, TextField } from "@/ui/field";
 import { Moment } from "@/ui/time";
 import { gist } from "./inbox";
 
-/** What came of one of them: an empty text went well. */
+/** The outcome of one request; an empty text for success. */
 type Outcome = string;
 
 interface Props {
-  /** All that can be decided together: permissions of one tool of one agent. */
+  /** The requests that can be decided together: permissions for one tool of one agent. */
   group: readonly PendingAction[];
   onClose: () => void;
 }
@@ -26,7 +26,7 @@ interface Props {
 export function Bulk({ group: all, onClose }: Props) {
   const { session } = useConsole();
   const offline = useConnection().state !== "live";
-  // What is decided was shown when the dialog was opened: nothing comes in behind it.
+  // Requests that arrive after the dialog was opened are not part of the decision.
   const [group] = useState(all);
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
   const [reason, setReason] = useState("");
@@ -38,7 +38,7 @@ export function Bulk({ group: all, onClose }: Props) {
   const picked = open.filter((p) => chosen.has(p.id));
   const decide = async (approved: boolean) => {
     setBusy(true);
-    // One after another: whoever looks on sees them settled in this order.
+    // One after the other: other people see them settled in this order.
     for (const p of picked) {
       const outcome = await answer(session, p, approved, reason.trim());
       setOutcomes((was) => new Map(was).set(p.id, outcome));
@@ -53,7 +53,7 @@ export function Bulk({ group: all, onClose }: Props) {
       wide
       onClose={() => !busy && onClose()}
       title={confirm === undefined ? `Requests of ${agent} for ${group[0]?.toolName}` : `${confirm ? "Approve" : "Deny"} ${picked.length === 1 ? "this request" : `these ${picked.length} requests`}?`}
-      about={confirm === undefined ? "Choose those to decide together. Only requests of one tool are shown." : `${confirm ? "The tool is executed once for each of them." : "The agent is told that each of them was denied."} This cannot be taken back.`}
+      about={confirm === undefined ? "Choose the requests to decide together. Only requests for one tool are shown." : `${confirm ? "The tool is executed once for each of them." : "The agent learns that each of them was denied."} This cannot be undone.`}
       actions={
         confirm === undefined ? (
           <>
@@ -77,7 +77,7 @@ export function Bulk({ group: all, onClose }: Props) {
         )
       }
     >
-      {offline && <p className="mb-3 text-sm text-warn">The server does not answer. Nothing can be decided until it is back.</p>}
+      {offline && <p className="mb-3 text-sm text-warn">Server unreachable. Approvals are disabled until it's back.</p>}
       {confirm === undefined && open.length > 1 && (
         <div className="mb-2">
           <CheckField label={`All ${open.length}`} checked={picked.length === open.length} onChange={(e) => choose(new Set(e.target.checked ? open.map((p) => p.id) : []))} />
@@ -106,14 +106,14 @@ export function Bulk({ group: all, onClose }: Props) {
       </ul>
       {confirm !== undefined && (
         <div className="mt-4">
-          <TextField label="Reason (optional)" hint="The agents read it; it goes with each of them." value={reason} disabled={busy} onChange={(e) => setReason(e.target.value)} autoComplete="off" />
+          <TextField label="Reason (optional)" hint="The agent reads it with each of them." value={reason} disabled={busy} onChange={(e) => setReason(e.target.value)} autoComplete="off" />
         </div>
       )}
     </Dialog>
   );
 }
 
-// Its arguments, and what they are for.
+// The arguments of a request, and what it is for.
 function One({ pending: p }: { pending: PendingAction }) {
   const space = useSpace(p.spaceId ?? "")?.space;
   const trigger = useRun(p.runId)?.trigger;
@@ -138,10 +138,10 @@ function One({ pending: p }: { pending: PendingAction }) {
 async function answer(session: string, p: PendingAction, approved: boolean, reason: string): Promise<Outcome> {
   try {
     const after = await api.POST("/v1/sessions/{session}/pending-actions/{pending}/answer", { params: { path: { session, pending: p.id } }, body: { approved, argsHash: p.argsHash, ...(reason === "" ? {} : { reason }) } });
-    return after.status === "open" ? "Your vote counts; others have to vote as well." : approved ? "Approved." : "Denied.";
+    return after.status === "open" ? "Your vote is counted; more votes are needed." : approved ? "Approved." : "Denied.";
   } catch (thrown) {
     const problem = Problem.from(thrown);
-    if (problem.code === "already_answered") return "Somebody else answered first.";
-    return problem.code === "args_changed" ? "Its arguments have changed since. Read it again and decide." : problem.message;
+    if (problem.code === "already_answered") return "Another person answered first.";
+    return problem.code === "args_changed" ? "The arguments have changed. Read them again, then decide." : problem.message;
   }
 }

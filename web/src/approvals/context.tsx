@@ -1,4 +1,4 @@
-// What was said before somebody was asked: without it nobody can decide.
+// The messages before a request: a decision needs them.
 import type { Message, Part, PendingAction } from "@/client/types";
 import { isShown } from "@/client/types";
 import { useName } from "@/live/hooks";
@@ -7,11 +7,11 @@ import { ToolState } from "@/ui/state";
 import { Moment } from "@/ui/time";
 import { useContext } from "./queries";
 
-/** Three messages before the one that asks, and what that one says itself. */
+/** The message with the request and the three before it. */
 export function Context({ pending }: { pending: PendingAction }) {
   const { messages, loading } = useContext(pending, 3);
-  if (pending.spaceId === null) return <p className="text-sm text-soft">No space shows this: the run was started without one.</p>;
-  if (messages.length === 0) return loading ? <p className="text-sm text-soft">Looking for what was said before…</p> : <p className="text-sm text-soft">What was said before is not to be seen from here.</p>;
+  if (pending.spaceId === null) return <p className="text-sm text-soft">No space: the run was started without one.</p>;
+  if (messages.length === 0) return loading ? <p className="text-sm text-soft">Loading the messages before it …</p> : <p className="text-sm text-soft">The messages before it are not available here.</p>;
   return (
     <ol className="flex flex-col gap-3 border-l-2 border-line pl-3">
       {messages.filter((m) => m.parts.some((p) => p.id !== pending.partId)).map((m) => (
@@ -38,10 +38,10 @@ function Said({ message, without }: { message: Message; without: string | null }
   );
 }
 
-// A tool's part is one line here: what is answered on this page is answered once, above.
+// A tool call is one line here: the request is answered once, above.
 function Piece({ message, part }: { message: Message; part: Part }) {
   if (part.type !== "tool_call") return <PartView message={message} part={part} />;
-  if (!isShown(part)) return <p className="text-sm text-soft">Something that is shown to another member alone</p>;
+  if (!isShown(part)) return <p className="text-sm text-soft">Visible to another member only</p>;
   return (
     <p className="flex flex-wrap items-center gap-2 text-sm text-soft">
       <code>{part.toolName}</code>

@@ -1,5 +1,5 @@
-// One pending action whole: what is asked with what answers it, what was said
-// before, and who else may answer.
+// One pending action in full: the request with its answer, the messages before it, and who
+// else can answer.
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import type { PendingAction } from "@/client/types";
@@ -21,10 +21,10 @@ import { useNames } from "./settled";
 
 interface Props {
   pending: PendingAction;
-  /** Whether whoever acts may answer it. */
+  /** Whether the entity that acts may answer it. */
   mine: boolean;
   show: "anyone" | "done" | "remembered" | undefined;
-  /** The next one that waits, to go on with when this one is settled. */
+  /** The next open action, to continue with when this one is settled. */
   next: PendingAction | undefined;
 }
 
@@ -53,7 +53,7 @@ export function Detail({ pending: p, mine, show, next }: Props) {
           </Link>
           {p.status === "open" && (
             <>
-              . It waits for <Since at={p.createdAt} />
+              . Waiting for <Since at={p.createdAt} />
             </>
           )}
           .
@@ -67,7 +67,7 @@ export function Detail({ pending: p, mine, show, next }: Props) {
           </span>
           {next !== undefined && (
             <Link to="/s/$session/approvals" params={{ session }} search={{ show, pending: next.id }} className={link}>
-              Next one that waits
+              Next request
             </Link>
           )}
         </p>
@@ -75,13 +75,13 @@ export function Detail({ pending: p, mine, show, next }: Props) {
       {p.status === "open" && !mine && <NotMine pending={p} />}
       <Asked pending={p} />
       <PendingView key={p.id} pending={p} />
-      <section aria-label="What was said before" className="flex flex-col gap-2">
-        <h3 className="text-sm font-semibold text-soft">What was said before</h3>
+      <section aria-label="Messages before it" className="flex flex-col gap-2">
+        <h3 className="text-sm font-semibold text-soft">Messages before it</h3>
         <Context pending={p} />
       </section>
       {p.status === "open" && <Others pending={p} />}
       <details className="rounded-lg border border-line">
-        <summary className="min-h-8 px-3 py-1.5 text-sm text-soft">Arguments as the agent wrote them</summary>
+        <summary className="min-h-8 px-3 py-1.5 text-sm text-soft">Original arguments</summary>
         <div className="border-t border-line p-3">
           <Value title={p.toolName === "" ? "Arguments" : p.toolName} value={p.args} />
         </div>
@@ -90,19 +90,19 @@ export function Detail({ pending: p, mine, show, next }: Props) {
   );
 }
 
-// What the model read, and whether that is still what the message says.
+// The message that the model read, and whether it was edited afterwards.
 function Asked({ pending }: { pending: PendingAction }) {
   const { text, editedAt } = useTrigger(pending);
   if (text === null) return null;
   return (
-    <section aria-label="What the agent was asked" className="flex flex-col gap-1">
-      <h3 className="text-sm font-semibold text-soft">What the agent was asked</h3>
+    <section aria-label="Message to the agent" className="flex flex-col gap-1">
+      <h3 className="text-sm font-semibold text-soft">Message to the agent</h3>
       <p className="max-h-40 overflow-y-auto whitespace-pre-wrap wrap-anywhere">
         <Words text={text} />
       </p>
       {editedAt !== null && (
         <p className="text-sm text-warn">
-          The message was edited since, <Moment at={editedAt} />. The agent has read what is shown here.
+          The message has been edited, <Moment at={editedAt} />. This is the text that the agent read.
         </p>
       )}
     </section>
@@ -113,7 +113,7 @@ function SpaceOf({ pending: p }: { pending: PendingAction }) {
   return <SpaceLink space={p.spaceId ?? ""} message={p.messageId ?? undefined} />;
 }
 
-// Why an answer would be refused, and what to do.
+// Why an answer would be refused, and what to do about it.
 function NotMine({ pending: p }: { pending: PendingAction }) {
   const { admin, actor, setActor } = useConsole();
   const name = useEntity(actor ?? "")?.name ?? actor;
@@ -121,14 +121,14 @@ function NotMine({ pending: p }: { pending: PendingAction }) {
     <div className="flex flex-wrap items-center gap-3 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
       <p className="min-w-0 flex-1">
         {!admin
-          ? "You see this, but it is not yours to answer: the tool says who may."
+          ? "You can see this request but not answer it: the tool's policy decides who may."
           : p.spaceId === null
-            ? `You act as ${name}. No space shows this: only a service, or an admin who acts as nobody, answers it.`
-            : `You act as ${name}, who is no member of the space that asks.`}
+            ? `You act as ${name}. This request is in no space: only a service, or an admin that acts as no participant, can answer it.`
+            : `You act as ${name}, who is not a member of this space.`}
       </p>
       {admin && actor !== null && (
         <Button small onClick={() => setActor(null)}>
-          Act as nobody
+          Act as no participant
         </Button>
       )}
     </div>
@@ -144,9 +144,9 @@ function Others({ pending: p }: { pending: PendingAction }) {
     <section aria-label="Who can answer" className="flex flex-col gap-1 text-sm">
       <h3 className="font-semibold text-soft">Who can answer</h3>
       <p className="break-words">
-        <Words text={policyWords(p, name)} /> <span className="text-soft">{p.quorum > 1 ? `It needs ${p.quorum} equal answers; one denial ends it.` : "The first answer counts."}</span>
+        <Words text={policyWords(p, name)} /> <span className="text-soft">{p.quorum > 1 ? `${p.quorum} approvals needed; one denial settles it.` : "The first answer counts."}</span>
       </p>
-      {p.by === null && people.length > 0 && <p className="break-words text-soft">Other people in the space: {people.map((m) => m.name).join(", ")}.</p>}
+      {p.by === null && people.length > 0 && <p className="break-words text-soft">Others in the space: {people.map((m) => m.name).join(", ")}.</p>}
     </section>
   );
 }

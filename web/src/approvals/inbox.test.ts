@@ -1,4 +1,4 @@
-// What waits for whom, in which order, and what may be decided together.
+// Which actions wait for whom, their order, and which can be decided together.
 import { describe, expect, test } from "vitest";
 import type { Space } from "@/client/types";
 import { aMessage, aPending, at } from "@/runs/testing";
@@ -11,43 +11,43 @@ const harbour: Space = { id: "harbour", sessionId: "default", name: "Harbour", s
 
 describe("isMine", () => {
   const asked = aPending({});
-  test("is what the server lists for an entity", () => {
+  test("has what the server lists for an entity", () => {
     expect(isMine(asked, "ann", [harbour], new Set(["pnd_1"]))).toBe(true);
     expect(isMine(asked, "ann", [harbour], new Set())).toBe(false);
   });
 
-  test("is what the spaces of the entity show, for an admin who acts as it; never what an agent asks itself", () => {
+  test("has the requests in the entity's spaces for an admin that acts as it, except the entity's own", () => {
     expect(isMine(asked, "ann", [harbour], undefined)).toBe(true);
     expect(isMine(asked, "bob", [harbour], undefined)).toBe(false);
     expect(isMine(asked, "shop", [harbour], undefined)).toBe(false);
     expect(isMine(aPending({ spaceId: null }), "ann", [harbour], undefined)).toBe(false);
   });
 
-  test("is everything for an admin who acts as nobody", () => {
+  test("has everything for an admin that acts as no entity", () => {
     expect(isMine(aPending({ spaceId: null }), null, [], undefined)).toBe(true);
   });
 });
 
-test("the nearest deadline comes first, then who waits longest; what is settled is not there", () => {
+test("sorts by deadline, then by age, without settled actions", () => {
   const all = [aPending({ id: "new", createdAt: at(9) }), aPending({ id: "old", createdAt: at(1) }), aPending({ id: "due", createdAt: at(9), expiresAt: at(500) }), aPending({ id: "sooner", createdAt: at(9), expiresAt: at(400) }), aPending({ id: "done", status: "answered" })];
   expect(inOrder(all).map((p) => p.id)).toEqual(["sooner", "due", "old", "new"]);
 });
 
-test("only open permissions of one tool of one agent are decided together", () => {
+test("groups only open permissions for one tool of one agent", () => {
   const one = aPending({ id: "1", kind: "permission" });
   const all = [one, aPending({ id: "2", kind: "permission" }), aPending({ id: "3", kind: "permission", toolName: "pay" }), aPending({ id: "4", kind: "permission", agentId: "other" }), aPending({ id: "5" }), aPending({ id: "6", kind: "permission", status: "answered" })];
   expect(alike(one, all).map((p) => p.id)).toEqual(["1", "2"]);
   expect(alike(aPending({}), all)).toEqual([]);
 });
 
-test("a line says what is asked: the question and its options, or the tool and its arguments", () => {
+test("summarises a question with its options, and a tool with its arguments", () => {
   const question = aPending({ kind: "question", question: "Which day?", options: ["Saturday", "Sunday"] });
   expect([subject(question), gist(question)]).toEqual(["Which day?", "Saturday, Sunday"]);
   const call = aPending({ toolName: "pay", args: { to: "Ann", lines: [1, 2] } });
   expect([subject(call), gist(call)]).toEqual(["pay", "to: Ann, lines: [1,2]"]);
 });
 
-describe("how it ended", () => {
+describe("the outcome", () => {
   const name = (id: string) => ({ ada: "Ada" })[id] ?? id;
   test("names who approved, denied or answered", () => {
     const permission = aPending({ kind: "permission", status: "answered", answeredBy: "ada" });
@@ -58,13 +58,13 @@ describe("how it ended", () => {
     expect(settledWords(aPending({ status: "expired" }), name)).toBe("Nobody answered in time");
   });
 
-  test("its part tells whether it was denied, once it is settled", () => {
+  test("is denied if the settled part says so", () => {
     const part = (status: string) => ({ id: "prt_1", type: "tool_call" as const, toolName: "pay", toolCallId: "c", args: {}, result: null, error: null, status, display: null, answeredBy: null, editedArgs: null, targetEntityId: null });
     expect([deniedBy(part("denied")), deniedBy(part("done")), deniedBy(part("requires_action")), deniedBy(undefined)]).toEqual([true, false, undefined, undefined]);
   });
 });
 
-test("the context is the messages before the one that asks, and that one", () => {
+test("the context has the message with the request and those before it", () => {
   const all = ["a", "b", "c", "d", "e"].map((id, i) => aMessage({ id, seq: i + 1 }));
   expect(around(all, "e", 3).map((m) => m.id)).toEqual(["b", "c", "d", "e"]);
   expect(around(all, "b", 3).map((m) => m.id)).toEqual(["a", "b"]);

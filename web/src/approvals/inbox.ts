@@ -1,11 +1,11 @@
-// Which pending actions are whose, and in which order. Pure.
+// Which pending actions are whose, and their order. Pure functions.
 import type { PendingAction, Space } from "@/client/types";
 
 /**
- * Whether it waits for whoever acts. The server lists for an entity what it may
- * answer (`answerable`: the ids; undefined where it lists everything); an admin who
- * acts as an entity answers in that entity's spaces; one who acts as nobody may
- * answer all that one answer settles.
+ * Reports whether an action waits for the caller. The server lists for an entity what it
+ * may answer (`answerable`: the ids; undefined if it lists everything). An admin that acts
+ * as an entity answers in that entity's spaces; an admin that acts as none may answer
+ * everything that one answer settles.
  */
 export function isMine(p: PendingAction, actor: string | null, spaces: readonly Space[], answerable: ReadonlySet<string> | undefined): boolean {
   if (answerable !== undefined) return answerable.has(p.id);
@@ -15,7 +15,7 @@ export function isMine(p: PendingAction, actor: string | null, spaces: readonly 
   return p.agentId !== actor && spaces.some((s) => s.id === p.spaceId && s.members.some((m) => m.entityId === actor));
 }
 
-/** What is open: with a deadline first, the nearest first; then who waits longest. */
+/** The open actions: by deadline, then the oldest first. */
 export function inOrder(pending: readonly PendingAction[]): PendingAction[] {
   const due = (p: PendingAction) => (p.expiresAt === null ? Infinity : Date.parse(p.expiresAt));
   return pending.filter((p) => p.status === "open").sort((a, b) => {
@@ -25,12 +25,12 @@ export function inOrder(pending: readonly PendingAction[]): PendingAction[] {
   });
 }
 
-/** What it is about, on one line: the question, or the tool. */
+/** What an action is about, on one line: the question, or the tool. */
 export function subject(p: PendingAction): string {
   return p.question !== null && p.question !== "" ? p.question : p.toolName;
 }
 
-/** Its arguments on one line: what tells one request of a tool from the next. */
+/** The arguments on one line, which distinguish requests for one tool. */
 export function gist(p: PendingAction): string {
   if (p.kind === "question") return (p.options ?? []).join(", ");
   if (typeof p.args !== "object" || p.args === null || Array.isArray(p.args)) return JSON.stringify(p.args) ?? "";
@@ -40,8 +40,8 @@ export function gist(p: PendingAction): string {
 }
 
 /**
- * What can be decided at once with `p`: the permissions of the same tool of the same
- * agent, itself included. Nothing else: a click must not decide what is not alike.
+ * The actions that can be decided together with `p`, including `p`: permissions for the
+ * same tool of the same agent. One click must not decide different things.
  */
 export function alike(p: PendingAction, all: readonly PendingAction[]): PendingAction[] {
   if (p.kind !== "permission" || p.status !== "open") return [];

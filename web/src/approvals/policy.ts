@@ -1,4 +1,4 @@
-// A pending action's policy in words. Pure.
+// Describes the policy of a pending action. Pure functions.
 import type { PendingAction } from "@/client/types";
 import { listed } from "@/parts/answer/votes";
 
@@ -10,11 +10,11 @@ const groups: Readonly<Record<string, string>> = {
   admins: "admins of the session",
 };
 
-/** Who may answer, as the tool's policy says: "Uma or admins of the session, but not those who asked for it (Ada)." */
+/** Says who may answer: "Uma or admins of the session, but not the requesters (Ada)." */
 export function policyWords(p: Pick<PendingAction, "by" | "kind" | "spaceId" | "notRequester" | "requesters">, name: (id: string) => string): string {
   const named = p.by?.map((b) => (Object.hasOwn(groups, b) ? (groups[b] ?? b) : name(b)));
-  const usual = p.kind !== "permission" ? "members of the space" : p.spaceId === null ? "those who asked for it and the agent's owner" : "people in the space that the call names; without one, those who asked for it and the agent's owner";
+  const usual = p.kind !== "permission" ? "members of the space" : p.spaceId === null ? "the requesters and the agent's owner" : "people in the space that the call names, or without one the requesters and the agent's owner";
   const who = named === undefined ? usual : listed(named);
-  const not = !p.notRequester ? "" : `, but not those who asked for it${p.requesters.length === 0 ? "" : ` (${listed(p.requesters.map(name))})`}`;
+  const not = !p.notRequester ? "" : `, but not the requesters${p.requesters.length === 0 ? "" : ` (${listed(p.requesters.map(name))})`}`;
   return `${who.slice(0, 1).toUpperCase()}${who.slice(1)}${not}.`;
 }

@@ -1,4 +1,4 @@
-// What the approvals page asks the server for beside what is live.
+// The queries of the approvals page, besides the live state.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
 import { all } from "@/client/request";
@@ -7,9 +7,9 @@ import { useConsole } from "@/app/console";
 import { useLive, usePending } from "@/live/hooks";
 
 /**
- * The ids of what this reader may answer, as the server lists them: for admins all.
- * Asked anew when something new waits, or waits no more. What is shown is live; this
- * says whose it is, and that it is known at all.
+ * The ids of the actions that the caller may answer, as the server lists them; all of them
+ * for admins. Requested again when an action is opened or settled. The actions shown are
+ * live; this query only says whose they are, and that they are known.
  */
 export function useAnswerable() {
   const { session, actor } = useConsole();
@@ -25,7 +25,7 @@ export function useAnswerable() {
   });
 }
 
-/** What was settled, the newest first, page after page; asked for once it is wanted. */
+/** The settled actions, the newest first, page after page, loaded on demand. */
 export function useSettled(wanted: boolean) {
   const { session, actor } = useConsole();
   return useInfiniteQuery({
@@ -38,7 +38,7 @@ export function useSettled(wanted: boolean) {
   });
 }
 
-/** What the message that started the run said when the model read it. Events do not say. */
+/** The message that started the run, as the model read it. Events do not contain it. */
 export function useTrigger(pending: PendingAction): { text: string | null; editedAt: string | null } {
   const { session } = useConsole();
   const { data: found } = useQuery({
@@ -51,10 +51,10 @@ export function useTrigger(pending: PendingAction): { text: string | null; edite
   return { text: found?.triggerText ?? pending.triggerText, editedAt: found?.triggerEditedAt ?? pending.triggerEditedAt };
 }
 
-// How many pages of 200 are looked through for an old message.
+// The number of pages of 200 that are searched for an old message.
 const mostPages = 5;
 
-/** The messages before the one that asks, at most `n`, and that one; live where they are here. */
+/** The message with the request and at most `n` before it, taken from the live state where it has them. */
 export function useContext(pending: PendingAction, n: number) {
   const { session } = useConsole();
   const live = useLive().live;
@@ -80,7 +80,7 @@ export function useContext(pending: PendingAction, n: number) {
   return { messages: here.length > 0 ? here : (asked.data ?? []), loading: here.length === 0 && asked.isLoading };
 }
 
-/** The message of that id with those before it, at most `n`; nothing if it is not there. */
+/** The message with that id and at most `n` before it; empty if it is missing. */
 export function around(messages: readonly Message[], id: string, n: number): Message[] {
   const at = messages.findIndex((m) => m.id === id);
   return at < 0 ? [] : messages.slice(Math.max(0, at - n), at + 1);

@@ -1,5 +1,4 @@
-// The decisions that answer later calls: what each covers, until when, and the way to
-// revoke it.
+// Remembered decisions: what each covers, until when, and how to revoke it.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 import { useState } from "react";
@@ -19,7 +18,7 @@ import { Empty, Failed, Loading } from "@/ui/shown";
 import { Moment } from "@/ui/time";
 import { useNames } from "./settled";
 
-/** Those that this reader sees, of one agent if it is named. */
+/** The decisions that the caller can see, of one agent if it is named. */
 export function Remembered({ agent }: { agent?: string }) {
   const { session, actor } = useConsole();
   const queries = useQueryClient();
@@ -32,7 +31,7 @@ export function Remembered({ agent }: { agent?: string }) {
   if (found.isPending) return <Loading />;
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
   const decisions = found.data.filter((d) => agent === undefined || d.agentId === agent).sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
-  if (decisions.length === 0) return <Empty title="No remembered decisions">When you approve or deny a call, you can have the choice remembered. It is listed here until it expires or is revoked.</Empty>;
+  if (decisions.length === 0) return <Empty title="No remembered decisions">When you approve or deny a call, you can remember the choice for later calls. It is listed here until it expires or is revoked.</Empty>;
   return (
     <>
       <ul className="divide-y divide-line border-b border-line">
@@ -48,11 +47,11 @@ export function Remembered({ agent }: { agent?: string }) {
           run={async () => {
             await api.DELETE("/v1/sessions/{session}/remembered-decisions/{decision}", { params: { path: { session, decision: revoking.id } } });
             await queries.invalidateQueries({ queryKey: ["remembered", session] });
-            notify("The decision is revoked. The next call asks again.");
+            notify("Decision revoked. The next call asks again.");
           }}
         >
           <p>
-            The next call of <code>{revoking.toolName}</code> asks for permission again. Calls that were already decided stay as they are.
+            The next call of <code>{revoking.toolName}</code> asks for permission again. Calls that were already decided do not change.
           </p>
         </Confirm>
       )}
@@ -82,7 +81,7 @@ function Row({ decision: d, revoke }: { decision: RememberedDecision; revoke: ()
           </div>
         )}
         <p className="text-sm break-words text-soft">
-          <Words text={`${name(d.agentId)} ${d.spaceId === null ? "in no space" : `in ${space?.name ?? d.spaceId}`}${d.requesters.length === 0 ? "" : `, asked for by ${listed(d.requesters.map(name))}`}. `} />
+          <Words text={`${name(d.agentId)} ${d.spaceId === null ? "in no space" : `in ${space?.name ?? d.spaceId}`}${d.requesters.length === 0 ? "" : `, requested by ${listed(d.requesters.map(name))}`}. `} />
           Decided by <Words text={d.entityId === null ? "an admin or a service" : name(d.entityId)} />, <Moment at={d.createdAt} />; expires <Moment at={d.expiresAt} />.
         </p>
       </div>

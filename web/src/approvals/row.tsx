@@ -1,4 +1,4 @@
-// One line of the inbox: what is asked, by whom, where, since when, until when.
+// One line of the inbox: the request, the agent, the space, and how long it waits.
 import { Link } from "@tanstack/react-router";
 import { CircleHelp, Hand, type LucideIcon, ShieldQuestion, TimerReset } from "lucide-react";
 import type { PendingAction } from "@/client/types";
@@ -12,14 +12,14 @@ import { gist, subject } from "./inbox";
 import { deniedBy, settledWords, useNames } from "./settled";
 
 const icons: Record<PendingAction["kind"], { icon: LucideIcon; word: string }> = {
-  client_tool: { icon: Hand, word: "Somebody has to act" },
+  client_tool: { icon: Hand, word: "To do" },
   permission: { icon: ShieldQuestion, word: "Permission" },
   question: { icon: CircleHelp, word: "Question" },
 };
 
 interface Props {
   pending: PendingAction;
-  /** It is shown beside the list: chosen by the reader, or as the first one, which a phone does not show. */
+  /** It is shown beside the list: the person chose it, or it is the first one, which a phone does not show. */
   selected: "chosen" | "first" | undefined;
   show: "anyone" | "done" | "remembered" | undefined;
 }
@@ -61,12 +61,12 @@ export function Row({ pending: p, selected, show }: Props) {
   );
 }
 
-// In minutes: a list whose seconds tick distracts.
+// In minutes: ticking seconds would distract.
 function age(ms: number): string {
   return ms < 60_000 ? "just now" : `for ${duration(Math.floor(ms / 60_000) * 60_000).replace(" 0 s", "")}`;
 }
 
-// Since when it waits, and until when it may.
+// How long it has been waiting, and how long it may still wait.
 function Age({ pending: p }: { pending: PendingAction }) {
   const now = useNow(5000);
   return (
@@ -82,12 +82,12 @@ function Deadline({ at, now }: { at: string; now: number }) {
   return (
     <span className={classes("inline-flex items-center gap-1 tabular-nums", left < 600_000 ? "font-semibold text-bad" : "text-warn")}>
       <TimerReset aria-hidden className="size-3" />
-      {left <= 0 ? "too late" : `${duration(Math.ceil(left / 1000) * 1000)} left`}
+      {left <= 0 ? "expired" : `${duration(Math.ceil(left / 1000) * 1000)} left`}
     </span>
   );
 }
 
-/** How it ended and when: "Ada approved, 14:07". */
+/** The outcome and its time: "Ada approved, 14:07". */
 export function Settled({ pending: p }: { pending: PendingAction }) {
   const name = useNames();
   const live = useLive().live;

@@ -1,23 +1,23 @@
-// How a pending action ended, in words.
+// The outcome of a pending action as text.
 import { useCallback } from "react";
 import type { Part, PendingAction } from "@/client/types";
 import { useEntities } from "@/live/hooks";
 
-/** The names of entities by their ids; the id itself of one that is not known. */
+/** Returns the name of an entity; its id if it is unknown. */
 export function useNames(): (id: string) => string {
   const entities = useEntities();
   return useCallback((id: string) => (id === "system" ? "Shoal" : (entities.find((e) => e.id === id)?.name ?? id)), [entities]);
 }
 
 /**
- * What became of a pending action: "Ada approved". A permission does not say itself
- * whether it was given; `denied` does, from the part or the call that it was for;
- * left out, it is only said to be answered.
+ * The outcome of a pending action: "Ada approved". A permission itself does not say whether
+ * it was granted; its part or call does (`denied`). Without `denied` the text only says
+ * that it was decided.
  */
 export function settledWords(p: PendingAction, name: (id: string) => string, denied?: boolean): string {
   switch (p.status) {
     case "open":
-      return p.kind === "permission" ? "waits for a permission" : p.kind === "question" ? "waits for an answer" : "waits for somebody to act";
+      return p.kind === "permission" ? "waiting for a permission" : p.kind === "question" ? "waiting for an answer" : "waiting for a person to act";
     case "expired":
       return "Nobody answered in time";
     case "canceled":
@@ -30,7 +30,7 @@ export function settledWords(p: PendingAction, name: (id: string) => string, den
   }
 }
 
-/** Whether a part says that its permission was denied; undefined where it does not tell. */
+/** Reports whether a part says that its permission was denied; undefined if it does not say. */
 export function deniedBy(part: Part | undefined): boolean | undefined {
   if (part === undefined || part.type !== "tool_call" || "private" in part) return undefined;
   return part.status === "requires_action" || part.status === "input_streaming" ? undefined : part.status === "denied";

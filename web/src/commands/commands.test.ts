@@ -1,24 +1,24 @@
-// Finding commands by a few letters, and what is worth a notification.
+// Finding commands by a few letters, and which events cause a notification.
 import { describe, expect, it } from "vitest";
 import type { Entity, Message, PendingAction, Space } from "@/client/types";
 import { SessionState } from "@/client/session-state";
 import { fit, fitting } from "./fuzzy";
 import { newsOf } from "./news";
 
-describe("finding by a few letters", () => {
+describe("fuzzy matching", () => {
   const best = (all: string[], typed: string) => fitting(all, (t) => t, typed, 10).map((f) => f.item);
-  it("the beginning before the beginning of a word before the middle", () => {
+  it("prefers a prefix to the start of a word, and that to the middle", () => {
     expect(best(["Relaunch", "Go to launch", "Launch plan"], "launch")).toEqual(["Launch plan", "Go to launch", "Relaunch"]);
   });
-  it("letters in their order are enough", () => {
+  it("accepts letters in order", () => {
     expect(fit("Launch plan", "lpn")).toBeGreaterThan(0);
     expect(fit("Launch plan", "nlp")).toBe(0);
   });
-  it("words fit in any order, and all of them have to", () => {
+  it("needs all words, in any order", () => {
     expect(fit("Toggle the theme", "theme toggle")).toBeGreaterThan(0);
     expect(fit("Toggle the theme", "theme xyz")).toBe(0);
   });
-  it("nothing typed leaves everything as it was", () => expect(best(["b", "a"], " ")).toEqual(["b", "a"]));
+  it("keeps everything in order for an empty query", () => expect(best(["b", "a"], " ")).toEqual(["b", "a"]));
   it("is bounded", () => expect(fitting(["a", "aa", "aaa"], (t) => t, "a", 2)).toHaveLength(2));
 });
 
@@ -49,25 +49,25 @@ const pending: PendingAction = {
 };
 const opened = (some: Partial<PendingAction> = {}) => ({ type: "pending.opened" as const, at, runId: "r", spaceId: "shop", pendingAction: { ...pending, ...some } });
 
-describe("what is worth a notification", () => {
-  it("a mention of the reader, by who and where", () => {
+describe("notifications", () => {
+  it("a mention, with sender and space", () => {
     expect(newsOf(posted(), world())).toEqual({ title: "Shop Agent mentioned you", body: "Shopping", tag: "message:m", space: "shop", seq: 7 });
   });
-  it("what waits for an answer", () => {
+  it("a pending action", () => {
     expect(newsOf(opened(), world())).toEqual({ title: "Shop Agent needs an answer", body: "Shopping", tag: "pending:pnd_1", space: "shop", seq: undefined });
     expect(newsOf(opened({ spaceId: null }), world())).toMatchObject({ body: "Approvals", space: undefined });
   });
-  it("never what was said", () => {
+  it("never the text", () => {
     expect(JSON.stringify([newsOf(posted(), world()), newsOf(opened(), world())])).not.toContain("secret");
   });
-  it("not what the reader wrote, what mentions others, or what is not whole yet", () => {
+  it("not own messages, mentions of others, or incomplete messages", () => {
     expect(newsOf(posted({ entityId: "ann" }), world())).toBeUndefined();
     expect(newsOf(posted({ mentions: ["ben"] }), world())).toBeUndefined();
     expect(newsOf(posted({ status: "streaming" }), world())).toBeUndefined();
   });
-  it("not what happens where the reader is no member", () => {
+  it("not in spaces of others", () => {
     expect(newsOf(posted({ spaceId: "other" }), world())).toBeUndefined();
     expect(newsOf(opened({ spaceId: "other" }), world())).toBeUndefined();
   });
-  it("nothing for who acts as nobody", () => expect(newsOf(posted(), new SessionState(null))).toBeUndefined());
+  it("nothing without an acting entity", () => expect(newsOf(posted(), new SessionState(null))).toBeUndefined());
 });

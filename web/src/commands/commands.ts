@@ -1,4 +1,4 @@
-// What the palette offers: places, spaces, agents, runs under way, actions.
+// The commands of the palette: pages, spaces, agents, active runs, actions.
 import { useNavigate } from "@tanstack/react-router";
 import { Bell, Bot, Hash, KeyRound, Keyboard, LogOut, type LucideIcon, MonitorSmartphone, PlayCircle, Plug, Plus, SunMoon, UserPlus } from "lucide-react";
 import { useMemo } from "react";
@@ -10,25 +10,25 @@ import { ended } from "@/client/session-state";
 import { useEntities, useRuns, useSpaces } from "@/live/hooks";
 import { runWord } from "@/ui/state";
 
-/** Something to go to or to do. */
+/** One command. */
 export interface Command {
   readonly id: string;
-  readonly group: "Places" | "Spaces" | "Agents" | "Runs under way" | "Actions" | "Search";
+  readonly group: "Pages" | "Spaces" | "Agents" | "Active runs" | "Actions" | "Search";
   readonly name: string;
-  /** A few words behind the name. */
+  /** A few words after the name. */
   readonly hint?: string;
-  /** Other words by which it is found. */
+  /** More words that find it. */
   readonly also?: string;
   readonly icon: LucideIcon;
   readonly run: () => void;
 }
 
-/** Shows the page light if it is dark now, else dark. */
+/** Switches between the light and the dark theme. */
 function toggleTheme(): void {
   change({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" });
 }
 
-/** Every command of the reader, in the order in which they are offered. */
+/** All commands, in the order of the palette. */
 export function useCommands(newSpace: () => void): readonly Command[] {
   const { session, admin, actor } = useConsole();
   const go = useNavigate();
@@ -45,18 +45,18 @@ export function useCommands(newSpace: () => void): readonly Command[] {
     }
     for (const p of [spacesPlace, ...places]) {
       if (p.admin === true && !admin) continue;
-      out.push({ id: p.to, group: "Places", name: p.name, hint: p.keys, icon: p.icon, run: () => void go({ to: p.to, params }) });
+      out.push({ id: p.to, group: "Pages", name: p.name, hint: p.keys, icon: p.icon, run: () => void go({ to: p.to, params }) });
     }
     for (const e of entities) {
       if (e.kind !== "agent" || !admin) continue;
       const run = e.hosted
         ? () => void go({ to: "/s/$session/agents/$agent", params: { session, agent: e.id } })
         : () => void go({ to: "/s/$session/connect", params, search: { entity: e.id } });
-      out.push({ id: `agent:${e.id}`, group: "Agents", name: e.name, hint: e.hosted ? "its config" : "connect it", also: e.id, icon: Bot, run });
+      out.push({ id: `agent:${e.id}`, group: "Agents", name: e.name, hint: e.hosted ? "configuration" : "connect", also: e.id, icon: Bot, run });
     }
     for (const r of runs) {
       if (ended(r.status)) continue;
-      out.push({ id: `run:${r.id}`, group: "Runs under way", name: `Run of ${names.get(r.agentId) ?? r.agentId}`, hint: runWord(r.status), also: r.id, icon: PlayCircle, run: () => void go({ to: "/s/$session/runs/$run", params: { session, run: r.id } }) });
+      out.push({ id: `run:${r.id}`, group: "Active runs", name: `Run of ${names.get(r.agentId) ?? r.agentId}`, hint: runWord(r.status), also: r.id, icon: PlayCircle, run: () => void go({ to: "/s/$session/runs/$run", params: { session, run: r.id } }) });
     }
     const settings = (tab: string) => () => void go({ to: "/s/$session/settings", params, search: { tab } });
     const act = (name: string, icon: LucideIcon, run: () => void, also?: string) => out.push({ id: `do:${name}`, group: "Actions", name, icon, run, also });
@@ -64,9 +64,9 @@ export function useCommands(newSpace: () => void): readonly Command[] {
     act("Connect an agent", Plug, () => void go({ to: "/s/$session/connect", params }), "claude codex cursor mcp client");
     act("Light or dark", SunMoon, toggleTheme, "toggle theme appearance");
     if (admin) {
-      act("Act as somebody else", UserPlus, settings("profile"), "operator entity switch");
-      act("Create a key", KeyRound, settings("keys"), "mint token");
-      act("Add somebody", UserPlus, settings("members"), "entity human person agent");
+      act("Act as another participant", UserPlus, settings("profile"), "operator entity switch");
+      act("Create a key", KeyRound, settings("keys"), "token");
+      act("Add a participant", UserPlus, settings("members"), "entity human person agent");
     }
     act("Notifications", Bell, settings("appearance"), "settings");
     act("Keyboard shortcuts", Keyboard, () => shortcuts().find((s) => s.keys === "?")?.run(), "help keys");

@@ -1,10 +1,10 @@
-// Finds what is meant by a few letters: all of them, in their order, best where
-// words begin and where they follow each other.
+// Fuzzy matching: all letters must occur in order. A match is better at the start of words
+// and in consecutive letters.
 
 /**
- * How well `typed` fits `text`: 0 if it does not, else the more the better.
- * Blanks in `typed` part it into words that fit in any order. Nothing typed fits
- * everything with 1.
+ * Scores how well `typed` matches `text`: 0 for no match, else higher is better. Blanks
+ * split `typed` into words that match in any order. The empty query matches everything with
+ * 1.
  */
 export function fit(text: string, typed: string): number {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
@@ -24,7 +24,7 @@ function fitWord(text: string, word: string): number {
     const begins = whole === 0 ? 60 : isStart(text, whole) ? 40 : 20;
     return begins + word.length + (word.length === text.length ? 30 : 0);
   }
-  // The letters one after the other; each gap costs.
+  // Matches the letters one after the other. Each gap costs.
   let at = -1;
   let score = 10;
   for (const letter of word) {
@@ -40,7 +40,7 @@ function isStart(text: string, at: number): boolean {
   return at === 0 || /[^\p{L}\p{N}]/u.test(text[at - 1] ?? "");
 }
 
-/** Those that fit, the best first, at most `most`; equal ones keep their order. */
+/** Returns the matching entries, the best first, at most `most`. Equal scores keep their order. */
 export function fitting<T>(all: readonly T[], text: (t: T) => string, typed: string, most: number): { readonly item: T; readonly score: number }[] {
   return all
     .map((item) => ({ item, score: fit(text(item), typed) }))

@@ -1,4 +1,4 @@
-// "?": all keyboard shortcuts that work here.
+// "?" lists all keyboard shortcuts that work on the page.
 import { lazy, Suspense, useState } from "react";
 import { useShortcut } from "@/app/shortcuts";
 import { Dialog } from "@/ui/dialog";
@@ -6,7 +6,7 @@ import { Loading } from "@/ui/shown";
 
 const ShortcutList = lazy(() => import("./shortcut-list").then((m) => ({ default: m.ShortcutList })));
 
-/** The list, opened with its own shortcut. */
+/** The list and its shortcut. */
 export function ShortcutHelp() {
   const [open, setOpen] = useState(false);
   useShortcut("?", "This list", () => setOpen(true));

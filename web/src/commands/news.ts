@@ -1,22 +1,22 @@
-// Which events are worth a notification, and its words.
+// Which events cause a notification, and its text.
 import type { SessionState, LiveEvent } from "@/client/session-state";
 
-/** What a notification says, and where it leads. */
+/** A notification, and the page that it opens. */
 export interface News {
   readonly title: string;
   readonly body: string;
-  /** The same for the same thing. */
+  /** Equal tags replace each other. */
   readonly tag: string;
-  /** The space that it is about; undefined: none. */
+  /** The space; undefined for none. */
   readonly space: string | undefined;
-  /** The place of the message in it. */
+  /** The `seq` of the message in the space. */
   readonly seq: number | undefined;
 }
 
 /**
- * What an event tells its reader: somebody mentioned them, or something waits for
- * an answer. Undefined for everything else, for what the reader wrote, and for
- * spaces that the reader is not in. It never holds what was said.
+ * The notification of an event: a mention, or a pending action. Undefined for all other
+ * events, for the reader's own messages, and for spaces that the reader is not a member of.
+ * It never contains the text of a message.
  */
 export function newsOf(event: LiveEvent, live: SessionState): News | undefined {
   const me = live.me;
@@ -36,7 +36,7 @@ export function newsOf(event: LiveEvent, live: SessionState): News | undefined {
   if (event.type === "message.created" || event.type === "message.completed") {
     const m = event.message;
     const space = mine(m.spaceId);
-    // A composite message is told of when it is whole.
+    // A composite message is reported when it is complete.
     if (m.status === "streaming" || m.entityId === me || !m.mentions.includes(me) || space === undefined) return undefined;
     return { title: `${nameOf(m.entityId)} mentioned you`, body: space.name, tag: `message:${m.id}`, space: space.id, seq: m.seq };
   }

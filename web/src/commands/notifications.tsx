@@ -1,5 +1,5 @@
-// Tells by the browser's own notifications what needs the reader while the page is
-// hidden: who, and in which space, never what was said.
+// Shows browser notifications while the page is hidden: who needs the reader, and in which
+// space, never the text of a message.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useConsole } from "@/app/console";
@@ -7,7 +7,7 @@ import { useSettings } from "@/app/settings";
 import { useLive } from "@/live/hooks";
 import { type News, newsOf } from "./news";
 
-/** Draws nothing. */
+/** Renders nothing. */
 export function Notifications() {
   const { session } = useConsole();
   const live = useLive();
@@ -35,9 +35,9 @@ export function Notifications() {
 
 const lock = "shoal.visible";
 
-// A tab holds a lock for as long as it is visible: who looks at the console in one
-// tab is not told by the others. Browsers give no locks to pages of plain HTTP on
-// another machine; there every hidden tab tells, under one tag.
+// A visible tab holds a lock, so that the other tabs show no notification. Browsers give no
+// locks to pages of plain HTTP on another machine; there every hidden tab shows it, under
+// one tag.
 async function looking(): Promise<boolean> {
   const held = await navigator.locks?.query();
   return held?.held?.some((l) => l.name === lock) ?? false;
@@ -63,7 +63,7 @@ function useVisibleLock(): void {
   }, []);
 }
 
-// Every tab hears the same: one tag is one notification.
+// All tabs use the same tag, which makes one notification.
 function show(news: News, follow: (news: News) => void): void {
   const shown = new Notification(news.title, { body: news.body, tag: news.tag, icon: "/favicon.svg" });
   shown.onclick = () => {

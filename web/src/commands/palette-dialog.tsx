@@ -1,5 +1,5 @@
-// The palette: a field and the commands that fit it. The field keeps the focus;
-// the arrows move through the list (a combobox by the ARIA practices).
+// The palette: a field and the commands that match it. The field keeps the focus; arrow
+// keys move through the list (a combobox of the ARIA practices).
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
@@ -17,7 +17,7 @@ interface Group {
   readonly commands: readonly Command[];
 }
 
-/** Those that fit what was typed, by group; the group with the best one comes first. */
+/** The matching commands by group. The group with the best match comes first. */
 export function grouped(all: readonly Command[], typed: string): Group[] {
   const groups = new Map<Command["group"], Command[]>();
   for (const { item } of fitting(all, (c) => `${c.name} ${c.also ?? ""}`, typed, typed.trim() === "" ? all.length : most)) {
@@ -70,14 +70,14 @@ export function PaletteDialog({ onClose, onNewSpace }: { onClose: () => void; on
           <Search aria-hidden className="size-4 shrink-0 text-soft" />
           <input
             role="combobox"
-            aria-label="What to go to or do"
+            aria-label="Search commands"
             aria-expanded={flat.length > 0}
             aria-controls={`${id}-list`}
             aria-autocomplete="list"
             aria-activedescendant={chosen === undefined ? undefined : option(chosen)}
             autoComplete="off"
             spellCheck={false}
-            placeholder="A space, an agent, a place, an action"
+            placeholder="A space, an agent, a page, an action"
             value={typed}
             onChange={(e) => {
               setTyped(e.target.value);
@@ -88,7 +88,7 @@ export function PaletteDialog({ onClose, onNewSpace }: { onClose: () => void; on
           />
         </div>
         <p role="status" className={flat.length === 0 ? "px-4 py-6 text-center text-soft" : "sr-only"}>
-          {flat.length === 0 ? "Nothing is called that." : `${flat.length} ${flat.length === 1 ? "result" : "results"}`}
+          {flat.length === 0 ? "No results" : `${flat.length} ${flat.length === 1 ? "result" : "results"}`}
         </p>
         <div role="listbox" id={`${id}-list`} aria-label="Commands" hidden={flat.length === 0} className="min-h-0 flex-1 overflow-y-auto p-2">
           {groups.map((g) => (
@@ -112,7 +112,7 @@ export function PaletteDialog({ onClose, onNewSpace }: { onClose: () => void; on
   );
 }
 
-// What was typed can always be searched for.
+// The query can always be searched for in messages.
 function useGroups(typed: string, onNewSpace: () => void): readonly Group[] {
   const all = useCommands(onNewSpace);
   const { session } = useConsole();
@@ -126,7 +126,7 @@ function useGroups(typed: string, onNewSpace: () => void): readonly Group[] {
   }, [all, typed, session, go]);
 }
 
-/** Where a key leads in a list of `count`; undefined if it leads nowhere. */
+/** The index that a key moves to in a list of `count`; undefined for other keys. */
 export function moved(key: string, at: number, count: number): number | undefined {
   if (count === 0) return undefined;
   switch (key) {

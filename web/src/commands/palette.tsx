@@ -1,6 +1,5 @@
-// Ctrl K: everything that one can go to or do, by a few letters. The palette comes
-// soon after the shell, before anybody asks for it: one that is loaded first would
-// lose the letters typed meanwhile.
+// Ctrl+K opens the palette. It is loaded soon after the shell: loading it on demand would
+// lose the letters typed in the meantime.
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
@@ -9,14 +8,14 @@ const load = () => import("./palette-dialog").then((m) => ({ default: m.PaletteD
 const PaletteDialog = lazy(load);
 const NewSpace = lazy(() => import("@/space/new-space").then((m) => ({ default: m.NewSpace })));
 
-/** The palette with its shortcut. */
+/** The palette and its shortcut. */
 export function CommandPalette() {
   const [open, setOpen] = useState(false);
   const [making, setMaking] = useState(false);
   const { session } = useConsole();
   useShortcut("Ctrl+K", "Go anywhere, do anything", () => setOpen(!open));
   useEffect(() => {
-    const timer = setTimeout(() => void load().catch(() => undefined), 1_000); // opening it tries again
+    const timer = setTimeout(() => void load().catch(() => undefined), 1_000); // opening the palette tries again
     return () => clearTimeout(timer);
   }, []);
   const makeSpace = useCallback(() => setMaking(true), []);

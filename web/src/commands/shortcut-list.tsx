@@ -1,10 +1,10 @@
-// All keyboard shortcuts that work here, by what they are about.
+// The list of all keyboard shortcuts that work on the page, by group.
 import { Link } from "@tanstack/react-router";
 import { useConsole } from "@/app/console";
 import { useSettings } from "@/app/settings";
 import { type Shortcut, shortcuts } from "@/app/shortcuts";
 
-/** The groups of the list. A key that is offered twice is the newest one's. */
+/** The groups of the list. Of shortcuts with the same keys the newest is listed. */
 export function shortcutGroups(all: readonly Shortcut[]): { readonly name: string; readonly of: readonly Shortcut[] }[] {
   const byKeys = new Map(all.map((s) => [s.keys.toLowerCase(), s]));
   const groups = { "Go to": [] as Shortcut[], Anywhere: [] as Shortcut[], "On this page": [] as Shortcut[] };
@@ -18,7 +18,7 @@ export function shortcutGroups(all: readonly Shortcut[]): { readonly name: strin
     .filter((g) => g.of.length > 0);
 }
 
-/** The list as it is now. */
+/** The current list. */
 export function ShortcutList({ onLeave }: { onLeave: () => void }) {
   const { session } = useConsole();
   const { letters } = useSettings();

@@ -1,5 +1,5 @@
-// Connects an agent that brings its own model: which client, as whom, what to
-// paste, and a light that shows when it has arrived.
+// Connects an agent that brings its own model: the client, the identity, what to paste, and
+// an indicator that shows when it has connected.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useConsole } from "@/app/console";
@@ -12,7 +12,7 @@ import { IdentityStep } from "./identity-step";
 import { LightPanel } from "./light-panel";
 import { type Client, clientOf, clients, firstPrompt, keyCommand, type Target } from "./snippets";
 
-/** The page; the client and, if one is given, the agent are in the address. */
+/** The page. The address names the client, and optionally the agent. */
 export function ConnectPage() {
   const { session, admin } = useConsole();
   const asked = useSearch({ from: "/s/$session/connect" });
@@ -22,12 +22,12 @@ export function ConnectPage() {
   const entity = made?.what.entity.id ?? asked.entity ?? "scout";
   const space = mine.find((s) => s.members.some((m) => m.entityId === entity))?.id ?? mine[0]?.id ?? "SPACE";
   return (
-    <Page title="Connect an agent" about="It keeps its own model and tools, and talks through this server.">
+    <Page title="Connect an agent" about="It uses its own model and tools, and talks through this server.">
       <div className="mx-auto flex max-w-3xl flex-col gap-8 px-5 py-6">
         <ClientStep chosen={client} />
         <section aria-labelledby="who" className="flex flex-col gap-3">
           <h2 id="who" className="text-lg font-semibold">
-            2. Say who it is
+            2. Choose its identity
           </h2>
           {admin ? <IdentityStep asked={asked.entity} made={made?.what} onMade={(what) => setMade({ what, at: Date.now() })} /> : <AskAnAdmin session={session} />}
         </section>
@@ -77,9 +77,9 @@ function AskAnAdmin({ session }: { session: string }) {
   const command = `shoal keys create --entity scout --session ${session} --join SPACE`;
   return (
     <div className="flex flex-col gap-2 rounded-lg border border-line bg-surface p-4">
-      <p>Only an admin mints keys. Ask one for a key of your agent, or for this command on the machine of the server:</p>
+      <p>Only an admin can create keys. Ask an admin for a key of your agent, or to run this on the server's machine:</p>
       <Copyable name="for an admin" text={command} />
-      <p className="text-sm text-soft">The texts below say scout where the id of your agent belongs.</p>
+      <p className="text-sm text-soft">In the texts below, replace scout with the id of your agent.</p>
     </div>
   );
 }
@@ -92,7 +92,7 @@ function SnippetStep({ client, target }: { client: Client; target: Target }) {
       </h2>
       {client.environment && (
         <div className="flex flex-col gap-1.5">
-          <p>Put the key into the environment of the shell: run this, paste the key, press Enter. It shows nothing, and leaves nothing in the history.</p>
+          <p>Put the key into the environment of the shell: run this, paste the key, press Enter. The key is not shown and not stored in the history.</p>
           <Copyable name="in the shell" text={keyCommand} />
         </div>
       )}
@@ -103,11 +103,11 @@ function SnippetStep({ client, target }: { client: Client; target: Target }) {
         </div>
       ))}
       <p className="rounded-md border-l-4 border-info bg-info-soft px-4 py-2 text-info">
-        <strong>How long it waits.</strong> {client.timeouts}
+        <strong>Time-outs.</strong> {client.timeouts}
       </p>
       {!["go", "curl", "typescript"].includes(client.id) && (
         <div className="flex flex-col gap-1.5">
-          <p>Then tell it:</p>
+          <p>Then send this prompt:</p>
           <Copyable name="to the agent" text={firstPrompt} />
         </div>
       )}

@@ -2,7 +2,7 @@
 import { classes } from "@/ui/classes";
 import { CopyButton } from "@/ui/copy";
 
-/** Shows `text` in a box with its button; `name` says what it is. One line wraps, a file scrolls. */
+/** Shows `text` in a box with a copy button. `name` describes the text. One line wraps, a file scrolls. */
 export function Copyable({ text, name }: { text: string; name: string }) {
   return (
     <figure className="min-w-0 overflow-hidden rounded-md border border-line bg-sunken">

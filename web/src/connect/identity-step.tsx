@@ -1,4 +1,4 @@
-// Step 2: as whom the client connects, which spaces it joins, and its key.
+// Step 2: the identity of the client, the spaces that it joins, and its key.
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
@@ -13,13 +13,13 @@ import { Copyable } from "./copyable";
 import { connect, type Connected, wrongID } from "./identity";
 
 interface Props {
-  /** The agent that the address names. */
+  /** The agent from the address. */
   readonly asked: string | undefined;
   readonly made: Connected | undefined;
   readonly onMade: (made: Connected) => void;
 }
 
-/** For admins: chooses an identity and mints its key. */
+/** For admins: chooses the identity and creates its key. */
 export function IdentityStep({ asked, made, onMade }: Props) {
   const { session } = useConsole();
   const live = useLive();
@@ -37,7 +37,7 @@ export function IdentityStep({ asked, made, onMade }: Props) {
   const mint = useMutation({
     mutationFn: () => connect({ session, entity: id, spaces: joined }),
     onSuccess: (what) => {
-      // The stream tells of a new entity only once it does something.
+      // The stream reports a new entity only once it does something.
       live.share([{ type: "entity.updated", at: what.entity.createdAt, runId: null, spaceId: null, entity: what.entity }]);
       onMade(what);
     },
@@ -50,18 +50,18 @@ export function IdentityStep({ asked, made, onMade }: Props) {
   return (
     <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
       <div className="grid gap-4 sm:grid-cols-2">
-        <SelectField label="Agent" value={existing} onChange={(e) => setExisting(e.target.value)} hint="A hosted agent is not in this list: the server runs it.">
-          <option value="">A new agent</option>
+        <SelectField label="Agent" value={existing} onChange={(e) => setExisting(e.target.value)} hint="Hosted agents are not listed: the server runs them.">
+          <option value="">New agent</option>
           {agents.map((a) => (
             <option key={a.id} value={a.id}>
               {a.name === a.id ? a.id : `${a.name} (${a.id})`}
             </option>
           ))}
         </SelectField>
-        {existing === "" && <TextField label="Its id" value={fresh} onChange={(e) => setFresh(e.target.value)} autoComplete="off" spellCheck={false} placeholder="scout" hint="It is how others mention it, and never changes." error={tried ? wrong : undefined} />}
+        {existing === "" && <TextField label="Id" value={fresh} onChange={(e) => setFresh(e.target.value)} autoComplete="off" spellCheck={false} placeholder="scout" hint="Used in mentions. It cannot be changed later." error={tried ? wrong : undefined} />}
       </div>
       <fieldset className="flex flex-col gap-1">
-        <legend className="text-sm font-medium">Spaces that it joins</legend>
+        <legend className="text-sm font-medium">Spaces to join</legend>
         {spaces.isError && <Failed error={spaces.error} retry={() => void spaces.refetch()} />}
         <div className="grid max-h-48 gap-x-4 overflow-y-auto sm:grid-cols-2">
           {(spaces.data ?? [])
@@ -71,7 +71,7 @@ export function IdentityStep({ asked, made, onMade }: Props) {
               return (
                 <CheckField
                   key={s.id}
-                  label={<span className="break-words">{member ? `${s.name} (is in it)` : s.name}</span>}
+                  label={<span className="break-words">{member ? `${s.name} (already a member)` : s.name}</span>}
                   checked={member || joined.includes(s.id)}
                   disabled={member}
                   onChange={(e) => setJoined(e.target.checked ? [...joined, s.id] : joined.filter((j) => j !== s.id))}
@@ -82,7 +82,7 @@ export function IdentityStep({ asked, made, onMade }: Props) {
       </fieldset>
       <div>
         <Button type="submit" tone={made === undefined ? "primary" : "plain"} busy={mint.isPending} icon={<KeyRound aria-hidden className="size-4" />}>
-          {made === undefined ? "Mint its key" : "Mint another key"}
+          {made === undefined ? "Create key" : "Create another key"}
         </Button>
       </div>
       {mint.isError && <Failed error={mint.error} />}
@@ -94,12 +94,12 @@ export function IdentityStep({ asked, made, onMade }: Props) {
 function Minted({ made }: { made: Connected }) {
   return (
     <div role="status" className="flex flex-col gap-2 rounded-lg border border-ok bg-ok-soft p-4">
-      <p className="font-medium text-ok">The key of {made.entity.id} is shown this once. Copy it now.</p>
+      <p className="font-medium text-ok">The key of {made.entity.id} is shown only once. Copy it now.</p>
       {made.key.key !== null && <Copyable name="SHOAL_AGENT_KEY" text={made.key.key} />}
-      <p className="text-sm text-soft">Whoever holds it acts as {made.entity.id}. It can be revoked under Settings, Keys.</p>
+      <p className="text-sm text-soft">Everybody who has this key can act as {made.entity.id}. Revoke it under Settings, Keys.</p>
       {made.refused.map((r) => (
         <p key={r.space} className="text-sm text-bad">
-          It did not join {r.space}: {r.why}
+          Could not join {r.space}: {r.why}
         </p>
       ))}
     </div>

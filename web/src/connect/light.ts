@@ -1,12 +1,12 @@
-// How far a client has come, by what the server tells of its entity.
+// The stage of a client that is being connected, from the state of its entity.
 import type { Entity } from "@/client/types";
 
 /** The stages of a client that is being connected. */
 export type Stage = "nothing" | "seen" | "waiting";
 
 /**
- * The stage of a client whose key was made at `since` (ms): nothing heard of it
- * yet, it has made a call, or it waits for a mention right now.
+ * The stage of a client whose key was created at `since` (ms): no call yet, it has made a
+ * call, or it is waiting for a mention.
  */
 export function stageOf(entity: Entity | undefined, since: number): Stage {
   if (entity === undefined) return "nothing";
@@ -15,7 +15,7 @@ export function stageOf(entity: Entity | undefined, since: number): Stage {
   return seen >= since ? "seen" : "nothing";
 }
 
-/** The newer of two accounts of one entity. */
+/** The newer of two states of one entity. */
 export function newer(a: Entity | undefined, b: Entity | undefined): Entity | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return (b.lastSeenAt ?? "") > (a.lastSeenAt ?? "") ? b : a;

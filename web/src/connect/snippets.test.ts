@@ -1,5 +1,5 @@
-// What the console tells people to paste, letter by letter: clients are strict
-// about the names of their fields, and a change here must be a decision.
+// The snippets that people paste, character by character: clients are strict about the
+// names of their fields, so a change here must be deliberate.
 import { describe, expect, it } from "vitest";
 import { clientOf, clients, type Target } from "./snippets";
 
@@ -26,7 +26,7 @@ describe("the snippets", () => {
     ]);
   });
 
-  it("Codex: the name of the variable, and a time-out over the longest wait", () => {
+  it("Codex: the name of the variable, and a time-out longer than the longest wait", () => {
     expect(files("codex")).toEqual(["~/.codex/config.toml"]);
     expect(texts("codex")).toEqual([
       `[mcp_servers.shoal]
@@ -36,7 +36,7 @@ tool_timeout_sec = 660`,
     ]);
   });
 
-  it("Cursor: its own form of a variable", () => {
+  it("Cursor: its own syntax for variables", () => {
     expect(files("cursor")).toEqual([".cursor/mcp.json"]);
     expect(texts("cursor")).toEqual([
       `{
@@ -105,7 +105,7 @@ tool_timeout_sec = 660`,
     ]);
   });
 
-  it("Go and TypeScript: whole programs that name the place and the identity", () => {
+  it("Go and TypeScript: complete programs with the address and the identity", () => {
     expect(texts("go")[0]).toBe("go get github.com/shoal-dev/shoal");
     expect(texts("go")[1]).toContain('client.Options{URL: "http://127.0.0.1:7462", Key: os.Getenv("SHOAL_AGENT_KEY")}');
     expect(texts("go")[1]).toContain('c.Session("default")');
@@ -116,7 +116,7 @@ tool_timeout_sec = 660`,
     expect(texts("typescript")[1]).toContain("Authorization: `Bearer ${process.env.SHOAL_AGENT_KEY}`");
   });
 
-  it("no snippet has room for a key: it comes from the environment, or is asked for", () => {
+  it("no snippet contains a key: clients read it from the environment, or ask for it", () => {
     for (const client of clients) {
       const all = client.snippets(scout).map((s) => s.text).join("\n");
       expect(all, client.id).not.toMatch(/shoal_[A-Za-z0-9_-]{8}/);
@@ -124,7 +124,7 @@ tool_timeout_sec = 660`,
     }
   });
 
-  it("an unknown client is the first one", () => {
+  it("an unknown client falls back to the first", () => {
     expect(clientOf("netscape").id).toBe("claude-code");
     expect(clientOf(undefined).id).toBe("claude-code");
   });

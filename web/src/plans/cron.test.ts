@@ -24,21 +24,21 @@ test.each([
   expect(cron && cronWords(cron)).toBe(words);
 });
 
-test.each([[""], ["every morning"], ["0 9 * *"], ["0 0 9 * * *"], ["60 9 * * *"], ["*/0 * * * *"], ["5-1 * * * *"], ["@every 1h"], ["TZ=UTC 0 9 * * *"], ["0 9 * * funday"]])("%s means nothing", (expression) => {
+test.each([[""], ["every morning"], ["0 9 * *"], ["0 0 9 * * *"], ["60 9 * * *"], ["*/0 * * * *"], ["5-1 * * * *"], ["@every 1h"], ["TZ=UTC 0 9 * * *"], ["0 9 * * funday"]])("rejects %s", (expression) => {
   expect(readCron(expression)).toBeUndefined();
 });
 
-// The same table as the server's own calendar is tested with.
+// The table that also tests the server's calendar.
 const friday = "2026-11-20T22:00:00Z";
 test.each([
   ["every minute", "* * * * *", "UTC", friday, "2026-11-20T22:01:00Z"],
-  ["behind, never at", "0 22 * * *", "UTC", friday, "2026-11-21T22:00:00Z"],
+  ["after, never at", "0 22 * * *", "UTC", friday, "2026-11-21T22:00:00Z"],
   ["a list, a range and a step", "0,30 8-18/5 * * *", "UTC", friday, "2026-11-21T08:00:00Z"],
   ["names of days", "0 9 * * mon-fri", "UTC", friday, "2026-11-23T09:00:00Z"],
   ["7 is Sunday", "0 9 * * 7", "UTC", friday, "2026-11-22T09:00:00Z"],
   ["day of month or of week", "0 0 24 * sun", "UTC", friday, "2026-11-22T00:00:00Z"],
   ["only in leap years", "0 0 29 2 *", "UTC", friday, "2028-02-29T00:00:00Z"],
-  ["2100 is none", "0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z"],
+  ["2100 is not a leap year", "0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z"],
   ["hourly in a zone of half an hour", "@hourly", "Asia/Kolkata", friday, "2026-11-20T22:30:00Z"],
   ["a zone", "0 9 * * *", "Asia/Tokyo", friday, "2026-11-21T00:00:00Z"],
   ["a zone where it is tomorrow", "0 0 21 11 *", "Asia/Tokyo", "2026-11-20T14:00:00Z", "2026-11-20T15:00:00Z"],
@@ -56,23 +56,23 @@ test.each([
   expect(new Date(nextTimes(cron, zone, Date.parse(after), 1)[0] ?? 0).toISOString()).toBe(want.replace("Z", ".000Z"));
 });
 
-test("three times, in order", () => {
+test("returns three times in order", () => {
   const [cron, zone] = [readCron("0 9,17 * * *"), zoneOf("UTC")];
   if (cron === undefined || zone === undefined) throw new Error("cannot be read");
   expect(nextTimes(cron, zone, Date.parse(friday), 3).map((m) => new Date(m).toISOString().slice(0, 16))).toEqual(["2026-11-21T09:00", "2026-11-21T17:00", "2026-11-22T09:00"]);
 });
 
-test("a day that never comes has no times, and the search ends", () => {
+test("returns no times for a day that does not exist", () => {
   const [cron, zone] = [readCron("0 0 31 2 *"), zoneOf("UTC")];
   if (cron === undefined || zone === undefined) throw new Error("cannot be read");
   expect(nextTimes(cron, zone, Date.parse(friday), 3)).toEqual([]);
 });
 
-test("no zone is no zone", () => {
+test("rejects an unknown zone", () => {
   expect(zoneOf("Mars/Olympus")).toBeUndefined();
 });
 
-test("a field's wall time is the zone's", () => {
+test("uses the zone's wall time in form fields", () => {
   const zone = zoneOf("Europe/Berlin");
   const wall = wallOf("2026-07-01T09:00");
   expect(wall !== undefined && new Date(zone?.moments(wall)[0] ?? 0).toISOString()).toBe("2026-07-01T07:00:00.000Z");

@@ -1,7 +1,7 @@
-// Cron expressions, read for people: in words, and when they come next. The server
-// decides when a plan runs; this says beforehand what an expression means. Pure.
+// Cron expressions: what they mean in words, and their next times. The server decides when
+// a plan runs; this previews an expression. Pure functions.
 
-/** The five fields, each as the values that fit; undefined for any. */
+/** The five fields, each with its matching values; undefined for any. */
 export interface Cron {
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
@@ -9,7 +9,7 @@ export interface Cron {
   readonly months: readonly number[] | undefined;
   /** 0 is Sunday. */
   readonly weekdays: readonly number[] | undefined;
-  /** The fields as they were written. */
+  /** The fields as text. */
   readonly written: readonly string[];
 }
 
@@ -26,7 +26,7 @@ const descriptors: Readonly<Record<string, string>> = {
 const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/** Reads an expression; undefined for one that means nothing here. */
+/** Parses an expression; returns undefined if it is invalid. */
 export function readCron(expression: string): Cron | undefined {
   const trimmed = expression.trim().toLowerCase();
   const written = (descriptors[trimmed] ?? trimmed).split(/\s+/);
@@ -103,12 +103,12 @@ function dayWords({ days, weekdays }: Cron): string {
 
 function weekWords(weekdays: readonly number[]): string {
   if (weekdays.length === 7) return "";
-  // Weeks are read from Monday on.
+  // Weeks start on Monday.
   const fromMonday = weekdays.map((d) => (d + 6) % 7).sort((a, b) => a - b);
   return `on ${spans(fromMonday, (d) => longDays[(d + 1) % 7] ?? "")}`;
 }
 
-// Three and more neighbours are a span.
+// Three or more consecutive values are a range.
 function spans(values: readonly number[], first: (n: number) => string, last: (n: number) => string = first): string {
   const isEnds = first !== last;
   const words: string[] = [];

@@ -1,4 +1,4 @@
-// The form in which a plan is made or changed.
+// The form that creates or changes a plan.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useMemo, useRef, useState } from "react";
 import { api } from "@/api/client";
@@ -15,9 +15,9 @@ import { bodyOf, fieldsOf, newFields, type PlanFields, wrongField } from "./plan
 import { nextTimes, zoneOf } from "./zone";
 
 interface Props {
-  /** The plan that is changed; none makes a new one. */
+  /** The plan to change; without one, a new plan is created. */
   plan?: Plan;
-  /** Whose plan it may be. */
+  /** The agents to choose from. */
   agents: readonly Pick<HostedAgent, "id">[];
   onClose: () => void;
 }
@@ -43,14 +43,14 @@ export function PlanDialog({ plan, agents, onClose }: Props) {
   const saving = useMutation({
     mutationFn: async () => {
       const made = bodyOf(f);
-      if ("wrong" in made) throw new Problem(422, "invalid_argument", "Not all fields can be sent.", made.wrong);
+      if ("wrong" in made) throw new Problem(422, "invalid_argument", "Some fields are invalid.", made.wrong);
       if (plan === undefined) return api.POST("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent: f.agent } }, body: made.body });
       return api.PATCH("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: plan.id } }, body: made.body });
     },
     onError: () => requestAnimationFrame(() => shown.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus()),
     onSuccess: async (saved) => {
       await queries.invalidateQueries({ queryKey: ["plans", session] });
-      notify(saved.nextRunAt === null ? `${saved.name} is saved; it does not run again.` : `${saved.name} is saved; it runs next ${momentWords(saved.nextRunAt, saved.timeZone)}.`);
+      notify(saved.nextRunAt === null ? `Saved ${saved.name}. It does not run again.` : `Saved ${saved.name}. Next run: ${momentWords(saved.nextRunAt, saved.timeZone)}.`);
       onClose();
     },
   });
@@ -61,13 +61,13 @@ export function PlanDialog({ plan, agents, onClose }: Props) {
     <Dialog
       open
       onClose={onClose}
-      title={plan === undefined ? "New plan" : "Change the plan"}
-      about="At its time the agent is told what to do and runs, as if somebody had written to it."
+      title={plan === undefined ? "New plan" : "Edit plan"}
+      about="At the scheduled time the agent runs with the instruction, as if it were a message."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button tone="primary" type="submit" form={form} busy={saving.isPending}>
-            {plan === undefined ? "Make plan" : "Save"}
+            {plan === undefined ? "Create plan" : "Save"}
           </Button>
         </>
       }
@@ -91,14 +91,14 @@ export function PlanDialog({ plan, agents, onClose }: Props) {
           </SelectField>
         )}
         <TextField label="Name (required)" value={f.name} placeholder="morning report" error={wrongField(errors, "name")} onChange={(e) => set({ name: e.target.value })} />
-        <AreaField label="Instruction" hint="What the agent is to do." rows={3} value={f.instruction} placeholder="Report yesterday's sales in the space Shop." error={wrongField(errors, "instruction")} onChange={(e) => set({ instruction: e.target.value })} />
+        <AreaField label="Instruction" hint="What the agent should do." rows={3} value={f.instruction} placeholder="Report yesterday's sales in the space Shop." error={wrongField(errors, "instruction")} onChange={(e) => set({ instruction: e.target.value })} />
         <fieldset className="flex flex-col gap-3">
           <legend className="mb-1 text-sm font-medium">When</legend>
           <div className="flex gap-4">
             {(["cron", "once"] as const).map((kind) => (
               <label key={kind} className="inline-flex min-h-6 items-center gap-2">
                 <input type="radio" name={`${form}-kind`} className="size-4 accent-accent" checked={f.kind === kind} onChange={() => set({ kind })} />
-                {kind === "cron" ? "Again and again" : "Once"}
+                {kind === "cron" ? "Repeatedly" : "Once"}
               </label>
             ))}
           </div>
@@ -145,25 +145,25 @@ function ZoneField({ value, error, onChange }: { value: string; error: string | 
   );
 }
 
-// What an expression means, before the server is asked.
+// What an expression means, before it is sent to the server.
 function Reading({ f }: { f: PlanFields }) {
   const zone = zoneOf(f.timeZone.trim() || "UTC");
-  if (zone === undefined) return <p className="text-sm text-soft">This time zone is not known to the browser; use a name such as Europe/Berlin, or UTC.</p>;
+  if (zone === undefined) return <p className="text-sm text-soft">Unknown time zone. Use a name such as Europe/Berlin, or UTC.</p>;
   if (f.kind === "once") return null;
   const cron = readCron(f.cron);
-  if (cron === undefined) return <p className="text-sm text-soft">This expression cannot be read here; the server says what is wrong with it.</p>;
+  if (cron === undefined) return <p className="text-sm text-soft">Invalid cron expression. Saving reports the details.</p>;
   const next = nextTimes(cron, zone, Date.now(), 3);
   return (
     <div aria-live="polite" className="rounded-md bg-sunken px-3 py-2 text-sm">
       <p className="font-medium">{capital(cronWords(cron))}.</p>
-      {next.length === 0 ? <p>It never comes: there is no such day.</p> : <p className="text-soft">Next: {next.map((m) => momentWords(new Date(m).toISOString(), f.timeZone.trim() || "UTC")).join(" · ")}</p>}
+      {next.length === 0 ? <p>This day does not exist, so the plan never runs.</p> : <p className="text-soft">Next: {next.map((m) => momentWords(new Date(m).toISOString(), f.timeZone.trim() || "UTC")).join(" · ")}</p>}
     </div>
   );
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A moment on the clocks of a time zone, for sentences. */
+/** A moment in a time zone, for sentences. */
 export function momentWords(at: string, timeZone: string): string {
   const moment = new Date(at);
   const year = moment.getFullYear() === new Date().getFullYear() ? undefined : "numeric";

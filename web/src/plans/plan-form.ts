@@ -1,8 +1,8 @@
-// What the form of a plan holds, and the calls that it becomes. Pure.
+// The state of the plan form, and the calls that it makes. Pure functions.
 import type { FieldError, Plan } from "@/client/types";
 import { ownZone, wallOf, wallText, zoneOf } from "./zone";
 
-/** The form as it is filled in. */
+/** The values of the form. */
 export interface PlanFields {
   readonly agent: string;
   readonly name: string;
@@ -10,17 +10,17 @@ export interface PlanFields {
   readonly description: string;
   readonly kind: "cron" | "once";
   readonly cron: string;
-  /** The one time, on the clocks of the time zone: 2026-11-22T09:00. */
+  /** The single time as wall time in the time zone: 2026-11-22T09:00. */
   readonly at: string;
   readonly timeZone: string;
 }
 
-/** A new plan's form. */
+/** The form of a new plan. */
 export function newFields(agent: string): PlanFields {
   return { agent, name: "", instruction: "", description: "", kind: "cron", cron: "0 9 * * mon-fri", at: "", timeZone: ownZone() };
 }
 
-/** The form of a plan that is there. */
+/** The form of an existing plan. */
 export function fieldsOf(plan: Plan): PlanFields {
   const zone = zoneOf(plan.timeZone || "UTC");
   return {
@@ -35,18 +35,18 @@ export function fieldsOf(plan: Plan): PlanFields {
   };
 }
 
-/** What the server is sent; a form that cannot be sent says at which field. */
+/** The request for the server, or the invalid field. */
 export function bodyOf(f: PlanFields): { readonly body: PlanBody } | { readonly wrong: readonly FieldError[] } {
   const about = { name: f.name.trim(), instruction: f.instruction, description: f.description, timeZone: f.timeZone.trim() };
   if (f.kind === "cron") return { body: { ...about, cron: f.cron.trim() } };
   const wall = wallOf(f.at);
   const zone = zoneOf(f.timeZone.trim() || "UTC");
-  if (zone === undefined) return { wrong: [{ location: "body.timeZone", message: "is no time zone; use a name such as Europe/Berlin, or UTC" }] };
+  if (zone === undefined) return { wrong: [{ location: "body.timeZone", message: "is not a time zone: use a name such as Europe/Berlin, or UTC" }] };
   if (wall === undefined) return { wrong: [{ location: "body.scheduledAt", message: "needs a day and a time" }] };
   return { body: { ...about, scheduledAt: new Date(zone.moments(wall)[0] ?? wall).toISOString() } };
 }
 
-/** A plan as it is sent: `cron`, or `scheduledAt`. */
+/** The schedule of a request: `cron` or `scheduledAt`. */
 export interface PlanBody {
   readonly name: string;
   readonly instruction: string;
@@ -56,7 +56,7 @@ export interface PlanBody {
   readonly scheduledAt?: string;
 }
 
-/** What is wrong with a field of the form, by the server's words. */
+/** The server's error about a field of the form. */
 export function wrongField(errors: readonly FieldError[], field: keyof PlanBody): string | undefined {
   const found = errors.filter((e) => e.location === `body.${field}`);
   return found.length === 0 ? undefined : found.map((e) => `It ${e.message}.`.replace(/\.\.$/, ".")).join(" ");

@@ -1,4 +1,4 @@
-// Plans as a list: when each runs next, what it did last, and what can be done.
+// A list of plans: the next run, the last run, and actions.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CalendarClock, CircleCheck, Pause, Pencil, Play, Trash2, XCircle } from "lucide-react";
@@ -23,7 +23,7 @@ const states: Record<Plan["status"], { readonly tone: Tone; readonly word: strin
   canceled: { tone: "neutral", word: "canceled", icon: XCircle },
 };
 
-/** The plans, those that run next first; with `named` each says whose it is. */
+/** The plans, sorted by their next run. If `named`, each shows its agent. */
 export function PlanList({ plans, named = false }: { plans: readonly Plan[]; named?: boolean }) {
   const [changing, setChanging] = useState<Plan>();
   const [deleting, setDeleting] = useState<Plan>();
@@ -41,14 +41,14 @@ export function PlanList({ plans, named = false }: { plans: readonly Plan[]; nam
       {deleting !== undefined && (
         <Confirm
           title={`Delete the plan “${deleting.name}”?`}
-          action="Delete it"
+          action="Delete"
           onClose={() => setDeleting(undefined)}
           run={async () => {
             await api.DELETE("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: deleting.id } } });
             await queries.invalidateQueries({ queryKey: ["plans", session] });
           }}
         >
-          <p>It never runs again. A run that it has started goes on. To stop it for a while only, pause it.</p>
+          <p>The plan does not run again. A run that it has started continues. To stop it for a while, pause it instead.</p>
         </Confirm>
       )}
     </>
@@ -81,7 +81,7 @@ function PlanRow({ plan, named, onChange, onDelete }: { plan: Plan; named: boole
       <div className="flex">
         {(plan.status === "pending" || plan.status === "paused") && <PauseButton plan={plan} />}
         {!isOver && (
-          <IconButton label={`Change ${plan.name}`} onClick={onChange}>
+          <IconButton label={`Edit ${plan.name}`} onClick={onChange}>
             <Pencil aria-hidden className="size-4" />
           </IconButton>
         )}
@@ -125,13 +125,13 @@ function PauseButton({ plan }: { plan: Plan }) {
     onError: (error) => notify(Problem.from(error).message, true),
   });
   return (
-    <IconButton label={isPaused ? `Go on with ${plan.name}` : `Pause ${plan.name}`} disabled={changing.isPending} onClick={() => changing.mutate()}>
+    <IconButton label={isPaused ? `Resume ${plan.name}` : `Pause ${plan.name}`} disabled={changing.isPending} onClick={() => changing.mutate()}>
       {isPaused ? <Play aria-hidden className="size-4" /> : <Pause aria-hidden className="size-4" />}
     </IconButton>
   );
 }
 
-/** When a plan runs, in words: the expression's meaning, or the one time. */
+/** When a plan runs: the meaning of its expression, or its single time. */
 export function whenWords(plan: Plan): string {
   const zone = plan.timeZone || "UTC";
   if (plan.cron !== null) {

@@ -15,7 +15,7 @@ import { PlanList } from "./plan-list";
 
 export function PlansPage() {
   return (
-    <AdminsOnly title="Plans" why="A plan makes an agent run at its time, which costs what its model costs.">
+    <AdminsOnly title="Plans" why="Plans are schedules: they make agents run at set times, which costs what their models cost.">
       <Plans />
     </AdminsOnly>
   );
@@ -29,7 +29,7 @@ function Plans() {
   return (
     <Page
       title="Plans"
-      about="What agents do at their time."
+      about="Schedules that make agents run."
       actions={
         hosted.length > 0 && (
           <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
@@ -52,14 +52,14 @@ function PlansOf({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () 
   if (agents.length === 0) {
     return (
       <Empty
-        title="No agents, no plans"
+        title="No hosted agents"
         action={
           <Link to="/s/$session/agents" params={{ session }} className="text-accent underline">
-            Make an agent
+            Create agent
           </Link>
         }
       >
-        A plan makes a hosted agent run at its time.
+        A plan is a schedule for a hosted agent: create the agent first.
       </Empty>
     );
   }
@@ -67,8 +67,8 @@ function PlansOf({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () 
   if (found.some((q) => q.isPending)) return <Loading />;
   if (plans.length === 0) {
     return (
-      <Empty title="Nothing is planned" action={<Button onClick={onNew}>New plan</Button>}>
-        A plan makes an agent run again and again, or once at its time. Agents make plans of their own, too.
+      <Empty title="No plans" action={<Button onClick={onNew}>New plan</Button>}>
+        A plan makes an agent run repeatedly or once. Agents can create plans, too.
       </Empty>
     );
   }

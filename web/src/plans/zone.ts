@@ -1,11 +1,11 @@
-// Wall clocks of time zones, by what the browser knows of them. Where clocks go
-// forward, a time that does not exist comes as much later as they move; where they
-// go back, one that exists twice comes twice. Pure.
+// Wall clocks of time zones, as the browser knows them. When clocks go forward, a time that
+// does not exist is shifted by the change; when they go back, a time that exists twice is
+// returned twice. Pure functions.
 import type { Cron } from "./cron";
 
 const dayMs = 86_400_000;
 
-/** A reader of wall clocks in a zone; undefined for a name that is no zone. */
+/** The wall clock of a zone; undefined for an unknown name. */
 export function zoneOf(name: string): Zone | undefined {
   try {
     return new Zone(new Intl.DateTimeFormat("en-US", { timeZone: name, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" }));
@@ -14,22 +14,22 @@ export function zoneOf(name: string): Zone | undefined {
   }
 }
 
-/** The zone of this browser. */
+/** The time zone of this browser. */
 export function ownZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** One time zone. A wall time is told as the ms that it would be in UTC. */
+/** One time zone. A wall time is represented by the ms that it would be in UTC. */
 export class Zone {
   constructor(private readonly format: Intl.DateTimeFormat) {}
 
-  /** What clocks on the wall show at a moment. */
+  /** The wall time of a moment. */
   wall(moment: number): number {
     const parts = Object.fromEntries(this.format.formatToParts(moment).map((p) => [p.type, Number(p.value)]));
     return Date.UTC(parts.year ?? 0, (parts.month ?? 1) - 1, parts.day, parts.hour, parts.minute, parts.second) + (moment % 1000);
   }
 
-  /** The moments at which clocks on the wall show a time, earliest first; never none. */
+  /** The moments with a wall time, the earliest first; at least one. */
   moments(wall: number): readonly number[] {
     const [before, after] = [wall - dayMs, wall + dayMs].map((m) => this.wall(m) - m) as [number, number];
     const there = [...new Set([wall - before, wall - after])].filter((m) => this.wall(m) === wall).sort((a, b) => a - b);
@@ -37,11 +37,11 @@ export class Zone {
   }
 }
 
-/** The next times of an expression after a moment, at most `most`, and none beyond nine years. */
+/** The next times of an expression after a moment: at most `most`, and none after nine years. */
 export function nextTimes(cron: Cron, zone: Zone, after: number, most: number): readonly number[] {
   const found = new Set<number>();
   const now = zone.wall(after);
-  // A day early: a time that moved out of a gap may belong to the day before.
+  // Start a day early: a time that was shifted out of a gap may belong to the day before.
   let day = Math.floor(now / dayMs) * dayMs - dayMs;
   for (let n = 0; n < 9 * 366 && found.size < most; n++, day += dayMs) {
     if (!fits(cron, new Date(day))) continue;
@@ -50,11 +50,11 @@ export function nextTimes(cron: Cron, zone: Zone, after: number, most: number): 
   return [...found].sort((a, b) => a - b).slice(0, most);
 }
 
-/** More than clocks ever move at once. */
+/** More than clocks ever change at once. */
 const clocksMove = 3 * 3_600_000;
 
-// The moments of one day, from a wall time on: enough of them to have the first
-// ones in order, wherever clocks move.
+// The moments of one day from a wall time on: enough to have the first ones in order,
+// however clocks change.
 function ofDay(cron: Cron, zone: Zone, day: number, from: number, most: number): readonly number[] {
   const moments: number[] = [];
   let last = Infinity;
@@ -70,7 +70,7 @@ function ofDay(cron: Cron, zone: Zone, day: number, from: number, most: number):
   return moments;
 }
 
-// Where both kinds of days are restricted, either is enough.
+// If both kinds of days are restricted, either one is enough.
 function fits({ days, months, weekdays }: Cron, day: Date): boolean {
   if (months !== undefined && !months.includes(day.getUTCMonth() + 1)) return false;
   const ofMonth = days?.includes(day.getUTCDate());
@@ -79,12 +79,12 @@ function fits({ days, months, weekdays }: Cron, day: Date): boolean {
   return ofMonth ?? ofWeek ?? true;
 }
 
-/** A wall time for a field of a form: 2026-11-22T09:00. */
+/** A wall time as the value of a form field: 2026-11-22T09:00. */
 export function wallText(wall: number): string {
   return new Date(wall).toISOString().slice(0, 16);
 }
 
-/** The wall time that a field of a form holds; undefined for none. */
+/** The wall time of a form field; undefined if it is empty. */
 export function wallOf(text: string): number | undefined {
   const wall = Date.parse(`${text}Z`);
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text) && !Number.isNaN(wall) ? wall : undefined;

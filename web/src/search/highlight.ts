@@ -1,15 +1,15 @@
-// The piece of a message that a hit shows, cut where its matches begin and end.
-// The server counts bytes of UTF-8; strings here count UTF-16 units.
+// Splits the text of a search hit at its matches. The server counts UTF-8 bytes, strings
+// count UTF-16 code units.
 import { byteLength, byteSlice } from "@/client/utf8";
 
-/** A piece of a highlight. */
+/** A piece of a text. */
 export interface Piece {
   readonly text: string;
-  /** Whether it is what was searched for. */
+  /** Whether it matches the query. */
   readonly match: boolean;
 }
 
-/** Cuts a highlight by its byte ranges; ranges that overlap or lie outside are cut to fit. */
+/** Splits a text at byte ranges. Ranges that overlap or exceed the text are clipped. */
 export function pieces(highlight: string, matches: readonly (readonly number[])[]): Piece[] {
   const out: Piece[] = [];
   const end = byteLength(highlight);

@@ -7,7 +7,7 @@ import { Badge } from "@/ui/badge";
 import { Moment } from "@/ui/time";
 import { pieces } from "./highlight";
 
-/** The hits: those of a space together, or each as it comes, with the name of its space. */
+/** The hits, grouped by space, or one by one with the name of the space. */
 export function Hits({ hits, together, onFollow }: { hits: readonly Hit[]; together: boolean; onFollow: () => void }) {
   if (!together) {
     return (

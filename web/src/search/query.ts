@@ -1,25 +1,25 @@
-// What somebody typed into the search box. The server reads it; it knows ids only,
-// so the names that people give, such as from:"Ann Lind", become ids here.
+// Reads the query of the search box. The server knows only ids, so names that people type,
+// such as from:"Ann Lind", are replaced by ids.
 
 interface Named {
   readonly id: string;
   readonly name: string;
 }
 
-/** A search as the server takes it. */
+/** A query for the server. */
 export interface Query {
-  /** What to send, empty while nothing is asked for. */
+  /** The text to send; empty without a query. */
   readonly q: string;
-  /** The first filter that names nobody, or no space, that there is. */
+  /** The first filter whose name is unknown. */
   readonly unknown: { readonly what: "space" | "person"; readonly name: string } | undefined;
 }
 
-// A phrase, a filter that names something, or anything else up to the next blank.
+// A phrase, a filter with a name, or anything else up to the next blank.
 const token = /-?"[^"]*"?\*?|(-?)(in|from|mentions):(?:"([^"]*)"?|(\S*))|(-?[a-z]+):(?=\s|$)|\S+/gi;
 
 const incomplete = /^-?(has|kind|before|after):?$/i;
 
-/** Reads what was typed. A filter whose value is not typed yet is left out. */
+/** Reads a query. A filter without a value is left out. */
 export function readQuery(typed: string, spaces: readonly Named[], people: readonly Named[]): Query {
   const out: string[] = [];
   let unknown: Query["unknown"];
@@ -43,7 +43,7 @@ export function readQuery(typed: string, spaces: readonly Named[], people: reado
   return { q: out.join(" "), unknown };
 }
 
-/** The one whose id or name is meant: ids first, names without regard to case. */
+/** Finds an entry by its id, else by the start of its name in any case. */
 export function named<T extends Named>(all: readonly T[], asked: string): T | undefined {
   const small = asked.toLowerCase();
   return all.find((t) => t.id === asked) ?? all.find((t) => t.name.toLowerCase() === small) ?? all.find((t) => t.name.toLowerCase().startsWith(small));

@@ -14,14 +14,14 @@ export function recentSearches(): string[] {
   }
 }
 
-/** Remembers a search. */
+/** Adds a search. */
 export function rememberSearch(typed: string): void {
   const search = typed.trim();
   if (search === "") return;
   inBrowser.setItem(key, JSON.stringify([search, ...recentSearches().filter((s) => s !== search)].slice(0, most)));
 }
 
-/** Forgets all of them. */
+/** Removes all searches. */
 export function forgetSearches(): void {
   inBrowser.removeItem(key);
 }

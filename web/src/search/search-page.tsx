@@ -1,5 +1,5 @@
-// Finds messages by their words. What is searched for is in the address, so a
-// search can be linked to and gone back to.
+// Finds messages. The query is in the address, so that a search can be linked to and the
+// back button works.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
@@ -33,7 +33,7 @@ export function SearchPage() {
   );
 }
 
-// What is typed is searched for a moment after the last key.
+// A search starts a moment after the last key press.
 function SearchBox({ typed, onSearch }: { typed: string; onSearch: (q: string) => void }) {
   const [text, setText] = useState(typed);
   const box = useRef<HTMLInputElement>(null);
@@ -42,7 +42,7 @@ function SearchBox({ typed, onSearch }: { typed: string; onSearch: (q: string) =
   useShortcut("/", "Go to search", () => box.current?.select());
   useEffect(() => {
     if (typed === sent.current) return;
-    sent.current = typed; // the address has changed by itself: back, or a recent search
+    sent.current = typed; // the address changed: back, or a recent search
     setText(typed);
   }, [typed]);
   useEffect(() => {
@@ -65,7 +65,7 @@ function SearchBox({ typed, onSearch }: { typed: string; onSearch: (q: string) =
       className="flex flex-col gap-1"
     >
       <label htmlFor="search" className="sr-only">
-        Words to search for
+        Search for
       </label>
       <div className="relative">
         <Search aria-hidden className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-soft" />
@@ -83,7 +83,7 @@ function SearchBox({ typed, onSearch }: { typed: string; onSearch: (q: string) =
         />
       </div>
       <p id="search-hint" className="text-sm text-soft">
-        All words count, the last one also as a beginning; <code>"quotes"</code> hold words together, <code>-word</code> leaves out. Narrow it down with <code>in:launch</code>, <code>from:ann</code>, <code>mentions:me</code>, <code>has:link</code> (file, image, link, code, tool, approval, data), <code>kind:human</code> or <code>kind:agent</code>, <code>before:2027-01-31</code>, <code>after:2027-01</code>.
+        All words must occur; the last one may be incomplete. <code>"quotes"</code> keep words together, <code>-word</code> excludes a word. Filters: <code>in:launch</code>, <code>from:ann</code>, <code>mentions:me</code>, <code>has:link</code> (file, image, link, code, tool, approval, data), <code>kind:human</code> or <code>kind:agent</code>, <code>before:2027-01-31</code>, <code>after:2027-01</code>.
       </p>
     </form>
   );
@@ -93,8 +93,8 @@ function Start({ onSearch }: { onSearch: (q: string) => void }) {
   const [recent, setRecent] = useState(recentSearches);
   if (recent.length === 0) {
     return (
-      <Empty title="Search what was said" command="shoal search WORDS">
-        In all spaces that you are in. The command line finds the same:
+      <Empty title="Search your messages" command="shoal search WORDS">
+        Searches all spaces that you are a member of. On the command line:
       </Empty>
     );
   }
@@ -112,7 +112,7 @@ function Start({ onSearch }: { onSearch: (q: string) => void }) {
             setRecent([]);
           }}
         >
-          Forget them
+          Clear
         </Button>
       </div>
       <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
@@ -128,7 +128,7 @@ function Start({ onSearch }: { onSearch: (q: string) => void }) {
   );
 }
 
-// A page may be empty though there are more: so many are asked for in a row.
+// A page may be empty although there are more: this many are requested in a row.
 const pagesInARow = 20;
 
 function Found({ typed, best, onSort }: { typed: string; best: boolean; onSort: (best: boolean) => void }) {
@@ -141,7 +141,7 @@ function Found({ typed, best, onSort }: { typed: string; best: boolean; onSort: 
       api.GET("/v1/sessions/{session}/search", { params: { path: { session }, query: { q: query.q, sort: best ? "relevance" : undefined, cursor: pageParam, limit: 50 } } }),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     enabled: query.q !== "" && query.unknown === undefined,
-    // While somebody types on, the hits of the letters before stay.
+    // While a person types, the hits of the previous query remain.
     placeholderData: (before) => before,
   });
   const hits: readonly Hit[] = found.data?.pages.flatMap((p) => p.items) ?? [];
@@ -151,21 +151,21 @@ function Found({ typed, best, onSort }: { typed: string; best: boolean; onSort: 
     if (looking && !isFetchingNextPage) void fetchNextPage();
   }, [looking, isFetchingNextPage, fetchNextPage]);
 
-  if (query.unknown?.what === "space") return <Empty title={`You are in no space called ${query.unknown.name}`}>Name a space by its id or the beginning of its name.</Empty>;
-  if (query.unknown !== undefined) return <Empty title={`Nobody here is called ${query.unknown.name}`}>Name somebody by the id or the beginning of the name.</Empty>;
-  if (query.q === "") return <Empty title="Go on typing">A filter needs a value behind its colon.</Empty>;
+  if (query.unknown?.what === "space") return <Empty title={`No space named ${query.unknown.name}`}>Use the id of a space that you are a member of, or the start of its name.</Empty>;
+  if (query.unknown !== undefined) return <Empty title={`No participant named ${query.unknown.name}`}>Use an id or the start of a name.</Empty>;
+  if (query.q === "") return <Empty title="Incomplete filter">A filter needs a value after its colon.</Empty>;
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
   if (found.isPending) return <Loading label="Searching" />;
   const count = `${hits.length}${found.hasNextPage ? " or more" : ""} ${hits.length === 1 && !found.hasNextPage ? "message" : "messages"}`;
   return (
     <>
       <div className="flex items-center justify-between gap-3 text-sm text-soft">
-        <p role="status">{hits.length > 0 ? count : looking ? "Looking further back …" : "Nothing found"}</p>
+        <p role="status">{hits.length > 0 ? count : looking ? "Searching older messages …" : "No results"}</p>
         <Button small tone="quiet" aria-pressed={best} onClick={() => onSort(!best)}>
           {best ? "Best first" : "Newest first"}
         </Button>
       </div>
-      {hits.length === 0 && !looking && <Empty title="Nothing found">No message of your spaces holds all of that. Try fewer words, or the beginning of one.</Empty>}
+      {hits.length === 0 && !looking && <Empty title="No results">No message in your spaces matches. Try fewer words, or the start of a word.</Empty>}
       <Hits hits={hits} together={!best} onFollow={() => rememberSearch(typed)} />
       {found.hasNextPage && !looking && (
         <div className="text-center">

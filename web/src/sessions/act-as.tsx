@@ -1,9 +1,9 @@
-// As whom an admin acts: whose spaces are shown, and who sends what is written.
+// Chooses the entity that an admin acts as: whose spaces are shown, and who sends messages.
 import { useConsole } from "@/app/console";
 import { useEntities } from "@/live/hooks";
 import { SelectField } from "@/ui/field";
 
-/** A choice among the entities of the session; choosing takes effect at once. */
+/** A choice of the session's entities. It takes effect at once. */
 export function ActAs() {
   const { actor, setActor } = useConsole();
   const entities = [...useEntities()].sort((a, b) => a.kind.localeCompare(b.kind) * -1 || a.name.localeCompare(b.name));
@@ -11,11 +11,11 @@ export function ActAs() {
     <div className="max-w-xl">
       <SelectField
         label="You act as"
-        hint="What you send comes from this entity, and unread counts are its own. Without one you read everything and send nothing."
+        hint="Messages that you send come from this participant, and unread counts are its own. Without one you can read everything and send nothing."
         value={actor ?? ""}
         onChange={(e) => setActor(e.target.value === "" ? null : e.target.value)}
       >
-        <option value="">Nobody: only look</option>
+        <option value="">None: read only</option>
         {actor !== null && !entities.some((e) => e.id === actor) && <option value={actor}>{actor}</option>}
         {entities.map((e) => (
           <option key={e.id} value={e.id}>

@@ -1,4 +1,4 @@
-// Makes, closes and deletes sessions; closes spaces with a summary.
+// Creates, closes and deletes sessions, and closes spaces with a summary.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useId, useState } from "react";
@@ -16,14 +16,14 @@ import { AreaField, TextField } from "@/ui/field";
 import { notify } from "@/ui/notice";
 import { Failed } from "@/ui/shown";
 
-/** The query key of all sessions. */
+/** The query key of the list of sessions. */
 export const sessionsKey = ["sessions"] as const;
 /** The session that always exists. */
 export const defaultSession = "default";
 
 const asNobody = { "X-Shoal-Entity": "" } as const;
 
-/** The dialog for a new session; it shows the session that it has made. */
+/** The dialog for a new session. It opens the session that it creates. */
 export function NewSession({ onClose }: { onClose: () => void }) {
   const { session } = useConsole();
   const queries = useQueryClient();
@@ -53,7 +53,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
       open
       onClose={onClose}
       title="New session"
-      about="A world of its own: its entities, spaces, runs and keys see nothing of other sessions."
+      about="An isolated workspace: its participants, spaces, runs and keys cannot see other sessions."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -65,34 +65,34 @@ export function NewSession({ onClose }: { onClose: () => void }) {
     >
       <form id={form} onSubmit={submit} noValidate className="flex flex-col gap-4">
         <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={problem?.at("body.name")} />
-        <TextField label="Id" value={id} onChange={(e) => setID(e.target.value.trim())} autoComplete="off" spellCheck={false} hint="May stay empty; then one is made. It never changes." error={problem?.at("body.id") ?? (tried ? wrong : undefined)} />
+        <TextField label="Id" value={id} onChange={(e) => setID(e.target.value.trim())} autoComplete="off" spellCheck={false} hint="Optional. It cannot be changed later." error={problem?.at("body.id") ?? (tried ? wrong : undefined)} />
         {problem !== undefined && problem.fields.length === 0 && <Failed error={problem} />}
       </form>
     </Dialog>
   );
 }
 
-/** Asks before a session is closed. */
+/** Asks for confirmation before a session is closed. */
 export function CloseSession({ session, onClose }: { session: Session; onClose: () => void }) {
   const queries = useQueryClient();
   return (
     <Confirm
       title={`Close the session ${session.name}?`}
-      action="Close it"
+      action="Close session"
       word={session.id}
       onClose={onClose}
       run={async () => {
         await api.POST("/v1/sessions/{session}/close", { headers: asNobody, params: { path: { session: session.id } } });
-        notify(`${session.name} is closed.`);
+        notify(`Closed ${session.name}.`);
         await queries.invalidateQueries({ queryKey: sessionsKey });
       }}
     >
-      <p>Its runs end, and nothing in it changes any more. It stays readable. It cannot be opened again.</p>
+      <p>Its runs end and it becomes read-only. A closed session cannot be reopened.</p>
     </Confirm>
   );
 }
 
-/** Asks before a session is erased; who is in it is led to the default one. */
+/** Asks for confirmation before a session is erased. A person who is in it is taken to the default session. */
 export function DeleteSession({ session, onClose }: { session: Session; onClose: () => void }) {
   const console = useConsole();
   const queries = useQueryClient();
@@ -100,32 +100,32 @@ export function DeleteSession({ session, onClose }: { session: Session; onClose:
   return (
     <Confirm
       title={`Delete the session ${session.name}?`}
-      action="Delete everything in it"
+      action="Delete session"
       word={session.id}
       onClose={onClose}
       run={async () => {
         await api.DELETE("/v1/sessions/{session}", { headers: asNobody, params: { path: { session: session.id } } });
-        notify(`${session.name} is deleted.`);
+        notify(`Deleted ${session.name}.`);
         const stay = session.id === console.session ? defaultSession : console.session;
         if (stay !== console.session) inBrowser.removeItem("shoal.session");
         void go({ to: "/s/$session/sessions", params: { session: stay }, search: {} });
         await queries.invalidateQueries({ queryKey: sessionsKey });
       }}
     >
-      <p>Its entities, spaces, messages, runs, files and keys are erased for good. Whoever is connected to it is cut off.</p>
-      {session.id === console.session && <p className="font-medium text-warn">You are in it now.</p>}
+      <p>Its participants, spaces, messages, runs, files and keys are erased permanently. Connected clients are disconnected.</p>
+      {session.id === console.session && <p className="font-medium text-warn">You are in this session now.</p>}
     </Confirm>
   );
 }
 
-/** Asks for the summary with which a space is closed. */
+/** Asks for the summary and closes a space. */
 export function CloseSpace({ space, onClose }: { space: Space; onClose: () => void }) {
   const form = useId();
   const [summary, setSummary] = useState("");
   const closing = useMutation({
     mutationFn: () => api.POST("/v1/sessions/{session}/spaces/{space}/close", { headers: asNobody, params: { path: { session: space.sessionId, space: space.id } }, body: { summary: summary.trim() } }),
     onSuccess: () => {
-      notify(`${space.name} is closed.`);
+      notify(`Closed ${space.name}.`);
       onClose();
     },
   });
@@ -135,12 +135,12 @@ export function CloseSpace({ space, onClose }: { space: Space; onClose: () => vo
       open
       onClose={onClose}
       title={`Close ${space.name}?`}
-      about="Its history stays readable, and nobody posts in it any more. Every member gets the summary."
+      about="The space becomes read-only. Every member gets the summary."
       actions={
         <>
-          <Button onClick={onClose}>Keep it open</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button tone="danger" type="submit" form={form} busy={closing.isPending} disabled={summary.trim() === ""}>
-            Close it
+            Close space
           </Button>
         </>
       }
@@ -153,7 +153,7 @@ export function CloseSpace({ space, onClose }: { space: Space; onClose: () => vo
         }}
         className="flex flex-col gap-3"
       >
-        <AreaField label="What came out of it" value={summary} onChange={(e) => setSummary(e.target.value)} error={problem?.at("body.summary")} />
+        <AreaField label="Summary" value={summary} onChange={(e) => setSummary(e.target.value)} error={problem?.at("body.summary")} />
         {problem !== undefined && problem.fields.length === 0 && <Failed error={problem} />}
       </form>
     </Dialog>

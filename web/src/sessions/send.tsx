@@ -1,4 +1,4 @@
-// Sends a message into a space of any session, as one of its entities.
+// Sends a message to a space of any session, as one of its entities.
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Send, UserPlus } from "lucide-react";
@@ -14,7 +14,7 @@ import { ActAs } from "./act-as";
 
 const byName = (a: { readonly name: string }, b: { readonly name: string }) => a.name.localeCompare(b.name);
 
-/** For the session whose store is around it; in the reader's own, the sender is whom they act as. */
+/** Uses the session of the surrounding store. In the reader's own session the sender is the acting entity. */
 export function SendPanel({ session }: { session: string }) {
   const console = useConsole();
   const own = session === console.session;
@@ -27,7 +27,7 @@ export function SendPanel({ session }: { session: string }) {
         <ActAs />
       ) : (
         <SelectField label="Send as" value={chosen} onChange={(e) => choose(e.target.value)}>
-          <option value="">Choose an entity</option>
+          <option value="">Choose a participant</option>
           {entities.map((e) => (
             <option key={e.id} value={e.id}>
               {e.name === e.id ? e.id : `${e.name} (${e.id})`}
@@ -63,7 +63,7 @@ function SendForm({ session, sender }: { session: string; sender: string }) {
   const join = useMutation({
     mutationFn: (to: string) => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { headers: { "X-Shoal-Entity": "" }, params: { path: { session, space: to, entity: sender } } }),
   });
-  if (space === undefined) return <p className="text-soft">No space of this session is open.</p>;
+  if (space === undefined) return <p className="text-soft">This session has no open space.</p>;
   const member = space.members.some((m) => m.entityId === sender);
   const others = space.members.filter((m) => m.entityId !== sender);
   const submit = (event?: FormEvent) => {
@@ -73,7 +73,7 @@ function SendForm({ session, sender }: { session: string; sender: string }) {
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
       <SelectField
-        label="Into the space"
+        label="Space"
         value={space.id}
         onChange={(e) => {
           choose(e.target.value);
@@ -110,7 +110,7 @@ function SendForm({ session, sender }: { session: string; sender: string }) {
             <Button type="submit" tone="primary" icon={<Send aria-hidden className="size-4" />} busy={send.isPending} disabled={text.trim() === "" || offline}>
               Send as {sender}
             </Button>
-            {offline && <span className="text-sm text-warn">The server is away; sending waits until it is back.</span>}
+            {offline && <span className="text-sm text-warn">Server unreachable. Sending is disabled until it's back.</span>}
             {send.data !== undefined && (
               <Link to="/s/$session/spaces/$space" params={{ session, space: send.data.spaceId }} search={{ seq: send.data.seq }} className="text-accent underline">
                 Sent
@@ -121,10 +121,10 @@ function SendForm({ session, sender }: { session: string; sender: string }) {
       ) : (
         <div className="flex flex-col items-start gap-2">
           <p className="text-soft">
-            {sender} is no member of {space.name}, so it cannot write there.
+            {sender} is not a member of {space.name}and cannot write there.
           </p>
           <Button icon={<UserPlus aria-hidden className="size-4" />} busy={join.isPending} onClick={() => join.mutate(space.id)}>
-            Add it
+            Add
           </Button>
         </div>
       )}

@@ -1,5 +1,5 @@
-// One session from above: who is in it and what they do now, who waits for whom,
-// its spaces, and a way to write into them.
+// One session: its participants and what they do, who waits for whom, its spaces, and a
+// form to write to them.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Bot, DoorOpen, Lock, Trash2, User } from "lucide-react";
@@ -19,7 +19,7 @@ import { CloseSession, CloseSpace, defaultSession, DeleteSession, sessionsKey } 
 import { SendPanel } from "./send";
 import { Left, Waiting } from "./waiting";
 
-/** Follows the session for as long as it is shown. */
+/** Follows the session while it is shown. */
 export function SessionDetail({ session }: { session: Session }) {
   const store = useStore(session.id, null);
   return (
@@ -50,7 +50,7 @@ function Head({ session }: { session: Session }) {
       <div className="flex min-w-0 flex-wrap items-center gap-2">
         <h2 className="min-w-0 text-lg font-semibold break-words">{session.name}</h2>
         <SessionState session={session} />
-        {here && <Badge tone="accent">you are here</Badge>}
+        {here && <Badge tone="accent">current</Badge>}
       </div>
       <p className="text-sm text-soft">
         <code className="font-mono break-all">{session.id}</code> · since <Moment at={session.createdAt} />
@@ -58,7 +58,7 @@ function Head({ session }: { session: Session }) {
       </p>
       <div className="flex flex-wrap gap-2">
         <Button tone={here ? "plain" : "primary"} icon={<DoorOpen aria-hidden className="size-4" />} onClick={open}>
-          {here ? "Go to its spaces" : "Open it"}
+          {here ? "Go to spaces" : "Open"}
         </Button>
         {session.status === "open" && (
           <Button icon={<Lock aria-hidden className="size-4" />} onClick={() => setAsking("close")}>
@@ -72,16 +72,16 @@ function Head({ session }: { session: Session }) {
         )}
       </div>
       {session.status === "open" && <SpaceRights session={session} />}
-      {session.id === defaultSession && <p className="text-sm text-soft">The session default always exists; it cannot be deleted.</p>}
+      {session.id === defaultSession && <p className="text-sm text-soft">The default session cannot be deleted.</p>}
       {asking === "close" && <CloseSession session={session} onClose={() => setAsking(undefined)} />}
       {asking === "delete" && <DeleteSession session={session} onClose={() => setAsking(undefined)} />}
     </header>
   );
 }
 
-const rights = { members: "Every member of a space", moderators: "Only its owner, and admins and owners of the session" } as const;
+const rights = { members: "All members of a space", moderators: "Only the space's owner, and admins and owners of the session" } as const;
 
-/** Who may change spaces, as a choice. */
+/** The setting of who may change spaces. */
 function SpaceRights({ session }: { session: Session }) {
   const queries = useQueryClient();
   const change = useMutation({
@@ -90,7 +90,7 @@ function SpaceRights({ session }: { session: Session }) {
   });
   return (
     <div className="flex flex-col gap-2">
-      <SelectField label="Who may rename, close, and add or remove members" value={session.spaceRights} disabled={change.isPending} onChange={(e) => change.mutate(e.target.value === "moderators" ? "moderators" : "members")}>
+      <SelectField label="Who may rename and close spaces and change their members" value={session.spaceRights} disabled={change.isPending} onChange={(e) => change.mutate(e.target.value === "moderators" ? "moderators" : "members")}>
         <option value="members">{rights.members}</option>
         <option value="moderators">{rights.moderators}</option>
       </SelectField>
@@ -99,7 +99,7 @@ function SpaceRights({ session }: { session: Session }) {
   );
 }
 
-/** Open or closed, as a sign and a word. */
+/** Open or closed, as an icon and a word. */
 export function SessionState({ session }: { session: Session }) {
   return session.status === "open" ? <Badge tone="ok">open</Badge> : <Badge icon={<Lock aria-hidden className="size-3" />}>closed</Badge>;
 }
@@ -118,13 +118,13 @@ function Inside({ session }: { session: Session }) {
         <Waiting session={session.id} />
       </Section>
       <Section title={`Agents (${agents.length})`}>
-        {agents.length === 0 ? <p className="text-soft">No agent is in this session.</p> : <Entities of={agents} />}
+        {agents.length === 0 ? <p className="text-soft">No agents in this session.</p> : <Entities of={agents} />}
       </Section>
       <Section title={`People (${people.length})`}>
-        {people.length === 0 ? <p className="text-soft">No person is in this session.</p> : <Entities of={people} />}
+        {people.length === 0 ? <p className="text-soft">No people in this session.</p> : <Entities of={people} />}
       </Section>
       <Section title={`Spaces (${spaces.length})`}>
-        {spaces.length === 0 ? <p className="text-soft">It has no space.</p> : <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">{spaces.map((s) => <SpaceRow key={s.id} space={s} />)}</ul>}
+        {spaces.length === 0 ? <p className="text-soft">No spaces.</p> : <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">{spaces.map((s) => <SpaceRow key={s.id} space={s} />)}</ul>}
       </Section>
       {session.status === "open" && (
         <Section title="Send a message">
@@ -174,7 +174,7 @@ function SpaceRow({ space }: { space: Space }) {
             {space.lastSeq} {space.lastSeq === 1 ? "message" : "messages"}
           </span>
         </p>
-        <p className="text-sm break-words text-soft">{space.members.length === 0 ? "nobody is in it" : space.members.map((m) => m.name).join(", ")}</p>
+        <p className="text-sm break-words text-soft">{space.members.length === 0 ? "no members" : space.members.map((m) => m.name).join(", ")}</p>
         {space.summary !== null && <p className="text-sm break-words">{space.summary}</p>}
       </div>
       {space.status === "open" && (

@@ -1,4 +1,4 @@
-// All sessions of the server, and one of them from above.
+// All sessions of the server, and the details of one.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { ArrowLeft, Plus } from "lucide-react";
@@ -15,21 +15,21 @@ import { Moment } from "@/ui/time";
 import { NewSession, sessionsKey } from "./forms";
 import { SessionDetail, SessionState } from "./session-detail";
 
-/** The page; which session is shown is in the address. */
+/** The page. The address names the session. */
 export function SessionsPage() {
   const { admin } = useConsole();
   const [making, setMaking] = useState(false);
   if (!admin) {
     return (
       <Page title="Sessions">
-        <Empty title="Only admins see sessions">Your key belongs to one session, and you are in it.</Empty>
+        <Empty title="Only admins see sessions">Your key belongs to one session, the one you are in.</Empty>
       </Page>
     );
   }
   return (
     <Page
       title="Sessions"
-      about="Nothing crosses from one to another."
+      about="Isolated workspaces: nothing crosses from one to another."
       actions={
         <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
           New session
@@ -42,7 +42,7 @@ export function SessionsPage() {
   );
 }
 
-// Side by side where there is room, else one after the other.
+// Side by side if there is room, else one below the other.
 function Sessions() {
   const { session: here } = useConsole();
   const { id } = useSearch({ from: "/s/$session/sessions" });
@@ -63,7 +63,7 @@ function Sessions() {
         <Link to="/s/$session/sessions" params={{ session: here }} search={{}} className="mb-4 inline-flex min-h-6 items-center gap-1.5 text-accent underline lg:hidden">
           <ArrowLeft aria-hidden className="size-4" /> All sessions
         </Link>
-        {shown === undefined ? <Empty title={`There is no session ${chosen}`}>It may have been deleted.</Empty> : <SessionDetail key={shown.id} session={shown} />}
+        {shown === undefined ? <Empty title={`Session ${chosen} not found`}>It may have been deleted.</Empty> : <SessionDetail key={shown.id} session={shown} />}
       </div>
     </div>
   );
@@ -108,7 +108,7 @@ function Counts({ session }: { session: string }) {
         api.GET("/v1/sessions/{session}/entities", { headers, params }),
         api.GET("/v1/sessions/{session}/spaces", { headers, params }),
       ]);
-      return `${count(entities.items, entities.nextCursor !== null, "entity", "entities")}, ${count(spaces.items, spaces.nextCursor !== null, "space", "spaces")}`;
+      return `${count(entities.items, entities.nextCursor !== null, "participant", "participants")}, ${count(spaces.items, spaces.nextCursor !== null, "space", "spaces")}`;
     },
   });
   return <>{found.data ?? "…"}</>;

@@ -1,18 +1,18 @@
-// Who waits for whom, with what is left of the time.
+// Who waits for whom, and the remaining time.
 import { Link } from "@tanstack/react-router";
 import { Clock, Hand } from "lucide-react";
 import { useEntities, useName, usePending, useRuns, useSpaces } from "@/live/hooks";
 import { duration, Since, useNow } from "@/ui/time";
 import { type Wait, waits } from "./waits";
 
-/** The waits of the session whose store is around it. */
+/** The waits of the session of the surrounding store. */
 export function Waiting({ session }: { session: string }) {
   const entities = useEntities();
   const runs = useRuns();
   const pending = usePending();
   const spaces = useSpaces();
   const found = waits({ entities, runs, pending, spaces });
-  if (found.length === 0) return <p className="text-soft">Nobody waits for anybody.</p>;
+  if (found.length === 0) return <p className="text-soft">Nobody is waiting.</p>;
   return (
     <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
       {found.map((w) => (
@@ -43,14 +43,14 @@ function WaitRow({ session, wait }: { session: string; wait: Wait }) {
       </span>
       {wait.run !== null && (
         <Link to="/s/$session/runs/$run" params={{ session, run: wait.run }} className="text-sm text-accent underline">
-          its run
+          run
         </Link>
       )}
     </li>
   );
 }
 
-/** What is left until a moment. */
+/** The time left until a moment. */
 export function Left({ until }: { until: string }) {
   const left = Date.parse(until) - useNow();
   return <span className="tabular-nums">{left > 0 ? `${duration(Math.ceil(left / 1000) * 1000)} left` : "time is up"}</span>;

@@ -19,24 +19,24 @@ const pending = (status: PendingAction["status"], kind: PendingAction["kind"]): 
 });
 
 describe("who waits", () => {
-  it("a connected agent for a mention, until its wait ends", () => {
+  it("lists a connected agent that waits for a mention, until its wait ends", () => {
     const found = waits({ entities: [entity("scout", "waiting", "2026-11-22T08:00:41.000Z"), entity("idle", "connected")], runs: [], pending: [], spaces: [] });
     expect(found).toEqual([{ id: "entity:scout", who: "scout", what: "a mention", whom: [], endsAt: "2026-11-22T08:00:41.000Z", since: null, run: null, times: 1 }]);
   });
-  it("a run for the people of the space that shows its request", () => {
+  it("lists a run that waits for the people of the space with its request", () => {
     const found = waits({ entities: [], runs: [], pending: [pending("open", "permission")], spaces: [space] });
     expect(found).toEqual([
       { id: "pnd_1", who: "bot", what: "permission for pay in Shopping", whom: ["ann"], endsAt: "2026-11-22T09:00:00.000Z", since: "2026-11-22T08:00:00.000Z", run: "run_1", times: 1 },
     ]);
   });
-  it("for several of one tool at once on one line", () => {
+  it("counts several requests for one tool on one line", () => {
     const two = [pending("open", "client_tool"), { ...pending("open", "client_tool"), id: "pnd_2" }];
     expect(waits({ entities: [], runs: [], pending: two, spaces: [space] }).map((w) => [w.id, w.times])).toEqual([["pnd_1", 2]]);
   });
-  it("nobody any more once it is answered", () => {
+  it("lists nothing once it is answered", () => {
     expect(waits({ entities: [], runs: [], pending: [pending("answered", "question")], spaces: [space] })).toEqual([]);
   });
-  it("a run for a reply", () => {
+  it("lists a run that waits for a reply", () => {
     const run = { id: "run_2", agentId: "bot", status: "waiting_reply", waitingFor: { spaceId: "shop", from: [{ type: "entity", entityId: "ann" }], until: "2026-11-22T09:00:00.000Z" } } as unknown as Run;
     expect(waits({ entities: [], runs: [run], pending: [], spaces: [] })).toMatchObject([{ who: "bot", what: "a reply from ann", endsAt: "2026-11-22T09:00:00.000Z", run: "run_2" }]);
   });

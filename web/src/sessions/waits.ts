@@ -1,27 +1,27 @@
-// Who waits for whom in a session, in words.
+// Who waits for whom in a session.
 import type { Entity, PendingAction, Run, Space } from "@/client/types";
 import { awaitedReply } from "@/runs/reply";
 
-/** One thing that somebody waits for. */
+/** One wait. */
 export interface Wait {
-  /** Stays the same while the wait goes on. */
+  /** Stable while the wait lasts. */
   readonly id: string;
-  /** Who waits. */
+  /** The entity that waits. */
   readonly who: string;
-  /** For what, as in "waits for …". */
+  /** What it waits for, as in "waits for …". */
   readonly what: string;
-  /** From whom it may come, as ids; empty: from anybody. */
+  /** Who can end the wait, as ids; empty for anybody. */
   readonly whom: readonly string[];
-  /** When it ends by itself; null: never. */
+  /** When the wait expires; null for never. */
   readonly endsAt: string | null;
   readonly since: string | null;
   /** The run that waits; null for a connected agent. */
   readonly run: string | null;
-  /** How often it waits for the same at once. */
+  /** The number of equal waits. */
   readonly times: number;
 }
 
-/** What is known of a session. */
+/** The known state of a session. */
 export interface Known {
   readonly entities: readonly Entity[];
   readonly runs: readonly Run[];
@@ -35,7 +35,7 @@ const kinds: Record<PendingAction["kind"], (p: PendingAction) => string> = {
   question: () => "the answer to a question",
 };
 
-/** The waits of a session: open waits of connected agents, then what runs wait for. */
+/** The waits of a session: first the open waits of connected agents, then those of runs. */
 export function waits({ entities, runs, pending, spaces }: Known): Wait[] {
   const out: Wait[] = [];
   for (const e of entities) {
@@ -56,7 +56,7 @@ export function waits({ entities, runs, pending, spaces }: Known): Wait[] {
   return together(out);
 }
 
-// A step may ask for several results of one tool; they are one line.
+// A step may request several results of one tool: they are one line.
 function together(all: readonly Wait[]): Wait[] {
   const out = new Map<string, Wait>();
   for (const w of all) {

@@ -4,7 +4,7 @@ import { change, type Settings, useSettings } from "@/app/settings";
 import { Button } from "@/ui/button";
 import { CheckField } from "@/ui/field";
 
-/** The settings that this browser keeps; each takes effect at once. */
+/** The settings of this browser. Each takes effect at once. */
 export function Appearance() {
   const settings = useSettings();
   return (
@@ -14,7 +14,7 @@ export function Appearance() {
         name="theme"
         value={settings.theme}
         options={[
-          ["system", "As the system"],
+          ["system", "System"],
           ["light", "Light"],
           ["dark", "Dark"],
         ]}
@@ -25,7 +25,7 @@ export function Appearance() {
         value={settings.density}
         options={[
           ["comfortable", "Comfortable"],
-          ["compact", "Compact: more on a page"],
+          ["compact", "Compact"],
         ]}
       />
       <Choice
@@ -33,12 +33,12 @@ export function Appearance() {
         name="sendKey"
         value={settings.sendKey}
         options={[
-          ["ctrl-enter", "Ctrl+Enter sends, Enter begins a new line"],
-          ["enter", "Enter sends, Shift+Enter begins a new line"],
+          ["ctrl-enter", "Ctrl+Enter sends, Enter starts a new line"],
+          ["enter", "Enter sends, Shift+Enter starts a new line"],
         ]}
       />
       <Group legend="Keyboard">
-        <CheckField label="Single letters are shortcuts" hint="Such as / for search and ? for the list of all. Switch it off if you dictate, or press keys by accident." checked={settings.letters} onChange={(e) => change({ letters: e.target.checked })} />
+        <CheckField label="Single-letter shortcuts" hint="For example / for search and ? for a list of all shortcuts. Turn them off if you use speech input." checked={settings.letters} onChange={(e) => change({ letters: e.target.checked })} />
       </Group>
       <Group legend="Notifications">
         <Notifications wanted={settings.notifications} />
@@ -71,11 +71,11 @@ function Choice<N extends Named>({ legend, name, value, options }: { legend: str
   );
 }
 
-// The browser asks its user once; after a no only its own settings help.
+// The browser asks once. After a refusal only its own settings help.
 function Notifications({ wanted }: { wanted: boolean }) {
   const there = typeof Notification !== "undefined";
   const [permission, setPermission] = useState(there ? Notification.permission : "denied");
-  if (!there) return <p className="text-sm text-soft">This browser shows no notifications of pages.</p>;
+  if (!there) return <p className="text-sm text-soft">This browser does not support notifications.</p>;
   const wish = async (on: boolean) => {
     if (on && permission === "default") {
       const answered = await Notification.requestPermission();
@@ -87,16 +87,16 @@ function Notifications({ wanted }: { wanted: boolean }) {
   return (
     <>
       <CheckField
-        label="Tell me when something needs me while I look elsewhere"
-        hint="Mentions and requests for your answer: who and in which space, never what was said."
+        label="Notify me while this page is hidden"
+        hint="About mentions and requests: who and in which space, never the text."
         checked={wanted && permission === "granted"}
         disabled={permission === "denied"}
         onChange={(e) => void wish(e.target.checked)}
       />
-      {permission === "denied" && <p className="text-sm text-warn">Your browser refuses notifications of this page. Allow them in its settings for this address, then load the page again.</p>}
+      {permission === "denied" && <p className="text-sm text-warn">This browser blocks notifications from this page. Allow them in the browser's settings for this address, then reload.</p>}
       {wanted && permission === "default" && (
         <Button small onClick={() => void wish(true)}>
-          Allow them in this browser
+          Allow notifications
         </Button>
       )}
     </>

@@ -1,4 +1,4 @@
-// What this browser is signed in with, signing in on another device, signing out.
+// The sign-in of this browser, signing in on another device, and signing out.
 import { useMutation } from "@tanstack/react-query";
 import { LogOut, MonitorSmartphone } from "lucide-react";
 import { call } from "@/api/client";
@@ -12,20 +12,20 @@ import { openKey } from "./own-key";
 
 interface ConsoleLink {
   readonly url: string;
-  /** Until when it works; null where nobody has to sign in. */
+  /** When it expires; null if it does not. */
   readonly expiresAt: string | null;
 }
 
-/** The part on the sign-in of this browser. */
+/** The section about this browser's sign-in. */
 export function Browser() {
   const { me, admin } = useConsole();
   if (me.keyId === openKey) {
-    return <p>This server was started with --auth off: whoever reaches it is an admin, and nobody signs in. It listens on this machine only.</p>;
+    return <p>This server runs with --auth off: everybody on this machine is an admin, without signing in. It listens on this machine only.</p>;
   }
   return (
     <div className="flex max-w-xl flex-col gap-8">
       <p>
-        You are signed in with the {me.role} key <code className="font-mono break-all">{me.keyId}</code>. The browser does not keep the key, but a sign-in of its own: one half in a cookie that no script reads, the other with this address alone.
+        You are signed in with the {me.role} key <code className="font-mono break-all">{me.keyId}</code>. The browser stores a separate sign-in instead of the key: one half in a cookie that scripts cannot read, the other half for this address only.
       </p>
       {admin && <AnotherDevice />}
       <SignOut />
@@ -41,16 +41,16 @@ function AnotherDevice() {
       <h3 id="another" className="text-lg font-semibold">
         Sign in on another device
       </h3>
-      <p className="text-soft">A link opens the console once, as an admin. Hand it to nobody else.</p>
+      <p className="text-soft">A link opens the console once, as an admin. Do not share it.</p>
       <Button icon={<MonitorSmartphone aria-hidden className="size-4" />} busy={link.isPending} onClick={() => link.mutate()}>
-        {link.data === undefined ? "Make a link" : "Make another link"}
+        {link.data === undefined ? "Create link" : "Create another link"}
       </Button>
       {link.isError && <Failed error={link.error} />}
       {link.data !== undefined && (
         <div role="status" className="flex w-full min-w-0 flex-col gap-2">
           <Copyable name="works once" text={link.data.url} />
           {link.data.expiresAt !== null && <Left until={link.data.expiresAt} />}
-          {local && <p className="text-sm text-warn">Its address is one of this machine alone: another device does not reach it. Open the console under the server's name, and make the link there.</p>}
+          {local && <p className="text-sm text-warn">This address works only on this machine. To sign in on another device, open the console under the server's name and create the link there.</p>}
         </div>
       )}
     </section>
@@ -59,13 +59,13 @@ function AnotherDevice() {
 
 function Left({ until }: { until: string }) {
   const left = Date.parse(until) - useNow();
-  return <p className="text-sm text-soft tabular-nums">{left > 0 ? `Works for another ${duration(left)}.` : "It does not work any more. Make another one."}</p>;
+  return <p className="text-sm text-soft tabular-nums">{left > 0 ? `Expires in ${duration(left)}.` : "Expired. Create another link."}</p>;
 }
 
 function SignOut() {
   const out = useMutation({
     mutationFn: signOut,
-    // The page begins anew: nothing of what was read stays in memory.
+    // The page reloads: nothing remains in memory.
     onSuccess: () => location.assign("/"),
   });
   return (
@@ -73,7 +73,7 @@ function SignOut() {
       <h3 id="out" className="text-lg font-semibold">
         Sign out
       </h3>
-      <p className="text-soft">The second button ends every browser that has signed in with the same key, or, if you came by a link, every browser that came by one. The key itself goes on working.</p>
+      <p className="text-soft">“Sign out everywhere” also signs out all other browsers that signed in with the same key, or with a link if you used one. The key itself remains valid.</p>
       <div className="flex flex-wrap gap-2">
         <Button tone="danger" icon={<LogOut aria-hidden className="size-4" />} busy={out.isPending && !out.variables} disabled={out.isPending} onClick={() => out.mutate(false)}>
           Sign out

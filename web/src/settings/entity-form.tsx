@@ -1,4 +1,4 @@
-// Makes an entity, or changes one.
+// Creates or changes a participant.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
@@ -14,7 +14,7 @@ import { notify } from "@/ui/notice";
 import { Failed } from "@/ui/shown";
 import { entitiesKey } from "./queries";
 
-/** Without an entity it makes one. */
+/** The entity to change; without one, a new entity is created. */
 export function EntityDialog({ entity, onClose }: { entity: Entity | undefined; onClose: () => void }) {
   const { session } = useConsole();
   const queries = useQueryClient();
@@ -34,10 +34,10 @@ export function EntityDialog({ entity, onClose }: { entity: Entity | undefined; 
       return api.PATCH("/v1/sessions/{session}/entities/{entity}", { headers, params: { path: { session, entity: entity.id } }, body: said });
     },
     onSuccess: (saved) => {
-      // The stream tells of a new entity only once it does something.
+      // The stream reports a new entity only once it does something.
       live.share([{ type: "entity.updated", at: saved.createdAt, runId: null, spaceId: null, entity: saved }]);
       void queries.invalidateQueries({ queryKey: entitiesKey(session) });
-      notify(entity === undefined ? `${saved.name} is here.` : "Saved.");
+      notify(entity === undefined ? `Saved ${saved.name}.` : "Saved.");
       onClose();
     },
   });
@@ -52,8 +52,8 @@ export function EntityDialog({ entity, onClose }: { entity: Entity | undefined; 
     <Dialog
       open
       onClose={onClose}
-      title={entity === undefined ? "Add somebody" : `Change ${entity.name}`}
-      about={entity === undefined ? "A person, or an agent that brings its own model. A hosted agent is made on the page Agents." : undefined}
+      title={entity === undefined ? "Add a participant" : `Edit ${entity.name}`}
+      about={entity === undefined ? "A person, or an agent with its own model. Create hosted agents on the Agents page." : undefined}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -67,15 +67,15 @@ export function EntityDialog({ entity, onClose }: { entity: Entity | undefined; 
         {entity === undefined && (
           <>
             <SelectField label="Kind" value={kind} onChange={(e) => setKind(e.target.value === "agent" ? "agent" : "human")}>
-              <option value="human">a person</option>
-              <option value="agent">an agent</option>
+              <option value="human">person</option>
+              <option value="agent">agent</option>
             </SelectField>
-            <TextField label="Id" value={id} onChange={(e) => setID(e.target.value.trim())} autoComplete="off" spellCheck={false} hint="Others mention it by this. It never changes." error={problem?.at("body.id") ?? (tried ? wrong : undefined)} />
+            <TextField label="Id" value={id} onChange={(e) => setID(e.target.value.trim())} autoComplete="off" spellCheck={false} hint="Used in mentions. It cannot be changed later." error={problem?.at("body.id") ?? (tried ? wrong : undefined)} />
           </>
         )}
-        <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} hint={entity === undefined ? "Without one it is the id." : undefined} error={problem?.at("body.name")} />
-        <AreaField label="Description" value={description} onChange={(e) => setDescription(e.target.value)} hint="Agents read it when they ask who is here." error={problem?.at("body.description")} />
-        <TextField label="Id at your identity provider" value={externalId} onChange={(e) => setExternalId(e.target.value)} autoComplete="off" hint="May stay empty." error={problem?.at("body.externalId")} />
+        <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} hint={entity === undefined ? "Optional. The id is used if it is empty." : undefined} error={problem?.at("body.name")} />
+        <AreaField label="Description" value={description} onChange={(e) => setDescription(e.target.value)} hint="Agents read it when they list participants." error={problem?.at("body.description")} />
+        <TextField label="External id" value={externalId} onChange={(e) => setExternalId(e.target.value)} autoComplete="off" hint="Optional: the id at your identity provider." error={problem?.at("body.externalId")} />
         {problem !== undefined && problem.fields.length === 0 && <Failed error={problem} />}
       </form>
     </Dialog>

@@ -1,4 +1,4 @@
-// The keys of the server: what each allows, when it was used last, and their end.
+// The keys of the server: what each allows, when it was last used, and revoking.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
@@ -32,13 +32,13 @@ export function Keys() {
   return (
     <>
       {newest.length === 0 ? (
-        <Empty title="There is no key yet" action={create} command="shoal keys create --role admin">
-          A key proves who calls: a program, an agent, or a person.
+        <Empty title="No keys yet" action={create} command="shoal keys create --role admin">
+          A key proves who calls: a program, an agent or a person.
         </Empty>
       ) : (
         <>
           <div className="flex flex-wrap items-center justify-between gap-3">
-            <p className="min-w-0 flex-1 basis-80 text-soft">Only their hashes are stored. A key that is lost cannot be shown again: revoke it and create another.</p>
+            <p className="min-w-0 flex-1 basis-80 text-soft">Only hashes of keys are stored. A lost key cannot be shown again: revoke it and create another.</p>
             {create}
           </div>
           <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
@@ -54,7 +54,7 @@ export function Keys() {
   );
 }
 
-/** What a key allows, in words. */
+/** What a key allows, as text. */
 export function allows(key: Key): string {
   if (key.role === "admin") return "everything";
   if (key.role === "service") return `a service in ${key.sessionId ?? ""}`;
@@ -68,7 +68,7 @@ function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
       <div className="min-w-0 flex-1 basis-72">
         <p className="flex flex-wrap items-center gap-2">
-          <span className="min-w-0 font-semibold break-words">{key.name === "" ? "without a name" : key.name}</span>
+          <span className="min-w-0 font-semibold break-words">{key.name === "" ? "unnamed" : key.name}</span>
           <Badge tone={key.role === "admin" ? "warn" : "neutral"}>{key.role}</Badge>
           {key.id === me.keyId && <Badge tone="accent">this browser</Badge>}
           {expired && <Badge tone="bad">expired</Badge>}
@@ -81,7 +81,7 @@ function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
             created <Moment at={key.createdAt} />
           </span>
           <span>{key.lastUsedAt === null ? "never used" : <>used <Moment at={key.lastUsedAt} /></>}</span>
-          <span>{key.expiresAt === null ? "no end" : <>{expired ? "ended" : "ends"} <Moment at={key.expiresAt} /></>}</span>
+          <span>{key.expiresAt === null ? "never expires" : <>{expired ? "ended" : "ends"} <Moment at={key.expiresAt} /></>}</span>
         </p>
       </div>
       <Button small tone="danger" onClick={onRevoke} aria-label={`Revoke ${key.name === "" ? key.id : key.name}`}>
@@ -98,16 +98,16 @@ function Revoke({ of: key, onClose }: { of: Key; onClose: () => void }) {
   return (
     <Confirm
       title={`Revoke ${key.name === "" ? key.id : `“${key.name}”`}?`}
-      action="Revoke it"
+      action="Revoke"
       onClose={onClose}
       run={async () => {
         await api.DELETE("/v1/keys/{key}", { params: { path: { key: key.id } } });
-        notify("The key is revoked.");
+        notify("Key revoked.");
         await queries.invalidateQueries({ queryKey: own ? callerKey : keysKey });
       }}
     >
-      <p>It stops working at once, also for streams that are open. Whoever uses it needs another one.</p>
-      {key.role === "admin" && !own && <p>If the command line on the server's machine uses it, it needs another one, too: shoal keys create --role admin.</p>}
+      <p>It stops working at once, including open streams. Programs that use it need another key.</p>
+      {key.role === "admin" && !own && <p>If the command line on the server's machine uses it, create another one: shoal keys create --role admin.</p>}
       {own && <p className="font-medium text-warn">This browser is signed in with it: you will be signed out.</p>}
     </Confirm>
   );

@@ -1,4 +1,4 @@
-// Who is in the session: people and agents, made, changed and deleted by admins.
+// The participants of the session, which admins create, change and delete.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Pencil, Trash2, User, UserPlus } from "lucide-react";
@@ -35,14 +35,14 @@ export function Members() {
   const shown = found.data.filter((e) => e.id.toLowerCase().includes(small) || e.name.toLowerCase().includes(small));
   const add = (
     <Button tone="primary" icon={<UserPlus aria-hidden className="size-4" />} onClick={() => setEditing("new")}>
-      Add somebody
+      Add a participant
     </Button>
   );
   return (
     <>
       {found.data.length === 0 ? (
-        <Empty title="Nobody is in this session yet" action={add} command={`shoal keys create --session ${session} --entity ann --kind human`}>
-          People and agents of the session appear here.
+        <Empty title="No participants yet" action={add} command={`shoal keys create --session ${session} --entity ann --kind human`}>
+          The people and agents of this session appear here.
         </Empty>
       ) : (
         <>
@@ -53,7 +53,7 @@ export function Members() {
             {add}
           </div>
           {shown.length === 0 ? (
-            <p className="text-soft">Nobody is called that.</p>
+            <p className="text-soft">No results.</p>
           ) : (
             <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
               {shown.map((e) => (
@@ -82,7 +82,7 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
         <p className="flex flex-wrap items-center gap-2">
           <span className="min-w-0 font-semibold break-words">{stored.name}</span>
           <Badge>{stored.kind === "human" ? "person" : stored.hosted ? "hosted agent" : "connected agent"}</Badge>
-          {stored.id === actor && <Badge tone="accent">you act as it</Badge>}
+          {stored.id === actor && <Badge tone="accent">acting</Badge>}
           <EntityState state={state} />
         </p>
         <p className="text-sm break-words text-soft">
@@ -94,15 +94,15 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
       <div className="ml-auto flex items-center gap-1">
         {stored.hosted && (
           <Link to="/s/$session/agents/$agent" params={{ session, agent: stored.id }} className="px-2 text-sm text-accent underline">
-            Its config
+            Configuration
           </Link>
         )}
         {!stored.hosted && stored.kind === "agent" && (
           <Link to="/s/$session/connect" params={{ session }} search={{ entity: stored.id }} className="px-2 text-sm text-accent underline">
-            Connect it
+            Connect
           </Link>
         )}
-        <IconButton label={`Change ${stored.name}`} onClick={onEdit}>
+        <IconButton label={`Edit ${stored.name}`} onClick={onEdit}>
           <Pencil aria-hidden className="size-4" />
         </IconButton>
         <IconButton label={`Delete ${stored.name}`} onClick={onDelete}>
@@ -124,7 +124,7 @@ function Delete({ entity, onClose }: { entity: Entity; onClose: () => void }) {
       onClose={onClose}
       run={async () => {
         await api.DELETE("/v1/sessions/{session}/entities/{entity}", { headers: { "X-Shoal-Entity": "" }, params: { path: { session, entity: entity.id } } });
-        notify(`${entity.name} is deleted.`);
+        notify(`Deleted ${entity.name}.`);
         await queries.invalidateQueries({ queryKey: entitiesKey(session) });
         if (entity.id === actor) setActor(null);
       }}
@@ -132,10 +132,10 @@ function Delete({ entity, onClose }: { entity: Entity; onClose: () => void }) {
       <p>What happens:</p>
       <ul className="list-disc pl-5">
         <li>It leaves its spaces, and its keys stop working at once.</li>
-        {entity.hosted && <li>Its runs are canceled, and its config and plans go.</li>}
-        <li>Its messages stay.</li>
+        {entity.hosted && <li>Its runs are canceled, and its configuration and plans are deleted.</li>}
+        <li>Its messages remain.</li>
         <li>
-          The id <code className="font-mono">{entity.id}</code> is never used again.
+          The id <code className="font-mono">{entity.id}</code> cannot be used again.
         </li>
       </ul>
     </Confirm>

@@ -17,22 +17,22 @@ import { keysKey } from "./queries";
 
 const days = 24 * 60 * 60 * 1000;
 const lives = [
-  { id: "never", name: "no end", ms: 0 },
-  { id: "1", name: "one day", ms: days },
-  { id: "7", name: "a week", ms: 7 * days },
+  { id: "never", name: "never", ms: 0 },
+  { id: "1", name: "1 day", ms: days },
+  { id: "7", name: "7 days", ms: 7 * days },
   { id: "30", name: "30 days", ms: 30 * days },
   { id: "90", name: "90 days", ms: 90 * days },
-  { id: "365", name: "a year", ms: 365 * days },
+  { id: "365", name: "1 year", ms: 365 * days },
 ] as const;
 
-/** The form; once the key is made, its secret. */
+/** The form; after the key was created, its secret. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<Key>();
   const form = useId();
   const [busy, setBusy] = useState(false);
   if (made !== undefined) {
     return (
-      <Dialog open onClose={onClose} title="Copy the key now" about="It is shown this once, and stored only as a hash." actions={<Button tone="primary" onClick={onClose}>I have it</Button>}>
+      <Dialog open onClose={onClose} title="Copy the key now" about="It is shown only once. The server stores its hash." actions={<Button tone="primary" onClick={onClose}>Done</Button>}>
         {made.key !== null && <Copyable name={made.name === "" ? made.id : made.name} text={made.key} />}
       </Dialog>
     );
@@ -57,9 +57,9 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
 }
 
 const roles: Record<Key["role"], string> = {
-  entity: "Acts as one entity: reads and writes in its spaces.",
-  service: "A program of one session: triggers agents, reads runs, hands in tool results.",
-  admin: "Everything, in all sessions. Give it to nobody you would not give the server to.",
+  entity: "Acts as one participant: reads and writes in its spaces.",
+  service: "For a program of one session: triggers agents, reads runs, returns tool results.",
+  admin: "Everything in all sessions. Only for people whom you trust with the server.",
 };
 
 function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) => void; onMade: (key: Key) => void }) {
@@ -103,10 +103,10 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
   };
   return (
     <form id={id} onSubmit={submit} className="flex flex-col gap-4">
-      <TextField label="What it is for" value={name} onChange={(e) => setName(e.target.value)} placeholder="scout on Ann's laptop" error={problem?.at("body.name")} />
-      <SelectField label="What it allows" value={role} onChange={(e) => setRole(e.target.value as Key["role"])} hint={roles[role]} error={problem?.at("body.role")}>
-        <option value="entity">one entity</option>
-        <option value="service">a service</option>
+      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} placeholder="scout on Ann's laptop" error={problem?.at("body.name")} />
+      <SelectField label="Role" value={role} onChange={(e) => setRole(e.target.value as Key["role"])} hint={roles[role]} error={problem?.at("body.role")}>
+        <option value="entity">participant</option>
+        <option value="service">service</option>
         <option value="admin">admin</option>
       </SelectField>
       {role !== "admin" && (
@@ -122,19 +122,19 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
       )}
       {role === "entity" && (
         <>
-          <TextField label="Entity" list={list} value={entity} onChange={(e) => setEntity(e.target.value)} autoComplete="off" spellCheck={false} required hint="Its id. One that is new is made." error={problem?.at("body.entityId")} />
+          <TextField label="Participant" list={list} value={entity} onChange={(e) => setEntity(e.target.value)} autoComplete="off" spellCheck={false} required hint="An id. A new id creates a participant." error={problem?.at("body.entityId")} />
           <datalist id={list}>
             {session === console.session && known.filter((e) => !e.hosted).map((e) => <option key={e.id} value={e.id}>{e.name}</option>)}
           </datalist>
           {isNew && (
-            <SelectField label="The new entity is" value={kind} onChange={(e) => setKind(e.target.value === "human" ? "human" : "agent")} error={problem?.at("body.kind")}>
-              <option value="agent">an agent</option>
-              <option value="human">a person</option>
+            <SelectField label="Kind" value={kind} onChange={(e) => setKind(e.target.value === "human" ? "human" : "agent")} error={problem?.at("body.kind")}>
+              <option value="agent">agent</option>
+              <option value="human">person</option>
             </SelectField>
           )}
         </>
       )}
-      <SelectField label="It works for" value={life} onChange={(e) => setLife(e.target.value)} error={problem?.at("body.expiresAt")}>
+      <SelectField label="Expires after" value={life} onChange={(e) => setLife(e.target.value)} error={problem?.at("body.expiresAt")}>
         {lives.map((l) => (
           <option key={l.id} value={l.id}>
             {l.name}

@@ -1,2 +1,2 @@
-/** The id that stands for a key where the server asks for none (--auth off). */
+/** The id of the key where the server requires none (--auth off). */
 export const openKey = "open";

@@ -1,4 +1,4 @@
-// The acting entity: its name and what others read about it.
+// The acting entity: its name, and what others read about it.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api } from "@/api/client";
@@ -12,14 +12,14 @@ import { AreaField, TextField } from "@/ui/field";
 import { notify } from "@/ui/notice";
 import { Failed, Loading } from "@/ui/shown";
 
-/** The form for who acts; admins choose here who that is. */
+/** The form for the acting entity, which admins choose here. */
 export function Profile() {
   const { actor, admin, me } = useConsole();
   return (
     <>
       {admin && <ActAs />}
       {actor !== null && <Acting entity={actor} />}
-      {actor === null && !admin && <p>You are signed in with a {me.role} key, which acts as nobody: it has no profile.</p>}
+      {actor === null && !admin && <p>You are signed in with a {me.role} key, which acts as no participant and has no profile.</p>}
     </>
   );
 }
@@ -58,10 +58,10 @@ function ProfileForm({ entity }: { entity: Entity }) {
   return (
     <form onSubmit={submit} className="flex max-w-xl flex-col gap-4">
       <p>
-        Others mention you as <code className="rounded bg-sunken px-1.5 py-0.5 font-mono">@{entity.id}</code>. That never changes; your name may.
+        Others mention you as <code className="rounded bg-sunken px-1.5 py-0.5 font-mono">@{entity.id}</code>. This id cannot be changed; your name can.
       </p>
       <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={problem?.at("body.name")} />
-      <AreaField label="About you" hint="Agents read it when they ask who is here." value={description} onChange={(e) => setDescription(e.target.value)} error={problem?.at("body.description")} />
+      <AreaField label="About you" hint="Agents read it when they list participants." value={description} onChange={(e) => setDescription(e.target.value)} error={problem?.at("body.description")} />
       {problem !== undefined && problem.fields.length === 0 && <Failed error={problem} />}
       <div>
         <Button type="submit" tone="primary" busy={save.isPending} disabled={!changed}>

@@ -2,5 +2,5 @@
 
 /** All keys of the server. */
 export const keysKey = ["keys"] as const;
-/** All entities of a session. */
+/** The entities of a session. */
 export const entitiesKey = (session: string) => [session, "all-entities"] as const;

@@ -1,4 +1,4 @@
-// The server: its version, whether it serves, where its reference is.
+// The server: version, health, and references.
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX, ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";
@@ -9,9 +9,9 @@ import { duration } from "@/ui/time";
 
 interface Asked {
   readonly version: string;
-  /** How long the answer took, in ms. */
+  /** The response time in ms. */
   readonly took: number;
-  /** Why it does not serve; undefined if it does. */
+  /** Why it is not ready; undefined if it is. */
   readonly unready: string | undefined;
 }
 
@@ -27,7 +27,7 @@ async function ask(): Promise<Asked> {
   }
 }
 
-/** What the server says of itself, asked every ten seconds. */
+/** The state of the server, requested every ten seconds. */
 export function Server() {
   const server = useQuery({ queryKey: ["server"], queryFn: ask, refetchInterval: 10_000 });
   if (server.isPending) return <Loading />;
@@ -40,10 +40,10 @@ export function Server() {
         <Row name="Address">
           <span className="font-mono break-all">{location.origin}</span>
         </Row>
-        <Row name="Process">
-          <Sign good>answers in {duration(took)}</Sign>
+        <Row name="Health">
+          <Sign good>responds in {duration(took)}</Sign>
         </Row>
-        <Row name="Serving">{unready === undefined ? <Sign good>yes: recovered and ready</Sign> : <Sign>{unready}</Sign>}</Row>
+        <Row name="Readiness">{unready === undefined ? <Sign good>ready</Sign> : <Sign>{unready}</Sign>}</Row>
         <Row name="MCP">
           <span className="font-mono break-all">{location.origin}/mcp</span>
         </Row>
@@ -52,9 +52,9 @@ export function Server() {
         </Row>
       </dl>
       <ul className="flex flex-col items-start gap-2">
-        <Out to="/docs">Reference of the REST interface</Out>
+        <Out to="/docs">REST API reference</Out>
         <Out to="/v1/openapi.json">OpenAPI document</Out>
-        <Out to="/v1/agent-config.schema.json">JSON Schema of agent configs</Out>
+        <Out to="/v1/agent-config.schema.json">JSON Schema of agent configurations</Out>
       </ul>
     </div>
   );

@@ -1,4 +1,4 @@
-// Settings, one topic at a time; which one is in the address.
+// Settings, one topic at a time. The address names the topic.
 import { Link, useSearch } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { useConsole } from "@/app/console";
@@ -68,7 +68,7 @@ export function SettingsPage() {
   );
 }
 
-// The bar at the bottom of a phone has room for five pages; the others are here.
+// The bar at the bottom of a phone has room for five pages; the others are listed here.
 function Elsewhere() {
   const { session, admin } = useConsole();
   const others = places.filter((p) => (admin || p.admin !== true) && ["Agents", "Plans", "Sessions", "Connect"].includes(p.name));

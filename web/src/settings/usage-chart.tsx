@@ -1,4 +1,4 @@
-// Tokens day by day, as bars. The table beside it says the same in numbers.
+// Tokens per day, as bars. The table has the same numbers.
 import type { Sum } from "./usage-sums";
 
 const tall = 100;
@@ -7,7 +7,7 @@ const wide = 10;
 const shortDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
 const named = (day: string): string => shortDay.format(new Date(`${day}T00:00:00Z`));
 
-/** One bar for each day: tokens in below, tokens out above. */
+/** One bar for each day: input tokens below, output tokens above. */
 export function UsageChart({ days }: { days: readonly Sum[] }) {
   const most = Math.max(1, ...days.map((d) => d.input + d.output));
   const first = days[0];
@@ -16,7 +16,7 @@ export function UsageChart({ days }: { days: readonly Sum[] }) {
   return (
     <figure className="rounded-lg border border-line bg-surface p-4">
       <figcaption className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-soft">
-        <span>Tokens a day, at most {most.toLocaleString()}</span>
+        <span>Tokens per day, at most {most.toLocaleString()}</span>
         <span className="inline-flex items-center gap-1.5">
           <span aria-hidden className="size-3 rounded-sm bg-accent" /> in
         </span>
@@ -24,7 +24,7 @@ export function UsageChart({ days }: { days: readonly Sum[] }) {
           <span aria-hidden className="size-3 rounded-sm bg-warn" /> out
         </span>
       </figcaption>
-      <svg role="img" aria-label={`Tokens used on each of ${days.length} days; the table below by day has the numbers.`} viewBox={`0 0 ${days.length * wide} ${tall}`} preserveAspectRatio="none" className="h-40 w-full border-b border-edge">
+      <svg role="img" aria-label={`Tokens on each of ${days.length} days. The table by day has the numbers.`} viewBox={`0 0 ${days.length * wide} ${tall}`} preserveAspectRatio="none" className="h-40 w-full border-b border-edge">
         {days.map((d, i) => (
           <g key={d.name}>
             <title>{`${named(d.name)}: ${d.input.toLocaleString()} in, ${d.output.toLocaleString()} out`}</title>

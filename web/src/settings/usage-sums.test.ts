@@ -9,7 +9,7 @@ const row = (day: string, agentId: string, model: string, inputTokens: number, c
 const rows = [row("2026-11-20", "a", "big", 100, 0.5), row("2026-11-20", "b", "big", 300, 0.25), row("2026-11-22", "a", "small", 50, 1, "EUR")];
 
 describe("usage", () => {
-  it("by agent: who used most comes first, currencies are not added up", () => {
+  it("by agent: the highest first, without adding up currencies", () => {
     expect(sums(rows, "agent").map((s) => [s.name, s.currency, s.calls, s.input, s.cached, s.output, s.cost])).toEqual([
       ["b", "USD", 1, 300, 150, 10, 0.25],
       ["a", "USD", 1, 100, 50, 10, 0.5],
@@ -18,8 +18,8 @@ describe("usage", () => {
   });
   it("by model", () => expect(sums(rows, "model").map((s) => [s.name, s.calls, s.input])).toEqual([["big", 2, 400], ["small", 1, 50]]));
   it("by day: the newest first", () => expect(sums(rows, "day").map((s) => s.name)).toEqual(["2026-11-22", "2026-11-20"]));
-  it("all of it, by currency", () => expect(totals(rows).map((s) => [s.currency, s.cost, s.calls])).toEqual([["USD", 0.75, 2], ["EUR", 1, 1]]));
-  it("every day of a picture is there, also across the end of a month", () => {
+  it("in total, by currency", () => expect(totals(rows).map((s) => [s.currency, s.cost, s.calls])).toEqual([["USD", 0.75, 2], ["EUR", 1, 1]]));
+  it("the days of a chart are complete, also across the end of a month", () => {
     const days = lastDays(Date.parse("2026-12-01T00:30:00Z"), 3);
     expect(days).toEqual(["2026-11-29", "2026-11-30", "2026-12-01"]);
     expect(perDay(rows, ["2026-11-20", "2026-11-21", "2026-11-22"]).map((s) => s.input)).toEqual([400, 0, 50]);

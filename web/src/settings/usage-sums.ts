@@ -1,10 +1,10 @@
-// Sums of usage: by whatever people ask for, and day by day for a picture.
+// Sums of usage, by group and by day.
 import type { UsageRow } from "@/client/types";
 
-/** What usage can be summed by. */
+/** The groups of the sums. */
 export type Group = "agent" | "model" | "day";
 
-/** What a group of model calls used. `tokens` are those in and out. */
+/** The usage of a group of model calls. `tokens` are input and output together. */
 export interface Sum {
   readonly name: string;
   readonly calls: number;
@@ -31,8 +31,8 @@ function add(sum: Sum, row: UsageRow): Sum {
 const none = (name: string, currency: string): Sum => ({ name, calls: 0, input: 0, cached: 0, output: 0, cost: 0, currency });
 
 /**
- * The rows summed by a group; one sum for each name and currency. Days come in
- * their order, the newest first; the others by tokens, the most first.
+ * Sums the rows by a group: one sum for each name and currency. Days are sorted newest
+ * first, the others by tokens, the most first.
  */
 export function sums(rows: readonly UsageRow[], by: Group): Sum[] {
   const found = new Map<string, Sum>();
@@ -44,7 +44,7 @@ export function sums(rows: readonly UsageRow[], by: Group): Sum[] {
   return [...found.values()].sort((a, b) => (by === "day" ? b.name.localeCompare(a.name) : b.input + b.output - a.input - a.output));
 }
 
-/** All of them as one sum for each currency. */
+/** The total for each currency. */
 export function totals(rows: readonly UsageRow[]): Sum[] {
   const found = new Map<string, Sum>();
   for (const row of rows) found.set(row.currency, add(found.get(row.currency) ?? none("all", row.currency), row));
@@ -56,7 +56,7 @@ export function lastDays(today: number, count: number): string[] {
   return Array.from({ length: count }, (_, i) => new Date(today - (count - 1 - i) * 86_400_000).toISOString().slice(0, 10));
 }
 
-/** What each of the days used; a day without calls is there with zeros. */
+/** The usage of each day; zeros for a day without calls. */
 export function perDay(rows: readonly UsageRow[], days: readonly string[]): Sum[] {
   const byDay = new Map<string, Sum>();
   for (const row of rows) byDay.set(row.day, add(byDay.get(row.day) ?? none(row.day, row.currency), row));

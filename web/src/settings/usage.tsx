@@ -1,4 +1,4 @@
-// What the model calls of this session used and cost.
+// The usage and cost of this session's model calls.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "@/api/client";
@@ -13,7 +13,7 @@ const spans = [7, 30, 90];
 
 const isGroup = (v: string | undefined): v is Group => v !== undefined && v in groups;
 
-/** A picture and a table, for admins. */
+/** The chart and the table, for admins. */
 export function Usage() {
   const { session } = useConsole();
   const go = useNavigate();
@@ -49,14 +49,14 @@ export function Usage() {
         </SelectField>
       </div>
       {rows.length === 0 ? (
-        <Empty title={`No model was called in the last ${span} days`} command={`shoal usage --session ${session}`}>
-          Once a hosted agent runs, its tokens and their price are here.
+        <Empty title={`No model calls in the last ${span} days`} command={`shoal usage --session ${session}`}>
+          The tokens and the cost of hosted agents appear here.
         </Empty>
       ) : (
         <>
           <UsageChart days={perDay(rows, days)} />
           <Table by={by} rows={sums(rows, by)} total={totals(rows)} />
-          <p className="text-sm text-soft">Days are in UTC. The cost is 0 where the price of a model is not known.</p>
+          <p className="text-sm text-soft">Days are in UTC. The cost is 0 if the price of a model is unknown.</p>
         </>
       )}
     </>
@@ -71,7 +71,7 @@ function Table({ by, rows, total }: { by: Group; rows: readonly Sum[]; total: re
   const line = (s: Sum, name: string, strong = false) => (
     <tr key={name + s.currency} className={strong ? "font-medium" : undefined}>
       <th scope="row" className="max-w-64 px-3 py-2 text-left font-normal break-words">
-        {strong ? <strong>{name}</strong> : name === "" ? "not known" : name}
+        {strong ? <strong>{name}</strong> : name === "" ? "unknown" : name}
       </th>
       <td className={cell}>{s.calls.toLocaleString()}</td>
       <td className={cell}>{s.input.toLocaleString()}</td>
@@ -90,7 +90,7 @@ function Table({ by, rows, total }: { by: Group; rows: readonly Sum[]; total: re
             </th>
             <th scope="col" className={head}>Calls</th>
             <th scope="col" className={head}>Tokens in</th>
-            <th scope="col" className={head}>of these cached</th>
+            <th scope="col" className={head}>cached</th>
             <th scope="col" className={head}>Tokens out</th>
             <th scope="col" className={head}>Cost</th>
           </tr>

@@ -1,4 +1,4 @@
-// What somebody meets who is not signed in.
+// The page for visitors who are not signed in.
 import { cleanup, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -20,23 +20,23 @@ const answers = (status: number, body: unknown) => {
 };
 
 describe("the sign-in page", () => {
-  it("says how to get a link", () => {
+  it("explains how to get a link", () => {
     render(<SignIn refused={undefined} onSignedIn={vi.fn()} />);
     expect(screen.getByText("shoal console")).toBeTruthy();
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  it("explains a link that was used, or is too old", () => {
+  it("explains a link that was used or has expired", () => {
     render(<SignIn refused={new Problem(401, "unauthenticated", "raw words")} onSignedIn={vi.fn()} />);
     expect(screen.getByRole("alert").textContent).toMatch(/opened before.*older than ten minutes/);
   });
 
-  it("says of any other failure what the server said", () => {
+  it("shows the server's message for other failures", () => {
     render(<SignIn refused={new Problem(429, "rate_limited", "Too many tries. Wait a minute.")} onSignedIn={vi.fn()} />);
     expect(screen.getByRole("alert").textContent).toContain("Too many tries. Wait a minute.");
   });
 
-  it("signs in with a pasted key, without the blanks around it", async () => {
+  it("signs in with a pasted key without surrounding blanks", async () => {
     const fetched = answers(200, { role: "entity", signIn: "half" });
     const done = vi.fn();
     render(<SignIn refused={undefined} onSignedIn={done} />);
@@ -48,7 +48,7 @@ describe("the sign-in page", () => {
     expect(keepHalf).toHaveBeenCalledWith("half");
   });
 
-  it("says so where the browser keeps nothing", async () => {
+  it("reports a browser that stores nothing", async () => {
     answers(200, { role: "entity", signIn: "half" });
     vi.mocked(keepHalf).mockRejectedValueOnce(new Problem(0, "not_kept", "This browser does not let the page keep its half."));
     const done = vi.fn();
@@ -58,7 +58,7 @@ describe("the sign-in page", () => {
     expect(done).not.toHaveBeenCalled();
   });
 
-  it("says what may be wrong with a key, beside the field", async () => {
+  it("explains an invalid key beside the field", async () => {
     answers(401, { code: "unauthenticated", detail: "no" });
     render(<SignIn refused={undefined} onSignedIn={vi.fn()} />);
     await userEvent.type(screen.getByLabelText("Your key"), "shoal_abc{Enter}");
@@ -66,7 +66,7 @@ describe("the sign-in page", () => {
     expect(screen.getByLabelText("Your key").getAttribute("aria-invalid")).toBe("true");
   });
 
-  it("asks nobody about an empty key", async () => {
+  it("does not send an empty key", async () => {
     const fetched = answers(200, {});
     render(<SignIn refused={undefined} onSignedIn={vi.fn()} />);
     await userEvent.click(screen.getByRole("button", { name: "Sign in" }));

@@ -1,5 +1,5 @@
-// The page of somebody who is not signed in: how to get a link, and a field for a
-// key. It says kindly why a link did not work.
+// The page for visitors who are not signed in: how to get a link, and a field for a key. It
+// explains why a link did not work.
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { Problem } from "@/client/problem";
@@ -18,12 +18,12 @@ export function SignIn({ refused, onSignedIn }: { refused: Problem | undefined; 
         <h2 id="link" className="text-lg font-semibold">
           {refused === undefined ? "With a link" : "With a new link"}
         </h2>
-        <p className="text-soft">Run this on the machine of the server, and open what it prints in this browser. Each link works once, within ten minutes.</p>
+        <p className="text-soft">Run this on the server's machine and open the printed link in this browser. A link works once, within ten minutes.</p>
         <div className="flex items-center justify-between gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
           <code className="font-mono">shoal console</code>
           <CopyButton text="shoal console" />
         </div>
-        <p className="text-sm text-soft">The server prints one each time it starts, too.</p>
+        <p className="text-sm text-soft">The server also prints a link when it starts.</p>
       </section>
       <KeyForm onSignedIn={onSignedIn} />
     </main>
@@ -34,10 +34,10 @@ function Refused({ problem }: { problem: Problem }) {
   const spent = problem.status === 401;
   return (
     <div role="alert" className="rounded-md border border-warn bg-warn-soft p-4 text-warn">
-      <p className="font-medium">{spent ? "This link does not work any more." : "This link could not be used."}</p>
+      <p className="font-medium">{spent ? "This link is no longer valid." : "This link could not be used."}</p>
       <p className="mt-1 text-sm">
         {spent
-          ? "It was opened before, perhaps in another window or on another device, or it is older than ten minutes. Nothing is lost: a new one takes a moment."
+          ? "It was opened before, perhaps in another window or on another device, or it is older than ten minutes. Create a new one."
           : problem.message}
       </p>
     </div>
@@ -75,7 +75,7 @@ function KeyForm({ onSignedIn }: { onSignedIn: () => void }) {
       <form onSubmit={(e) => void submit(e)} noValidate className="flex flex-col gap-3">
         <TextField
           label="Your key"
-          hint="It begins with shoal_. An admin gives you one; you then act as the entity that it belongs to. The browser does not keep it, but a sign-in of its own."
+          hint="It starts with shoal_. Ask an admin for one; you then act as the participant that it belongs to. The browser stores a separate sign-in, not the key."
           type="password"
           autoComplete="off"
           spellCheck={false}
@@ -93,9 +93,9 @@ function KeyForm({ onSignedIn }: { onSignedIn: () => void }) {
   );
 }
 
-/** What to tell somebody whose key did not work. */
+/** The message for a key that did not work. */
 export function explained(problem: Problem): string {
-  if (problem.status === 0 && problem.code !== "not_kept") return "The server does not answer. Try again in a moment.";
-  if (problem.status === 401) return "No such key works here. It may have been revoked, have expired, or be one of another server. Check that you copied all of it.";
+  if (problem.status === 0 && problem.code !== "not_kept") return "Server unreachable. Try again in a moment.";
+  if (problem.status === 401) return "Invalid key. It may have been revoked, have expired, or belong to another server. Check that you copied all of it.";
   return problem.message;
 }

@@ -1,5 +1,5 @@
-// Small words and numbers beside things. A state is always a word with a sign,
-// never a colour alone (WCAG 2.2, 1.4.1).
+// Short labels and numbers. A state is always a word with an icon, never a colour alone
+// (WCAG 2.2, 1.4.1).
 import type { ReactNode } from "react";
 import { classes } from "./classes";
 

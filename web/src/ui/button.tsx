@@ -1,8 +1,8 @@
-// Buttons. Every one is at least 24 px high (WCAG 2.2, 2.5.8) and has a name.
+// Buttons. Each is at least 24 px high (WCAG 2.2, 2.5.8) and has a name.
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { classes } from "./classes";
 
-/** What a button is for: the one main action, an ordinary one, a quiet one, a destructive one. */
+/** The kinds of buttons: the main action, ordinary, quiet, destructive. */
 export type ButtonTone = "primary" | "plain" | "quiet" | "danger";
 
 const tones: Record<ButtonTone, string> = {
@@ -15,9 +15,9 @@ const tones: Record<ButtonTone, string> = {
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   tone?: ButtonTone;
   small?: boolean;
-  /** Drawn before the words; it has no name of its own. */
+  /** The icon before the label. It has no name of its own. */
   icon?: ReactNode;
-  /** Something is under way: it cannot be pressed again. */
+  /** The action is in progress: the button is disabled. */
   busy?: boolean;
 }
 
@@ -41,7 +41,7 @@ export function Button({ tone = "plain", small = false, icon, busy = false, clas
   );
 }
 
-/** A button that is only an icon; `label` is its name and its tooltip. */
+/** A button with only an icon. `label` is its name and its tooltip. */
 export function IconButton({ label, children, className, type = "button", ...rest }: { label: string } & ButtonHTMLAttributes<HTMLButtonElement>) {
   return (
     <button

@@ -1,4 +1,4 @@
-/** The class names that are there, in one string. */
+/** Joins class names and leaves out the absent ones. */
 export function classes(...names: (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(" ");
 }

@@ -1,4 +1,4 @@
-// Asks before something that cannot be undone, and says what will happen.
+// Asks for confirmation before an action that cannot be undone, and says what will happen.
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useId, useState } from "react";
 import { Button } from "./button";
@@ -11,15 +11,15 @@ interface Props {
   title: string;
   /** What will happen. */
   children: ReactNode;
-  /** The word of the button that does it. */
+  /** The label of the button that does it. */
   action: string;
-  /** What has to be typed first, for things that take much with them. */
+  /** The text that has to be typed first, for actions that delete a lot. */
   word?: string;
-  /** Does it. The dialog closes when it is done, and shows why it failed. */
+  /** Performs the action. The dialog closes when it is done, and shows an error if it fails. */
   run: () => Promise<unknown>;
 }
 
-/** The question; it is open for as long as it is drawn. */
+/** The dialog. It is open while it is rendered. */
 export function Confirm({ onClose, title, children, action, word, run }: Props) {
   const [typed, setTyped] = useState("");
   const doing = useMutation({ mutationFn: run, onSuccess: onClose });
@@ -31,7 +31,7 @@ export function Confirm({ onClose, title, children, action, word, run }: Props) 
       title={title}
       actions={
         <>
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button tone="danger" type="submit" form={form} busy={doing.isPending} disabled={word !== undefined && typed !== word}>
             {action}
           </Button>
@@ -51,7 +51,7 @@ export function Confirm({ onClose, title, children, action, word, run }: Props) 
           <TextField
             label={
               <>
-                Type <code className="break-all">{word}</code> to go on
+                Type <code className="break-all">{word}</code> to continue
               </>
             }
             value={typed}

@@ -1,9 +1,9 @@
-// A text to copy with its button.
+// A text with a copy button.
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { Button } from "./button";
 
-/** Copies `text`; says so for two seconds. */
+/** Copies `text`, and confirms it for two seconds. */
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {

@@ -1,5 +1,5 @@
-// A modal dialog on the platform's own <dialog>: it keeps the focus inside, ends
-// with Escape, and needs no style that the page's policy would refuse.
+// A modal dialog on the platform's <dialog>: it keeps the focus inside, closes with Escape,
+// and needs no style that the content security policy refuses.
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { IconButton } from "./button";
@@ -17,7 +17,7 @@ interface Props {
   wide?: boolean;
 }
 
-/** Gives the focus back to where it was, once a dialog is gone that has taken it. */
+/** Returns the focus to where it was after a dialog closes. */
 export function useFocusBack(open: boolean): void {
   useEffect(() => {
     if (!open) return;
@@ -38,7 +38,7 @@ export function Dialog({ open, onClose, title, about, children, actions, wide = 
     if (dialog === null) return;
     if (open && !dialog.open) {
       dialog.showModal();
-      // Who opens a form wants its first field, not the button that closes it.
+      // The first field of a form gets the focus, not the button that closes the dialog.
       dialog.querySelector<HTMLElement>(":is(input, select, textarea):not(:disabled)")?.focus();
     }
     if (!open && dialog.open) dialog.close();

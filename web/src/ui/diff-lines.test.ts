@@ -6,20 +6,20 @@ const shown = (lines: readonly DiffLine[]) => lines.map((l) => sign[l.kind] + l.
 
 test.each([
   ["equal texts", "a\nb", "a\nb", [" a", " b"]],
-  ["a line end at the end is no line", "a\n", "a", [" a"]],
+  ["a line break at the end adds no line", "a\n", "a", [" a"]],
   ["from nothing", "", "a\nb", ["+a", "+b"]],
   ["to nothing", "a\nb", "", ["-a", "-b"]],
   ["one line replaced", "a\nb\nc", "a\nx\nc", [" a", "-b", "+x", " c"]],
   ["two lines replaced: removed ones first", "a\nb\nc\nd", "a\nx\ny\nd", [" a", "-b", "-c", "+x", "+y", " d"]],
-  ["one line put in", "a\nc", "a\nb\nc", [" a", "+b", " c"]],
-  ["one line taken out", "a\nb\nc", "a\nc", [" a", "-b", " c"]],
+  ["one line inserted", "a\nc", "a\nb\nc", [" a", "+b", " c"]],
+  ["one line deleted", "a\nb\nc", "a\nc", [" a", "-b", " c"]],
   ["a moved line", "a\nb\nc", "b\nc\na", ["-a", " b", " c", "+a"]],
   ["everything", "a\nb", "c\nd", ["-a", "-b", "+c", "+d"]],
 ])("%s", (_, before, after, want) => {
   expect(shown(diffLines(before, after))).toEqual(want);
 });
 
-test("lines know their numbers in both texts", () => {
+test("lines have their numbers in both texts", () => {
   expect(diffLines("a\nb", "x\na\nb").map((l) => [l.before, l.after])).toEqual([
     [undefined, 1],
     [1, 2],
@@ -27,8 +27,8 @@ test("lines know their numbers in both texts", () => {
   ]);
 });
 
-// Whatever the texts are: the lines of a diff give both of them again, and no
-// shorter script does (checked against the plain longest common subsequence).
+// For any two texts, the lines of the diff restore both of them, and no shorter script does
+// (compared with the plain longest common subsequence).
 test("any two texts", () => {
   let seed = 7;
   const random = (n: number) => (seed = (seed * 48271) % 2147483647) % n;
@@ -54,19 +54,19 @@ function common(before: string, after: string): number {
   return row[b.length] ?? 0;
 }
 
-test("two texts of a thousand lines that have nothing in common end soon", () => {
+test("two unrelated texts of a thousand lines finish quickly", () => {
   const many = (word: string) => Array.from({ length: 3000 }, (_, i) => `${word}${i}`).join("\n");
   expect(diffLines(many("a"), many("b"))).toHaveLength(6000);
 });
 
-test("blocks show three lines around a change and count the others", () => {
+test("blocks contain three lines around a change and count the others", () => {
   const before = Array.from({ length: 20 }, (_, i) => `line ${i}`).join("\n");
   const blocks = diffBlocks(diffLines(before, before.replace("line 10", "other")));
   expect(blocks.map((b) => (b.kind === "gap" ? b.count : b.lines.length))).toEqual([7, 8, 6]);
   expect(diffBlocks(diffLines(before, before))).toEqual([]);
 });
 
-test("two texts with nothing in common are told soon, however long they are", () => {
+test("two unrelated texts of any length finish quickly", () => {
   const lines = (word: string, n: number) => Array.from({ length: n }, (_, i) => `${word} ${i}`).join("\n");
   const from = performance.now();
   expect(diffLines(lines("a", 499), lines("b", 499)).length).toBe(998);

@@ -1,20 +1,23 @@
-// What changed between two texts, line by line: the shortest script by Myers'
-// greedy algorithm. Pure.
+// The difference between two texts, line by line: the shortest script by Myers' greedy
+// algorithm. Pure functions.
 
 /** One line of a diff: in both texts, only in the old one, or only in the new one. */
 export interface DiffLine {
   readonly kind: "same" | "removed" | "added";
   readonly text: string;
-  /** Its number in the old text, from 1; undefined where it is not there. */
+  /** Its number in the old text, from 1; undefined if it is not in it. */
   readonly before?: number;
-  /** Its number in the new text, from 1; undefined where it is not there. */
+  /** Its number in the new text, from 1; undefined if it is not in it. */
   readonly after?: number;
 }
 
-/** How many changed lines are worth a shortest script; beyond, all is removed and added. */
+/**
+ * The number of changed lines up to which the shortest script is computed. Above it, all
+ * lines are removed and added.
+ */
 const mostEdits = 1000;
 
-/** The lines of both texts in order; where lines are replaced, the removed ones come first. */
+/** The lines of both texts in order. Removed lines precede the lines that replace them. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = linesOf(before);
   const b = linesOf(after);
@@ -36,7 +39,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
   return removedFirst(out);
 }
 
-/** A text's lines; the empty text has none, and a line end at its end begins no other. */
+/** The lines of a text. The empty text has none, and a line break at the end adds none. */
 function linesOf(text: string): string[] {
   if (text === "") return [];
   const lines = text.split(/\r\n|\n/);
@@ -50,8 +53,8 @@ interface Step {
   readonly j: number;
 }
 
-// Myers, "An O(ND) difference algorithm": the furthest reaching paths by the number
-// of edits, and the way back through them.
+// Myers, "An O(ND) difference algorithm": the furthest reaching paths by the number of
+// edits, then the way back through them.
 function script(a: readonly string[], b: readonly string[]): Step[] {
   const traces: Map<number, number>[] = [];
   let furthest = new Map<number, number>([[1, 0]]);
@@ -109,10 +112,10 @@ function removedFirst(lines: readonly DiffLine[]): DiffLine[] {
   return [...out, ...added];
 }
 
-/** A run of unchanged lines that a reader need not see, or the lines to show. */
+/** A range of unchanged lines that is hidden, or lines to show. */
 export type DiffBlock = { readonly kind: "lines"; readonly lines: readonly DiffLine[] } | { readonly kind: "gap"; readonly count: number };
 
-/** The diff with only `context` unchanged lines around each change; nothing for equal texts. */
+/** The diff with `context` unchanged lines around each change; empty for equal texts. */
 export function diffBlocks(lines: readonly DiffLine[], context = 3): DiffBlock[] {
   const near = new Array<boolean>(lines.length).fill(false);
   lines.forEach((line, i) => {

@@ -1,4 +1,4 @@
-// A diff of two texts, drawn: signs beside the lines, never a colour alone.
+// Shows the difference of two texts, with signs beside the lines, never by colour alone.
 import { useMemo, useState } from "react";
 import { Button } from "./button";
 import { classes } from "./classes";
@@ -10,13 +10,13 @@ const looks = {
   added: { sign: "+", word: "added: ", look: "bg-ok-soft text-ok" },
 } as const;
 
-/** What changed from one text to the other; unchanged lines far from a change are folded. */
+/** The changes from one text to the other. Unchanged lines far from a change are hidden. */
 export function Diff({ before, after, label }: { before: string; after: string; label: string }) {
   const lines = useMemo(() => diffLines(before, after), [before, after]);
   const [whole, setWhole] = useState(false);
   const blocks = diffBlocks(lines, whole ? lines.length : 3);
   const [added, removed] = [lines.filter((l) => l.kind === "added").length, lines.filter((l) => l.kind === "removed").length];
-  if (blocks.length === 0) return <p className="text-soft">There is no difference.</p>;
+  if (blocks.length === 0) return <p className="text-soft">No changes.</p>;
   return (
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center justify-between gap-2 text-sm text-soft">

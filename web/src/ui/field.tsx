@@ -1,5 +1,4 @@
-// Fields of forms: a label, the control, what is wrong with it, linked for
-// screen readers.
+// Fields of forms: a label, the control, and the error, linked for screen readers.
 import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from "react";
 import { classes } from "./classes";
 
@@ -7,9 +6,9 @@ const control = "w-full rounded-md border border-edge bg-surface px-3 text-ink p
 
 interface Frame {
   label: ReactNode;
-  /** What to know before filling it in. */
+  /** A note below the label. */
   hint?: ReactNode;
-  /** What is wrong with it. */
+  /** The error. */
   error?: string | undefined;
 }
 
@@ -56,7 +55,7 @@ export function SelectField({ label, hint, error, className, children, ...rest }
   );
 }
 
-/** A box to tick with its words behind it. */
+/** A checkbox with its label after it. */
 export function CheckField({ label, hint, error, ...rest }: Frame & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId();
   return (

@@ -15,7 +15,7 @@ function Card() {
   );
 }
 
-it("takes the focus of a button that is gone", () => {
+it("takes the focus when its button is removed", () => {
   render(<Card />);
   const button = screen.getByRole("button");
   act(() => button.focus());
@@ -23,7 +23,7 @@ it("takes the focus of a button that is gone", () => {
   expect(document.activeElement).toBe(screen.getByTestId("card"));
 });
 
-it("leaves the focus alone where it was elsewhere, or nowhere", () => {
+it("does not take the focus from elsewhere, or without one", () => {
   render(
     <>
       <input />

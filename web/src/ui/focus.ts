@@ -1,4 +1,4 @@
-// The focus of those who use the keyboard, where what held it goes away.
+// Keeps the keyboard focus when its element is removed.
 import { type FocusEvent, type RefObject, useEffect, useRef } from "react";
 
 interface Kept<T extends HTMLElement> {
@@ -8,7 +8,7 @@ interface Kept<T extends HTMLElement> {
   readonly onBlur: (event: FocusEvent<T>) => void;
 }
 
-/** Props of an element that takes the focus itself when what held it inside is gone or cannot be pressed any more. */
+/** Props of an element that takes the focus itself when the focused element inside is removed or disabled. */
 export function useFocusKept<T extends HTMLElement>(): Kept<T> {
   const ref = useRef<T>(null);
   const held = useRef(false);
@@ -20,7 +20,7 @@ export function useFocusKept<T extends HTMLElement>(): Kept<T> {
     tabIndex: -1,
     onFocus: () => void (held.current = true),
     onBlur: (event) => {
-      // Some browsers tell of a focus that was lost by removal, too.
+      // Some browsers report a focus that was lost by removal, too.
       const left = event.target.isConnected && !event.target.matches(":disabled");
       if (left) held.current = event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget);
     },

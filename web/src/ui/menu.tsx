@@ -1,5 +1,5 @@
-// A small menu under its button: arrow keys, Home, End, Escape; it closes when the
-// focus leaves it.
+// A menu below its button: arrow keys, Home, End, Escape. It closes when the focus leaves
+// it.
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { classes } from "./classes";
 
@@ -13,10 +13,10 @@ export interface MenuItem {
   readonly disabled?: boolean;
 }
 
-/** How much room it needs, in px. */
+/** The width that it needs, in px. */
 const width = 240;
 
-/** A button that opens a menu; `label` is the button's name. */
+/** A button that opens a menu. `label` is the button's name. */
 export function Menu({ label, icon, items, above = false }: { label: string; icon: ReactNode; items: readonly MenuItem[]; above?: boolean }) {
   const [open, setOpen] = useState(false);
   const [begins, setBegins] = useState(false);
@@ -53,7 +53,7 @@ export function Menu({ label, icon, items, above = false }: { label: string; ico
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={() => {
-          // It opens to the left, unless the window ends there.
+          // It opens to the left unless the window ends there.
           setBegins((button.current?.getBoundingClientRect().right ?? width) < width);
           setOpen(!open);
         }}

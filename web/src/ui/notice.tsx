@@ -1,5 +1,5 @@
-// Short notices at the edge of the page, read out politely. They say what has
-// happened and go away by themselves; nothing that needs an answer is shown here.
+// Short notices at the edge of the page, read out politely. They report what has happened
+// and disappear by themselves. Nothing that needs an answer is shown here.
 import { useSyncExternalStore } from "react";
 import { classes } from "./classes";
 

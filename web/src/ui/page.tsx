@@ -1,4 +1,4 @@
-// The frame of a page beside the navigation: a heading, actions, content.
+// The frame of a page beside the navigation: heading, actions, content.
 import type { ReactNode } from "react";
 
 export function Page({ title, about, actions, children }: { title: string; about?: ReactNode; actions?: ReactNode; children: ReactNode }) {

@@ -7,15 +7,15 @@ afterEach(cleanup);
 
 const body = { detail: "Something went wrong here.", code: "internal", requestId: "req_7" };
 
-it("says which request the server failed at, for whoever reads its log", () => {
+it("shows the id of the failed request, for the server's log", () => {
   render(<Failed error={Problem.of(500, body)} />);
   expect(screen.getByRole("alert").textContent).toBe("Something went wrong here.Request req_7");
 });
 
 it.each([
-  ["what the reader can mend himself", Problem.of(422, body)],
-  ["a server that did not answer", Problem.unreachable()],
-])("names none for %s", (_, error) => {
+  ["an error that the reader can correct", Problem.of(422, body)],
+  ["an unreachable server", Problem.unreachable()],
+])("shows no id for %s", (_, error) => {
   render(<Failed error={error} />);
   expect(screen.getByRole("alert").textContent).not.toContain("Request");
 });

@@ -1,9 +1,9 @@
-// What a page shows in place of its content: nothing yet, loading, an error.
+// What a page shows instead of its content: empty, loading, an error.
 import { useEffect, useState, type ReactNode } from "react";
 import { Problem } from "@/client/problem";
 import { Button } from "./button";
 
-/** One sentence, one action, and the same from the command line. */
+/** The empty state: one sentence, one action, and the equivalent command line. */
 export function Empty({ title, children, action, command }: { title: string; children?: ReactNode; action?: ReactNode; command?: string }) {
   return (
     <div className="mx-auto flex max-w-md flex-col items-center gap-3 px-6 py-16 text-center">
@@ -15,7 +15,7 @@ export function Empty({ title, children, action, command }: { title: string; chi
   );
 }
 
-/** Grey lines, after 150 ms: what is there at once never flickers. */
+/** Grey lines, after 150 ms, so that fast content does not flicker. */
 export function Loading({ lines = 4, label = "Loading" }: { lines?: number; label?: string }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -33,7 +33,7 @@ export function Loading({ lines = 4, label = "Loading" }: { lines?: number; labe
   );
 }
 
-/** What failed, in the server's words, and a way to try again. */
+/** The error in the server's words, and a button to try again. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
   const problem = Problem.from(error);
   return (

@@ -1,4 +1,4 @@
-// The states of the contract as a sign and a word.
+// The states of the API as an icon and a word.
 import { Ban, Check, CircleDashed, Clock, Hand, LoaderCircle, type LucideIcon, PenLine, Plug, PlugZap, X } from "lucide-react";
 import type { Entity, Message, PendingAction, Run, ToolPart } from "@/client/types";
 import { Badge, type Tone } from "./badge";
@@ -21,7 +21,7 @@ const runs: Record<Run["status"], Look> = {
 };
 
 const tools: Record<string, Look> = {
-  input_streaming: { tone: "info", icon: PenLine, word: "being written" },
+  input_streaming: { tone: "info", icon: PenLine, word: "streaming" },
   running: { tone: "info", icon: LoaderCircle, word: "running", turns: true },
   requires_action: { tone: "warn", icon: Hand, word: "needs an answer" },
   done: { tone: "ok", icon: Check, word: "done" },
@@ -67,5 +67,5 @@ export const ToolState = ({ status }: { status: ToolPart["status"] }) => <Sign l
 export const EntityState = ({ state }: { state: Entity["state"] }) => <Sign look={entities[state]} />;
 export const MessageState = ({ status }: { status: Message["status"] }) => <Sign look={messages[status]} />;
 export const PendingState = ({ status }: { status: PendingAction["status"] }) => <Sign look={pendings[status]} />;
-/** The word of a state, for sentences. */
+/** The word for a state, for sentences. */
 export const runWord = (status: Run["status"]): string => runs[status].word;

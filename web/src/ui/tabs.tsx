@@ -1,23 +1,23 @@
-// Tabs: arrow keys move between them, one is shown. Which one is the page's to
-// know (it belongs in the URL).
+// Tabs: arrow keys move between them, and one is shown. The page knows which one; it
+// belongs in the URL.
 import { Tabs as Radix } from "radix-ui";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Badge, type Tone } from "./badge";
 
-/** One tab; `count` is shown beside its name, unless it is 0. */
+/** One tab. `count` is shown beside its name unless it is 0. */
 export interface Tab<Id extends string = string> {
   readonly id: Id;
   readonly name: string;
   readonly count?: number;
-  /** What the count means, for those who hear it: "errors". */
+  /** What the count means, for screen readers: "errors". */
   readonly counted?: string;
   readonly tone?: Tone;
 }
 
-/** The tabs, and below them the chosen one's content. */
+/** The tabs, and the content of the selected one below them. */
 export function Tabs<Id extends string>({ label, tabs, value, onChange, children }: { label: string; tabs: readonly Tab<Id>[]; value: Id; onChange: (id: Id) => void; children: ReactNode }) {
   const list = useRef<HTMLDivElement>(null);
-  // On a phone the chosen one may be beyond the edge.
+  // On a phone the selected tab may be beyond the edge.
   useEffect(() => {
     list.current?.querySelector("[data-state=active]")?.scrollIntoView?.({ block: "nearest", inline: "center" });
   }, [value]);

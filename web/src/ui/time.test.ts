@@ -1,4 +1,4 @@
-// Durations as people say them.
+// Durations as text.
 import { describe, expect, it } from "vitest";
 import { duration } from "./time";
 

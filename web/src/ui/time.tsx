@@ -1,5 +1,5 @@
-// Moments and durations in the reader's language. A moment is short, its whole
-// date and time are in its title.
+// Moments and durations in the reader's language. A moment is short; its title has the full
+// date and time.
 import { useEffect, useState } from "react";
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -7,7 +7,7 @@ const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short"
 const dateOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 
-/** A moment: the time today, else the day as well, and the year if it is another one. */
+/** A moment: the time if it is today, else with the day, and with the year if it is another one. */
 export function Moment({ at }: { at: string }) {
   const moment = new Date(at);
   const now = new Date();
@@ -19,11 +19,11 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
-/** A duration in milliseconds, as people say it: 412 ms, 3.4 s, 2 min 5 s, 3 h 10 min. */
+/** A duration in milliseconds as text: 412 ms, 3.4 s, 2 min 5 s, 3 h 10 min. */
 export function duration(ms: number): string {
   if (Math.round(ms) < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
-  // Rounded once, before it is taken apart: 60 seconds are a minute.
+  // Round before splitting: 60 seconds are a minute.
   const s = Math.round(ms / 1000);
   if (s < 60) return `${s} s`;
   const m = Math.floor(s / 60);
@@ -32,7 +32,7 @@ export function duration(ms: number): string {
   return h < 48 ? `${h} h ${m % 60} min` : `${Math.floor(h / 24)} days`;
 }
 
-/** The present moment in ms, renewed every `every` ms. */
+/** The current time in ms, updated every `every` ms. */
 export function useNow(every = 1000): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -42,7 +42,7 @@ export function useNow(every = 1000): number {
   return now;
 }
 
-/** How long something has been going on. */
+/** How long something has lasted. */
 export function Since({ at }: { at: string }) {
   const now = useNow();
   return <span className="tabular-nums">{duration(now - Date.parse(at))}</span>;
