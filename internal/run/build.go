@@ -3,8 +3,6 @@ package run
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -15,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 	"github.com/shoal-dev/shoal/internal/tool"
+	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
 // agentName is who speaks in events and requests of the run itself.
@@ -97,7 +96,7 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 		return nil, closed, err
 	}
 	o.TurnTimeout = x.store.left(time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond)
-	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, x.pictures(), x.limited(x.model, priceOf(x.config.Model)), x.seen.request(), x.alive(), x.leased()}
+	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, x.pictures(), x.limited(x.model, vendor.Price(x.config.Model)), x.seen.request(), x.alive(), x.leased()}
 	o.Observers = []agent.Observer{x.seen}
 	o.Answer = x.answer
 	a, err = agent.New(model, o)
@@ -147,7 +146,7 @@ func options(c *agentconfig.Config) agent.Options {
 		Name: string(c.Agent.ID), Description: c.Agent.Description,
 		ToolChoice: agent.ToolChoice{Mode: agent.ToolMode(l.ToolChoice)},
 		Settings: agent.Settings{
-			Temperature: c.Model.Temperature, MaxOutputTokens: c.Model.MaxOutputTokens, ProviderOptions: providerOptions(c),
+			Temperature: c.Model.Temperature, MaxOutputTokens: c.Model.MaxOutputTokens, ProviderOptions: vendor.Options(c.Model),
 			Reasoning: agent.Reasoning{
 				Enabled: c.Model.Reasoning.Enabled, Effort: c.Model.Reasoning.Effort, BudgetTokens: c.Model.Reasoning.BudgetTokens,
 				IncludeThoughts: c.Model.Reasoning.IncludeThoughts, Summary: c.Model.Reasoning.Summary,
@@ -162,7 +161,7 @@ func options(c *agentconfig.Config) agent.Options {
 		Reduction: agent.Reduction{
 			Strategy: agent.ReductionStrategy(c.Context.Reduction.Strategy), Target: c.Context.Reduction.Target, Threshold: c.Context.Reduction.Threshold,
 		},
-		Price: priceOf(c.Model), MaxTokens: c.Budget.MaxTokensPerRun,
+		Price: vendor.Price(c.Model), MaxTokens: c.Budget.MaxTokensPerRun,
 	}
 }
 
@@ -218,28 +217,9 @@ func (x *execution) asked(ctx context.Context, id shoal.EntityID) (*agent.Agent,
 	x.complain(missing)
 	o.Tools = append(o.Tools, more...)
 	o.Instructions += spacetool.MissingTools(publicMissing(missing))
-	o.Middleware = []agent.Middleware{x.pictures(), x.limited(model.Info(), priceOf(own.Model)), x.alive(), x.leased()} // the caller's history may hold some
+	o.Middleware = []agent.Middleware{x.pictures(), x.limited(model.Info(), vendor.Price(own.Model)), x.alive(), x.leased()} // the caller's history may hold some
 	a, err := agent.New(model, o)
 	return a, agenterror.Convert(err)
-}
-
-// vendorModel makes the model that a configuration names.
-func (e *Executor) vendorModel(c *agentconfig.Config) (agent.Model, error) {
-	make, ok := vendors[c.Model.Provider]
-	if !ok {
-		return nil, shoal.Invalid("model.provider", fmt.Sprintf("is %q, which this server does not know", c.Model.Provider))
-	}
-	if c.Model.BaseURL == "" && !e.hasKey(c.Model.Provider) {
-		return nil, &noKeyError{c.Model.Provider}
-	}
-	m, err := make(c.Model, e.o.Keys)
-	if err != nil {
-		return nil, err
-	}
-	if m == nil {
-		return nil, errors.New("run: a vendor made no model")
-	}
-	return m, nil
 }
 
 // findTool returns a configured tool of an agent, nil if there is none.

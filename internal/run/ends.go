@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
 // Causes with which an execution is ended from inside.
@@ -47,7 +48,7 @@ func canceledEnd(message string) agent.TurnEnd {
 // unmade is the end of a run whose agent cannot be made.
 func unmade(err error) agent.TurnEnd {
 	end := agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: sentence(err, "The agent cannot be made from its configuration.")}
-	var key *noKeyError
+	var key *vendor.MissingKeyError
 	if errors.As(err, &key) {
 		end.Reason, end.Message = agent.ReasonProviderAuth, key.Error()
 	}

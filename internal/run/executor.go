@@ -16,6 +16,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/tool"
+	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
 // Options say what an executor stands on. Hub is required and stays the caller's.
@@ -111,7 +112,7 @@ func New(o Options) (*Executor, error) {
 	e.ownNetwork = ownNetwork
 	e.figures = newFigures(o.Metrics, e)
 	if e.o.Models == nil {
-		e.o.Models = e.vendorModel
+		e.o.Models = func(c *agentconfig.Config) (agent.Model, error) { return vendor.New(c.Model, e.o.Keys) }
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e, nil

@@ -5,7 +5,6 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
@@ -65,9 +64,6 @@ func ArrangeBlocks(began []shoal.RunID, said map[shoal.RunID][]agent.Message, in
 	p.arrange(began, blocks, &keptSummary{Text: "so far", Covers: covers, Thoughtless: thoughtless, Order: order, Counts: counts})
 	return p.messages, *p.summary
 }
-
-// VendorModel is Executor.vendorModel.
-func VendorModel(e *Executor, c *agentconfig.Config) (agent.Model, error) { return e.vendorModel(c) }
 
 // PublicRequest is publicRequest.
 var PublicRequest = publicRequest

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
 // figures are what the executor counts of itself, for an operator.
@@ -39,4 +40,4 @@ func (f *figures) step(provider string, used shoal.Usage) {
 	f.cost.With(provider).Add(used.Cost)
 }
 
-var providers = []string{"openai", "openrouter", "anthropic", "gcp.gemini", "ollama", scriptProvider}
+var providers = []string{"openai", "openrouter", "anthropic", "gcp.gemini", "ollama", vendor.Script}

@@ -1,11 +1,7 @@
 package run_test
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -158,80 +154,5 @@ func TestAgentOptions(t *testing.T) {
 	o = run.AgentOptions(decoded(t, model))
 	if o.MaxSteps != 5 || o.ToolTimeout.Seconds() != 30 || o.MaxErrors != 3 || o.MaxIdenticalCalls != 5 || o.MaxParallelTools != 8 || o.Continuation != 0 {
 		t.Errorf("by default: %+v", o)
-	}
-}
-
-// Each vendor is asked with its own key, at the base URL of the configuration.
-func TestVendors(t *testing.T) {
-	var asked []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		key := r.Header.Get("Authorization") + r.Header.Get("X-Api-Key") + r.Header.Get("X-Goog-Api-Key")
-		asked = append(asked, r.URL.Path+" "+key)
-		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = io.WriteString(w, `{}`) // the model fails anyhow
-	}))
-	defer server.Close()
-	e, err := run.New(run.Options{Keys: func(name string) string { return "key of " + name }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ model, want string }{
-		{`"provider":"openai","name":"m","baseURL":"AT/v1"`, "/v1/chat/completions Bearer key of OPENAI_API_KEY"},
-		{`"provider":"openai","name":"m","api":"responses","baseURL":"AT/v1"`, "/v1/responses Bearer key of OPENAI_API_KEY"},
-		{`"provider":"anthropic","name":"m","baseURL":"AT"`, "/v1/messages key of ANTHROPIC_API_KEY"},
-		{`"provider":"google","name":"m","baseURL":"AT"`, "/v1beta/models/m:streamGenerateContent key of GEMINI_API_KEY"},
-		{`"provider":"ollama","name":"m","baseURL":"AT/v1"`, "/v1/chat/completions "},
-	} {
-		m, err := run.VendorModel(e, decoded(t, `"model":{`+strings.ReplaceAll(c.model, "AT", server.URL)+`}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		asked = nil
-		for _, err := range m.Stream(context.Background(), &agent.Request{Messages: []agent.Message{agent.Say("hi")}}) {
-			if err == nil {
-				t.Errorf("%s answers", c.model)
-			}
-		}
-		if len(asked) != 1 || asked[0] != c.want {
-			t.Errorf("%s asked %q, want %q", c.model, asked, c.want)
-		}
-	}
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-}
-
-// A vendor that there is no key for is not asked: the run says what is to be set.
-func TestVendorWithoutAKey(t *testing.T) {
-	e, err := run.New(run.Options{Keys: func(string) string { return "" }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Stop()
-	for provider, want := range map[string]string{
-		"openai": "set OPENAI_API_KEY in", "anthropic": "set ANTHROPIC_API_KEY in", "google": "set GEMINI_API_KEY or GOOGLE_API_KEY in", "ollama": "",
-	} {
-		_, err := run.VendorModel(e, decoded(t, `"model":{"provider":"`+provider+`","name":"m"}`))
-		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", provider, err, want)
-		}
-	}
-	if _, err := run.VendorModel(e, decoded(t, `"model":{"provider":"openai","name":"m","baseURL":"http://127.0.0.1:1/v1"}`)); err != nil {
-		t.Errorf("a server of the operator's own: %v", err)
-	}
-}
-
-// A script plays without a key, and one that is missing or wrong is named.
-func TestScriptProvider(t *testing.T) {
-	e, err := run.New(run.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run.VendorModel(e, decoded(t, `"model":{"provider":"script","name":"s","providerOptions":{"script":"say hi"}}`)); err != nil {
-		t.Error(err)
-	}
-	for _, options := range []string{`{}`, `{"script":"sing"}`} {
-		_, err := run.VendorModel(e, decoded(t, `"model":{"provider":"script","name":"s","providerOptions":`+options+`}`))
-		if shoal.KindOf(err) != shoal.InvalidArgument {
-			t.Errorf("%s: %v", options, err)
-		}
 	}
 }

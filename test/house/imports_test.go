@@ -154,8 +154,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/run",
 		inside: []string{
-			".", "agent", "agent/mcptool", "agent/price", "agent/provider/anthropic", "agent/provider/google", "agent/provider/openai",
-			"agent/provider/script", "internal/agentconfig", "internal/agenterror", "internal/behalf", "internal/compose", "internal/hub", "internal/metrics", "internal/spacetool", "internal/tool",
+			".", "agent", "agent/mcptool", "internal/agentconfig", "internal/agenterror", "internal/behalf", "internal/compose", "internal/hub", "internal/metrics", "internal/spacetool", "internal/tool", "internal/vendor",
 		},
 		never: sqlPackages,
 	},
@@ -186,6 +185,14 @@ var importTable = []importRule{
 	{dir: "internal/safetext", never: sqlAndWeb},
 	{dir: "internal/search", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/storytest", never: sqlAndWeb},
+	{
+		dir: "internal/vendor",
+		inside: []string{
+			".", "agent", "agent/price", "agent/provider/anthropic", "agent/provider/google", "agent/provider/openai", "agent/provider/script",
+			"internal/agentconfig", "internal/agenterror",
+		},
+		never: sqlPackages,
+	},
 	{dir: "internal/yamltext", others: true, never: sqlAndWeb},
 	{dir: "internal/sqlite", others: true, never: slices.Concat(webPackages, []string{"database/sql", "github.com/jackc/pgx"})},
 	{

@@ -1,9 +1,7 @@
-package run
+package vendor
 
 import (
 	"cmp"
-	"net/url"
-	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
@@ -11,9 +9,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 )
 
-// priceOf returns what calls of a configured model cost: by the price in its
-// configuration, else by the list.
-func priceOf(m agentconfig.Model) func(agent.ModelInfo, agent.Usage) float64 {
+// Price returns the function that computes what a call of the model costs, in US
+// dollars: by the price in the configuration, else by the list of package price.
+func Price(m agentconfig.Model) func(agent.ModelInfo, agent.Usage) float64 {
 	own := m.Price
 	if own == nil {
 		return price.Of
@@ -24,13 +22,13 @@ func priceOf(m agentconfig.Model) func(agent.ModelInfo, agent.Usage) float64 {
 	return func(_ agent.ModelInfo, u agent.Usage) float64 { return p.Cost(u) }
 }
 
-// checkBudget refuses a bound of costs for a model whose cost would count as zero.
+// checkBudget refuses a limit of costs for a model whose calls would count as free.
 func checkBudget(c *agentconfig.Config) error {
 	if c.Budget.MaxCostPerDay <= 0 || c.Model.Price != nil {
 		return nil
 	}
 	info := agent.ModelInfo{Provider: c.Model.Provider, Name: c.Model.Name}
-	if u, err := url.Parse(c.Model.BaseURL); err == nil && strings.HasSuffix("."+u.Hostname(), ".openrouter.ai") {
+	if isOpenRouter(c.Model.BaseURL) {
 		info.Provider = "openrouter"
 	}
 	if _, known := price.Lookup(info); known {

@@ -1,0 +1,129 @@
+// Package vendor makes the model that an agent's configuration names, and prices the
+// model's calls. It maps names of the configuration to the providers below agent.
+package vendor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/anthropic"
+	"github.com/shoal-dev/shoal/agent/provider/google"
+	"github.com/shoal-dev/shoal/agent/provider/openai"
+	"github.com/shoal-dev/shoal/agent/provider/script"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/agenterror"
+)
+
+// Script is the provider that plays a script instead of calling a vendor. The script is
+// the provider option of the same name; see [script.Parse] for its language.
+const Script = "script"
+
+// constructors make models, by the provider's name in a configuration. key returns the
+// value of a variable of the server's environment. The operator chooses the base URL, so
+// a model at any base URL receives the key of its provider.
+var constructors = map[string]func(m agentconfig.Model, key func(string) string) (agent.Model, error){
+	"openai": func(m agentconfig.Model, key func(string) string) (agent.Model, error) {
+		o := openai.Options{BaseURL: m.BaseURL, APIKey: key("OPENAI_API_KEY")}
+		if isOpenRouter(m.BaseURL) {
+			o.Provider, o.APIKey = "openrouter", cmp.Or(key("OPENROUTER_API_KEY"), o.APIKey)
+		}
+		if m.API == "responses" {
+			return openai.Responses(m.Name, o), nil
+		}
+		return openai.Chat(m.Name, o), nil
+	},
+	"anthropic": func(m agentconfig.Model, key func(string) string) (agent.Model, error) {
+		return anthropic.New(m.Name, anthropic.Options{BaseURL: m.BaseURL, APIKey: key("ANTHROPIC_API_KEY")}), nil
+	},
+	"google": func(m agentconfig.Model, key func(string) string) (agent.Model, error) {
+		return google.New(m.Name, google.Options{BaseURL: m.BaseURL, APIKey: cmp.Or(key("GEMINI_API_KEY"), key("GOOGLE_API_KEY"))}), nil
+	},
+	"ollama": func(m agentconfig.Model, _ func(string) string) (agent.Model, error) {
+		return openai.Ollama(m.Name, openai.Options{BaseURL: m.BaseURL}), nil
+	},
+	Script: func(m agentconfig.Model, _ func(string) string) (agent.Model, error) { return newScript(m) },
+}
+
+func newScript(m agentconfig.Model) (agent.Model, error) {
+	const field = "model.providerOptions.script"
+	text, ok := m.ProviderOptions[Script].(string)
+	if !ok {
+		return nil, shoal.Invalid(field, "is missing: it holds what the model plays")
+	}
+	answers, err := script.Parse(text)
+	if err != nil {
+		reason := "it is not a script"
+		if e, ok := errors.AsType[*shoal.Error](agenterror.Convert(err)); ok && e.Msg != "" && e.Kind != shoal.Internal {
+			reason = e.Msg
+		}
+		return nil, shoal.Invalid(field, "cannot be played: "+reason)
+	}
+	return script.PerTurn(answers...), nil
+}
+
+func isOpenRouter(baseURL string) bool {
+	u, err := url.Parse(baseURL)
+	return err == nil && strings.HasSuffix("."+u.Hostname(), ".openrouter.ai")
+}
+
+// keyVariables are the environment variables that hold a provider's key; the first that
+// is set is used. A server at another base URL may need no key.
+var keyVariables = map[string][]string{
+	"openai": {"OPENAI_API_KEY"}, "anthropic": {"ANTHROPIC_API_KEY"}, "google": {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+}
+
+// MissingKeyError is returned by [New] when the server has no key for the provider. Its
+// text names the variable to set.
+type MissingKeyError struct{ Provider string }
+
+func (e *MissingKeyError) Error() string {
+	return fmt.Sprintf("The server has no key for %s: set %s in its environment and start it again.", e.Provider, strings.Join(keyVariables[e.Provider], " or "))
+}
+
+// New returns the model that a configuration names. keys returns the value of a variable
+// of the server's environment, empty if it is not set. New makes no request; it fails
+// with a [MissingKeyError] if the vendor's own server would refuse the model's calls.
+func New(m agentconfig.Model, keys func(name string) string) (agent.Model, error) {
+	construct, ok := constructors[m.Provider]
+	if !ok {
+		return nil, shoal.Invalid("model.provider", fmt.Sprintf("is %q, which this server does not know", m.Provider))
+	}
+	if m.BaseURL == "" && !hasKey(m.Provider, keys) {
+		return nil, &MissingKeyError{m.Provider}
+	}
+	return construct(m, keys)
+}
+
+func hasKey(provider string, keys func(string) string) bool {
+	names := keyVariables[provider]
+	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return keys(name) != "" })
+}
+
+// Check reports what no run could execute: a script that does not parse, or a limit of
+// costs for a model whose price is unknown. The error is of kind InvalidArgument and
+// names the field. A missing key is not an error.
+func Check(c *agentconfig.Config) error {
+	if c.Model.Provider == Script {
+		if _, err := newScript(c.Model); err != nil {
+			return err
+		}
+	}
+	return checkBudget(c)
+}
+
+// Options returns the options that are passed through to the model's provider.
+func Options(m agentconfig.Model) map[string]any {
+	if m.Provider != Script {
+		return m.ProviderOptions
+	}
+	out := maps.Clone(m.ProviderOptions)
+	delete(out, Script)
+	return out
+}

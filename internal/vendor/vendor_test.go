@@ -1,0 +1,89 @@
+package vendor_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/vendor"
+)
+
+func model(t *testing.T, settings string) (m agentconfig.Model) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(settings), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func noKeys(string) string { return "" }
+
+// A model calls its vendor with the vendor's key, at the base URL of the configuration.
+func TestVendors(t *testing.T) {
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("Authorization") + r.Header.Get("X-Api-Key") + r.Header.Get("X-Goog-Api-Key")
+		asked = append(asked, r.URL.Path+" "+key)
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{}`) // the model fails anyhow
+	}))
+	defer server.Close()
+	keys := func(name string) string { return "key of " + name }
+	for _, c := range []struct{ model, want string }{
+		{`"provider":"openai","name":"m","baseURL":"AT/v1"`, "/v1/chat/completions Bearer key of OPENAI_API_KEY"},
+		{`"provider":"openai","name":"m","api":"responses","baseURL":"AT/v1"`, "/v1/responses Bearer key of OPENAI_API_KEY"},
+		{`"provider":"anthropic","name":"m","baseURL":"AT"`, "/v1/messages key of ANTHROPIC_API_KEY"},
+		{`"provider":"google","name":"m","baseURL":"AT"`, "/v1beta/models/m:streamGenerateContent key of GEMINI_API_KEY"},
+		{`"provider":"ollama","name":"m","baseURL":"AT/v1"`, "/v1/chat/completions "},
+	} {
+		m, err := vendor.New(model(t, `{`+strings.ReplaceAll(c.model, "AT", server.URL)+`}`), keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked = nil
+		for _, err := range m.Stream(context.Background(), &agent.Request{Messages: []agent.Message{agent.Say("hi")}}) {
+			if err == nil {
+				t.Errorf("%s answers", c.model)
+			}
+		}
+		if len(asked) != 1 || asked[0] != c.want {
+			t.Errorf("%s asked %q, want %q", c.model, asked, c.want)
+		}
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+// Without a key the error names the variable to set.
+func TestVendorWithoutAKey(t *testing.T) {
+	for provider, want := range map[string]string{
+		"openai": "set OPENAI_API_KEY in", "anthropic": "set ANTHROPIC_API_KEY in", "google": "set GEMINI_API_KEY or GOOGLE_API_KEY in", "ollama": "",
+	} {
+		_, err := vendor.New(model(t, `{"provider":"`+provider+`","name":"m"}`), noKeys)
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", provider, err, want)
+		}
+	}
+	if _, err := vendor.New(model(t, `{"provider":"openai","name":"m","baseURL":"http://127.0.0.1:1/v1"}`), noKeys); err != nil {
+		t.Errorf("another base URL without a key: %v, want no error", err)
+	}
+}
+
+// A script needs no key; a missing or malformed script is an error.
+func TestScriptProvider(t *testing.T) {
+	if _, err := vendor.New(model(t, `{"provider":"script","name":"s","providerOptions":{"script":"say hi"}}`), noKeys); err != nil {
+		t.Error(err)
+	}
+	for _, options := range []string{`{}`, `{"script":"sing"}`} {
+		_, err := vendor.New(model(t, `{"provider":"script","name":"s","providerOptions":`+options+`}`), noKeys)
+		if shoal.KindOf(err) != shoal.InvalidArgument {
+			t.Errorf("%s: %v", options, err)
+		}
+	}
+}
