@@ -39,6 +39,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/detach"
 	"github.com/shoal-dev/shoal/internal/docsite"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/history"
 	"github.com/shoal-dev/shoal/internal/httpapi"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/limit"
@@ -240,7 +241,7 @@ func (s *Server) faces() (_ http.Handler, err error) {
 	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Metrics: s.metrics})
 	rest := httpapi.New(httpapi.Options{
 		Ready: (&readiness{reachable: s.store.Reachable, refusing: s.limits.Refusing}).check,
-		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview, Conversation: run.Conversation,
+		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview, Conversation: history.Public,
 		Pool: s.pool,
 	})
 	s.console, err = console.New(console.Options{

@@ -22,6 +22,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/history"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/run"
@@ -66,7 +67,7 @@ func newWorldWith(t testing.TB, h hub.Options, change ...func(*Options)) *world 
 	executor, err := run.New(run.Options{Hub: w.hub}) // it executes nothing
 	w.must(err)
 	t.Cleanup(executor.Stop)
-	o := Options{Preview: executor.Preview, Conversation: run.Conversation, Hub: w.hub, Auth: w.auth, Version: "test", Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	o := Options{Preview: executor.Preview, Conversation: history.Public, Hub: w.hub, Auth: w.auth, Version: "test", Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, c := range change {
 		c(&o)
 	}

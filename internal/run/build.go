@@ -11,8 +11,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/picture"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 	"github.com/shoal-dev/shoal/internal/tool"
+	"github.com/shoal-dev/shoal/internal/toolserver"
 	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
@@ -55,9 +57,9 @@ func (x *execution) composeTools() ([]compose.Tool, error) {
 
 // makeTools makes the tools of a configuration, and notes them under its agent.
 func (x *execution) makeTools(c *agentconfig.Config) ([]*tool.Tool, error) {
-	o := tool.Options{Network: x.e.o.Network, Env: x.e.o.Env, Agent: x.asked, Keys: x.e.o.Keys, StoreFile: x.keepFile}
+	o := tool.Options{Network: x.e.o.Network, Env: x.e.o.Env, Agent: x.asked, Keys: x.e.o.Keys, StoreFile: x.storeFile}
 	if c.Agent.ID == x.run.AgentID { // an agent that is asked does not see the run's conversation
-		o.History = x.said
+		o.History = x.conversationSoFar
 	}
 	tools, err := tool.All(c, o)
 	if err != nil {
@@ -73,9 +75,12 @@ func (x *execution) makeTools(c *agentconfig.Config) ([]*tool.Tool, error) {
 	return tools, nil
 }
 
+// connectTimeout bounds how long a run waits for its MCP servers.
+const connectTimeout = 10 * time.Second
+
 // build makes the run's agent. closed ends its connections.
 func (x *execution) build() (a *agent.Agent, closed func(), err error) {
-	closed = x.closeServers
+	closed = x.servers.Close
 	defer func() {
 		if err != nil {
 			closed()
@@ -90,14 +95,14 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 	if err != nil {
 		return nil, closed, err
 	}
-	x.complain(missing)
-	x.missing = publicMissing(missing)
+	toolserver.Log(x.log, missing)
+	x.missing = toolserver.Public(missing)
 	if err := x.noteRefused(); err != nil {
 		return nil, closed, err
 	}
 	o.TurnTimeout = x.store.left(time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond)
-	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, x.pictures(), x.limited(x.model, vendor.Price(x.config.Model)), x.seen.request(), x.alive(), x.leased()}
-	o.Observers = []agent.Observer{x.seen}
+	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, picture.Middleware(x.readFile), x.limited(x.model, x.config), x.requests.Middleware(), x.alive(), x.leased()}
+	o.Observers = []agent.Observer{x.timings}
 	o.Answer = x.answer
 	a, err = agent.New(model, o)
 	return a, closed, agenterror.Convert(err)
@@ -106,7 +111,7 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 // equip returns the options of the run's agent as far as a model sees them: the
 // prompt and the tools. Servers get so long to answer; what is missing of them is
 // told.
-func (x *execution) equip(patience time.Duration) (o agent.Options, missing []missingTools, err error) {
+func (x *execution) equip(patience time.Duration) (o agent.Options, missing []toolserver.Missing, err error) {
 	o = options(x.config)
 	if o.Instructions, err = spacetool.Prompt(x.ctx, x.forTools()); err != nil {
 		return o, nil, err
@@ -115,10 +120,10 @@ func (x *execution) equip(patience time.Duration) (o agent.Options, missing []mi
 		return o, nil, err
 	}
 	o.Tools = append(o.Tools, x.configured(x.config)...)
-	more, missing := x.serverTools(x.ctx, x.config, o.Tools, patience)
+	more, missing := x.servers.Tools(x.ctx, x.config, o.Tools, patience)
 	o.Tools = append(o.Tools, more...)
 	o.Tools = append(o.Tools, x.clientTools(o.Tools)...)
-	o.Instructions += spacetool.MissingTools(publicMissing(missing))
+	o.Instructions += spacetool.MissingTools(toolserver.Public(missing))
 	return o, missing, nil
 }
 
@@ -213,11 +218,11 @@ func (x *execution) asked(ctx context.Context, id shoal.EntityID) (*agent.Agent,
 		o.TurnTimeout = -1
 	}
 	o.Tools = x.configured(&own)
-	more, missing := x.serverTools(ctx, &own, o.Tools, connectTimeout)
-	x.complain(missing)
+	more, missing := x.servers.Tools(ctx, &own, o.Tools, connectTimeout)
+	toolserver.Log(x.log, missing)
 	o.Tools = append(o.Tools, more...)
-	o.Instructions += spacetool.MissingTools(publicMissing(missing))
-	o.Middleware = []agent.Middleware{x.pictures(), x.limited(model.Info(), vendor.Price(own.Model)), x.alive(), x.leased()} // the caller's history may hold some
+	o.Instructions += spacetool.MissingTools(toolserver.Public(missing))
+	o.Middleware = []agent.Middleware{picture.Middleware(x.readFile), x.limited(model.Info(), &own), x.alive(), x.leased()} // the caller's history may hold some
 	a, err := agent.New(model, o)
 	return a, agenterror.Convert(err)
 }

@@ -18,7 +18,7 @@ func (e *Executor) Check(c *agentconfig.Config) error {
 	_, err := tool.All(c, tool.Options{
 		Network: e.o.Network, Env: e.o.Env, Keys: e.o.Keys,
 		Agent:     func(context.Context, shoal.EntityID) (*agent.Agent, error) { return nil, shoal.NotFound },
-		StoreFile: (&execution{}).keepFile, // nothing is executed
+		StoreFile: (&execution{}).storeFile, // nothing is executed
 	})
 	if err != nil {
 		return err

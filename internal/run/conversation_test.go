@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
+	"github.com/shoal-dev/shoal/internal/history"
 	"github.com/shoal-dev/shoal/internal/hub"
-	"github.com/shoal-dev/shoal/internal/run"
 )
 
 // A conversation that is cleared is not what later runs begin with, and it is not
@@ -40,7 +40,7 @@ func TestClearedConversation(t *testing.T) {
 	w.reaches(second, shoal.RunCompleted)
 	page, err := w.hub.Agents.ReadConversation(t.Context(), admin, session, "bot", "shop", 0, 1)
 	w.must(err)
-	runs, err := run.Conversation(page.Conversation, page.Blocks)
+	runs, err := history.Public(page.Conversation, page.Blocks)
 	w.must(err)
 	if len(runs) != 1 || runs[0].RunID != second || runs[0].EndedAt == nil || page.Before == 0 || len(runs[0].Messages) != 2 ||
 		runs[0].Messages[0].Role != "user" || !strings.Contains(runs[0].Messages[0].Content[0].Text, "What is the code?") ||
@@ -82,17 +82,4 @@ func TestClearedConversation(t *testing.T) {
 		}
 		return err
 	})
-}
-
-// A summary is shown with the run that made it. What only the provider reads is not.
-func TestConversationAsPeopleReadIt(t *testing.T) {
-	conv := hub.StoredConversation{ID: "bot/shop", Data: []byte(`{"summary":{"text":"They like blue.","covers":1,"order":["r1","r2"],"counts":[1,1]}}`)}
-	turn := []byte(`{"turn":{"input":[{"role":"user","parts":[{"type":"text","text":"Hi","opaque":{"signature":"s"}}]}]}}`)
-	runs, err := run.Conversation(conv, []hub.Block{{Run: "r2", Turn: turn}, {Run: "r1"}})
-	if err != nil || len(runs) != 2 || runs[0].Summary == nil || *runs[0].Summary != "They like blue." || runs[1].Summary != nil {
-		t.Fatalf("%+v, %v", runs, err)
-	}
-	if shown, err := json.Marshal(runs); err != nil || strings.Contains(string(shown), "signature") || !strings.Contains(string(shown), `"messages":[]`) {
-		t.Errorf("%s, %v", shown, err)
-	}
 }

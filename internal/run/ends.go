@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agenterror"
+	"github.com/shoal-dev/shoal/internal/budget"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/vendor"
@@ -62,7 +63,7 @@ func (x *execution) verdict(end agent.TurnEnd) agent.TurnEnd {
 		return end
 	}
 	var handed *delegatedError
-	var limit *limitError
+	var limit *budget.LimitError
 	var broken *brokenError
 	switch cause := context.Cause(x.ctx); {
 	case errors.Is(cause, errBudget):
@@ -80,36 +81,6 @@ func (x *execution) verdict(end agent.TurnEnd) agent.TurnEnd {
 	return end
 }
 
-// codes are the contract's words for the agent's own reasons; the others are the
-// same.
-var codes = map[agent.Reason]string{
-	agent.ReasonDenied: "max_steps", agent.ReasonInvalidRequest: "internal", agent.ReasonOutput: "internal", agent.ReasonUnknownTool: "internal",
-	agent.ReasonEmpty: "provider_unavailable",
-}
-
-// retryable are the codes of failures that the same trigger may not meet again.
-var retryable = map[agent.Reason]bool{
-	agent.ReasonRateLimited: true, agent.ReasonUnavailable: true, agent.ReasonTimeout: true, agent.ReasonStorage: true,
-	agent.ReasonEmpty: true,
-}
-
-// ending returns the run's last status and its error.
-func ending(end agent.TurnEnd) (shoal.RunStatus, *shoal.RunError) {
-	code, other := codes[end.Reason]
-	if !other {
-		code = string(end.Reason)
-	}
-	failure := &shoal.RunError{Code: code, Message: end.Message, Retryable: retryable[end.Reason]}
-	switch end.Outcome {
-	case agent.Completed:
-		return shoal.RunCompleted, nil
-	case agent.Canceled:
-		failure.Code = string(agent.ReasonCanceled)
-		return shoal.RunCanceled, failure
-	}
-	return shoal.RunFailed, failure
-}
-
 // end ends a run whose turn has ended already.
 func (x *execution) end(end agent.TurnEnd) error {
 	if err := x.reply(end.Outcome); err != nil {
@@ -120,7 +91,7 @@ func (x *execution) end(end agent.TurnEnd) error {
 
 // finish performs the last effects and ends the run, in one transaction.
 func (x *execution) finish(effects []compose.Effect, end agent.TurnEnd) error {
-	status, failure := ending(end)
+	status, failure := agenterror.EndOfRun(end)
 	return x.perform(effects, func(c *hub.RunChange) error {
 		if c.Run.Began != 0 {
 			place, err := x.nextPlace(c)
@@ -187,7 +158,7 @@ func (x *execution) abort(err error) error {
 // force ends a run of which not even the messages can be read: they stay as others
 // see them.
 func (x *execution) force(end agent.TurnEnd) error {
-	status, failure := ending(end)
+	status, failure := agenterror.EndOfRun(end)
 	return x.write(x.ctx, func(c *hub.RunChange) error {
 		composed, err := c.Composed(x.run.SessionID, x.run.ID)
 		if err != nil {

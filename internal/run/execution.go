@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,11 +12,13 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/agent/mcptool"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/budget"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/modelrequest"
 	"github.com/shoal-dev/shoal/internal/tool"
+	"github.com/shoal-dev/shoal/internal/toolserver"
 )
 
 // execution is one run while this server holds its lease. All of it but the store
@@ -31,20 +32,20 @@ type execution struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	run    hub.StoredRun // as it was claimed, with Began
-	config *agentconfig.Config
-	hosted bool // the agent still is
-	show   bool // the trigger's space wants to see thoughts
-	rows   []hub.StoredPending
-	model  agent.ModelInfo
-	store  *store
-	seen   *witness
+	run      hub.StoredRun // as it was claimed, with Began
+	config   *agentconfig.Config
+	hosted   bool // the agent still is
+	show     bool // the trigger's space wants to see thoughts
+	rows     []hub.StoredPending
+	model    agent.ModelInfo
+	store    *store
+	timings  *timings
+	requests *modelrequest.Recorder
 
 	toolsMu sync.Mutex                       // agents that tools ask add theirs
 	tools   map[string]map[string]*tool.Tool // by agent and name
-	servers []*mcptool.Connection
-	missing []shoal.MissingTool                   // what the model does without
-	schemas map[string]map[string]json.RawMessage // of the servers' tools, by agent and name
+	servers *toolserver.Connections
+	missing []shoal.MissingTool // what the model does without
 
 	composer  *compose.Composer
 	restored  []compose.Effect // what brings the messages to where the steps stand
@@ -60,7 +61,7 @@ type execution struct {
 	client    clientInput
 	steps     int // how many were announced
 	thought   thought
-	spending  spending
+	spending  budget.Account
 	pulse     pulse
 	unlimited atomic.Bool               // its session had no limits when it was last looked
 	until     atomic.Pointer[time.Time] // the lease lasts at least so long
@@ -74,7 +75,14 @@ func newExecution(ctx context.Context, e *Executor, r hub.StoredRun) *execution 
 		tools: map[string]map[string]*tool.Tool{},
 	}
 	x.until.Store(&x.began) // until somebody says how long the lease lasts
-	x.seen = newWitness(x)
+	x.servers = toolserver.New(toolserver.Options{Network: e.o.Network, Env: e.o.Env})
+	x.timings = newTimings(&x.pulse)
+	x.requests = modelrequest.NewRecorder(modelrequest.Options{
+		Model: func() string { return x.model.Name }, Step: x.timings.currentStep, Log: x.log,
+		ForgetStored: func(ctx context.Context, sent *hub.SentRequest) error {
+			return e.hub.Work.ForgetKept(ctx, r.SessionID, sent)
+		},
+	})
 	x.pulse.beat(shoal.ActivityStarted)
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	return x
@@ -249,7 +257,7 @@ func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) er
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	over, used := false, x.spending.take()
+	over, used := false, x.spending.Take()
 	err := x.patiently(ctx, func(ctx context.Context) error {
 		return x.hub.Work.Write(ctx, x.lease, func(c *hub.RunChange) (err error) {
 			if used != (hub.Spending{}) {
@@ -263,7 +271,7 @@ func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) er
 		})
 	})
 	if err != nil {
-		x.spending.ended(used) // it is booked with the next write
+		x.spending.Add(used) // it is booked with the next write
 	}
 	if err == nil && over {
 		x.over.Store(true)

@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/history"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/tool"
@@ -64,7 +65,7 @@ type Executor struct {
 
 	ownNetwork bool
 	figures    figures
-	blocks     *blockCache
+	blocks     *history.Cache
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -106,7 +107,7 @@ func New(o Options) (*Executor, error) {
 	}
 	e := &Executor{
 		o: o, hub: o.Hub, log: o.Log, owner: shoal.NewID[string]("exe_"),
-		freed: make(chan struct{}, 1), look: make(chan struct{}, 1), held: map[hub.Lease]*execution{}, blocks: newBlockCache(),
+		freed: make(chan struct{}, 1), look: make(chan struct{}, 1), held: map[hub.Lease]*execution{}, blocks: history.NewCache(),
 		watch: newLeaseWatch(o.Lease), fresh: newRenewals(),
 	}
 	e.ownNetwork = ownNetwork

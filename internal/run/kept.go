@@ -7,17 +7,9 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/history"
 	"github.com/shoal-dev/shoal/internal/hub"
 )
-
-// keptTurn is what StoredRun.Turn holds.
-type keptTurn struct {
-	Turn    agent.Turn `json:"turn"`
-	Waiting bool       `json:"waiting,omitempty"`
-	// RanMs is how long the run has been executed before it waited last.
-	RanMs int64          `json:"ranMs,omitempty"`
-	End   *agent.TurnEnd `json:"end,omitempty"`
-}
 
 // openStore reads the run's conversation.
 func openStore(x *execution, tx hub.Tx) (*store, error) {
@@ -28,7 +20,7 @@ func openStore(x *execution, tx hub.Tx) (*store, error) {
 		return nil, err
 	}
 	if len(run.Turn) > 0 {
-		s.kept = &keptTurn{}
+		s.kept = &history.Turn{}
 		if err := json.Unmarshal(run.Turn, s.kept); err != nil {
 			return nil, &unreadableError{"the turn", err}
 		}
@@ -44,7 +36,7 @@ func openStore(x *execution, tx hub.Tx) (*store, error) {
 			return nil, &unreadableError{fmt.Sprintf("step %d", row.Index), err}
 		}
 		s.starts[row.Index] = row.StartedAt
-		x.seen.recall(row.Step, row.Done)
+		x.timings.restore(row.Step, row.Done)
 		s.steps = append(s.steps, step)
 		s.noteText(step)
 		if step.Done {

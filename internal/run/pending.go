@@ -72,9 +72,11 @@ func (x *execution) argsSchema(p agent.Pending) json.RawMessage {
 		}
 		return anyObject
 	}
-	x.toolsMu.Lock()
-	defer x.toolsMu.Unlock()
-	return x.schemas[p.Agent][p.Call.Name]
+	schema, found := x.servers.Schema(p.Agent, p.Call.Name)
+	if found && len(schema) == 0 {
+		return anyObject
+	}
+	return schema
 }
 
 // row returns what all rows of requests have.

@@ -23,7 +23,7 @@ func (x *execution) perform(effects []compose.Effect, also func(*hub.RunChange) 
 		}
 	}
 	for len(effects) > 0 || also != nil {
-		before, stored, after := split(x.withDrafts(effects))
+		before, stored, after := compose.Split(x.withDrafts(effects))
 		x.relay(before)
 		var answers []answer
 		if len(stored) > 0 || also != nil {
@@ -68,44 +68,6 @@ func (x *execution) withDrafts(effects []compose.Effect) []compose.Effect {
 		}
 	}
 	return effects
-}
-
-// split takes the deltas that come before and behind what is stored apart from
-// it. A delta between two stored effects goes behind both, as far as it survives
-// them: readers know how much of a part they have.
-func split(effects []compose.Effect) (before, stored, after []compose.Effect) {
-	for _, e := range effects {
-		switch e := e.(type) {
-		case compose.AppendPart:
-			if len(stored) == 0 {
-				before = append(before, e)
-			} else {
-				after = append(after, e)
-			}
-			continue
-		case compose.ResetPart:
-			after = cutBack(after, e.Place, e.Offset)
-		case compose.RemovePart:
-			after = cutBack(after, e.Place, 0)
-		}
-		stored = append(stored, e)
-	}
-	return before, stored, after
-}
-
-// cutBack drops what deltas say of a part behind an offset.
-func cutBack(deltas []compose.Effect, place *compose.Place, offset int) []compose.Effect {
-	var kept []compose.Effect
-	for _, e := range deltas {
-		d := e.(compose.AppendPart)
-		if d.Place.Part == place.Part {
-			if d.Delta = d.Delta[:min(len(d.Delta), max(0, offset-d.Offset))]; d.Delta == "" {
-				continue
-			}
-		}
-		kept = append(kept, d)
-	}
-	return kept
 }
 
 func (x *execution) relay(effects []compose.Effect) {
@@ -296,7 +258,7 @@ func (p *performance) open(m compose.Message) error {
 	if err != nil {
 		return fmt.Errorf("run: the state of a message: %w", err)
 	}
-	opened, err := p.c.OpenMessage(shape(shoal.Message{}, m), state)
+	opened, err := p.c.OpenMessage(m.Public(shoal.Message{}), state)
 	switch {
 	case errors.Is(err, shoal.SpaceClosed):
 		p.answers = append(p.answers, answer{m.Space, "", compose.SpaceClosed})
@@ -325,7 +287,7 @@ func (p *performance) save(m compose.Message, store func(shoal.Message, json.Raw
 	if !ok {
 		base = p.x.messages[m.ID]
 	}
-	out := shape(base, m)
+	out := m.Public(base)
 	p.opened[m.ID] = out
 	if m.Status == shoal.MessageStreaming && p.updates[m.ID] {
 		delete(p.updates, m.ID) // once

@@ -2,8 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/modelrequest"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
@@ -28,7 +27,7 @@ const previewTimeout = 5 * time.Second
 func (e *Executor) Preview(ctx context.Context, draft hub.StoredRun, c *agentconfig.Config) (shoal.AgentPreview, error) {
 	x := newExecution(ctx, e, draft)
 	defer x.cancel(nil)
-	defer x.closeServers()
+	defer x.servers.Close()
 	x.config = c
 	out := shoal.AgentPreview{Warnings: []string{}}
 	if _, err := x.makeTools(c); err != nil {
@@ -42,7 +41,7 @@ func (e *Executor) Preview(ctx context.Context, draft hub.StoredRun, c *agentcon
 		out.Warnings = append(out.Warnings, "A run would fail: "+unmade(err).Message)
 	}
 	for _, m := range missing {
-		out.Warnings = append(out.Warnings, m.sentence())
+		out.Warnings = append(out.Warnings, m.String())
 	}
 	input, err := spacetool.Input(ctx, x.forTools())
 	if err != nil {
@@ -52,7 +51,7 @@ func (e *Executor) Preview(ctx context.Context, draft hub.StoredRun, c *agentcon
 	if err != nil {
 		return out, err
 	}
-	sent := publicRequest(c.Model.Name, request)
+	sent := modelrequest.Public(c.Model.Name, request)
 	out.System, out.Tools = sent.System, sent.Tools
 	said := make([]string, len(input))
 	for i, m := range input {
@@ -100,16 +99,4 @@ func (m *keepingModel) Stream(_ context.Context, req *agent.Request) iter.Seq2[a
 			yield(agent.Chunk{Kind: agent.ChunkFinish, Reason: agent.FinishStop}, nil)
 		}
 	}
-}
-
-// sentence tells an author what is missing.
-func (m missingTools) sentence() string {
-	if m.tool != "" {
-		return fmt.Sprintf("The tool %q of the MCP server %q is left out: its name is taken.", m.tool, m.server)
-	}
-	why := m.err.Error()
-	if e, ok := errors.AsType[*shoal.Error](agenterror.Convert(m.err)); ok && e.Msg != "" {
-		why = e.Msg // where it is and what it did, without what the headers hold
-	}
-	return fmt.Sprintf("The tools of the MCP server %q are missing: %s.", m.server, strings.TrimSuffix(why, "."))
 }

@@ -60,7 +60,7 @@ func (x *execution) alive() agent.Middleware {
 }
 
 // activity notes what an event says about the run's being alive. Of the tools of its own
-// agent the witness knows.
+// agent the timings know.
 func (x *execution) activity(event agent.Event) {
 	if nested, is := event.(agent.Nested); is {
 		switch nested.Event.(type) {

@@ -97,7 +97,7 @@ func (x *execution) answer(_ context.Context, p agent.Pending) (agent.Answer, bo
 	var a agent.Answer
 	var done bool
 	var err error
-	x.seen.performs(p.Call.ID, func() bool {
+	x.timings.timeCall(p.Call.ID, func() bool {
 		a, done, err = x.send(p)
 		return done
 	})

@@ -11,7 +11,9 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/history"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/modelrequest"
 )
 
 // store is the agent's store for one execution. The run is a conversation of its
@@ -37,10 +39,10 @@ type store struct {
 	committed *sync.Cond
 
 	// These are what was stored when the execution began.
-	kept  *keptTurn
-	ended *agent.TurnEnd
-	steps []agent.Step
-	past  past
+	kept    *history.Turn
+	ended   *agent.TurnEnd
+	steps   []agent.Step
+	history history.History
 }
 
 // open reports whether the turn has begun and not ended.
@@ -49,12 +51,12 @@ func (s *store) open() bool { return s.kept != nil && s.ended == nil }
 // begin puts the run's conversation into memory. It is called before the agent's
 // turn, when the run has its place among the others.
 func (s *store) begin(tx hub.Tx) error {
-	past, err := readPast(s.x, tx)
+	h, err := s.readHistory(tx)
 	if err != nil {
 		return err
 	}
-	s.past = past
-	r := agent.Record{ID: string(s.x.run.ID), Messages: past.messages, Summary: past.summary, ContextState: past.states}
+	s.history = h
+	r := agent.Record{ID: string(s.x.run.ID), Messages: h.Messages, Summary: h.Summary, ContextState: h.States}
 	if s.open() {
 		r.Open = &agent.OpenTurn{Turn: s.kept.Turn, Base: len(r.Messages), Steps: s.steps, Waiting: s.kept.Waiting}
 		r.Messages = append(r.Messages, s.kept.Turn.Input...)
@@ -67,6 +69,31 @@ func (s *store) begin(tx hub.Tx) error {
 	s.memory = agent.NewMemory()
 	s.known = map[string]bool{r.ID: true}
 	return s.memory.Replace(context.Background(), r)
+}
+
+// readHistory returns what the run sees of the runs that had ended when it began.
+func (s *store) readHistory(tx hub.Tx) (history.History, error) {
+	conv, err := s.x.conversation(tx)
+	if err != nil {
+		return history.History{}, err
+	}
+	if !s.x.config.Context.Conversation {
+		return history.ReadStates(conv)
+	}
+	return s.x.e.blocks.Read(tx, conv, s.x.run.Began)
+}
+
+// updateHistory stores what the end of the turn leaves to later runs.
+func (s *store) updateHistory(c *hub.RunChange, end agent.TurnEnd, messages int) error {
+	conv, err := s.x.conversation(c.Tx)
+	if err != nil {
+		return err
+	}
+	changed, err := s.history.Update(&conv, s.x.run.ID, end, messages)
+	if err != nil || !changed {
+		return err
+	}
+	return c.PutConversation(conv)
 }
 
 // Load implements [agent.Store]. Requests have the answers that the hub has.
@@ -152,8 +179,8 @@ func (s *store) keepWhole(c *hub.RunChange, r agent.Record) error {
 }
 
 // keepTurn stores what is kept of the run's turn.
-func (s *store) keepTurn(c *hub.RunChange, k keptTurn) error {
-	turn, err := json.Marshal(k)
+func (s *store) keepTurn(c *hub.RunChange, t history.Turn) error {
+	turn, err := json.Marshal(t)
 	if err != nil {
 		return fmt.Errorf("run: a turn: %w", err)
 	}
@@ -165,7 +192,7 @@ func (s *store) keepTurn(c *hub.RunChange, k keptTurn) error {
 // Begin implements [agent.Store].
 func (s *store) Begin(ctx context.Context, id string, turn agent.Turn) error {
 	return s.write(ctx, id, func() error { return s.memory.Begin(ctx, id, turn) }, func(c *hub.RunChange, r agent.Record) error {
-		k := keptTurn{Turn: r.Open.Turn}
+		k := history.Turn{Turn: r.Open.Turn}
 		if s.kept != nil {
 			k.RanMs = s.kept.RanMs
 		}
@@ -194,9 +221,9 @@ func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step a
 		s.failed = s.failed || !stored
 		s.committed.Broadcast()
 	}()
-	sent := s.x.seen.unstored(ctx, step.Index)
+	sent := s.x.requests.Unstored(ctx, step.Index)
 	err := s.write(ctx, id, func() error { return s.memory.Commit(ctx, id, ref, step) }, func(c *hub.RunChange, _ agent.Record) error {
-		if err := keepSent(c, sent); err != nil {
+		if err := modelrequest.Save(c, sent); err != nil {
 			return err
 		}
 		public := s.x.publicStep(step, s.startOf(step))
@@ -204,7 +231,7 @@ func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step a
 		return s.keepStep(c, step, public, used)
 	})
 	if stored = err == nil; stored {
-		s.x.seen.stored(sent)
+		s.x.requests.MarkStored(sent)
 		if step.Done {
 			s.x.e.figures.step(s.x.model.Provider, usage(step.Usage, step.Cost))
 		}
@@ -250,10 +277,10 @@ func (s *store) End(ctx context.Context, id string, ref agent.TurnRef, end agent
 	var sent []hub.SentRequest
 	if id == string(s.x.run.ID) {
 		end = s.x.verdict(end)
-		sent = s.x.seen.unstored(ctx, math.MaxInt) // also of a call that came to nothing
+		sent = s.x.requests.Unstored(ctx, math.MaxInt) // also of a call that came to nothing
 	}
 	return s.write(ctx, id, func() error { return s.memory.End(ctx, id, ref, end) }, func(c *hub.RunChange, r agent.Record) error {
-		if err := keepSent(c, sent); err != nil {
+		if err := modelrequest.Save(c, sent); err != nil {
 			return err
 		}
 		k := *s.kept
@@ -265,7 +292,7 @@ func (s *store) End(ctx context.Context, id string, ref agent.TurnRef, end agent
 		if err := c.DropSteps(s.x.run.SessionID, s.x.run.ID, s.done); err != nil {
 			return err
 		}
-		if err := keepPast(s.x, c, end, r); err != nil {
+		if err := s.updateHistory(c, end, len(r.Messages)); err != nil {
 			return err
 		}
 		return s.keepTurn(c, k)

@@ -22,7 +22,7 @@ func (x *execution) turn(a *agent.Agent) error {
 		if input, err = spacetool.Input(x.ctx, x.forTools()); err != nil {
 			return err
 		}
-		input = x.store.past.newInput(input)
+		input = x.store.history.NewInput(input)
 	}
 	var failure error
 	conv := agent.OpenConversation(x.store, string(x.run.ID))

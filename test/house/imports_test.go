@@ -77,7 +77,7 @@ var importTable = []importRule{
 		dir: "internal/app",
 		inside: []string{
 			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/console", "internal/docsite", "internal/guard",
-			"internal/httpapi", "internal/hub", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/detach", "internal/run",
+			"internal/httpapi", "internal/history", "internal/hub", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/detach", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
 		others: true, never: sqlPackages,
@@ -90,6 +90,7 @@ var importTable = []importRule{
 	{dir: "internal/approval", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/background", inside: []string{"internal/filelock"}, others: true, never: sqlAndWeb},
 	{dir: "internal/behalf", inside: []string{"."}, never: sqlAndWeb},
+	{dir: "internal/budget", inside: []string{".", "agent", "internal/hub"}, never: sqlAndWeb},
 	{dir: "internal/calendar", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/chat", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/chat/chattest", inside: []string{"."}, never: sqlAndWeb},
@@ -131,6 +132,7 @@ var importTable = []importRule{
 	{dir: "internal/doctor", inside: []string{".", "client", "internal/app", "internal/connect", "internal/sqlstore"}, never: sqlPackages},
 	{dir: "internal/docsite", inside: []string{"docs"}, never: sqlPackages},
 	{dir: "internal/guard", inside: []string{".", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
+	{dir: "internal/history", inside: []string{".", "agent", "internal/hub", "internal/modelrequest", "internal/spacetool"}, never: sqlAndWeb},
 	{
 		dir:    "internal/httpapi",
 		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/httpapi/input", "internal/httpapi/openapi", "internal/httpapi/upload", "internal/hub", "internal/limit", "internal/metrics", "internal/detach"}, others: true, never: sqlPackages,
@@ -147,16 +149,19 @@ var importTable = []importRule{
 	{dir: "internal/mcpapi/rawjson", never: sqlAndWeb},
 	{dir: "internal/mcpapi/tools", inside: []string{".", "internal/hub", "internal/mcpapi/rawjson", "internal/naming"}, never: sqlAndWeb},
 	{dir: "internal/metrics", never: sqlAndWeb},
+	{dir: "internal/modelrequest", inside: []string{".", "agent", "internal/hub"}, never: sqlAndWeb},
 	{dir: "internal/naming", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/detach", never: sqlPackages},
+	{dir: "internal/picture", inside: []string{".", "agent", "internal/spacetool"}, never: sqlPackages},
 	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
 	{dir: "internal/release", inside: []string{"."}, others: true, never: sqlPackages},
 	{
 		dir: "internal/run",
 		inside: []string{
-			".", "agent", "agent/mcptool", "internal/agentconfig", "internal/agenterror", "internal/behalf", "internal/compose", "internal/hub", "internal/metrics", "internal/spacetool", "internal/tool", "internal/vendor",
+			".", "agent", "internal/agentconfig", "internal/agenterror", "internal/behalf", "internal/budget", "internal/compose", "internal/history",
+			"internal/hub", "internal/metrics", "internal/modelrequest", "internal/picture", "internal/spacetool", "internal/tool", "internal/toolserver", "internal/vendor",
 		},
-		never: sqlPackages,
+		never: sqlAndWeb,
 	},
 	{
 		dir:    "internal/spacetool",
@@ -185,6 +190,7 @@ var importTable = []importRule{
 	{dir: "internal/safetext", never: sqlAndWeb},
 	{dir: "internal/search", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/storytest", never: sqlAndWeb},
+	{dir: "internal/toolserver", inside: []string{".", "agent", "agent/mcptool", "internal/agentconfig", "internal/agenterror", "internal/tool"}, never: sqlPackages},
 	{
 		dir: "internal/vendor",
 		inside: []string{

@@ -1,28 +1,28 @@
-package run
+package compose
 
 import (
 	"encoding/json"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/compose"
 )
 
-// shape returns a composed message as everybody reads it; base is what the hub
-// knows of it.
-func shape(base shoal.Message, m compose.Message) shoal.Message {
+// Public returns the message as members of its space read it. base is the message as
+// the hub returned it last, the zero Message for a new one; Public keeps its sender,
+// times and sequence number.
+func (m Message) Public(base shoal.Message) shoal.Message {
 	base.ID, base.SpaceID, base.Status = m.ID, m.Space, m.Status
 	base.Mentions = nil
-	if m.Mention != "" && m.Starts && m.Mention != base.EntityID { // one that does not happen is none
+	if m.Mention != "" && m.Starts && m.Mention != base.EntityID { // a mention that starts nothing is not shown
 		base.Mentions = []shoal.EntityID{m.Mention}
 	}
 	base.Parts = make([]shoal.Part, len(m.Parts))
 	for i, p := range m.Parts {
-		base.Parts[i] = shapePart(p)
+		base.Parts[i] = p.public()
 	}
 	return base
 }
 
-func shapePart(p compose.Part) shoal.Part {
+func (p Part) public() shoal.Part {
 	if p.Type == shoal.TextPart {
 		return shoal.Part{ID: p.ID, Type: p.Type, Text: p.Text, Status: p.Status}
 	}

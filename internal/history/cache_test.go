@@ -1,4 +1,4 @@
-package run
+package history
 
 import (
 	"bytes"
@@ -15,10 +15,10 @@ func storedBlock(run, text string) hub.Block {
 	return hub.Block{Run: shoal.RunID(run), Turn: json.RawMessage(turn)}
 }
 
-// A block is decoded once for all runs that read it, and anew when what is stored of it
-// has changed, as by the deletion of a message.
+// A block is decoded once for all runs that read it, and again when its stored form has
+// changed, as by the deletion of a message.
 func TestBlocksAreDecodedOnce(t *testing.T) {
-	c := newBlockCache()
+	c := NewCache()
 	read := func(b hub.Block) block {
 		t.Helper()
 		out, err := c.decode(b)
@@ -29,45 +29,45 @@ func TestBlocksAreDecodedOnce(t *testing.T) {
 	}
 	first, again := read(storedBlock("run_1", "secret")), read(storedBlock("run_1", "secret"))
 	if &first.messages[0] != &again.messages[0] {
-		t.Error("it is decoded twice")
+		t.Error("the block is decoded twice, want once")
 	}
 	for _, b := range []hub.Block{storedBlock("run_1", "gone"), storedBlock("run_2", "secret")} {
 		if out := read(b); &out.messages[0] == &first.messages[0] {
-			t.Errorf("%s %s is taken for another one", b.Run, b.Turn)
+			t.Errorf("%s %s is read from the cache, want it decoded", b.Run, b.Turn)
 		}
 	}
 	if text := read(storedBlock("run_1", "gone")).messages[0].Text(); text != "gone" {
-		t.Errorf("the changed block says %q", text)
+		t.Errorf("the changed block is %q, want %q", text, "gone")
 	}
 	split, whole := hub.Block{Run: "run_3", Steps: []json.RawMessage{[]byte("ab"), []byte("c")}}, hub.Block{Run: "run_3", Steps: []json.RawMessage{[]byte("a"), []byte("bc")}}
 	a, _ := c.key(split)
 	if b, _ := c.key(whole); a == b {
-		t.Error("steps that are cut differently have one key")
+		t.Error("steps that are divided differently have the same key")
 	}
 	if _, err := c.decode(hub.Block{Run: "run_4", Turn: json.RawMessage("{")}); err == nil {
-		t.Error("half a block is read")
+		t.Error("a truncated block decodes without an error")
 	}
 }
 
-// The cache has a bound: what was read longest ago goes.
+// The cache is bounded: the least recently used block is dropped.
 func TestBlockCacheIsBounded(t *testing.T) {
-	c := newBlockCache()
+	c := NewCache()
 	text := string(bytes.Repeat([]byte("x"), 1<<20))
 	for i := range 40 {
-		for _, name := range []string{"kept", fmt.Sprint("run_", i)} {
+		for _, name := range []string{"hot", fmt.Sprint("run_", i)} {
 			if _, err := c.decode(storedBlock(name, text)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if c.bytes > mostCached || len(c.found) != c.used.Len() || len(c.found) < 10 {
-		t.Errorf("%d blocks of %d bytes are kept", len(c.found), c.bytes)
+	if c.bytes > maxCachedBytes || len(c.found) != c.used.Len() || len(c.found) < 10 {
+		t.Errorf("%d blocks of %d bytes are cached", len(c.found), c.bytes)
 	}
-	key, _ := c.key(storedBlock("kept", text))
+	key, _ := c.key(storedBlock("hot", text))
 	if _, there := c.get(key); !there {
-		t.Error("what is read again and again is gone")
+		t.Error("a block in constant use was dropped")
 	}
-	if _, err := c.decode(storedBlock("huge", string(bytes.Repeat([]byte("x"), mostCached)))); err != nil || c.bytes > mostCached {
-		t.Errorf("after a huge one %d bytes are kept, %v", c.bytes, err)
+	if _, err := c.decode(storedBlock("huge", string(bytes.Repeat([]byte("x"), maxCachedBytes)))); err != nil || c.bytes > maxCachedBytes {
+		t.Errorf("after a huge block %d bytes are cached, %v", c.bytes, err)
 	}
 }

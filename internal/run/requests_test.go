@@ -15,7 +15,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/run"
+	"github.com/shoal-dev/shoal/internal/modelrequest"
 )
 
 // hearing is a model that keeps what it was sent, attempt by attempt.
@@ -27,7 +27,7 @@ type hearing struct {
 
 func (m *hearing) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
 	m.mu.Lock()
-	m.heard = append(m.heard, run.PublicRequest(m.Info().Name, req))
+	m.heard = append(m.heard, modelrequest.Public(m.Info().Name, req))
 	m.mu.Unlock()
 	return m.Model.Stream(ctx, req)
 }

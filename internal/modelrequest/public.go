@@ -1,4 +1,7 @@
-package run
+// Package modelrequest shows and records what models are sent. Readers of a run see
+// each request of its model; a [Recorder] stores the texts of requests once, however
+// often later steps and runs repeat them.
+package modelrequest
 
 import (
 	"encoding/json"
@@ -7,11 +10,12 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// publicRequest returns what a model was sent as others read it.
-func publicRequest(model string, r *agent.Request) shoal.ModelRequest {
+// Public returns a request as readers of a run see it. It leaves out what only the
+// provider reads, and the bytes of files.
+func Public(model string, r *agent.Request) shoal.ModelRequest {
 	out := shoal.ModelRequest{Model: model, System: r.Instructions, Tools: publicTools(r.Tools), Messages: make([]shoal.ModelMessage, len(r.Messages))}
 	for i, m := range r.Messages {
-		out.Messages[i] = publicMessage(m)
+		out.Messages[i] = PublicMessage(m)
 	}
 	return out
 }
@@ -24,7 +28,8 @@ func publicTools(tools []agent.ToolSpec) []shoal.ModelTool {
 	return out
 }
 
-func publicMessage(m agent.Message) shoal.ModelMessage {
+// PublicMessage returns one message of a request as readers of a run see it.
+func PublicMessage(m agent.Message) shoal.ModelMessage {
 	out := shoal.ModelMessage{Role: string(m.Role), Content: make([]shoal.ModelContent, 0, len(m.Parts))}
 	for _, p := range m.Parts {
 		switch p.Type {
@@ -36,7 +41,7 @@ func publicMessage(m agent.Message) shoal.ModelMessage {
 			out.Content = append(out.Content, shoal.ModelContent{Type: shoal.ModelFile, File: publicFile(*p.File)})
 		case agent.CallPart:
 			out.Content = append(out.Content, shoal.ModelContent{
-				Type: shoal.ModelToolCall, ToolCallID: p.Call.ID, ToolName: p.Call.Name, Args: sentArgs(p.Call.Arguments),
+				Type: shoal.ModelToolCall, ToolCallID: p.Call.ID, ToolName: p.Call.Name, Args: publicArgs(p.Call.Arguments),
 			})
 		case agent.ResultPart:
 			c := shoal.ModelContent{
@@ -52,12 +57,16 @@ func publicMessage(m agent.Message) shoal.ModelMessage {
 }
 
 func publicFile(f agent.File) shoal.ModelFileInfo {
-	return shoal.ModelFileInfo{Name: f.Name, MediaType: f.MediaType, Size: int64(len(f.Data)), URL: orNil(f.URL)}
+	info := shoal.ModelFileInfo{Name: f.Name, MediaType: f.MediaType, Size: int64(len(f.Data))}
+	if f.URL != "" {
+		info.URL = &f.URL
+	}
+	return info
 }
 
-// sentArgs returns arguments as they were sent: JSON as it is, anything else as a
-// string.
-func sentArgs(arguments string) json.RawMessage {
+// publicArgs returns arguments as the model wrote them: JSON unchanged, anything else
+// as a JSON string.
+func publicArgs(arguments string) json.RawMessage {
 	if json.Valid([]byte(arguments)) {
 		return json.RawMessage(arguments)
 	}

@@ -1,4 +1,4 @@
-package run
+package history
 
 import (
 	"container/list"
@@ -9,20 +9,21 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// mostCached is how many bytes of blocks, as they are stored, are kept decoded. Decoded
-// they take two to three times as much.
-const mostCached = 16 << 20
+// maxCachedBytes is how many bytes of blocks, in their stored form, a cache keeps
+// decoded. Decoded they need two to three times as much memory.
+const maxCachedBytes = 16 << 20
 
-// blockCache keeps blocks of conversations decoded. A run reads up to maxBlocks of them,
-// and hundreds of runs of one conversation may begin at once: they share what they read,
-// which nobody changes. Blocks are found by what is stored, so that one that was deleted
-// or cut there is decoded anew. It is safe for concurrent use.
-type blockCache struct {
+// Cache decodes the blocks of conversations and keeps the latest decoded. A run reads up
+// to maxBlocks of them, and hundreds of runs of one conversation may begin at once: they
+// share the decoded blocks, which nobody changes. The key of a block is a hash of its
+// stored form, so that a block is decoded again when a message in it was deleted. A
+// Cache is safe for concurrent use.
+type Cache struct {
 	seed maphash.Seed
 
 	mu    sync.Mutex
 	found map[blockKey]*list.Element // of *cachedBlock
-	used  *list.List                 // the latest first
+	used  *list.List                 // most recently used first
 	bytes int
 }
 
@@ -37,12 +38,13 @@ type cachedBlock struct {
 	bytes int
 }
 
-func newBlockCache() *blockCache {
-	return &blockCache{seed: maphash.MakeSeed(), found: map[blockKey]*list.Element{}, used: list.New()}
+// NewCache returns an empty cache.
+func NewCache() *Cache {
+	return &Cache{seed: maphash.MakeSeed(), found: map[blockKey]*list.Element{}, used: list.New()}
 }
 
-// decode is decodeBlock.
-func (c *blockCache) decode(b hub.Block) (block, error) {
+// decode is decodeBlock with the cache.
+func (c *Cache) decode(b hub.Block) (block, error) {
 	key, size := c.key(b)
 	if found, ok := c.get(key); ok {
 		return found, nil
@@ -54,7 +56,7 @@ func (c *blockCache) decode(b hub.Block) (block, error) {
 	return out, err
 }
 
-func (c *blockCache) key(b hub.Block) (key blockKey, size int) {
+func (c *Cache) key(b hub.Block) (key blockKey, size int) {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	for _, text := range append([][]byte{b.Turn}, rawSteps(b)...) {
@@ -73,7 +75,7 @@ func rawSteps(b hub.Block) [][]byte {
 	return out
 }
 
-func (c *blockCache) get(key blockKey) (block, bool) {
+func (c *Cache) get(key blockKey) (block, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.found[key]
@@ -84,14 +86,14 @@ func (c *blockCache) get(key blockKey) (block, bool) {
 	return e.Value.(*cachedBlock).block, true
 }
 
-func (c *blockCache) put(b *cachedBlock) {
+func (c *Cache) put(b *cachedBlock) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.found[b.key] != nil || b.bytes > mostCached/4 {
+	if c.found[b.key] != nil || b.bytes > maxCachedBytes/4 {
 		return
 	}
 	c.found[b.key] = c.used.PushFront(b)
-	for c.bytes += b.bytes; c.bytes > mostCached; {
+	for c.bytes += b.bytes; c.bytes > maxCachedBytes; {
 		last := c.used.Back()
 		gone := c.used.Remove(last).(*cachedBlock)
 		delete(c.found, gone.key)
