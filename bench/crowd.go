@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -42,37 +44,37 @@ const (
 // crowd measures very many waiting agents and stream readers: their cost while nothing
 // happens, and that each agent is woken exactly once.
 func (r *run) crowd(ctx context.Context) error {
-	t := r.report.add(&table{
-		title: fmt.Sprintf("%s waiting agents and %s stream readers", thousands(crowdWaiters), thousands(crowdReaders)),
-		note: fmt.Sprintf("Each client has a connection of its own; a wait lasts %v and is renewed if it ends without a message. CPU is the server's during %v without other activity. "+
-			"Then every agent is mentioned once, in %s concurrent posts; every reader follows one of the %d spaces that these posts go to. Memory is the resident set.", crowdWait, crowdIdle, thousands(2*crowdRooms), crowdRooms),
-		shown: []string{mibResident, mibMost, cpuPercent, renewals, wokenCol, missedCol, twiceCol, lostEvents, p50, p99, aloneP50, amongP50},
+	t := r.Report.Add(&report.Table{
+		Title: fmt.Sprintf("%s waiting agents and %s stream readers", report.Thousands(crowdWaiters), report.Thousands(crowdReaders)),
+		Note: fmt.Sprintf("Each client has a connection of its own; a wait lasts %v and is renewed if it ends without a message. CPU is the server's during %v without other activity. "+
+			"Then every agent is mentioned once, in %s concurrent posts; every reader follows one of the %d spaces that these posts go to. Memory is the resident set.", crowdWait, crowdIdle, report.Thousands(2*crowdRooms), crowdRooms),
+		Shown: []string{mibResident, mibMost, cpuPercent, renewals, wokenCol, missedCol, twiceCol, lostEvents, report.P50, report.P99, aloneP50, amongP50},
 	})
-	data := r.newPath("crowd")
+	data := r.NewPath("crowd")
 	w, services, err := r.crowdWorld(ctx, data)
 	if err != nil {
 		return err
 	}
-	if err := r.crowdRound(ctx, t.row(restRow), data, w, services); err != nil {
+	if err := r.crowdRound(ctx, t.Row(restRow), data, w, services); err != nil {
 		return err
 	}
-	found := t.row(restRow)
-	r.report.atMost(crowdMiB, "MiB", found.value(mibResident), t.title+", memory while waiting")
-	r.report.atMost(25, "% of a core", found.value(cpuPercent), t.title+", CPU")
-	r.report.atMost(0, "agents", found.value(missedCol), t.title+", not woken")
-	r.report.atMost(0, "agents", found.value(twiceCol), t.title+", woken twice")
-	r.report.atMost(0, "events", found.value(lostEvents), t.title+", lost")
-	r.report.targetAtMost(1.5, "× one waiter alone", found.value(amongP50)/found.value(aloneP50), t.title+", waking one of them, p50")
+	found := t.Row(restRow)
+	r.Report.AtMost(crowdMiB, "MiB", found.Value(mibResident), t.Title+", memory while waiting")
+	r.Report.AtMost(25, "% of a core", found.Value(cpuPercent), t.Title+", CPU")
+	r.Report.AtMost(0, "agents", found.Value(missedCol), t.Title+", not woken")
+	r.Report.AtMost(0, "agents", found.Value(twiceCol), t.Title+", woken twice")
+	r.Report.AtMost(0, "events", found.Value(lostEvents), t.Title+", lost")
+	r.Report.TargetAtMost(1.5, "× one waiter alone", found.Value(amongP50)/found.Value(aloneP50), t.Title+", waking one of them, p50")
 	return r.waitsInMemory(ctx, data, w)
 }
 
 // crowdWorld creates the agents with a server process of its own, which is not measured.
 func (r *run) crowdWorld(ctx context.Context, data string) (w *load.World, services []string, err error) {
-	p, err := r.startShoal(ctx, data)
+	p, err := startShoal(ctx, r.Run, data)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer p.stop()
+	defer p.Stop()
 	if w, err = newWorld(ctx, p, crowdWaiters+2); err != nil {
 		return nil, nil, err
 	}
@@ -86,17 +88,17 @@ func (r *run) crowdWorld(ctx context.Context, data string) (w *load.World, servi
 	return w, services, err
 }
 
-func (r *run) crowdRound(ctx context.Context, into *row, data string, w *load.World, services []string) (err error) {
-	p, err := r.startShoal(ctx, data)
+func (r *run) crowdRound(ctx context.Context, into *report.Row, data string, w *load.World, services []string) (err error) {
+	p, err := startShoal(ctx, r.Run, data)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	rest := load.RESTOf(load.NewWire(p.url()), w, crowdPair+1)
+	defer p.Stop()
+	rest := load.RESTOf(load.NewWire(p.URL()), w, crowdPair+1)
 	if err := crowdWake(ctx, into, rest, aloneP50); err != nil {
 		return err
 	}
-	readers := &fan{side: &restSide{rest, p}, Readers: new(load.Readers), connect: func(c net.Conn, i int) error {
+	readers := &fan{Side: &restSide{rest, p}, Readers: new(load.Readers), connect: func(c net.Conn, i int) error {
 		return request(c, http.MethodGet, w.EventsPath(load.SpaceID(i%crowdRooms)), load.StreamHeader(services[i/load.StreamsEach]), nil)
 	}}
 	defer readers.Close()
@@ -105,7 +107,7 @@ func (r *run) crowdRound(ctx context.Context, into *row, data string, w *load.Wo
 			return err
 		}
 	}
-	waiters := &waiterCrowd{addr: p.addr, world: w, woken: make([]atomic.Int32, crowdWaiters)}
+	waiters := &waiterCrowd{addr: p.Addr, world: w, woken: make([]atomic.Int32, crowdWaiters)}
 	defer func() { err = errors.Join(err, waiters.close()) }()
 	if err := waiters.open(ctx); err != nil {
 		return err
@@ -120,9 +122,9 @@ func (r *run) crowdRound(ctx context.Context, into *row, data string, w *load.Wo
 		return err
 	}
 	waiters.count(ctx, into)
-	into.add(lostEvents, float64(2*crowdReaders)-float64(readers.Seen()))
-	most, err := resident(p.pid(), "VmHWM")
-	into.add(mibMost, most/(1<<20))
+	into.Add(lostEvents, float64(2*crowdReaders)-float64(readers.Seen()))
+	most, err := process.Resident(p.PID(), "VmHWM")
+	into.Add(mibMost, most/(1<<20))
 	return err
 }
 
@@ -142,14 +144,14 @@ func (o onlyPair) Wait(ctx context.Context, i int) ([]byte, error) {
 }
 
 // crowdWake measures the time to wake one agent.
-func crowdWake(ctx context.Context, into *row, rest *load.REST, metric string) error {
+func crowdWake(ctx context.Context, into *report.Row, rest *load.REST, metric string) error {
 	for round := range 3 {
 		took, err := load.Wake(ctx, onlyPair{rest}, 1, wakeTimes)
 		if err != nil {
 			return err
 		}
 		if round > 0 {
-			into.add(metric, load.Percentile(took, 50))
+			into.Add(metric, load.Percentile(took, 50))
 		}
 	}
 	return nil

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/peer"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -32,12 +35,12 @@ func (r *run) fans(ctx context.Context) error {
 			if pace == 0 {
 				how = "unthrottled"
 			}
-			t := r.report.add(&table{
-				title: fmt.Sprintf("Server-sent events to %d readers, %s", readers, how),
-				note: "One sender posts one message after the other to a space that all readers follow. Every post is durable in both rows. " +
+			t := r.Report.Add(&report.Table{
+				Title: fmt.Sprintf("Server-sent events to %d readers, %s", readers, how),
+				Note: "One sender posts one message after the other to a space that all readers follow. Every post is durable in both rows. " +
 					"The floor's event contains only the text, Shoal's the whole message.",
-				ratios: []ratio{{cpuCol, floorRow, "CPU ÷ floor"}, {deliveries, floorRow, "deliveries/s ÷ floor"}, {p50, floorRow, "p50 ÷ floor"}},
-				shown:  []string{cpuCol, deliveries, p50, p99, lostEvents},
+				Ratios: []report.Ratio{{Metric: report.CPUMicros, Base: peer.FloorRow, Heading: "CPU ÷ floor"}, {Metric: deliveries, Base: peer.FloorRow, Heading: "deliveries/s ÷ floor"}, {Metric: report.P50, Base: peer.FloorRow, Heading: "p50 ÷ floor"}},
+				Shown:  []string{report.CPUMicros, deliveries, report.P50, report.P99, lostEvents},
 			})
 			if err := r.fanTable(ctx, t, readers, pace); err != nil {
 				return err
@@ -45,11 +48,11 @@ func (r *run) fans(ctx context.Context) error {
 			if readers < 1000 {
 				continue
 			}
-			r.report.atMost(0, "events", t.row(restRow).value(lostEvents), t.title+", lost")
+			r.Report.AtMost(0, "events", t.Row(restRow).Value(lostEvents), t.Title+", lost")
 			if pace > 0 {
-				r.report.atMost(1.2, "× floor", t.ratio(cpuCol, restRow, floorRow), t.title+", CPU of a delivery").withTarget(0.8)
+				r.Report.AtMost(1.2, "× floor", t.Ratio(report.CPUMicros, restRow, peer.FloorRow), t.Title+", CPU of a delivery").WithTarget(0.8)
 			} else {
-				r.report.atLeast(0.85, "× floor", t.ratio(deliveries, restRow, floorRow), t.title+", deliveries/s").withTarget(1)
+				r.Report.AtLeast(0.85, "× floor", t.Ratio(deliveries, restRow, peer.FloorRow), t.Title+", deliveries/s").WithTarget(1)
 			}
 		}
 	}
@@ -58,26 +61,26 @@ func (r *run) fans(ctx context.Context) error {
 
 // fan is one server with its readers.
 type fan struct {
-	side
+	peer.Side
 	*load.Readers
 	connect func(c net.Conn, i int) error
 	publish func(ctx context.Context, text string) error
 }
 
-func (r *run) fanTable(ctx context.Context, t *table, readers int, pace time.Duration) error {
+func (r *run) fanTable(ctx context.Context, t *report.Table, readers int, pace time.Duration) error {
 	fans, done, err := r.openFans(ctx, readers)
 	if err != nil {
 		return err
 	}
 	defer done()
-	for round := range min(r.rounds, fanRounds) + 1 {
+	for round := range min(r.Rounds, fanRounds) + 1 {
 		for _, f := range fans {
 			length := fanTime
 			if round == 0 {
 				length = fanTime / 3
 			}
-			if err := f.round(ctx, t.row(f.name()), length, pace, round > 0); err != nil {
-				return fmt.Errorf("%s: %w", f.name(), err)
+			if err := f.round(ctx, t.Row(f.Name()), length, pace, round > 0); err != nil {
+				return fmt.Errorf("%s: %w", f.Name(), err)
 			}
 		}
 	}
@@ -89,7 +92,7 @@ func (r *run) fanTable(ctx context.Context, t *table, readers int, pace time.Dur
 func (r *run) openFans(ctx context.Context, readers int) (fans []*fan, done func(), err error) {
 	done = func() {
 		for _, f := range fans {
-			f.process().stop()
+			f.Process().Stop()
 			f.Close()
 		}
 	}
@@ -98,7 +101,7 @@ func (r *run) openFans(ctx context.Context, readers int) (fans []*fan, done func
 			done()
 		}
 	}()
-	p, err := r.startFloor(ctx)
+	p, err := peer.StartFloor(ctx, r.Run)
 	if err != nil {
 		return fans, done, err
 	}
@@ -121,10 +124,10 @@ func (r *run) openFans(ctx context.Context, readers int) (fans []*fan, done func
 	return fans, done, nil
 }
 
-func floorFan(p *process) *fan {
-	floor := newFloorSide(p)
+func floorFan(p *process.Process) *fan {
+	floor := peer.NewFloor(p)
 	return &fan{
-		side: floor, Readers: new(load.Readers),
+		Side: floor, Readers: new(load.Readers),
 		connect: func(c net.Conn, _ int) error {
 			return request(c, http.MethodGet, "/events?topic=t", http.Header{}, nil)
 		},
@@ -137,10 +140,10 @@ func floorFan(p *process) *fan {
 
 // shoalFan returns a fan whose readers are services that follow the space of the first
 // pair.
-func shoalFan(ctx context.Context, p *process, readers int) (*fan, error) {
+func shoalFan(ctx context.Context, p *process.Process, readers int) (*fan, error) {
 	s := &restSide{server: p}
-	f := &fan{side: s, Readers: new(load.Readers)}
-	if err := s.open(ctx, 1); err != nil {
+	f := &fan{Side: s, Readers: new(load.Readers)}
+	if err := s.Prepare(ctx, 1); err != nil {
 		return f, err
 	}
 	var err error
@@ -160,7 +163,7 @@ func (s *restSide) readerConnector(ctx context.Context, readers int, space func(
 
 // follow connects one reader and returns when its stream has started.
 func (f *fan) follow(i int) error {
-	c, err := net.Dial("tcp", f.process().addr)
+	c, err := net.Dial("tcp", f.Process().Addr)
 	if err != nil {
 		return err
 	}
@@ -194,18 +197,18 @@ func openStream(c net.Conn, connect func(net.Conn, int) error, i int) (io.ReadCl
 
 // round publishes for the given length and waits until every reader has received all
 // events. It adds to the row if counts is set.
-func (f *fan) round(ctx context.Context, into *row, length, pace time.Duration, counts bool) error {
-	before := cpu(f.process().pid())
+func (f *fan) round(ctx context.Context, into *report.Row, length, pace time.Duration, counts bool) error {
+	before := process.CPU(f.Process().PID())
 	sent, took, err := f.Publish(ctx, load.Fan{Length: length, Pace: pace, Ahead: fanAhead, Publish: f.publish})
-	used := cpu(f.process().pid()) - before
+	used := process.CPU(f.Process().PID()) - before
 	if err != nil || !counts {
 		return err
 	}
 	seen, each := float64(f.Seen()), f.Took()
-	into.add(deliveries, seen/took.Seconds())
-	into.add(lostEvents, float64(f.Missing(sent)))
-	into.add(p50, load.Percentile(each, 50))
-	into.add(p99, load.Percentile(each, 99))
-	into.cpu, into.ops = into.cpu+used, into.ops+seen
+	into.Add(deliveries, seen/took.Seconds())
+	into.Add(lostEvents, float64(f.Missing(sent)))
+	into.Add(report.P50, load.Percentile(each, 50))
+	into.Add(report.P99, load.Percentile(each, 99))
+	into.CPU, into.Operations = into.CPU+used, into.Operations+seen
 	return nil
 }

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/peer"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -47,45 +50,45 @@ const (
 
 // gates measures open loads: posts are sent at their rate even if the server lags.
 func (r *run) gates(ctx context.Context) error {
-	t := r.report.add(&table{
-		title: "Required loads",
-		note: "Posts are sent at a fixed rate, whether or not earlier ones have been answered. The latency of an acknowledgement counts from the time at which its post was due, " +
+	t := r.Report.Add(&report.Table{
+		Title: "Required loads",
+		Note: "Posts are sent at a fixed rate, whether or not earlier ones have been answered. The latency of an acknowledgement counts from the time at which its post was due, " +
 			"that of a delivery from the time at which the post was sent. CPU is the server's for one post with its deliveries. Before each load the floor receives the same posts, without readers: its p99 shows the influence of the disk and of other processes.",
-		shown: []string{sentCol, ackP50, ackP99, deliveries, p99, lostEvents, cpuCol},
+		Shown: []string{sentCol, ackP50, ackP99, deliveries, report.P99, lostEvents, report.CPUMicros},
 	})
 	for _, b := range r.requiredLoads() {
-		if !r.wants(b.name) {
+		if !r.Wants(b.name) {
 			continue
 		}
-		if err := r.runLoadOnFloor(ctx, t.row(b.name+": floor, posts only"), b); err != nil {
+		if err := r.runLoadOnFloor(ctx, t.Row(b.name+": floor, posts only"), b); err != nil {
 			return fmt.Errorf("%s, floor: %w", b.name, err)
 		}
-		if err := r.runLoad(ctx, t.row(b.name), b); err != nil {
+		if err := r.runLoad(ctx, t.Row(b.name), b); err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
 		}
-		found := t.row(b.name)
-		r.report.atLeast(requiredShare*float64(b.rate), "posts/s", found.value(sentCol), b.name)
-		r.report.atMost(b.ackMs*1e3, "µs", found.value(ackP99), b.name+", p99 of the acknowledgement")
+		found := t.Row(b.name)
+		r.Report.AtLeast(requiredShare*float64(b.rate), "posts/s", found.Value(sentCol), b.name)
+		r.Report.AtMost(b.ackMs*1e3, "µs", found.Value(ackP99), b.name+", p99 of the acknowledgement")
 		if b.readers > 0 {
-			r.report.atMost(0, "events", found.value(lostEvents), b.name+", lost")
-			r.report.atLeast(requiredShare*float64(b.rate*b.readers), deliveries, found.value(deliveries), b.name+", delivered")
+			r.Report.AtMost(0, "events", found.Value(lostEvents), b.name+", lost")
+			r.Report.AtLeast(requiredShare*float64(b.rate*b.readers), deliveries, found.Value(deliveries), b.name+", delivered")
 		}
 	}
 	return nil
 }
 
 // runLoad runs one load against a new server.
-func (r *run) runLoad(ctx context.Context, into *row, b requiredLoad) error {
+func (r *run) runLoad(ctx context.Context, into *report.Row, b requiredLoad) error {
 	p, err := r.startNewShoal(ctx)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
+	defer p.Stop()
 	s := &restSide{server: p}
-	if err := s.open(ctx, b.spaces); err != nil {
+	if err := s.Prepare(ctx, b.spaces); err != nil {
 		return err
 	}
-	f := &fan{side: s, Readers: new(load.Readers)}
+	f := &fan{Side: s, Readers: new(load.Readers)}
 	defer f.Close()
 	if f.connect, err = s.readerConnector(ctx, b.spaces*b.readers, func(i int) shoal.SpaceID { return load.SpaceID(i % b.spaces) }); err != nil {
 		return err
@@ -99,7 +102,7 @@ func (r *run) runLoad(ctx context.Context, into *row, b requiredLoad) error {
 		return err
 	}
 	f.Forget()
-	before, began := cpu(p.pid()), time.Now()
+	before, began := process.CPU(p.PID()), time.Now()
 	found, err := b.flow(s, b.length).runWithoutFailure(ctx)
 	if err != nil {
 		return err
@@ -110,44 +113,44 @@ func (r *run) runLoad(ctx context.Context, into *row, b requiredLoad) error {
 	took := time.Since(began).Seconds()
 	found.addTo(into)
 	if b.readers > 0 {
-		into.add(deliveries, float64(f.Seen())/took)
-		into.add(p99, load.Percentile(f.Took(), 99))
-		into.add(lostEvents, float64(due-f.Seen()))
+		into.Add(deliveries, float64(f.Seen())/took)
+		into.Add(report.P99, load.Percentile(f.Took(), 99))
+		into.Add(lostEvents, float64(due-f.Seen()))
 	}
-	into.cpu, into.ops = into.cpu+cpu(p.pid())-before, into.ops+float64(len(found.took))
+	into.CPU, into.Operations = into.CPU+process.CPU(p.PID())-before, into.Operations+float64(len(found.took))
 	return ctx.Err()
 }
 
 // runLoadOnFloor runs the posts of one load against a new floor.
-func (r *run) runLoadOnFloor(ctx context.Context, into *row, b requiredLoad) error {
-	p, err := r.startFloor(ctx)
+func (r *run) runLoadOnFloor(ctx context.Context, into *report.Row, b requiredLoad) error {
+	p, err := peer.StartFloor(ctx, r.Run)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	s := newFloorSide(p)
+	defer p.Stop()
+	s := peer.NewFloor(p)
 	if err := b.warm(ctx, s); err != nil {
 		return err
 	}
-	before := cpu(p.pid())
+	before := process.CPU(p.PID())
 	found, err := b.flow(s, b.length).runWithoutFailure(ctx)
 	if err != nil {
 		return err
 	}
 	found.addTo(into)
-	into.cpu, into.ops = into.cpu+cpu(p.pid())-before, into.ops+float64(len(found.took))
+	into.CPU, into.Operations = into.CPU+process.CPU(p.PID())-before, into.Operations+float64(len(found.took))
 	return ctx.Err()
 }
 
 // flow returns the posts of a load.
-func (b requiredLoad) flow(to side, length time.Duration) flow {
+func (b requiredLoad) flow(to peer.Side, length time.Duration) flow {
 	return flow{rate: b.rate, length: length, send: func(ctx context.Context, n int) error {
 		return to.Send(ctx, n%b.spaces, load.Marked(), false)
 	}}
 }
 
 // warm runs the load for a second, then waits for another second.
-func (b requiredLoad) warm(ctx context.Context, to side) error {
+func (b requiredLoad) warm(ctx context.Context, to peer.Side) error {
 	_, err := b.flow(to, time.Second).run(ctx)
 	load.Pause(ctx, time.Second)
 	return err
@@ -216,10 +219,10 @@ func (f flow) runWithoutFailure(ctx context.Context) (flowResult, error) {
 }
 
 // addTo adds the rate and the latencies of acknowledgements to a row.
-func (f *flowResult) addTo(into *row) {
-	into.add(sentCol, float64(len(f.took))/f.lasted.Seconds())
-	into.add(ackP50, load.Percentile(f.took, 50))
-	into.add(ackP99, load.Percentile(f.took, 99))
+func (f *flowResult) addTo(into *report.Row) {
+	into.Add(sentCol, float64(len(f.took))/f.lasted.Seconds())
+	into.Add(ackP50, load.Percentile(f.took, 50))
+	into.Add(ackP99, load.Percentile(f.took, 99))
 }
 
 // addPost records the outcome of one post.

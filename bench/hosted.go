@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
 const (
 	hostedRuns    = 200
-	hostedReaders = 5 // of each run's space
+	hostedRate    = 30 // deltas/s of each
+	hostedReaders = 5  // of each run's space
 	hostedPosts   = 50
 	hostedWindow  = 6 * time.Second
 	hostedRounds  = 2
@@ -30,50 +33,50 @@ func hostedSpace(i int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("run-%d
 // hosted measures runs that stream into spaces while other clients post: the cost and the
 // latency of a delta from the model to each reader, and the effect on the posts.
 func (r *run) hosted(ctx context.Context) error {
-	t := r.report.add(&table{
-		title: fmt.Sprintf("%d runs streaming %d deltas/s each to %d readers each, with %d posts/s", hostedRuns, runsRate, hostedReaders, hostedPosts),
-		note: "Each run's model, simulated by a process of its own with OpenAI's chat completions format, writes the text of sendSpaceMessage; each delta carries the time at which it was sent. " +
+	t := r.Report.Add(&report.Table{
+		Title: fmt.Sprintf("%d runs streaming %d deltas/s each to %d readers each, with %d posts/s", hostedRuns, hostedRate, hostedReaders, hostedPosts),
+		Note: "Each run's model, simulated by a process of its own with OpenAI's chat completions format, writes the text of sendSpaceMessage; each delta carries the time at which it was sent. " +
 			"The posts go to another space, one after the other. CPU is the server's for one delivered delta, including the posts.",
-		ratios: []ratio{{ackP99, quietRow, "ack p99 ÷ no runs"}},
-		shown:  []string{deliveries, cpuCol, p50, p99, ackP50, ackP99},
+		Ratios: []report.Ratio{{Metric: ackP99, Base: quietRow, Heading: "ack p99 ÷ no runs"}},
+		Shown:  []string{deliveries, report.CPUMicros, report.P50, report.P99, ackP50, ackP99},
 	})
-	for range min(r.rounds, hostedRounds) {
+	for range min(r.Rounds, hostedRounds) {
 		if err := r.hostedRound(ctx, t); err != nil {
 			return err
 		}
 	}
-	streaming := t.row(hostedRow)
-	r.report.atLeast(0.98*hostedRuns*runsRate*hostedReaders, deliveries, streaming.value(deliveries), t.title+", delivered")
-	r.report.atMost(50e3, "µs", streaming.value(ackP99), t.title+", p99 of a post's acknowledgement")
-	r.report.atMost(50e3, "µs", streaming.value(p99), t.title+", p99 from the model to a reader")
+	streaming := t.Row(hostedRow)
+	r.Report.AtLeast(0.98*hostedRuns*hostedRate*hostedReaders, deliveries, streaming.Value(deliveries), t.Title+", delivered")
+	r.Report.AtMost(50e3, "µs", streaming.Value(ackP99), t.Title+", p99 of a post's acknowledgement")
+	r.Report.AtMost(50e3, "µs", streaming.Value(report.P99), t.Title+", p99 from the model to a reader")
 	return nil
 }
 
 // hostedRound runs a round with servers of its own.
-func (r *run) hostedRound(ctx context.Context, t *table) error {
-	model, err := startProcess(ctx, r.self, "model", "-addr", "ADDR")
+func (r *run) hostedRound(ctx context.Context, t *report.Table) error {
+	model, err := process.Start(ctx, r.Self, "model", "-addr", "ADDR")
 	if err != nil {
 		return err
 	}
-	defer model.stop()
+	defer model.Stop()
 	p, err := r.startNewShoal(ctx)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
+	defer p.Stop()
 	s := &restSide{server: p}
-	if err := s.open(ctx, 1); err != nil {
+	if err := s.Prepare(ctx, 1); err != nil {
 		return err
 	}
-	f := &fan{side: s, Readers: new(load.Readers)}
+	f := &fan{Side: s, Readers: new(load.Readers)}
 	if f.connect, err = s.readerConnector(ctx, hostedRuns*hostedReaders, func(i int) shoal.SpaceID { return hostedSpace(i / hostedReaders) }); err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := s.createHostedAgents(ctx, model.url(), hostedRuns, runsRate); err != nil {
+	if err := s.createHostedAgents(ctx, model.URL(), hostedRuns, hostedRate); err != nil {
 		return err
 	}
-	if err := s.postAtPace(ctx, t.row(quietRow), hostedWindow/2); err != nil {
+	if err := s.postAtPace(ctx, t.Row(quietRow), hostedWindow/2); err != nil {
 		return err
 	}
 	for i := range hostedRuns * hostedReaders {
@@ -86,23 +89,23 @@ func (r *run) hostedRound(ctx context.Context, t *table) error {
 	}
 	load.Pause(ctx, 2*time.Second) // until all of them stream
 	f.Forget()
-	row, before, began := t.row(hostedRow), cpu(p.pid()), time.Now()
+	row, before, began := t.Row(hostedRow), process.CPU(p.PID()), time.Now()
 	if err := s.postAtPace(ctx, row, hostedWindow); err != nil {
 		return err
 	}
-	took, used := time.Since(began), cpu(p.pid())-before
+	took, used := time.Since(began), process.CPU(p.PID())-before
 	each := f.Took()
-	row.add(deliveries, float64(len(each))/took.Seconds())
-	row.add(p50, load.Percentile(each, 50))
-	row.add(p99, load.Percentile(each, 99))
-	row.cpu, row.ops = row.cpu+used, row.ops+float64(len(each))
+	row.Add(deliveries, float64(len(each))/took.Seconds())
+	row.Add(report.P50, load.Percentile(each, 50))
+	row.Add(report.P99, load.Percentile(each, 99))
+	row.CPU, row.Operations = row.CPU+used, row.Operations+float64(len(each))
 	return ctx.Err()
 }
 
 // createHostedAgents creates one hosted agent for each run, in a space with a0. The
 // agents' model writes at the given rate in deltas per second.
 func (s *restSide) createHostedAgents(ctx context.Context, model string, runs, rate int) error {
-	_, admin, err := adminClient(s.process())
+	_, admin, err := adminClient(s.Process())
 	if err != nil {
 		return err
 	}
@@ -149,7 +152,7 @@ func (s *restSide) trigger(ctx context.Context, runs int) error {
 
 // postAtPace sends hostedPosts messages per second for the given length, one after the
 // other, and adds the latencies of their acknowledgements to the row.
-func (s *restSide) postAtPace(ctx context.Context, into *row, length time.Duration) error {
+func (s *restSide) postAtPace(ctx context.Context, into *report.Row, length time.Duration) error {
 	var took []float64
 	for began, sent := time.Now(), 0; time.Since(began) < length; sent++ {
 		if !load.Pause(ctx, time.Until(began.Add(time.Duration(sent)*time.Second/hostedPosts))) {
@@ -161,7 +164,7 @@ func (s *restSide) postAtPace(ctx context.Context, into *row, length time.Durati
 		}
 		took = append(took, float64(time.Since(at))/1e3)
 	}
-	into.add(ackP50, load.Percentile(took, 50))
-	into.add(ackP99, load.Percentile(took, 99))
+	into.Add(ackP50, load.Percentile(took, 50))
+	into.Add(ackP99, load.Percentile(took, 99))
 	return nil
 }

@@ -18,6 +18,10 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/peer"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -35,27 +39,27 @@ const (
 
 // idle measures the cost of an idle wait to a server.
 func (r *run) idle(ctx context.Context) error {
-	t := r.report.add(&table{
-		title: fmt.Sprintf("Idle waits, %d", idleWaiters),
-		note: "Growth of the server's memory (proportional set size) from before that many waits are opened until two seconds after, " +
+	t := r.Report.Add(&report.Table{
+		Title: fmt.Sprintf("Idle waits, %d", idleWaiters),
+		Note: "Growth of the server's memory (proportional set size) from before that many waits are opened until two seconds after, " +
 			"each wait by a client of its own on a connection of its own; CPU is the cost of opening one. MCP clients initialize an MCP session first.",
-		ratios: []ratio{{kibEach, floorRow, "memory ÷ floor"}, {kibEach, sdkRow, "memory ÷ SDK"}, {kibEach, tsRow, "memory ÷ TS SDK"}},
-		shown:  []string{kibEach, kibTotal, cpuCol},
+		Ratios: []report.Ratio{{Metric: kibEach, Base: peer.FloorRow, Heading: "memory ÷ floor"}, {Metric: kibEach, Base: peer.SDKRow, Heading: "memory ÷ SDK"}, {Metric: kibEach, Base: peer.TSRow, Heading: "memory ÷ TS SDK"}},
+		Shown:  []string{kibEach, kibTotal, report.CPUMicros},
 	})
-	data := r.newPath("shoal")
+	data := r.NewPath("shoal")
 	w, err := r.idleWorld(ctx, data)
 	if err != nil {
 		return err
 	}
-	for range min(r.rounds, idleRounds) {
+	for range min(r.Rounds, idleRounds) {
 		for _, in := range r.idlers(data, w) {
-			if !r.wants(in.name) {
+			if !r.Wants(in.name) {
 				continue
 			}
-			err := in.measure(ctx, t.row(in.name))
-			var missing missingError
+			err := in.measure(ctx, r.Run, t.Row(in.name))
+			var missing process.MissingError
 			if errors.As(err, &missing) {
-				r.log.Print(err)
+				r.Log.Print(err)
 				continue
 			}
 			if err != nil {
@@ -63,25 +67,25 @@ func (r *run) idle(ctx context.Context) error {
 			}
 		}
 	}
-	r.report.atMost(24, "KiB", t.row(restRow).value(kibEach), "Idle wait, REST")
-	r.report.atMost(1.1, "× SDK", t.ratio(kibEach, mcpRow, sdkRow), "Idle wait, MCP, memory")
-	r.report.targetAtMost(6, "KiB", t.row(mcpRow).value(kibEach), "Idle wait, MCP")
+	r.Report.AtMost(24, "KiB", t.Row(restRow).Value(kibEach), "Idle wait, REST")
+	r.Report.AtMost(1.1, "× SDK", t.Ratio(kibEach, mcpRow, peer.SDKRow), "Idle wait, MCP, memory")
+	r.Report.TargetAtMost(6, "KiB", t.Row(mcpRow).Value(kibEach), "Idle wait, MCP")
 	return nil
 }
 
 // idler opens waits at one kind of server.
 type idler struct {
 	name  string
-	start func(context.Context) (*process, error)
+	start func(context.Context, *harness.Run) (*process.Process, error)
 	// open sends the wait of waiter i on its own connection. It may read the responses
 	// of preceding requests from in, but not the response of the wait.
-	open func(p *process, c net.Conn, in *bufio.Reader, i int) error
-	wake func(ctx context.Context, p *process, i int, text string) error
+	open func(p *process.Process, c net.Conn, in *bufio.Reader, i int) error
+	wake func(ctx context.Context, p *process.Process, i int, text string) error
 }
 
 func (r *run) idlers(data string, w *load.World) []idler {
-	startShoal := func(ctx context.Context) (*process, error) {
-		copied := r.newPath("shoal") // so that no wait finds messages of another round
+	startCopy := func(ctx context.Context, r *harness.Run) (*process.Process, error) {
+		copied := r.NewPath("shoal") // so that no wait finds messages of another round
 		if err := os.CopyFS(copied, os.DirFS(data)); err != nil {
 			return nil, err
 		}
@@ -91,28 +95,28 @@ func (r *run) idlers(data string, w *load.World) []idler {
 				return nil, err
 			}
 		}
-		return r.startShoal(ctx, copied)
+		return startShoal(ctx, r, copied)
 	}
-	wakeShoal := func(ctx context.Context, p *process, i int, text string) error {
-		rest := load.REST{Wire: load.NewWire(p.url()), World: w}
+	wakeShoal := func(ctx context.Context, p *process.Process, i int, text string) error {
+		rest := load.REST{Wire: load.NewWire(p.URL()), World: w}
 		defer rest.Close()
 		return rest.PostTo(ctx, i^1, load.SpaceID(i/idleRoom), text, []shoal.EntityID{load.AgentID(i)})
 	}
 	return []idler{
 		{
-			name: floorRow, start: r.startFloor,
-			open: func(_ *process, c net.Conn, _ *bufio.Reader, i int) error {
+			name: peer.FloorRow, start: peer.StartFloor,
+			open: func(_ *process.Process, c net.Conn, _ *bufio.Reader, i int) error {
 				return request(c, http.MethodGet, "/wait?id="+strconv.Itoa(i), http.Header{}, nil)
 			},
-			wake: func(ctx context.Context, p *process, i int, text string) error {
-				return newFloorSide(p).Send(ctx, i, text, true)
+			wake: func(ctx context.Context, p *process.Process, i int, text string) error {
+				return peer.NewFloor(p).Send(ctx, i, text, true)
 			},
 		},
-		sdkIdler(sdkRow, r.startSDK),
-		sdkIdler(tsRow, r.startTS),
+		sdkIdler(peer.SDKRow, peer.StartSDK),
+		sdkIdler(peer.TSRow, peer.StartTS),
 		{
-			name: restRow, start: startShoal, wake: wakeShoal,
-			open: func(_ *process, c net.Conn, _ *bufio.Reader, i int) error {
+			name: restRow, start: startCopy, wake: wakeShoal,
+			open: func(_ *process.Process, c net.Conn, _ *bufio.Reader, i int) error {
 				body, err := json.Marshal(load.Waiting{Kind: shoal.WaitMentions, TimeoutMs: load.WaitMs})
 				if err != nil {
 					return err
@@ -121,8 +125,8 @@ func (r *run) idlers(data string, w *load.World) []idler {
 			},
 		},
 		{
-			name: mcpRow, start: startShoal, wake: wakeShoal,
-			open: func(_ *process, c net.Conn, in *bufio.Reader, i int) error {
+			name: mcpRow, start: startCopy, wake: wakeShoal,
+			open: func(_ *process.Process, c net.Conn, in *bufio.Reader, i int) error {
 				return openTool(c, in, w.Keys[i], load.Waiting{TimeoutMs: load.WaitMs})
 			},
 		},
@@ -130,18 +134,18 @@ func (r *run) idlers(data string, w *load.World) []idler {
 }
 
 // sdkIdler returns an idler for a server with two trivial tools.
-func sdkIdler(name string, start func(context.Context) (*process, error)) idler {
+func sdkIdler(name string, start func(context.Context, *harness.Run) (*process.Process, error)) idler {
 	return idler{
 		name: name, start: start,
-		open: func(_ *process, c net.Conn, in *bufio.Reader, i int) error {
-			return openTool(c, in, "", sdkWait{strconv.Itoa(i)})
+		open: func(_ *process.Process, c net.Conn, in *bufio.Reader, i int) error {
+			return openTool(c, in, "", peer.WaitInput{ID: strconv.Itoa(i)})
 		},
-		wake: func(ctx context.Context, p *process, i int, text string) error {
-			s := newSDKSide(p, name)
-			if err := s.open(ctx, 1); err != nil {
+		wake: func(ctx context.Context, p *process.Process, i int, text string) error {
+			s := peer.NewSDK(p, name)
+			if err := s.Prepare(ctx, 1); err != nil {
 				return err
 			}
-			_, err := s.Tool(ctx, 0, "send_message", sdkSend{strconv.Itoa(i), text})
+			_, err := s.Tool(ctx, 0, "send_message", peer.SendInput{To: strconv.Itoa(i), Content: text})
 			return err
 		},
 	}
@@ -150,11 +154,11 @@ func sdkIdler(name string, start func(context.Context) (*process, error)) idler 
 // idleWorld creates the agents with a server process of its own, which is not measured:
 // the cost of creating them is not part of the cost of waiting.
 func (r *run) idleWorld(ctx context.Context, data string) (*load.World, error) {
-	p, err := r.startShoal(ctx, data)
+	p, err := startShoal(ctx, r.Run, data)
 	if err != nil {
 		return nil, err
 	}
-	defer p.stop()
+	defer p.Stop()
 	w, err := newWorld(ctx, p, idleWaiters)
 	if err != nil {
 		return nil, err
@@ -163,20 +167,20 @@ func (r *run) idleWorld(ctx context.Context, data string) (*load.World, error) {
 }
 
 // measure runs one round with a server of its own.
-func (in idler) measure(ctx context.Context, into *row) error {
-	p, err := in.start(ctx)
+func (in idler) measure(ctx context.Context, r *harness.Run, into *report.Row) error {
+	p, err := in.start(ctx, r)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
+	defer p.Stop()
 	if !load.Pause(ctx, idleSettle/2) {
 		return context.Cause(ctx)
 	}
-	before, err := memory(p.pid())
+	before, err := process.Memory(p.PID())
 	if err != nil {
 		return err
 	}
-	used := cpu(p.pid())
+	used := process.CPU(p.PID())
 	conns, err := in.openAll(p)
 	defer func() {
 		for _, c := range conns {
@@ -191,13 +195,13 @@ func (in idler) measure(ctx context.Context, into *row) error {
 	if !load.Pause(ctx, idleSettle) {
 		return context.Cause(ctx)
 	}
-	into.cpu, into.ops = into.cpu+cpu(p.pid())-used, into.ops+idleWaiters
-	after, err := memory(p.pid())
+	into.CPU, into.Operations = into.CPU+process.CPU(p.PID())-used, into.Operations+idleWaiters
+	after, err := process.Memory(p.PID())
 	if err != nil {
 		return err
 	}
-	into.add(kibEach, (after-before)/1024/idleWaiters)
-	into.add(kibTotal, after/(1<<20))
+	into.Add(kibEach, (after-before)/1024/idleWaiters)
+	into.Add(kibTotal, after/(1<<20))
 	for _, i := range rand.Perm(idleWaiters)[:idleWoken] {
 		if err := in.verifyWait(ctx, p, conns[i], i); err != nil {
 			return fmt.Errorf("waiter %d: %w", i, err)
@@ -206,14 +210,14 @@ func (in idler) measure(ctx context.Context, into *row) error {
 	return nil
 }
 
-func (in idler) openAll(p *process) ([]net.Conn, error) {
+func (in idler) openAll(p *process.Process) ([]net.Conn, error) {
 	conns := make([]net.Conn, idleWaiters)
 	failed := make([]error, 8)
 	var opening sync.WaitGroup
 	for k := range failed {
 		opening.Go(func() {
 			for i := k; i < len(conns) && failed[k] == nil; i += len(failed) {
-				if conns[i], failed[k] = net.Dial("tcp", p.addr); failed[k] == nil {
+				if conns[i], failed[k] = net.Dial("tcp", p.Addr); failed[k] == nil {
 					failed[k] = in.open(p, conns[i], bufio.NewReader(conns[i]), i)
 				}
 			}
@@ -225,7 +229,7 @@ func (in idler) openAll(p *process) ([]net.Conn, error) {
 
 // verifyWait wakes waiter i and checks that it gets the message, which shows that it
 // waits.
-func (in idler) verifyWait(ctx context.Context, p *process, c net.Conn, i int) error {
+func (in idler) verifyWait(ctx context.Context, p *process.Process, c net.Conn, i int) error {
 	message := load.Text()
 	if err := in.wake(ctx, p, i, message); err != nil {
 		return err

@@ -35,6 +35,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/models"
+	"github.com/shoal-dev/shoal/bench/peer"
+	"github.com/shoal-dev/shoal/bench/report"
 )
 
 func main() {
@@ -54,19 +59,19 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
 		case "floor":
-			return serveFloor(ctx, args[1:])
+			return peer.ServeFloor(ctx, args[1:])
 		case "sdk":
-			return serveSDK(ctx, args[1:])
+			return peer.ServeSDK(ctx, args[1:])
 		case "model":
-			return servePlayed(ctx, args[1:])
+			return models.ServeModel(ctx, args[1:])
 		case "relay":
 			return serveRelay(ctx, args[1:])
 		case "reader":
-			return serveReader(ctx, args[1:], out)
+			return models.ServeReader(ctx, args[1:], out)
 		case "added":
-			return serveAdded(ctx, out)
+			return models.ServeAdded(ctx, out)
 		case "runs":
-			return serveRuns(ctx, args[1:], out)
+			return models.ServeRuns(ctx, args[1:], out)
 		}
 	}
 	return drive(ctx, args, out)
@@ -100,10 +105,15 @@ var tables = []measurement{
 	{"page", ofServers, (*run).pages},
 	{"search", ofServers, (*run).searchSpeed},
 	{"start", ofServers, (*run).starts},
-	{"parse", ofModels, (*run).parses},
-	{"argument", ofModels, (*run).arguments},
-	{"added", ofModels, (*run).added},
-	{"runs", ofModels, (*run).manyRuns},
+	{"parse", ofModels, ofTables(models.Tables.Parse)},
+	{"argument", ofModels, ofTables(models.Tables.Arguments)},
+	{"added", ofModels, ofTables(models.Tables.Added)},
+	{"runs", ofModels, ofTables(models.Tables.ManyRuns)},
+}
+
+// ofTables returns a measurement of models.
+func ofTables(measure func(models.Tables, context.Context) error) func(*run, context.Context) error {
+	return func(r *run, ctx context.Context) error { return measure(models.Tables{Run: r.Run}, ctx) }
 }
 
 // selectTables returns the tables that a comma-separated list of names and kinds
@@ -159,15 +169,10 @@ func wholeKinds(chosen []measurement) error {
 
 // run is one run of the driver.
 type run struct {
-	self, shoal string // programs
-	dir         string // contains everything that the servers write
-	rounds      int
-	messages    int // in the large space, and in the session for searches
-	keep        string
-	large       string
-	rows        string // the row to measure, all if empty
-	report      report
-	log         *log.Logger
+	*harness.Run
+	messages int // in the large space, and in the session for searches
+	keep     string
+	large    string
 }
 
 func drive(ctx context.Context, args []string, out io.Writer) (err error) {
@@ -183,11 +188,11 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	r := &run{shoal: *shoal, rounds: *rounds, rows: *rows, keep: *keep, messages: 100_000, log: log.New(os.Stderr, "", 0)}
+	r := &run{Run: &harness.Run{Shoal: *shoal, Rounds: *rounds, Rows: *rows, Log: log.New(os.Stderr, "", 0)}, keep: *keep, messages: 100_000}
 	if *full {
 		r.messages = 1_000_000
 	}
-	if r.self, err = os.Executable(); err != nil {
+	if r.Self, err = os.Executable(); err != nil {
 		return err
 	}
 	chosen, err := selectTables(*only)
@@ -199,23 +204,23 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 			return err
 		}
 	}
-	if r.dir, err = os.MkdirTemp(*dir, "shoal-bench-"); err != nil {
+	if r.Dir, err = os.MkdirTemp(*dir, "shoal-bench-"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(r.dir)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(r.Dir)) }()
 	for _, kind := range []string{ofServers, ofModels} {
 		of := slices.DeleteFunc(slices.Clone(chosen), func(t measurement) bool { return t.kind != kind })
 		if len(of) == 0 {
 			continue
 		}
-		r.report = report{command: makeCommand(args), disk: r.dir}
+		r.Report = report.Report{Command: makeCommand(args), Disk: r.Dir}
 		failed := r.measureAll(ctx, of)
-		text := r.report.markdown() // also of an incomplete run
+		text := r.Report.Markdown() // also of an incomplete run
 		if _, err := io.WriteString(out, text); err != nil || failed != nil {
 			return errors.Join(failed, err)
 		}
 		if *write {
-			if err := replaceTables(filepath.Join("docs", "benchmarks.md"), kind, text); err != nil {
+			if err := report.ReplaceTables(filepath.Join("docs", "benchmarks.md"), kind, text); err != nil {
 				return err
 			}
 		}
@@ -225,7 +230,7 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 
 // measureAll produces tables of one kind.
 func (r *run) measureAll(ctx context.Context, of []measurement) error {
-	if _, err := os.Stat(r.shoal); err != nil && of[0].kind == ofServers {
+	if _, err := os.Stat(r.Shoal); err != nil && of[0].kind == ofServers {
 		return fmt.Errorf("%w: run `make build` first", err)
 	}
 	for _, t := range of {
@@ -233,7 +238,7 @@ func (r *run) measureAll(ctx context.Context, of []measurement) error {
 		if err := t.measure(r, ctx); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		r.log.Printf("%s took %.0f s", t.name, time.Since(began).Seconds())
+		r.Log.Printf("%s took %.0f s", t.name, time.Since(began).Seconds())
 	}
 	return nil
 }
@@ -246,6 +251,3 @@ func makeCommand(args []string) string {
 	}
 	return fmt.Sprintf("make bench BENCHFLAGS=%q", strings.Join(args, " "))
 }
-
-// wants reports whether a row is to be measured.
-func (r *run) wants(row string) bool { return r.rows == "" || r.rows == row }

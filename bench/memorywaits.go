@@ -8,6 +8,10 @@ import (
 	"net"
 	"sync"
 
+	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/peer"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -19,42 +23,42 @@ const (
 // waitsInMemory counts the waits over MCP that Shoal and the plain SDK hold within
 // crowdMiB of memory.
 func (r *run) waitsInMemory(ctx context.Context, data string, w *load.World) error {
-	t := r.report.add(&table{
-		title: fmt.Sprintf("Waits over MCP in %d MiB", crowdMiB),
-		note: fmt.Sprintf("MCP clients, each with an MCP session and a connection of its own, open waits in batches of %d until the server's resident set exceeds that size, or %s are waiting. "+
-			"Then some of them are woken.", waitBatch, thousands(crowdWaiters)),
-		ratios: []ratio{{waitsCol, sdkRow, "waits ÷ SDK"}}, shown: []string{waitsCol, mibResident, cpuCol},
+	t := r.Report.Add(&report.Table{
+		Title: fmt.Sprintf("Waits over MCP in %d MiB", crowdMiB),
+		Note: fmt.Sprintf("MCP clients, each with an MCP session and a connection of its own, open waits in batches of %d until the server's resident set exceeds that size, or %s are waiting. "+
+			"Then some of them are woken.", waitBatch, report.Thousands(crowdWaiters)),
+		Ratios: []report.Ratio{{Metric: waitsCol, Base: peer.SDKRow, Heading: "waits ÷ SDK"}}, Shown: []string{waitsCol, mibResident, report.CPUMicros},
 	})
 	for _, in := range r.idlers(data, w) {
-		if (in.name != sdkRow && in.name != mcpRow) || !r.wants(in.name) {
+		if (in.name != peer.SDKRow && in.name != mcpRow) || !r.Wants(in.name) {
 			continue
 		}
-		if err := in.openUntilFull(ctx, t.row(in.name)); err != nil {
+		if err := in.openUntilFull(ctx, r.Run, t.Row(in.name)); err != nil {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
 	}
-	r.report.atLeast(1, "× SDK", t.ratio(waitsCol, mcpRow, sdkRow), t.title)
+	r.Report.AtLeast(1, "× SDK", t.Ratio(waitsCol, mcpRow, peer.SDKRow), t.Title)
 	return nil
 }
 
 // openUntilFull opens waits until the server uses more than crowdMiB of memory.
-func (in idler) openUntilFull(ctx context.Context, into *row) error {
-	p, err := in.start(ctx)
+func (in idler) openUntilFull(ctx context.Context, r *harness.Run, into *report.Row) error {
+	p, err := in.start(ctx, r)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
+	defer p.Stop()
 	conns := make([]net.Conn, 0, crowdWaiters)
 	defer func() {
 		for _, c := range conns {
 			_ = c.Close() // not used any more
 		}
 	}()
-	used, grown := cpu(p.pid()), 0.0
+	used, grown := process.CPU(p.PID()), 0.0
 	for len(conns) < crowdWaiters && grown <= crowdMiB<<20 && ctx.Err() == nil {
 		first := len(conns)
 		for range waitBatch {
-			c, err := net.Dial("tcp", p.addr)
+			c, err := net.Dial("tcp", p.Addr)
 			if err != nil {
 				return err
 			}
@@ -63,13 +67,13 @@ func (in idler) openUntilFull(ctx context.Context, into *row) error {
 		if err := in.openBatch(p, conns, first); err != nil {
 			return err
 		}
-		if grown, err = resident(p.pid(), "VmRSS"); err != nil {
+		if grown, err = process.Resident(p.PID(), "VmRSS"); err != nil {
 			return err
 		}
 	}
-	into.add(waitsCol, float64(len(conns)))
-	into.add(mibResident, grown/(1<<20))
-	into.cpu, into.ops = cpu(p.pid())-used, float64(len(conns))
+	into.Add(waitsCol, float64(len(conns)))
+	into.Add(mibResident, grown/(1<<20))
+	into.CPU, into.Operations = process.CPU(p.PID())-used, float64(len(conns))
 	for _, i := range rand.Perm(len(conns))[:idleWoken] {
 		if err := in.verifyWait(ctx, p, conns[i], i); err != nil {
 			return fmt.Errorf("waiter %d: %w", i, err)
@@ -79,7 +83,7 @@ func (in idler) openUntilFull(ctx context.Context, into *row) error {
 }
 
 // openBatch opens the waits of the connections from index first on.
-func (in idler) openBatch(p *process, conns []net.Conn, first int) error {
+func (in idler) openBatch(p *process.Process, conns []net.Conn, first int) error {
 	var opening sync.WaitGroup
 	failed := make(chan error, len(conns)-first)
 	for k := range 8 {

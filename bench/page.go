@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/load"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -36,8 +38,8 @@ func (r *run) createLargeSpace(ctx context.Context) (err error) {
 	if r.large != "" {
 		return nil
 	}
-	data := r.newPath("large")
-	p, err := r.startShoal(ctx, data)
+	data := r.NewPath("large")
+	p, err := startShoal(ctx, r.Run, data)
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func (r *run) createLargeSpace(ctx context.Context) (err error) {
 		session := admin.Session(shoal.DefaultSession)
 		_, err = session.CreateSpace(ctx, shoal.NewSpace{ID: largeSpace, Name: "Large", Members: []shoal.EntityID{shoal.Operator}})
 	}
-	p.stop()
+	p.Stop()
 	if err != nil {
 		return err
 	}
@@ -106,11 +108,11 @@ func (r *run) pages(ctx context.Context) (err error) {
 	if err := r.createLargeSpace(ctx); err != nil {
 		return err
 	}
-	p, err := r.startShoal(ctx, r.large)
+	p, err := startShoal(ctx, r.Run, r.large)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
+	defer p.Stop()
 	bare, err := r.bareTable(ctx)
 	if err != nil {
 		return err
@@ -139,33 +141,33 @@ func (r *run) pageTables(ctx context.Context, pagers []pager) error {
 		{"random", func() int64 { return pageLength + 1 + rand.Int64N(last-pageLength) }},
 		{"oldest", func() int64 { return pageLength + 1 }},
 	} {
-		t := r.report.add(&table{
-			title:  fmt.Sprintf("Page of %d of %s messages, %s", pageLength, thousands(r.messages), place.name),
-			note:   "The plain query reads four columns of a table with nothing else in it; REST is the complete call over a persistent connection.",
-			ratios: []ratio{{p50, bareRow, "p50 ÷ plain query"}}, shown: []string{p50, p99},
+		t := r.Report.Add(&report.Table{
+			Title:  fmt.Sprintf("Page of %d of %s messages, %s", pageLength, report.Thousands(r.messages), place.name),
+			Note:   "The plain query reads four columns of a table with nothing else in it; REST is the complete call over a persistent connection.",
+			Ratios: []report.Ratio{{Metric: report.P50, Base: bareRow, Heading: "p50 ÷ plain query"}}, Shown: []string{report.P50, report.P99},
 		})
-		for round := range r.rounds + 1 {
+		for round := range r.Rounds + 1 {
 			for _, pg := range pagers {
 				latencies, err := pg.round(ctx, place.before)
 				if err != nil {
 					return fmt.Errorf("%s: %w", pg.name, err)
 				}
 				if round > 0 {
-					t.row(pg.name).add(p50, load.Percentile(latencies, 50))
-					t.row(pg.name).add(p99, load.Percentile(latencies, 99))
+					t.Row(pg.name).Add(report.P50, load.Percentile(latencies, 50))
+					t.Row(pg.name).Add(report.P99, load.Percentile(latencies, 99))
 				}
 			}
 		}
-		r.report.atMost(2, "× plain query", t.ratio(p50, storeRow, bareRow), t.title+", store call, p50").withTarget(1.5)
-		r.report.atMost(1000, "µs", t.row(restRow).value(p50), t.title+", REST, p50")
-		r.report.atMost(20e3, "µs", t.row(restRow).value(p99), t.title+", REST, p99")
-		took := t.row(storeRow).value(p50)
+		r.Report.AtMost(2, "× plain query", t.Ratio(report.P50, storeRow, bareRow), t.Title+", store call, p50").WithTarget(1.5)
+		r.Report.AtMost(1000, "µs", t.Row(restRow).Value(report.P50), t.Title+", REST, p50")
+		r.Report.AtMost(20e3, "µs", t.Row(restRow).Value(report.P99), t.Title+", REST, p99")
+		took := t.Row(storeRow).Value(report.P50)
 		slowest = max(slowest, took)
 		if fastest == 0 || took < fastest {
 			fastest = took
 		}
 	}
-	r.report.atMost(1.5, "× fastest position", slowest/fastest, "Page of 50, slowest position, store call, p50")
+	r.Report.AtMost(1.5, "× fastest position", slowest/fastest, "Page of 50, slowest position, store call, p50")
 	return nil
 }
 
@@ -196,8 +198,8 @@ func storePager(store hub.Store) pager {
 	}}
 }
 
-func restPager(p *process) (pager, error) {
-	w := load.NewWire(p.url())
+func restPager(p *process.Process) (pager, error) {
+	w := load.NewWire(p.URL())
 	_, key, err := adminClient(p)
 	return pager{restRow, func(ctx context.Context, before int64) (int, error) {
 		path := sessionPath + "/spaces/" + string(largeSpace) + "/messages?limit=" + strconv.Itoa(pageLength) + "&before=" + strconv.FormatInt(before, 10)
@@ -208,7 +210,7 @@ func restPager(p *process) (pager, error) {
 
 // bareTable stores the same messages in a table with nothing else in it.
 func (r *run) bareTable(ctx context.Context) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", "file:"+r.newPath("bare")+".db?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
+	db, err := sql.Open("sqlite", "file:"+r.NewPath("bare")+".db?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
 	if err != nil {
 		return nil, err
 	}
@@ -260,13 +262,4 @@ func barePager(db *sql.DB) pager {
 		}
 		return len(page), rows.Err()
 	}}
-}
-
-// thousands formats a number with commas between groups of three digits.
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

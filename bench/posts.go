@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/shoal-dev/shoal/bench/peer"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -18,20 +21,20 @@ const (
 // sends them one after the other.
 func (r *run) posts(ctx context.Context) error {
 	for _, senders := range []int{1, 64} {
-		t := r.report.add(&table{
-			title: fmt.Sprintf("Durable posts, %d senders", senders),
-			note:  "Each sender waits for the response before it sends the next message. Shoal also writes the recipient's inbox entry and the event. PostgreSQL, NATS JetStream and Redis are called directly, without a server in between.",
-			ratios: []ratio{
-				{perSecond, floorRow, "posts/s ÷ floor"},
-				{perSecond, sdkRow, "posts/s ÷ SDK"},
-				{perSecond, tsRow, "posts/s ÷ TS SDK"},
-				{cpuCol, floorRow, "CPU ÷ floor"},
-				{cpuCol, sdkRow, "CPU ÷ SDK"},
+		t := r.Report.Add(&report.Table{
+			Title: fmt.Sprintf("Durable posts, %d senders", senders),
+			Note:  "Each sender waits for the response before it sends the next message. Shoal also writes the recipient's inbox entry and the event. PostgreSQL, NATS JetStream and Redis are called directly, without a server in between.",
+			Ratios: []report.Ratio{
+				{Metric: perSecond, Base: peer.FloorRow, Heading: "posts/s ÷ floor"},
+				{Metric: perSecond, Base: peer.SDKRow, Heading: "posts/s ÷ SDK"},
+				{Metric: perSecond, Base: peer.TSRow, Heading: "posts/s ÷ TS SDK"},
+				{Metric: report.CPUMicros, Base: peer.FloorRow, Heading: "CPU ÷ floor"},
+				{Metric: report.CPUMicros, Base: peer.SDKRow, Heading: "CPU ÷ SDK"},
 			},
-			shown: []string{perSecond, p50, p99, cpuCol},
+			Shown: []string{perSecond, report.P50, report.P99, report.CPUMicros},
 		})
 		if senders == 1 {
-			t.title = "Durable posts, one sender"
+			t.Title = "Durable posts, one sender"
 		}
 		if err := r.postTable(ctx, t, senders); err != nil {
 			return err
@@ -40,42 +43,42 @@ func (r *run) posts(ctx context.Context) error {
 		if senders > 1 {
 			restLimit, restTarget, mcpLimit, mcpTarget = 0.6, 0.75, 1, 0.5
 		}
-		r.report.atLeast(restLimit, "× floor", t.ratio(perSecond, restRow, floorRow), t.title+", REST").withTarget(restTarget)
-		r.report.atLeast(mcpLimit, "× SDK", t.ratio(perSecond, mcpRow, sdkRow), t.title+", MCP")
-		r.report.targetAtLeast(mcpTarget, "× floor", t.ratio(perSecond, mcpRow, floorRow), t.title+", MCP")
+		r.Report.AtLeast(restLimit, "× floor", t.Ratio(perSecond, restRow, peer.FloorRow), t.Title+", REST").WithTarget(restTarget)
+		r.Report.AtLeast(mcpLimit, "× SDK", t.Ratio(perSecond, mcpRow, peer.SDKRow), t.Title+", MCP")
+		r.Report.TargetAtLeast(mcpTarget, "× floor", t.Ratio(perSecond, mcpRow, peer.FloorRow), t.Title+", MCP")
 		if senders > 1 {
-			r.report.atLeast(1, "× PostgreSQL", t.ratio(perSecond, restRow, postgresRow), t.title+", REST")
+			r.Report.AtLeast(1, "× PostgreSQL", t.Ratio(perSecond, restRow, peer.PostgresRow), t.Title+", REST")
 		}
 	}
 	return nil
 }
 
-func (r *run) postTable(ctx context.Context, t *table, senders int) error {
+func (r *run) postTable(ctx context.Context, t *report.Table, senders int) error {
 	sides, done, err := r.sides(ctx, senders)
 	if err != nil {
 		return err
 	}
 	defer done()
-	for round := range r.rounds + 1 {
+	for round := range r.Rounds + 1 {
 		for _, s := range sides {
 			length := postTime
 			if round == 0 {
 				length = postWarmUp
 			}
-			before, began := cpu(s.process().pid()), time.Now()
+			before, began := process.CPU(s.Process().PID()), time.Now()
 			latencies, err := load.Post(ctx, s, senders, length, 0)
 			if err != nil {
-				return fmt.Errorf("%s: %w", s.name(), err)
+				return fmt.Errorf("%s: %w", s.Name(), err)
 			}
-			took, used := time.Since(began), cpu(s.process().pid())-before
-			into := t.row(s.name())
+			took, used := time.Since(began), process.CPU(s.Process().PID())-before
+			into := t.Row(s.Name())
 			if round == 0 {
 				continue
 			}
-			into.add(perSecond, float64(len(latencies))/took.Seconds())
-			into.add(p50, load.Percentile(latencies, 50))
-			into.add(p99, load.Percentile(latencies, 99))
-			into.cpu, into.ops = into.cpu+used, into.ops+float64(len(latencies))
+			into.Add(perSecond, float64(len(latencies))/took.Seconds())
+			into.Add(report.P50, load.Percentile(latencies, 50))
+			into.Add(report.P99, load.Percentile(latencies, 99))
+			into.CPU, into.Operations = into.CPU+used, into.Operations+float64(len(latencies))
 		}
 	}
 	return nil

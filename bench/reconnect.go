@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -28,42 +29,42 @@ const (
 // reconnect measures a restart of a server to which all readers reconnect at once, each
 // with many missed events.
 func (r *run) reconnect(ctx context.Context) error {
-	t := r.report.add(&table{
-		title: fmt.Sprintf("%s concurrent reconnects, %d missed messages each", thousands(reconnectReaders), reconnectBehind),
-		note: fmt.Sprintf("The server has just been restarted. The readers follow %d spaces; each connects with the id of the last event that it received. Meanwhile %d posts/s go to another space.",
+	t := r.Report.Add(&report.Table{
+		Title: fmt.Sprintf("%s concurrent reconnects, %d missed messages each", report.Thousands(reconnectReaders), reconnectBehind),
+		Note: fmt.Sprintf("The server has just been restarted. The readers follow %d spaces; each connects with the id of the last event that it received. Meanwhile %d posts/s go to another space.",
 			reconnectSpaces, hostedPosts),
-		shown: []string{wholeCol, deliveries, lostEvents, ackP50, ackP99},
+		Shown: []string{wholeCol, deliveries, lostEvents, ackP50, ackP99},
 	})
-	for range min(r.rounds, 3) {
-		if err := r.reconnectRound(ctx, t.row(restRow)); err != nil {
+	for range min(r.Rounds, 3) {
+		if err := r.reconnectRound(ctx, t.Row(restRow)); err != nil {
 			return err
 		}
 	}
-	found := t.row(restRow)
-	r.report.atMost(10, "s", found.value(wholeCol), t.title+", until complete")
-	r.report.atMost(0, "events", found.worst(lostEvents), t.title+", lost")
-	r.report.atMost(200e3, "µs", found.value(ackP99), t.title+", p99 of a post's acknowledgement")
+	found := t.Row(restRow)
+	r.Report.AtMost(10, "s", found.Value(wholeCol), t.Title+", until complete")
+	r.Report.AtMost(0, "events", found.Worst(lostEvents), t.Title+", lost")
+	r.Report.AtMost(200e3, "µs", found.Value(ackP99), t.Title+", p99 of a post's acknowledgement")
 	return nil
 }
 
-func (r *run) reconnectRound(ctx context.Context, into *row) error {
-	data := r.newPath("shoal")
-	p, err := r.startShoal(ctx, data)
+func (r *run) reconnectRound(ctx context.Context, into *report.Row) error {
+	data := r.NewPath("shoal")
+	p, err := startShoal(ctx, r.Run, data)
 	if err != nil {
 		return err
 	}
 	s := &restSide{server: p}
 	last, services, err := s.postBacklog(ctx)
-	p.stop()
+	p.Stop()
 	if err != nil {
 		return err
 	}
-	if p, err = r.startShoal(ctx, data); err != nil {
+	if p, err = startShoal(ctx, r.Run, data); err != nil {
 		return err
 	}
-	defer p.stop()
-	s.server, s.Wire = p, load.NewWire(p.url())
-	f := &fan{side: s, Readers: new(load.Readers), connect: func(c net.Conn, i int) error {
+	defer p.Stop()
+	s.server, s.Wire = p, load.NewWire(p.URL())
+	f := &fan{Side: s, Readers: new(load.Readers), connect: func(c net.Conn, i int) error {
 		header := load.StreamHeader(services[i/load.StreamsEach])
 		header.Set("Last-Event-ID", last[i%reconnectSpaces])
 		return request(c, http.MethodGet, s.EventsPath(load.SpaceID(i%reconnectSpaces)), header, nil)
@@ -75,7 +76,7 @@ func (r *run) reconnectRound(ctx context.Context, into *row) error {
 // postBacklog posts the messages that the readers will have missed into all spaces. It
 // returns the id of the event before them in each space, and keys for the readers.
 func (s *restSide) postBacklog(ctx context.Context) (last, services []string, err error) {
-	if err := s.open(ctx, reconnectSpaces+1); err != nil {
+	if err := s.Prepare(ctx, reconnectSpaces+1); err != nil {
 		return nil, nil, err
 	}
 	if services, err = s.Services(ctx, reconnectReaders); err != nil {
@@ -124,7 +125,7 @@ func (s *restSide) lastEvent(ctx context.Context, space shoal.SpaceID, key strin
 }
 
 // reconnectAll connects all readers and waits until they have received all events.
-func (f *fan) reconnectAll(ctx context.Context, s *restSide, into *row) error {
+func (f *fan) reconnectAll(ctx context.Context, s *restSide, into *report.Row) error {
 	posting, stop := context.WithCancel(ctx)
 	defer stop()
 	posts := make(chan flowResult, 1)
@@ -154,10 +155,10 @@ func (f *fan) reconnectAll(ctx context.Context, s *restSide, into *row) error {
 	if err := errors.Join(errors.Join(failed...), found.failed, context.Cause(ctx)); err != nil {
 		return err
 	}
-	into.add(wholeCol, took)
-	into.add(deliveries, float64(f.Seen())/took)
-	into.add(lostEvents, float64(due-f.Seen()))
-	into.add(ackP50, load.Percentile(found.took, 50))
-	into.add(ackP99, load.Percentile(found.took, 99))
+	into.Add(wholeCol, took)
+	into.Add(deliveries, float64(f.Seen())/took)
+	into.Add(lostEvents, float64(due-f.Seen()))
+	into.Add(ackP50, load.Percentile(found.took, 50))
+	into.Add(ackP99, load.Percentile(found.took, 99))
 	return nil
 }

@@ -14,6 +14,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/models"
+	"github.com/shoal-dev/shoal/bench/peer"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -32,43 +37,43 @@ const (
 // relays measures servers between a model and the reader of a stream: the time from the
 // moment at which the model sends a delta until the reader receives it.
 func (r *run) relays(ctx context.Context) error {
-	t := r.report.add(&table{
-		title: fmt.Sprintf("A delta from the model to a reader's stream, %d runs at %d/s", relayRuns, relayRate),
-		note: "The model is simulated by a process of its own; each delta carries the time at which it was sent. The floor reads each chunk and writes its delta as an event. " +
-			"Shoal's row is a run of a hosted agent that writes into a space: composed, checked, with offsets, drafts stored. Added is the time beyond reading the model directly. " + aiVersions(ctx) + ".",
-		ratios: []ratio{{addedP50, relayRow, "added ÷ floor"}, {cpuCol, relayRow, "CPU ÷ floor"}, {cpuCol, aiServerRow, "CPU ÷ AI SDK"}},
-		shown:  []string{addedP50, p50, p99, cpuCol},
+	t := r.Report.Add(&report.Table{
+		Title: fmt.Sprintf("A delta from the model to a reader's stream, %d runs at %d/s", relayRuns, relayRate),
+		Note: "The model is simulated by a process of its own; each delta carries the time at which it was sent. The floor reads each chunk and writes its delta as an event. " +
+			"Shoal's row is a run of a hosted agent that writes into a space: composed, checked, with offsets, drafts stored. Added is the time beyond reading the model directly. " + models.Versions(ctx) + ".",
+		Ratios: []report.Ratio{{Metric: addedP50, Base: relayRow, Heading: "added ÷ floor"}, {Metric: report.CPUMicros, Base: relayRow, Heading: "CPU ÷ floor"}, {Metric: report.CPUMicros, Base: aiServerRow, Heading: "CPU ÷ AI SDK"}},
+		Shown:  []string{addedP50, report.P50, report.P99, report.CPUMicros},
 	})
-	for range r.rounds {
+	for range r.Rounds {
 		for _, row := range []string{modelRow, relayRow, restRow, aiServerRow} {
 			if err := r.relayRound(ctx, t, row); err != nil {
 				return fmt.Errorf("%s: %w", row, err)
 			}
 		}
 	}
-	r.report.atMost(3, "× floor", t.ratio(addedP50, restRow, relayRow), t.title+", added p50").withTarget(1.5)
-	r.report.atMost(0.5, "× AI SDK", t.ratio(cpuCol, restRow, aiServerRow), t.title+", CPU of a delta").withTarget(0.3)
+	r.Report.AtMost(3, "× floor", t.Ratio(addedP50, restRow, relayRow), t.Title+", added p50").WithTarget(1.5)
+	r.Report.AtMost(0.5, "× AI SDK", t.Ratio(report.CPUMicros, restRow, aiServerRow), t.Title+", CPU of a delta").WithTarget(0.3)
 	return nil
 }
 
 // relayRound runs a round of one row with processes of its own.
-func (r *run) relayRound(ctx context.Context, t *table, name string) error {
-	model, err := r.startPlayedModel(ctx)
+func (r *run) relayRound(ctx context.Context, t *report.Table, name string) error {
+	model, err := models.StartModel(ctx, r.Self)
 	if err != nil {
 		return err
 	}
-	defer model.stop()
+	defer model.Stop()
 	f, err := r.relayFan(ctx, name, model)
-	if errors.Is(err, errNoNode) {
-		r.log.Print(err)
+	if errors.Is(err, process.ErrNoNode) {
+		r.Log.Print(err)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if f.process() != model {
-			f.process().stop()
+		if f.Process() != model {
+			f.Process().Stop()
 		}
 		f.Close()
 	}()
@@ -77,51 +82,53 @@ func (r *run) relayRound(ctx context.Context, t *table, name string) error {
 			return err
 		}
 	}
-	if s, ours := f.side.(*restSide); ours {
+	if s, ours := f.Side.(*restSide); ours {
 		if err := s.trigger(ctx, relayRuns); err != nil {
 			return err
 		}
 	}
 	load.Pause(ctx, time.Second) // until all of them stream
 	f.Forget()
-	before := cpu(f.process().pid())
+	before := process.CPU(f.Process().PID())
 	load.Pause(ctx, relayWindow)
-	used := cpu(f.process().pid()) - before
+	used := process.CPU(f.Process().PID()) - before
 	took := f.Took()
 	if least := 0.95 * relayRuns * relayRate * relayWindow.Seconds(); float64(len(took)) < least {
 		return fmt.Errorf("got %d deltas, want at least %.0f", len(took), least)
 	}
-	row := t.row(name)
-	row.add(p50, load.Percentile(took, 50))
-	row.add(p99, load.Percentile(took, 99))
-	row.cpu, row.ops = row.cpu+used, row.ops+float64(len(took))
-	if direct := t.row(modelRow).rounds[p50]; name != modelRow {
-		row.add(addedP50, load.Percentile(took, 50)-direct[len(direct)-1])
+	row := t.Row(name)
+	row.Add(report.P50, load.Percentile(took, 50))
+	row.Add(report.P99, load.Percentile(took, 99))
+	row.CPU, row.Operations = row.CPU+used, row.Operations+float64(len(took))
+	if direct := t.Row(modelRow).Rounds[report.P50]; name != modelRow {
+		row.Add(addedP50, load.Percentile(took, 50)-direct[len(direct)-1])
 	}
 	return ctx.Err()
 }
 
 // relayFan starts the server of a row and returns it with the way its readers connect.
-func (r *run) relayFan(ctx context.Context, name string, model *process) (*fan, error) {
+func (r *run) relayFan(ctx context.Context, name string, model *process.Process) (*fan, error) {
 	get := func(c net.Conn, _ int) error { return request(c, http.MethodGet, "/stream", http.Header{}, nil) }
-	floor := func(p *process) *fan { return &fan{side: newFloorSide(p), Readers: new(load.Readers), connect: get} }
+	floor := func(p *process.Process) *fan {
+		return &fan{Side: peer.NewFloor(p), Readers: new(load.Readers), connect: get}
+	}
 	switch name {
 	case modelRow:
-		return &fan{side: newFloorSide(model), Readers: new(load.Readers), connect: func(c net.Conn, _ int) error {
-			return request(c, http.MethodPost, pacedPath(plainText), http.Header{"Content-Type": {"application/json"}}, []byte(`{}`))
+		return &fan{Side: peer.NewFloor(model), Readers: new(load.Readers), connect: func(c net.Conn, _ int) error {
+			return request(c, http.MethodPost, pacedPath(models.PlainText), http.Header{"Content-Type": {"application/json"}}, []byte(`{}`))
 		}}, nil
 	case relayRow:
-		p, err := startProcess(ctx, r.self, "relay", "-addr", "ADDR", "-model", model.url())
+		p, err := process.Start(ctx, r.Self, "relay", "-addr", "ADDR", "-model", model.URL())
 		if err != nil {
 			return nil, err
 		}
 		return floor(p), nil
 	case aiServerRow:
-		node, err := installNode(ctx, aiDir)
+		node, err := process.InstallNode(ctx, models.NodeDir)
 		if err != nil {
 			return nil, err
 		}
-		p, err := startProcess(ctx, node, filepath.Join(aiDir, "server.mjs"), "ADDR", model.url()+strings.TrimSuffix(pacedPath(plainText), "/chat/completions"))
+		p, err := process.Start(ctx, node, filepath.Join(models.NodeDir, "server.mjs"), "ADDR", model.URL()+strings.TrimSuffix(pacedPath(models.PlainText), "/chat/completions"))
 		if err != nil {
 			return nil, err
 		}
@@ -132,12 +139,12 @@ func (r *run) relayFan(ctx context.Context, name string, model *process) (*fan, 
 		return nil, err
 	}
 	s := &restSide{server: p}
-	f := &fan{side: s, Readers: new(load.Readers)}
-	if err = s.open(ctx, 1); err == nil {
+	f := &fan{Side: s, Readers: new(load.Readers)}
+	if err = s.Prepare(ctx, 1); err == nil {
 		f.connect, err = s.readerConnector(ctx, relayRuns, hostedSpace)
 	}
 	if err == nil {
-		err = s.createHostedAgents(ctx, model.url(), relayRuns, relayRate)
+		err = s.createHostedAgents(ctx, model.URL(), relayRuns, relayRate)
 	}
 	return f, err
 }
@@ -159,8 +166,8 @@ func serveRelay(ctx context.Context, args []string) error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, r *http.Request) { relayStream(w, r, *model+pacedPath(plainText)) })
-	return serve(ctx, *addr, mux)
+	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, r *http.Request) { relayStream(w, r, *model+pacedPath(models.PlainText)) })
+	return harness.Serve(ctx, *addr, mux)
 }
 
 func relayStream(w http.ResponseWriter, r *http.Request, url string) {

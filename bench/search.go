@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/peer"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/load"
 	"github.com/shoal-dev/shoal/internal/search"
@@ -111,27 +114,27 @@ func searchText(n int, source *rand.Rand, zipf *rand.Zipf) string {
 // searchSpeed measures searches in both databases as calls of the store.
 func (r *run) searchSpeed(ctx context.Context) error {
 	path := filepath.Join(r.searchDir(), "search.db")
-	if r.wants("SQLite") {
+	if r.Wants("SQLite") {
 		if err := r.searchIn(ctx, "SQLite", "sqlite://"+path, path); err != nil {
 			return err
 		}
 	}
-	if !r.wants("PostgreSQL") {
+	if !r.Wants("PostgreSQL") {
 		return nil
 	}
-	server, err := r.startPostgres(ctx)
-	if errors.Is(err, errNoPostgres) {
-		r.log.Print(err)
+	server, err := peer.StartPostgres(ctx, r.Run)
+	if errors.Is(err, peer.ErrNoPostgres) {
+		r.Log.Print(err)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer server.server.stop()
-	if err := server.open(ctx, 1); err != nil {
+	defer server.Process().Stop()
+	if err := server.Prepare(ctx, 1); err != nil {
 		return err
 	}
-	return r.searchIn(ctx, "PostgreSQL", "postgres://postgres@"+server.server.addr+"/postgres", "")
+	return r.searchIn(ctx, "PostgreSQL", "postgres://postgres@"+server.Process().Addr+"/postgres", "")
 }
 
 // searchDir returns the directory of databases that can be kept between runs.
@@ -139,7 +142,7 @@ func (r *run) searchDir() string {
 	if r.keep != "" {
 		return r.keep
 	}
-	return r.dir
+	return r.Dir
 }
 
 func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) {
@@ -154,37 +157,37 @@ func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) 
 		if err := r.fillSearchSession(ctx, store); err != nil {
 			return err
 		}
-		r.log.Printf("%s: %s messages stored after %.0f s", name, thousands(r.messages), time.Since(began).Seconds())
+		r.Log.Printf("%s: %s messages stored after %.0f s", name, report.Thousands(r.messages), time.Since(began).Seconds())
 	}
 	if err := awaitIndex(ctx, url); err != nil {
 		return err
 	}
-	r.log.Printf("%s: indexed after %.0f s", name, time.Since(began).Seconds())
-	t := r.report.add(&table{
-		title: fmt.Sprintf("Search of %s messages, %s", thousands(r.messages), name),
-		note:  fmt.Sprintf("The store call alone, for the newest %d hits, in a session with %d spaces; the reader of few spaces is a member of %d. CPU is that of the calling process, without PostgreSQL's own.", searchHits, searchSpaces, searchSpaces/40),
-		shown: []string{p50, p95, cpuCol},
+	r.Log.Printf("%s: indexed after %.0f s", name, time.Since(began).Seconds())
+	t := r.Report.Add(&report.Table{
+		Title: fmt.Sprintf("Search of %s messages, %s", report.Thousands(r.messages), name),
+		Note:  fmt.Sprintf("The store call alone, for the newest %d hits, in a session with %d spaces; the reader of few spaces is a member of %d. CPU is that of the calling process, without PostgreSQL's own.", searchHits, searchSpaces, searchSpaces/40),
+		Shown: []string{report.P50, p95, report.CPUMicros},
 	})
-	for round := range r.rounds + 1 {
+	for round := range r.Rounds + 1 {
 		for _, s := range searches {
-			used := ownCPU()
+			used := process.OwnCPU()
 			latencies, err := s.round(ctx, store)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", name, s.name, err)
 			}
 			if round > 0 {
-				t.row(s.name).add(p50, load.Percentile(latencies, 50))
-				t.row(s.name).add(p95, load.Percentile(latencies, 95))
-				t.row(s.name).cpu += ownCPU() - used
-				t.row(s.name).ops += searchesEach
+				t.Row(s.name).Add(report.P50, load.Percentile(latencies, 50))
+				t.Row(s.name).Add(p95, load.Percentile(latencies, 95))
+				t.Row(s.name).CPU += process.OwnCPU() - used
+				t.Row(s.name).Operations += searchesEach
 			}
 		}
 	}
 	slowest := 0.0
-	for _, row := range t.rows {
-		slowest = max(slowest, row.value(p95))
+	for _, row := range t.Rows {
+		slowest = max(slowest, row.Value(p95))
 	}
-	r.report.atMost(searchLimit, "µs", slowest, t.title+", slowest kind, p95")
+	r.Report.AtMost(searchLimit, "µs", slowest, t.Title+", slowest kind, p95")
 	return nil
 }
 

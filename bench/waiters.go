@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -107,22 +109,22 @@ func (c *waiterCrowd) waitOnce(conn net.Conn, in *bufio.Reader, i int, wait load
 }
 
 // idle measures the cost of the waits while no messages arrive.
-func (c *waiterCrowd) idle(ctx context.Context, into *row, p *process) error {
-	before, renewed, began := cpu(p.pid()), c.renewed.Load(), time.Now()
+func (c *waiterCrowd) idle(ctx context.Context, into *report.Row, p *process.Process) error {
+	before, renewed, began := process.CPU(p.PID()), c.renewed.Load(), time.Now()
 	if !load.Pause(ctx, crowdIdle) {
 		return context.Cause(ctx)
 	}
 	took := time.Since(began).Seconds()
-	into.add(cpuPercent, 100*(cpu(p.pid())-before)/took)
-	into.add(renewals, float64(c.renewed.Load()-renewed)/took)
-	now, err := resident(p.pid(), "VmRSS")
-	into.add(mibResident, now/(1<<20))
+	into.Add(cpuPercent, 100*(process.CPU(p.PID())-before)/took)
+	into.Add(renewals, float64(c.renewed.Load()-renewed)/took)
+	now, err := process.Resident(p.PID(), "VmRSS")
+	into.Add(mibResident, now/(1<<20))
 	return errors.Join(err, c.failure())
 }
 
 // count waits until all waiters have been woken, at most crowdLate, and adds the numbers
 // of those woken, missed, and woken twice.
-func (c *waiterCrowd) count(ctx context.Context, into *row) {
+func (c *waiterCrowd) count(ctx context.Context, into *report.Row) {
 	by := func(of func(n int32) bool) (n float64) {
 		for i := range c.woken {
 			if of(c.woken[i].Load()) {
@@ -135,13 +137,13 @@ func (c *waiterCrowd) count(ctx context.Context, into *row) {
 	for began := time.Now(); by(missed) > 0 && time.Since(began) < crowdLate && load.Pause(ctx, 20*time.Millisecond); {
 	}
 	load.Pause(ctx, crowdAgain)
-	into.add(wokenCol, by(func(n int32) bool { return n > 0 }))
-	into.add(missedCol, by(missed))
-	into.add(twiceCol, by(func(n int32) bool { return n > 1 }))
+	into.Add(wokenCol, by(func(n int32) bool { return n > 0 }))
+	into.Add(missedCol, by(missed))
+	into.Add(twiceCol, by(func(n int32) bool { return n > 1 }))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	into.add(p50, load.Percentile(c.took, 50))
-	into.add(p99, load.Percentile(c.took, 99))
+	into.Add(report.P50, load.Percentile(c.took, 50))
+	into.Add(report.P99, load.Percentile(c.took, 99))
 }
 
 // close ends all waits and returns the errors that they had before.

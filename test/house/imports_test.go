@@ -46,10 +46,19 @@ var importTable = []importRule{
 	{
 		dir: "bench",
 		inside: []string{
-			".", "agent", "agent/provider/openai", "agent/provider/script", "client", "internal/compose", "internal/hub", "internal/load", "internal/search", "internal/sqlstore",
+			".", "bench/harness", "bench/models", "bench/peer", "bench/process", "bench/report",
+			"client", "internal/hub", "internal/load", "internal/search", "internal/sqlstore",
 		},
 		others: true,
 	},
+	{dir: "bench/harness", inside: []string{"bench/process", "bench/report"}, never: sqlPackages},
+	{
+		dir:    "bench/models",
+		inside: []string{"agent", "agent/provider/openai", "bench/harness", "bench/process", "bench/report", "internal/compose", "internal/load"}, never: sqlPackages,
+	},
+	{dir: "bench/peer", inside: []string{"bench/harness", "bench/process", "internal/load"}, others: true},
+	{dir: "bench/process", never: sqlPackages},
+	{dir: "bench/report", inside: []string{"internal/load"}, never: sqlPackages},
 	{dir: "bench/peers/openai", others: true, never: sqlPackages}, // of a module of its own
 	{dir: "build/release", others: true, never: sqlAndWeb},        // of a module of its own
 	{dir: "client", inside: []string{"."}, never: sqlPackages},

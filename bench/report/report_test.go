@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"math"
@@ -9,23 +9,23 @@ import (
 )
 
 func TestRatiosWithinRounds(t *testing.T) {
-	tab := &table{}
+	tab := &Table{}
 	for _, v := range []float64{100, 200, 1000} { // other load slows every row of a round
-		tab.row("base").add(p50, v)
-		tab.row("ours").add(p50, 2*v)
+		tab.Row("base").Add("p50 µs", v)
+		tab.Row("ours").Add("p50 µs", 2*v)
 	}
-	if got := tab.ratio(p50, "ours", "base"); got != 2 {
+	if got := tab.Ratio("p50 µs", "ours", "base"); got != 2 {
 		t.Errorf("ratio = %v, want 2", got)
 	}
-	if got := tab.ratio(p50, "ours", "never measured"); !math.IsNaN(got) {
+	if got := tab.Ratio("p50 µs", "ours", "never measured"); !math.IsNaN(got) {
 		t.Errorf("ratio to a row that was not measured = %v, want NaN", got)
 	}
 }
 
 func TestUnmeasuredRowIsHidden(t *testing.T) {
-	tab := &table{ratios: []ratio{{p50, "never measured", "p50 ÷ nothing"}}, shown: []string{p50}}
-	tab.row("never measured")
-	tab.row("ours").add(p50, 1)
+	tab := &Table{Ratios: []Ratio{{Metric: "p50 µs", Base: "never measured", Heading: "p50 ÷ nothing"}}, Shown: []string{"p50 µs"}}
+	tab.Row("never measured")
+	tab.Row("ours").Add("p50 µs", 1)
 	var b strings.Builder
 	if tab.markdown(&b); strings.Contains(b.String(), "never") || !strings.Contains(b.String(), "| ours | – | 1.00 |") {
 		t.Errorf("got table:\n%s\nwant the row ours only", b.String())
@@ -41,29 +41,29 @@ func TestNumber(t *testing.T) {
 }
 
 func TestCPUOfAllRounds(t *testing.T) {
-	tab := &table{}
-	base, ours := tab.row("base"), tab.row("ours")
-	base.cpu, base.ops = 1, 1000
-	ours.cpu, ours.ops = 3, 2000
-	if got := ours.value(cpuCol); got != 1500 {
+	tab := &Table{}
+	base, ours := tab.Row("base"), tab.Row("ours")
+	base.CPU, base.Operations = 1, 1000
+	ours.CPU, ours.Operations = 3, 2000
+	if got := ours.Value(CPUMicros); got != 1500 {
 		t.Errorf("CPU of an operation = %v µs, want 1500", got)
 	}
-	if got := tab.ratio(cpuCol, "ours", "base"); got != 1.5 {
+	if got := tab.Ratio(CPUMicros, "ours", "base"); got != 1.5 {
 		t.Errorf("ratio = %v, want 1.5", got)
 	}
 }
 
 // The report marks a missed limit, and omits a limit whose rows were not measured.
 func TestLimits(t *testing.T) {
-	var r report
-	r.atMost(1.2, "× floor", 1.3, "slow")
-	r.atMost(1.2, "× floor", 1.1, "fast").withTarget(1)
-	r.atLeast(0.7, "× floor", 0.5, "few")
-	r.atLeast(0.7, "× floor", 0.9, "many").withTarget(0.8)
-	r.atMost(0, "events", 3, "lost")
-	r.targetAtMost(1, "× floor", 2, "only aimed at")
-	r.atLeast(0.7, "× floor", math.NaN(), "unknown")
-	text := r.markdown()
+	var r Report
+	r.AtMost(1.2, "× floor", 1.3, "slow")
+	r.AtMost(1.2, "× floor", 1.1, "fast").WithTarget(1)
+	r.AtLeast(0.7, "× floor", 0.5, "few")
+	r.AtLeast(0.7, "× floor", 0.9, "many").WithTarget(0.8)
+	r.AtMost(0, "events", 3, "lost")
+	r.TargetAtMost(1, "× floor", 2, "only aimed at")
+	r.AtLeast(0.7, "× floor", math.NaN(), "unknown")
+	text := r.Markdown()
 	for _, line := range []string{
 		"| slow | 1.30 × floor | ≤ 1.20 × floor | **missed** by a factor of 1.08 | – | – |",
 		"| fast | 1.10 × floor | ≤ 1.20 × floor | holds | ≤ 1.00 × floor | missed by a factor of 1.10 |",
@@ -91,30 +91,16 @@ func TestReplaceTables(t *testing.T) {
 	marked := func(kind, text string) string {
 		return "<!-- " + kind + ": begin -->\n" + text + "<!-- " + kind + ": end -->\n"
 	}
-	write("before\n" + marked(ofServers, "servers\n") + "between\n" + marked(ofModels, "old\n") + "after\n")
-	if err := replaceTables(path, ofModels, "new\n"); err != nil {
+	write("before\n" + marked("servers", "servers\n") + "between\n" + marked("models", "old\n") + "after\n")
+	if err := ReplaceTables(path, "models", "new\n"); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)
-	if want := "before\n" + marked(ofServers, "servers\n") + "between\n" + marked(ofModels, "new\n") + "after\n"; err != nil || string(got) != want {
+	if want := "before\n" + marked("servers", "servers\n") + "between\n" + marked("models", "new\n") + "after\n"; err != nil || string(got) != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 	write("no marks\n")
-	if err := replaceTables(path, ofModels, "new\n"); err == nil {
-		t.Error("replaceTables accepted a document without marks, want an error")
-	}
-}
-
-// The page that `make bench` writes into has its marks.
-func TestPageHasMarks(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "docs", "benchmarks.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, mark := range []string{ofServers + ": begin", ofServers + ": end", ofModels + ": begin", ofModels + ": end"} {
-		line := "<!-- " + mark + " -->\n"
-		if strings.Count(string(text), line) != 1 {
-			t.Errorf("docs/benchmarks.md has the line %q %d times, want once", strings.TrimSpace(line), strings.Count(string(text), line))
-		}
+	if err := ReplaceTables(path, "models", "new\n"); err == nil {
+		t.Error("ReplaceTables accepted a document without marks, want an error")
 	}
 }

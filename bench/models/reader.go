@@ -1,4 +1,4 @@
-package main
+package models
 
 import (
 	"bufio"
@@ -13,11 +13,11 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/openai"
+	"github.com/shoal-dev/shoal/bench/process"
 )
 
 // The readers of the stream of a model.
@@ -196,8 +196,8 @@ type reading struct {
 	Allocated float64 `json:"allocated"` // bytes, 0 if unknown
 }
 
-// serveReader executes orders from standard input until its end.
-func serveReader(ctx context.Context, args []string, out io.Writer) error {
+// ServeReader executes orders from standard input until its end.
+func ServeReader(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("reader", flag.ContinueOnError)
 	name := flags.String("name", agentReader, "the name of the `reader`")
 	url := flags.String("url", "", "the `URL` of the model")
@@ -251,7 +251,7 @@ func (read reader) readAll(ctx context.Context, p played) error {
 func measureReader(ctx context.Context, p played, seconds float64, read reader) (found reading, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	used, began := ownCPU(), time.Now()
+	used, began := process.OwnCPU(), time.Now()
 	for found.Seconds == 0 || found.Seconds < seconds {
 		if err := read.readAll(ctx, p); err != nil {
 			return found, err
@@ -259,18 +259,8 @@ func measureReader(ctx context.Context, p played, seconds float64, read reader) 
 		found.Deltas += float64(p.deltas)
 		found.Seconds = time.Since(began).Seconds()
 	}
-	found.CPU = ownCPU() - used
+	found.CPU = process.OwnCPU() - used
 	runtime.ReadMemStats(&after)
 	found.Allocated = float64(after.TotalAlloc - before.TotalAlloc)
 	return found, nil
-}
-
-// ownCPU returns the CPU time of this process in seconds, with the full resolution of the
-// kernel.
-func ownCPU() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // cannot fail for the process itself
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }

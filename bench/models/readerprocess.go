@@ -1,4 +1,4 @@
-package main
+package models
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/shoal-dev/shoal/bench/process"
 )
 
 // readerProcess is a process that reads the stream of a model and measures itself, so
@@ -64,60 +66,24 @@ const (
 	aiUIRow = "Vercel AI SDK, readUIMessageStream"
 )
 
-var aiDir = filepath.Join("bench", "ai-sdk")
-
-// errNoNode reports that Node is not installed on this machine.
-const errNoNode = missingError("node and npm are not installed: the rows of the Vercel AI SDK and of the MCP SDK for TypeScript are left out (Debian: apt-get install nodejs npm)")
+// NodeDir contains the programs of the Vercel AI SDK.
+var NodeDir = filepath.Join("bench", "ai-sdk")
 
 // startAI starts the reader of the Vercel AI SDK; how is full or ui.
 func startAI(ctx context.Context, name, how, url string) (*readerProcess, error) {
-	node, err := installNode(ctx, aiDir)
+	node, err := process.InstallNode(ctx, NodeDir)
 	if err != nil {
 		return nil, err
 	}
-	return startReader(ctx, name, node, filepath.Join(aiDir, "reader.mjs"), how, url)
+	return startReader(ctx, name, node, filepath.Join(NodeDir, "reader.mjs"), how, url)
 }
 
-// installNode installs the packages of the package-lock.json in a directory unless they
-// are installed already, and returns the path of node.
-func installNode(ctx context.Context, dir string) (node string, err error) {
-	node, noNode := exec.LookPath("node")
-	npm, noNPM := exec.LookPath("npm")
-	if noNode != nil || noNPM != nil {
-		return "", errNoNode
-	}
-	lock, err := os.Stat(filepath.Join(dir, "package-lock.json"))
-	if err != nil {
-		return "", fmt.Errorf("%w: run the command in the root directory of the repository", err)
-	}
-	mark := filepath.Join(dir, "node_modules", ".installed")
-	if done, err := os.Stat(mark); err == nil && done.ModTime().After(lock.ModTime()) {
-		return node, nil
-	}
-	install := exec.CommandContext(ctx, npm, "--prefix", dir, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	install.Env = append(os.Environ(), trustOfNode()...)
-	if output, err := install.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", install, err, output)
-	}
-	return node, os.WriteFile(mark, nil, 0o644)
-}
-
-// trustOfNode returns the environment with which Node trusts the certificate authorities
-// of the machine.
-func trustOfNode() []string {
-	const variable, authorities = "NODE_EXTRA_CA_CERTS", "/etc/ssl/certs/ca-certificates.crt"
-	if _, err := os.Stat(authorities); err != nil || os.Getenv(variable) != "" {
-		return nil
-	}
-	return []string{variable + "=" + authorities}
-}
-
-// aiVersions returns the versions of the AI SDK and of Node.
-func aiVersions(ctx context.Context) string {
+// Versions returns the versions of the AI SDK and of Node.
+func Versions(ctx context.Context) string {
 	var lock struct {
 		Packages map[string]struct{ Version string }
 	}
-	text, err := os.ReadFile(filepath.Join(aiDir, "package-lock.json"))
+	text, err := os.ReadFile(filepath.Join(NodeDir, "package-lock.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &lock)
 	}

@@ -1,4 +1,4 @@
-package main
+package models
 
 import (
 	"bytes"
@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -46,40 +48,40 @@ type streaming struct {
 	Left       float64 `json:"left"`
 }
 
-// manyRuns measures the cost of a run while many of them stream in one process.
-func (r *run) manyRuns(ctx context.Context) error {
-	t := r.report.add(&table{
-		title: fmt.Sprintf("%s runs at once, %d deltas/s each", thousands(runsAtOnce), runsRate),
-		note: "In one process, with a model that is a ticker. Memory and goroutines are those that each run adds while all of them stream: heap and stacks in use after a garbage collection, " +
+// ManyRuns measures the cost of a run while many of them stream in one process.
+func (r Tables) ManyRuns(ctx context.Context) error {
+	t := r.Report.Add(&report.Table{
+		Title: fmt.Sprintf("%s runs at once, %d deltas/s each", report.Thousands(runsAtOnce), runsRate),
+		Note: "In one process, with a model that is a ticker. Memory and goroutines are those that each run adds while all of them stream: heap and stacks in use after a garbage collection, " +
 			"and the proportional set size without one. CPU is for one delta; left is the number of goroutines that remain when all runs have ended.",
-		ratios: []ratio{{cpuCol, paceRow, "CPU ÷ model"}, {heapCol, paceRow, "heap + stacks ÷ model"}},
-		shown:  []string{cpuCol, deltasCol, heapCol, residentCol, goroutinesCol, leftCol},
+		Ratios: []report.Ratio{{Metric: report.CPUMicros, Base: paceRow, Heading: "CPU ÷ model"}, {Metric: heapCol, Base: paceRow, Heading: "heap + stacks ÷ model"}},
+		Shown:  []string{report.CPUMicros, deltasCol, heapCol, residentCol, goroutinesCol, leftCol},
 	})
-	for range min(r.rounds, runsRounds) {
+	for range min(r.Rounds, runsRounds) {
 		for _, name := range []string{paceRow, agentReader} {
 			found, err := r.streamMany(ctx, name)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			row := t.row(name)
-			row.cpu, row.ops = row.cpu+found.CPU, row.ops+found.Deltas
-			row.add(deltasCol, found.Deltas/found.Seconds)
-			row.add(heapCol, found.Heap/1024/runsAtOnce)
-			row.add(residentCol, found.Resident/1024/runsAtOnce)
-			row.add(goroutinesCol, found.Goroutines/runsAtOnce)
-			row.add(leftCol, found.Left)
+			row := t.Row(name)
+			row.CPU, row.Operations = row.CPU+found.CPU, row.Operations+found.Deltas
+			row.Add(deltasCol, found.Deltas/found.Seconds)
+			row.Add(heapCol, found.Heap/1024/runsAtOnce)
+			row.Add(residentCol, found.Resident/1024/runsAtOnce)
+			row.Add(goroutinesCol, found.Goroutines/runsAtOnce)
+			row.Add(leftCol, found.Left)
 		}
 	}
-	ours := t.row(agentReader)
-	r.report.atLeast(0.99*runsAtOnce*runsRate, deltasCol, ours.value(deltasCol), t.title+", agent.Stream")
-	r.report.atMost(1, goroutinesCol, ours.value(goroutinesCol), t.title+", per run")
-	r.report.atMost(0, goroutinesCol, ours.worst(leftCol), t.title+", leaked")
+	ours := t.Row(agentReader)
+	r.Report.AtLeast(0.99*runsAtOnce*runsRate, deltasCol, ours.Value(deltasCol), t.Title+", agent.Stream")
+	r.Report.AtMost(1, goroutinesCol, ours.Value(goroutinesCol), t.Title+", per run")
+	r.Report.AtMost(0, goroutinesCol, ours.Worst(leftCol), t.Title+", leaked")
 	return nil
 }
 
 // streamMany runs one round in a process of its own.
-func (r *run) streamMany(ctx context.Context, name string) (found streaming, err error) {
-	cmd := exec.CommandContext(ctx, r.self, "runs", "-name", name, "-n", strconv.Itoa(runsAtOnce))
+func (r Tables) streamMany(ctx context.Context, name string) (found streaming, err error) {
+	cmd := exec.CommandContext(ctx, r.Self, "runs", "-name", name, "-n", strconv.Itoa(runsAtOnce))
 	var output bytes.Buffer
 	cmd.Stderr = &output
 	out, err := cmd.Output()
@@ -99,8 +101,8 @@ type streamingRuns struct {
 	failed error
 }
 
-// serveRuns runs a number of streaming runs, measures them, and writes the result to out.
-func serveRuns(ctx context.Context, args []string, out io.Writer) error {
+// ServeRuns runs a number of streaming runs, measures them, and writes the result to out.
+func ServeRuns(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("runs", flag.ContinueOnError)
 	name := flags.String("name", agentReader, "the `row`: '"+paceRow+"' or '"+agentReader+"'")
 	n := flags.Int("n", runsAtOnce, "the number of concurrent runs")
@@ -128,7 +130,7 @@ func newStreamingRuns(name string) (c *streamingRuns, err error) {
 
 func (c *streamingRuns) measure(ctx context.Context, n int) (found streaming, err error) {
 	heap, goroutines := inUse(), runtime.NumGoroutine()
-	resident, err := memory(os.Getpid())
+	resident, err := process.Memory(os.Getpid())
 	if err != nil {
 		return found, err
 	}
@@ -140,10 +142,10 @@ func (c *streamingRuns) measure(ctx context.Context, n int) (found streaming, er
 		})
 	}
 	load.Pause(ctx, time.Second) // until all of them stream
-	used, before, began := ownCPU(), c.deltas.Load(), time.Now()
+	used, before, began := process.OwnCPU(), c.deltas.Load(), time.Now()
 	load.Pause(ctx, runsWindow)
-	found.CPU, found.Deltas, found.Seconds = ownCPU()-used, float64(c.deltas.Load()-before), time.Since(began).Seconds()
-	now, err := memory(os.Getpid())
+	found.CPU, found.Deltas, found.Seconds = process.OwnCPU()-used, float64(c.deltas.Load()-before), time.Since(began).Seconds()
+	now, err := process.Memory(os.Getpid())
 	if err != nil {
 		return found, err
 	}

@@ -1,16 +1,16 @@
-package main
+package peer
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"io"
 	"net/http"
 	"sync"
-	"time"
+
+	"github.com/shoal-dev/shoal/bench/harness"
 )
 
-// serveFloor runs the smallest server that does the work of the hot paths:
+// ServeFloor runs the smallest server that does the work of the hot paths:
 //
 //	GET  /readyz
 //	POST /send?to=ID&topic=T   stores the body, then passes it to the wait of ID and the readers of T
@@ -18,7 +18,7 @@ import (
 //	GET  /events?topic=T       server-sent events
 //
 // It has no keys or checks, and a slow reader blocks it.
-func serveFloor(ctx context.Context, args []string) error {
+func ServeFloor(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("floor", flag.ContinueOnError)
 	addr := flags.String("addr", "127.0.0.1:0", "the `address` to listen on")
 	path := flags.String("db", "", "the `file` of the database")
@@ -35,17 +35,7 @@ func serveFloor(ctx context.Context, args []string) error {
 	mux.HandleFunc("POST /send", f.send)
 	mux.HandleFunc("GET /wait", f.wait)
 	mux.HandleFunc("GET /events", f.events)
-	return serve(ctx, *addr, mux)
-}
-
-// serve serves until ctx ends, and then closes all connections immediately.
-func serve(ctx context.Context, addr string, h http.Handler) error {
-	server := &http.Server{Addr: addr, Handler: h, ReadHeaderTimeout: time.Minute}
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })() // the process ends then
-	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return harness.Serve(ctx, *addr, mux)
 }
 
 type floor struct {

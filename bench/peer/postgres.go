@@ -1,7 +1,6 @@
-package main
+package peer
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,35 +14,39 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/process"
 )
 
-const postgresRow = "PostgreSQL, direct"
+// PostgresRow names PostgreSQL in tables.
+const PostgresRow = "PostgreSQL, direct"
 
-// errNoPostgres reports that PostgreSQL is not installed on this machine.
-const errNoPostgres = missingError("PostgreSQL is not installed: its rows and limits are left out (Debian: apt-get install postgresql)")
+// ErrNoPostgres reports that PostgreSQL is not installed on this machine.
+const ErrNoPostgres = process.MissingError("PostgreSQL is not installed: its rows and limits are left out (Debian: apt-get install postgresql)")
 
 // postgresSide is a PostgreSQL server that the clients call directly. Each sender has a
 // connection that inserts, each waiter one that listens.
 type postgresSide struct {
-	server           *process
+	server           *process.Process
 	senders, waiters []*pgx.Conn
 }
 
-func (s *postgresSide) name() string      { return postgresRow }
-func (s *postgresSide) process() *process { return s.server }
+func (s *postgresSide) Name() string              { return PostgresRow }
+func (s *postgresSide) Process() *process.Process { return s.server }
 
-// startPostgres creates a new cluster with the default settings and starts it.
-func (r *run) startPostgres(ctx context.Context) (*postgresSide, error) {
+// StartPostgres creates a new cluster with the default settings and starts it.
+func StartPostgres(ctx context.Context, r *harness.Run) (Side, error) {
 	initdb, err := exec.LookPath("initdb")
 	if err != nil {
 		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 		if len(found) == 0 {
-			return nil, errNoPostgres
+			return nil, ErrNoPostgres
 		}
 		initdb = found[len(found)-1]
 	}
-	data := r.newPath("postgres")
-	owner, err := postgresOwner(data, r.dir)
+	data := r.NewPath("postgres")
+	owner, err := postgresOwner(data, r.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +55,7 @@ func (r *run) startPostgres(ctx context.Context) (*postgresSide, error) {
 	if out, err := init.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	addr, err := freeAddr()
+	addr, err := process.FreeAddr()
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +65,11 @@ func (r *run) startPostgres(ctx context.Context) (*postgresSide, error) {
 	}
 	cmd := exec.Command(filepath.Join(filepath.Dir(initdb), "postgres"), "-D", data, "-p", port, "-h", "127.0.0.1", "-k", "", "-N", "200")
 	cmd.SysProcAttr, cmd.Dir = owner, data
-	p, err := launch(addr, cmd)
+	p, err := process.Launch(addr, cmd)
 	if err != nil {
 		return nil, err
 	}
-	p.ends = os.Interrupt // the fast shutdown, which disconnects the clients
+	p.StopSignal = os.Interrupt // the fast shutdown, which disconnects the clients
 	return &postgresSide{server: p}, nil
 }
 
@@ -92,7 +95,7 @@ func postgresOwner(data, above string) (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, err
 }
 
-func (s *postgresSide) open(ctx context.Context, pairs int) error {
+func (s *postgresSide) Prepare(ctx context.Context, pairs int) error {
 	for len(s.senders) < pairs {
 		sender, err := s.connect(ctx)
 		if err != nil {
@@ -117,13 +120,13 @@ func channelOf(i int) string { return "pair" + strconv.Itoa(i) }
 // connect connects as soon as the server accepts connections, at most startWithin.
 func (s *postgresSide) connect(ctx context.Context) (*pgx.Conn, error) {
 	for began := time.Now(); ; {
-		c, err := pgx.Connect(ctx, "postgres://postgres@"+s.server.addr+"/postgres")
-		if err == nil || time.Since(began) > startWithin {
+		c, err := pgx.Connect(ctx, "postgres://postgres@"+s.server.Addr+"/postgres")
+		if err == nil || time.Since(began) > process.StartWithin {
 			return c, err
 		}
 		select {
-		case <-s.server.ended:
-			return nil, fmt.Errorf("postgres ended: %v\n%s", s.server.cmd.ProcessState, bytes.TrimSpace(s.server.output.Bytes()))
+		case <-s.server.Ended:
+			return nil, fmt.Errorf("postgres ended: %v\n%s", s.server.Cmd.ProcessState, s.server.Output())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

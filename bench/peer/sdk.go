@@ -1,4 +1,4 @@
-package main
+package peer
 
 import (
 	"context"
@@ -6,11 +6,13 @@ import (
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shoal-dev/shoal/bench/harness"
 )
 
-// serveSDK runs two trivial tools on the MCP SDK for Go, over streamable HTTP with MCP
+// ServeSDK runs two trivial tools on the MCP SDK for Go, over streamable HTTP with MCP
 // sessions and JSON responses, with the floor's log.
-func serveSDK(ctx context.Context, args []string) error {
+func ServeSDK(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("sdk", flag.ContinueOnError)
 	addr := flags.String("addr", "127.0.0.1:0", "the `address` to listen on")
 	path := flags.String("db", "", "the `file` of the database")
@@ -25,15 +27,17 @@ func serveSDK(ctx context.Context, args []string) error {
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
 	server := sdkServer(log)
 	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{JSONResponse: true}))
-	return serve(ctx, *addr, mux)
+	return harness.Serve(ctx, *addr, mux)
 }
 
-type sdkSend struct {
+// SendInput is the input of the tool send_message.
+type SendInput struct {
 	To      string `json:"to"`
 	Content string `json:"content"`
 }
 
-type sdkWait struct {
+// WaitInput is the input of the tool wait_for_mentions.
+type WaitInput struct {
 	ID string `json:"id"`
 }
 
@@ -43,7 +47,7 @@ func sdkServer(log *ledger) *mcp.Server {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "send_message", Description: "Send a message"}, func(_ context.Context, _ *mcp.CallToolRequest, in sdkSend) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(s, &mcp.Tool{Name: "send_message", Description: "Send a message"}, func(_ context.Context, _ *mcp.CallToolRequest, in SendInput) (*mcp.CallToolResult, any, error) {
 		if err := log.append([]byte(in.Content)); err != nil {
 			return nil, nil, err
 		}
@@ -52,7 +56,7 @@ func sdkServer(log *ledger) *mcp.Server {
 		}
 		return text("sent"), nil, nil
 	})
-	mcp.AddTool(s, &mcp.Tool{Name: "wait_for_mentions", Description: "Wait for a message"}, func(ctx context.Context, _ *mcp.CallToolRequest, in sdkWait) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(s, &mcp.Tool{Name: "wait_for_mentions", Description: "Wait for a message"}, func(ctx context.Context, _ *mcp.CallToolRequest, in WaitInput) (*mcp.CallToolResult, any, error) {
 		select {
 		case content := <-inboxes.of(in.ID):
 			return text(content), nil, nil

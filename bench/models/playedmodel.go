@@ -1,4 +1,4 @@
-package main
+package models
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shoal-dev/shoal/bench/harness"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -101,7 +102,7 @@ func (p played) stream() []byte {
 	return b.Bytes()
 }
 
-// servePlayed simulates a model with OpenAI's chat completions API:
+// ServeModel simulates a model with OpenAI's chat completions API:
 //
 //	GET  /readyz
 //	POST /v1/{text|tool}/DELTAS/chat/completions
@@ -110,13 +111,13 @@ func (p played) stream() []byte {
 // The first route sends the whole answer at once, and a short one if the request contains
 // the result of a tool. The second sends the text of sendSpaceMessage, or plain text for
 // the space "text", at RATE deltas per second until its reader disconnects.
-func servePlayed(ctx context.Context, args []string) error {
+func ServeModel(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("model", flag.ContinueOnError)
 	addr := flags.String("addr", "127.0.0.1:0", "the `address` to listen on")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return serve(ctx, *addr, playedHandler())
+	return harness.Serve(ctx, *addr, playedHandler())
 }
 
 func playedHandler() http.Handler {
@@ -188,7 +189,7 @@ func (p *pacer) serve(w http.ResponseWriter, r *http.Request) {
 	head := `{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"sendSpaceMessage","arguments":` +
 		strconv.Quote(`{"spaceId":"`+r.PathValue("space")+`","text":"`) + `}}]}`
 	form := `{"tool_calls":[{"index":0,"function":{"arguments":"@%019d@ "}}]}`
-	if r.PathValue("space") == plainText {
+	if r.PathValue("space") == PlainText {
 		head, form = `{"role":"assistant","content":""}`, `{"content":"@%019d@ "}`
 	}
 	first := p.first(time.Now(), time.Second/time.Duration(rate))
@@ -198,5 +199,5 @@ func (p *pacer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// plainText is the space name that selects plain text.
-const plainText = "text"
+// PlainText is the space name that selects plain text.
+const PlainText = "text"

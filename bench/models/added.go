@@ -1,4 +1,4 @@
-package main
+package models
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/bench/process"
+	"github.com/shoal-dev/shoal/bench/report"
 )
 
 const (
@@ -34,23 +36,23 @@ type benchmarked struct {
 	Allocated float64 `json:"allocated"`
 }
 
-// added measures the cost of turning a delta in memory into an event, without a network.
-func (r *run) added(ctx context.Context) error {
-	byTool := map[bool]*table{}
+// Added measures the cost of turning a delta in memory into an event, without a network.
+func (r Tables) Added(ctx context.Context) error {
+	byTool := map[bool]*report.Table{}
 	for _, p := range []played{{deltas: parseDeltas}, {tool: true, deltas: parseDeltas}} {
-		t := r.report.add(&table{
-			title: "Added to each delta, text",
-			note: "Go benchmarks of the same readers with the same bytes, which an HTTP client returns from memory; ns are CPU time, including garbage collection, and added is the time beyond the raw read. " +
+		t := r.Report.Add(&report.Table{
+			Title: "Added to each delta, text",
+			Note: "Go benchmarks of the same readers with the same bytes, which an HTTP client returns from memory; ns are CPU time, including garbage collection, and added is the time beyond the raw read. " +
 				"The last row is the loop alone: its model yields chunks that were built before.",
-			ratios: []ratio{{nsCol, bareReader, "ns ÷ raw read"}, {nsCol, jsonReader, "ns ÷ encoding/json"}},
-			shown:  []string{nsCol, nsAddedCol, allocsCol, allocatedCol},
+			Ratios: []report.Ratio{{Metric: nsCol, Base: bareReader, Heading: "ns ÷ raw read"}, {Metric: nsCol, Base: jsonReader, Heading: "ns ÷ encoding/json"}},
+			Shown:  []string{nsCol, nsAddedCol, allocsCol, allocatedCol},
 		})
 		if p.tool {
-			t.title = "Added to each delta, tool arguments"
+			t.Title = "Added to each delta, tool arguments"
 		}
 		byTool[p.tool] = t
 	}
-	for round := range r.rounds + 1 {
+	for round := range r.Rounds + 1 {
 		found, err := r.benchmark(ctx)
 		if err != nil {
 			return err
@@ -63,24 +65,24 @@ func (r *run) added(ctx context.Context) error {
 			if round == 0 {
 				continue // warm-up
 			}
-			row := byTool[b.Tool].row(b.Name)
-			row.add(nsCol, b.Ns)
-			row.add(nsAddedCol, b.Ns-bare[b.Tool])
-			row.add(allocsCol, b.Allocs)
-			row.add(allocatedCol, b.Allocated)
+			row := byTool[b.Tool].Row(b.Name)
+			row.Add(nsCol, b.Ns)
+			row.Add(nsAddedCol, b.Ns-bare[b.Tool])
+			row.Add(allocsCol, b.Allocs)
+			row.Add(allocatedCol, b.Allocated)
 		}
 	}
 	for _, tool := range []bool{false, true} {
 		t := byTool[tool]
-		r.report.atMost(200, "ns", t.row(loopRow).value(nsCol), t.title+", the loop alone")
-		r.report.atMost(2.2, allocsCol, t.row(agentReader).value(allocsCol), t.title+", agent.Stream") // the text, the event, and a share of the turn
+		r.Report.AtMost(200, "ns", t.Row(loopRow).Value(nsCol), t.Title+", the loop alone")
+		r.Report.AtMost(2.2, allocsCol, t.Row(agentReader).Value(allocsCol), t.Title+", agent.Stream") // the text, the event, and a share of the turn
 	}
 	return nil
 }
 
 // benchmark runs one round in a process of its own.
-func (r *run) benchmark(ctx context.Context) ([]benchmarked, error) {
-	cmd := exec.CommandContext(ctx, r.self, "added")
+func (r Tables) benchmark(ctx context.Context) ([]benchmarked, error) {
+	cmd := exec.CommandContext(ctx, r.Self, "added")
 	var output bytes.Buffer
 	cmd.Stderr = &output
 	out, err := cmd.Output()
@@ -91,8 +93,8 @@ func (r *run) benchmark(ctx context.Context) ([]benchmarked, error) {
 	return found, json.Unmarshal(out, &found)
 }
 
-// serveAdded runs the benchmarks and writes the results to out.
-func serveAdded(ctx context.Context, out io.Writer) error {
+// ServeAdded runs the benchmarks and writes the results to out.
+func ServeAdded(ctx context.Context, out io.Writer) error {
 	testing.Init()
 	if err := flag.Set("test.benchtime", benchTime); err != nil {
 		return err
@@ -129,13 +131,13 @@ func benchmarkOf(ctx context.Context, name string, p played, open func() (reader
 	}
 	var used float64
 	result := testing.Benchmark(func(b *testing.B) {
-		before := ownCPU()
+		before := process.OwnCPU()
 		for b.Loop() {
 			if failed := read.readAll(ctx, p); failed != nil {
 				err = fmt.Errorf("%s: %w", name, failed)
 			}
 		}
-		used = ownCPU() - before
+		used = process.OwnCPU() - before
 	})
 	each := float64(result.N) * float64(p.deltas)
 	return benchmarked{name, p.tool, used * 1e9 / each, float64(result.MemAllocs) / each, float64(result.MemBytes) / each}, err

@@ -1,4 +1,4 @@
-package main
+package peer
 
 import (
 	"bufio"
@@ -13,18 +13,21 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/process"
 )
 
 const natsRow = "NATS JetStream, direct"
 
-// startNATS starts a server that syncs each write before it responds. The directory may
+// StartNATS starts a server that syncs each write before it responds. The directory may
 // contain a stream.
-func (r *run) startNATS(ctx context.Context, dir string) (*process, error) {
-	program, err := r.peerProgram(ctx, "nats-server", "github.com/nats-io/nats-server/v2")
+func StartNATS(ctx context.Context, r *harness.Run, dir string) (*process.Process, error) {
+	program, err := r.BuildPeer(ctx, "nats-server", "github.com/nats-io/nats-server/v2")
 	if err != nil {
 		return nil, err
 	}
-	addr, err := freeAddr()
+	addr, err := process.FreeAddr()
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +36,11 @@ func (r *run) startNATS(ctx context.Context, dir string) (*process, error) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	p, err := launch(addr, exec.Command(program, "-c", config))
+	p, err := process.Launch(addr, exec.Command(program, "-c", config))
 	if err != nil {
 		return nil, err
 	}
-	return p, p.awaitReady(ctx, 200*time.Microsecond, func() error {
+	return p, p.AwaitReady(ctx, 200*time.Microsecond, func() error {
 		c, err := dialNATS(ctx, addr)
 		if err != nil {
 			return err
@@ -51,25 +54,25 @@ func (r *run) startNATS(ctx context.Context, dir string) (*process, error) {
 // whose messages are acknowledged when they are stored, and each waiter has one, to which
 // the stored messages are pushed.
 type natsSide struct {
-	server           *process
+	server           *process.Process
 	senders, waiters []*natsConn
 }
 
-func (r *run) startNATSSide(ctx context.Context) (*natsSide, error) {
-	p, err := r.startNATS(ctx, r.newPath("nats"))
+func startNATSSide(ctx context.Context, r *harness.Run) (*natsSide, error) {
+	p, err := StartNATS(ctx, r, r.NewPath("nats"))
 	return &natsSide{server: p}, err
 }
 
-func (s *natsSide) name() string      { return natsRow }
-func (s *natsSide) process() *process { return s.server }
+func (s *natsSide) Name() string              { return natsRow }
+func (s *natsSide) Process() *process.Process { return s.server }
 
-func (s *natsSide) open(ctx context.Context, pairs int) error {
+func (s *natsSide) Prepare(ctx context.Context, pairs int) error {
 	for i := range pairs {
-		sender, err := dialNATS(ctx, s.server.addr)
+		sender, err := dialNATS(ctx, s.server.Addr)
 		if err != nil {
 			return err
 		}
-		waiter, err := dialNATS(ctx, s.server.addr)
+		waiter, err := dialNATS(ctx, s.server.Addr)
 		if err != nil {
 			return err
 		}
@@ -193,4 +196,37 @@ func (c *natsConn) receive(ctx context.Context) ([]byte, error) {
 			return text[:n], nil
 		}
 	}
+}
+
+// CreateStream creates a directory with a stream of a number of messages with the same
+// text. It returns a [process.MissingError] if NATS cannot be built.
+func CreateStream(ctx context.Context, r *harness.Run, messages int, text string) (dir string, err error) {
+	dir = r.NewPath("nats")
+	p, err := StartNATS(ctx, r, dir)
+	if err != nil {
+		return "", err
+	}
+	defer p.Stop()
+	c, err := dialNATS(ctx, p.Addr)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, c.conn.Close()) }()
+	if err := c.makeStream(ctx); err != nil {
+		return "", err
+	}
+	const group = 500 // unacknowledged messages
+	for done := 0; done < messages; done += group {
+		for range group {
+			if err := c.publish("log.nobody", text); err != nil {
+				return "", err
+			}
+		}
+		for range group {
+			if _, err := c.receive(ctx); err != nil {
+				return "", err
+			}
+		}
+	}
+	return dir, nil
 }

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// replaceTables replaces the text between the begin and end marks of one kind of tables
+// ReplaceTables replaces the text between the begin and end marks of one kind of tables
 // in a document.
-func replaceTables(path, kind, text string) error {
+func ReplaceTables(path, kind, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
 		return err

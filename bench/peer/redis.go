@@ -1,4 +1,4 @@
-package main
+package peer
 
 import (
 	"bufio"
@@ -12,31 +12,34 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/process"
 )
 
 const redisRow = "Redis, direct"
 
 // errNoRedis reports that Redis is not installed on this machine.
-const errNoRedis = missingError("redis-server is not installed: its rows are left out (Debian: apt-get install redis-server)")
+const errNoRedis = process.MissingError("redis-server is not installed: its rows are left out (Debian: apt-get install redis-server)")
 
 // redisSide is a Redis that syncs each write before it responds and that the clients call
 // directly. Each sender has a connection that appends to a stream, each waiter one that
 // blocks on it.
 type redisSide struct {
-	server           *process
+	server           *process.Process
 	senders, waiters []*redisConn
 	last             []string // the id of each waiter's last entry
 }
 
-func (s *redisSide) name() string      { return redisRow }
-func (s *redisSide) process() *process { return s.server }
+func (s *redisSide) Name() string              { return redisRow }
+func (s *redisSide) Process() *process.Process { return s.server }
 
-func (r *run) startRedis(ctx context.Context) (*redisSide, error) {
+func startRedis(ctx context.Context, r *harness.Run) (*redisSide, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		return nil, errNoRedis
 	}
-	addr, err := freeAddr()
+	addr, err := process.FreeAddr()
 	if err != nil {
 		return nil, err
 	}
@@ -44,15 +47,15 @@ func (r *run) startRedis(ctx context.Context) (*redisSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := r.newPath("redis")
+	dir := r.NewPath("redis")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	p, err := launch(addr, exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "always"))
+	p, err := process.Launch(addr, exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "always"))
 	if err != nil {
 		return nil, err
 	}
-	return &redisSide{server: p}, p.awaitReady(ctx, 5*time.Millisecond, func() error {
+	return &redisSide{server: p}, p.AwaitReady(ctx, 5*time.Millisecond, func() error {
 		c, err := dialRedis(addr)
 		if err != nil {
 			return err
@@ -62,13 +65,13 @@ func (r *run) startRedis(ctx context.Context) (*redisSide, error) {
 	})
 }
 
-func (s *redisSide) open(_ context.Context, pairs int) error {
+func (s *redisSide) Prepare(_ context.Context, pairs int) error {
 	for range pairs {
-		sender, err := dialRedis(s.server.addr)
+		sender, err := dialRedis(s.server.Addr)
 		if err != nil {
 			return err
 		}
-		waiter, err := dialRedis(s.server.addr)
+		waiter, err := dialRedis(s.server.Addr)
 		if err != nil {
 			return err
 		}
