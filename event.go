@@ -82,3 +82,122 @@ type (
 		Entity Entity `json:"entity"`
 	}
 )
+
+// The types of events that runs cause. Deltas pass by; all others are stored.
+const (
+	EventMessageCompleted EventType = "message.completed"
+	EventMessageUpdated   EventType = "message.updated"
+
+	EventTextStart EventType = "text-start"
+	EventTextDelta EventType = "text-delta"
+	EventTextEnd   EventType = "text-end"
+
+	EventToolInputStart      EventType = "tool-input-start"
+	EventToolInputDelta      EventType = "tool-input-delta"
+	EventToolInputAvailable  EventType = "tool-input-available"
+	EventToolOutputAvailable EventType = "tool-output-available"
+	EventToolOutputError     EventType = "tool-output-error"
+
+	EventPartReset   EventType = "part.reset"
+	EventPartRemoved EventType = "part.removed"
+
+	EventReasoningStart EventType = "reasoning-start"
+	EventReasoningDelta EventType = "reasoning-delta"
+	EventReasoningEnd   EventType = "reasoning-end"
+
+	EventRunCreated      EventType = "run.created"
+	EventRunStarted      EventType = "run.started"
+	EventRunWaitingTool  EventType = "run.waiting_tool"
+	EventRunWaitingReply EventType = "run.waiting_reply"
+	EventRunResumed      EventType = "run.resumed"
+	EventRunStalled      EventType = "run.stalled"
+	EventRunCompleted    EventType = "run.completed"
+	EventRunFailed       EventType = "run.failed"
+	EventRunCanceled     EventType = "run.canceled"
+
+	EventStepStarted   EventType = "step.started"
+	EventStepCompleted EventType = "step.completed"
+
+	EventPendingOpened  EventType = "pending.opened"
+	EventPendingVoted   EventType = "pending.voted"
+	EventPendingSettled EventType = "pending.settled"
+)
+
+type (
+	// PartHead is what the events of a part have in common. TargetEntityID is the
+	// one member who may see the part, if it is not for all. Private says that the
+	// reader is another one: nothing else is told about it.
+	PartHead struct {
+		EventHead
+		MessageID      MessageID `json:"messageId"`
+		PartID         PartID    `json:"partId"`
+		TargetEntityID EntityID  `json:"targetEntityId,omitempty"`
+		Private        bool      `json:"private,omitempty"`
+	}
+	// TextData belongs to text-start (without Text) and text-end.
+	TextData struct {
+		PartHead
+		Text   string     `json:"text,omitempty"`
+		Status PartStatus `json:"status,omitempty"`
+	}
+	// DeltaData belongs to text-delta, tool-input-delta and reasoning-delta. Offset
+	// is the number of bytes of UTF-8 that the part had before.
+	DeltaData struct {
+		PartHead
+		ToolCallID string `json:"toolCallId,omitempty"`
+		ToolName   string `json:"toolName,omitempty"`
+		Offset     int    `json:"offset"`
+		Delta      string `json:"delta"`
+	}
+	// ToolInputData belongs to tool-input-start (Args absent) and
+	// tool-input-available. Display is told by tool-input-start, so that a face can
+	// draw the part its own way from its first argument on.
+	ToolInputData struct {
+		PartHead
+		ToolCallID string          `json:"toolCallId"`
+		ToolName   string          `json:"toolName"`
+		Args       json.RawMessage `json:"args,omitempty"`
+		Display    json.RawMessage `json:"display,omitempty"`
+	}
+	// ToolOutputData belongs to tool-output-available and tool-output-error.
+	ToolOutputData struct {
+		PartHead
+		ToolCallID string          `json:"toolCallId"`
+		ToolName   string          `json:"toolName"`
+		Status     PartStatus      `json:"status"`
+		Result     json.RawMessage `json:"result"`
+		Error      *string         `json:"error"`
+		AnsweredBy *EntityID       `json:"answeredBy"`
+	}
+	// PartResetData belongs to part.reset; part.removed has offset 0.
+	PartResetData struct {
+		PartHead
+		Offset int `json:"offset"`
+	}
+	// RunData belongs to the events of a run.
+	RunData struct {
+		EventHead
+		Run Run `json:"run"`
+	}
+	// StepData belongs to step.started and step.completed.
+	StepData struct {
+		EventHead
+		Step Step `json:"step"`
+	}
+	// PendingData belongs to pending.opened, pending.voted and pending.settled.
+	PendingData struct {
+		EventHead
+		PendingAction PendingAction `json:"pendingAction"`
+	}
+	// RunSnapshotData opens the stream of a run.
+	RunSnapshotData struct {
+		EventHead
+		Run      Run       `json:"run"`
+		Steps    []Step    `json:"steps"`
+		Messages []Message `json:"messages"`
+		Cursor   Cursor    `json:"cursor"`
+	}
+)
+
+// Head returns what all events of parts have, to be filled in.
+func (h *PartHead) Head() *PartHead { return h }

@@ -3,6 +3,7 @@ package shoal
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // MessageStatus tells whether a message can still change.
@@ -128,4 +129,183 @@ func (d Draft) Validate() error {
 		}
 	}
 	return p.err()
+}
+
+// Reaction is an emoji with which entities have reacted to a message, in the order in
+// which they did.
+type Reaction struct {
+	Emoji     string     `json:"emoji"`
+	EntityIDs []EntityID `json:"entityIds"`
+}
+
+// Limits of the reactions to one message.
+const (
+	// MaxReactions is how many different emoji there are, MaxReactors how many entities
+	// share one of them, and MaxOwnReactions how many one entity gives.
+	MaxReactions    = 20
+	MaxReactors     = 100
+	MaxOwnReactions = 5
+	// MaxEmoji is how many bytes an emoji has.
+	MaxEmoji = 64
+)
+
+// CheckEmoji checks that s is one emoji: what a person sees as a single sign, such as a
+// flag, a key cap, or several signs that are joined to one.
+func CheckEmoji(field, s string) error {
+	rest, ok := s, s != "" && len(s) <= MaxEmoji && utf8.ValidString(s)
+	for first := true; ok && (first || rest != ""); first = false {
+		if !first {
+			rest, ok = strings.CutPrefix(rest, "\u200d")
+		}
+		if ok {
+			rest, ok = cutEmoji(rest)
+		}
+	}
+	if !ok {
+		return Invalid(field, "must be one emoji")
+	}
+	return nil
+}
+
+// SameEmoji reports whether two emoji differ at most in how they ask to be drawn.
+func SameEmoji(a, b string) bool {
+	return strings.ReplaceAll(a, "\ufe0f", "") == strings.ReplaceAll(b, "\ufe0f", "")
+}
+
+// cutEmoji cuts an emoji that is not joined of several off the front of s.
+func cutEmoji(s string) (rest string, ok bool) {
+	r, size := utf8.DecodeRuneInString(s)
+	rest = s[size:]
+	switch {
+	case isFlagLetter(r):
+		second, size := utf8.DecodeRuneInString(rest)
+		return rest[size:], isFlagLetter(second)
+	case r == '#', r == '*', '0' <= r && r <= '9':
+		return strings.CutPrefix(strings.TrimPrefix(rest, "\ufe0f"), "\u20e3")
+	case !isEmoji(r):
+		return s, false
+	}
+	rest = strings.TrimPrefix(rest, "\ufe0f")
+	if tone, size := utf8.DecodeRuneInString(rest); isTone(tone) && !isTone(r) {
+		rest = rest[size:]
+	}
+	// The flags of regions are spelled in tags.
+	tags := strings.TrimLeftFunc(rest, func(r rune) bool { return 0xE0020 <= r && r <= 0xE007E })
+	if len(tags) < len(rest) {
+		return strings.CutPrefix(tags, "\U000E007F")
+	}
+	return rest, true
+}
+
+// isTone reports whether r is a colour of skin.
+func isTone(r rune) bool { return 0x1F3FB <= r && r <= 0x1F3FF }
+
+func isFlagLetter(r rune) bool { return 0x1F1E6 <= r && r <= 0x1F1FF }
+
+// emoji are the ranges of characters that are emoji, those that later versions of Unicode
+// fill included. A few other symbols are among them.
+var emoji = [][2]rune{
+	{0xA9, 0xA9},
+	{0xAE, 0xAE},
+	{0x203C, 0x203C},
+	{0x2049, 0x2049},
+	{0x2122, 0x2122},
+	{0x2139, 0x2139},
+	{0x2194, 0x2199},
+	{0x21A9, 0x21AA},
+	{0x231A, 0x231B},
+	{0x2328, 0x2328},
+	{0x23CF, 0x23CF},
+	{0x23E9, 0x23F3},
+	{0x23F8, 0x23FA},
+	{0x24C2, 0x24C2},
+	{0x25AA, 0x25AB},
+	{0x25B6, 0x25B6},
+	{0x25C0, 0x25C0},
+	{0x25FB, 0x25FE},
+	{0x2600, 0x27BF},
+	{0x2934, 0x2935},
+	{0x2B05, 0x2B07},
+	{0x2B1B, 0x2B1C},
+	{0x2B50, 0x2B50},
+	{0x2B55, 0x2B55},
+	{0x3030, 0x3030},
+	{0x303D, 0x303D},
+	{0x3297, 0x3297},
+	{0x3299, 0x3299},
+	{0x1F004, 0x1F004},
+	{0x1F0CF, 0x1F0CF},
+	{0x1F170, 0x1F251},
+	{0x1F300, 0x1FAFF},
+}
+
+func isEmoji(r rune) bool {
+	for _, in := range emoji {
+		if in[0] <= r && r <= in[1] {
+			return !isFlagLetter(r)
+		}
+	}
+	return false
+}
+
+// reactionLimit is what is said when a message has all the reactions that it may have.
+func reactionLimit(what string, n int) error {
+	return E("", Conflict, fmt.Sprintf("%s %d; remove one first.", what, n))
+}
+
+// WithReaction returns reactions with that of an entity added, and whether that changes
+// them. The error is [Conflict] when there are too many.
+func WithReaction(all []Reaction, by EntityID, with string) (out []Reaction, changed bool, err error) {
+	at, own := -1, 0
+	for i, r := range all {
+		same := SameEmoji(r.Emoji, with)
+		if same {
+			at = i
+		}
+		for _, id := range r.EntityIDs {
+			if id != by {
+				continue
+			}
+			if same {
+				return all, false, nil
+			}
+			own++
+		}
+	}
+	switch {
+	case own >= MaxOwnReactions:
+		return all, false, reactionLimit("You have reacted to this message with as many emoji as an entity may, which is", MaxOwnReactions)
+	case at < 0 && len(all) >= MaxReactions:
+		return all, false, reactionLimit("The message has as many different reactions as it may have, which is", MaxReactions)
+	case at >= 0 && len(all[at].EntityIDs) >= MaxReactors:
+		return all, false, E("", Conflict, fmt.Sprintf("%d entities have reacted with this emoji, which is as many as may.", MaxReactors))
+	}
+	out = append([]Reaction{}, all...)
+	if at < 0 {
+		return append(out, Reaction{Emoji: with, EntityIDs: []EntityID{by}}), true, nil
+	}
+	out[at].EntityIDs = append(append([]EntityID{}, out[at].EntityIDs...), by)
+	return out, true, nil
+}
+
+// WithoutReaction returns reactions without that of an entity, and whether that changes
+// them.
+func WithoutReaction(all []Reaction, by EntityID, with string) (out []Reaction, changed bool) {
+	out = []Reaction{}
+	for _, r := range all {
+		if SameEmoji(r.Emoji, with) {
+			ids := []EntityID{}
+			for _, id := range r.EntityIDs {
+				if id != by {
+					ids = append(ids, id)
+				}
+			}
+			changed = changed || len(ids) < len(r.EntityIDs)
+			r.EntityIDs = ids
+		}
+		if len(r.EntityIDs) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out, changed
 }
