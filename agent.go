@@ -15,8 +15,8 @@ type HostedAgent struct {
 }
 
 // AgentPreview is what a model would be sent at the beginning of a run. Input is an
-// example: what the run would be told first. Warnings say what the run would lack
-// now, such as the tools of a server that cannot be reached.
+// example of the first input of the run. Warnings state what the run would lack now,
+// such as the tools of a server that cannot be reached.
 type AgentPreview struct {
 	System   string      `json:"system"`
 	Tools    []ModelTool `json:"tools"`
@@ -24,7 +24,7 @@ type AgentPreview struct {
 	Warnings []string    `json:"warnings"`
 }
 
-// Plan is a schedule of a hosted agent: Cron with a time zone, or one time.
+// Plan is a schedule at which a hosted agent runs: Cron with a time zone, or one time.
 // NextRunAt is null once the plan is over.
 type Plan struct {
 	ID          PlanID     `json:"id"`
@@ -45,7 +45,7 @@ type Plan struct {
 	ActingFor []EntityID `json:"actingFor"`
 }
 
-// PlanStatus tells whether a plan will fire again.
+// PlanStatus states whether a plan will fire again.
 type PlanStatus string
 
 // The states of a plan.
@@ -56,7 +56,7 @@ const (
 	PlanCanceled  PlanStatus = "canceled"
 )
 
-// NewPlan is what a caller hands in to make a plan: Cron or ScheduledAt, one of
+// NewPlan is the input that creates a plan: Cron or ScheduledAt, one of
 // the two.
 type NewPlan struct {
 	Name        string  `json:"name"`
@@ -67,8 +67,8 @@ type NewPlan struct {
 	ScheduledAt *Time   `json:"scheduledAt,omitempty"`
 }
 
-// Validate names every wrong field in one [InvalidArgument] error. Whether cron
-// and time zone mean anything is for whoever knows calendars.
+// Validate names every wrong field in one [InvalidArgument] error. It does not
+// check whether the cron expression and the time zone exist; package calendar does.
 func (n NewPlan) Validate() error {
 	var p problems
 	p.add(checkLine("name", n.Name, MaxName, true))
@@ -94,7 +94,7 @@ type PlanChange struct {
 	Status      *PlanStatus `json:"status,omitempty"`
 }
 
-// Goal is something that a hosted agent wants, in whatever space it acts.
+// Goal is a goal of a hosted agent, in every space in which it acts.
 type Goal struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
@@ -105,7 +105,7 @@ type Goal struct {
 	UpdatedAt   Time   `json:"updatedAt"`
 }
 
-// Memory is something that a hosted agent keeps in mind.
+// Memory is a fact that a hosted agent has stored for later runs.
 type Memory struct {
 	ID        string          `json:"id"`
 	Topic     string          `json:"topic"`
@@ -159,8 +159,8 @@ type ConversationRun struct {
 }
 
 // ModelRequest is what a model was sent for a step of a run: the messages are in
-// their order and as they were sent, also where the history was made shorter for
-// the model. Of a call that was tried again it is what was sent last. What only the
+// their order and as they were sent, also where the history was shortened for
+// the model. For a retried call it is the last request. What only the
 // provider reads is left out: the bytes of files, and signatures of thoughts.
 type ModelRequest struct {
 	Model    string         `json:"model"`
@@ -205,8 +205,8 @@ type ModelContent struct {
 	Text string `json:"text"`
 
 	// These belong to tool_call and tool_result. Args is what the model wrote: a
-	// JSON object, or a string that holds what is none. Status is as
-	// agent.ResultStatus says it.
+	// JSON object, or a string that contains any other text. Status is an
+	// agent.ResultStatus.
 	ToolCallID string          `json:"toolCallId"`
 	ToolName   string          `json:"toolName"`
 	Args       json.RawMessage `json:"args"`

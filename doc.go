@@ -1,7 +1,7 @@
-// Package shoal holds the words of the product: what a session, an entity, a
-// space, a message, an event and a key are, which limits they keep, and how
-// their violation is told. Every other package speaks in these types; the JSON
-// of a type here is the JSON that clients see.
+// Package shoal defines the nouns of the product, such as sessions, entities, spaces,
+// messages, events and keys, with their limits and the errors for values that exceed
+// them. Every other package uses these types; the JSON of a type here is the JSON that
+// clients see.
 //
 //	m := shoal.Draft{
 //		Parts:    []shoal.Part{shoal.Text("What were the final Q4 sales figures?")},
@@ -14,7 +14,7 @@
 // The package promises:
 //   - it imports the standard library only and does no I/O;
 //   - a value is safe to share once built: nothing here changes a value that it
-//     was handed, and no type holds a lock or a goroutine;
+//     is given, and no type holds a lock or a goroutine;
 //   - in JSON every field of a shape is present, null or empty when unset; times
 //     are RFC 3339 UTC with milliseconds; field names never change silently.
 package shoal

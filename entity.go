@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// EntityKind tells people from agents.
+// EntityKind distinguishes people from agents.
 type EntityKind string
 
 // The kinds of an entity.
@@ -14,7 +14,7 @@ const (
 	Agent EntityKind = "agent"
 )
 
-// State is what an entity is doing now, the first of these that holds.
+// State is what an entity is doing now: the first of the states below that applies.
 type State string
 
 // The states of an entity: an open wait; a run under way; an open stream or a
@@ -31,7 +31,7 @@ const (
 type SessionRole string
 
 // The roles of an entity in its session. An owner may do there what an admin may;
-// what sets apart the others is up to the rights of each verb.
+// the rights of each operation state how the others differ.
 const (
 	SessionOwner   SessionRole = "owner"
 	SessionAdmin   SessionRole = "admin"
@@ -51,12 +51,11 @@ func checkSessionRole(r SessionRole) error {
 }
 
 // Entity is a participant of a session. OwnerID is the entity that answers for an
-// agent: it created the agent's key or applied its configuration; nil if nobody is
-// known to. State, WaitEndsAt and LastSeenAt are live and filled when the entity is
+// agent: it created the agent's key or applied its configuration; nil if unknown. State, WaitEndsAt and LastSeenAt are live and filled when the entity is
 // read.
 //
 // LastFailure is the last failed run of a hosted agent, null once a later run succeeds.
-// StalledSince is when its stalled run gave its last sign of life, null if it has none.
+// StalledSince is the time of the last activity of its stalled run, null if no run is stalled.
 type Entity struct {
 	ID           EntityID        `json:"id"`
 	SessionID    SessionID       `json:"sessionId"`
@@ -76,18 +75,18 @@ type Entity struct {
 	CreatedAt    Time            `json:"createdAt"`
 }
 
-// Failure is why the last run of an agent failed. Code is one of the contract's.
+// Failure states why the last run of an agent failed. Code is that of a [RunError].
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	RunID   RunID  `json:"runId"`
 	At      Time   `json:"at"`
-	// MessageID is the system message that says so; it is not shown to those who may
+	// MessageID is the system message that reports the failure; it is not shown to those who may
 	// not be in its space.
 	MessageID MessageID `json:"-"`
 }
 
-// NewEntity is what a caller hands in to create an entity. An empty kind is
+// NewEntity is the input that creates an entity. An empty kind is
 // agent, an empty session role is member, an empty name is the id.
 type NewEntity struct {
 	ID          EntityID        `json:"id"`

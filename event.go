@@ -2,8 +2,8 @@ package shoal
 
 import "encoding/json"
 
-// EventType names what happened, as in the contract's table of server-sent
-// events.
+// EventType names what happened, as in the table of server-sent events in
+// docs/rest.md.
 type EventType string
 
 // The types of events.
@@ -19,14 +19,14 @@ const (
 	EventEntityUpdated  EventType = "entity.updated"
 )
 
-// Cursor is an opaque place in the events of a session. Resuming with it
-// continues right behind the event that carried it.
+// Cursor is an opaque position in the events of a session. Resuming with it continues
+// immediately after the event that carried it.
 type Cursor string
 
 // Event is one thing that happened, as followers see it. Data is the complete
 // JSON object {type, spaceId, at, …} that clients receive; it is encoded once and shared, so
-// nobody may change it. Cursor is empty for events that pass by and are not
-// stored, such as entity.updated.
+// nobody may change it. Cursor is empty for ephemeral events, which are
+// not stored, such as entity.updated.
 type Event struct {
 	Type   EventType
 	Cursor Cursor
@@ -83,7 +83,7 @@ type (
 	}
 )
 
-// The types of events that runs cause. Deltas pass by; all others are stored.
+// The types of events that runs cause. Deltas are ephemeral; all others are stored.
 const (
 	EventMessageCompleted EventType = "message.completed"
 	EventMessageUpdated   EventType = "message.updated"
@@ -125,8 +125,8 @@ const (
 
 type (
 	// PartHead is what the events of a part have in common. TargetEntityID is the
-	// one member who may see the part, if it is not for all. Private says that the
-	// reader is another one: nothing else is told about it.
+	// one member who may see the part, if it is not for all. Private means that the
+	// reader is not that member: the event contains nothing else about the part.
 	PartHead struct {
 		EventHead
 		MessageID      MessageID `json:"messageId"`
@@ -150,8 +150,8 @@ type (
 		Delta      string `json:"delta"`
 	}
 	// ToolInputData belongs to tool-input-start (Args absent) and
-	// tool-input-available. Display is told by tool-input-start, so that a face can
-	// draw the part its own way from its first argument on.
+	// tool-input-available. tool-input-start carries Display, so that a client can
+	// render the part as intended from its first argument on.
 	ToolInputData struct {
 		PartHead
 		ToolCallID string          `json:"toolCallId"`
@@ -199,5 +199,5 @@ type (
 	}
 )
 
-// Head returns what all events of parts have, to be filled in.
+// Head returns the fields that all events of parts have, for the sender to set.
 func (h *PartHead) Head() *PartHead { return h }

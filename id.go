@@ -34,7 +34,7 @@ const DefaultSession SessionID = "default"
 const System EntityID = "system"
 
 // Operator is the human entity that the first start creates in
-// [DefaultSession]; the command line acts as it unless told otherwise.
+// [DefaultSession]; the command line acts as it unless --as names another.
 const Operator EntityID = "operator"
 
 // Prefixes of generated identifiers.
@@ -67,11 +67,11 @@ func NewID[T ~string](prefix string) T {
 	return T(prefix + string(out[:]))
 }
 
-// ids makes the numbers of identifiers.
+// ids generates the numbers of identifiers.
 var ids idSource
 
-// idSource remembers what it gave out last. Identifiers of one millisecond differ
-// by random steps, so none can be told from the one before it.
+// idSource remembers the last number that it returned. Identifiers of one millisecond differ
+// by random steps, so that none can be guessed from its predecessor.
 type idSource struct {
 	mu         sync.Mutex
 	at, random uint64
@@ -108,7 +108,7 @@ func put(dst []byte, v uint64) {
 }
 
 // CheckID reports whether id may name something that a caller creates. field is
-// the JSON name of the input, for the sentence. The error is of kind
+// the JSON name of the input, which the error names. The error is of kind
 // [InvalidArgument].
 func CheckID(field, id string) error {
 	switch {
@@ -131,17 +131,16 @@ func idChar(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '.' || c == '-'
 }
 
-// Time is a moment as clients see it: RFC 3339 in UTC with milliseconds. Order
-// is never decided by it; that is what seq is for.
+// Time is a moment as clients see it: RFC 3339 in UTC with milliseconds. It never
+// decides an order; seq does.
 type Time struct{ time.Time }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// At returns t in UTC, cut to the microsecond, which is what both databases
-// keep.
+// At returns t in UTC, truncated to the microsecond, which is the precision of both databases.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Microsecond)} }
 
-// Now is the present moment as a [Time].
+// Now returns the current time as a [Time].
 func Now() Time { return At(time.Now()) }
 
 // String returns the form that clients see.

@@ -59,7 +59,7 @@ func TestCheckID(t *testing.T) {
 	}
 }
 
-// What is accepted can stand in a path, a header and a table of ids; nothing
+// An accepted id is valid in a path, a header and a table of ids; nothing
 // makes the check panic.
 func FuzzCheckID(f *testing.F) {
 	for _, seed := range []string{"", "a", "system", "..", "a b", "\xff", strings.Repeat("a", 65)} {

@@ -15,8 +15,8 @@ const (
 	RoleEntity  Role = "entity"
 )
 
-// Key describes a credential. Secret is set in the one answer that creates the
-// key and nil ever after.
+// Key describes a credential. Secret is set only in the response that
+// creates the key.
 type Key struct {
 	ID         KeyID      `json:"id"`
 	Secret     *string    `json:"key"`
@@ -42,7 +42,7 @@ const (
 
 var doors = []Door{DoorAGUI, DoorOpenAI, DoorAISDK, DoorInvite}
 
-// NewKey is what a caller hands in to mint a key. A key of role service or
+// NewKey is the input that creates a key. A key of role service or
 // entity without a session belongs to [DefaultSession]. An entity key creates
 // its entity if it is new: of Kind if that is given, a human for a key with a Door, else
 // an agent.
@@ -92,9 +92,9 @@ func (n NewKey) Validate() error {
 	return p.err()
 }
 
-// Principal is who makes a call, as its key proves. SessionID is empty for an
+// Principal is the caller of an operation, as its key proves. SessionID is empty for an
 // admin. EntityID is the acting entity: the key's own, or the one that an admin
-// names; empty when there is none. Owner says that the key's entity is an owner of
+// names; empty if there is no acting entity. Owner means that the key's entity is an owner of
 // its session.
 type Principal struct {
 	KeyID     KeyID
@@ -112,7 +112,7 @@ func (p Principal) Admin() bool { return p.Role == RoleAdmin }
 // enter: all of them for an admin, its own for an owner.
 func (p Principal) Manages() bool { return p.Admin() || p.Owner }
 
-// Caller is what a caller learns about itself. EntityID is the acting entity.
+// Caller describes the caller to itself. EntityID is the acting entity.
 type Caller struct {
 	KeyID     KeyID      `json:"keyId"`
 	Role      Role       `json:"role"`
@@ -120,7 +120,7 @@ type Caller struct {
 	EntityID  *EntityID  `json:"entityId"`
 }
 
-// Caller returns what p may know of itself.
+// Caller returns the description of p for p itself.
 func (p Principal) Caller() Caller {
 	out := Caller{KeyID: p.KeyID, Role: p.Role}
 	if p.SessionID != "" {
@@ -133,7 +133,7 @@ func (p Principal) Caller() Caller {
 }
 
 // Scope names the principal for idempotency keys: keys of one principal never
-// meet those of another.
+// collide with those of another.
 func (p Principal) Scope() string {
 	switch {
 	case p.EntityID != "":
@@ -145,14 +145,15 @@ func (p Principal) Scope() string {
 	}
 }
 
-// SignedURL is an address that its holder reads without a key, with the rights of whoever
-// asked for it, until ExpiresAt. ExpiresAt is nil if nobody needs a key.
+// SignedURL is an address that its holder reads without a key, with the rights of
+// the principal that requested it, until ExpiresAt. ExpiresAt is nil if the address needs
+// no key.
 type SignedURL struct {
 	URL       string `json:"url"`
 	ExpiresAt *Time  `json:"expiresAt"`
 }
 
-// ConsoleLink opens the console. ExpiresAt is nil if the link works always.
+// ConsoleLink opens the console. ExpiresAt is nil if the link does not expire.
 type ConsoleLink struct {
 	URL       string `json:"url"`
 	ExpiresAt *Time  `json:"expiresAt"`

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// MessageStatus tells whether a message can still change.
+// MessageStatus states whether a message can still change.
 type MessageStatus string
 
 // The states of a message. A posted message is completed at once.
@@ -17,7 +17,7 @@ const (
 	MessageCanceled  MessageStatus = "canceled"
 )
 
-// Message is one entry of a space's timeline. Seq is its place there, unique
+// Message is one entry of a space's timeline. Seq is its position there, unique
 // and without gaps.
 type Message struct {
 	ID              MessageID     `json:"id"`
@@ -41,7 +41,7 @@ type Message struct {
 	// Reactions are in the order in which their emoji were first given.
 	Reactions []Reaction `json:"reactions"`
 	// DeletedAt is when the message was deleted, nil if it was not. A deleted message
-	// keeps its place, sender and times; it has no parts and mentions nobody.
+	// keeps its position, sender and times; it has no parts and mentions nobody.
 	DeletedAt *Time `json:"deletedAt"`
 	// EditedAt is when its sender edited the message last, nil if that never happened.
 	EditedAt *Time `json:"editedAt"`
@@ -67,11 +67,11 @@ func joinText(parts []Part) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// Draft is what a caller hands in to post a message. Mentions that are no
-// members of the space are dropped and named in the message.
+// Draft is the input that posts a message. Mentions of entities that are not members of
+// the space are dropped and named in the message.
 //
 // TriggerAgents false keeps hosted agents from acting on the message; nil is true.
-// ReplyTo is the message of the same space that it replies to, empty for none.
+// ReplyTo is the message of the same space that it replies to, empty if it replies to none.
 type Draft struct {
 	Parts         []Part     `json:"parts"`
 	Mentions      []EntityID `json:"mentions,omitempty"`
@@ -79,12 +79,12 @@ type Draft struct {
 	ReplyTo       MessageID  `json:"replyTo,omitempty"`
 }
 
-// MessageEdit is what a sender hands in to change what its message says.
+// MessageEdit is the input with which a sender edits its message.
 type MessageEdit struct {
 	Parts []Part `json:"parts"`
 	// Mentions are whom the message mentions from now on; nil leaves them as they are.
-	// Nobody is notified: who is added is shown as mentioned and is not woken, and for who
-	// is removed an unread message is not a mention any more.
+	// Nobody is notified: an added entity is shown as mentioned and is not woken, and for a
+	// removed one an unread message stops being a mention.
 	Mentions []EntityID `json:"mentions,omitzero"`
 	// UpdatedAt is the UpdatedAt of the message that was edited, as the caller has read it.
 	// The edit is refused with [Conflict] if the message has changed since; nil edits any.
@@ -94,8 +94,8 @@ type MessageEdit struct {
 // Validate is that of a [Draft] with the same content.
 func (e MessageEdit) Validate() error { return Draft{Parts: e.Parts, Mentions: e.Mentions}.Validate() }
 
-// MessageVersion is what a message said before an edit. Version counts from 1, At is
-// since when it said that.
+// MessageVersion is the content of a message before an edit. Version counts from 1; At is
+// when the message got this content.
 type MessageVersion struct {
 	Version         int64      `json:"version"`
 	At              Time       `json:"at"`
@@ -172,7 +172,7 @@ func SameEmoji(a, b string) bool {
 	return strings.ReplaceAll(a, "\ufe0f", "") == strings.ReplaceAll(b, "\ufe0f", "")
 }
 
-// cutEmoji cuts an emoji that is not joined of several off the front of s.
+// cutEmoji removes a single emoji, not a joined sequence, from the beginning of s.
 func cutEmoji(s string) (rest string, ok bool) {
 	r, size := utf8.DecodeRuneInString(s)
 	rest = s[size:]
@@ -197,13 +197,13 @@ func cutEmoji(s string) (rest string, ok bool) {
 	return rest, true
 }
 
-// isTone reports whether r is a colour of skin.
+// isTone reports whether r modifies the skin tone.
 func isTone(r rune) bool { return 0x1F3FB <= r && r <= 0x1F3FF }
 
 func isFlagLetter(r rune) bool { return 0x1F1E6 <= r && r <= 0x1F1FF }
 
-// emoji are the ranges of characters that are emoji, those that later versions of Unicode
-// fill included. A few other symbols are among them.
+// emoji are the ranges of characters that are emoji, those including those
+// that later versions of Unicode will assign. A few other symbols are among them.
 var emoji = [][2]rune{
 	{0xA9, 0xA9},
 	{0xAE, 0xAE},
@@ -248,7 +248,7 @@ func isEmoji(r rune) bool {
 	return false
 }
 
-// reactionLimit is what is said when a message has all the reactions that it may have.
+// reactionLimit returns the error for a message that has the maximum of reactions.
 func reactionLimit(what string, n int) error {
 	return E("", Conflict, fmt.Sprintf("%s %d; remove one first.", what, n))
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// PartType says what a part holds.
+// PartType states what a part contains.
 type PartType string
 
 // The types of parts. A client may post text, files and data; tool calls are
@@ -18,7 +18,7 @@ const (
 	DataPart PartType = "data"
 )
 
-// PartStatus tells how far a text or a tool call is.
+// PartStatus is the progress of a text or a tool call.
 type PartStatus string
 
 // The states of a text part. A posted part is done at once.
@@ -49,7 +49,7 @@ type Part struct {
 	Status PartStatus
 
 	// These belong to a tool part. Args is {} until they are whole; Result is nil
-	// for null; Display is what the tool's author tells clients about drawing it.
+	// for null; Display says how the tool's author wants clients to render it.
 	ToolName   string
 	ToolCallID string
 	Args       json.RawMessage
@@ -59,8 +59,8 @@ type Part struct {
 	AnsweredBy EntityID // empty for null
 	// EditedArgs are what the call was executed with in place of Args; nil for null.
 	EditedArgs json.RawMessage
-	// Target is the one member who may see the part; empty for all. Private says
-	// that the reader is not that member: only ID and Type are left.
+	// Target is the one member who may see the part; empty for all. Private means
+	// that the reader is not that member: only ID and Type are set.
 	Target  EntityID
 	Private bool
 
@@ -77,7 +77,7 @@ type Part struct {
 // Text returns a text part.
 func Text(s string) Part { return Part{Type: TextPart, Text: s, Status: PartDone} }
 
-// size counts what the part adds to the content of its message.
+// size returns how many bytes the part adds to the content of its message.
 func (p Part) size() int {
 	return len(p.Text) + len(p.Name) + len(p.MediaType) + len(p.URL) + len(p.Data)
 }
@@ -114,7 +114,7 @@ func (p Part) validate(at string) error {
 	return all.err()
 }
 
-// wrapped makes an object of any JSON value, so that one check serves both.
+// wrapped makes an object of any JSON value, so that one check covers both.
 func wrapped(raw json.RawMessage) json.RawMessage {
 	return append(append([]byte(`{"v":`), raw...), '}')
 }
@@ -187,7 +187,7 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	return nil, E("shoal.Part", Internal, fmt.Sprintf("a part of the unknown type %q", p.Type))
 }
 
-// orObject is raw, or {} where there is none yet.
+// orObject returns raw, or {} if raw is empty.
 func orObject(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("{}")
@@ -195,7 +195,7 @@ func orObject(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// orNil is a pointer to v, or nil for the empty one.
+// orNil returns a pointer to v, or nil for an empty v.
 func orNil[T ~string](v T) *T {
 	if v == "" {
 		return nil
@@ -233,7 +233,7 @@ func (p *Part) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// known is raw, or nil for null.
+// known returns raw, or nil for null.
 func known(raw json.RawMessage) json.RawMessage {
 	if string(raw) == "null" {
 		return nil
@@ -269,7 +269,7 @@ func (m Message) For(reader EntityID) Message {
 	return m
 }
 
-// plain reports whether JSON holds a text as it is.
+// plain reports whether a text needs no escaping in JSON.
 func plain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// PendingKind says what a pending action asks for.
+// PendingKind states what a pending action requests.
 type PendingKind string
 
-// The kinds of pending actions: somebody outside executes a tool call; somebody
-// permits or denies one (or that a run goes on at its last step); somebody
-// answers a question.
+// The kinds of pending actions: to execute a tool call outside of the server; to permit or
+// deny one (or that a run continues beyond its last step); to answer a question.
 const (
 	PendingClientTool PendingKind = "client_tool"
 	PendingPermission PendingKind = "permission"
 	PendingQuestion   PendingKind = "question"
 )
 
-// PendingStatus tells whether a pending action still waits.
+// PendingStatus states whether a pending action is still open.
 type PendingStatus string
 
 // The states of a pending action. Only an open one can be answered.
@@ -29,9 +28,9 @@ const (
 	PendingCanceled PendingStatus = "canceled"
 )
 
-// The words that a tool's answer.by may have beside ids of entities: the humans, all
+// The words that a tool's answer.by may contain besides ids of entities: the humans, all
 // members or the agents of the space that shows the call, keys of services, and
-// whoever manages the session.
+// the session's managers.
 const (
 	AnswerHumans   EntityID = "humans"
 	AnswerMembers  EntityID = "members"
@@ -40,18 +39,18 @@ const (
 	AnswerAdmins   EntityID = "admins"
 )
 
-// AnswererWords are those words.
+// AnswererWords lists these words.
 var AnswererWords = []EntityID{AnswerHumans, AnswerMembers, AnswerAgents, AnswerServices, AnswerAdmins}
 
-// PendingAction is something that a run waits for somebody to do. SpaceID is the
+// PendingAction is a request of a run that a person or a program must settle. SpaceID is the
 // space that shows it, null for one that only a service or an admin can answer;
 // MessageID and PartID are the part that shows it, null where it has none.
 //
 // By are the ids and words of the tool's policy, null for the default of the kind.
-// Quorum equal answers settle it; Votes are those that came so far, and Eligible is
-// how many entities may still vote. Requesters are the humans behind the run.
-// ArgsHash names tool and arguments: an answer that carries it is only taken for
-// these. EditedArgs are the arguments that run in place of Args, null for none.
+// Quorum equal answers settle it; Votes are the votes so far, and Eligible is
+// how many entities may still vote. Requesters are the humans whose messages led to the run.
+// ArgsHash identifies the tool and the arguments: an answer that carries it is accepted
+// only for these. EditedArgs are the arguments that run in place of Args, null if they are unchanged.
 // ArgsSchema is the JSON Schema that edited arguments must fit while the action is
 // open; null if its executor takes no edited arguments.
 type PendingAction struct {
@@ -94,8 +93,8 @@ type PendingAction struct {
 const MaxTriggerText = 8 << 10
 
 // PendingVote is the answer of one entity to an action that needs several. Approved
-// belongs to permissions; Result is the result or the answer in words, Error why
-// there is none; EditedArgs are the arguments that it approved in place of the
+// belongs to permissions; Result is the result or the answer to a question,
+// Error the reason for a failure; EditedArgs are the arguments that it approved in place of the
 // model's.
 type PendingVote struct {
 	EntityID   EntityID        `json:"entityId"`
@@ -106,7 +105,7 @@ type PendingVote struct {
 	EditedArgs json.RawMessage `json:"editedArgs"`
 }
 
-// PendingAnswer is what a caller hands in to settle a pending action. A client
+// PendingAnswer is the input that settles a pending action. A client
 // tool takes Result (any JSON value) or Error; a permission Approved, with Reason,
 // with Args that are to run in place of the model's, and with Remember; or Approved
 // false with Ask, which sends the call back with a question. A question takes Answer.
@@ -212,14 +211,14 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// What a remembered decision decides.
+// The effects of a remembered decision.
 const (
 	RememberAllow = "allow"
 	RememberDeny  = "deny"
 )
 
-// What a remembered decision is bound to beside agent, tool, space and requesters:
-// the arguments of the call, or nothing more.
+// The scopes of a remembered decision, in addition to agent, tool, space and requesters:
+// the arguments of the call, or all calls.
 const (
 	RememberCall = "call"
 	RememberTool = "tool"
@@ -240,7 +239,7 @@ type Remember struct {
 	ForMs    int64  `json:"forMs,omitempty"`
 }
 
-// UnmarshalJSON reads the object, or the bare word.
+// UnmarshalJSON reads the object or the bare word.
 func (r *Remember) UnmarshalJSON(text []byte) error {
 	*r = Remember{}
 	if len(text) > 0 && text[0] == '"' {
@@ -250,7 +249,7 @@ func (r *Remember) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*object)(r))
 }
 
-// MarshalJSON writes the bare word where it says everything, else the object.
+// MarshalJSON writes the bare word if that is equivalent, else the object.
 func (r Remember) MarshalJSON() ([]byte, error) {
 	if r.Scope == "" && r.ForMs == 0 {
 		return EncodeJSON(r.Decision)
@@ -272,9 +271,9 @@ func (r Remember) check() error {
 
 // RememberedDecision is a decision about a permission that counts for later calls,
 // until ExpiresAt or until somebody revokes it. It is about one agent, one tool and
-// one space (null for calls that no space shows), and about runs that nobody but
-// Requesters are the cause of. ArgsHash and Args are those of the call that it was made for. EntityID is who
-// decided, null for a key that acts as none.
+// one space (null for calls that no space shows), and about runs that only the
+// Requesters caused. ArgsHash and Args are those of the call that it was made for.
+// EntityID is the entity that decided, null for a key without an acting entity.
 type RememberedDecision struct {
 	ID         RememberedID    `json:"id"`
 	AgentID    EntityID        `json:"agentId"`

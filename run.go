@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// RunStatus is how far a run is. Queued, running, waiting for a tool's answer or
-// for a reply (both parked: nothing of it is in memory), and three ends that never
-// change.
+// RunStatus is the progress of a run: queued, running, suspended until a tool's answer or a
+// reply arrives (nothing of it is in memory), and three final states.
 type RunStatus string
 
 // The states of a run.
@@ -21,17 +20,17 @@ const (
 	RunCanceled     RunStatus = "canceled"
 )
 
-// Ended reports whether the status is one of the ends.
+// Ended reports whether the status is final.
 func (s RunStatus) Ended() bool { return s == RunCompleted || s == RunFailed || s == RunCanceled }
 
-// Parked reports whether the run waits for somebody.
+// Parked reports whether the run is suspended.
 func (s RunStatus) Parked() bool { return s == RunWaitingTool || s == RunWaitingReply }
 
-// ActivityKind is what a run did last.
+// ActivityKind is the kind of a run's last activity.
 type ActivityKind string
 
-// The kinds of activity: the run was taken up, asked its model, received a piece of the
-// answer, began or ended a tool, or began to wait.
+// The kinds of activity: the run was claimed, called its model, received a piece of the
+// answer, started or finished a tool, or was suspended.
 const (
 	ActivityStarted ActivityKind = "started"
 	ActivityModel   ActivityKind = "model"
@@ -40,16 +39,16 @@ const (
 	ActivityWait    ActivityKind = "wait"
 )
 
-// RunActivity is the last sign of life of a run. While the run is running it is stored
+// RunActivity is the last activity of a run. While the run is running it is stored
 // with the lease, so that it may be a few seconds old.
 type RunActivity struct {
 	At   Time         `json:"at"`
 	Kind ActivityKind `json:"kind"`
 }
 
-// ReplyWait is what a run waits for that nobody has to answer with an action: the next
-// message in the space from one of From, or, with a null SpaceID and an empty From, time
-// alone. The run goes on at Until at the latest.
+// ReplyWait is what a suspended run waits for without a pending action: the next message
+// in the space from one of From, or, with a null SpaceID and an empty From, time alone.
+// The run continues at Until at the latest.
 type ReplyWait struct {
 	SpaceID *SpaceID    `json:"spaceId"`
 	From    []ReplyFrom `json:"from"`
@@ -101,7 +100,7 @@ type Run struct {
 	EndedAt          *Time             `json:"endedAt"`
 }
 
-// TriggerType says what started a run.
+// TriggerType states what started a run.
 type TriggerType string
 
 // The types of triggers.
@@ -115,8 +114,8 @@ const (
 // exactly those of its type.
 type Trigger struct {
 	Type TriggerType
-	// Private says that the reader is no member of the message's space: of the trigger
-	// only its type is there.
+	// Private means that the reader is not a member of the message's space: only the type
+	// of the trigger is set.
 	Private bool
 
 	// These belong to space_message. MentionReason is set when an agent mentioned
@@ -223,10 +222,10 @@ type Usage struct {
 	Currency          string  `json:"currency"`
 }
 
-// Currency is what all costs are in.
+// Currency is the currency of all costs.
 const Currency = "USD"
 
-// Add returns the sum of both.
+// Add returns the sum of u and v.
 func (u Usage) Add(o Usage) Usage {
 	u.InputTokens += o.InputTokens
 	u.CachedInputTokens += o.CachedInputTokens
@@ -248,7 +247,7 @@ type PendingToolCall struct {
 	ExpiresAt       *Time           `json:"expiresAt"`
 }
 
-// RunError is why a run failed or was canceled. Code is one of the contract's.
+// RunError states why a run failed or was canceled.
 type RunError struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
@@ -283,10 +282,10 @@ type MissingTool struct {
 	Message string   `json:"message"`
 }
 
-// StepCall is one tool call of a step. Result is what the model was told, null
-// while there is none; Status is pending until then, then as agent.ResultStatus
-// says it. StartedAt and EndedAt are when the server executed it, or, where the
-// result comes from outside, when it was asked for and came; null before.
+// StepCall is one tool call of a step. Result is the text that the model receives,
+// null until it exists; Status is pending until then, and then an agent.ResultStatus.
+// StartedAt and EndedAt are when the server executed the call, or, for a result from
+// outside, when it was requested and received; null before.
 type StepCall struct {
 	ToolCallID string          `json:"toolCallId"`
 	ToolName   string          `json:"toolName"`
@@ -297,7 +296,7 @@ type StepCall struct {
 	EndedAt    *Time           `json:"endedAt"`
 }
 
-// CheckTrigger checks what a service hands in to start a run: its name, which is
+// CheckTrigger checks the input with which a service starts a run: its name, which is
 // a line, and a payload of any JSON value, which may be left out. It names every
 // wrong field in one [InvalidArgument] error; [TooLarge] for a payload over
 // [MaxContent] bytes.

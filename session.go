@@ -1,7 +1,6 @@
 package shoal
 
-// SessionStatus is open or closed. A closed session can be read; nothing in it
-// changes any more.
+// SessionStatus is open or closed. A closed session can be read but not changed.
 type SessionStatus string
 
 // The states of a session.
@@ -10,7 +9,7 @@ const (
 	SessionShut SessionStatus = "closed"
 )
 
-// SpaceRights says who may change the spaces of a session.
+// SpaceRights states who may change the spaces of a session.
 type SpaceRights string
 
 // Who may add and remove other members of a space, change it and close it: every member
@@ -38,7 +37,7 @@ type Session struct {
 	ClosedAt    *Time         `json:"closedAt"`
 }
 
-// NewSession is what a caller hands in to create a session. An empty ID gets a
+// NewSession is the input that creates a session. An empty ID gets a
 // generated one; an empty name is the id. Limits that are nil are [DefaultLimits]; empty
 // SpaceRights are [SpaceRightsMembers].
 type NewSession struct {
@@ -64,10 +63,10 @@ func (n NewSession) Validate() error {
 	return p.err()
 }
 
-// Limits bound what one message may set off: all model calls of all runs that have the
-// same causeRoot, in whatever space and of whatever agent. 0 is no limit. What a call may
-// use is reserved before the call, so that no call is made that could exceed them as far
-// as that can be estimated; a run that needs more fails with budget_exhausted.
+// Limits bound what the runs of one message may use: all model calls of all runs that have
+// the same causeRoot, in any space and of any agent. 0 means unlimited. The estimated use
+// of a call is reserved before the call, and a call whose estimate exceeds a limit is not
+// made: its run fails with budget_exhausted.
 type Limits struct {
 	// MaxCostPerRequest is in US dollars, by the prices of the models. A model without a
 	// known price counts as free.
@@ -87,10 +86,10 @@ const (
 
 func (l Limits) check(p *problems) {
 	if !(l.MaxCostPerRequest >= 0 && l.MaxCostPerRequest <= MaxLimitCost) {
-		p.add(Invalid("limits.maxCostPerRequest", "must be between 0 and 1000000 US dollars; 0 is no limit"))
+		p.add(Invalid("limits.maxCostPerRequest", "must be between 0 and 1000000 US dollars; 0 means unlimited"))
 	}
 	if l.MaxTokensPerRequest < 0 || l.MaxTokensPerRequest > MaxLimitTokens {
-		p.add(Invalid("limits.maxTokensPerRequest", "must be between 0 and 1000000000000; 0 is no limit"))
+		p.add(Invalid("limits.maxTokensPerRequest", "must be between 0 and 1000000000000; 0 means unlimited"))
 	}
 }
 
@@ -133,8 +132,8 @@ func (c SessionChange) Validate() error {
 // docs/export.md.
 const ExportType = "application/jsonl"
 
-// Imported is what an import has made: the session, and how many records of each
-// type of the export it took.
+// Imported is the result of an import: the session that it created, and how many records
+// of each type it read.
 type Imported struct {
 	Session Session          `json:"session"`
 	Records map[string]int64 `json:"records"`

@@ -107,7 +107,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A message that is too large is told so, and what to do.
+// The error for a message that is too large states the limit and what to do.
 func TestContentIsBounded(t *testing.T) {
 	whole := strings.Repeat("x", shoal.MaxContent)
 	if err := (shoal.Draft{Parts: []shoal.Part{shoal.Text(whole)}}).Validate(); err != nil {
