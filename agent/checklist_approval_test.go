@@ -40,7 +40,7 @@ func TestA16WhatAPermissionRequestTells(t *testing.T) {
 // Options.Authorize's.
 func TestA20ChoicesAreOfTheirConversation(t *testing.T) {
 	always := func(context.Context, agent.Pending) (agent.Answer, bool) {
-		return agent.Answer{Approved: true, Choice: agent.AlwaysAllow}, true
+		return agent.Answer{Approved: true, Rule: agent.AlwaysAllow}, true
 	}
 	c, other := agent.NewConversation(), agent.NewConversation()
 	paying := agent.Options{Tools: storyTools()}
@@ -60,17 +60,17 @@ func TestA20ChoicesAreOfTheirConversation(t *testing.T) {
 		t.Errorf("another conversation does not ask: %+v", end)
 	}
 
-	for choice, want := range map[agent.Choice]agent.Outcome{
-		agent.AlwaysAllow: agent.Completed, agent.AlwaysDeny: agent.Completed, agent.AskAgain: agent.Waiting, "": agent.Waiting,
+	for choice, want := range map[agent.PermissionRule]agent.Outcome{
+		agent.AlwaysAllow: agent.Completed, agent.AlwaysDeny: agent.Completed, agent.AskEachTime: agent.Waiting, "": agent.Waiting,
 	} {
 		ruled := paying
-		ruled.Authorize = func(context.Context, agent.ToolCall, agent.ToolSpec) agent.Choice { return choice }
+		ruled.Authorize = func(context.Context, agent.ToolCall, agent.ToolSpec) agent.PermissionRule { return choice }
 		fresh := agent.NewConversation()
 		if end := run(ruled, fresh); end.Outcome != want {
 			t.Errorf("a rule that says %q: %s", choice, end.Outcome)
 		}
-		if r, err := fresh.Load(t.Context()); err != nil || len(r.Choices) != 0 {
-			t.Errorf("a rule is remembered as %v, %v", r.Choices, err)
+		if r, err := fresh.Load(t.Context()); err != nil || len(r.Rules) != 0 {
+			t.Errorf("a rule is remembered as %v, %v", r.Rules, err)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestA20ChoicesAreOfTheirConversation(t *testing.T) {
 func TestA25FullAccessLeavesChoices(t *testing.T) {
 	c := agent.NewConversation()
 	o := agent.Options{Tools: storyTools(), Answer: func(context.Context, agent.Pending) (agent.Answer, bool) {
-		return agent.Answer{Choice: agent.AlwaysDeny}, true
+		return agent.Answer{Rule: agent.AlwaysDeny}, true
 	}}
 	var statuses []agent.ResultStatus
 	for _, full := range []bool{false, true, false} {

@@ -98,7 +98,7 @@ func TestA51AHardReductionRewritesTheStore(t *testing.T) {
 // again, since what they add is not stored.
 func TestA56AResumedTurnAsksItsContextProvidersAgain(t *testing.T) {
 	fact := agent.Message{Role: agent.User, Parts: []agent.Part{agent.Text("fact")}}
-	p := &remembering{provide: agent.Provided{Messages: []agent.Message{fact}}}
+	p := &remembering{provide: agent.ProvidedContext{Messages: []agent.Message{fact}}}
 	var seen [][]string
 	answers := parse(t, "call pay {}\n---\nsay done")
 	m := script.Func(func(r *agent.Request) script.Answer {

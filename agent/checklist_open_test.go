@@ -63,7 +63,7 @@ func TestA20AChoiceHoldsInItsOwnStep(t *testing.T) {
 	asked := 0
 	o := agent.Options{Tools: storyTools(), Answer: func(context.Context, agent.Pending) (agent.Answer, bool) {
 		asked++
-		return agent.Answer{Approved: true, Choice: agent.AlwaysAllow}, true
+		return agent.Answer{Approved: true, Rule: agent.AlwaysAllow}, true
 	}}
 	c := agent.NewConversation()
 	events := all(t, newAgent(t, "call pay#a {\"a\":\"1\"}\ncall pay#b {\"a\":\"2\"}\n---\nsay done", o), t.Context(), c, agent.Say("go"))
@@ -73,7 +73,7 @@ func TestA20AChoiceHoldsInItsOwnStep(t *testing.T) {
 	if got := messages(t, c)[2]; got != "tool: [ok echo 1][ok echo 2]" {
 		t.Error(got)
 	}
-	if n := len(of[agent.Answered](events)); n != 2 {
+	if n := len(of[agent.RequestAnswered](events)); n != 2 {
 		t.Errorf("%d are answered", n)
 	}
 }

@@ -199,7 +199,7 @@ func (c *Conversation) Fork(ctx context.Context, messageID string) (*Conversatio
 	}
 	fork := Record{
 		ID: newID("cnv_"), Parent: c.id, DisplayName: r.DisplayName,
-		Metadata: maps.Clone(r.Metadata), Choices: maps.Clone(r.Choices), Messages: r.Messages[:n:n],
+		Metadata: maps.Clone(r.Metadata), Rules: maps.Clone(r.Rules), Messages: r.Messages[:n:n],
 	}
 	if n == len(r.Messages) {
 		fork.ContextState = maps.Clone(r.ContextState)

@@ -117,7 +117,7 @@ func (p *Pending) takes(a Answer, now time.Time) error {
 		return answerConflict(fmt.Sprintf("The request %s expired at %s and counts as denied; run the conversation without input to go on.", p.ID, p.ExpiresAt.UTC().Format("2006-01-02T15:04:05.000Z")))
 	}
 	set := map[string]bool{
-		"approved": a.Approved, "reason": a.Reason != "", "arguments": a.Arguments != "", "ask": a.Ask != "", "choice": a.Choice != "",
+		"approved": a.Approved, "reason": a.Reason != "", "arguments": a.Arguments != "", "ask": a.Ask != "", "choice": a.Rule != "",
 		"text": a.Text != "", "failed": a.Failed, "files": len(a.Files) > 0,
 	}
 	allowed := answerFields[p.Kind]
@@ -131,12 +131,12 @@ func (p *Pending) takes(a Answer, now time.Time) error {
 		return Invalid("text", "is missing: it is the answer to the question")
 	case a.Arguments != "" && !a.Approved:
 		return Invalid("arguments", "are what is approved: they need approved")
-	case a.Ask != "" && (a.Approved || a.Reason != "" || a.Choice != ""):
+	case a.Ask != "" && (a.Approved || a.Reason != "" || a.Rule != ""):
 		return Invalid("ask", "sends the call back: it goes with nothing else")
-	case !slices.Contains([]Choice{"", AskAgain, AlwaysAllow, AlwaysDeny}, a.Choice):
-		return Invalid("choice", fmt.Sprintf("is %q; it must be ask, always_allow or always_deny", a.Choice))
-	case a.Choice == AlwaysAllow && !a.Approved, a.Choice == AlwaysDeny && a.Approved:
-		return Invalid("choice", fmt.Sprintf("is %s, which contradicts approved", a.Choice))
+	case !slices.Contains([]PermissionRule{"", AskEachTime, AlwaysAllow, AlwaysDeny}, a.Rule):
+		return Invalid("choice", fmt.Sprintf("is %q; it must be ask, always_allow or always_deny", a.Rule))
+	case a.Rule == AlwaysAllow && !a.Approved, a.Rule == AlwaysDeny && a.Approved:
+		return Invalid("choice", fmt.Sprintf("is %s, which contradicts approved", a.Rule))
 	}
 	return nil
 }

@@ -37,11 +37,11 @@ func TestAnswersFitTheirRequests(t *testing.T) {
 		wrong  string // the field, empty if the answer is taken
 	}{
 		{"allowed", Permission, Answer{Approved: true}, ""},
-		{"allowed for ever", Permission, Answer{Approved: true, Choice: AlwaysAllow, By: "ann"}, ""},
-		{"denied with a reason", Permission, Answer{Reason: "no", Choice: AlwaysDeny}, ""},
-		{"allowed and never again", Permission, Answer{Approved: true, Choice: AlwaysDeny}, "choice"},
-		{"denied and always allowed", Permission, Answer{Choice: AlwaysAllow}, "choice"},
-		{"an unknown choice", Permission, Answer{Choice: "maybe"}, "choice"},
+		{"allowed for ever", Permission, Answer{Approved: true, Rule: AlwaysAllow, By: "ann"}, ""},
+		{"denied with a reason", Permission, Answer{Reason: "no", Rule: AlwaysDeny}, ""},
+		{"allowed and never again", Permission, Answer{Approved: true, Rule: AlwaysDeny}, "choice"},
+		{"denied and always allowed", Permission, Answer{Rule: AlwaysAllow}, "choice"},
+		{"an unknown choice", Permission, Answer{Rule: "maybe"}, "choice"},
 		{"a permission with a text", Permission, Answer{Approved: true, Text: "x"}, "text"},
 		{"a result", ClientCall, Answer{Text: "x", Files: []File{{MediaType: "a/b", Data: []byte("x")}}}, ""},
 		{"an empty result", ClientCall, Answer{}, ""},
@@ -55,7 +55,7 @@ func TestAnswersFitTheirRequests(t *testing.T) {
 		{"go on", Continuation, Answer{Approved: true}, ""},
 		{"stop", Continuation, Answer{}, ""},
 		{"stop with words", Continuation, Answer{Text: "x"}, "text"},
-		{"go on and remember", Continuation, Answer{Approved: true, Choice: AskAgain}, "choice"},
+		{"go on and remember", Continuation, Answer{Approved: true, Rule: AskEachTime}, "choice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conv := waiting(t, NewMemory(), "c", Pending{ID: "p", Kind: c.kind, Conversation: "c"})

@@ -183,7 +183,7 @@ func TestFork(t *testing.T) {
 	ctx := t.Context()
 	ok(t, source.SetMetadata(ctx, "k", "v"))
 	ok(t, source.change(ctx, func(r *Record) error {
-		r.Choices = map[string]Choice{"x": AlwaysAllow}
+		r.Rules = map[string]PermissionRule{"x": AlwaysAllow}
 		r.Summary = &Summary{Text: "sum", Covers: 3}
 		return nil
 	}))
@@ -203,7 +203,7 @@ func TestFork(t *testing.T) {
 			ok(t, err)
 			r := loaded(t, fork)
 			if told(r.Messages) != c.want || r.Parent != source.ID() || fork.ID() == source.ID() ||
-				r.Metadata["k"] != "v" || r.Choices["x"] != AlwaysAllow || (r.Summary != nil) != c.summary {
+				r.Metadata["k"] != "v" || r.Rules["x"] != AlwaysAllow || (r.Summary != nil) != c.summary {
 				t.Errorf("the fork is %+v", r)
 			}
 			ok(t, fork.Add(ctx, Say("only here")))

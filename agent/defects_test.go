@@ -124,20 +124,20 @@ func TestD03InvokedIsCalledHoweverTheTurnEnds(t *testing.T) {
 
 // remembering is a context provider that counts and keeps.
 type remembering struct {
-	invoking []agent.Invoking
-	invoked  []agent.Invoked
-	provide  agent.Provided
+	invoking []agent.ContextRequest
+	invoked  []agent.EndedTurn
+	provide  agent.ProvidedContext
 	fail     error
 }
 
 func (p *remembering) Name() string { return "remembering" }
 
-func (p *remembering) Invoking(_ context.Context, in agent.Invoking) (agent.Provided, error) {
+func (p *remembering) Provide(_ context.Context, in agent.ContextRequest) (agent.ProvidedContext, error) {
 	p.invoking = append(p.invoking, in)
 	return p.provide, p.fail
 }
 
-func (p *remembering) Invoked(_ context.Context, in agent.Invoked) (json.RawMessage, error) {
+func (p *remembering) AfterTurn(_ context.Context, in agent.EndedTurn) (json.RawMessage, error) {
 	p.invoked = append(p.invoked, in)
 	return json.RawMessage(fmt.Sprintf(`{"turns":%d}`, len(p.invoked))), nil
 }
@@ -398,7 +398,7 @@ func TestD13RequestsAreEventsAndStoredBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, ok := e.(agent.Requested); ok {
+		if r, ok := e.(agent.RequestOpened); ok {
 			kinds = append(kinds, r.Pending.Kind)
 			stored, err := agent.OpenConversation(store, "c").Pending(t.Context())
 			if err != nil || !slices.ContainsFunc(stored, func(p agent.Pending) bool { return p.ID == r.Pending.ID }) {

@@ -18,7 +18,7 @@ import (
 //	       TextStarted TextDelta* TextEnded |
 //	       ToolCallStarted ToolArgsDelta* ToolCallEnded)*
 //	    MessageEnded [ModelRetrying, then the next attempt]
-//	    Requested* Answered*
+//	    RequestOpened* RequestAnswered*
 //	    per call: ToolStarted (ToolProgress | Nested)* ToolFinished
 //	  StepFinished
 //	TurnFinished
@@ -144,14 +144,14 @@ type OutputPartial struct {
 	Value     json.RawMessage
 }
 
-// Requested says that the turn needs an answer from outside. The request is
+// RequestOpened reports that the turn needs an answer from outside. The request is
 // stored before this event.
-type Requested struct {
+type RequestOpened struct {
 	Pending Pending
 }
 
-// Answered says that a request got its answer, which is stored.
-type Answered struct {
+// RequestAnswered reports that a request was answered, and that the answer is stored.
+type RequestAnswered struct {
 	Pending Pending
 }
 
@@ -298,8 +298,8 @@ func (ToolCallEnded) event()    {}
 func (MessageEnded) event()     {}
 func (ModelRetrying) event()    {}
 func (OutputPartial) event()    {}
-func (Requested) event()        {}
-func (Answered) event()         {}
+func (RequestOpened) event()    {}
+func (RequestAnswered) event()  {}
 func (ToolStarted) event()      {}
 func (ToolProgress) event()     {}
 func (ToolFinished) event()     {}

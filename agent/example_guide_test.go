@@ -156,11 +156,11 @@ type notebook struct{}
 
 func (notebook) Name() string { return "notebook" }
 
-func (notebook) Invoking(_ context.Context, in agent.Invoking) (agent.Provided, error) {
-	return agent.Provided{Instructions: "Turns before this one: " + string(orZero(in.State))}, nil
+func (notebook) Provide(_ context.Context, in agent.ContextRequest) (agent.ProvidedContext, error) {
+	return agent.ProvidedContext{Instructions: "Turns before this one: " + string(orZero(in.State))}, nil
 }
 
-func (notebook) Invoked(_ context.Context, in agent.Invoked) (json.RawMessage, error) {
+func (notebook) AfterTurn(_ context.Context, in agent.EndedTurn) (json.RawMessage, error) {
 	var turns int
 	if err := json.Unmarshal(orZero(in.State), &turns); err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ type machine struct {
 	cost      float64
 	calls     int
 	end       *ending
-	choices   map[string]Choice
+	choices   map[string]PermissionRule
 	output    []byte // the structured answer
 	outName   string
 	stopped   bool // the turn is canceled or its store is broken: nothing new begins
@@ -120,7 +120,7 @@ func newMachine(r *rules, conversation string, turn TurnRef) *machine {
 	return &machine{
 		rules: r, conv: conversation, turn: turn, maxSteps: r.opts.MaxSteps,
 		asked: map[string]bool{}, announced: map[string]bool{},
-		callIDs: map[string]bool{}, repeats: map[string]repeat{}, choices: map[string]Choice{},
+		callIDs: map[string]bool{}, repeats: map[string]repeat{}, choices: map[string]PermissionRule{},
 	}
 }
 
@@ -229,7 +229,7 @@ func (m *machine) cancel(reason Reason, message string, err error) {
 func (m *machine) saved(err error) {
 	if err == nil {
 		for i := range m.toApply {
-			m.emit(Answered{Pending: m.toApply[i]})
+			m.emit(RequestAnswered{Pending: m.toApply[i]})
 			m.apply(&m.toApply[i])
 		}
 		m.toApply = nil

@@ -44,7 +44,7 @@ type toolEnd struct {
 // verdict is what rules and hooks say about a call before anybody is asked.
 type verdict struct {
 	blocked *ToolResult
-	choice  Choice
+	choice  PermissionRule
 }
 
 // openCalls makes the states of the assistant message's calls and answers those
@@ -225,7 +225,7 @@ func canonical(arguments string) string {
 }
 
 // admit decides how a call with a known tool goes on.
-func (m *machine) admit(c *callState, choice Choice) {
+func (m *machine) admit(c *callState, choice PermissionRule) {
 	o, spec, arguments := m.rules.opts, c.tool.spec, c.effective().Arguments
 	if n := max(m.answer.argumentBytes(c.call.ID), len(arguments)); n > o.MaxArgumentBytes {
 		m.settle(c, ResultInvalid, fmt.Sprintf("Error: the arguments have %d bytes; at most %d are allowed.", n, o.MaxArgumentBytes))
@@ -241,7 +241,7 @@ func (m *machine) admit(c *callState, choice Choice) {
 		return
 	}
 	asked, by := m.permissionOf(c), "by a rule"
-	if asked == nil && (choice == "" || choice == AskAgain) {
+	if asked == nil && (choice == "" || choice == AskEachTime) {
 		choice, by = m.choices[c.call.Name], "by a remembered choice"
 	}
 	switch approved := asked != nil && asked.Answer != nil && asked.Answer.Approved; {

@@ -59,7 +59,7 @@ func (m *machine) announce() {
 	for _, p := range m.step.Pending {
 		if p.Answer == nil && !m.announced[p.ID] {
 			m.announced[p.ID] = true
-			m.emit(Requested{Pending: p})
+			m.emit(RequestOpened{Pending: p})
 		}
 	}
 }
@@ -146,8 +146,8 @@ func (m *machine) apply(p *Pending) {
 }
 
 func (m *machine) applyPermission(c *callState, a *Answer) {
-	if a.Choice == AlwaysAllow || a.Choice == AlwaysDeny {
-		m.choices[c.call.Name] = a.Choice
+	if a.Rule == AlwaysAllow || a.Rule == AlwaysDeny {
+		m.choices[c.call.Name] = a.Rule
 	}
 	if !a.Approved {
 		m.settle(c, ResultDenied, a.refusal())

@@ -36,8 +36,8 @@ func (m *machine) resume(turn *OpenTurn) {
 // remember takes over the choices that came with answers.
 func (m *machine) remember() {
 	for _, p := range m.step.Pending {
-		if p.Kind == Permission && p.Answer != nil && p.Answer.Choice != "" && p.Answer.Choice != AskAgain {
-			m.choices[p.Call.Name] = p.Answer.Choice
+		if p.Kind == Permission && p.Answer != nil && p.Answer.Rule != "" && p.Answer.Rule != AskEachTime {
+			m.choices[p.Call.Name] = p.Answer.Rule
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (m *machine) resumeOpen() {
 	m.show()
 	for _, p := range m.step.Pending {
 		if p.Kind == Continuation && p.Answer != nil {
-			m.emit(Answered{Pending: p})
+			m.emit(RequestAnswered{Pending: p})
 		}
 	}
 	for i := range m.open {
@@ -107,7 +107,7 @@ func (m *machine) resumeRequests(c *callState) {
 		if p.Answer == nil {
 			continue
 		}
-		m.emit(Answered{Pending: p})
+		m.emit(RequestAnswered{Pending: p})
 		if p.Kind != Permission || !p.Answer.Approved {
 			m.apply(&p)
 		}

@@ -207,7 +207,7 @@ func (r *Record) end(ref TurnRef, end TurnEnd) error {
 		r.Open = nil
 	}
 	r.ContextState = merged[json.RawMessage](r.ContextState, end.ContextState)
-	r.Choices = merged(r.Choices, end.Choices)
+	r.Rules = merged(r.Rules, end.Rules)
 	if end.Summary != nil {
 		r.Summary = end.Summary
 	}

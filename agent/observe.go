@@ -11,9 +11,9 @@ import (
 // most one step.
 type observation struct {
 	turn     *turn
-	endTurn  func(func() Ended)
+	endTurn  func(func() OperationResult)
 	step     context.Context // of the open step, nil when none is open
-	endStep  func(func() Ended)
+	endStep  func(func() OperationResult)
 	stepTime time.Time
 }
 
@@ -22,12 +22,12 @@ func newObservation(t *turn) *observation { return &observation{turn: t} }
 // start tells the observers that an operation begins. The function that it
 // returns tells them the end; what it is given is called only if somebody wants
 // to know.
-func (o *observation) start(ctx context.Context, op Operation) (context.Context, func(func() Ended)) {
+func (o *observation) start(ctx context.Context, op Operation) (context.Context, func(func() OperationResult)) {
 	observers := o.turn.agent.opts.Observers
 	if len(observers) == 0 {
-		return ctx, func(func() Ended) {}
+		return ctx, func(func() OperationResult) {}
 	}
-	ends := make([]func(Ended), len(observers))
+	ends := make([]func(OperationResult), len(observers))
 	for i, ob := range observers {
 		o.guard(ob, func() {
 			inner, end := ob.Start(ctx, op)
@@ -37,7 +37,7 @@ func (o *observation) start(ctx context.Context, op Operation) (context.Context,
 			ends[i] = end
 		})
 	}
-	return ctx, func(say func() Ended) {
+	return ctx, func(say func() OperationResult) {
 		said := say()
 		for i, end := range slices.Backward(ends) {
 			if end != nil {
@@ -88,15 +88,15 @@ func (o *observation) stepEnds(s Step) {
 	if o.step == nil {
 		return
 	}
-	o.endStep(func() Ended {
-		return Ended{Usage: s.Usage, Cost: s.Cost, Finish: s.Finish, Message: &s.Assistant, Calls: len(s.Results), Duration: time.Since(o.stepTime)}
+	o.endStep(func() OperationResult {
+		return OperationResult{Usage: s.Usage, Cost: s.Cost, Finish: s.Finish, Message: &s.Assistant, Calls: len(s.Results), Duration: time.Since(o.stepTime)}
 	})
 	o.step = nil
 }
 
 func (o *observation) turnEnds(e TurnFinished) {
 	if o.step != nil { // a step that was not finished
-		o.endStep(func() Ended { return Ended{Err: e.Err, Duration: time.Since(o.stepTime)} })
+		o.endStep(func() OperationResult { return OperationResult{Err: e.Err, Duration: time.Since(o.stepTime)} })
 		o.step = nil
 	}
 	if o.endTurn == nil {
@@ -106,8 +106,8 @@ func (o *observation) turnEnds(e TurnFinished) {
 	if o.turn.m != nil {
 		calls = o.turn.m.calls
 	}
-	o.endTurn(func() Ended {
-		ended := Ended{
+	o.endTurn(func() OperationResult {
+		ended := OperationResult{
 			Usage: e.Usage, Cost: e.Cost, Outcome: e.Outcome, Reason: e.Reason,
 			Steps: e.Steps, Calls: calls, Duration: e.Duration,
 		}
@@ -132,10 +132,10 @@ func (s summarizer) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, e
 			Kind: OpModel, Agent: t.agent.opts.Name, Conversation: t.conv.id, TurnID: t.ref.ID,
 			Step: t.m.step.Index, Attempt: 1, Model: s.Info(), Request: req,
 		})
-		e, began := Ended{Model: s.Info()}, time.Now()
+		e, began := OperationResult{Model: s.Info()}, time.Now()
 		defer func() {
 			e.Duration, e.Cost = time.Since(began), t.rules.priceOf(e.Model, e.Usage)
-			ended(func() Ended { return e })
+			ended(func() OperationResult { return e })
 		}()
 		for c, err := range s.Model.Stream(ctx, req) {
 			if c.Model != nil {

@@ -72,10 +72,10 @@ type Options struct {
 	// the turn wait.
 	Answer        func(ctx context.Context, p Pending) (Answer, bool)
 	AnswerTimeout time.Duration
-	// Authorize, if set, decides before a person is asked. [AskAgain] asks. It is
+	// Authorize, if set, decides before a person does. With [AskEachTime] a person decides. It is
 	// asked again about the calls that a resumed turn has still to run; what it denies
 	// then does not run, whoever approved it.
-	Authorize func(ctx context.Context, call ToolCall, spec ToolSpec) Choice
+	Authorize func(ctx context.Context, call ToolCall, spec ToolSpec) PermissionRule
 	// FullAccess lets every call run without asking and leaves remembered choices
 	// as they are.
 	FullAccess bool
@@ -115,37 +115,36 @@ type Retry struct {
 // tools.
 type ContextProvider interface {
 	Name() string
-	// Invoking is called when a turn begins or goes on, with its new input alone and
-	// the state that Invoked returned last; what it adds is not stored. An error is
-	// a [Warning]; the turn goes on without the provider.
-	Invoking(ctx context.Context, in Invoking) (Provided, error)
-	// Invoked is called once at the end of every turn that Invoking was called
-	// for, however it ended; a turn that waits has not ended. It returns the state
-	// to keep.
-	Invoked(ctx context.Context, in Invoked) (json.RawMessage, error)
+	// Provide is called when a turn begins or continues, with only its new input and the
+	// state that AfterTurn returned last; what it adds is not stored. An error is a
+	// [Warning]; the turn continues without the provider.
+	Provide(ctx context.Context, in ContextRequest) (ProvidedContext, error)
+	// AfterTurn is called once at the end of every turn that Provide was called for,
+	// whatever its outcome; a suspended turn has not ended. It returns the state to store.
+	AfterTurn(ctx context.Context, in EndedTurn) (json.RawMessage, error)
 }
 
-// Invoking is what a context provider is told at the start of a turn.
-type Invoking struct {
+// ContextRequest is what a context provider receives when a turn begins or continues.
+type ContextRequest struct {
 	Conversation string
 	Input        []Message
 	State        json.RawMessage
 }
 
-// Provided is what a context provider adds: messages are put before the input
-// and not stored, tools after the agent's own, instructions on a line of their
-// own after the agent's.
-type Provided struct {
+// ProvidedContext is what a context provider adds: messages before the input, which are not
+// stored, tools after the agent's own, and instructions on a line of their own after the
+// agent's.
+type ProvidedContext struct {
 	Messages     []Message
 	Tools        []Tool
 	Instructions string
 }
 
-// Invoked is what a context provider is told at the end of a turn.
-type Invoked struct {
-	Conversation string
-	Input        []Message
-	Provided     []Message
+// EndedTurn is what a context provider receives at the end of a turn.
+type EndedTurn struct {
+	Conversation    string
+	Input           []Message
+	ContextMessages []Message
 	// Response are the messages that the turn added after its input.
 	Response []Message
 	// Err is why the turn did not complete, nil if it did.
@@ -159,7 +158,7 @@ type Invoked struct {
 // Observers are called in their order, ends in reverse.
 type Observer interface {
 	Name() string
-	Start(ctx context.Context, op Operation) (context.Context, func(Ended))
+	Start(ctx context.Context, op Operation) (context.Context, func(OperationResult))
 }
 
 // OperationKind is what an [Observer] can see.
@@ -190,14 +189,14 @@ type Operation struct {
 	Tool         ToolSpec
 }
 
-// Ended describes how an operation ended.
-type Ended struct {
+// OperationResult describes how an operation ended. Only the fields of its kind are set.
+type OperationResult struct {
 	Err      error
 	Usage    Usage
 	Cost     float64
 	Finish   FinishReason
 	Message  *Message      // model: the answer, as far as it came
-	Model    ModelInfo     // model: who answered; not the one of the Operation after a fallback
+	Model    ModelInfo     // model: the model that answered, which differs from that of the Operation after a fallback
 	First    time.Duration // model: until the first chunk, 0 when none came
 	Result   ToolResult
 	Outcome  Outcome

@@ -11,7 +11,7 @@ type PendingKind string
 // The kinds of requests.
 const (
 	// Permission asks whether the call may run. Answer with Approved, Reason,
-	// Arguments and Choice, or with Ask.
+	// Arguments and Rule, or with Ask.
 	Permission PendingKind = "permission"
 	// ClientCall asks somebody outside to execute the call. Answer with Text, and
 	// Failed when it failed.
@@ -64,23 +64,23 @@ type Answer struct {
 	// Ask sends the call back with a question: it is not executed, and the model reads
 	// the question.
 	Ask string `json:"ask,omitempty"`
-	// Choice is remembered in the conversation for later calls of the tool.
-	Choice Choice `json:"choice,omitempty"`
-	Text   string `json:"text,omitempty"`
-	Failed bool   `json:"failed,omitempty"`
-	Files  []File `json:"files,omitempty"`
+	// Rule is remembered in the conversation for later calls of the tool.
+	Rule   PermissionRule `json:"choice,omitempty"`
+	Text   string         `json:"text,omitempty"`
+	Failed bool           `json:"failed,omitempty"`
+	Files  []File         `json:"files,omitempty"`
 	// By says who answered, for the record.
 	By string `json:"by,omitempty"`
 }
 
-// Choice says whether a permission is asked again.
-type Choice string
+// PermissionRule states whether later calls of a tool need a permission again.
+type PermissionRule string
 
-// The choices. The zero value asks again.
+// The rules. The zero value is AskEachTime.
 const (
-	AskAgain    Choice = "ask"
-	AlwaysAllow Choice = "always_allow"
-	AlwaysDeny  Choice = "always_deny"
+	AskEachTime PermissionRule = "ask"
+	AlwaysAllow PermissionRule = "always_allow"
+	AlwaysDeny  PermissionRule = "always_deny"
 )
 
 // askSchema is what the model fills in for a question.

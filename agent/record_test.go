@@ -20,7 +20,7 @@ func fullRecord(t *testing.T) Record {
 	ok(t, c.change(t.Context(), func(r *Record) error {
 		r.Parent = "cnv_parent"
 		r.Summary = &Summary{Text: "so far", Covers: 2}
-		r.Choices = map[string]Choice{"x": AlwaysDeny}
+		r.Rules = map[string]PermissionRule{"x": AlwaysDeny}
 		r.ContextState = map[string]json.RawMessage{"memory": json.RawMessage(`{"n":1}`)}
 		return nil
 	}))

@@ -63,7 +63,9 @@ func otherSchema(s *agent.ToolSpec) {
 	s.Schema = json.RawMessage(`{"type":"object","required":["b"],"properties":{"b":{"type":"string"}}}`)
 }
 
-func denies(context.Context, agent.ToolCall, agent.ToolSpec) agent.Choice { return agent.AlwaysDeny }
+func denies(context.Context, agent.ToolCall, agent.ToolSpec) agent.PermissionRule {
+	return agent.AlwaysDeny
+}
 
 // A turn that goes on meets the rules of now: what has not run yet, or runs once
 // more, passes what a fresh call passes.
@@ -114,7 +116,7 @@ func TestAResumedCallIsCheckedAsAFreshOne(t *testing.T) {
 			if d := cmp.Diff([]string{"user: go", "assistant: [wire {\"a\":\"x\"}]", "tool: " + test.result, "assistant: done"}, messages(t, c)); d != "" {
 				t.Error(d)
 			}
-			if open, answered := len(of[agent.Requested](events)), len(of[agent.Answered](events)); test.r.asked != nil && answered != 1 || open > answered {
+			if open, answered := len(of[agent.RequestOpened](events)), len(of[agent.RequestAnswered](events)); test.r.asked != nil && answered != 1 || open > answered {
 				t.Errorf("%d requests are shown, %d answers", open, answered)
 			}
 		})

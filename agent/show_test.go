@@ -39,9 +39,9 @@ func show(e agent.Event) string {
 		return fmt.Sprintf("  call %s ends %s", e.Call.ID, e.Call.Arguments)
 	case agent.MessageEnded:
 		return "message ends" + flag2(e.Discarded, " discarded") + flag2(e.Interrupted, " interrupted")
-	case agent.Requested:
+	case agent.RequestOpened:
 		return fmt.Sprintf("requested %s %s%s", e.Pending.Kind, orCall(e.Pending), flag2(e.Pending.Question != "", fmt.Sprintf(" %q %q", e.Pending.Question, e.Pending.Options)))
-	case agent.Answered:
+	case agent.RequestAnswered:
 		return fmt.Sprintf("answered %s %s approved=%v", e.Pending.Kind, orCall(e.Pending), e.Pending.Answer.Approved)
 	case agent.TurnFinished:
 		line := fmt.Sprintf("turn %s: %s in %d steps", e.Outcome, e.Reason, e.Steps)

@@ -198,9 +198,9 @@ func someAnswer(r *rand.Rand, p agent.Pending) agent.Answer {
 		a.Approved = one(r, 60)
 		switch {
 		case a.Approved && one(r, 20):
-			a.Choice = agent.AlwaysAllow
+			a.Rule = agent.AlwaysAllow
 		case !a.Approved && one(r, 20):
-			a.Choice = agent.AlwaysDeny
+			a.Rule = agent.AlwaysDeny
 		}
 	case agent.Continuation:
 		a.Approved = one(r, 60)

@@ -178,14 +178,14 @@ type simObserver struct{ s *simulation }
 
 func (simObserver) Name() string { return "where" }
 
-func (o simObserver) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.Ended)) {
+func (o simObserver) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.OperationResult)) {
 	at, _ := ctx.Value(whereKey{}).(where)
 	if op.Kind == agent.OpTurn && at.call != "" {
 		o.s.mu.Lock()
 		o.s.began[at.turn+" "+at.call] = true
 		o.s.mu.Unlock()
 	}
-	return context.WithValue(ctx, whereKey{}, where{op.Conversation, op.TurnID, op.Call.ID}), func(agent.Ended) {}
+	return context.WithValue(ctx, whereKey{}, where{op.Conversation, op.TurnID, op.Call.ID}), func(agent.OperationResult) {}
 }
 
 // executed checks that a tool may run now: its step is stored, its result is not,

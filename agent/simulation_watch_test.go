@@ -191,7 +191,7 @@ func (w *simWatcher) tool(e agent.Event) {
 			w.must(w.s.worked(w.turn, e.Result.CallID), "%s is ok, and its sub-agent did nothing", e.Result.CallID)
 		}
 		delete(w.running, e.Result.CallID)
-	case agent.Requested, agent.Answered:
+	case agent.RequestOpened, agent.RequestAnswered:
 		w.must(w.step >= 0 && w.open == "", "%T outside of a step", e)
 	case agent.ModelRetrying:
 		w.must(w.step >= 0 && w.open == "", "a retry in message %q", w.open)

@@ -56,8 +56,8 @@ type Record struct {
 	Messages []Message `json:"messages"`
 	// Summary is the last reduction; nil when there was none.
 	Summary *Summary `json:"summary,omitempty"`
-	// Choices are the remembered permissions by tool name.
-	Choices map[string]Choice `json:"choices,omitempty"`
+	// Rules are the remembered permissions, by the names of tools.
+	Rules map[string]PermissionRule `json:"choices,omitempty"`
 	// ContextState is what the context providers keep, by their names.
 	ContextState map[string]json.RawMessage `json:"contextState,omitempty"`
 	// Open is the turn that has not ended; nil when there is none.
@@ -150,8 +150,8 @@ type TurnEnd struct {
 	At      time.Time `json:"at"`
 	// ContextState replaces the record's states of the providers that it names.
 	ContextState map[string]json.RawMessage `json:"contextState,omitempty"`
-	// Choices are permissions to remember, by tool name.
-	Choices map[string]Choice `json:"choices,omitempty"`
+	// Rules are permissions to remember, by the names of tools.
+	Rules map[string]PermissionRule `json:"choices,omitempty"`
 	// Summary replaces the record's summary unless it is nil.
 	Summary *Summary `json:"summary,omitempty"`
 }

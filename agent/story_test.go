@@ -226,12 +226,12 @@ func (s *story) answer(text string) {
 	case "yes", "always":
 		a = agent.Answer{PendingID: id, Approved: true}
 		if first == "always" {
-			a.Choice = agent.AlwaysAllow
+			a.Rule = agent.AlwaysAllow
 		}
 	case "no", "never":
 		a = agent.Answer{PendingID: id, Reason: reason}
 		if first == "never" {
-			a.Choice = agent.AlwaysDeny
+			a.Rule = agent.AlwaysDeny
 		}
 	}
 	pending, err := s.conv.Pending(s.t.Context())

@@ -252,7 +252,7 @@ func (t *turn) storeEnd(end *ending, states map[string]json.RawMessage) error {
 	defer cancel()
 	out := TurnEnd{Outcome: end.outcome, Reason: end.reason, Message: end.message, At: time.Now(), ContextState: states}
 	if t.m != nil && !t.agent.opts.FullAccess {
-		out.Choices = t.m.choices
+		out.Rules = t.m.choices
 	}
 	if t.reducer != nil {
 		out.Summary = t.reducer.summary()

@@ -95,7 +95,7 @@ func (t *turn) open() error {
 	t.m = newMachine(r, t.conv.id, t.ref)
 	t.m.began = t.clock.began
 	t.m.knowCalls(t.history)
-	for name, choice := range t.record.Choices {
+	for name, choice := range t.record.Rules {
 		t.m.choices[name] = choice
 	}
 	t.reducer = newReducer(a.opts.Reduction, a.model, t.record.Summary)

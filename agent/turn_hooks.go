@@ -32,9 +32,9 @@ type contextRun struct {
 func (t *turn) invoking() *contextRun {
 	run := &contextRun{}
 	for _, p := range t.agent.opts.Context {
-		var got Provided
+		var got ProvidedContext
 		err := guarded("context "+p.Name(), func() (err error) {
-			got, err = p.Invoking(t.ctx, Invoking{Conversation: t.conv.id, Input: t.input, State: t.record.ContextState[p.Name()]})
+			got, err = p.Provide(t.ctx, ContextRequest{Conversation: t.conv.id, Input: t.input, State: t.record.ContextState[p.Name()]})
 			return err
 		})
 		if err != nil {
@@ -64,8 +64,8 @@ func (t *turn) invoked(end *ending) map[string]json.RawMessage {
 	states := map[string]json.RawMessage{}
 	for _, p := range t.context.called {
 		err := guarded("context "+p.Name(), func() error {
-			state, err := p.Invoked(ctx, Invoked{
-				Conversation: t.conv.id, Input: t.input, Provided: t.context.messages,
+			state, err := p.AfterTurn(ctx, EndedTurn{
+				Conversation: t.conv.id, Input: t.input, ContextMessages: t.context.messages,
 				Response: t.turnMessages(), Err: failure, State: t.record.ContextState[p.Name()],
 			})
 			if err == nil && state != nil {

@@ -34,9 +34,9 @@ func (t *turn) callModel(act action) {
 	first, err := t.stream(ctx, cancel)
 	t.m.tick(t.clock.elapsed())
 	usage := t.m.answer.usage
-	ended(func() Ended {
+	ended(func() OperationResult {
 		answer := t.m.message(err != nil)
-		e := Ended{Err: err, Usage: usage, Cost: t.rules.priceOf(t.m.answer.model, usage), Finish: t.m.answer.finish, Message: &answer, Model: t.m.answer.model, Duration: time.Since(began)}
+		e := OperationResult{Err: err, Usage: usage, Cost: t.rules.priceOf(t.m.answer.model, usage), Finish: t.m.answer.finish, Message: &answer, Model: t.m.answer.model, Duration: time.Since(began)}
 		if !first.IsZero() {
 			e.First = first.Sub(began)
 		}

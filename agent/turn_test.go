@@ -57,7 +57,7 @@ func TestASecondTurnIsRefused(t *testing.T) {
 // A62: what a context provider adds, and where.
 func TestContextProviderAddsToTheRequest(t *testing.T) {
 	fact := agent.Message{ID: "fact", Role: agent.User, Parts: []agent.Part{agent.Text("It rains in Kiel.")}}
-	p := &remembering{provide: agent.Provided{
+	p := &remembering{provide: agent.ProvidedContext{
 		Messages: []agent.Message{fact}, Instructions: "Be short.",
 		Tools: []agent.Tool{agent.Func("extra", "", func(context.Context, struct{}) (string, error) { return "used", nil })},
 	}}
@@ -211,14 +211,14 @@ type depthKey struct{}
 
 func (w watcher) Name() string { return "watcher" }
 
-func (w watcher) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.Ended)) {
+func (w watcher) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.OperationResult)) {
 	if w.panics {
 		panic("oops")
 	}
 	depth, _ := ctx.Value(depthKey{}).(int)
 	what := fmt.Sprintf("%s%s %s", strings.Repeat("  ", depth), op.Kind, op.Call.Name)
 	*w.log = append(*w.log, what)
-	return context.WithValue(ctx, depthKey{}, depth+1), func(e agent.Ended) {
+	return context.WithValue(ctx, depthKey{}, depth+1), func(e agent.OperationResult) {
 		*w.log = append(*w.log, fmt.Sprintf("%s ended %s%s%s", what, e.Outcome, e.Finish, e.Result.Status))
 	}
 }

@@ -29,7 +29,7 @@ type report struct {
 	duration time.Duration
 	parked   []Pending
 	err      error
-	ended    func(func() Ended)
+	ended    func(func() OperationResult)
 }
 
 func newWorkers() *workers {
@@ -219,7 +219,7 @@ func (t *turn) await() {
 	}
 	t.m.tick(t.clock.elapsed())
 	t.m.toolEnded(r.result, toolEnd{duration: r.duration, err: r.err, parked: r.parked})
-	r.ended(func() Ended { return Ended{Result: r.result, Err: r.err, Duration: r.duration} })
+	r.ended(func() OperationResult { return OperationResult{Result: r.result, Err: r.err, Duration: r.duration} })
 }
 
 // toolError is the cause of a failed call, for the operator.

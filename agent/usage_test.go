@@ -155,12 +155,12 @@ func (m fallback) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agen
 }
 
 // ends keeps how the model calls of a turn ended.
-type ends struct{ seen []agent.Ended }
+type ends struct{ seen []agent.OperationResult }
 
 func (*ends) Name() string { return "ends" }
 
-func (o *ends) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.Ended)) {
-	return ctx, func(e agent.Ended) {
+func (o *ends) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.OperationResult)) {
+	return ctx, func(e agent.OperationResult) {
 		if op.Kind == agent.OpModel {
 			o.seen = append(o.seen, e)
 		}

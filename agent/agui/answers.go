@@ -95,10 +95,10 @@ func (r *ResumeEntry) answer(a *agent.Answer, kind agent.PendingKind) error {
 		return nil
 	}
 	var said struct {
-		Approved *bool        `json:"approved"`
-		Reason   string       `json:"reason"`
-		Choice   agent.Choice `json:"choice"`
-		Answer   string       `json:"answer"`
+		Approved *bool                `json:"approved"`
+		Reason   string               `json:"reason"`
+		Choice   agent.PermissionRule `json:"choice"`
+		Answer   string               `json:"answer"`
 	}
 	if kind != agent.Clarification || json.Unmarshal(r.Payload, &said.Answer) != nil {
 		if err := json.Unmarshal(r.Payload, &said); err != nil {
@@ -113,14 +113,14 @@ func (r *ResumeEntry) answer(a *agent.Answer, kind agent.PendingKind) error {
 		return nil
 	case said.Approved == nil:
 		return r.wrong(".approved", "is missing")
-	case !slices.Contains([]agent.Choice{"", agent.AskAgain, agent.AlwaysAllow, agent.AlwaysDeny}, said.Choice):
+	case !slices.Contains([]agent.PermissionRule{"", agent.AskEachTime, agent.AlwaysAllow, agent.AlwaysDeny}, said.Choice):
 		return r.wrong(".choice", "must be ask, always_allow or always_deny")
 	case said.Choice == agent.AlwaysAllow && !*said.Approved, said.Choice == agent.AlwaysDeny && *said.Approved:
 		return r.wrong(".choice", "contradicts approved")
 	}
 	a.Approved = *said.Approved
 	if kind == agent.Permission {
-		a.Reason, a.Choice = said.Reason, said.Choice
+		a.Reason, a.Rule = said.Reason, said.Choice
 	}
 	return nil
 }

@@ -20,7 +20,7 @@
 //	TurnFinished                 RUN_FINISHED (success, interrupt, cancelled) or RUN_ERROR
 //	ModelCallStarted,            nothing
 //	MessageStarted, MessageEnded
-//	all others                   CUSTOM, named after the event: Requested is "requested"
+//	all others                   CUSTOM: RequestOpened is "requested", RequestAnswered is "answered"
 //
 // What is promised:
 //   - Every stream passes the sequence check of the official client: it opens

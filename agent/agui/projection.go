@@ -126,11 +126,11 @@ func (p *Projection) aside(s *speaker, e agent.Event) {
 		p.custom(s, "model_retrying", map[string]any{"attempt": e.Attempt, "delayMs": e.Delay.Milliseconds()})
 	case agent.OutputPartial:
 		p.custom(s, "output_partial", map[string]any{"messageId": e.MessageID, "value": e.Value})
-	case agent.Requested:
+	case agent.RequestOpened:
 		if e.Pending.Kind != agent.ClientCall && e.Pending.Via == "" { // the call, or the sub-agent, has said it
 			p.emit(s, Event{Type: Custom, Name: "requested", Value: p.interrupt(s, e.Pending)})
 		}
-	case agent.Answered:
+	case agent.RequestAnswered:
 		if a := e.Pending.Answer; a != nil && e.Pending.Kind != agent.ClientCall && e.Pending.Via == "" {
 			p.custom(s, "answered", map[string]any{"id": e.Pending.ID, "approved": a.Approved})
 		}

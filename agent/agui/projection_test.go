@@ -227,10 +227,10 @@ func TestAsides(t *testing.T) {
 		agent.Warning{Source: "context/memory", Err: errors.New("a secret")},
 		agent.Reduced{Strategy: agent.ReduceCount, Before: 30, After: 20, Usage: agent.Usage{InputTokens: 1}},
 		agent.OutputPartial{MessageID: "m", Value: json.RawMessage(`{"a":1}`)},
-		agent.Requested{Pending: pending},
-		agent.Requested{Pending: via},
-		agent.Requested{Pending: agent.Pending{ID: "x", Kind: agent.ClientCall}},
-		agent.Answered{Pending: answered},
+		agent.RequestOpened{Pending: pending},
+		agent.RequestOpened{Pending: via},
+		agent.RequestOpened{Pending: agent.Pending{ID: "x", Kind: agent.ClientCall}},
+		agent.RequestAnswered{Pending: answered},
 		agent.TurnFinished{Outcome: agent.Completed, Reason: agent.ReasonDone},
 	)
 	same(t, got, `RUN_STARTED threadId="t" runId="r"

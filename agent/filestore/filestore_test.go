@@ -62,7 +62,7 @@ var story = []func(t *testing.T, s agent.Store) error{
 	},
 	func(t *testing.T, s agent.Store) error { return s.Commit(t.Context(), "c", ref(2), step(1, true)) },
 	func(t *testing.T, s agent.Store) error {
-		return s.End(t.Context(), "c", ref(2), agent.TurnEnd{Outcome: agent.Completed, Choices: map[string]agent.Choice{"x": agent.AlwaysAllow}})
+		return s.End(t.Context(), "c", ref(2), agent.TurnEnd{Outcome: agent.Completed, Rules: map[string]agent.PermissionRule{"x": agent.AlwaysAllow}})
 	},
 }
 

@@ -65,7 +65,7 @@ var loadParts = []part{
 // full is a record with every field set.
 func full() agent.Record {
 	step := calling(1, false, "c1")
-	step.Pending[0].Answer = &agent.Answer{PendingID: "p", Approved: true, Choice: agent.AlwaysAllow, By: "ann"}
+	step.Pending[0].Answer = &agent.Answer{PendingID: "p", Approved: true, Rule: agent.AlwaysAllow, By: "ann"}
 	step.Pending[0].Via, step.Pending[0].ExpiresAt = "c1", at(8)
 	step.Ends = &agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonMaxErrors, Message: "too many", At: at(7)}
 	first := answered(0)
@@ -75,7 +75,7 @@ func full() agent.Record {
 		Metadata:     map[string]string{"k": "v"},
 		Messages:     []agent.Message{say("m1"), input, first.Assistant},
 		Summary:      &agent.Summary{Text: "so far", Covers: 1},
-		Choices:      map[string]agent.Choice{"look": agent.AlwaysDeny},
+		Rules:        map[string]agent.PermissionRule{"look": agent.AlwaysDeny},
 		ContextState: map[string]json.RawMessage{"memory": json.RawMessage(`{"n":1}`)},
 		Open: &agent.OpenTurn{
 			Turn: turn("t", 3, input), Base: 1, Steps: []agent.Step{first, step}, Waiting: true,
@@ -234,12 +234,12 @@ var endParts = []part{
 		s.must(s.store.End(s.ctx, conv, ref("t", 1), agent.TurnEnd{
 			Outcome: agent.Completed, At: at(99),
 			ContextState: map[string]json.RawMessage{"other": json.RawMessage(`[1]`)},
-			Choices:      map[string]agent.Choice{"look": agent.AlwaysAllow},
+			Rules:        map[string]agent.PermissionRule{"look": agent.AlwaysAllow},
 			Summary:      &agent.Summary{Text: "newer", Covers: 2},
 		}))
 		got := s.load()
 		s.same("states", got.ContextState, map[string]any{"memory": map[string]int{"n": 1}, "other": []int{1}})
-		s.same("choices", got.Choices, map[string]string{"look": "always_allow"})
+		s.same("choices", got.Rules, map[string]string{"look": "always_allow"})
 		s.same("summary", got.Summary, agent.Summary{Text: "newer", Covers: 2})
 		if !got.LastActivity.Equal(at(99)) {
 			s.Errorf("the last activity is %s, want the end's time", got.LastActivity)
@@ -253,7 +253,7 @@ var endParts = []part{
 		s.end(ref("t", 1), agent.Completed)
 		got := s.load()
 		s.same("states", got.ContextState, r.ContextState)
-		s.same("choices", got.Choices, r.Choices)
+		s.same("choices", got.Rules, r.Rules)
 		s.same("summary", got.Summary, r.Summary)
 	}},
 	{"End of a turn that is not open in this attempt is a Conflict", func(s *suite) {

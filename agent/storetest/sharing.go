@@ -31,11 +31,11 @@ var sharingParts = []part{
 			s.commit(ref("t", 1), calling(i, true, "c1", "c2"))
 			look()
 		}
-		s.must(s.store.End(s.ctx, conv, ref("t", 1), agent.TurnEnd{Outcome: agent.Waiting, At: at(3), Choices: map[string]agent.Choice{"look": agent.AlwaysDeny}}))
+		s.must(s.store.End(s.ctx, conv, ref("t", 1), agent.TurnEnd{Outcome: agent.Waiting, At: at(3), Rules: map[string]agent.PermissionRule{"look": agent.AlwaysDeny}}))
 		look()
 		s.begin(turn("t", 2))
 		look()
-		s.must(s.store.End(s.ctx, conv, ref("t", 2), agent.TurnEnd{Outcome: agent.Completed, At: at(3), Choices: map[string]agent.Choice{"look": agent.AlwaysAllow}}))
+		s.must(s.store.End(s.ctx, conv, ref("t", 2), agent.TurnEnd{Outcome: agent.Completed, At: at(3), Rules: map[string]agent.PermissionRule{"look": agent.AlwaysAllow}}))
 		for i, was := range taken {
 			s.same(fmt.Sprintf("snapshot %d", i), was.record, was.text)
 		}

@@ -41,7 +41,7 @@ func contentBefore(op agent.Operation) []attribute.KeyValue {
 }
 
 // contentAfter returns what op came to.
-func contentAfter(op agent.Operation, e agent.Ended) []attribute.KeyValue {
+func contentAfter(op agent.Operation, e agent.OperationResult) []attribute.KeyValue {
 	switch {
 	case op.Kind == agent.OpModel && e.Message != nil:
 		m := message(*e.Message)
@@ -54,7 +54,7 @@ func contentAfter(op agent.Operation, e agent.Ended) []attribute.KeyValue {
 }
 
 // finishReason is the reason in the words of the message schema.
-func finishReason(e agent.Ended) string {
+func finishReason(e agent.OperationResult) string {
 	switch {
 	case e.Err != nil:
 		return "error"

@@ -40,11 +40,11 @@ func tellSecrets(w *world) {
 	turn, endTurn := w.observer.Start(w.t.Context(), agent.Operation{Kind: agent.OpTurn, Agent: "helper", Input: []agent.Message{user}})
 	step, endStep := w.observer.Start(turn, agent.Operation{Kind: agent.OpStep})
 	_, endModel := w.observer.Start(step, agent.Operation{Kind: agent.OpModel, Model: gpt, Request: request})
-	endModel(agent.Ended{Message: &answer, Finish: agent.FinishCalls, Err: failure})
+	endModel(agent.OperationResult{Message: &answer, Finish: agent.FinishCalls, Err: failure})
 	_, endTool := w.observer.Start(step, agent.Operation{Kind: agent.OpTool, Call: call, Tool: spec})
-	endTool(agent.Ended{Result: result, Err: errors.New(secret(9))})
-	endStep(agent.Ended{Message: &answer, Err: failure})
-	endTurn(agent.Ended{Outcome: agent.Failed, Reason: agent.ReasonInvalidRequest, Err: failure})
+	endTool(agent.OperationResult{Result: result, Err: errors.New(secret(9))})
+	endStep(agent.OperationResult{Message: &answer, Err: failure})
+	endTurn(agent.OperationResult{Outcome: agent.Failed, Reason: agent.ReasonInvalidRequest, Err: failure})
 }
 
 func TestSecretsStayOutByDefault(t *testing.T) {

@@ -57,7 +57,7 @@ func must[T any](instrument T, err error) T {
 	return instrument
 }
 
-func (i *instruments) record(ctx context.Context, op agent.Operation, e agent.Ended, failure string) {
+func (i *instruments) record(ctx context.Context, op agent.Operation, e agent.OperationResult, failure string) {
 	var failed []attribute.KeyValue
 	if failure != "" {
 		failed = append(failed, errorType.String(failure))
@@ -86,7 +86,7 @@ func (i *instruments) record(ctx context.Context, op agent.Operation, e agent.En
 
 // usage counts at every model call and not at the end of turns, because a turn
 // that is resumed ends more than once.
-func (i *instruments) usage(ctx context.Context, op agent.Operation, e agent.Ended, attrs []attribute.KeyValue) {
+func (i *instruments) usage(ctx context.Context, op agent.Operation, e agent.OperationResult, attrs []attribute.KeyValue) {
 	if e.Usage == (agent.Usage{}) {
 		return
 	}

@@ -143,11 +143,11 @@ type rude struct{ atEnd bool }
 
 func (*rude) Name() string { return "rude" }
 
-func (r *rude) Start(ctx context.Context, _ agent.Operation) (context.Context, func(agent.Ended)) {
+func (r *rude) Start(ctx context.Context, _ agent.Operation) (context.Context, func(agent.OperationResult)) {
 	if !r.atEnd {
 		panic("rude start")
 	}
-	return ctx, func(agent.Ended) { panic("rude end") }
+	return ctx, func(agent.OperationResult) { panic("rude end") }
 }
 
 func TestPanickingObserverBreaksNothing(t *testing.T) {
@@ -179,7 +179,7 @@ func TestNewUsesTheGlobalProviders(t *testing.T) {
 	exporter := globalSpans()
 	exporter.Reset()
 	_, end := o.Start(t.Context(), modelOp(nil))
-	end(agent.Ended{})
+	end(agent.OperationResult{})
 	if n := len(exporter.GetSpans()); n != 1 {
 		t.Errorf("%d spans were written, want 1", n)
 	}

@@ -51,7 +51,7 @@ func (o *Observer) open(ctx context.Context, op agent.Operation) (context.Contex
 
 // closeSpan ends span with what op came to. The status has no description: the
 // words of an error may quote a prompt.
-func (o *Observer) closeSpan(span trace.Span, op agent.Operation, e agent.Ended, failure string) {
+func (o *Observer) closeSpan(span trace.Span, op agent.Operation, e agent.OperationResult, failure string) {
 	defer span.End()
 	if !span.IsRecording() {
 		return
@@ -156,7 +156,7 @@ func requestAttrs(r *agent.Request) []attribute.KeyValue {
 	return attrs
 }
 
-func responseAttrs(e agent.Ended) []attribute.KeyValue {
+func responseAttrs(e agent.OperationResult) []attribute.KeyValue {
 	attrs := append(usageAttrs(e.Usage), agentCost.Float64(e.Cost))
 	attrs = append(attrs, answeredBy(e.Model)...)
 	if e.Finish != "" {
@@ -186,7 +186,7 @@ func usageAttrs(u agent.Usage) []attribute.KeyValue {
 }
 
 // errorTypeOf returns error.type, or "" when the operation did not fail.
-func errorTypeOf(kind agent.OperationKind, e agent.Ended) string {
+func errorTypeOf(kind agent.OperationKind, e agent.OperationResult) string {
 	var m *agent.ModelError
 	switch {
 	case kind == agent.OpTool && e.Result.Status != "":

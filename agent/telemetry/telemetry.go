@@ -72,10 +72,10 @@ func (o *Observer) Name() string { return "telemetry" }
 // Start opens a span for op, in the context that it returns. The function that
 // it returns closes the span and records the metrics. It never blocks on an
 // exporter beyond what the configured span processor does.
-func (o *Observer) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.Ended)) {
+func (o *Observer) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.OperationResult)) {
 	began := time.Now()
 	ctx, span := o.open(ctx, op)
-	return ctx, func(e agent.Ended) {
+	return ctx, func(e agent.OperationResult) {
 		if e.Duration <= 0 {
 			e.Duration = time.Since(began)
 		}

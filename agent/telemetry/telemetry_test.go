@@ -30,7 +30,7 @@ func TestSpansNest(t *testing.T) {
 	w := newWorld(t, Options{})
 	begin := func(ctx context.Context, op agent.Operation) (context.Context, func()) {
 		ctx, end := w.observer.Start(ctx, op)
-		return ctx, func() { end(agent.Ended{Outcome: agent.Completed, Reason: agent.ReasonDone}) }
+		return ctx, func() { end(agent.OperationResult{Outcome: agent.Completed, Reason: agent.ReasonDone}) }
 	}
 	turn, endTurn := begin(t.Context(), agent.Operation{Kind: agent.OpTurn, Agent: "boss"})
 	step, endStep := begin(turn, agent.Operation{Kind: agent.OpStep, Agent: "boss"})
@@ -81,7 +81,7 @@ func TestModelSpan(t *testing.T) {
 			Seed: ptr(int64(7)), MaxOutputTokens: 100, Stop: []string{"END"},
 		},
 	}))
-	end(agent.Ended{
+	end(agent.OperationResult{
 		Usage: agent.Usage{InputTokens: 100, CachedTokens: 40, CacheWriteTokens: 10, OutputTokens: 50, ReasoningTokens: 20},
 		Cost:  0.25, Finish: agent.FinishStop, First: 250 * time.Millisecond, Duration: 2 * time.Second,
 		Model: agent.ModelInfo{Provider: "openai", Name: "gpt-5-mini-2025-08-07"},
@@ -124,7 +124,7 @@ func TestTurnSpan(t *testing.T) {
 		_, end := w.observer.Start(t.Context(), agent.Operation{
 			Kind: agent.OpTurn, Agent: "helper", Description: "helps", Conversation: "c1", TurnID: "t1", Model: gpt,
 		})
-		end(agent.Ended{
+		end(agent.OperationResult{
 			Outcome: outcome, Reason: want.reason, Steps: 3, Calls: 5, Cost: 0.5,
 			Usage: agent.Usage{InputTokens: 10, OutputTokens: 20},
 		})
@@ -156,7 +156,7 @@ func TestToolSpan(t *testing.T) {
 		_, end := w.observer.Start(t.Context(), agent.Operation{
 			Kind: agent.OpTool, Agent: "helper", Conversation: "c1", TurnID: "t1", Step: 1, Call: agent.ToolCall{ID: "k1", Name: "weather"},
 		})
-		end(agent.Ended{Result: agent.ToolResult{Status: status}})
+		end(agent.OperationResult{Result: agent.ToolResult{Status: status}})
 		want := map[string]any{
 			"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "weather", "gen_ai.tool.call.id": "k1", "gen_ai.tool.type": "function",
 			"gen_ai.agent.name": "helper", "gen_ai.conversation.id": "c1", "agent.turn_id": "t1", "agent.step": int64(1),
@@ -186,13 +186,13 @@ func TestErrorType(t *testing.T) {
 		{context.DeadlineExceeded, "timeout"},
 		{errors.New("what?"), "_OTHER"},
 	} {
-		if got := errorTypeOf(agent.OpModel, agent.Ended{Err: c.err}); got != c.want {
+		if got := errorTypeOf(agent.OpModel, agent.OperationResult{Err: c.err}); got != c.want {
 			t.Errorf("error.type of %v is %q, want %q", c.err, got, c.want)
 		}
 	}
 	w := newWorld(t, Options{})
 	_, end := w.observer.Start(t.Context(), modelOp(nil))
-	end(agent.Ended{Err: &agent.ModelError{Class: agent.ClassRateLimited, Status: 429}})
+	end(agent.OperationResult{Err: &agent.ModelError{Class: agent.ClassRateLimited, Status: 429}})
 	if got := attrs(w.span("chat gpt-5-mini"))["http.response.status_code"]; got != int64(429) {
 		t.Errorf("http.response.status_code is %v", got)
 	}
@@ -202,18 +202,18 @@ func TestMetrics(t *testing.T) {
 	w := newWorld(t, Options{})
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel() // what a canceled turn used is counted too
-	model := func(e agent.Ended) {
+	model := func(e agent.OperationResult) {
 		_, end := w.observer.Start(canceled, modelOp(nil))
 		end(e)
 	}
 	usage := agent.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 50, ReasoningTokens: 20}
-	model(agent.Ended{Usage: usage, Cost: 0.25, First: time.Second, Duration: 2 * time.Second})
-	model(agent.Ended{Usage: usage, Cost: 0.25, First: time.Second, Duration: 4 * time.Second})
-	model(agent.Ended{Err: &agent.ModelError{Class: agent.ClassOverloaded}, Duration: time.Second})
+	model(agent.OperationResult{Usage: usage, Cost: 0.25, First: time.Second, Duration: 2 * time.Second})
+	model(agent.OperationResult{Usage: usage, Cost: 0.25, First: time.Second, Duration: 4 * time.Second})
+	model(agent.OperationResult{Err: &agent.ModelError{Class: agent.ClassOverloaded}, Duration: time.Second})
 	_, end := w.observer.Start(t.Context(), agent.Operation{Kind: agent.OpTool, Agent: "helper", Call: agent.ToolCall{ID: "k1", Name: "weather"}})
-	end(agent.Ended{Result: agent.ToolResult{Status: agent.ResultFailed}, Duration: 3 * time.Second})
+	end(agent.OperationResult{Result: agent.ToolResult{Status: agent.ResultFailed}, Duration: 3 * time.Second})
 	_, end = w.observer.Start(t.Context(), agent.Operation{Kind: agent.OpTurn, Agent: "helper", Conversation: "c1", Model: gpt})
-	end(agent.Ended{Outcome: agent.Completed, Reason: agent.ReasonDone, Usage: usage, Cost: 0.5, Duration: 9 * time.Second})
+	end(agent.OperationResult{Outcome: agent.Completed, Reason: agent.ReasonDone, Usage: usage, Cost: 0.5, Duration: 9 * time.Second})
 
 	call := map[string]any{
 		"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-5-mini",

@@ -92,9 +92,9 @@ func (c *Composer) Apply(e agent.Event) []Effect {
 		}
 	case agent.MessageEnded:
 		c.endMessage(e)
-	case agent.Requested:
+	case agent.RequestOpened:
 		c.showRequest(e.Pending)
-	case agent.Answered:
+	case agent.RequestAnswered:
 		c.applyAnswer(e.Pending)
 	case agent.ToolStarted:
 		c.startTool(e.Call.ID)

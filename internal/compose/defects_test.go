@@ -199,7 +199,7 @@ func TestD21RequestBelongsToItsSpace(t *testing.T) {
 	c := compose.New(compose.Options{Run: "r", Trigger: "shop", Tools: testTools()})
 	call := agent.ToolCall{ID: "c", Name: "card", Arguments: `{"targetSpaceId":"finance"}`}
 	write(c, call, 100, compose.Member)
-	effects := c.Apply(agent.Requested{Pending: agent.Pending{ID: "p", Kind: agent.ClientCall, Call: call}})
+	effects := c.Apply(agent.RequestOpened{Pending: agent.Pending{ID: "p", Kind: agent.ClientCall, Call: call}})
 	at := slices.IndexFunc(effects, func(e compose.Effect) bool { _, ok := e.(compose.ShowPending); return ok })
 	if shown := effects[at].(compose.ShowPending); shown.Space != "finance" || shown.Place == nil || shown.Place.Call != "c" {
 		t.Errorf("shown at %+v", shown)

@@ -112,10 +112,10 @@ func (w *world) anyEvent() agent.Event {
 	}
 	switch w.IntN(6) {
 	case 0:
-		return agent.Requested{Pending: p}
+		return agent.RequestOpened{Pending: p}
 	case 1:
 		p.Answer = &agent.Answer{Approved: w.IntN(2) == 0}
-		return agent.Answered{Pending: p}
+		return agent.RequestAnswered{Pending: p}
 	case 2:
 		return agent.ToolStarted{Call: p.Call}
 	case 3:

@@ -82,7 +82,7 @@ func (s *story) runCommand(words []string, word func(int) string, rest func(int)
 			p.Via = word(4)
 		}
 		last().Pending = append(last().Pending, p)
-		s.apply(agent.Requested{Pending: p})
+		s.apply(agent.RequestOpened{Pending: p})
 	case "answer":
 		p := s.pending(words[1], words[2])
 		p.Answer = &agent.Answer{By: words[3], Approved: words[4] == "yes", Text: rest(4), Reason: rest(5)}
@@ -92,7 +92,7 @@ func (s *story) runCommand(words []string, word func(int) string, rest func(int)
 				last().Pending[i] = p
 			}
 		}
-		s.apply(agent.Answered{Pending: p})
+		s.apply(agent.RequestAnswered{Pending: p})
 	case "start":
 		s.apply(agent.ToolStarted{Call: agent.ToolCall{ID: words[1], Name: s.names[words[1]]}})
 	case "result":

@@ -37,13 +37,13 @@ func newTimings(p *pulse) *timings {
 func (t *timings) Name() string { return "timings" }
 
 // Start implements [agent.Observer].
-func (t *timings) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.Ended)) {
+func (t *timings) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.OperationResult)) {
 	switch op.Kind {
 	case agent.OpModel:
 		t.mu.Lock()
 		t.step = op.Step
 		t.mu.Unlock()
-		return ctx, func(e agent.Ended) {
+		return ctx, func(e agent.OperationResult) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			if delete(t.firstToken, op.Step); e.First > 0 { // replaces the time of an earlier attempt
@@ -53,7 +53,7 @@ func (t *timings) Start(ctx context.Context, op agent.Operation) (context.Contex
 	case agent.OpTool:
 		c := stepCall{op.Step, op.Call.ID}
 		t.startCall(c)
-		return ctx, func(agent.Ended) { t.endCall(c) }
+		return ctx, func(agent.OperationResult) { t.endCall(c) }
 	}
 	return ctx, nil
 }

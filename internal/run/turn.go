@@ -63,12 +63,12 @@ func (x *execution) event(event agent.Event) error {
 	case agent.ReasoningStarted, agent.ReasoningDelta, agent.ReasoningEnded:
 		x.reason(e)
 		return nil
-	case agent.Requested:
+	case agent.RequestOpened:
 		if own, err := x.ownRequest(e.Pending); own || err != nil {
 			return err
 		}
 	case agent.Nested:
-		answered, ok := e.Event.(agent.Answered) // what an asked agent asked, this run has shown
+		answered, ok := e.Event.(agent.RequestAnswered) // what an asked agent asked, this run has shown
 		if !ok {
 			return nil
 		}

@@ -134,15 +134,15 @@ func read(x *wire.Exchange, body io.Reader) error {
 			text, err := events.Rest()
 			switch {
 			case err != nil:
-				return x.Ended(err, n)
+				return x.StreamError(err, n)
 			case explain(0, text).Code != "":
 				return x.Failure(0, text)
 			}
 			return x.Malformed("JSON in the place of an event", nil)
 		case err != nil:
-			return x.Ended(err, n)
+			return x.StreamError(err, n)
 		case events.Cut:
-			return x.Ended(io.EOF, n)
+			return x.StreamError(io.EOF, n)
 		case events.IsError:
 			return x.Failure(0, data)
 		}

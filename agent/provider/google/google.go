@@ -136,7 +136,7 @@ func read(x *wire.Exchange, body io.Reader) error {
 			said, err := events.Rest()
 			switch {
 			case err != nil:
-				return x.Ended(err, n)
+				return x.StreamError(err, n)
 			case parse(said).Message != "":
 				return x.Failure(0, said)
 			}
@@ -144,9 +144,9 @@ func read(x *wire.Exchange, body io.Reader) error {
 		case errors.Is(err, io.EOF) && answer.reason != "":
 			return answer.finish()
 		case err != nil:
-			return x.Ended(err, n)
+			return x.StreamError(err, n)
 		case events.Cut:
-			return x.Ended(io.EOF, n)
+			return x.StreamError(io.EOF, n)
 		}
 		if err := answer.event(data); err != nil {
 			return err

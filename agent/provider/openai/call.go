@@ -78,14 +78,14 @@ func read(body io.Reader, a answer, x *wire.Exchange) (agent.FinishReason, error
 			if reason, _ := a.finish(); n > 0 && reason != "" { // it ends no response
 				return reason, nil
 			}
-			return "", x.Ended(io.EOF, n)
+			return "", x.StreamError(io.EOF, n)
 		case events.IsError:
 			return "", x.Failure(0, data)
 		}
 		done, err := a.event(data)
 		switch {
 		case err != nil && events.Cut && malformed(err):
-			return "", x.Ended(io.EOF, n)
+			return "", x.StreamError(io.EOF, n)
 		case err != nil:
 			return "", err
 		case done:
@@ -104,12 +104,12 @@ func end(events *wire.Events, err error, n int, a answer, x *wire.Exchange) (age
 	case given && !errors.Is(err, wire.ErrTooLong): // all that counts has come
 		return reason, nil
 	case !errors.Is(err, wire.ErrNoEvent):
-		return "", x.Ended(err, n)
+		return "", x.StreamError(err, n)
 	}
 	data, err := events.Rest()
 	switch {
 	case err != nil:
-		return "", x.Ended(err, n)
+		return "", x.StreamError(err, n)
 	case n == 0:
 		err := a.whole(data)
 		reason, _ := a.finish()

@@ -96,9 +96,9 @@ func (x *Exchange) Broken(detail string, err error) *agent.ModelError {
 	return e
 }
 
-// Ended says why a stream ended before the answer was whole: err is what its
-// reader returned, events how many had come.
-func (x *Exchange) Ended(err error, events int) *agent.ModelError {
+// StreamError returns the reason why a stream ended before the answer was complete: err is
+// what its reader returned, events the number of events that had arrived.
+func (x *Exchange) StreamError(err error, events int) *agent.ModelError {
 	switch {
 	case errors.Is(err, ErrTooLong):
 		return x.Malformed("", err)

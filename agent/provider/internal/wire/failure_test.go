@@ -137,7 +137,7 @@ func TestEnded(t *testing.T) {
 		{context.DeadlineExceeded, 1, agent.ClassTimeout, context.DeadlineExceeded},
 		{ErrTooLong, 1, agent.ClassMalformed, ErrTooLong},
 	} {
-		if got := x.Ended(c.err, c.events); got.Class != c.class || !errors.Is(got.Err, c.cause) {
+		if got := x.StreamError(c.err, c.events); got.Class != c.class || !errors.Is(got.Err, c.cause) {
 			t.Errorf("%v after %d: got %#v, want %q", c.err, c.events, got, c.class)
 		}
 	}
