@@ -57,7 +57,7 @@ func (x *execution) composeTools() ([]compose.Tool, error) {
 
 // makeTools makes the tools of a configuration, and notes them under its agent.
 func (x *execution) makeTools(c *agentconfig.Config) ([]*tool.Tool, error) {
-	o := tool.Options{Network: x.e.o.Network, Env: x.e.o.Env, Agent: x.asked, Keys: x.e.o.Keys, StoreFile: x.storeFile}
+	o := tool.Options{Network: x.e.o.Network, Env: x.e.o.Env, Agent: x.newSubAgent, Keys: x.e.o.Keys, StoreFile: x.storeFile}
 	if c.Agent.ID == x.run.AgentID { // an agent that is asked does not see the run's conversation
 		o.History = x.conversationSoFar
 	}
@@ -91,35 +91,35 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 		return nil, closed, err
 	}
 	x.model = model.Info()
-	o, missing, err := x.equip(connectTimeout)
+	o, missing, err := x.modelOptions(connectTimeout)
 	if err != nil {
 		return nil, closed, err
 	}
 	toolserver.Log(x.log, missing)
 	x.missing = toolserver.Public(missing)
-	if err := x.noteRefused(); err != nil {
+	if err := x.storeRefusedTools(); err != nil {
 		return nil, closed, err
 	}
-	o.TurnTimeout = x.store.left(time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond)
-	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, picture.Middleware(x.readFile), x.limited(x.model, x.config), x.requests.Middleware(), x.alive(), x.leased()}
+	o.TurnTimeout = x.store.remainingTime(time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond)
+	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, picture.Middleware(x.readFile), x.limitMiddleware(x.model, x.config), x.requests.Middleware(), x.activityMiddleware(), x.leaseMiddleware()}
 	o.Observers = []agent.Observer{x.timings}
 	o.Answer = x.answer
 	a, err = agent.New(model, o)
 	return a, closed, agenterror.Convert(err)
 }
 
-// equip returns the options of the run's agent as far as a model sees them: the
+// modelOptions returns the options of the run's agent as far as a model sees them: the
 // prompt and the tools. Servers get so long to answer; what is missing of them is
 // told.
-func (x *execution) equip(patience time.Duration) (o agent.Options, missing []toolserver.Missing, err error) {
-	o = options(x.config)
+func (x *execution) modelOptions(patience time.Duration) (o agent.Options, missing []toolserver.Missing, err error) {
+	o = agentOptions(x.config)
 	if o.Instructions, err = spacetool.Prompt(x.ctx, x.forTools()); err != nil {
 		return o, nil, err
 	}
 	if o.Tools, err = spacetool.Tools(x.ctx, x.forTools()); err != nil {
 		return o, nil, err
 	}
-	o.Tools = append(o.Tools, x.configured(x.config)...)
+	o.Tools = append(o.Tools, x.configuredTools(x.config)...)
 	more, missing := x.servers.Tools(x.ctx, x.config, o.Tools, patience)
 	o.Tools = append(o.Tools, more...)
 	o.Tools = append(o.Tools, x.clientTools(o.Tools)...)
@@ -127,8 +127,8 @@ func (x *execution) equip(patience time.Duration) (o agent.Options, missing []to
 	return o, missing, nil
 }
 
-// configured returns the tools that makeTools noted.
-func (x *execution) configured(c *agentconfig.Config) []agent.Tool {
+// configuredTools returns the tools that makeTools noted.
+func (x *execution) configuredTools(c *agentconfig.Config) []agent.Tool {
 	x.toolsMu.Lock()
 	defer x.toolsMu.Unlock()
 	var out []agent.Tool
@@ -143,9 +143,9 @@ func (x *execution) configured(c *agentconfig.Config) []agent.Tool {
 // manyTools stands for no limit of tools at once.
 const manyTools = 1 << 16
 
-// options maps a configuration. There 0 is no limit; here it is the default, and a
+// agentOptions maps a configuration. There 0 is no limit; here it is the default, and a
 // negative number no limit.
-func options(c *agentconfig.Config) agent.Options {
+func agentOptions(c *agentconfig.Config) agent.Options {
 	l := c.Loop
 	return agent.Options{
 		Name: string(c.Agent.ID), Description: c.Agent.Description,
@@ -158,10 +158,10 @@ func options(c *agentconfig.Config) agent.Options {
 			},
 		},
 		MaxSteps: l.MaxSteps, Continuation: l.Continuation,
-		MaxErrors: unlimited(l.MaxConsecutiveErrors, -1), MaxIdenticalCalls: unlimited(l.MaxIdenticalCalls, -1),
-		MaxParallelTools: unlimited(l.MaxParallelTools, manyTools),
+		MaxErrors: orUnlimited(l.MaxConsecutiveErrors, -1), MaxIdenticalCalls: orUnlimited(l.MaxIdenticalCalls, -1),
+		MaxParallelTools: orUnlimited(l.MaxParallelTools, manyTools),
 		MaxResultBytes:   tool.MaxResult, MaxArgumentBytes: 1 << 20,
-		ToolTimeout: time.Duration(unlimited(l.ToolTimeoutMs, -1)) * time.Millisecond,
+		ToolTimeout: time.Duration(orUnlimited(l.ToolTimeoutMs, -1)) * time.Millisecond,
 		Grace:       time.Second,
 		Reduction: agent.Reduction{
 			Strategy: agent.ReductionStrategy(c.Context.Reduction.Strategy), Target: c.Context.Reduction.Target, Threshold: c.Context.Reduction.Threshold,
@@ -170,16 +170,16 @@ func options(c *agentconfig.Config) agent.Options {
 	}
 }
 
-// unlimited returns none for 0.
-func unlimited[T int | int64](v, none T) T {
+// orUnlimited returns none for 0.
+func orUnlimited[T int | int64](v, none T) T {
 	if v == 0 {
 		return none
 	}
 	return v
 }
 
-// asked makes an agent that a tool asks. Nothing of it reaches a space by itself.
-func (x *execution) asked(ctx context.Context, id shoal.EntityID) (*agent.Agent, error) {
+// newSubAgent makes an agent that a tool asks. Nothing of it reaches a space by itself.
+func (x *execution) newSubAgent(ctx context.Context, id shoal.EntityID) (*agent.Agent, error) {
 	var stored hub.StoredAgent
 	err := x.read(ctx, func(tx hub.Tx) (err error) {
 		stored, err = tx.HostedAgent(x.run.SessionID, id)
@@ -208,21 +208,21 @@ func (x *execution) asked(ctx context.Context, id shoal.EntityID) (*agent.Agent,
 	if err != nil {
 		return nil, err
 	}
-	o := options(&own)
+	o := agentOptions(&own)
 	o.Instructions = own.Agent.System
 	if own.Agent.Instructions != "" {
 		o.Instructions += "\n\n" + own.Agent.Instructions
 	}
-	o.TurnTimeout = time.Duration(unlimited(own.Loop.RunTimeoutMs, -1)) * time.Millisecond
+	o.TurnTimeout = time.Duration(orUnlimited(own.Loop.RunTimeoutMs, -1)) * time.Millisecond
 	if o.TurnTimeout < 0 {
 		o.TurnTimeout = -1
 	}
-	o.Tools = x.configured(&own)
+	o.Tools = x.configuredTools(&own)
 	more, missing := x.servers.Tools(ctx, &own, o.Tools, connectTimeout)
 	toolserver.Log(x.log, missing)
 	o.Tools = append(o.Tools, more...)
 	o.Instructions += spacetool.MissingTools(toolserver.Public(missing))
-	o.Middleware = []agent.Middleware{picture.Middleware(x.readFile), x.limited(model.Info(), &own), x.alive(), x.leased()} // the caller's history may hold some
+	o.Middleware = []agent.Middleware{picture.Middleware(x.readFile), x.limitMiddleware(model.Info(), &own), x.activityMiddleware(), x.leaseMiddleware()} // the caller's history may hold some
 	a, err := agent.New(model, o)
 	return a, agenterror.Convert(err)
 }

@@ -80,8 +80,8 @@ func (x *execution) clientTools(others []agent.Tool) (out []agent.Tool) {
 	return out
 }
 
-// noteRefused stores which tools the run does not use, for the front end.
-func (x *execution) noteRefused() error {
+// storeRefusedTools stores which tools the run does not use, for the front end.
+func (x *execution) storeRefusedTools() error {
 	if x.client.in == nil || slices.Equal(x.client.in.Refused, x.client.refused) {
 		return nil
 	}

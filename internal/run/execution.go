@@ -47,24 +47,24 @@ type execution struct {
 	servers *toolserver.Connections
 	missing []shoal.MissingTool // what the model does without
 
-	composer  *compose.Composer
-	restored  []compose.Effect // what brings the messages to where the steps stand
-	lost      atomic.Bool
-	unsure    atomic.Bool                       // whether its last write was stored
-	over      atomic.Bool                       // it gave up its lease itself: the run has ended or waits
-	broken    error                             // a hook of the turn could not store something
-	disturbed atomic.Bool                       // one of its spaces may take nothing any more
-	messages  map[shoal.MessageID]shoal.Message // as the hub returned them
-	shown     map[string]shoal.MessageID        // where calls were shown before this execution
-	unopened  map[shoal.MessageID]bool          // the space took them no more
-	saved     time.Time                         // when drafts were stored last
-	client    clientInput
-	steps     int // how many were announced
-	thought   thought
-	spending  budget.Account
-	pulse     pulse
-	unlimited atomic.Bool               // its session had no limits when it was last looked
-	until     atomic.Pointer[time.Time] // the lease lasts at least so long
+	composer     *compose.Composer
+	restored     []compose.Effect // what brings the messages to where the steps stand
+	leaseLost    atomic.Bool
+	unsure       atomic.Bool                       // whether its last write was stored
+	released     atomic.Bool                       // it gave up its lease itself: the run has ended or waits
+	storeFailure error                             // a hook of the turn could not store something
+	woken        atomic.Bool                       // one of its spaces may take nothing any more
+	messages     map[shoal.MessageID]shoal.Message // as the hub returned them
+	shown        map[string]shoal.MessageID        // where calls were shown before this execution
+	unopened     map[shoal.MessageID]bool          // the space took them no more
+	draftsSaved  time.Time                         // when drafts were stored last
+	client       clientInput
+	steps        int // how many were announced
+	thought      thought
+	spending     budget.Account
+	pulse        pulse
+	unlimited    atomic.Bool               // its session had no limits when it was last looked
+	until        atomic.Pointer[time.Time] // the lease lasts at least so long
 }
 
 // newExecution takes a claimed run; ctx ends it.
@@ -88,30 +88,30 @@ func newExecution(ctx context.Context, e *Executor, r hub.StoredRun) *execution 
 	return x
 }
 
-// do executes the run until it ends, waits, or is another's.
-func (x *execution) do() {
+// executeAndRelease executes the run until it ends, waits, or is another's.
+func (x *execution) executeAndRelease() {
 	defer x.cancel(nil)
-	err := guarded(x.execute)
+	err := recoverPanics(x.execute)
 	away := errors.Is(err, shoal.Busy)
-	if err != nil && !away && x.silenced() == nil {
+	if err != nil && !away && x.stopCause() == nil {
 		cause := err
-		err = guarded(func() error { return x.abort(cause) })
+		err = recoverPanics(func() error { return x.abort(cause) })
 	}
 	switch {
-	case away && x.silenced() == nil:
+	case away && x.stopCause() == nil:
 		x.log.Warn("the store does not answer; the run goes on when it does", "error", err)
-		x.giveUp()
-	case errors.Is(x.silenced(), ErrStopping), errors.Is(x.silenced(), errUnsure):
-		x.giveUp()
-	case x.silenced() != nil && !x.over.Load():
+		x.releaseLease()
+	case errors.Is(x.stopCause(), ErrStopping), errors.Is(x.stopCause(), errUnsure):
+		x.releaseLease()
+	case x.stopCause() != nil && !x.released.Load():
 		x.log.Info("the run is not this server's any more")
 	case err != nil:
 		x.log.Error("the run could not be ended; it is taken up again when its lease runs out", "error", err)
 	}
 }
 
-// guarded keeps a fault in one run from ending the others.
-func guarded(do func() error) (err error) {
+// recoverPanics keeps a fault in one run from ending the others.
+func recoverPanics(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &unreadableError{fmt.Sprintf("the run panicked: %v\n%s", p, debug.Stack()), nil}
@@ -125,18 +125,18 @@ func (x *execution) execute() error {
 	if err := x.load(); err != nil {
 		return err
 	}
-	if err := x.takeUp(); err != nil {
+	if err := x.restoreMessages(); err != nil {
 		return err
 	}
 	switch end := x.store.ended; {
 	case end != nil: // it ended, and the server died before it could say so
-		return x.end(*end)
+		return x.endRun(*end)
 	case x.run.Cancel:
 		return x.endWaiting(canceledEnd("The run was canceled."))
 	case !x.hosted:
 		return x.endWaiting(canceledEnd("The agent is not hosted any more."))
 	}
-	if err := x.begin(); err != nil {
+	if err := x.startRun(); err != nil {
 		return err
 	}
 	a, closed, err := x.build()
@@ -145,24 +145,24 @@ func (x *execution) execute() error {
 		return err
 	case err != nil:
 		x.log.Error("the agent cannot be made", "error", err)
-		return x.endWaiting(unmade(err))
+		return x.endWaiting(buildFailure(err))
 	}
 	defer closed()
 	return x.turn(a)
 }
 
-// takeUp brings the messages to where the steps stand, and closes those in spaces
+// restoreMessages brings the messages to where the steps stand, and closes those in spaces
 // that the agent cannot write to any more.
-func (x *execution) takeUp() error {
+func (x *execution) restoreMessages() error {
 	if err := x.perform(x.restored, nil); err != nil {
 		return err
 	}
-	return x.lookAtSpaces()
+	return x.checkSpaces()
 }
 
-// lookAtSpaces closes the messages in spaces that the agent cannot write to any
+// checkSpaces closes the messages in spaces that the agent cannot write to any
 // more.
-func (x *execution) lookAtSpaces() error {
+func (x *execution) checkSpaces() error {
 	open := map[shoal.SpaceID]bool{}
 	for _, m := range x.messages {
 		if m.Status == shoal.MessageStreaming {
@@ -184,7 +184,7 @@ func (x *execution) lookAtSpaces() error {
 
 // begin makes the run running, and gives it its place in the conversation. A run
 // that takes one answer and waits for others does not begin again.
-func (x *execution) begin() error {
+func (x *execution) startRun() error {
 	waits := false
 	for _, row := range x.rows {
 		waits = waits || row.Status == shoal.PendingOpen
@@ -194,7 +194,7 @@ func (x *execution) begin() error {
 	}
 	return x.write(x.ctx, func(c *hub.RunChange) error {
 		if c.Run.Began == 0 {
-			place, err := x.nextPlace(c)
+			place, err := x.nextPosition(c)
 			if err != nil {
 				return err
 			}
@@ -205,8 +205,8 @@ func (x *execution) begin() error {
 	})
 }
 
-// nextPlace gives out the next place of the conversation's clock.
-func (x *execution) nextPlace(c *hub.RunChange) (int64, error) {
+// nextPosition gives out the next place of the conversation's clock.
+func (x *execution) nextPosition(c *hub.RunChange) (int64, error) {
 	conv, err := x.conversation(c.Tx)
 	if err != nil {
 		return 0, err
@@ -224,13 +224,13 @@ func (x *execution) conversation(tx hub.Tx) (hub.StoredConversation, error) {
 	return conv, err
 }
 
-// silenced returns why the execution may write nothing any more, nil if it may.
-func (x *execution) silenced() error {
+// stopCause returns why the execution may write nothing any more, nil if it may.
+func (x *execution) stopCause() error {
 	if cause := context.Cause(x.ctx); errors.Is(cause, hub.ErrLeaseLost) || errors.Is(cause, ErrStopping) {
 		return cause
 	}
 	switch {
-	case x.lost.Load():
+	case x.leaseLost.Load():
 		return hub.ErrLeaseLost
 	case x.unsure.Load():
 		return errUnsure
@@ -243,7 +243,7 @@ func (x *execution) silenced() error {
 var errUnsure = errors.New("run: nobody knows whether a write was stored")
 
 func (x *execution) read(ctx context.Context, fn func(hub.Tx) error) error {
-	return x.patiently(ctx, func(ctx context.Context) error { return x.hub.Work.Read(ctx, fn) })
+	return x.retryBusy(ctx, func(ctx context.Context) error { return x.hub.Work.Read(ctx, fn) })
 }
 
 // writeTimeout bounds a write, which goes on when the run is canceled.
@@ -252,13 +252,13 @@ const writeTimeout = 20 * time.Second
 // write changes what is stored of the run, unless it is another's or the server
 // stops.
 func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) error {
-	if err := x.silenced(); err != nil {
+	if err := x.stopCause(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	over, used := false, x.spending.Take()
-	err := x.patiently(ctx, func(ctx context.Context) error {
+	err := x.retryBusy(ctx, func(ctx context.Context) error {
 		return x.hub.Work.Write(ctx, x.lease, func(c *hub.RunChange) (err error) {
 			if used != (hub.Spending{}) {
 				if err := c.Book(used); err != nil {
@@ -274,10 +274,10 @@ func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) er
 		x.spending.Add(used) // it is booked with the next write
 	}
 	if err == nil && over {
-		x.over.Store(true)
+		x.released.Store(true)
 	}
 	if errors.Is(err, hub.ErrLeaseLost) {
-		x.lost.Store(true) // the context may have ended for another reason
+		x.leaseLost.Store(true) // the context may have ended for another reason
 		x.cancel(hub.ErrLeaseLost)
 	}
 	if errors.Is(err, hub.ErrUnsure) {
@@ -287,10 +287,10 @@ func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) er
 	return err
 }
 
-// patiently tries again what a busy store refused, as long as ctx stands and the
+// retryBusy tries again what a busy store refused, as long as ctx stands and the
 // executor works: a server whose disk failed must not wait for it to come back. It
 // does not do again what may be done.
-func (x *execution) patiently(ctx context.Context, do func(context.Context) error) error {
+func (x *execution) retryBusy(ctx context.Context, do func(context.Context) error) error {
 	for delay := 20 * time.Millisecond; ; delay = min(2*delay, time.Second) {
 		err := do(ctx)
 		if !errors.Is(err, shoal.Busy) || errors.Is(err, hub.ErrUnsure) {
@@ -308,8 +308,8 @@ func (x *execution) patiently(ctx context.Context, do func(context.Context) erro
 	}
 }
 
-// giveUp leaves the run to whoever claims it next.
-func (x *execution) giveUp() {
+// releaseLease leaves the run to whoever claims it next.
+func (x *execution) releaseLease() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), 2*time.Second)
 	defer cancel()
 	err := x.hub.Work.Write(ctx, x.lease, func(c *hub.RunChange) error {

@@ -64,17 +64,17 @@ type Executor struct {
 	owner string
 
 	ownNetwork bool
-	figures    figures
+	metrics    runMetrics
 	blocks     *history.Cache
 
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	loops  sync.WaitGroup
-	runs   sync.WaitGroup
-	freed  chan struct{} // a place has become free
-	look   chan struct{} // a run may have been canceled
-	watch  *leaseWatch
-	fresh  *renewals
+	ctx         context.Context
+	cancel      context.CancelCauseFunc
+	loops       sync.WaitGroup
+	runs        sync.WaitGroup
+	slotFreed   chan struct{} // a place has become free
+	checkCancel chan struct{} // a run may have been canceled
+	leases      *leaseWatch
+	renewals    *renewals
 
 	mu   sync.Mutex
 	held map[hub.Lease]*execution
@@ -107,11 +107,11 @@ func New(o Options) (*Executor, error) {
 	}
 	e := &Executor{
 		o: o, hub: o.Hub, log: o.Log, owner: shoal.NewID[string]("exe_"),
-		freed: make(chan struct{}, 1), look: make(chan struct{}, 1), held: map[hub.Lease]*execution{}, blocks: history.NewCache(),
-		watch: newLeaseWatch(o.Lease), fresh: newRenewals(),
+		slotFreed: make(chan struct{}, 1), checkCancel: make(chan struct{}, 1), held: map[hub.Lease]*execution{}, blocks: history.NewCache(),
+		leases: newLeaseWatch(o.Lease), renewals: newRenewals(),
 	}
 	e.ownNetwork = ownNetwork
-	e.figures = newFigures(o.Metrics, e)
+	e.metrics = newMetrics(o.Metrics, e)
 	if e.o.Models == nil {
 		e.o.Models = func(c *agentconfig.Config) (agent.Model, error) { return vendor.New(c.Model, e.o.Keys) }
 	}
@@ -127,9 +127,9 @@ func (e *Executor) Start(ctx context.Context) error {
 		}
 	}
 	sub := e.hub.Work.Subscribe() // before the first look, or what comes between is missed
-	e.loops.Go(func() { defer sub.Close(); e.claimAlways(sub) })
-	e.loops.Go(e.keepLeases)
-	e.loops.Go(e.lookForCanceledAlways)
+	e.loops.Go(func() { defer sub.Close(); e.claimLoop(sub) })
+	e.loops.Go(e.renewLoop)
+	e.loops.Go(e.cancelLoop)
 	return nil
 }
 
@@ -148,8 +148,8 @@ func (e *Executor) Stop() {
 // fallback is how long a hint that was lost goes unnoticed.
 const fallback = 15 * time.Second
 
-// claimAlways claims whenever there may be something to claim.
-func (e *Executor) claimAlways(sub hub.Subscription) {
+// claimLoop claims whenever there may be something to claim.
+func (e *Executor) claimLoop(sub hub.Subscription) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -158,8 +158,8 @@ func (e *Executor) claimAlways(sub hub.Subscription) {
 			return
 		case <-sub.Ready():
 			sub.Take()
-			nudge(e.look)
-		case <-e.freed:
+			signal(e.checkCancel)
+		case <-e.slotFreed:
 		case <-timer.C:
 		}
 		wait, err := e.claim()
@@ -182,61 +182,61 @@ func (e *Executor) pause() bool {
 	}
 }
 
-func nudge(c chan struct{}) {
+func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default: // one is enough
 	}
 }
 
-// claimAtOnce is how many runs one claim takes at most.
-const claimAtOnce = 64
+// maxClaims is how many runs one claim takes at most.
+const maxClaims = 64
 
-// shareAgain is how soon it is looked again for runs that find a slot among the last
+// shareInterval is how soon it is looked again for runs that find a slot among the last
 // ones, which are not for every requester.
-const shareAgain = 250 * time.Millisecond
+const shareInterval = 250 * time.Millisecond
 
 // claim starts what there is room for and returns when to look again. It has
 // complained about an error.
 func (e *Executor) claim() (time.Duration, error) {
 	for {
-		room := e.room()
-		limit := min(room, claimAtOnce)
+		room := e.freeSlots()
+		limit := min(room, maxClaims)
 		if limit <= 0 {
 			return fallback, nil // a place that becomes free is told
 		}
-		slots := hub.Slots{All: e.o.Limit, Taken: e.o.Limit - room, Mine: e.leases()}
+		slots := hub.Slots{All: e.o.Limit, Taken: e.o.Limit - room, Mine: e.heldLeases()}
 		if !e.o.Alone {
-			slots.Over = e.watch.over
+			slots.Over = e.leases.hasExpired
 		}
 		began := time.Now()
 		runs, err := e.hub.Work.ClaimFor(e.ctx, e.owner, limit, slots, e.o.Lease)
 		if err != nil {
-			e.watch.reset()
-			e.complain("claim runs", err)
+			e.leases.reset()
+			e.logFailure("claim runs", err)
 			return 0, err
 		}
 		for _, r := range runs {
 			e.launch(r, began.Add(e.o.Lease))
 		}
 		if len(runs) < limit {
-			wait, err := e.untilNext()
+			wait, err := e.untilNextClaim()
 			if room-len(runs) <= e.o.Limit/4 { // what waits may have its share; a slot that becomes free says so
-				wait = max(wait, shareAgain)
+				wait = max(wait, shareInterval)
 			}
-			if e.watch.watching() {
-				wait = e.watch.every
+			if e.leases.isWatching() {
+				wait = e.leases.every
 			}
 			return wait, err
 		}
 	}
 }
 
-// untilNext is how long it is until a run becomes claimable by time alone.
-func (e *Executor) untilNext() (time.Duration, error) {
+// untilNextClaim is how long it is until a run becomes claimable by time alone.
+func (e *Executor) untilNextClaim() (time.Duration, error) {
 	in, some, err := e.hub.Work.NextClaim(e.ctx)
 	if err != nil {
-		e.complain("look for the next run", err)
+		e.logFailure("look for the next run", err)
 		return 0, err
 	}
 	if !some {
@@ -245,13 +245,13 @@ func (e *Executor) untilNext() (time.Duration, error) {
 	return min(max(in, 10*time.Millisecond), fallback), nil
 }
 
-func (e *Executor) complain(what string, err error) {
+func (e *Executor) logFailure(what string, err error) {
 	if e.ctx.Err() == nil {
 		e.log.Error("runs cannot be executed; it is tried again", "cannot", what, "error", err)
 	}
 }
 
-func (e *Executor) room() int {
+func (e *Executor) freeSlots() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.o.Limit - len(e.held)
@@ -265,16 +265,16 @@ func (e *Executor) launch(r hub.StoredRun, until time.Time) {
 	e.held[x.lease] = x
 	e.mu.Unlock()
 	e.runs.Go(func() {
-		x.do()
+		x.executeAndRelease()
 		e.mu.Lock()
 		delete(e.held, x.lease)
 		e.mu.Unlock()
-		nudge(e.freed)
+		signal(e.slotFreed)
 	})
 }
 
-// leases returns those under which something is executed now.
-func (e *Executor) leases() []hub.Lease {
+// heldLeases returns those under which something is executed now.
+func (e *Executor) heldLeases() []hub.Lease {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Collect(maps.Keys(e.held))

@@ -18,11 +18,11 @@ func OpenStore(ctx context.Context, h *hub.Hub, r hub.StoredRun) (agent.Store, e
 	if err := x.load(); err != nil {
 		return nil, err
 	}
-	if err := x.begin(); err != nil {
+	if err := x.startRun(); err != nil {
 		return nil, err
 	}
-	return x.store, x.read(ctx, x.store.begin)
+	return x.store, x.read(ctx, x.store.openConversation)
 }
 
 // Options of an agent that is configured so.
-var AgentOptions = options
+var AgentOptions = agentOptions

@@ -30,7 +30,7 @@ func newLeaseWatch(lease time.Duration) *leaseWatch {
 
 // over notes that a lease has run out and reports whether its holder is dead. Sightings
 // too far from each other say nothing about the time between them.
-func (w *leaseWatch) over(l hub.Lease) bool {
+func (w *leaseWatch) hasExpired(l hub.Lease) bool {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,8 +50,8 @@ func (w *leaseWatch) reset() {
 	clear(w.seen)
 }
 
-// watching reports whether a lease was seen lately that has run out.
-func (w *leaseWatch) watching() bool {
+// isWatching reports whether a lease was seen lately that has run out.
+func (w *leaseWatch) isWatching() bool {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,14 +65,14 @@ func (w *leaseWatch) watching() bool {
 
 // renewals lets executions wait for the next renewal of the leases.
 type renewals struct {
-	wanted chan struct{}
+	requested chan struct{}
 
 	mu   sync.Mutex
 	next chan struct{} // closed by the next renewal
 }
 
 func newRenewals() *renewals {
-	return &renewals{wanted: make(chan struct{}, 1), next: make(chan struct{})}
+	return &renewals{requested: make(chan struct{}, 1), next: make(chan struct{})}
 }
 
 func (r *renewals) done() {
@@ -82,17 +82,17 @@ func (r *renewals) done() {
 	r.next = make(chan struct{})
 }
 
-func (r *renewals) ask() <-chan struct{} {
+func (r *renewals) request() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	nudge(r.wanted)
+	signal(r.requested)
 	return r.next
 }
 
-// leased is the middleware that calls a model only under a lease that has not run out:
+// leaseMiddleware is the middleware that calls a model only under a lease that has not run out:
 // nobody else can have begun the same step. It has the lease renewed first, and waits
 // for that.
-func (x *execution) leased() agent.Middleware {
+func (x *execution) leaseMiddleware() agent.Middleware {
 	return agent.Middleware{Name: "lease", Model: func(next agent.ModelFunc) agent.ModelFunc {
 		return func(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
 			return func(yield func(agent.Chunk, error) bool) {
@@ -109,7 +109,7 @@ func (x *execution) leased() agent.Middleware {
 func (x *execution) waitForLease(ctx context.Context) error {
 	for !x.e.o.Alone && !time.Now().Before(*x.until.Load()) {
 		select {
-		case <-x.e.fresh.ask():
+		case <-x.e.renewals.request():
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-x.ctx.Done():

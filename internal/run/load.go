@@ -105,7 +105,7 @@ func (x *execution) withRequests(steps []agent.Step) []agent.Step {
 			p := &steps[i].Pending[j]
 			held[p.ID] = true
 			if p.Via != "" && p.Answer == nil {
-				p.Answer = x.answered(*p)
+				p.Answer = x.answerOf(*p)
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func (x *execution) withRequests(steps []agent.Step) []agent.Step {
 			continue
 		}
 		p := agent.Pending{ID: row.Request, Kind: kind, Call: agent.ToolCall{ID: row.ToolCallID, Name: row.ToolName}}
-		p.Answer = x.answered(p)
+		p.Answer = x.answerOf(p)
 		steps[0].Pending = append(steps[0].Pending, p)
 	}
 	return steps

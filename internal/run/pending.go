@@ -22,13 +22,13 @@ var kinds = map[agent.PendingKind]shoal.PendingKind{
 	agent.Clarification: shoal.PendingQuestion, agent.Continuation: shoal.PendingPermission,
 }
 
-// pending stores a request that people see. A request that a turn asks again when
+// openPending stores a request that people see. A request that a turn asks again when
 // it goes on keeps its row.
-func (p *performance) pending(e compose.ShowPending) error {
+func (p *performance) openPending(e compose.ShowPending) error {
 	x, request := p.x, e.Pending
-	row := x.row(request, kinds[request.Kind])
+	row := x.pendingRow(request, kinds[request.Kind])
 	row.SpaceID = orNil(e.Space)
-	if e.Place != nil && !p.missing(e.Place.Message) {
+	if e.Place != nil && !p.isUnopened(e.Place.Message) {
 		row.MessageID, row.PartID, row.Target = &e.Place.Message, &e.Place.Part, e.Place.Target
 	}
 	switch request.Kind {
@@ -79,8 +79,8 @@ func (x *execution) argsSchema(p agent.Pending) json.RawMessage {
 	return schema
 }
 
-// row returns what all rows of requests have.
-func (x *execution) row(p agent.Pending, kind shoal.PendingKind) hub.StoredPending {
+// pendingRow returns what all rows of requests have.
+func (x *execution) pendingRow(p agent.Pending, kind shoal.PendingKind) hub.StoredPending {
 	args := x.publicArgs(p.Agent, p.Call)
 	return hub.StoredPending{
 		PendingAction: shoal.PendingAction{
@@ -111,7 +111,7 @@ func (x *execution) ownRequest(p agent.Pending) (bool, error) {
 	if err != nil { // it was checked before; to wait for nothing is the safe side
 		x.log.Warn("a wait cannot be read", "tool", p.Call.Name, "error", err)
 	}
-	row := x.row(p, hub.PendingTimer)
+	row := x.pendingRow(p, hub.PendingTimer)
 	due := shoal.At(p.RequestedAt.Add(wait.Duration))
 	row.Due = &due
 	return true, x.write(x.ctx, func(c *hub.RunChange) error {
@@ -120,9 +120,9 @@ func (x *execution) ownRequest(p agent.Pending) (bool, error) {
 	})
 }
 
-// overlay puts the answers that the hub has into an open turn. Rows are the only
+// withAnswers puts the answers that the hub has into an open turn. Rows are the only
 // truth about answers.
-func (x *execution) overlay(open *agent.OpenTurn) *agent.OpenTurn {
+func (x *execution) withAnswers(open *agent.OpenTurn) *agent.OpenTurn {
 	if open == nil || len(open.Steps) == 0 || len(x.rows) == 0 {
 		return open
 	}
@@ -130,7 +130,7 @@ func (x *execution) overlay(open *agent.OpenTurn) *agent.OpenTurn {
 	pending := slices.Clone(open.Steps[last].Pending)
 	for i := range pending {
 		if p := &pending[i]; p.Answer == nil {
-			p.Answer = x.answered(*p)
+			p.Answer = x.answerOf(*p)
 		}
 	}
 	out := *open
@@ -139,8 +139,8 @@ func (x *execution) overlay(open *agent.OpenTurn) *agent.OpenTurn {
 	return &out
 }
 
-// answered returns the answer to a request that has one.
-func (x *execution) answered(p agent.Pending) *agent.Answer {
+// answerOf returns the answer to a request that has one.
+func (x *execution) answerOf(p agent.Pending) *agent.Answer {
 	at := slices.IndexFunc(x.rows, func(r hub.StoredPending) bool { return r.Request == p.ID })
 	if at < 0 {
 		return nil
@@ -155,9 +155,9 @@ func (x *execution) answered(p agent.Pending) *agent.Answer {
 	}
 	switch {
 	case row.Kind == hub.PendingTimer:
-		a.Text = x.waited(p, row)
+		a.Text = x.waitResult(p, row)
 	case row.Kind == hub.PendingReply:
-		a.Text = x.replied(p, row)
+		a.Text = x.replyResult(p, row)
 	case row.Status == shoal.PendingExpired || row.Answer == nil:
 		why := "Nobody answered in time."
 		if row.Answer != nil { // the hub says why it is over
@@ -165,13 +165,13 @@ func (x *execution) answered(p agent.Pending) *agent.Answer {
 		}
 		a.Reason, a.Text, a.Failed = why, "Error: "+why, true
 	default:
-		x.given(&a, p, *row.Answer)
+		x.translateAnswer(&a, p, *row.Answer)
 	}
 	return &a
 }
 
-// given translates what somebody handed in.
-func (x *execution) given(a *agent.Answer, p agent.Pending, in shoal.PendingAnswer) {
+// translateAnswer translates what somebody handed in.
+func (x *execution) translateAnswer(a *agent.Answer, p agent.Pending, in shoal.PendingAnswer) {
 	switch p.Kind {
 	case agent.ClientCall:
 		if in.Error != nil {
@@ -190,14 +190,14 @@ func (x *execution) given(a *agent.Answer, p agent.Pending, in shoal.PendingAnsw
 		a.Approved, a.Reason = in.Approved != nil && *in.Approved, orEmpty(in.Reason)
 		a.Ask = orEmpty(in.Ask)
 		if p.Kind == agent.Permission && a.Approved && len(in.Args) > 0 {
-			a.Arguments = x.changed(p, in.Args)
+			a.Arguments = x.approvedArguments(p, in.Args)
 		}
 	}
 }
 
-// changed returns the arguments that run in place of the model's: those that were
+// approvedArguments returns the arguments that run in place of the model's: those that were
 // approved, with what says where the call shows.
-func (x *execution) changed(p agent.Pending, args json.RawMessage) string {
+func (x *execution) approvedArguments(p agent.Pending, args json.RawMessage) string {
 	var written, public, out map[string]json.RawMessage
 	if json.Unmarshal(args, &out) != nil || out == nil { // the hub has checked it
 		return string(args)
@@ -219,8 +219,8 @@ func (x *execution) changed(p agent.Pending, args json.RawMessage) string {
 	return string(text)
 }
 
-// waited is the result of a wait for the time.
-func (x *execution) waited(p agent.Pending, row hub.StoredPending) string {
+// waitResult is the result of a wait for the time.
+func (x *execution) waitResult(p agent.Pending, row hub.StoredPending) string {
 	t := x.toolOf(p)
 	if t == nil || row.Due == nil {
 		return "{}"
@@ -249,9 +249,9 @@ func decodeReply(row hub.StoredPending) (*spacetool.Reply, error) {
 	return result.Reply, err
 }
 
-// taken notes that the run was given the answers that were there when it was
+// markAnswersTaken notes that the run was given the answers that were there when it was
 // claimed.
-func (x *execution) taken(c *hub.RunChange) error {
+func (x *execution) markAnswersTaken(c *hub.RunChange) error {
 	rows, err := c.PendingOf(x.run.SessionID, x.run.ID)
 	if err != nil {
 		return err

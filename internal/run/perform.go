@@ -25,13 +25,13 @@ func (x *execution) perform(effects []compose.Effect, also func(*hub.RunChange) 
 	for len(effects) > 0 || also != nil {
 		before, stored, after := compose.Split(x.withDrafts(effects))
 		x.relay(before)
-		var answers []answer
+		var answers []membership
 		if len(stored) > 0 || also != nil {
 			var done *performance
 			err := x.write(x.ctx, func(c *hub.RunChange) error {
-				done = &performance{x: x, c: c, opened: map[shoal.MessageID]shoal.Message{}, refused: map[shoal.MessageID]bool{}, updates: updates(stored)}
+				done = &performance{x: x, c: c, opened: map[shoal.MessageID]shoal.Message{}, refused: map[shoal.MessageID]bool{}, updates: updatedMessages(stored)}
 				for _, e := range stored {
-					if err := done.effect(e); err != nil {
+					if err := done.perform(e); err != nil {
 						return err
 					}
 				}
@@ -43,7 +43,7 @@ func (x *execution) perform(effects []compose.Effect, also func(*hub.RunChange) 
 			if err != nil {
 				return err
 			}
-			done.keep()
+			done.apply()
 			answers = done.answers
 		}
 		x.relay(after)
@@ -91,9 +91,9 @@ func (x *execution) relay(effects []compose.Effect) {
 	}
 }
 
-// updates are the messages in which a part changed in a way that no event of the
+// updatedMessages are the messages in which a part changed in a way that no event of the
 // part tells.
-func updates(effects []compose.Effect) map[shoal.MessageID]bool {
+func updatedMessages(effects []compose.Effect) map[shoal.MessageID]bool {
 	changed := map[shoal.MessageID]bool{}
 	for _, e := range effects {
 		if e, ok := e.(compose.ChangePart); ok {
@@ -103,8 +103,8 @@ func updates(effects []compose.Effect) map[shoal.MessageID]bool {
 	return changed
 }
 
-// answer is how the agent stands to a space.
-type answer struct {
+// membership is how the agent stands to a space.
+type membership struct {
 	space    shoal.SpaceID
 	target   shoal.EntityID
 	standing compose.Membership
@@ -119,10 +119,10 @@ type performance struct {
 	refused map[shoal.MessageID]bool // could not be opened
 	updates map[shoal.MessageID]bool
 	asked   map[shoal.SpaceID]bool
-	answers []answer
+	answers []membership
 }
 
-func (p *performance) keep() {
+func (p *performance) apply() {
 	for id, m := range p.opened {
 		p.x.messages[id] = m
 	}
@@ -131,54 +131,54 @@ func (p *performance) keep() {
 	}
 }
 
-// missing reports whether the message was never opened.
-func (p *performance) missing(id shoal.MessageID) bool { return p.refused[id] || p.x.unopened[id] }
+// isUnopened reports whether the message was never opened.
+func (p *performance) isUnopened(id shoal.MessageID) bool { return p.refused[id] || p.x.unopened[id] }
 
-// effect performs one effect that is stored.
-func (p *performance) effect(e compose.Effect) error {
+// perform performs one effect that is stored.
+func (p *performance) perform(e compose.Effect) error {
 	switch e := e.(type) {
 	case compose.AskSpace:
-		return p.ask(e.Space, e.Target)
+		return p.checkMembership(e.Space, e.Target)
 	case compose.OpenMessage:
-		return p.open(e.Message)
+		return p.openMessage(e.Message)
 	case compose.SaveMessage:
-		return p.save(e.Message, p.c.SaveMessage)
+		return p.saveMessage(e.Message, p.c.SaveMessage)
 	case compose.CloseMessage:
-		return p.save(e.Message, p.c.CloseMessage)
+		return p.saveMessage(e.Message, p.c.CloseMessage)
 	case compose.StartMention:
-		if p.missing(e.Message) || e.Entity == p.x.run.AgentID {
+		if p.isUnopened(e.Message) || e.Entity == p.x.run.AgentID {
 			return nil // nobody triggers itself
 		}
 		return p.c.StartMention(e.Space, e.Message, e.Entity)
 	case compose.ShowPending:
-		return p.pending(e)
+		return p.openPending(e)
 	}
-	return p.part(e)
+	return p.performPart(e)
 }
 
-// part performs an effect on a part.
-func (p *performance) part(e compose.Effect) error {
+// performPart performs an effect on a part.
+func (p *performance) performPart(e compose.Effect) error {
 	switch e := e.(type) {
 	case compose.OpenPart:
-		if _, fresh := p.opened[e.Place.Message]; !fresh && !p.missing(e.Place.Message) {
-			if err := p.stillThere(e.Place.Space); err != nil {
+		if _, fresh := p.opened[e.Place.Message]; !fresh && !p.isUnopened(e.Place.Message) {
+			if err := p.recheckMembership(e.Place.Space); err != nil {
 				return err
 			}
 		}
 		if e.Place.Tool == "" {
-			return p.tell(e.Place, shoal.EventTextStart, &shoal.TextData{})
+			return p.publishPart(e.Place, shoal.EventTextStart, &shoal.TextData{})
 		}
-		return p.tell(e.Place, shoal.EventToolInputStart, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Display: e.Part.Rendering})
+		return p.publishPart(e.Place, shoal.EventToolInputStart, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Display: e.Part.Rendering})
 	case compose.ResetPart:
-		return p.tell(e.Place, shoal.EventPartReset, &shoal.PartResetData{Offset: e.Offset})
+		return p.publishPart(e.Place, shoal.EventPartReset, &shoal.PartResetData{Offset: e.Offset})
 	case compose.RemovePart:
-		return p.tell(e.Place, shoal.EventPartRemoved, &shoal.PartResetData{})
+		return p.publishPart(e.Place, shoal.EventPartRemoved, &shoal.PartResetData{})
 	case compose.EndText:
-		return p.tell(e.Place, shoal.EventTextEnd, &shoal.TextData{Text: e.Text, Status: e.Status})
+		return p.publishPart(e.Place, shoal.EventTextEnd, &shoal.TextData{Text: e.Text, Status: e.Status})
 	case compose.InputAvailable:
-		return p.tell(e.Place, shoal.EventToolInputAvailable, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Args: e.Args})
+		return p.publishPart(e.Place, shoal.EventToolInputAvailable, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Args: e.Args})
 	case compose.FinishTool:
-		return p.tell(e.Place, outputEvent(e.Status), &shoal.ToolOutputData{
+		return p.publishPart(e.Place, outputEvent(e.Status), &shoal.ToolOutputData{
 			ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Status: e.Status, Result: e.Result, Error: orNil(e.Error), AnsweredBy: orNil(e.AnsweredBy),
 		})
 	}
@@ -199,8 +199,8 @@ func orNil[T ~string](v T) *T {
 	return &v
 }
 
-func (p *performance) tell(at *compose.Place, what shoal.EventType, data hub.PartEvent) error {
-	if p.missing(at.Message) {
+func (p *performance) publishPart(at *compose.Place, what shoal.EventType, data hub.PartEvent) error {
+	if p.isUnopened(at.Message) {
 		return nil
 	}
 	head := data.Head()
@@ -208,13 +208,13 @@ func (p *performance) tell(at *compose.Place, what shoal.EventType, data hub.Par
 	return p.c.TellPart(at.Space, at.Target, what, data)
 }
 
-// ask keeps the answer to a question about a space.
-func (p *performance) ask(space shoal.SpaceID, target shoal.EntityID) error {
+// checkMembership keeps the answer to a question about a space.
+func (p *performance) checkMembership(space shoal.SpaceID, target shoal.EntityID) error {
 	s, err := p.c.Standing(space, target)
 	if err != nil {
 		return err
 	}
-	a := answer{space, target, compose.Member}
+	a := membership{space, target, compose.Member}
 	access := behalf.Access{Read: behalf.Scope(p.x.config.Access.Read), Write: behalf.Scope(p.x.config.Access.Write)}
 	may, err := p.c.Run.OnBehalf(access).MayWrite(space, hub.Reads(p.c, p.c.Run.SessionID))
 	if err != nil {
@@ -232,8 +232,8 @@ func (p *performance) ask(space shoal.SpaceID, target shoal.EntityID) error {
 	return nil
 }
 
-// stillThere looks whether a message that was opened before may go on.
-func (p *performance) stillThere(space shoal.SpaceID) error {
+// recheckMembership looks whether a message that was opened before may go on.
+func (p *performance) recheckMembership(space shoal.SpaceID) error {
 	if p.asked[space] {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (p *performance) stillThere(space shoal.SpaceID) error {
 	}
 	p.asked[space] = true
 	before := len(p.answers)
-	if err := p.ask(space, ""); err != nil {
+	if err := p.checkMembership(space, ""); err != nil {
 		return err
 	}
 	if p.answers[before].standing == compose.Member { // as it was known
@@ -251,9 +251,9 @@ func (p *performance) stillThere(space shoal.SpaceID) error {
 	return nil
 }
 
-// open begins a message. A space that takes none any more is an answer, no
+// openMessage begins a message. A space that takes none any more is an answer, no
 // failure.
-func (p *performance) open(m compose.Message) error {
+func (p *performance) openMessage(m compose.Message) error {
 	state, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("run: the state of a message: %w", err)
@@ -261,9 +261,9 @@ func (p *performance) open(m compose.Message) error {
 	opened, err := p.c.OpenMessage(m.Public(shoal.Message{}), state)
 	switch {
 	case errors.Is(err, shoal.SpaceClosed):
-		p.answers = append(p.answers, answer{m.Space, "", compose.SpaceClosed})
+		p.answers = append(p.answers, membership{m.Space, "", compose.SpaceClosed})
 	case errors.Is(err, shoal.NotFound):
-		p.answers = append(p.answers, answer{m.Space, "", compose.NotMember})
+		p.answers = append(p.answers, membership{m.Space, "", compose.NotMember})
 	case err != nil:
 		return err
 	default:
@@ -274,9 +274,9 @@ func (p *performance) open(m compose.Message) error {
 	return nil
 }
 
-// save stores a message as it stands, or as it stays.
-func (p *performance) save(m compose.Message, store func(shoal.Message, json.RawMessage) error) error {
-	if p.missing(m.ID) {
+// saveMessage stores a message as it stands, or as it stays.
+func (p *performance) saveMessage(m compose.Message, store func(shoal.Message, json.RawMessage) error) error {
+	if p.isUnopened(m.ID) {
 		return nil
 	}
 	state, err := json.Marshal(m)

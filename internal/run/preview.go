@@ -33,12 +33,12 @@ func (e *Executor) Preview(ctx context.Context, draft hub.StoredRun, c *agentcon
 	if _, err := x.makeTools(c); err != nil {
 		return out, err
 	}
-	o, missing, err := x.equip(previewTimeout)
+	o, missing, err := x.modelOptions(previewTimeout)
 	if err != nil {
 		return out, err
 	}
 	if _, err := e.o.Models(c); err != nil {
-		out.Warnings = append(out.Warnings, "A run would fail: "+unmade(err).Message)
+		out.Warnings = append(out.Warnings, "A run would fail: "+buildFailure(err).Message)
 	}
 	for _, m := range missing {
 		out.Warnings = append(out.Warnings, m.String())
@@ -64,7 +64,7 @@ func (e *Executor) Preview(ctx context.Context, draft hub.StoredRun, c *agentcon
 // firstRequest returns the request of an agent's first step.
 func firstRequest(ctx context.Context, o agent.Options, input []agent.Message) (*agent.Request, error) {
 	o.Reduction = agent.Reduction{} // there is nothing to be made shorter, and a summary is a call of its own
-	m := &keepingModel{}
+	m := &recordingModel{}
 	a, err := agent.New(m, o)
 	if err != nil {
 		return nil, agenterror.Convert(err)
@@ -85,14 +85,14 @@ func firstRequest(ctx context.Context, o agent.Options, input []agent.Message) (
 
 const exampleConversation = "preview"
 
-// keepingModel keeps what it is sent, and answers nothing.
-type keepingModel struct{ request *agent.Request }
+// recordingModel keeps what it is sent, and answers nothing.
+type recordingModel struct{ request *agent.Request }
 
-func (m *keepingModel) Info() agent.ModelInfo {
+func (m *recordingModel) Info() agent.ModelInfo {
 	return agent.ModelInfo{Provider: "preview", Name: "preview"}
 }
 
-func (m *keepingModel) Stream(_ context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
+func (m *recordingModel) Stream(_ context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
 	return func(yield func(agent.Chunk, error) bool) {
 		m.request = req
 		if yield(agent.Chunk{Kind: agent.ChunkText, Text: "-"}, nil) {

@@ -39,9 +39,9 @@ func (x *execution) progress() hub.Progress {
 	return p
 }
 
-// alive is the middleware that notes what a model does, also that of an agent that this
+// activityMiddleware is the middleware that notes what a model does, also that of an agent that this
 // one asks. Every chunk counts: not each of them is an event.
-func (x *execution) alive() agent.Middleware {
+func (x *execution) activityMiddleware() agent.Middleware {
 	return agent.Middleware{Name: "alive", Model: func(next agent.ModelFunc) agent.ModelFunc {
 		return func(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
 			x.pulse.beat(shoal.ActivityModel)
@@ -59,15 +59,15 @@ func (x *execution) alive() agent.Middleware {
 	}}
 }
 
-// activity notes what an event says about the run's being alive. Of the tools of its own
+// recordActivity notes what an event says about the run's being alive. Of the tools of its own
 // agent the timings know.
-func (x *execution) activity(event agent.Event) {
+func (x *execution) recordActivity(event agent.Event) {
 	if nested, is := event.(agent.Nested); is {
 		switch nested.Event.(type) {
 		case agent.ToolStarted, agent.ToolFinished:
 			x.pulse.beat(shoal.ActivityTool)
 		case agent.Nested:
-			x.activity(nested.Event)
+			x.recordActivity(nested.Event)
 		}
 	}
 }

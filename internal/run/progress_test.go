@@ -17,7 +17,7 @@ func TestProgress(t *testing.T) {
 		x := &execution{}
 		model := func(chunks int) { // asks it, and takes so many chunks of the answer
 			var failed error
-			stream := x.alive().Model(func(context.Context, *agent.Request) iter.Seq2[agent.Chunk, error] {
+			stream := x.activityMiddleware().Model(func(context.Context, *agent.Request) iter.Seq2[agent.Chunk, error] {
 				return func(yield func(agent.Chunk, error) bool) {
 					for range chunks {
 						yield(agent.Chunk{Kind: agent.ChunkUsage}, nil)
@@ -47,9 +47,9 @@ func TestProgress(t *testing.T) {
 			{"is silent for a minute", func() {}, 1, shoal.ActivityStarted, true},
 			{"asks its model", func() { model(0) }, 0, shoal.ActivityModel, false},
 			{"receives something", func() { model(1) }, time.Second, shoal.ActivityDelta, false},
-			{"has an agent that it asks begin a tool", func() { x.activity(agent.Nested{Event: agent.ToolStarted{}}) }, time.Second, shoal.ActivityTool, false},
-			{"has one that this one asks end a tool", func() { x.activity(agent.Nested{Event: agent.Nested{Event: agent.ToolFinished{}}}) }, time.Second, shoal.ActivityTool, false},
-			{"is warned about something beside it", func() { x.activity(agent.Warning{}) }, shoal.StallAfter, shoal.ActivityTool, true},
+			{"has an agent that it asks begin a tool", func() { x.recordActivity(agent.Nested{Event: agent.ToolStarted{}}) }, time.Second, shoal.ActivityTool, false},
+			{"has one that this one asks end a tool", func() { x.recordActivity(agent.Nested{Event: agent.Nested{Event: agent.ToolFinished{}}}) }, time.Second, shoal.ActivityTool, false},
+			{"is warned about something beside it", func() { x.recordActivity(agent.Warning{}) }, shoal.StallAfter, shoal.ActivityTool, true},
 		} {
 			step.do()
 			<-time.After(step.after)

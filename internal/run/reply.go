@@ -10,10 +10,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// reply posts the last plain text of a run that is about to complete without having
+// postReply posts the last plain text of a run that is about to complete without having
 // shown anything, into the space of the message that started it. Without that a model
 // that never calls sendSpaceMessage would answer nobody.
-func (x *execution) reply(outcome agent.Outcome) error {
+func (x *execution) postReply(outcome agent.Outcome) error {
 	text := x.store.lastText()
 	if x.config.Reply != agentconfig.ReplyAuto || outcome != agent.Completed || x.run.Space == "" || text == "" || x.composer.HasOutput() {
 		return nil
@@ -56,12 +56,12 @@ func (x *execution) connectedSender(tx hub.Tx) (shoal.EntityID, error) {
 func (s *store) lastText() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.said
+	return s.lastPlainText
 }
 
-// noteText notes the plain text of a step. The caller holds mu, or is alone.
-func (s *store) noteText(step agent.Step) {
+// recordText notes the plain text of a step. The caller holds mu, or is alone.
+func (s *store) recordText(step agent.Step) {
 	if text := strings.TrimSpace(step.Assistant.Text()); text != "" {
-		s.said = text
+		s.lastPlainText = text
 	}
 }

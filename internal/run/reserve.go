@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
-// limited is the middleware that reserves what the calls of a model may use.
-func (x *execution) limited(model agent.ModelInfo, c *agentconfig.Config) agent.Middleware {
+// limitMiddleware is the middleware that reserves what the calls of a model may use.
+func (x *execution) limitMiddleware(model agent.ModelInfo, c *agentconfig.Config) agent.Middleware {
 	return x.spending.Middleware(model, vendor.Price(c.Model), x.reserve)
 }
 

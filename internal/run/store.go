@@ -25,41 +25,41 @@ import (
 type store struct {
 	x *execution
 
-	mu     sync.Mutex // orders the writes of the run and of agents that it asks
-	memory agent.Store
-	known  map[string]bool  // the conversations that are in memory
-	behind map[string]int64 // by how many revisions memory is behind what is stored
-	broken error
-	starts map[int]shoal.Time // of steps
-	done   int                // steps that are whole
-	used   shoal.Usage        // by them
-	failed bool               // a step could not be stored
-	said   string             // the last plain text of the steps that are stored
+	mu            sync.Mutex // orders the writes of the run and of agents that it asks
+	memory        agent.Store
+	known         map[string]bool  // the conversations that are in memory
+	revisionLag   map[string]int64 // by how many revisions memory is behind what is stored
+	broken        error
+	starts        map[int]shoal.Time // of steps
+	doneSteps     int                // steps that are whole
+	used          shoal.Usage        // by them
+	failed        bool               // a step could not be stored
+	lastPlainText string             // the last plain text of the steps that are stored
 	// committed is told after every commit of a step.
 	committed *sync.Cond
 
 	// These are what was stored when the execution began.
-	kept    *history.Turn
+	turn    *history.Turn
 	ended   *agent.TurnEnd
 	steps   []agent.Step
 	history history.History
 }
 
 // open reports whether the turn has begun and not ended.
-func (s *store) open() bool { return s.kept != nil && s.ended == nil }
+func (s *store) hasOpenTurn() bool { return s.turn != nil && s.ended == nil }
 
-// begin puts the run's conversation into memory. It is called before the agent's
+// openConversation puts the run's conversation into memory. It is called before the agent's
 // turn, when the run has its place among the others.
-func (s *store) begin(tx hub.Tx) error {
+func (s *store) openConversation(tx hub.Tx) error {
 	h, err := s.readHistory(tx)
 	if err != nil {
 		return err
 	}
 	s.history = h
 	r := agent.Record{ID: string(s.x.run.ID), Messages: h.Messages, Summary: h.Summary, ContextState: h.States}
-	if s.open() {
-		r.Open = &agent.OpenTurn{Turn: s.kept.Turn, Base: len(r.Messages), Steps: s.steps, Waiting: s.kept.Waiting}
-		r.Messages = append(r.Messages, s.kept.Turn.Input...)
+	if s.hasOpenTurn() {
+		r.Open = &agent.OpenTurn{Turn: s.turn.Turn, Base: len(r.Messages), Steps: s.steps, Waiting: s.turn.Waiting}
+		r.Messages = append(r.Messages, s.turn.Turn.Input...)
 		for _, step := range s.steps {
 			if step.Done {
 				r.Messages = append(r.Messages, step.Messages()...)
@@ -100,19 +100,19 @@ func (s *store) updateHistory(c *hub.RunChange, end agent.TurnEnd, messages int)
 func (s *store) Load(ctx context.Context, id string) (agent.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.find(ctx, id); err != nil {
+	if err := s.loadConversation(ctx, id); err != nil {
 		return agent.Record{}, err
 	}
 	r, err := s.memory.Load(ctx, id)
 	if err == nil {
-		r.Revision += s.behind[id]
-		r.Open = s.x.overlay(r.Open)
+		r.Revision += s.revisionLag[id]
+		r.Open = s.x.withAnswers(r.Open)
 	}
 	return r, err
 }
 
-// find puts a conversation into memory that is not there yet.
-func (s *store) find(ctx context.Context, id string) error {
+// loadConversation puts a conversation into memory that is not there yet.
+func (s *store) loadConversation(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil || s.known[id] {
 		return err
 	}
@@ -130,7 +130,7 @@ func (s *store) find(ctx context.Context, id string) error {
 		if err := json.Unmarshal(conv.Data, &r); err != nil {
 			return fmt.Errorf("run: the conversation %s: %w", id, err)
 		}
-		s.behind[id], r.Revision = r.Revision-1, 0
+		s.revisionLag[id], r.Revision = r.Revision-1, 0
 		if err := s.memory.Replace(ctx, r); err != nil {
 			return err
 		}
@@ -146,10 +146,10 @@ func (s *store) write(ctx context.Context, id string, change func() error, keep 
 	if s.broken != nil {
 		return s.broken
 	}
-	if err := s.find(ctx, id); err != nil {
+	if err := s.loadConversation(ctx, id); err != nil {
 		return err
 	}
-	if err := s.x.silenced(); err != nil {
+	if err := s.x.stopCause(); err != nil {
 		return err
 	}
 	if err := change(); err != nil {
@@ -160,7 +160,7 @@ func (s *store) write(ctx context.Context, id string, change func() error, keep 
 		return err
 	}
 	if id != string(s.x.run.ID) {
-		keep = s.keepWhole
+		keep = s.putConversation
 	}
 	if err := s.x.write(ctx, func(c *hub.RunChange) error { return keep(c, r) }); err != nil {
 		s.broken = err
@@ -168,9 +168,9 @@ func (s *store) write(ctx context.Context, id string, change func() error, keep 
 	return s.broken
 }
 
-// keepWhole stores the conversation of an agent that is asked by a tool.
-func (s *store) keepWhole(c *hub.RunChange, r agent.Record) error {
-	r.Revision += s.behind[r.ID]
+// putConversation stores the conversation of an agent that is asked by a tool.
+func (s *store) putConversation(c *hub.RunChange, r agent.Record) error {
+	r.Revision += s.revisionLag[r.ID]
 	data, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("run: a conversation: %w", err)
@@ -178,8 +178,8 @@ func (s *store) keepWhole(c *hub.RunChange, r agent.Record) error {
 	return c.PutConversation(hub.StoredConversation{Session: s.x.run.SessionID, ID: r.ID, Agent: s.x.run.AgentID, Data: data})
 }
 
-// keepTurn stores what is kept of the run's turn.
-func (s *store) keepTurn(c *hub.RunChange, t history.Turn) error {
+// putTurn stores what is kept of the run's turn.
+func (s *store) putTurn(c *hub.RunChange, t history.Turn) error {
 	turn, err := json.Marshal(t)
 	if err != nil {
 		return fmt.Errorf("run: a turn: %w", err)
@@ -193,11 +193,11 @@ func (s *store) keepTurn(c *hub.RunChange, t history.Turn) error {
 func (s *store) Begin(ctx context.Context, id string, turn agent.Turn) error {
 	return s.write(ctx, id, func() error { return s.memory.Begin(ctx, id, turn) }, func(c *hub.RunChange, r agent.Record) error {
 		k := history.Turn{Turn: r.Open.Turn}
-		if s.kept != nil {
-			k.RanMs = s.kept.RanMs
+		if s.turn != nil {
+			k.RanMs = s.turn.RanMs
 		}
-		s.kept = &k
-		return s.keepTurn(c, k)
+		s.turn = &k
+		return s.putTurn(c, k)
 	})
 }
 
@@ -213,10 +213,10 @@ func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step a
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if stored && step.Done {
-			s.done, s.used = step.Index+1, used
+			s.doneSteps, s.used = step.Index+1, used
 		}
 		if stored {
-			s.noteText(step)
+			s.recordText(step)
 		}
 		s.failed = s.failed || !stored
 		s.committed.Broadcast()
@@ -226,14 +226,14 @@ func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step a
 		if err := modelrequest.Save(c, sent); err != nil {
 			return err
 		}
-		public := s.x.publicStep(step, s.startOf(step))
+		public := s.x.publicStep(step, s.stepStart(step))
 		used = s.used.Add(public.Usage)
-		return s.keepStep(c, step, public, used)
+		return s.putStep(c, step, public, used)
 	})
 	if stored = err == nil; stored {
 		s.x.requests.MarkStored(sent)
 		if step.Done {
-			s.x.e.figures.step(s.x.model.Provider, usage(step.Usage, step.Cost))
+			s.x.e.metrics.step(s.x.model.Provider, usage(step.Usage, step.Cost))
 		}
 	}
 	return err
@@ -244,13 +244,13 @@ func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step a
 func (s *store) awaitSteps(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.done < n && !s.failed {
+	for s.doneSteps < n && !s.failed {
 		s.committed.Wait()
 	}
 }
 
-// keepStep stores a step of the run.
-func (s *store) keepStep(c *hub.RunChange, step agent.Step, public shoal.Step, used shoal.Usage) error {
+// putStep stores a step of the run.
+func (s *store) putStep(c *hub.RunChange, step agent.Step, public shoal.Step, used shoal.Usage) error {
 	data, err := json.Marshal(step)
 	if err != nil {
 		return fmt.Errorf("run: a step: %w", err)
@@ -276,26 +276,26 @@ func (s *store) keepStep(c *hub.RunChange, step agent.Step, public shoal.Step, u
 func (s *store) End(ctx context.Context, id string, ref agent.TurnRef, end agent.TurnEnd) error {
 	var sent []hub.SentRequest
 	if id == string(s.x.run.ID) {
-		end = s.x.verdict(end)
+		end = s.x.endOfRun(end)
 		sent = s.x.requests.Unstored(ctx, math.MaxInt) // also of a call that came to nothing
 	}
 	return s.write(ctx, id, func() error { return s.memory.End(ctx, id, ref, end) }, func(c *hub.RunChange, r agent.Record) error {
 		if err := modelrequest.Save(c, sent); err != nil {
 			return err
 		}
-		k := *s.kept
+		k := *s.turn
 		if end.Outcome == agent.Waiting {
 			k.Waiting = true
-			return s.keepTurn(c, k)
+			return s.putTurn(c, k)
 		}
 		k.Waiting, k.End = false, &agent.TurnEnd{Outcome: end.Outcome, Reason: end.Reason, Message: end.Message, At: end.At}
-		if err := c.DropSteps(s.x.run.SessionID, s.x.run.ID, s.done); err != nil {
+		if err := c.DropSteps(s.x.run.SessionID, s.x.run.ID, s.doneSteps); err != nil {
 			return err
 		}
 		if err := s.updateHistory(c, end, len(r.Messages)); err != nil {
 			return err
 		}
-		return s.keepTurn(c, k)
+		return s.putTurn(c, k)
 	})
 }
 
@@ -306,44 +306,44 @@ func (s *store) Replace(ctx context.Context, record agent.Record) error {
 		return agent.NewError("run.Replace", agent.ErrConflict, "The conversation of a run changes by its turn alone.")
 	}
 	return s.write(ctx, record.ID, func() error {
-		record.Revision -= s.behind[record.ID]
+		record.Revision -= s.revisionLag[record.ID]
 		return s.memory.Replace(ctx, record)
 	}, nil)
 }
 
-// stepStarts notes when a step began.
-func (s *store) stepStarts(index int, at shoal.Time) {
+// setStepStart notes when a step began.
+func (s *store) setStepStart(index int, at shoal.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.starts[index] = at
 }
 
-// startOf is when a step began. The caller holds mu.
-func (s *store) startOf(step agent.Step) shoal.Time {
+// stepStart is when a step began. The caller holds mu.
+func (s *store) stepStart(step agent.Step) shoal.Time {
 	if at, ok := s.starts[step.Index]; ok {
 		return at
 	}
 	return shoal.At(step.Assistant.CreatedAt)
 }
 
-// ran adds to the time that the run was executed, and returns its turn.
-func (s *store) ran(more time.Duration) (json.RawMessage, error) {
+// suspendedTurn adds to the time that the run was executed, and returns its turn.
+func (s *store) suspendedTurn(more time.Duration) (json.RawMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := *s.kept
+	k := *s.turn
 	k.Waiting = true
 	k.RanMs += more.Milliseconds()
 	return json.Marshal(k)
 }
 
-// left is how much of a limit for the time of execution is left; negative for no
+// remainingTime is how much of a limit for the time of execution is left; negative for no
 // limit.
-func (s *store) left(limit time.Duration) time.Duration {
+func (s *store) remainingTime(limit time.Duration) time.Duration {
 	if limit <= 0 {
 		return -1
 	}
-	if s.kept != nil {
-		limit -= time.Duration(s.kept.RanMs) * time.Millisecond
+	if s.turn != nil {
+		limit -= time.Duration(s.turn.RanMs) * time.Millisecond
 	}
 	return max(limit, time.Millisecond)
 }

@@ -17,7 +17,7 @@ func (x *execution) turn(a *agent.Agent) error {
 		return err
 	}
 	var input []agent.Message
-	if !x.store.open() {
+	if !x.store.hasOpenTurn() {
 		var err error
 		if input, err = spacetool.Input(x.ctx, x.forTools()); err != nil {
 			return err
@@ -30,16 +30,16 @@ func (x *execution) turn(a *agent.Agent) error {
 		if err != nil {
 			return agenterror.Convert(err)
 		}
-		if x.silenced() != nil {
+		if x.stopCause() != nil {
 			break // nothing that follows may be told
 		}
 		if failure == nil {
-			failure = x.broken
+			failure = x.storeFailure
 		}
 		if failure != nil {
 			continue // the turn comes to its end, and is ended from what is stored
 		}
-		if failure = x.event(event); failure != nil {
+		if failure = x.handleEvent(event); failure != nil {
 			failure = &brokenError{failure}
 			x.cancel(failure)
 		}
@@ -47,11 +47,11 @@ func (x *execution) turn(a *agent.Agent) error {
 	return failure
 }
 
-// event takes one event of the turn.
-func (x *execution) event(event agent.Event) error {
-	x.activity(event)
-	if x.disturbed.Swap(false) {
-		if err := x.lookAtSpaces(); err != nil {
+// handleEvent takes one event of the turn.
+func (x *execution) handleEvent(event agent.Event) error {
+	x.recordActivity(event)
+	if x.woken.Swap(false) {
+		if err := x.checkSpaces(); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (x *execution) event(event agent.Event) error {
 			return err
 		}
 	case agent.ReasoningStarted, agent.ReasoningDelta, agent.ReasoningEnded:
-		x.reason(e)
+		x.relayReasoning(e)
 		return nil
 	case agent.RequestOpened:
 		if own, err := x.ownRequest(e.Pending); own || err != nil {
@@ -99,10 +99,10 @@ const draftEvery = 250 * time.Millisecond
 
 // saveDrafts stores the messages that grow, unless that was done just now.
 func (x *execution) saveDrafts(every time.Duration) error {
-	if time.Since(x.saved) < every {
+	if time.Since(x.draftsSaved) < every {
 		return nil
 	}
-	x.saved = time.Now()
+	x.draftsSaved = time.Now()
 	var effects []compose.Effect
 	for _, m := range x.composer.Drafts() {
 		effects = append(effects, compose.SaveMessage{Message: m})
@@ -119,7 +119,7 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 	x.steps = e.Step + 1
 	x.store.awaitSteps(e.Step)
 	at := shoal.Now()
-	x.store.stepStarts(e.Step, at)
+	x.store.setStepStart(e.Step, at)
 	over, show := false, false
 	err := x.write(x.ctx, func(c *hub.RunChange) (err error) {
 		session, err := c.Session(x.run.SessionID)
@@ -170,23 +170,23 @@ func (x *execution) turnFinished(e agent.TurnFinished) error {
 			return err
 		}
 		return x.perform(x.composer.Apply(e), func(c *hub.RunChange) error {
-			turn, err := x.store.ran(time.Since(x.began))
+			turn, err := x.store.suspendedTurn(time.Since(x.began))
 			if err != nil {
 				return err
 			}
 			c.Run.Turn = turn
-			if err := x.taken(c); err != nil {
+			if err := x.markAnswersTaken(c); err != nil {
 				return err
 			}
 			return c.Park()
 		})
 	}
-	end := x.verdict(agent.TurnEnd{Outcome: e.Outcome, Reason: e.Reason, Message: e.Message})
+	end := x.endOfRun(agent.TurnEnd{Outcome: e.Outcome, Reason: e.Reason, Message: e.Message})
 	e.Outcome = end.Outcome
-	if err := x.reply(end.Outcome); err != nil {
+	if err := x.postReply(end.Outcome); err != nil {
 		return err
 	}
-	return x.finish(x.composer.Apply(e), end)
+	return x.finishRun(x.composer.Apply(e), end)
 }
 
 // thought is the part of reasoning that is open.
@@ -195,8 +195,8 @@ type thought struct {
 	offset int
 }
 
-// reason relays what the model thinks; it is stored with the step alone.
-func (x *execution) reason(event agent.Event) {
+// relayReasoning relays what the model thinks; it is stored with the step alone.
+func (x *execution) relayReasoning(event agent.Event) {
 	d := hub.Delta{Reasoning: true}
 	if x.show {
 		d.Space, d.Show = x.run.Space, true

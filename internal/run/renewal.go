@@ -7,34 +7,34 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 )
 
-// lookEvery is the least time between two looks for runs that are to be canceled:
+// cancelCheckInterval is the least time between two looks for runs that are to be canceled:
 // a hint may come with every run that is queued.
-const lookEvery = 100 * time.Millisecond
+const cancelCheckInterval = 100 * time.Millisecond
 
-// lookForCanceledAlways ends executions whose run is to be canceled. It is apart from
+// cancelLoop ends executions whose run is to be canceled. It is apart from
 // the renewal of leases, which must not wait for it.
-func (e *Executor) lookForCanceledAlways() {
+func (e *Executor) cancelLoop() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
-	look := e.look // nil during a pause
+	look := e.checkCancel // nil during a pause
 	for {
 		select {
 		case <-e.ctx.Done():
 			return
 		case <-pause.C:
-			look = e.look
+			look = e.checkCancel
 		case <-look:
-			e.lookForCanceled()
+			e.checkCanceled()
 			look = nil
-			pause.Reset(lookEvery)
+			pause.Reset(cancelCheckInterval)
 		}
 	}
 }
 
-// keepLeases renews the leases, and ends executions whose lease is lost. A renewal that
+// renewLoop renews the leases, and ends executions whose lease is lost. A renewal that
 // fails is tried again soon, where another server may take the lease: it is a change of
 // every run, and a store that has much to do should not make it for nothing.
-func (e *Executor) keepLeases() {
+func (e *Executor) renewLoop() {
 	timer := time.NewTimer(e.o.Lease / 3)
 	defer timer.Stop()
 	for {
@@ -42,7 +42,7 @@ func (e *Executor) keepLeases() {
 		case <-e.ctx.Done():
 			return
 		case <-timer.C:
-		case <-e.fresh.wanted:
+		case <-e.renewals.requested:
 		}
 		next := e.o.Lease / 3
 		if !e.renew() && !e.o.Alone {
@@ -71,7 +71,7 @@ func (e *Executor) renew() bool {
 	until := time.Now().Add(e.o.Lease)
 	renewed, err := e.hub.Work.Renew(ctx, e.owner, progress, e.o.Lease)
 	if err != nil {
-		e.complain("renew leases", err)
+		e.logFailure("renew leases", err)
 		return false
 	}
 	held := map[hub.Lease]bool{}
@@ -85,12 +85,12 @@ func (e *Executor) renew() bool {
 		}
 		x.until.Store(&until)
 	}
-	e.fresh.done()
-	disturb(mine, renewed)
+	e.renewals.done()
+	notifyExecutions(mine, renewed)
 	return true
 }
 
-func (e *Executor) lookForCanceled() {
+func (e *Executor) checkCanceled() {
 	mine := e.executions()
 	if len(mine) == 0 {
 		return
@@ -101,16 +101,16 @@ func (e *Executor) lookForCanceled() {
 		return err
 	})
 	if err != nil {
-		e.complain("look for canceled renewed", err) // the next renewal sees them
+		e.logFailure("look for canceled runs", err) // the next renewal sees them
 		return
 	}
-	disturb(mine, renewed)
+	notifyExecutions(mine, renewed)
 }
 
-// disturb ends the executions of runs that somebody canceled, and has those look at
+// notifyExecutions ends the executions of runs that somebody canceled, and has those look at
 // their spaces that were woken although they are awake: one was closed, or the agent
 // was removed from one.
-func disturb(mine []*execution, renewed []hub.StoredRun) {
+func notifyExecutions(mine []*execution, renewed []hub.StoredRun) {
 	held := map[hub.Lease]hub.StoredRun{}
 	for _, r := range renewed {
 		held[leaseOf(r)] = r
@@ -120,7 +120,7 @@ func disturb(mine []*execution, renewed []hub.StoredRun) {
 		case r.Cancel:
 			x.cancel(errCanceled)
 		case r.Awake:
-			x.disturbed.Store(true)
+			x.woken.Store(true)
 		}
 	}
 }

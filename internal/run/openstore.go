@@ -13,18 +13,18 @@ import (
 
 // openStore reads the run's conversation.
 func openStore(x *execution, tx hub.Tx) (*store, error) {
-	s := &store{x: x, memory: agent.NewMemory(), known: map[string]bool{string(x.run.ID): true}, behind: map[string]int64{}, starts: map[int]shoal.Time{}}
+	s := &store{x: x, memory: agent.NewMemory(), known: map[string]bool{string(x.run.ID): true}, revisionLag: map[string]int64{}, starts: map[int]shoal.Time{}}
 	s.committed = sync.NewCond(&s.mu)
 	run, err := tx.Run(x.run.SessionID, x.run.ID)
 	if err != nil {
 		return nil, err
 	}
 	if len(run.Turn) > 0 {
-		s.kept = &history.Turn{}
-		if err := json.Unmarshal(run.Turn, s.kept); err != nil {
+		s.turn = &history.Turn{}
+		if err := json.Unmarshal(run.Turn, s.turn); err != nil {
 			return nil, &unreadableError{"the turn", err}
 		}
-		s.ended = s.kept.End
+		s.ended = s.turn.End
 	}
 	stored, err := tx.RunSteps(run.SessionID, run.ID)
 	if err != nil {
@@ -38,9 +38,9 @@ func openStore(x *execution, tx hub.Tx) (*store, error) {
 		s.starts[row.Index] = row.StartedAt
 		x.timings.restore(row.Step, row.Done)
 		s.steps = append(s.steps, step)
-		s.noteText(step)
+		s.recordText(step)
 		if step.Done {
-			s.done, s.used = row.Index+1, s.used.Add(row.Usage)
+			s.doneSteps, s.used = row.Index+1, s.used.Add(row.Usage)
 		}
 	}
 	return s, nil

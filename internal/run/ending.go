@@ -46,9 +46,9 @@ func canceledEnd(message string) agent.TurnEnd {
 	return agent.TurnEnd{Outcome: agent.Canceled, Reason: agent.ReasonCanceled, Message: message, At: time.Now()}
 }
 
-// unmade is the end of a run whose agent cannot be made.
-func unmade(err error) agent.TurnEnd {
-	end := agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: sentence(err, "The agent cannot be made from its configuration.")}
+// buildFailure is the end of a run whose agent cannot be made.
+func buildFailure(err error) agent.TurnEnd {
+	end := agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: publicSentence(err, "The agent cannot be made from its configuration.")}
 	var key *vendor.MissingKeyError
 	if errors.As(err, &key) {
 		end.Reason, end.Message = agent.ReasonProviderAuth, key.Error()
@@ -56,9 +56,9 @@ func unmade(err error) agent.TurnEnd {
 	return end
 }
 
-// verdict says what the end of a turn is for the run: what canceled the turn from
+// endOfRun says what the end of a turn is for the run: what canceled the turn from
 // here is not always a cancellation.
-func (x *execution) verdict(end agent.TurnEnd) agent.TurnEnd {
+func (x *execution) endOfRun(end agent.TurnEnd) agent.TurnEnd {
 	if end.Outcome != agent.Canceled {
 		return end
 	}
@@ -81,20 +81,20 @@ func (x *execution) verdict(end agent.TurnEnd) agent.TurnEnd {
 	return end
 }
 
-// end ends a run whose turn has ended already.
-func (x *execution) end(end agent.TurnEnd) error {
-	if err := x.reply(end.Outcome); err != nil {
+// endRun ends a run whose turn has ended already.
+func (x *execution) endRun(end agent.TurnEnd) error {
+	if err := x.postReply(end.Outcome); err != nil {
 		return err
 	}
-	return x.finish(x.composer.End(end.Outcome), end)
+	return x.finishRun(x.composer.End(end.Outcome), end)
 }
 
-// finish performs the last effects and ends the run, in one transaction.
-func (x *execution) finish(effects []compose.Effect, end agent.TurnEnd) error {
+// finishRun performs the last effects and ends the run, in one transaction.
+func (x *execution) finishRun(effects []compose.Effect, end agent.TurnEnd) error {
 	status, failure := agenterror.EndOfRun(end)
 	return x.perform(effects, func(c *hub.RunChange) error {
 		if c.Run.Began != 0 {
-			place, err := x.nextPlace(c)
+			place, err := x.nextPosition(c)
 			if err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func (x *execution) finish(effects []compose.Effect, end agent.TurnEnd) error {
 // its tools did stays in the conversation.
 func (x *execution) endWaiting(end agent.TurnEnd) error {
 	effects := x.composer.End(end.Outcome)
-	if x.store.open() {
+	if x.store.hasOpenTurn() {
 		if err := x.openConversation(); err != nil {
 			return err
 		}
@@ -116,23 +116,23 @@ func (x *execution) endWaiting(end agent.TurnEnd) error {
 			return agenterror.Convert(err)
 		}
 	}
-	return x.finish(effects, end)
+	return x.finishRun(effects, end)
 }
 
 // openConversation makes the store ready for the agent.
 func (x *execution) openConversation() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), writeTimeout)
 	defer cancel()
-	return x.read(ctx, x.store.begin)
+	return x.read(ctx, x.store.openConversation)
 }
 
 // abort ends a run that could not go on because of err: once more from what is
 // stored, since nobody knows how much of it is.
 func (x *execution) abort(err error) error {
-	end := agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: sentence(err, "The run could not go on because of a fault in the server.")}
+	end := agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: publicSentence(err, "The run could not go on because of a fault in the server.")}
 	switch {
 	case x.ctx.Err() != nil && errors.Is(err, context.Canceled):
-		end = x.verdict(canceledEnd("The run was canceled."))
+		end = x.endOfRun(canceledEnd("The run was canceled."))
 	case isStorageError(err):
 		end.Reason, end.Message = agent.ReasonStorage, "What the run did could not be stored."
 	}
@@ -143,21 +143,21 @@ func (x *execution) abort(err error) error {
 		if isStorageError(err) {
 			return err
 		}
-		end.Reason, end.Message = agent.ReasonInternal, sentence(err, end.Message)
-		return x.force(end)
+		end.Reason, end.Message = agent.ReasonInternal, publicSentence(err, end.Message)
+		return x.forceEnd(end)
 	}
-	if err := x.takeUp(); err != nil {
+	if err := x.restoreMessages(); err != nil {
 		return err
 	}
 	if x.store.ended != nil {
-		return x.end(*x.store.ended)
+		return x.endRun(*x.store.ended)
 	}
 	return x.endWaiting(end)
 }
 
-// force ends a run of which not even the messages can be read: they stay as others
+// forceEnd ends a run of which not even the messages can be read: they stay as others
 // see them.
-func (x *execution) force(end agent.TurnEnd) error {
+func (x *execution) forceEnd(end agent.TurnEnd) error {
 	status, failure := agenterror.EndOfRun(end)
 	return x.write(x.ctx, func(c *hub.RunChange) error {
 		composed, err := c.Composed(x.run.SessionID, x.run.ID)
@@ -191,8 +191,8 @@ func isStorageError(err error) bool {
 	return kind == shoal.Busy || kind == shoal.StorageFull || kind == shoal.Internal
 }
 
-// sentence is what people may read of err.
-func sentence(err error, otherwise string) string {
+// publicSentence is what people may read of err.
+func publicSentence(err error, otherwise string) string {
 	var e *shoal.Error
 	if errors.As(err, &e) && e.Msg != "" && e.Kind != shoal.Internal {
 		return e.Msg

@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
-// refused tells the model why a call that names a space did not happen.
-var refused = map[compose.Refusal]string{
+// refusals tells the model why a call that names a space did not happen.
+var refusals = map[compose.Refusal]string{
 	compose.RefusedNotMember: "Error: you are not a member of this space, or there is none; use the id of a space that you are in.",
 	compose.RefusedClosed:    "Error: this space is closed; nothing can be said there any more.",
 	compose.RefusedTarget:    "Error: targetEntityId is no member of this space; name one of its members, or leave it out.",
@@ -29,7 +29,7 @@ func (x *execution) beforeTools(ctx context.Context, batch *agent.Batch) error {
 	for _, call := range batch.Calls {
 		status, why, err := x.mayCall(ctx, call)
 		if err != nil {
-			x.fail(err)
+			x.failTurn(err)
 			return err
 		}
 		if why != "" {
@@ -43,7 +43,7 @@ func (x *execution) beforeTools(ctx context.Context, batch *agent.Batch) error {
 func (x *execution) mayCall(ctx context.Context, call agent.ToolCall) (agent.ResultStatus, string, error) {
 	route, shows := x.composer.Route(call.ID)
 	if shows && route.Refusal != "" {
-		return agent.ResultFailed, refused[route.Refusal], nil
+		return agent.ResultFailed, refusals[route.Refusal], nil
 	}
 	if shows && route.Mention != "" && route.Space != "" {
 		member := false
@@ -55,7 +55,7 @@ func (x *execution) mayCall(ctx context.Context, call agent.ToolCall) (agent.Res
 			return "", "", err
 		}
 		if !member {
-			return agent.ResultFailed, refused[compose.RefusedMention], x.perform(x.composer.Refuse(call.ID, compose.RefusedMention), nil)
+			return agent.ResultFailed, refusals[compose.RefusedMention], x.perform(x.composer.Refuse(call.ID, compose.RefusedMention), nil)
 		}
 	}
 	if call.Name == spacetool.SendTool {
@@ -102,15 +102,15 @@ func (x *execution) answer(_ context.Context, p agent.Pending) (agent.Answer, bo
 		return done
 	})
 	if err != nil {
-		x.fail(err)
+		x.failTurn(err)
 	}
 	return a, done && err == nil
 }
 
-// fail ends the turn because something of it could not be stored.
-func (x *execution) fail(err error) {
-	x.broken = &brokenError{err}
-	x.cancel(x.broken)
+// failTurn ends the turn because something of it could not be stored.
+func (x *execution) failTurn(err error) {
+	x.storeFailure = &brokenError{err}
+	x.cancel(x.storeFailure)
 }
 
 // send lets the text of a call stand. done is false for one that waits.
@@ -125,9 +125,9 @@ func (x *execution) send(p agent.Pending) (a agent.Answer, done bool, err error)
 		message, accepted = route.Place.Message, true
 	}
 	if !accepted || x.unopened[message] {
-		why := refused[route.Refusal]
+		why := refusals[route.Refusal]
 		if why == "" {
-			why = refused[compose.RefusedClosed]
+			why = refusals[compose.RefusedClosed]
 		}
 		return agent.Answer{Text: why, Failed: true}, true, nil
 	}
@@ -135,7 +135,7 @@ func (x *execution) send(p agent.Pending) (a agent.Answer, done bool, err error)
 	if s.Wait == nil {
 		return agent.Answer{Text: spacetool.SendResult(message, nil, false, false)}, true, x.perform(effects, nil)
 	}
-	row := x.row(p, hub.PendingReply)
+	row := x.pendingRow(p, hub.PendingReply)
 	due := shoal.At(shoal.Now().Add(s.Wait.Timeout))
 	row.Due = &due
 	row.Reply = &hub.ReplyWait{Space: s.SpaceID, After: x.messages[message].Seq, For: s.Wait.For}
@@ -145,8 +145,8 @@ func (x *execution) send(p agent.Pending) (a agent.Answer, done bool, err error)
 	})
 }
 
-// replied is the result of a call that waited for a reply.
-func (x *execution) replied(p agent.Pending, row hub.StoredPending) string {
+// replyResult is the result of a call that waited for a reply.
+func (x *execution) replyResult(p agent.Pending, row hub.StoredPending) string {
 	reply, err := decodeReply(row)
 	if err != nil {
 		x.log.Error("a reply cannot be read", "pending", row.ID, "error", err)
